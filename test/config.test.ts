@@ -1,11 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const dir = tempDir('config')
-afterAll(() => rmSync(dir, { recursive: true }))
 const gone = join(dir, 'gone')
 const there = join(dir, 'there')
 writeFileSync(there, 'text')

@@ -1,6 +1,6 @@
 // The server's process: it takes no arguments, and it never runs with too few threads.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStintProcess } from './support/process.ts'
 import { tempDir } from './support/temp-dir.ts'
@@ -8,7 +8,6 @@ import { tempDir } from './support/temp-dir.ts'
 const MAIN = join(import.meta.dir, '../src/main.ts')
 
 const dir = tempDir('arguments')
-afterAll(() => rmSync(dir, { recursive: true }))
 
 /** In an empty directory, which is to stay so; a server that starts after all is ended. */
 function run(args: readonly string[], settings: Record<string, string> = {}) {
@@ -41,16 +40,10 @@ describe('threads', () => {
     ['too small', { UV_THREADPOOL_SIZE: '4' }, '8'],
     ['large enough', { UV_THREADPOOL_SIZE: '12' }, '12'],
   ])('with UV_THREADPOOL_SIZE %s the server has enough threads in the same process', async (_, env, size) => {
-    const stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...env })
-    try {
-      await stint.start()
-      const environment = readFileSync(`/proc/${stint.pid()}/environ`, 'utf8').split('\0')
-      expect(environment.filter((pair) => pair.startsWith('UV_THREADPOOL_SIZE='))).toEqual([
-        `UV_THREADPOOL_SIZE=${size}`,
-      ])
-      expect(await stint.terminate()).toBe(0)
-    } finally {
-      await stint.close()
-    }
+    await using stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...env })
+    await stint.start()
+    const environment = readFileSync(`/proc/${stint.pid()}/environ`, 'utf8').split('\0')
+    expect(environment.filter((pair) => pair.startsWith('UV_THREADPOOL_SIZE='))).toEqual([`UV_THREADPOOL_SIZE=${size}`])
+    expect(await stint.terminate()).toBe(0)
   })
 })

@@ -7,6 +7,7 @@ import { openSharedAccounts } from '../../src/account/shared/open-shared-account
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/problem.ts'
 import type { SqliteFile } from '../../src/state/open-sqlite.ts'
+import { disposing } from '../support/disposing.ts'
 import { missing } from '../support/needs.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -36,10 +37,11 @@ export const freshDir = (): string => tempDir('accounts')
 export function openFresh(options: Partial<OpenAccountsOptions> = {}): OpenedAccounts {
   const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
   const path = options.path ?? join(freshDir(), 'accounts.sqlite')
-  return { ...openAccounts({ signup: 'open', log: silentLog, hashCost, ...options, clock, path }), path, clock }
+  const accounts = openAccounts({ signup: 'open', log: silentLog, hashCost, ...options, clock, path })
+  return disposing({ ...accounts, path, clock })
 }
 
-export type OpenedAccounts = Accounts & { path: string; clock: ManualClock }
+export type OpenedAccounts = Accounts & AsyncDisposable & { path: string; clock: ManualClock }
 
 /** `path` of accounts that were opened before opens the same again. */
 export type OpenAccounts = (options?: Partial<OpenAccountsOptions>) => Promise<OpenedAccounts>
@@ -67,7 +69,7 @@ function createOpenShared(): OpenAccounts {
       url,
       replicaPath: path,
     })
-    return { ...accounts, path, clock }
+    return disposing({ ...accounts, path, clock })
   }
 }
 

@@ -7,7 +7,7 @@ import { ADA, BOB, databases, openFresh, problemOf } from './accounts-cast.ts'
 describe.each(databases())('accounts in $database', ({ open }) => {
   describe('sign-up', () => {
     test('gives the account and a key that may write and read', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const { account, key } = await accounts.create({ ...ADA, email: 'ADA@Example.com' })
       expect(account).toMatchObject({
         email: 'ada@example.com',
@@ -22,62 +22,55 @@ describe.each(databases())('accounts in $database', ({ open }) => {
         read: true,
       })
       expect(await accounts.get(account.id)).toEqual(account)
-      await accounts.close()
     })
 
     test('only the first account is the operator', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       await accounts.create(ADA)
       expect((await accounts.create(BOB)).account.operator).toBe(false)
-      await accounts.close()
     })
 
     test('closes after the first account', async () => {
-      const accounts = await open({ signup: 'first' })
+      await using accounts = await open({ signup: 'first' })
       expect(accounts.signUpOpen()).toBe(true)
       await accounts.create(ADA)
       expect(accounts.signUpOpen()).toBe(false)
       expect((await problemOf(() => accounts.create(BOB))).code).toBe('signup_closed')
-      await accounts.close()
     })
 
     test('closed means closed for the first one too', async () => {
-      const accounts = await open({ signup: 'closed' })
+      await using accounts = await open({ signup: 'closed' })
       expect((await problemOf(() => accounts.create(ADA))).code).toBe('signup_closed')
-      await accounts.close()
     })
 
     test('only one of several concurrent first sign-ups succeeds', async () => {
-      const accounts = await open({ signup: 'first' })
+      await using accounts = await open({ signup: 'first' })
       const tries = await Promise.allSettled(
         [1, 2, 3, 4].map((n) => accounts.create({ ...ADA, email: `n${n}@example.com` })),
       )
       expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
       expect(accounts.count()).toBe(1)
-      await accounts.close()
     })
 
     test('an address can be registered only once, regardless of case, also by concurrent requests', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const tries = await Promise.allSettled([
         accounts.create(ADA),
         accounts.create({ ...ADA, email: 'Ada@EXAMPLE.com' }),
       ])
       expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
       expect((await problemOf(() => accounts.create(ADA))).code).toBe('email_taken')
-      await accounts.close()
     })
 
     test('reports every error of e-mail and password', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const problem = await problemOf(() => accounts.create({ ...ADA, email: 'nobody', password: 'short' }))
       expect(problem.code).toBe('fields_invalid')
       expect(problem.errors?.map((fault) => fault.pointer)).toEqual(['/email', '/password'])
-      await accounts.close()
     })
 
     test('only the first account needs the set-up code', async () => {
-      const accounts = await open({ setupCodeRequired: true })
+      await using accounts = await open({ setupCodeRequired: true })
       const code = accounts.setupCode()!
       expect(code).toMatch(/^(?:[2-9A-HJ-NP-Z]{4}-){4}[2-9A-HJ-NP-Z]{4}$/)
       expect(accounts.setupCode()).toBe(code)
@@ -88,39 +81,35 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.create({ ...ADA, setupCode: code })
       expect(accounts.setupCode()).toBeUndefined()
       await accounts.create(BOB)
-      await accounts.close()
     })
 
     test('a configured set-up code is the only valid one', async () => {
-      const accounts = await open({ setupCodeRequired: true, setupCode: 'open sesame' })
+      await using accounts = await open({ setupCodeRequired: true, setupCode: 'open sesame' })
       expect((await problemOf(() => accounts.create({ ...ADA, setupCode: 'open sesam' }))).code).toBe(
         'setup_code_invalid',
       )
       await accounts.create({ ...ADA, setupCode: 'open sesame' })
-      await accounts.close()
     })
 
     test('is rate-limited per address', async () => {
-      const accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
+      await using accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
       for (let i = 0; i < 60; i++) await problemOf(() => accounts.create(ADA))
       const problem = await problemOf(() => accounts.create(ADA))
       expect(problem.code).toBe('rate_limited')
       expect(problem.retryAfterS).toBe(60)
       expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
-      await accounts.close()
     })
   })
 
   describe('sign-in', () => {
     test('accepts the right password with the address in any case', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const { seat } = await accounts.create(ADA)
       expect(await accounts.people.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(seat)
-      await accounts.close()
     })
 
     test('answers a wrong password and an unknown address alike', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       await accounts.create(ADA)
       const wrong = await problemOf(() => accounts.people.signIn({ ...ADA, password: 'wrong' }))
       const unknown = await problemOf(() => accounts.people.signIn(BOB))
@@ -128,29 +117,26 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect([wrong, unknown, nonsense].map(({ code, detail }) => [code, detail])).toEqual(
         Array(3).fill(['credentials_invalid', wrong.detail]),
       )
-      await accounts.close()
     })
 
     test('a password is the same in every Unicode normalization form', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       await accounts.create({ ...ADA, password: 'caf\u00e9 cr\u00e8me' })
       await accounts.people.signIn({ ...ADA, password: 'cafe\u0301 cre\u0300me' })
-      await accounts.close()
     })
 
     test('every character of a password counts, also beyond 72 bytes', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const long = 'p'.repeat(1023)
       await accounts.create({ ...ADA, password: `${long}1` })
       expect((await problemOf(() => accounts.people.signIn({ ...ADA, password: `${long}2` }))).code).toBe(
         'credentials_invalid',
       )
       await accounts.people.signIn({ ...ADA, password: `${long}1` })
-      await accounts.close()
     })
 
     test('ten failures lock a known or unknown account for that address only, for a limited time', async () => {
-      const accounts = await open({ hashLimit: 2 })
+      await using accounts = await open({ hashLimit: 2 })
       await accounts.create(ADA)
       for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
         for (let i = 0; i < 10; i++) {
@@ -164,11 +150,10 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await accounts.people.signIn({ ...ADA, address: BOB.address })
       accounts.clock.passS(90)
       await accounts.people.signIn(ADA)
-      await accounts.close()
     })
 
     test('password failures count per session and do not lock out other sessions', async () => {
-      const accounts = await open({ hashLimit: 2 })
+      await using accounts = await open({ hashLimit: 2 })
       const { owner } = await accounts.create(ADA)
       for (let i = 0; i < 10; i++) await problemOf(() => accounts.people.signIn({ ...ADA, password: 'wrong' }))
       const confirm = (session: string, password = ADA.password) =>
@@ -177,11 +162,10 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       for (let i = 0; i < 10; i++) expect((await problemOf(() => confirm('stolen', 'x'))).code).toBe('password_wrong')
       expect((await problemOf(() => confirm('stolen'))).code).toBe('rate_limited')
       await confirm('mine')
-      await accounts.close()
     })
 
     test('rate-limits correct passwords as well, since each costs a hash', async () => {
-      const accounts = await open({ hashLimit: 2 })
+      await using accounts = await open({ hashLimit: 2 })
       await accounts.create(ADA)
       const signIns = async (count: number) => {
         for (let done = 0; done < count; done += 10)
@@ -190,18 +174,16 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       await signIns(200)
       expect((await problemOf(() => accounts.people.signIn(ADA))).code).toBe('rate_limited')
       await accounts.people.signIn({ ...ADA, address: BOB.address })
-      await accounts.close()
     })
 
     test('correct passwords do not use up attempts', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       await accounts.create(ADA)
       for (let i = 0; i < 12; i++) await accounts.people.signIn(ADA)
-      await accounts.close()
     })
 
     test('rate-limits attempts at many accounts from one address', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       await accounts.create(ADA)
       const tryMany = (from: number) =>
         Array.from({ length: 10 }, (_, i) =>
@@ -213,23 +195,21 @@ describe.each(databases())('accounts in $database', ({ open }) => {
         expect((await Promise.all(tryMany(from))).every((problem) => problem.code === 'credentials_invalid')).toBe(true)
       expect((await problemOf(() => accounts.people.signIn(ADA))).code).toBe('rate_limited')
       await accounts.people.signIn({ ...ADA, address: BOB.address })
-      await accounts.close()
     })
 
     test('counts all addresses of one IPv6 network as one', async () => {
-      const accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
+      await using accounts = await open({ setupCodeRequired: true, signUpsMax: 60 })
       for (let i = 0; i < 60; i++) await problemOf(() => accounts.create({ ...ADA, address: `2001:db8::${i}` }))
       expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db8::abcd' }))).code).toBe('rate_limited')
       expect((await problemOf(() => accounts.create({ ...ADA, address: '2001:db9::1' }))).code).toBe(
         'setup_code_invalid',
       )
-      await accounts.close()
     })
   })
 
   describe('passwords', () => {
     test('a change ends the other sessions and needs the old password', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const { owner, seat } = await accounts.create(ADA)
       const [kept, other] = [
         await accounts.sessions.create({ ...seat, userAgent: '' }),
@@ -248,21 +228,19 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect(await accounts.sessions.find(kept)).toBeDefined()
       expect((await problemOf(() => accounts.people.signIn(ADA))).code).toBe('credentials_invalid')
       await accounts.people.signIn({ ...ADA, password: 'something else' })
-      await accounts.close()
     })
 
     test('of two simultaneous changes one wins and the other fails with an error', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const { owner } = await accounts.create(ADA)
       const change = (newPassword: string) =>
         accounts.people.changePassword(owner.id, { currentPassword: ADA.password, newPassword, session: 'none' })
       const tries = await Promise.allSettled([change('first new one'), change('second new one')])
       expect(tries.map((one) => one.status).sort()).toEqual(['fulfilled', 'rejected'])
-      await accounts.close()
     })
 
     test('a reset needs no old password and ends all sessions', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const { seat } = await accounts.create(ADA)
       const token = await accounts.sessions.create({ ...seat, userAgent: '' })
       await accounts.people.resetPassword({ email: 'Ada@example.com' }, 'a new beginning')
@@ -271,7 +249,6 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect((await problemOf(() => accounts.people.resetPassword({ email: BOB.email }, 'a new beginning'))).code).toBe(
         'not_found',
       )
-      await accounts.close()
     })
   })
 
@@ -288,16 +265,15 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect(accounts.findKey(bob.key.secret)).toBeDefined()
       await accounts.close()
 
-      const again = await open({ path: accounts.path })
+      await using again = await open({ path: accounts.path })
       expect(again.removals()).toEqual([account.id])
       again.removed(account.id)
       expect(again.removals()).toEqual([])
       expect((await again.create(ADA)).account.id).not.toBe(account.id)
-      await again.close()
     })
 
     test('the operator must name a successor while other accounts exist', async () => {
-      const accounts = await open()
+      await using accounts = await open()
       const [ada, bob] = [await accounts.create(ADA), await accounts.create(BOB)]
       expect((await problemOf(() => accounts.delete(ada.account.id))).code).toBe('operator_needed')
       for (const email of [ADA.email, 'nobody@example.com', 'nonsense']) {
@@ -308,29 +284,26 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect([accounts.count(), accounts.findKey(ada.key.secret)]).toEqual([2, expect.anything()])
       await accounts.delete(ada.account.id, BOB.email)
       expect((await accounts.get(bob.account.id))?.operator).toBe(true)
-      await accounts.close()
     })
 
     test('deleting the last account reopens sign-up with the set-up code from the log', async () => {
       const lines: string[] = []
       const log = pino({}, { write: (line) => void lines.push(line) })
-      const accounts = await open({ signup: 'first', setupCodeRequired: true, log })
+      await using accounts = await open({ signup: 'first', setupCodeRequired: true, log })
       const { account } = await accounts.create({ ...ADA, setupCode: accounts.setupCode()! })
       await accounts.delete(account.id)
       const code = accounts.setupCode()!
       expect(lines.at(-1)).toContain(code)
       expect((await problemOf(() => accounts.create(BOB))).code).toBe('setup_code_invalid')
       await accounts.create({ ...BOB, setupCode: code })
-      await accounts.close()
     })
 
     test('a concurrent sign-in fails', async () => {
-      const accounts = await open({ hashCost: { memoryCost: 19_456, timeCost: 8 } }) // the sign-in outlasts the deletion
+      await using accounts = await open({ hashCost: { memoryCost: 19_456, timeCost: 8 } }) // the sign-in outlasts the deletion
       const { account } = await accounts.create(ADA)
       const signIn = problemOf(() => accounts.people.signIn(ADA))
       await accounts.delete(account.id)
       expect((await signIn).code).toBe('credentials_invalid')
-      await accounts.close()
     })
   })
 })

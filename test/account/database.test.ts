@@ -61,7 +61,7 @@ test('a write on a full disk is refused with retry-after and changes nothing', a
 })
 
 test('every write has reached the main file when it returns, so a damaged WAL loses nothing', async () => {
-  const accounts = openFresh()
+  await using accounts = openFresh()
   const { account, key } = await accounts.create(ADA)
   const copy = join(freshDir(), 'accounts.sqlite')
   copyFileSync(accounts.path, copy)
@@ -69,7 +69,6 @@ test('every write has reached the main file when it returns, so a damaged WAL lo
   const restored = openFresh({ path: copy })
   expect(restored.findKey(key.secret)?.account).toBe(account.id)
   await restored.close()
-  await accounts.close()
 })
 
 test('rolls back a write that throws', async () => {
@@ -189,8 +188,7 @@ test('keeps what was written after kill -9', async () => {
     if (printed.split('\n').length > 20) child.kill('SIGKILL')
   }
   const secrets = printed.split('\n').slice(0, -1)
-  const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
+  await using accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   expect(secrets.length).toBeGreaterThan(19)
   for (const secret of secrets) expect(accounts.findKey(secret)).toBeDefined()
-  await accounts.close()
 })

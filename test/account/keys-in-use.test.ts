@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { startApp } from '../support/app.ts'
 
 test('a key that was just used fails at once when it is revoked, rotated without overlap, expired, or its account is gone', async () => {
-  const app = await startApp()
+  await using app = await startApp()
   const { keys, findKey } = app.rooms.accounts
   const create = () => keys.create(app.account, 'k', ['write'])
   const [revoked, rotated, expiring] = [await create(), await create(), await create()]
@@ -20,5 +20,4 @@ test('a key that was just used fails at once when it is revoked, rotated without
   expect(findKey(app.keys.owner)).toBeDefined()
   keys.dropAccount(app.account)
   expect(findKey(app.keys.owner)).toBeUndefined()
-  await app.stop()
 })

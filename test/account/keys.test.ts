@@ -57,10 +57,9 @@ for (const { database, open } of databases()) {
         expect((await first.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
         await first.close()
         clock.passS(100)
-        const again = await open({ path: first.path, clock })
+        await using again = await open({ path: first.path, clock })
         expect((await again.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
         expect(again.findKey(key.secret)?.account).toBe(account.id)
-        await again.close()
       })
     })
 
@@ -95,10 +94,9 @@ for (const { database, open } of databases()) {
         clock.passS(10)
         await first.keys.revoke(account.id, key.id)
         await first.close()
-        const again = await open({ path: first.path, clock })
+        await using again = await open({ path: first.path, clock })
         expect(again.findKey(key.secret)).toBeUndefined()
         expect(await again.keys.list(account.id)).toMatchObject([{ id: key.id, revokedMs }])
-        await again.close()
       })
 
       test('cannot touch the key of another account', async () => {
@@ -152,11 +150,10 @@ for (const { database, open } of databases()) {
         await first.keys.rotate(account.id, key.id, 60)
         await first.close()
         clock.passS(30)
-        const again = await open({ path: first.path, clock })
+        await using again = await open({ path: first.path, clock })
         expect(again.findKey(key.secret)).toBeDefined()
         clock.passS(30)
         expect(again.findKey(key.secret)).toBeUndefined()
-        await again.close()
       })
     })
 
@@ -167,9 +164,8 @@ for (const { database, open } of databases()) {
       clock.passS(31 * 86_400)
       expect((await first.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
       await first.close()
-      const again = await open({ path: first.path, clock })
+      await using again = await open({ path: first.path, clock })
       expect((await again.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
-      await again.close()
     })
 
     test('an expired key that was used stays expired when the clock is set back', async () => {

@@ -79,9 +79,8 @@ for (const { database, open } of databases()) {
       const { account, seat } = await first.create(ADA)
       const token = await first.sessions.create({ ...seat, userAgent: 'browser' })
       await first.close()
-      const again = await open({ path: first.path, clock })
+      await using again = await open({ path: first.path, clock })
       expect((await again.sessions.find(token))?.account).toBe(account.id)
-      await again.close()
     })
 
     test('a person has at most a hundred sessions; the oldest are removed', async () => {

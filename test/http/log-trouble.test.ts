@@ -43,27 +43,23 @@ test('forgets the oldest of many distinct causes', () => {
 })
 
 test('an unreachable store gives 503, and the log has the reason without the question', async () => {
-  const stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_PASSWORD: 'a-secret-word' })
-  try {
-    await stint.start()
-    const caller = await stint.signUp('ada@example.com')
-    for (let i = 0; i < 5; i++) {
-      const answer = await caller.get('/api/exceptions?process=private-name')
-      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
-      expect(await answer.json()).toMatchObject({ code: 'store_unavailable' })
-    }
-    const lines = stint
-      .log()
-      .split('\n')
-      .filter((line) => line.includes('a question had no answer'))
-    expect(lines).toHaveLength(1)
-    expect(JSON.parse(lines[0]!)).toMatchObject({
-      level: 'warn',
-      path: '/api/exceptions',
-      reason: expect.stringContaining('ClickHouse'),
-    })
-    expect(stint.log()).not.toMatch(/private-name|a-secret-word/)
-  } finally {
-    await stint.close()
+  await using stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_PASSWORD: 'a-secret-word' })
+  await stint.start()
+  const caller = await stint.signUp('ada@example.com')
+  for (let i = 0; i < 5; i++) {
+    const answer = await caller.get('/api/exceptions?process=private-name')
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await answer.json()).toMatchObject({ code: 'store_unavailable' })
   }
+  const lines = stint
+    .log()
+    .split('\n')
+    .filter((line) => line.includes('a question had no answer'))
+  expect(lines).toHaveLength(1)
+  expect(JSON.parse(lines[0]!)).toMatchObject({
+    level: 'warn',
+    path: '/api/exceptions',
+    reason: expect.stringContaining('ClickHouse'),
+  })
+  expect(stint.log()).not.toMatch(/private-name|a-secret-word/)
 })

@@ -1,6 +1,6 @@
 // Real certificates, made by openssl, are replaced under a running server while clients use it.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { copyFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { Elysia } from 'elysia'
@@ -24,7 +24,6 @@ beforeAll(() => {
     expect(exitCode).toBe(0)
   }
 })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 function install(name: string): void {
   for (const [kind, path] of [

@@ -322,8 +322,7 @@ test('a provider that is away gets a clear answer, and passwords still work', as
 })
 
 test('without a provider there is nothing to sign in at', async () => {
-  const plain = await startApp()
+  await using plain = await startApp()
   expect((await plain.fetch('/auth/oidc')).status).toBe(404)
   expect((await plain.fetch('/api/sign-up')).json.provider).toBeNull()
-  await plain.stop()
 })

@@ -58,7 +58,7 @@ test('every event ends up in exactly one place, for any outcomes of the store an
       let isBroken = false
       let isOver = false
       const expired = new Set<number>()
-      const trial = await openShipTrial({
+      await using trial = await openShipTrial({
         segmentBytes: 64 * 1024,
         faults: {
           isPoison: (event) => fateOf(indexOf(event)) === 'poison',
@@ -79,51 +79,47 @@ test('every event ends up in exactly one place, for any outcomes of the store an
           },
         },
       })
-      try {
-        let sent = 0
-        let shipper: Shipper = trial.shipper({ limits })
-        for (const { do: what, n } of commands) {
-          if (what === 'append') {
-            const indexes = Array.from({ length: n }, () => sent++)
-            await trial.appendRecords(
-              indexes.map((i) => (fateOf(i) === 'unreadable' ? `unreadable ${i}` : toRecord(eventOf(i)))),
-            )
-          } else if (what === 'step') {
-            for (let i = 0; i < n; i++) await shipper.step()
-          } else {
-            seen.restarts++
-            await trial.reopen()
-            shipper = trial.shipper({ limits })
-          }
+      let sent = 0
+      let shipper: Shipper = trial.shipper({ limits })
+      for (const { do: what, n } of commands) {
+        if (what === 'append') {
+          const indexes = Array.from({ length: n }, () => sent++)
+          await trial.appendRecords(
+            indexes.map((i) => (fateOf(i) === 'unreadable' ? `unreadable ${i}` : toRecord(eventOf(i)))),
+          )
+        } else if (what === 'step') {
+          for (let i = 0; i < n; i++) await shipper.step()
+        } else {
+          seen.restarts++
+          await trial.reopen()
+          shipper = trial.shipper({ limits })
         }
-        isOver = true
-        await drain(shipper)
-
-        const all = Array.from({ length: sent }, (_, i) => i)
-        const withFate = (what: string) => all.filter((i) => fateOf(i) === what)
-        expect(trial.spool.stats().records).toBe(0)
-        expect(trial.store.events().sort((a, b) => a.stamp.us - b.stamp.us)).toEqual(withFate('stored').map(eventOf))
-        expect([...expired].sort((a, b) => a - b)).toEqual(withFate('expired'))
-        const dead = trial.dead().map(({ record }) => record)
-        expect(dead.sort()).toEqual(
-          withFate('poison')
-            .map((i) => toRecord(eventOf(i)))
-            .sort(),
-        )
-        const unreadable = trial.dead('').map(({ record }) => record)
-        expect(unreadable.sort()).toEqual(
-          withFate('unreadable')
-            .map((i) => `unreadable ${i}`)
-            .sort(),
-        )
-
-        seen.retries += trial.counts.batches.retry ?? 0
-        seen.dead += dead.length
-        seen.expired += expired.size
-        seen.writtenAgain += trial.store.events().filter((event) => trial.store.timesWritten(event) > 1).length
-      } finally {
-        await trial.close()
       }
+      isOver = true
+      await drain(shipper)
+
+      const all = Array.from({ length: sent }, (_, i) => i)
+      const withFate = (what: string) => all.filter((i) => fateOf(i) === what)
+      expect(trial.spool.stats().records).toBe(0)
+      expect(trial.store.events().sort((a, b) => a.stamp.us - b.stamp.us)).toEqual(withFate('stored').map(eventOf))
+      expect([...expired].sort((a, b) => a - b)).toEqual(withFate('expired'))
+      const dead = trial.dead().map(({ record }) => record)
+      expect(dead.sort()).toEqual(
+        withFate('poison')
+          .map((i) => toRecord(eventOf(i)))
+          .sort(),
+      )
+      const unreadable = trial.dead('').map(({ record }) => record)
+      expect(unreadable.sort()).toEqual(
+        withFate('unreadable')
+          .map((i) => `unreadable ${i}`)
+          .sort(),
+      )
+
+      seen.retries += trial.counts.batches.retry ?? 0
+      seen.dead += dead.length
+      seen.expired += expired.size
+      seen.writtenAgain += trial.store.events().filter((event) => trial.store.timesWritten(event) > 1).length
     }),
     { numRuns: 40 },
   )

@@ -43,7 +43,7 @@ export interface LogLine {
   readonly reason?: string
 }
 
-export interface ShipTrial {
+export interface ShipTrial extends AsyncDisposable {
   readonly store: MemoryStore
   readonly counts: Counts
   readonly log: Logger
@@ -114,6 +114,11 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
     parts.deadLetters.close()
   }
 
+  async function close(): Promise<void> {
+    await closeParts()
+    await rm(dir, { recursive: true, force: true })
+  }
+
   const trial: ShipTrial = {
     store,
     counts,
@@ -152,10 +157,8 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
       await closeParts()
       parts = await openParts()
     },
-    async close() {
-      await closeParts()
-      await rm(dir, { recursive: true, force: true })
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
   return trial
 }

@@ -1,6 +1,6 @@
 // What an earlier Stint left under DATA_DIR stays readable: files of each format, kept as they were written.
-import { afterAll, expect, test } from 'bun:test'
-import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { openDeadLetters } from '../../src/state/dead-letters.ts'
@@ -13,7 +13,6 @@ import { createLogLines, DIR, drain, openOn, quiet } from './spool-trial.ts'
 const FORMAT_1 = join(import.meta.dir, 'golden/format-1')
 const dir = tempDir('golden')
 cpSync(FORMAT_1, dir, { recursive: true })
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 test('a spool of format 1 is delivered from its position on', async () => {
   const { log, lines } = createLogLines()

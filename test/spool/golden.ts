@@ -11,8 +11,7 @@ export const GOLDEN_SEGMENT_BYTES = 1024
 
 /** 30 records over three segments, four of them delivered, closed cleanly. */
 export async function writeGolden(disk: Disk): Promise<void> {
-  const spool = await openOn(disk, { segmentBytes: GOLDEN_SEGMENT_BYTES })
+  await using spool = await openOn(disk, { segmentBytes: GOLDEN_SEGMENT_BYTES })
   for (const [i, record] of GOLDEN_RECORDS.entries()) await spool.append(record, 1_790_000_000_000_000 + i)
   await spool.advance((await spool.read(GOLDEN_DELIVERED, 1 << 20)).next)
-  await spool.close()
 }

@@ -1,13 +1,11 @@
 // kill -9 of a process that appends and delivers, at moments of its life; an oracle outside of it knows what it was promised.
-import { afterAll, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { createLogLines, drain, openOn, quiet } from './spool-trial.ts'
 
 const dir = tempDir('kill')
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const MOST_PER_ROUND = 1_000_000
 /** After how many of these lines the process is killed. */

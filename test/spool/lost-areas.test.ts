@@ -1,6 +1,6 @@
 // What a disk loses: areas that cannot be read, files that somebody deleted, copied or swapped. All else is delivered, and what is missing is
 // counted and named.
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemDisk } from '../../src/spool/disk.ts'
@@ -12,10 +12,6 @@ import { appendGroups, createLogLines, DIR, drain, openOn } from './spool-trial.
 
 const SEGMENT_BYTES = 16 * 1024
 const GROUPS = Array.from({ length: 40 }, () => 50)
-const dirs: string[] = []
-afterAll(() => {
-  for (const dir of dirs) rmSync(dir, { recursive: true, force: true })
-})
 
 const segmentsOf = (disk: FakeDisk) =>
   [...disk.names.keys()].filter((path) => /^\/spool\/\d+\.segment$/.test(path)).sort()
@@ -109,7 +105,6 @@ describe('an unreadable area', () => {
 describe('a file deleted under the running process', () => {
   const openReal = async () => {
     const dir = tempDir('deleted')
-    dirs.push(dir)
     const { log, lines } = createLogLines()
     const spool = await openOn(systemDisk, { dir, segmentBytes: SEGMENT_BYTES, log })
     return { dir, spool, lines, records: await appendGroups(spool, GROUPS) }
@@ -164,7 +159,7 @@ describe('the last segment after a kill', () => {
     ['cut', (disk, path) => disk.put(path, disk.contents(path).subarray(0, 1000))],
   ])('%s: all of its records are counted', async (_, damage) => {
     const disk = new FakeDisk()
-    const spool = await openOn(disk, { segmentBytes: SEGMENT_BYTES })
+    await using spool = await openOn(disk, { segmentBytes: SEGMENT_BYTES })
     const records = await appendGroups(spool, GROUPS)
     await until(
       'the loss is reported exactly',
@@ -181,7 +176,6 @@ describe('the last segment after a kill', () => {
       },
       5_000,
     )
-    await spool.close()
   })
 })
 

@@ -3,6 +3,7 @@ import pino from 'pino'
 import type { Logger } from '../../src/log.ts'
 import type { Disk } from '../../src/spool/disk.ts'
 import { openSpool, type Spool, type SpoolOptions } from '../../src/spool/spool.ts'
+import { disposing } from '../support/disposing.ts'
 
 export const DIR = '/spool'
 
@@ -20,9 +21,10 @@ export function createLogLines(): { log: Logger; lines: LogLine[] } {
 /** Nothing warned of. */
 export const quiet = (lines: readonly LogLine[]): boolean => lines.every(({ level }) => level < 40)
 
-export function openOn(disk: Disk, options: Partial<SpoolOptions> = {}): Promise<Spool> {
+export async function openOn(disk: Disk, options: Partial<SpoolOptions> = {}): Promise<Spool & AsyncDisposable> {
   const { log } = createLogLines()
-  return openSpool({ dir: DIR, maxBytes: 2 ** 30, minFreeBytes: 0, segmentBytes: 512, log, disk, ...options })
+  const fixed = { dir: DIR, maxBytes: 2 ** 30, minFreeBytes: 0, segmentBytes: 512 }
+  return disposing(await openSpool({ ...fixed, log, disk, ...options }))
 }
 
 /** Reads and advances until there is nothing more. */

@@ -1,5 +1,5 @@
-import { afterAll, expect, test } from 'bun:test'
-import { readdirSync, rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { SpoolError } from '../../src/spool/spool-interface.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -7,15 +7,7 @@ import { until } from '../support/until.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
 import { appendGroups, createLogLines, DIR, drain, openOn, quiet, recordOf } from './spool-trial.ts'
 
-const made: string[] = []
-const freshDir = () => {
-  const dir = tempDir('spool')
-  made.push(dir)
-  return dir
-}
-afterAll(() => {
-  for (const dir of made) rmSync(dir, { recursive: true, force: true })
-})
+const freshDir = () => tempDir('spool')
 
 test('reads appended records in order, byte for byte, across segments and a restart', async () => {
   const dir = freshDir()
@@ -145,13 +137,12 @@ test('an append resolves only when its record is on the disk', async () => {
 
 test('removes passed segments, so that the number of files stays small', async () => {
   const dir = freshDir()
-  const spool = await openOn(systemDisk, { dir, segmentBytes: 4096 })
+  await using spool = await openOn(systemDisk, { dir, segmentBytes: 4096 })
   for (let round = 0; round < 20; round++) {
     const records = await appendGroups(spool, [100], round * 100)
     expect(await drain(spool, 1000)).toEqual(records)
   }
   expect(readdirSync(dir).length).toBeLessThanOrEqual(4)
-  await spool.close()
 })
 
 test('the floors of both turns independently survive delivery, kills and restarts', async () => {
@@ -250,7 +241,7 @@ test('a nearly full disk refuses, logs once, and accepts again when there is roo
   const disk = new FakeDisk()
   disk.free = 99
   const { log, lines } = createLogLines()
-  const spool = await openOn(disk, { minFreeBytes: 100, log })
+  await using spool = await openOn(disk, { minFreeBytes: 100, log })
   expect(spool.refusal()).toBe('disk_low')
   expect(spool.append('x', 1)).rejects.toMatchObject({ code: 'disk_low' })
   disk.free = 100
@@ -260,7 +251,6 @@ test('a nearly full disk refuses, logs once, and accepts again when there is roo
   await until('spool.refusal() === "disk_low"', () => spool.refusal() === 'disk_low')
   expect(await drain(spool)).toEqual(['y'])
   expect(lines.filter(({ msg }) => msg.includes('almost full'))).toHaveLength(2)
-  await spool.close()
 })
 
 test('appends to a hanging disk are bounded in memory', async () => {

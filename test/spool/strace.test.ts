@@ -1,16 +1,11 @@
 // The same promises seen from outside, by the system calls of a real process: nothing is acknowledged, and nothing removed, before
 // what it depends on is on the disk.
-import { afterAll, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { followSegments, isRecordWrite, parseTrace } from '../support/parse-trace.ts'
 import { tempDir } from '../support/temp-dir.ts'
-
-const dirs: string[] = []
-afterAll(() => {
-  for (const dir of dirs) rmSync(dir, { recursive: true, force: true })
-})
 
 const scriptIn = (dir: string) => `
   import { writeSync } from 'node:fs'
@@ -34,7 +29,6 @@ test.skipIf(missing('strace') !== undefined).each(PLACES)(
   'on %s every acknowledgement and every removal follows its sync',
   async (_, createDir) => {
     const dir = createDir()
-    dirs.push(dir)
     const trace = join(dir, 'trace')
     const filter = 'trace=open,openat,write,pwrite64,fdatasync,fsync,unlink,rename,mkdir'
     const command = ['strace', '-f', '-y', '-s', '16', '-e', filter, '-o', trace, 'bun', '-e', scriptIn(dir)]

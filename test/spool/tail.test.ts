@@ -35,7 +35,7 @@ test('a fault on the way from the disk, seen at the start, costs no acknowledged
 
 test('a rejected record that is not to be kept is gone also when the power fails right behind the rejection', async () => {
   const disk = new FakeDisk()
-  const spool = await openOn(disk, { segmentBytes: 4096 })
+  await using spool = await openOn(disk, { segmentBytes: 4096 })
   const records = await appendGroups(spool, [3])
   const path = pathOfFirst(disk)
   let faults = 0
@@ -44,5 +44,4 @@ test('a rejected record that is not to be kept is gone also when the power fails
   // every write survives, and the last change of each file only if it was synced
   const after = crashAfter(disk.changes, (i, of) => i < of - 1)
   expect(await drain(await openOn(after))).toEqual(records)
-  await spool.close()
 })

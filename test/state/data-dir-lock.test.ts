@@ -1,18 +1,10 @@
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkNodeId, lockDataDir, readDataDirId } from '../../src/state/data-dir-lock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-const made: string[] = []
-const freshDir = () => {
-  const dir = tempDir('lock')
-  made.push(dir)
-  return dir
-}
-afterAll(() => {
-  for (const dir of made) rmSync(dir, { recursive: true, force: true })
-})
+const freshDir = () => tempDir('lock')
 
 const MODULE = join(import.meta.dir, '../../src/state/data-dir-lock.ts')
 

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { afterAll, describe, expect, test } from 'bun:test'
-import { chmodSync, copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { describe, expect, test } from 'bun:test'
+import { chmodSync, copyFileSync, existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
@@ -8,7 +8,6 @@ import { createStepClock } from '../support/step-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const dir = tempDir('dead')
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 let files = 0
 const freshPath = () => join(dir, `${files++}.sqlite`)

@@ -1,13 +1,12 @@
 // Commits whose syncs leave the event loop free, by the system calls of a real process and by kill -9.
-import { afterAll, expect, test } from 'bun:test'
-import { readFileSync, rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const dir = tempDir('commits')
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const SCRIPT = `
   import { writeSync } from 'node:fs'
@@ -59,7 +58,7 @@ test.skipIf(missing('strace') !== undefined)(
 )
 
 test('a key that was answered works after kill -9, and a revoked one does not', async () => {
-  const stint = createStintProcess({ SIGNUP: 'open', CLICKHOUSE_URL: 'http://127.0.0.1:9' })
+  await using stint = createStintProcess({ SIGNUP: 'open', CLICKHOUSE_URL: 'http://127.0.0.1:9' })
   await stint.start()
   const owner = await stint.signUp('ada@example.com')
   const session = await fetch(`${stint.url}/api/session`, {
@@ -91,5 +90,4 @@ test('a key that was answered works after kill -9, and a revoked one does not', 
   }
   expect(await Promise.all(keys.map(({ secret }) => statusOf(secret)))).toEqual(keys.map((_, i) => (i < 5 ? 401 : 201)))
   expect(await statusOf(owner.secret)).toBe(201)
-  await stint.close()
 })

@@ -1,6 +1,7 @@
 // The real service (src/service.ts) in this process, on a free port with a DATA_DIR of its own. Replaced are the clock, the stores (one that
 // waits forever, so that everything accepted stays in the spools) and, where a test says so, the disks or any room.
 // A cast of keys is created once for each app.
+import { afterAll } from 'bun:test'
 import { join } from 'node:path'
 import pino from 'pino'
 import { readConfig } from '../../src/config.ts'
@@ -37,7 +38,7 @@ export interface AppOptions {
   readonly replace?: (rooms: Rooms) => Rooms
 }
 
-export interface TestApp {
+export interface TestApp extends AsyncDisposable {
   readonly url: string
   readonly port: number
   readonly clock: StepClock
@@ -109,7 +110,15 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
       return batches.flatMap(({ records }) => records.map(fromRecord))
     },
     stop: () => service.stop(),
+    [Symbol.asyncDispose]: () => service.stop(),
   }
+}
+
+/** For all tests of a file: `const app = await useApp()`. Stopped after the last one. */
+export async function useApp(options?: AppOptions): Promise<TestApp> {
+  const app = await startApp(options)
+  afterAll(() => app.stop())
+  return app
 }
 
 /** Never contacted: the stores are replaced. Only with InfluxDB is there a limit of series. */

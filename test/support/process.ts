@@ -27,7 +27,7 @@ export interface Caller {
   get(path: string): Promise<Response>
 }
 
-export interface StintProcess {
+export interface StintProcess extends AsyncDisposable {
   readonly url: string
   readonly dataDir: string
   /** Starts or restarts it, and resolves to the ms until /readyz answered 200. Rejects with its log when it exits instead. */
@@ -139,6 +139,12 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
     throw new Error(`Stint was not ready within ${READY_WITHIN_MS} ms:\n${log.slice(-LOG_SHOWN)}`)
   }
 
+  async function close(): Promise<void> {
+    forget()
+    await end('SIGKILL')
+    if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
+  }
+
   return {
     url,
     dataDir,
@@ -165,11 +171,8 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
       return callerOf(url, { account, keyId, secret })
     },
     log: () => log,
-    async close() {
-      forget()
-      await end('SIGKILL')
-      if (options.dataDir === undefined) rmSync(dataDir, { recursive: true, force: true })
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
 

@@ -1,11 +1,10 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_BYTES, MAX_FILES, openPendingEvents } from '../../../src/cli/exec/pending-events.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 
 const root = tempDir('pending')
-afterAll(() => rmSync(root, { recursive: true }))
 
 const URL_A = 'http://127.0.0.1:7070'
 const URL_B = 'https://stint.example'

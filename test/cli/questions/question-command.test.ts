@@ -1,16 +1,12 @@
 // A usage error of a question exits with 2, whether the command line or the server finds it.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Exception } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { useApp } from '../../support/app.ts'
 import { createPerson } from '../cli-cast.ts'
 
 const stored: Exception[] = []
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp({ stored })
-})
-afterAll(() => app.stop())
+const app = await useApp({ stored })
 
 const run = (line: string, key = app.keys.reader) => createPerson(app.url).run(line, { env: { STINT_API_KEY: key } })
 

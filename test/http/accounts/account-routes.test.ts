@@ -508,28 +508,24 @@ describe('authorization is checked first', () => {
 })
 
 test('a session reads data and manages keys, but sends no events', async () => {
-  const app = await startApp()
-  try {
-    const signIn = await app.fetch('/api/session', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-    })
-    expect(signIn.status).toBe(201)
-    const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
-    expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(200)
-    expect((await app.fetch('/api/keys', { headers: { cookie } })).json.keys).toHaveLength(4)
-    expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('scope_missing')
-    const start = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"process":"p"}' }
-    expect((await app.fetch('/v1/start', start)).json.code).toBe('key_invalid')
-    const bad = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"name":""}' }
-    expect((await app.fetch('/api/keys', bad)).json).toMatchObject({
-      code: 'fields_invalid',
-      errors: [{ pointer: '/name' }],
-    })
-    expect((await app.fetch('/api/session', { method: 'DELETE', headers: { cookie } })).status).toBe(204)
-    expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(401)
-  } finally {
-    await app.stop()
-  }
+  await using app = await startApp()
+  const signIn = await app.fetch('/api/session', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+  })
+  expect(signIn.status).toBe(201)
+  const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
+  expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(200)
+  expect((await app.fetch('/api/keys', { headers: { cookie } })).json.keys).toHaveLength(4)
+  expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('scope_missing')
+  const start = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"process":"p"}' }
+  expect((await app.fetch('/v1/start', start)).json.code).toBe('key_invalid')
+  const bad = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"name":""}' }
+  expect((await app.fetch('/api/keys', bad)).json).toMatchObject({
+    code: 'fields_invalid',
+    errors: [{ pointer: '/name' }],
+  })
+  expect((await app.fetch('/api/session', { method: 'DELETE', headers: { cookie } })).status).toBe(204)
+  expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(401)
 })

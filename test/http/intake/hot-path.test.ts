@@ -31,14 +31,13 @@ test.each([
 })
 
 test('Elysia treats the gate as synchronous, uses its answer, and reads no body', async () => {
-  const app = await startApp()
+  await using app = await startApp()
   const http = createHttp(app.rooms, { peerOf: () => undefined, isStopping: () => false })
   http.compile()
   const hooks = (http as unknown as { event: { request: { fn: object; isAsync?: boolean; hasReturn?: boolean }[] } })
     .event.request
   expect(hooks.map(({ isAsync, hasReturn }) => ({ isAsync, hasReturn }))).toEqual([{ isAsync: false, hasReturn: true }])
   for (const [path, code] of codeOf(http)) if (path.startsWith('/v1/')) expect(code).not.toMatch(EXPENSIVE)
-  await app.stop()
 })
 
 test('Elysia passes on the answer to a refused body without copying it', async () => {

@@ -1,15 +1,11 @@
 // Everything that the API lets a caller send, over a real socket into real spools: each is answered with 201 and is in the spool as it must be.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { formatTime } from '../../../src/event/stamp.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { startApp, useApp } from '../../support/app.ts'
 import type { Answer } from '../../support/caller.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp({ nodeId: 21 })
-})
-afterAll(() => app.stop())
+const app = await useApp({ nodeId: 21 })
 
 const EMOJI = '😀'
 const STAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/
@@ -209,15 +205,11 @@ describe('the stamp', () => {
 })
 
 test('the scope write is sufficient; a service of another name has its own header', async () => {
-  const other = await startApp({ serviceName: 'acme-timer' })
-  try {
-    const body = { method: 'POST', body: '{"process":"p"}' }
-    const json = { 'content-type': 'application/json' }
-    const write = { ...json, 'X-Acme-Timer-Api-Key': other.keys.writer }
-    expect((await other.fetch('/v1/start', { ...body, headers: write })).status).toBe(201)
-    const wrong = { ...json, 'x-stint-api-key': other.keys.writer }
-    expect((await other.fetch('/v1/start', { ...body, headers: wrong })).status).toBe(401)
-  } finally {
-    await other.stop()
-  }
+  await using other = await startApp({ serviceName: 'acme-timer' })
+  const body = { method: 'POST', body: '{"process":"p"}' }
+  const json = { 'content-type': 'application/json' }
+  const write = { ...json, 'X-Acme-Timer-Api-Key': other.keys.writer }
+  expect((await other.fetch('/v1/start', { ...body, headers: write })).status).toBe(201)
+  const wrong = { ...json, 'x-stint-api-key': other.keys.writer }
+  expect((await other.fetch('/v1/start', { ...body, headers: wrong })).status).toBe(401)
 })

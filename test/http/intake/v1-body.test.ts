@@ -1,15 +1,11 @@
 // How a body must come: its content type, its coding, its size, its JSON.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { useApp } from '../../support/app.ts'
 import type { Answer } from '../../support/caller.ts'
 import { openRaw, sendRaw } from '../../support/raw-http.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 const MARK = '{"process":"p"}'
 const MAX_BYTES = 256 * 1024

@@ -1,26 +1,18 @@
 // What is judged before a body is read, and in which order: key → rate → room in the spool → path → method → size → content type → JSON → fields.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+import { describe, expect, test } from 'bun:test'
+import { type AppOptions, startApp, type TestApp, useApp } from '../../support/app.ts'
 import type { Answer } from '../../support/caller.ts'
 import { openRaw, sendRaw } from '../../support/raw-http.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 const MARK = '{"process":"p"}'
 const PATHS = ['/v1/start', '/v1/end', '/v1/metrics', '/v1/exception']
 
 async function withApp<T>(options: AppOptions, work: (app: TestApp) => Promise<T>): Promise<T> {
-  const own = await startApp(options)
-  try {
-    return await work(own)
-  } finally {
-    await own.stop()
-  }
+  await using own = await startApp(options)
+  return await work(own)
 }
 
 describe('without a valid key nothing else is revealed', () => {

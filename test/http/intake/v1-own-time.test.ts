@@ -1,15 +1,11 @@
 // Events that bring their own time (`at`), and the safe retry it gives.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { contentOf } from '../../../src/event/identity.ts'
 import { formatStampNs, formatTime } from '../../../src/event/stamp.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { startApp, useApp } from '../../support/app.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp({ nodeId: 3 })
-})
-afterAll(() => app.stop())
+const app = await useApp({ nodeId: 3 })
 
 const SECOND_US = 1_000_000
 const DAY_US = 86_400 * SECOND_US
@@ -192,7 +188,7 @@ test('the spool remembers the newest stamp of a batch, so that no stamp after a 
 })
 
 test('an event with its own time, sent while the clock is in its second turn, raises the floor of that turn', async () => {
-  const own = await startApp()
+  await using own = await startApp()
   own.clock.step(3_600_000_000)
   await own.post('/v1/start', { process: 'p' })
   own.clock.step(-3_600_000_000)
@@ -201,11 +197,10 @@ test('an event with its own time, sent while the clock is in its second turn, ra
   const [first, second] = own.spools.points.floors
   expect(first - second).toBeGreaterThan(3_000_000_000)
   expect(second).toBeGreaterThan(0)
-  await own.stop()
 })
 
 test('more events of one µs than it has stamps stay distinct, also in a batch, and a retry duplicates none', async () => {
-  const own = await startApp()
+  await using own = await startApp()
   const second = new Date(own.clock.wallUs() / 1000 - 60_000).toISOString().slice(0, 19)
   const batch = Array.from({ length: 1000 }, (_, i) => ({
     kind: 'start',
@@ -226,11 +221,10 @@ test('more events of one µs than it has stamps stay distinct, also in a batch, 
   expect(events).toHaveLength(2000)
   expect(new Set(events.map(identityOf)).size).toBe(1000)
   expect(new Set(events.map(({ stamp }) => formatStampNs(stamp))).size).toBe(1000)
-  await own.stop()
 })
 
 test('a wall clock that jumps ahead and back changes no stamp', async () => {
-  const own = await startApp()
+  await using own = await startApp()
   const body = { process: 'p', at: new Date(own.clock.wallUs() / 1000 - 60_000).toISOString() }
   const first = await own.post('/v1/start', body)
   own.clock.step(8 * DAY_US)
@@ -243,5 +237,4 @@ test('a wall clock that jumps ahead and back changes no stamp', async () => {
     .map(({ stamp }) => formatStampNs(stamp))
   expect(stamps).toHaveLength(2)
   expect(new Set(stamps).size).toBe(1)
-  await own.stop()
 })

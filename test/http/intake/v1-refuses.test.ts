@@ -1,15 +1,10 @@
 // Invalid fields of a body: 422 with a JSON pointer for every fault at once, never a value of the caller's, and nothing is stored.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { describe, expect, test } from 'bun:test'
+import { useApp } from '../../support/app.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 const EMOJI = '😀'
-const STRIPPED_AWAY = 'must not be empty after stripping'
 const NOT_A_STRING = 'must be a string'
 const REQUIRED = 'is required'
 const UNKNOWN = 'is not a field of this endpoint'
@@ -41,106 +36,35 @@ describe('a body that is not an object', () => {
   )
 })
 
-describe('process, on every endpoint', () => {
-  const rest: Record<string, object> = {
-    '/v1/start': {},
-    '/v1/end': {},
-    '/v1/metrics': { items: { a: 1 } },
-    '/v1/exception': { exception: 'e' },
-  }
-  const cases: [string, object, string][] = [
-    ['absent', {}, REQUIRED],
-    ['null', { process: null }, NOT_A_STRING],
-    ['a number', { process: 5 }, NOT_A_STRING],
-    ['a list', { process: ['p'] }, NOT_A_STRING],
-    ['an object', { process: {} }, NOT_A_STRING],
-    ['empty', { process: '' }, 'must not be empty'],
-    ['stripped to nothing', { process: `'"%\u0000\\` }, STRIPPED_AWAY],
-    ['of 251', { process: 'a'.repeat(251) }, 'must have at most 250 characters'],
-    ['of 251 emoji', { process: EMOJI.repeat(251) }, 'must have at most 250 characters'],
-    ['of 251 before stripping', { process: `a${'%'.repeat(250)}` }, 'must have at most 250 characters'],
+// The rules of each field, with all their cases: test/event/fields.test.ts.
+describe('a field of an endpoint', () => {
+  const rows: [path: string, body: object, pointer: string, detail: string][] = [
+    ['/v1/start', {}, '/process', REQUIRED],
+    ['/v1/end', { process: null }, '/process', NOT_A_STRING],
+    ['/v1/metrics', { process: '', items: { a: 1 } }, '/process', 'must not be empty'],
+    ['/v1/exception', { process: `'"%\u0000\\`, exception: 'e' }, '/process', 'must not be empty after stripping'],
+    ['/v1/start', { process: EMOJI.repeat(251) }, '/process', 'must have at most 250 characters'],
+    ['/v1/end', { process: 'p', meta: EMOJI.repeat(501) }, '/meta', 'must have at most 500 characters'],
+    ['/v1/start', { process: 'p', uid: 'ä' }, '/uid', 'may only hold a-z, 0-9, - and _'],
+    ['/v1/metrics', { process: 'p' }, '/items', REQUIRED],
+    ['/v1/metrics', { process: 'p', items: 'a' }, '/items', 'must be an object of numbers or a list of metrics'],
+    ['/v1/metrics', { process: 'p', items: { 'a/b~': 'x' } }, '/items/a~1b~0', 'must be a finite number'],
+    ['/v1/metrics', { process: 'p', items: [{ a: 1 }, { name: "it's", value: 1 }] }, '/items/1/name', NAME_HOLDS],
+    ['/v1/exception', { process: 'p' }, '/exception', REQUIRED],
+    ['/v1/exception', { process: 'p', exception: { message: 'e' } }, '/exception', NOT_A_STRING],
+    [
+      '/v1/exception',
+      { process: 'p', exception: EMOJI.repeat(15_001) },
+      '/exception',
+      'must have at most 15000 characters',
+    ],
   ]
-  for (const [path, body] of Object.entries(rest))
-    test.each(cases)(`${path}: %s`, (_, field, detail) => refused(path, { ...body, ...field }, [['/process', detail]]))
-})
-
-describe('meta', () => {
-  test.each<[string, unknown, string]>([
-    ['null', null, NOT_A_STRING],
-    ['a boolean', false, NOT_A_STRING],
-    ['an object', { a: 1 }, NOT_A_STRING],
-    ['of 501', 'a'.repeat(501), 'must have at most 500 characters'],
-    ['of 501 emoji', EMOJI.repeat(501), 'must have at most 500 characters'],
-  ])('%s', (_, meta, detail) => refused('/v1/end', { process: 'p', meta }, [['/meta', detail]]))
-})
-
-describe('uid', () => {
-  test.each<[string, unknown, string]>([
-    ['null', null, NOT_A_STRING],
-    ['a number', 1, NOT_A_STRING],
-    ['of 51', 'a'.repeat(51), 'must have at most 50 characters'],
-    ['with a capital', 'A', 'may only hold a-z, 0-9, - and _'],
-    ['with a space', 'a b', 'may only hold a-z, 0-9, - and _'],
-    ['with a line break at its end', 'a\n', 'may only hold a-z, 0-9, - and _'],
-    ['with a letter of another alphabet', 'ä', 'may only hold a-z, 0-9, - and _'],
-    ['a UUID in capitals', '3F2A9C1E-1B2C-4D5E-8F90-123456789ABC', 'may only hold a-z, 0-9, - and _'],
-  ])('%s', (_, uid, detail) => refused('/v1/start', { process: 'p', uid }, [['/uid', detail]]))
-})
-
-describe('items', () => {
-  const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `m${i}`, value: i }))
-  const NOT_ITEMS = 'must be an object of numbers or a list of metrics'
-  const NO_ENTRY = 'must be {"name": …, "value": …} or a single name with its number'
-  const NOT_FINITE = 'must be a finite number'
-  test.each<[string, unknown, Faults]>([
-    ['null', null, [['/items', NOT_ITEMS]]],
-    ['a number', 5, [['/items', NOT_ITEMS]]],
-    ['text', 'a', [['/items', NOT_ITEMS]]],
-    ['none in an object', {}, [['/items', 'must hold at least one metric']]],
-    ['none in a list', [], [['/items', 'must hold at least one metric']]],
-    [
-      '51 in an object',
-      Object.fromEntries(many(51).map((m) => [m.name, 1])),
-      [['/items', 'must hold at most 50 metrics']],
-    ],
-    ['51 in a list', many(51), [['/items', 'must hold at most 50 metrics']]],
-    ['a number as text', { a: '1' }, [['/items/a', NOT_FINITE]]],
-    ['a boolean', [{ a: true }], [['/items/0/a', NOT_FINITE]]],
-    ['null for a number', [{ name: 'a', value: null }], [['/items/0/value', NOT_FINITE]]],
-    ['an empty name', { '': 1 }, [['/items/', 'a metric name must not be empty']]],
-    [
-      'a name of 251',
-      { ['a'.repeat(251)]: 1 },
-      [[`/items/${'a'.repeat(251)}`, 'a metric name must have at most 250 characters']],
-    ],
-    ['a quote in a name', { "it's": 1 }, [["/items/it's", NAME_HOLDS]]],
-    ['a control character in a name', [{ name: 'a\n', value: 1 }], [['/items/0/name', NAME_HOLDS]]],
-    ['a backslash at the end of a name', { 'a\\': 1 }, [['/items/a\\', 'a metric name must not end in a backslash']]],
-    ['a slash and a tilde in a name', { 'a/b~': 'x' }, [['/items/a~1b~0', NOT_FINITE]]],
-    ['a number as a name', [{ name: 5, value: 1 }], [['/items/0/name', NOT_A_STRING]]],
-    ['a name twice', [{ a: 1 }, { name: 'a', value: 1 }], [['/items/1/name', 'names a metric twice']]],
-    ['an empty entry', [{}], [['/items/0', NO_ENTRY]]],
-    ['a third member', [{ name: 'a', value: 1, unit: 's' }], [['/items/0', NO_ENTRY]]],
-    ['two metrics in an entry', [{ a: 1, b: 2 }], [['/items/0', NO_ENTRY]]],
-    ['a list in a list', [[{ a: 1 }]], [['/items/0', NO_ENTRY]]],
-    ['null in a list', [null, { a: 1 }], [['/items/0', NO_ENTRY]]],
-  ])('%s', (_, items, faults) => refused('/v1/metrics', { process: 'p', items }, faults))
-
-  test('absent', () => refused('/v1/metrics', { process: 'p' }, [['/items', REQUIRED]]))
+  for (const [path, body, pointer, detail] of rows)
+    test(`${path}: ${pointer} ${detail}`, () => refused(path, body, [[pointer, detail]]))
 
   test.each(['1e400', '-1e400', '1e999999'])('%s is beyond every number', (number) =>
-    refused('/v1/metrics', `{"process":"p","items":{"a":${number}}}`, [['/items/a', NOT_FINITE]]),
+    refused('/v1/metrics', `{"process":"p","items":{"a":${number}}}`, [['/items/a', 'must be a finite number']]),
   )
-})
-
-describe('exception', () => {
-  test.each<[string, object, string]>([
-    ['absent', {}, REQUIRED],
-    ['null', { exception: null }, NOT_A_STRING],
-    ['an object', { exception: { message: 'e' } }, NOT_A_STRING],
-    ['of 15,001', { exception: 'a'.repeat(15_001) }, 'must have at most 15000 characters'],
-    ['of 15,001 emoji', { exception: EMOJI.repeat(15_001) }, 'must have at most 15000 characters'],
-  ])('%s', (_, field, detail) => refused('/v1/exception', { process: 'p', ...field }, [['/exception', detail]]))
 })
 
 describe('lone surrogates', () => {

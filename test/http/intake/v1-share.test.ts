@@ -6,7 +6,11 @@ import { until } from '../../support/until.ts'
 const PASSWORD = 'a long enough password of a test'
 
 test('an account fills its share alone, also over a restart, and its deletion gives the room back', async () => {
-  const stint = createStintProcess({ SIGNUP: 'open', CLICKHOUSE_URL: 'http://127.0.0.1:9', SPOOL_MAX_BYTES: '4MiB' })
+  await using stint = createStintProcess({
+    SIGNUP: 'open',
+    CLICKHOUSE_URL: 'http://127.0.0.1:9',
+    SPOOL_MAX_BYTES: '4MiB',
+  })
   await stint.start()
   // The first account is the operator, which cannot leave the others without one.
   const ada = await stint.signUp('ada@example.com')
@@ -53,5 +57,4 @@ test('an account fills its share alone, also over a restart, and its deletion gi
   await stint.start()
   await until('the backlog is counted', async () => (await send(bob)) === SHARE_FULL)
   expect(await send(ada)).toBe('accepted')
-  await stint.close()
 })

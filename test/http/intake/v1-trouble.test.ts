@@ -12,12 +12,8 @@ const MARK = { process: 'p' }
 const EXCEPTION = { process: 'p', exception: 'e' }
 
 async function withApp(options: AppOptions, work: (app: TestApp) => Promise<void>): Promise<void> {
-  const app = await startApp(options)
-  try {
-    await work(app)
-  } finally {
-    await app.stop()
-  }
+  await using app = await startApp(options)
+  await work(app)
 }
 
 describe('a full spool', () => {

@@ -1,8 +1,8 @@
 // GET /api/health: whose business what is.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { healthRoute } from '../../../src/http/operations/ops-routes.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { useApp } from '../../support/app.ts'
 
 const NOW_US = 1_763_673_600_000_000
 
@@ -74,11 +74,7 @@ test('other accounts see that delivery is paused and their own dead letters', as
   })
 })
 
-let whole: TestApp
-beforeAll(async () => {
-  whole = await startApp()
-})
-afterAll(() => whole.stop())
+const whole = await useApp()
 
 test.each([
   ['nobody', undefined, 401],

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -6,14 +6,10 @@ import pino from 'pino'
 import { listen } from '../../../src/http/listen.ts'
 import { opsRoutes } from '../../../src/http/operations/ops-routes.ts'
 import { Problem } from '../../../src/problem.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { startApp, useApp } from '../../support/app.ts'
 import { until } from '../../support/until.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 test('/livez and /readyz answer without a key', async () => {
   for (const path of ['/livez', '/readyz']) {
@@ -36,12 +32,11 @@ test('/readyz reports why no event can be accepted', async () => {
 })
 
 test('/readyz is 503 when the directory of a spool was deleted, and no event is accepted', async () => {
-  const broken = await startApp()
+  await using broken = await startApp()
   rmSync(join(broken.rooms.config.dataDir, 'spool'), { recursive: true })
   expect((await broken.post('/v1/start', { process: 'p' })).status).toBe(500)
   await until('noticed', async () => (await broken.fetch('/readyz')).status === 503)
   expect((await broken.fetch('/readyz')).json).toMatchObject({ code: 'spool_missing' })
-  await broken.stop()
 })
 
 test('/metrics has the text format of Prometheus', async () => {

@@ -1,15 +1,11 @@
 // OTLP as the SDKs send it and as anybody may, seen by the real intake.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { formatTime, timeUs } from '../../../src/event/stamp.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { startApp, useApp } from '../../support/app.ts'
 import { findPythonPackages, missing } from '../../support/needs.ts'
 
-let app: TestApp
-beforeAll(async () => {
-  app = await startApp()
-})
-afterAll(() => app.stop())
+const app = await useApp()
 
 const eventsOf = async (process: string): Promise<Event[]> =>
   (await app.events()).filter((event) => event.process === process).sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))

@@ -98,15 +98,11 @@ describe('a ping', () => {
 
 describe('a ping is refused', () => {
   const refused = async (options: AppOptions, ...signals: string[]) => {
-    const other = await startApp(options)
-    try {
-      const { secret } = await other.rooms.accounts.keys.create(other.account, 'cron', ['ping'])
-      const answers = []
-      for (const signal of signals) answers.push(await other.fetch(`/ping/${secret}/job${signal}`))
-      return { statuses: answers.map(({ status }) => status), last: answers.at(-1)!, events: await other.events() }
-    } finally {
-      await other.stop()
-    }
+    await using other = await startApp(options)
+    const { secret } = await other.rooms.accounts.keys.create(other.account, 'cron', ['ping'])
+    const answers = []
+    for (const signal of signals) answers.push(await other.fetch(`/ping/${secret}/job${signal}`))
+    return { statuses: answers.map(({ status }) => status), last: answers.at(-1)!, events: await other.events() }
   }
 
   test('beyond the events per second of its account', async () => {

@@ -1,6 +1,5 @@
 // The client against what is not ClickHouse, or is not there, or never answers.
-import { afterAll, describe, expect, spyOn, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { EngineUnavailableError, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { ClickHouseFault } from '../../../src/store/clickhouse/judge-failure.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
@@ -130,7 +129,6 @@ describe('over HTTP', () => {
 
 describe.skipIf(engineMissing !== undefined)('embedded', () => {
   const other = tempDir('other')
-  afterAll(() => rmSync(other, { recursive: true, force: true }))
 
   test('an error for a directory that cannot be opened reports what to do', async () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)

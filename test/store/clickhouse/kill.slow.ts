@@ -1,6 +1,5 @@
 // The embedded engine after kill -9 amid inserts, on one directory again and again: it opens, every acknowledged batch is there, and no batch is there in part.
-import { afterAll, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { engineMissing } from '../../support/engine.ts'
 import { tempDir } from '../../support/temp-dir.ts'
@@ -9,7 +8,6 @@ const ROUNDS = 4
 const BATCH = 100
 
 const dir = tempDir('kill')
-afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
 const run = (...args: string[]) =>
   Bun.spawn([process.execPath, join(import.meta.dir, 'embedded-child.ts'), ...args], {

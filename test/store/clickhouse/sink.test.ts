@@ -70,51 +70,6 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await readRows(client, database, 'twice')).toEqual(once)
   })
 
-  test('numbers read back to the last digit and texts to the last byte', async () => {
-    const values = [
-      0.1 + 0.2,
-      1e308,
-      5e-324,
-      -1.7976931348623157e308,
-      123456789.12345679,
-      1 / 3,
-      2 ** 53 + 2,
-      -0.5,
-      1e21,
-      0,
-    ]
-    const text = 'line\r\n\ttab \\ \\n \'"` \0 \u2028 \ufeff😀 ;DROP TABLE x; {a:String} FORMAT CSV --'
-    expect(
-      await sink.write([
-        metrics(
-          'exact',
-          values.map((value, i) => [`m${i}`, value]),
-        ),
-        exception('exact', text),
-        exception('exact', '', US + 1),
-        { ...start('exact'), process: text.slice(0, 12), meta: text, uid: 'a-_9' },
-      ]),
-    ).toEqual(STORED)
-    const rows = await readRows(client, database, 'exact')
-    const stored = new Map(rows.flatMap((row) => (row.kind === 'metric' ? [[row.name, row.value]] : [])))
-    expect(values.map((_, i) => stored.get(`m${i}`))).toEqual(values)
-    expect(rows.flatMap((row) => (row.kind === 'exception' ? [row.exception] : [])).toSorted()).toEqual(['', text])
-    expect(rows.find((row) => row.kind === 'start')).toEqual({
-      kind: 'start',
-      ns: `${US}000`,
-      process: text.slice(0, 12),
-      meta: text,
-      uid: 'a-_9',
-    })
-  })
-
-  test('a stamp keeps its nanoseconds', async () => {
-    expect(await sink.write([{ ...start('stamp'), stamp: { us: US, sub: 987 } }])).toEqual(STORED)
-    expect(await readRows(client, database, 'stamp')).toEqual([
-      { kind: 'start', ns: `${US}987`, process: 'p', meta: '', uid: '' },
-    ])
-  })
-
   test('one invalid event refuses the whole batch with a reason without content', async () => {
     const bad = exception('poison', `${SECRET} \ud800`, US + 1)
     const result = await sink.write([exception('poison', SECRET), bad])
@@ -213,16 +168,6 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       expect(await count(table, "o'ne")).toBe(0)
       expect(await count(table, 'other')).toBe(1)
     }
-  })
-
-  test('an empty batch is stored', async () => {
-    expect(await sink.write([])).toEqual(STORED)
-  })
-
-  test('two sinks write concurrently', async () => {
-    const batches = Array.from({ length: 8 }, (_, i) => [exception('parallel', 'x', US + i)])
-    expect(await Promise.all(batches.map((batch) => sink.write(batch)))).toEqual(batches.map(() => STORED))
-    expect(await count('exceptions', 'parallel')).toBe(8)
   })
 
   test('asks to split a batch over more months than an INSERT may hold, and stores the halves', async () => {

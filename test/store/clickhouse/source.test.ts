@@ -6,7 +6,7 @@ import { contentOf, ownStamp } from '../../../src/event/identity.ts'
 import { findTrouble } from '../../../src/query/find-trouble.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
 import { comparePlaces } from '../../../src/store/order.ts'
-import { type ExceptionRow, type Place, PROCESS_METAS, type Selection, StoreError } from '../../../src/store/source.ts'
+import { type ExceptionRow, type Place, type Selection, StoreError } from '../../../src/store/source.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote } from './subjects.ts'
 
@@ -326,74 +326,6 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await store.source.groupExceptions(all('equal'), { limit: 100, after: strange })).toEqual(whole)
   })
 
-  test('metrics come newest first and by name within a stamp, also across pages', async () => {
-    const names = ['a', 'B', 'ä', 'z\\', '😀']
-    await keep(
-      [0, 1, 2].map((us) =>
-        metrics(
-          'metrics',
-          us,
-          names.map((name, i) => [name, us + i / 10]),
-        ),
-      ),
-    )
-    const found = await store.source.findMetrics(all('metrics'), { limit: 100 })
-    const byBytes = names.toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
-    expect(found.map(({ atNs, name }) => [atNs - NS, name])).toEqual(
-      [2000n, 1000n, 0n].flatMap((at) => byBytes.map((name): [bigint, string] => [at, name])),
-    )
-    const paged: typeof found = []
-    while (paged.length < found.length) {
-      const last = paged.at(-1)
-      const page = await store.source.findMetrics(all('metrics'), {
-        limit: 4,
-        ...(last && { after: last.place }),
-      })
-      expect(page.length).toBeGreaterThan(0)
-      paged.push(...page)
-    }
-    expect(paged).toEqual(found)
-    const one = await store.source.findMetrics({ ...all('metrics'), name: '😀' }, { limit: 2 })
-    expect(one.map(({ value }) => value)).toEqual([2.4, 1.4])
-  })
-
-  test('metrics are aggregated by bucket, process and name', async () => {
-    const minute = 60_000_000
-    await keep([
-      metrics('buckets', 0, [['m', 3]]),
-      metrics('buckets', 5, [['m', -1]], { meta: 'eu' }),
-      metrics('buckets', 3, [
-        ['m', 10],
-        ['n', 0.5],
-      ]),
-      metrics('buckets', minute, [['m', 7]]),
-      metrics('buckets', 2, [['m', 1]], { process: 'q' }),
-    ])
-    const bucket = NS - (NS % MINUTE_NS)
-    const row = (atNs: bigint, process: string, name: string, values: number[]) => {
-      const sum = values.reduce((a, b) => a + b, 0)
-      return {
-        atNs,
-        process,
-        name,
-        count: values.length,
-        mean: sum / values.length,
-        min: Math.min(...values),
-        max: Math.max(...values),
-        sum,
-        last: values.at(-1)!,
-      }
-    }
-    expect(await store.source.aggregateMetrics({ ...all('buckets'), everyNs: MINUTE_NS })).toEqual([
-      row(bucket, 'p', 'm', [3, 10, -1]),
-      row(bucket, 'p', 'n', [0.5]),
-      row(bucket, 'q', 'm', [1]),
-      row(bucket + MINUTE_NS, 'p', 'm', [7]),
-    ])
-    const q = { ...all('buckets'), process: 'p', meta: 'eu', name: 'm', everyNs: MINUTE_NS }
-    expect(await store.source.aggregateMetrics(q)).toEqual([row(bucket, 'p', 'm', [-1])])
-  })
-
   test('a sum beyond all doubles is infinite, not nothing', async () => {
     await keep([metrics('huge', 0, [['m', 1.5e308]]), metrics('huge', 1, [['m', 1.5e308]])])
     const [row] = await store.source.aggregateMetrics({ ...all('huge'), everyNs: MINUTE_NS })
@@ -416,12 +348,6 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ])
   })
 
-  test('of a process with many metas the first ones are listed', async () => {
-    await keep(Array.from({ length: 150 }, (_, i) => start('metas', i, { meta: `m${String(i).padStart(3, '0')}` })))
-    const [row] = await store.source.findPointProcesses(all('metas'))
-    expect(row!.metas).toEqual(Array.from({ length: PROCESS_METAS }, (_, i) => `m${String(i).padStart(3, '0')}`))
-  })
-
   test('questions see only their own account, whatever the values contain', async () => {
     const nasty = `' OR 1=1 -- \\' {x:String} "\``
     await keep([exception('mine', 0, 'a', { process: nasty, meta: nasty }), exception(nasty, 0, 'b')])
@@ -430,23 +356,6 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect((await store.source.findExceptions(all(nasty), { limit: 10 })).map((row) => row.exception)).toEqual(['b'])
     expect(await store.source.findExceptions({ ...all('nobody'), process: nasty }, { limit: 10 })).toEqual([])
     expect(await store.source.findPointProcesses(all('nobody'))).toEqual([])
-  })
-
-  test('a mark that was sent twice is paired as one, before the copies are merged', async () => {
-    const mark = (kind: 'start' | 'end', us: number): Mark => ({ ...start('copies', us), kind })
-    const marks = [mark('start', 0), mark('end', 10), mark('end', 20), mark('start', 30)]
-    for (const [first, second] of [
-      [0, 1],
-      [1, 3],
-      [2, 4],
-      [0, 4],
-    ])
-      await keep(marks.slice(first, second))
-    const q = { ...all('copies'), maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS }
-    const states = (await store.source.findTimings(q, { limit: 10 })).map(({ state }) => state)
-    expect(states).toEqual(['running', 'orphan', 'completed'])
-    const [row] = await store.source.summarizeTimings({ ...q, byMeta: false })
-    expect(row).toMatchObject({ count: 1, running: 1, orphan: 1, abandoned: 0, meanMs: 0.01 })
   })
 
   test('accepts names of the maximum length', async () => {
