@@ -1,8 +1,8 @@
 // Watches: a simulated month of 200 jobs with incidents and outages of the store, Stint and the receiver.
 //   bun run bench watches [days] [jobs] [step in seconds]
 import { inMemoryDir } from '../support/temp-dir.ts'
-import { runWorld } from '../watch/evaluate/simulation.ts'
 import { openStore } from '../watch/watch-cast.ts'
+import { runWorld } from './watches-world.ts'
 
 const [days = 30, jobs = 200, stepS = 15] = process.argv.slice(2).map(Number)
 

@@ -1,15 +1,9 @@
 // The budget of series over kill -9: what was acknowledged is a known series after the start, so its later events are taken.
-import { afterEach, expect, test } from 'bun:test'
-import { createStintProcess, type StintProcess } from '../support/process.ts'
-
-let stint: StintProcess | undefined
-afterEach(async () => {
-  await stint?.close()
-  stint = undefined
-})
+import { expect, test } from 'bun:test'
+import { createStintProcess } from '../support/process.ts'
 
 test('acknowledged series are known after a kill, and new ones are not', async () => {
-  stint = createStintProcess({
+  await using stint = createStintProcess({
     SERIES_MAX: '5',
     INFLUX_URL: 'http://127.0.0.1:1',
     INFLUX_TOKEN: 'x',

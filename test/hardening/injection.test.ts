@@ -1,166 +1,27 @@
-// No string of a caller's changes what Stint says to a store: the number of lines, rows and columns that are written, and the text of a
-// question, in which it is a bound parameter or one string literal. The account always is the one that was handed in.
+// No string of a caller's changes the text of a question to a store, in which it is a bound parameter or one string literal. The account
+// always is the one that was handed in. That texts are stored unchanged: test/contract/sink.ts and naughty-strings.test.ts.
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Event, EventKind } from '../../src/event/event.ts'
-import { Faults } from '../../src/event/faults.ts'
-import { parseEvent, toEvent } from '../../src/event/parse-event.ts'
-import { fromRecord, toRecord } from '../../src/event/record.ts'
-import { COLUMNS, toRows } from '../../src/store/clickhouse/encode-events.ts'
 import { createSchema } from '../../src/store/clickhouse/schema.ts'
 import { createClickHouseSource } from '../../src/store/clickhouse/source.ts'
-import { pushLines } from '../../src/store/influx/encode-events.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { ExceptionSource, PointSource } from '../../src/store/source.ts'
 import { serveStub } from '../store/influx/stub-server.ts'
-import { decodeLine } from './decode-line.ts'
 
 const ACCOUNT = 'acc_0123456789abcdef'
-const STAMP = { us: 1_795_211_562_171_920, sub: 42 }
 
 /** Text made of what means something to one of the stores, among anything else. */
+const SIGNS = [...'\\"\'`,= \n\r\t\0{}();#%i0\u001f\u007f\u2028😀é', '$' + '{', '--', '/*', '|>', '\\x00']
+const PHRASES = ['{account:String}', "' OR 1=1 --", 'account=acc_other', ' 1795211562171920042']
 const hostile = fc.oneof(
   fc.string({ unit: 'binary' }).filter((text) => text.isWellFormed()),
-  fc
-    .array(
-      fc.constantFrom(
-        ...[
-          '\\',
-          '"',
-          "'",
-          '`',
-          ',',
-          '=',
-          ' ',
-          '\n',
-          '\r',
-          '\t',
-          '\0',
-          '{',
-          '}',
-          '${',
-          ')',
-          '--',
-          '/*',
-          ';',
-          '#',
-          '%',
-          '|>',
-          'i',
-          '0',
-        ],
-        ...[
-          '{account:String}',
-          "' OR 1=1 --",
-          '\\x00',
-          'account=acc_other',
-          ' 1795211562171920042',
-          '\u001f',
-          '\u007f',
-          '\u2028',
-          '😀',
-          'é',
-        ],
-      ),
-      { maxLength: 12 },
-    )
-    .map((parts) => parts.join('')),
+  fc.array(fc.constantFrom(...SIGNS, ...PHRASES), { maxLength: 12 }).map((parts) => parts.join('')),
 )
-
-/** A body of any kind. */
-interface EventBody {
-  readonly process: string
-  readonly meta?: string
-  readonly uid?: string
-  readonly items?: unknown
-  readonly exception?: string
-}
-
-const TIMES = { maxAgeUs: 0, wallUs: () => 0 }
 
 /** The kept part of a text, written independently of the code under test. */
 const keptOf = (text: string) => text.replace(/['"%\u0000-\u001f\u007f]/g, '').replace(/\\+$/, '')
 const name = hostile.map(keptOf).filter((text) => text !== '')
-const process = hostile.filter((text) => keptOf(text) !== '')
-const number = fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n))
 const uid = fc.stringMatching(/^[a-z0-9_-]{0,50}$/)
-const MARK: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
-  fc.constantFrom('start' as const, 'end' as const),
-  fc.record({ process, meta: hostile, uid }),
-)
-const METRICS: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
-  fc.constant('metrics' as const),
-  fc.record({ process, meta: hostile, items: fc.dictionary(name, number, { minKeys: 1, maxKeys: 50 }) }),
-)
-const EXCEPTION: fc.Arbitrary<[EventKind, EventBody]> = fc.tuple(
-  fc.constant('exception' as const),
-  fc.record({ process, meta: hostile, exception: hostile }),
-)
-const eventOf = ([kind, body]: [EventKind, EventBody]): Event =>
-  fromRecord(toRecord(toEvent(parseEvent(kind, body, TIMES, new Faults())!, ACCOUNT, STAMP)))
-
-describe('line protocol', () => {
-  const linesOf = (event: Event) => {
-    const lines: string[] = []
-    pushLines(lines, event)
-    return lines
-  }
-
-  test('a mark is one line with exactly the values sent', () => {
-    fc.assert(
-      fc.property(MARK, ([kind, body]) => {
-        const lines = linesOf(eventOf([kind, body]))
-        expect(lines).toHaveLength(1)
-        const meta = keptOf(body.meta!)
-        expect(decodeLine(lines[0]!)).toEqual({
-          measurement: 'mark',
-          tags: { account: ACCOUNT, mark: kind, ...(meta !== '' && { meta }), process: keptOf(body.process) },
-          fields: { at: 1_795_211_562_171_920_000n, pair: expect.any(BigInt), uid: body.uid! },
-          ns: '1795211562171920042',
-        })
-      }),
-    )
-  })
-
-  test('metrics are one line per name with exactly the values sent', () => {
-    fc.assert(
-      fc.property(METRICS, (sent) => {
-        const lines = linesOf(eventOf(sent))
-        const items = Object.entries(sent[1].items as Record<string, number>)
-        const meta = keptOf(sent[1].meta!)
-        const common = { account: ACCOUNT, ...(meta !== '' && { meta }), process: keptOf(sent[1].process) }
-        expect(lines.map(decodeLine)).toEqual(
-          items.map(([name, value]) => ({
-            measurement: 'metric',
-            tags: { ...common, name },
-            fields: { value },
-            ns: '1795211562171920042',
-          })),
-        )
-      }),
-    )
-  })
-})
-
-describe('rows', () => {
-  test('an event is one row of its table (metrics: one per name) with all columns', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.oneof(MARK, METRICS, EXCEPTION), async ([kind, body]) => {
-        const tables = await toRows([eventOf([kind, body])])
-        expect(tables.size).toBe(1)
-        const [table, lines] = [...tables][0]!
-        expect(lines).toHaveLength(kind === 'metrics' ? Object.keys(body.items as object).length : 1)
-        for (const line of lines) {
-          expect(line).not.toMatch(/[\n\r]/)
-          const row = JSON.parse(line) as unknown[]
-          expect(row).toHaveLength(COLUMNS[table].length)
-          expect(row.slice(0, 3)).toEqual([ACCOUNT, keptOf(body.process), keptOf(body.meta!)])
-          if (kind === 'exception') expect(row[COLUMNS.exceptions.indexOf('exception')]).toBe(body.exception!)
-        }
-      }),
-    )
-  })
-})
 
 /** Every question there is, about whatever strings. */
 interface Asked {

@@ -1,17 +1,8 @@
 // Rate limits and their answers: accounts under RATE_LIMIT, addresses that send bad keys, sign-ups, and which address counts.
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { type AppOptions, startApp, type TestApp } from '../support/app.ts'
+import { startApp, type TestApp } from '../support/app.ts'
 
-let app: TestApp | undefined
-afterEach(async () => {
-  await app?.stop()
-  app = undefined
-})
-const start = async (options: AppOptions) => {
-  app = await startApp(options)
-  return app
-}
 const MARK = { process: 'p' }
 const headersOf = ({ headers }: { headers: Headers }) =>
   ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers.get(name))
@@ -22,7 +13,7 @@ const badKey = (app: TestApp, path: string, headers: Record<string, string> = {}
   })
 
 test('answers to a limited account have the remaining limit, refusals the time to wait', async () => {
-  const app = await start({ rateLimit: 2 })
+  await using app = await startApp({ rateLimit: 2 })
   const first = await app.post('/v1/start', MARK)
   expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=2;w=1', '"account";r=1;t=1', null])
   const faulty = await app.post('/v1/start', {})
@@ -35,14 +26,14 @@ test('answers to a limited account have the remaining limit, refusals the time t
 })
 
 test('the limit is per account: another key of the same account shares it', async () => {
-  const app = await start({ rateLimit: 1 })
+  await using app = await startApp({ rateLimit: 1 })
   expect((await app.post('/v1/start', MARK)).status).toBe(201)
   expect((await app.post('/v1/start', MARK)).status).toBe(429)
   expect((await app.fetch('/v1/start', { method: 'POST', key: app.keys.writer, body: '{}' })).status).toBe(429)
 })
 
 test('a batch counts its events: one above the limit passes and becomes a debt', async () => {
-  const app = await start({ rateLimit: 10 })
+  await using app = await startApp({ rateLimit: 10 })
   const batch = (events: number) => app.post('/v1/batch', Array(events).fill({ kind: 'start', ...MARK }))
   const first = await batch(35)
   expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=10;w=1', '"account";r=0;t=1', null])
@@ -56,13 +47,13 @@ test('a batch counts its events: one above the limit passes and becomes a debt',
 })
 
 test('paths without a limit have no headers: sign-in, operator paths', async () => {
-  const app = await start({ rateLimit: 1 })
+  await using app = await startApp({ rateLimit: 1 })
   for (const path of ['/api/sign-up', '/livez', '/metrics', '/'])
     expect(headersOf(await app.fetch(path, { key: app.keys.owner }))).toEqual([null, null, null])
 })
 
 test('reading has a limit of its own, per account', async () => {
-  const app = await start({ rateLimit: 1 })
+  await using app = await startApp({ rateLimit: 1 })
   await app.post('/v1/start', MARK)
   expect((await app.post('/v1/start', MARK)).status).toBe(429)
   const ask = (key = app.keys.reader) => app.fetch('/api/timings', { key })
@@ -76,7 +67,7 @@ test('reading has a limit of its own, per account', async () => {
 })
 
 test('without RATE_LIMIT there are no headers and no limit of bad keys', async () => {
-  const app = await start({})
+  await using app = await startApp({})
   expect(headersOf(await app.post('/v1/start', MARK))).toEqual([null, null, null])
   const statuses = new Set<number>()
   for (let i = 0; i < 300; i++) statuses.add((await badKey(app, '/v1/start')).status)
@@ -84,7 +75,7 @@ test('without RATE_LIMIT there are no headers and no limit of bad keys', async (
 })
 
 test('with RATE_LIMIT an address may send a hundred bad keys a minute, under /v1 and /api together; a good key still passes', async () => {
-  const app = await start({ rateLimit: 1000 })
+  await using app = await startApp({ rateLimit: 1000 })
   const statuses: number[] = []
   for (let i = 0; i < 102; i++) statuses.push((await badKey(app, i % 2 === 0 ? '/v1/start' : '/api/timings')).status)
   expect(statuses.slice(0, 100).every((status) => status === 401)).toBe(true)
@@ -98,20 +89,20 @@ test('with RATE_LIMIT an address may send a hundred bad keys a minute, under /v1
 })
 
 test('ignores X-Forwarded-For unless a proxy is trusted', async () => {
-  const app = await start({ rateLimit: 1000 })
+  await using app = await startApp({ rateLimit: 1000 })
   for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `203.0.113.${i}` })
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '198.51.100.1' })).status).toBe(429)
 })
 
 test('behind one proxy uses the address that the proxy saw', async () => {
-  const app = await start({ rateLimit: 1000, trustProxy: 1 })
+  await using app = await startApp({ rateLimit: 1000, trustProxy: 1 })
   for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `10.0.0.${i}, 203.0.113.9` })
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.9' })).status).toBe(429)
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.10' })).status).toBe(401)
 })
 
 test('counts an IPv6 network as one address', async () => {
-  const app = await start({ rateLimit: 1000, trustProxy: 1 })
+  await using app = await startApp({ rateLimit: 1000, trustProxy: 1 })
   for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `2001:db8:0:1::${i.toString(16)}` })
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:1:ffff::1' })).status).toBe(429)
   expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:2::1' })).status).toBe(401)
@@ -145,7 +136,7 @@ test('many keys and addresses take bounded memory', () => {
 })
 
 test('refuses foreign host names (DNS rebinding) and accepts those of this machine', async () => {
-  const app = await start({ signup: 'open' })
+  await using app = await startApp({ signup: 'open' })
   const body = JSON.stringify({ email: 'eve@example.com', password: 'a long enough password' })
   const ask = (method: string, path: string, host: string) =>
     app.fetch(path, {
@@ -188,6 +179,6 @@ test('refuses foreign host names (DNS rebinding) and accepts those of this machi
 })
 
 test('accepts any host name behind a trusted proxy', async () => {
-  const app = await start({ trustProxy: 1 })
+  await using app = await startApp({ trustProxy: 1 })
   expect((await app.fetch('/api/sign-up', { headers: { host: 'stint.example' } })).status).toBe(200)
 })

@@ -1,12 +1,12 @@
 // The big list of naughty strings through every text field of every call, and back out of every question: exactly, after the stripping that
 // is documented. On the embedded ClickHouse alone, and with marks and metrics in a real InfluxDB.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import naughtyStrings from 'big-list-of-naughty-strings'
 import { startApp } from '../support/app.ts'
 import { engineMissing } from '../support/engine.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
 import { untilShipped } from '../support/oracle.ts'
-import { type Caller, createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import { type Caller, createStintProcess, type Env } from '../support/process.ts'
 
 const WITHIN_MS = 60_000
 
@@ -57,12 +57,6 @@ const isMeta = (text: string) => fits(text, 500)
 const isName = (text: string) => fits(text, 250) && text !== '' && stripped(text) === text
 const isUid = (text: string) => /^[a-z0-9_-]{0,50}$/.test(text)
 const asMeta = (text: string) => stripped(text) || null
-
-let stint: StintProcess | undefined
-afterEach(async () => {
-  await stint?.close()
-  stint = undefined
-})
 
 /** What was accepted, as it must be read. */
 interface Sent {
@@ -156,7 +150,7 @@ async function readAll(caller: Caller, path: string, list: string): Promise<Reco
 }
 
 async function comeBack(settings: Env): Promise<void> {
-  stint = createStintProcess(settings)
+  await using stint = createStintProcess(settings)
   await stint.start()
   const caller = await stint.signUp('ada@example.com')
   const sent = await send(caller)

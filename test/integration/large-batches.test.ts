@@ -1,21 +1,15 @@
 // Many large batches at once: more than may wait for the disk together. They take turns; nobody is refused, and Stint stays ready.
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { lacks } from '../support/fault-trial.ts'
 import { countSpooled } from '../support/oracle.ts'
-import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { createStintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const BATCHES = 8
 const EVENTS_EACH = 550
 
-let stint: StintProcess | undefined
-afterEach(async () => {
-  await stint?.close()
-  stint = undefined
-})
-
 test.skipIf(lacks('chdb'))('accepts concurrent large batches together with single events', async () => {
-  stint = createStintProcess()
+  await using stint = createStintProcess()
   const { url } = stint
   await stint.start()
   const caller = await stint.signUp('ada@example.com')

@@ -1,5 +1,5 @@
 // Asked to stop: what is in flight is finished, also when one Ctrl-C arrives twice; asked again later it ends at once.
-import { afterEach, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { openRaw, type RawConnection } from '../support/raw-http.ts'
 import { until } from '../support/until.ts'
@@ -7,15 +7,9 @@ import { until } from '../support/until.ts'
 const STORES_AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'x', CLICKHOUSE_PASSWORD: 'x' }
 const BODY = '{"process":"p"}'
 
-let stint: StintProcess | undefined
-afterEach(async () => {
-  await stint?.close()
-  stint = undefined
-})
-
 /** Started, with a request in flight of which all but the last byte has come. */
 async function withRequestInFlight(): Promise<{ stint: StintProcess; connection: RawConnection }> {
-  stint = createStintProcess(STORES_AWAY)
+  const stint = createStintProcess(STORES_AWAY)
   await stint.start()
   const { secret } = await stint.signUp('ada@example.com')
   const connection = await openRaw(Number(new URL(stint.url).port))

@@ -180,14 +180,4 @@ describe('a process', () => {
       },
     ])
   })
-  test('lists at most a hundred metas', () => {
-    const metas = Array.from({ length: 100 }, (_, i) => `b${String(i).padStart(3, '0')}`)
-    const [row] = answerAll([
-      { process: 'p', metas, lastNs: T, kinds: ['mark'] },
-      { process: 'p', metas: ['', 'a'], lastNs: T, kinds: ['exception'] },
-    ])
-    expect(row!.metas).toHaveLength(100)
-    expect(row!.metas.slice(0, 3)).toEqual([null, 'a', 'b000'])
-    expect(row!.more_metas).toBe(true)
-  })
 })

@@ -1,17 +1,7 @@
 // POST /v1/batch: many events in one call, in both forms and packed; what is good is taken, what is bad is named by its index.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
-
-let app: TestApp | undefined
-afterEach(async () => {
-  await app?.stop()
-  app = undefined
-})
-const start = async (options: AppOptions = {}) => {
-  app = await startApp(options)
-  return app
-}
+import { startApp, type TestApp } from '../../support/app.ts'
 
 const EVENTS = [
   { kind: 'start', process: 'b', uid: 'u' },
@@ -38,7 +28,7 @@ describe('a batch of valid events', () => {
     ['an array in a coding in capitals', gzipSync(JSON.stringify(EVENTS)), { 'content-encoding': 'GZIP' }],
     ['JSON lines with a charset', toLines(EVENTS), { 'content-type': 'application/x-ndjson; charset=utf-8' }],
   ])('%s: 201 with a stamp each, in order', async (_, body, headers) => {
-    const app = await start()
+    await using app = await startApp()
     const { status, json } = await app.post('/v1/batch', body, headers)
     expect(status).toBe(201)
     expect(json).toEqual({
@@ -52,7 +42,7 @@ describe('a batch of valid events', () => {
   })
 
   test('accepts up to ten thousand events', async () => {
-    const app = await start()
+    await using app = await startApp()
     const events = Array(10_000).fill({ kind: 'start', process: 'p' })
     expect((await app.post('/v1/batch', events)).json).toMatchObject({ accepted: 10_000, refused: 0 })
     for (const [body, headers] of [
@@ -72,7 +62,7 @@ describe('a batch of valid events', () => {
 
 describe('a batch with faults', () => {
   test('in some events: 207; the others are accepted, and each error has the index of its event', async () => {
-    const app = await start()
+    await using app = await startApp()
     const { status, json } = await app.post('/v1/batch', [
       EVENTS[0],
       { kind: 'start' },
@@ -104,7 +94,7 @@ describe('a batch with faults', () => {
   })
 
   test('in a line: the other lines are accepted', async () => {
-    const app = await start()
+    await using app = await startApp()
     const { status, json } = await app.post(
       '/v1/batch',
       `${JSON.stringify(EVENTS[0])}\n{"kind":\n${JSON.stringify(EVENTS[3])}`,
@@ -123,7 +113,7 @@ describe('a batch with faults', () => {
       ['an array', `[${nested},${one},${long},${one},${nested}]`, {}],
       ['lines', [nested, one, long, one, nested].join('\n'), LINES],
     ])('%s', async (_, body, headers) => {
-      const app = await start()
+      await using app = await startApp()
       const { status, json } = await app.post('/v1/batch', body, headers)
       expect([status, json.accepted, json.refused]).toEqual([207, 2, 3])
       const faults = json.items.map(({ errors }: { errors?: { detail: string }[] }) => errors?.[0])
@@ -146,7 +136,7 @@ describe('a batch with faults', () => {
   })
 
   test('in all events: 422, and nothing is accepted', async () => {
-    const app = await start()
+    await using app = await startApp()
     const { status, json } = await app.post('/v1/batch', [{ kind: 'start' }, { kind: 'end', process: '' }])
     expect(status).toBe(422)
     expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/0/process', '/1/process'])
@@ -168,7 +158,7 @@ describe('a batch with faults', () => {
   })
 
   test('at most a hundred faults are reported', async () => {
-    const app = await start()
+    await using app = await startApp()
     const { json } = await app.post('/v1/batch', Array(5000).fill({ kind: 'start' }))
     expect(json.errors).toHaveLength(100)
     expect(json.items).toHaveLength(5000)
@@ -180,7 +170,7 @@ describe('a batch with faults', () => {
   })
 
   test('many faults cost no more than their events: 9,999 invalid ones with 50 faults each', async () => {
-    const app = await start()
+    await using app = await startApp()
     const items = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, '']))
     const bad = { kind: 'metrics', process: 'p', items }
     const packed = gzipSync(JSON.stringify([EVENTS[0], ...Array(9999).fill(bad)]))
@@ -193,7 +183,7 @@ describe('a batch with faults', () => {
   })
 
   test('too many to be accepted are refused before they are parsed', async () => {
-    const app = await start()
+    await using app = await startApp()
     const { status, json } = await app.post('/v1/batch', `[${'0,'.repeat(20_000)}this is not JSON`)
     expect([status, json.errors]).toEqual([422, [{ pointer: '', detail: 'must hold at most 10000 events' }]])
   })
@@ -211,7 +201,7 @@ describe('a batch with faults', () => {
     ['two codings', gzipSync('[]'), { 'content-encoding': 'gzip, gzip' }, 'content_type_unsupported'],
     ['another type', '[]', { 'content-type': 'text/plain' }, 'content_type_unsupported'],
   ])('%s: 422', async (_, body, headers, code) => {
-    const app = await start()
+    await using app = await startApp()
     const answer = await app.post('/v1/batch', body, headers)
     expect([answer.status, answer.json.code]).toEqual([422, code])
     expect(await app.events()).toEqual([])
@@ -239,7 +229,7 @@ describe('an incomplete compressed batch', () => {
       ['with a second part that is cut in its head', join(pack(one), pack(two).subarray(0, 3))],
       ['with a second part that is damaged', damaged],
     ])('%s: 422, and nothing is accepted', async (_, body) => {
-      const app = await start()
+      await using app = await startApp()
       const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
       expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
       expect(answer.json.errors).toEqual([{ pointer: '', detail: `is not valid ${coding}` }])
@@ -247,7 +237,7 @@ describe('an incomplete compressed batch', () => {
     })
 
     test('is accepted in two gzip members', async () => {
-      const app = await start()
+      await using app = await startApp()
       const body = join(pack(one), pack(two))
       const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
       expect([answer.status, answer.json.accepted]).toEqual([201, 5000])
@@ -261,7 +251,7 @@ describe('a batch that is too large', () => {
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ] as const)('when decompressed from %s: 413, with little memory', async (coding, pack) => {
-    const app = await start()
+    await using app = await startApp()
     const bomb = pack(Buffer.alloc(512 * MIB, ' ')) // packs to less than a MiB
     expect(bomb.length).toBeLessThan(MIB)
     Bun.gc(true)
@@ -273,7 +263,7 @@ describe('a batch that is too large', () => {
   })
 
   test('when received, with its length or without', async () => {
-    const app = await start()
+    await using app = await startApp()
     const body = `[${' '.repeat(8 * MIB)}]`
     expect((await app.post('/v1/batch', body)).status).toBe(413)
     const stream = new ReadableStream({
@@ -293,7 +283,7 @@ describe('a batch that is too large', () => {
 })
 
 test('a repeated batch with own times has the same events with the same stamps', async () => {
-  const app = await start()
+  await using app = await startApp()
   const at = new Date(app.clock.wallUs() / 1000 - 60_000).toISOString()
   const events = EVENTS.map((event) => ({ ...event, at }))
   const first = await app.post('/v1/batch', events)
@@ -305,7 +295,7 @@ test('a repeated batch with own times has the same events with the same stamps',
 })
 
 test('with one spool full, events for the other are accepted: 207 with 503 for the rest', async () => {
-  const app = await start({ spoolMaxBytes: 300_000 })
+  await using app = await startApp({ spoolMaxBytes: 300_000 })
   const filler = { process: 'full', exception: 'x'.repeat(15_000) }
   for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++) await app.post('/v1/exception', filler)
   expect(app.spools.exceptions.refusal()).toBe('spool_full')
@@ -324,7 +314,7 @@ describe('a large array is parsed in slices', () => {
   const MANY = Array.from({ length: 3000 }, (_, i) => event(i))
 
   test('and accepted whole, in order', async () => {
-    const app = await start()
+    await using app = await startApp()
     const body = `\ufeff \n[${MANY.map((one) => ` ${JSON.stringify(one)}\n`).join(',')}] \r\n`
     expect((await app.post('/v1/batch', body)).json).toMatchObject({ accepted: 3000, refused: 0 })
     const uids = (await app.events()).map((one) => one.kind === 'start' && one.uid)
@@ -345,7 +335,7 @@ describe('a large array is parsed in slices', () => {
     ['a string is not closed', (text) => `${text.slice(0, -2)},"a":"}]`],
     ['a byte order mark is inside', (text) => text.replace('},{', '},\ufeff{')],
   ])('when %s nothing is accepted', async (_, damage) => {
-    const app = await start()
+    await using app = await startApp()
     const whole = JSON.stringify(MANY)
     expect(damage(whole)).not.toBe(whole)
     const { status, json } = await app.post('/v1/batch', damage(whole))
@@ -362,7 +352,7 @@ describe('events that a spool rejects while others of their batch still wait for
   const MANY = Array.from({ length: 3000 }, () => ({ kind: 'exception', process: 'b', exception: 'x' }))
 
   test('are answered, and none is logged as a bug', async () => {
-    const app = await start({ spoolMaxBytes: 300_000 })
+    await using app = await startApp({ spoolMaxBytes: 300_000 })
     const filler = { process: 'full', exception: 'x'.repeat(15_000) }
     for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++)
       await app.post('/v1/exception', filler)
@@ -372,7 +362,7 @@ describe('events that a spool rejects while others of their batch still wait for
   })
 
   test('by a spool that was closed get 503: Stint is stopping, and the disk is not to blame', async () => {
-    const app = await start()
+    await using app = await startApp()
     await app.spools.exceptions.close()
     const { status, json, headers } = await app.post('/v1/batch', MANY)
     expect([status, json.code, headers.get('retry-after')]).toEqual([503, 'stopping', '5'])
@@ -382,7 +372,7 @@ describe('events that a spool rejects while others of their batch still wait for
 })
 
 test('needs a key that may write', async () => {
-  const app = await start()
+  await using app = await startApp()
   for (const [key, status] of [
     [undefined, 401],
     [app.keys.reader, 403],

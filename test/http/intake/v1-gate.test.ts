@@ -256,55 +256,25 @@ describe('the order of checks, pair by pair', () => {
       expect(code(await send(own, '/v1/nothing', {}))).toBe('spool_full')
     }))
 
-  test('path before method', async () => {
-    expect(code(await send(app, '/v1/nothing', { method: 'PUT' }))).toBe('not_found')
+  const text = { 'content-type': 'text/plain' }
+  test.each<[string, string, RequestInit, string]>([
+    ['path before method', '/v1/nothing', { method: 'PUT' }, 'not_found'],
+    ['path before size', '/v1/nothing', { body: big }, 'not_found'],
+    ['path before content type and JSON', '/v1/nothing', { headers: {}, body: '{' }, 'not_found'],
+    ['method before size', '/v1/start', { method: 'PUT', body: big }, 'method_not_allowed'],
+    [
+      'method before content type and JSON',
+      '/v1/start',
+      { method: 'PUT', headers: {}, body: '{' },
+      'method_not_allowed',
+    ],
+    ['size before content type', '/v1/start', { body: big, headers: text }, 'body_too_large'],
+    ['size before JSON', '/v1/start', { body: big }, 'body_too_large'],
+    ['content type before JSON', '/v1/start', { headers: text, body: '{' }, 'content_type_unsupported'],
+    ['JSON before fields', '/v1/start', { body: '{"process":5' }, 'json_malformed'],
+  ])('%s', async (_, path, init, expected) => {
+    expect(code(await send(app, path, init))).toBe(expected)
   })
-
-  test('path before size, content type and JSON', async () => {
-    expect(code(await send(app, '/v1/nothing', { body: big }))).toBe('not_found')
-    expect(code(await send(app, '/v1/nothing', { headers: {}, body: '{' }))).toBe('not_found')
-  })
-
-  test('method before size, content type and JSON', async () => {
-    expect(code(await send(app, '/v1/start', { method: 'PUT', body: big }))).toBe('method_not_allowed')
-    expect(code(await send(app, '/v1/start', { method: 'PUT', headers: {}, body: '{' }))).toBe('method_not_allowed')
-  })
-
-  test('size before content type and JSON', async () => {
-    expect(code(await send(app, '/v1/start', { body: big, headers: { 'content-type': 'text/plain' } }))).toBe(
-      'body_too_large',
-    )
-    expect(code(await send(app, '/v1/start', { body: big }))).toBe('body_too_large')
-  })
-
-  test('content type before JSON', async () => {
-    const headers = { 'content-type': 'text/plain' }
-    expect(code(await send(app, '/v1/start', { headers, body: '{' }))).toBe('content_type_unsupported')
-  })
-
-  test('JSON before fields', async () => {
-    expect(code(await send(app, '/v1/start', { body: '{"process":5' }))).toBe('json_malformed')
-  })
-})
-
-describe('the rate of a key', () => {
-  test('is refused with the seconds to wait, recovers afterwards, and is shared by the keys of an account', () =>
-    withApp({ rateLimit: 3 }, async (own) => {
-      const statuses = async (count: number, key = own.keys.owner) => {
-        const seen: number[] = []
-        for (let i = 0; i < count; i++)
-          seen.push((await own.fetch('/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK, key })).status)
-        return seen
-      }
-      expect(await statuses(4)).toEqual([201, 201, 201, 429])
-      expect(await statuses(1, own.keys.writer)).toEqual([429])
-      const refused = await own.post('/v1/start', MARK)
-      expect(refused.headers.get('retry-after')).toBe('1')
-      expect(refused.headers.get('content-type')).toBe('application/problem+json')
-      expect(refused.json).toMatchObject({ code: 'rate_limited', status: 429 })
-      own.clock.pass(1_000_000)
-      expect(await statuses(4)).toEqual([201, 201, 201, 429])
-    }))
 })
 
 test('counts refusals by kind and code', () =>

@@ -1,8 +1,8 @@
 // A day of 30 jobs with incidents and outages. The month of 200 jobs is test/bench/watches.ts.
 import { expect, test } from 'bun:test'
+import { runWorld } from '../../bench/watches-world.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
 import { openStore } from '../watch-cast.ts'
-import { runWorld } from './simulation.ts'
 
 test('every incident is notified once and resolved, and nothing else is, whatever is away meanwhile', async () => {
   const report = await runWorld({
