@@ -34,23 +34,25 @@ export const turnOf = ({ sub }: Stamp): Turn => (sub % 4 === 2 ? 1 : 0)
 export function createStampClock(clock: Clock, nodeId: number, floors: Floors): StampClock {
   const newest: [number, number] = [...floors]
   let turn = turnToStart(floors, clock.wallUs())
-  let anchorMonotonicUs = clock.monotonicUs()
   let anchorUs = Math.max(clock.wallUs(), newest[turn])
+  let anchorMonotonicUs = clock.monotonicUs()
 
-  const anchor = (us: number, monotonicUs: number) => {
+  /** The monotonic clock is read last: after a pause between both readings the stamps are behind, never ahead. */
+  const anchor = (us: number) => {
     anchorUs = us
-    anchorMonotonicUs = monotonicUs
+    anchorMonotonicUs = clock.monotonicUs()
     return us
   }
+  const passedUs = () => anchorUs + (clock.monotonicUs() - anchorMonotonicUs)
   const nowUs = () => {
-    const monotonicUs = clock.monotonicUs()
+    const us = passedUs()
     const wallUs = clock.wallUs()
-    const us = anchorUs + (monotonicUs - anchorMonotonicUs)
-    if (wallUs - us > MAX_LAG_US) return anchor(wallUs, monotonicUs)
+    // a pause between both readings looks like a lag, too
+    if (wallUs - us > MAX_LAG_US) return wallUs - passedUs() > MAX_LAG_US ? anchor(wallUs) : passedUs()
     const other = turn === 0 ? 1 : 0
     if (us - wallUs <= MAX_LEAD_US || newest[other] >= wallUs) return us
     turn = other
-    return anchor(wallUs, monotonicUs)
+    return anchor(wallUs)
   }
 
   return {

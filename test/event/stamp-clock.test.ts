@@ -55,6 +55,23 @@ test('the lead after a step back shrinks only as far as the wall clock catches u
   expect(stamps.leadUs()).toBe(0)
 })
 
+test.each([1, 2, 3, 4])('a pause after the reading %d of a clock puts no stamp ahead of the wall clock', (nth) => {
+  const clock = createStepClock()
+  let left = nth
+  const read = (get: () => number) => () => {
+    const us = get()
+    if (--left === 0) clock.pass(45 * SECOND_US)
+    return us
+  }
+  const paused = { wallUs: read(clock.wallUs), monotonicUs: read(clock.monotonicUs) }
+  const stamps = createStampClock(paused, 0, [0, 0])
+  for (let i = 0; i < 3; i++) {
+    expect(stamps.next().us).toBeLessThanOrEqual(clock.wallUs() + 10)
+    clock.pass(SECOND_US)
+  }
+  expect(stamps.leadUs()).toBe(0)
+})
+
 test('follows a wall clock that is set forward', () => {
   const clock = createStepClock()
   const stamps = createStampClock(clock, 0, [0, 0])

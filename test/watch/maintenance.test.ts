@@ -50,6 +50,40 @@ describe('a maintenance', () => {
     )
   })
 
+  const UNIONS: { name: string; specs: Partial<MaintenanceSpec>[]; end: string | null }[] = [
+    {
+      name: 'stretches that overlap',
+      specs: [{ repeat: { cron: '0,30 1-3 * * *', length: '40m' } }],
+      end: '2026-11-22T04:10:00Z',
+    },
+    {
+      name: 'stretches that touch',
+      specs: [{ repeat: { cron: '0 1,2,3 * * *', length: '1h' } }],
+      end: '2026-11-22T04:00:00Z',
+    },
+    {
+      name: 'stretches of two that touch in turn',
+      specs: [
+        { repeat: { cron: '0 1,3 * * *', length: '1h' } },
+        { repeat: { cron: '0 2 * * *', length: '1h' } },
+        { from: '2026-11-22T04:00:00Z', to: '2026-11-22T04:30:00Z' },
+      ],
+      end: '2026-11-22T04:30:00Z',
+    },
+    {
+      name: 'stretches without a break until its limit',
+      specs: [{ repeat: { cron: '0 * * * *', length: '2h' }, to: '2027-06-01T00:00:00Z' }],
+      end: '2027-06-01T00:00:00Z',
+    },
+    { name: 'stretches without a break', specs: [{ repeat: { cron: '* * * * *', length: '2m' } }], end: null },
+  ]
+  test.each(UNIONS)('holds back until the end of all $name', ({ specs, end }) => {
+    const now = us('2026-11-22T01:20:00Z')
+    const expected = end === null ? Number.POSITIVE_INFINITY : us(end)
+    expect(heldUntilUs(specs.map(specOf), 'job', now)).toBe(expected)
+    if (specs.length === 1) expect(maintenanceUntilUs(specOf(specs[0]!), now)).toBe(expected)
+  })
+
   test('holds back only processes that it names, until the last of those under way', () => {
     const until = (process: string, to: string) => specOf({ process, from: '2026-11-22T00:00:00Z', to })
     const all = [until('a*', '2026-11-22T02:00:00Z'), until('ab', '2026-11-22T03:00:00Z')]

@@ -120,6 +120,30 @@ test('changing one condition ends only its alerts, and only those that do not ho
   ])
 })
 
+test('a channel that is added is notified of what fires and is not acknowledged, and of its end', async () => {
+  await store.addChannel(channelOf('cha_2'), 9)
+  await alerts().acknowledge(ACCOUNT, 'ale_long', 'ada@example.com')
+  await watches().change(ACCOUNT, 'wat_1', { channels: ['cha_1', 'cha_2'], failed: null })
+  const to = async () => (await store.due(NOW, 99)).map(({ channel, body: { type, data } }) => [channel, type, data.id])
+  expect(await to()).toEqual([
+    ['cha_1', 'alert.resolved', 'ale_failed'],
+    ['cha_2', 'alert.firing', 'ale_late'],
+  ])
+  await watches().change(ACCOUNT, 'wat_1', { channels: ['cha_2', 'cha_1'], name: 'again' })
+  expect(await to()).toHaveLength(2)
+  await alerts().resolve(ACCOUNT, 'ale_late', 'ada@example.com')
+  expect((await to()).filter(([channel]) => channel === 'cha_2')).toEqual([
+    ['cha_2', 'alert.firing', 'ale_late'],
+    ['cha_2', 'alert.resolved', 'ale_late'],
+  ])
+})
+
+test('a channel that is added to a paused watch is not notified', async () => {
+  await store.addChannel(channelOf('cha_2'), 9)
+  await watches().change(ACCOUNT, 'wat_1', { channels: ['cha_2'], paused_until: '2030-01-01T00:00:00Z' })
+  expect(await sent()).toEqual([])
+})
+
 test('a run that ended by a changed limit may fire again', async () => {
   await watches().change(ACCOUNT, 'wat_1', { long: '3h' })
   const alert = alertOf('ale_again', 'wat_1', { instance: 'ale_long', condition: 'long', identity: 'ale_long' })

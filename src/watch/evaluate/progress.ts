@@ -30,7 +30,9 @@ export function createProgress(store: Pick<WatchStore, 'judged' | 'commit' | 'pr
       judged?.set(account, judgedUs)
       unsaved.set(account, judgedUs)
     },
-    forget: (account: string) => void unsaved.delete(account),
+    forget(account: string): void {
+      for (const known of [unsaved, judged]) known?.delete(account)
+    },
     save,
     async step(monotonicUs: number): Promise<void> {
       if (monotonicUs - savedUs >= EVERY_US) {

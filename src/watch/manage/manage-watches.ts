@@ -2,7 +2,7 @@
 import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
-import { toEnd } from '../evaluate/describe-alert.ts'
+import { notificationsOf, toEnd } from '../evaluate/describe-alert.ts'
 import type { Gap } from '../evaluate/gaps.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { Alert, AlertChange, WatchStore } from '../storage/watch-store.ts'
@@ -101,7 +101,16 @@ export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, o
         changed: { ...watch.changed, ...Object.fromEntries(names.map((name) => [name, now])) },
       }
       const isOver = (alert: Alert) => !holds(alert, watch.spec, spec, now)
-      await store.putWatch(changed, now, (firing) => toEnds(firing.filter(isOver), changed, 'changed'))
+      const added = pausedUs(spec) > now ? [] : spec.channels.filter((id) => !watch.spec.channels.includes(id))
+      const notify = (alert: Alert): AlertChange => {
+        const context = { alert, watch: changed, summary: alert.summary, nowUs: now, publicUrl: publicUrl() }
+        const notifications = notificationsOf(added, { ...context, type: 'alert.firing' })
+        return { kind: 'notify', id: alert.id, notifications }
+      }
+      await store.putWatch(changed, now, (firing) => [
+        ...toEnds(firing.filter(isOver), changed, 'changed'),
+        ...(added.length === 0 ? [] : firing.filter((alert) => !isOver(alert)).map(notify)),
+      ])
       onChanged(account)
       return show(changed)
     },

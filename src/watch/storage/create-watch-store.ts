@@ -52,10 +52,10 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         )
         return true
       }),
-    putWatch: (watch, nowUs, toEnds = () => []) =>
+    putWatch: (watch, nowUs, toChanges = () => []) =>
       write(function* () {
         yield* updateWatch(watch)
-        for (const end of toEnds(yield* selectFiring(watch.id))) yield* applyChange(end, nowUs)
+        for (const change of toChanges(yield* selectFiring(watch.id))) yield* applyChange(change, nowUs)
       }),
     async setBadge(account, id, badge) {
       const update = 'UPDATE watch SET badge = $1 WHERE account = $2 AND id = $3 AND deleted_us IS NULL'

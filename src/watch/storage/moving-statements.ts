@@ -195,14 +195,26 @@ export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
       if ((yield* run(remind, remindUs, id)) > 0) yield* sendTo(id, notifications, nowUs)
       return
     }
+    case 'notify': {
+      const firing = 'SELECT 1 FROM alert WHERE id = $1 AND resolved_us IS NULL AND acked_us IS NULL'
+      if ((yield* get(firing, change.id)) !== undefined) yield* sendTo(change.id, change.notifications, nowUs)
+      return
+    }
     default:
       change satisfies never
   }
 }
 
-/** The channels that it is sent to are notified of the end, too. */
+/** The channels that it is sent to are notified of the end, too. The first notification of each is no reminder. */
 function* sendTo(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
-  const sent = yield* announce(alert, notifications, nowUs)
+  const row = yield* get<{ channels: string | null }>('SELECT channels FROM alert WHERE id = $1', alert)
+  const known: readonly string[] | null = JSON.parse(row?.channels ?? 'null')
+  const typed = notifications.map((one) =>
+    known === null || known.includes(one.channel)
+      ? one
+      : { ...one, body: { ...one.body, type: 'alert.firing' as const } },
+  )
+  const sent = yield* announce(alert, typed, nowUs)
   yield* changeChannels(alert, (known) => [...known, ...sent])
 }
 

@@ -230,7 +230,7 @@ function waitUntilUs(
 ): number {
   const { delay } = channel.settings
   const delayUs = type === 'alert.firing' && delay !== null ? spanUs(delay) : 0
-  return Math.max(createdUs + delayUs, heldUntilUs(maintenances, data.process, nowUs) ?? 0)
+  return Math.min(NEVER_US, Math.max(createdUs + delayUs, heldUntilUs(maintenances, data.process, nowUs) ?? 0))
 }
 
 /** The alert was acknowledged: notifications held back stay so until it ends, or until `unsilence`. */

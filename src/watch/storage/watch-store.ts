@@ -111,6 +111,8 @@ export type AlertChange = { readonly notifications: readonly NewNotification[] }
       readonly summary: string
     }
   | { readonly kind: 'remind'; readonly id: string; readonly remindUs: number }
+  /** Channels were added to the watch while it fires. */
+  | { readonly kind: 'notify'; readonly id: string }
 )
 
 export interface AlertPage {
@@ -139,8 +141,8 @@ export interface UnjudgedNotice {
 /** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */
 export type Outcome = 'delivered' | 'in incident' | 'dropped'
 
-/** The ends of a watch's firing alerts, within the transaction that changes it. */
-type ToEnds = (firing: readonly Alert[]) => readonly AlertChange[]
+/** The changes of a watch's firing alerts, within the transaction that changes it. */
+type ToChanges = (firing: readonly Alert[]) => readonly AlertChange[]
 
 export interface WatchStore {
   watches(account?: string): Promise<StoredWatch[]>
@@ -149,10 +151,10 @@ export interface WatchStore {
   /** False when the account has `max` watches. */
   addWatch(watch: StoredWatch, max: number): Promise<boolean>
   /** All but its badge. */
-  putWatch(watch: StoredWatch, nowUs: number, toEnds?: ToEnds): Promise<void>
+  putWatch(watch: StoredWatch, nowUs: number, toChanges?: ToChanges): Promise<void>
   setBadge(account: string, id: string, badge: string | null): Promise<void>
   /** Ends those of its alerts that fire. Its alerts stay in the list until they are pruned. */
-  removeWatch(account: string, id: string, toEnds: ToEnds, nowUs: number): Promise<boolean>
+  removeWatch(account: string, id: string, toEnds: ToChanges, nowUs: number): Promise<boolean>
   /** The names of an account's watches, of deleted ones too. */
   watchNames(account: string): Promise<ReadonlyMap<string, string>>
 

@@ -106,6 +106,24 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect((await store.alert(ACCOUNT, 'ale_3'))!.channels).toEqual(['cha_1'])
   })
 
+  test('the first notification of a channel is no reminder, and a held one is not followed by an end', async () => {
+    const made = await channel()
+    await store.commit([opened(alertOf('ale_1', 'wat_1'), [])], new Map(), NOW)
+    await store.addMaintenance(maintenanceOf(), 9)
+    await remind(NOW)
+    await end(NOW + MINUTE)
+    expect(await sendable(made, NOW + 60 * MINUTE)).toEqual([])
+    await store.commit([opened(alertOf('ale_2', 'wat_1'), [])], new Map(), NOW + 60 * MINUTE)
+    const notifications = ['msg_first', 'msg_second'].map((id) => typed(id, 'alert.reminder'))
+    for (const one of notifications)
+      await store.commit(
+        [{ kind: 'remind', id: 'ale_2', remindUs: 0, notifications: [one] }],
+        new Map(),
+        NOW + 60 * MINUTE,
+      )
+    expect((await store.due(EVER, 9)).map(({ body: { type } }) => type)).toEqual(['alert.firing', 'alert.reminder'])
+  })
+
   test('a channel gets only alerts of its conditions, and no ends if it wants none', async () => {
     await channel({ conditions: ['failed', 'long'] })
     await fire()
