@@ -1,10 +1,5 @@
 // A fingerprint is a hash of an exception's text without its varying parts; occurrences of one fault share it.
 // A changed rule is a new version. Stored fingerprints keep theirs, so one fault may have a group per version.
-//   v1 (until November 2026) replaced all quoted text and numbers, and took the first lines of `stint exec` output
-//   v2 keeps names in quotes and telling numbers, drops runtime and compiler frames, and groups `stint exec` failures
-//      by their ending and last lines
-//   v3 keeps sentences about the fault in quotes and codes beside them, drops hosts, directories, ids in URLs and names
-//      of users, and cuts lines after their varying parts are gone
 import { createHash } from 'node:crypto'
 import { normalizeText } from './normalize-text.ts'
 import { parseTraces, splitLines, type Trace, withLineFeeds } from './trace/parse-trace.ts'
@@ -111,15 +106,22 @@ const normalizeMessage = (message: string, maxChars: number): string =>
 
 const normalizeLines = (lines: readonly string[], maxChars = Number.POSITIVE_INFINITY): string =>
   lines
-    .map((line) => normalizeText(line).slice(0, maxChars))
+    .map((line, i) => normalizeLine(line, lines[i - 1]).slice(0, maxChars))
     .filter((line, i, all) => line !== '' && line !== all[i - 1])
     .join('\n')
+
+/** Below a message, a URL says only where something came from, and PostgreSQL's excerpt of the query nothing. */
+const normalizeLine = (line: string, above = line): string =>
+  line.startsWith('LINE ') && !above.startsWith('LINE ')
+    ? ''
+    : normalizeText(line, above !== line && line.includes('://') && !ERROR.test(line))
 
 /** A function's name without what compilers and runtimes number: `step1` and `step2` remain two functions. */
 const normalizeName = (name: string): string =>
   NUMBERED.test(name) ? dropNumbers(name.slice(0, 300)) : name.slice(0, 300)
 
-const NUMBERED = /[$<{#@]|^block |\.MoveNext$|::h[0-9a-f]{16}$|0x|(?:\.func|\.gowrap|\.init\.|__|Accessor|Proxy)\d/
+const NUMBERED =
+  /[$<{#@]|^block |\.MoveNext$|::h[0-9a-f]{16}$|0x|(?:\.func|\.gowrap|\.init\.|__|Accessor|Proxy|AnonStorey)\d/
 const dropNumbers = (name: string): string =>
   name
     .replace(/::h[0-9a-f]{16}$/, '') // Rust
@@ -136,7 +138,7 @@ const dropNumbers = (name: string): string =>
     .replace(/#\d+/g, '') // Swift
     .replace(/block (?:\(\d+ levels\) )?in /, 'block in ') // Ruby
     .replace(/0x[0-9a-f]{1,16}/gi, '<number>')
-    .replace(/(?<=__|Accessor|Proxy)\d+(?:_\d+)*/g, '<number>')
+    .replace(/(?<=__|Accessor|Proxy|AnonStorey)\d+(?:_\d+)*/g, '<number>')
 
 /** A file's name without the hash of a bundle and without ids. */
 const normalizeFile = (file: string): string =>

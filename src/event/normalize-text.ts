@@ -1,10 +1,19 @@
 // Replaces what varies between occurrences of one fault by placeholders: ids, counts, addresses, dates, durations and
 // quoted values. Names in quotes and numbers that name the fault, such as exit codes, stay. The cost is linear in any
 // text: repetitions are bounded, and no pattern can begin inside another's match.
-import { joinAddresses, replaceHosts, replacePlaces } from './replace-places.ts'
+import { joinPlaceholders } from './join-placeholders.ts'
+import { replaceHosts, replacePlaces } from './replace-places.ts'
 import { replaceQuoted } from './replace-quoted.ts'
 
-const MONTH = '(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\\.?'
+/** In English, German, French and Spanish. Whole names, since `Decoder 7` is no date. */
+const MONTHS =
+  'Jan(?:uary?)?|Feb(?:ruary?)?|Mar(?:ch)?|März?|Mrz|Apr(?:il)?|Ma[yi]|Jun[ei]?|Jul[yi]?|Aug(?:ust)?|' +
+  'Sept?(?:ember)?|O[ck]t(?:ober)?|Nov(?:ember)?|De[cz](?:ember)?|janv(?:ier)?|févr(?:ier)?|mars|avr(?:il)?|mai|' +
+  'juin|juil(?:let)?|août|sept(?:embre)?|oct(?:obre|ubre)?|nov(?:embre)?|déc(?:embre)?|enero|febrero|marzo|abril|' +
+  'mayo|junio|julio|agosto|septiembre|noviembre|diciembre'
+const MONTH = `(?:${MONTHS})(?![a-zé])\\.?`
+const IS_MONTH =
+  /Jan|Feb|M[aär][rzyi]|Apr|Ju[nl]|Aug|Sep|O[ck]t|Nov|De[cz]|oct\. |\d (?:de )?(?:j[au]|f[eé]|ma|a[bvog]|sep|oc|no|d[éi]|en)/
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
 const ZONE =
   '(?: ?(?:Z|UTC|GMT|[CEMW]E?S?T|[CEMP][SD]T|[BIJ]ST|MSK|[A-Z][a-z]{2,9}/[A-Z][\\w/]{2,30}|[+-]\\d\\d:?\\d\\d))?'
@@ -14,19 +23,22 @@ const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bBKMGT]|%)'
  * Order matters: an earlier pattern hides its match from later ones. Every match contains a `part` that begins with a
  * rare character: searching for it costs a tenth of searching for the whole.
  */
-const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: RegExp | string])[] = [
-  [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>', '-'],
-  // A pod of Kubernetes: the hash of its template, and five letters and digits.
-  [/-[\db-df-hj-np-tv-xz]{8,10}-[\db-df-hj-np-tv-xz]{5}(?![\w-])/g, '-<number>', '-'],
-  [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>'],
+const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: RegExp | readonly string[]])[] = [
+  [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>', ['-']],
+  [/\beyJ[\w-]{2,2000}\.[\w-]{2,2000}\.[\w-]{0,2000}/g, '<number>', ['eyJ']], // a token (JWT)
+  [/(?<=[\w$]@)(?=[a-f]{0,8}\d)[0-9a-f]{1,16}(?![\w.-])/g, '<number>', ['@']], // an object of Java
+  [/#(?:PID|Reference|Port)<[\d.]{1,60}>/g, '<number>', ['#']], // Erlang
+  // A pod of Kubernetes: the hash of its template, and five letters and digits; other objects have the latter.
+  [/(?:-[\db-df-hj-np-tv-xz]{8,10})?-(?!https)[\db-df-hj-np-tv-xz]{5}(?![\w-])/g, '-<number>', ['-']],
+  [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>', ['-', '/']],
   [
     new RegExp(
-      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -]${MONTH}|${MONTH} {1,2}\\d{1,2})(?:,?[ -]\\d{4})?(?:,? ` +
-        `${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
+      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -](?:de )?${MONTH}|${MONTH} {1,2}\\d{1,2})` +
+        `(?:,?[ -](?:de )?\\d{4})?(?:,? ${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
       'g',
     ),
     '<date>',
-    /Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec/,
+    IS_MONTH,
   ],
   [
     new RegExp(`(?<![\\w.])\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w|\\.\\d)`, 'g'),
@@ -36,14 +48,18 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   [/(?<![\w.]|ersion )\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|\/\d{1,2})?(?![\w.]\d)/g, '<address>', /\.\d{1,3}\.\d/],
   [/(?<!\w)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?!\w)/gi, '<address>', /(?:[:-][0-9a-f]{2}){5}/i],
   [
-    new RegExp(`(?<![\\w:])\\d{1,2}:\\d\\d:\\d\\d(?:[.,]\\d{1,9})?(?: ?[AaPp][Mm])?${ZONE}(?![\\w:])`, 'g'),
+    new RegExp(
+      `(?<![\\w:])\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?(?: ?[AP]M)?${ZONE}| ?[AaPp]\\.?[Mm])(?![\\w:])`,
+      'g',
+    ),
     '<date>',
-    /:\d\d:\d\d/,
+    /:\d\d(?::\d\d| ?[AaPp]\.?[Mm])/,
   ],
-  [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>', '0x'],
+  [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>', ['0x']],
   [
     new RegExp(
       `(?<![\\w.])[-+]?\\d{1,40}(?:[.,_]\\d{1,40}){0,20}(?:[eE][-+]?\\d{1,5})?` +
+        `(?:-(?:alpha|beta|rc|pre|dev|SNAPSHOT)(?:[.-]?\\d{1,9}){0,3})?` +
         `(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
       'g',
     ),
@@ -51,26 +67,20 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   ],
 ]
 
-const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:(?:\.[\w-]{1,63}){1,8}|(?=:[ /~]))/g
-const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?![\w:])/gi
+const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:(?:\.[\w-]{1,63}){1,8}|(?=:[ /~a-z]))/g
+const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?!\w|:[\w:])/gi
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
 /** The prefix of log lines: times, process ids, containers. */
 const LOG_HEADER = new RegExp(
   '^(?:[\\w.-]{0,60}<number>[\\w.|-]{0,60} {1,20}\\| {0,20})?' +
-    '(?:(?:[[(] {0,9}<(?:date|number)>[\\])]|<date>)[ :,#*-]{0,10}){0,9}',
+    '(?:(?:[[(] {0,9}<(?:date|number)>[\\])]|<date>)[ :,#*-]{0,10}){0,9}' +
+    '|^[EFW]<number> <date> {1,9}<number> [\\w.]{1,60}:<number>\\] ', // klog
 )
-const LIST = /(<[a-z]+>)(?:, ?\1)+/g
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
-const ROW = /(=|row contains |values )\([^()\n]{0,300}\)?/g
+const ROW = /(=|row contains |values |[`"] in |\bIN )\([^()\n]{0,300}\)?/g
 /** MongoDB's details: `dup key: { email: "ada" }`. */
 const DUPLICATE = /(dup key: )\{[^}\n]{0,300}\}?/g
-/** `30 s` is `30s`. */
-const SPACED_UNIT = /(?<=<number>) (?:ns|us|µs|μs|ms|s|secs?|seconds?|min|minutes?|h|hours?|[kKmMgGT]i?[bB]|bytes?)\b/g
-/** One attempt, two attempts. */
-const COUNTED = /(?<=<number> )[A-Za-z]{1,30}[b-hj-rtv-z]s\b/g
-const toSingular = (word: string): string =>
-  word.replace(/(?:(ie)|)s$/, (_, ie?: string) => (ie === undefined ? '' : 'y'))
 /** Values that JSON.parse() and Jackson quote. */
 const NOT_JSON =
   /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)|(\(String\))"[^\n]{0,2000}"(?=; line)/g
@@ -88,7 +98,7 @@ const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 const TELLING: readonly RegExp[] = [
   new RegExp(
     '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)[ ' +
-      `_-]?code|with code|(?<=\\()code|code(?=["']?[:=])|exit(?:ed)?(?: with)?|(?:(?:exit|http|grpc|response)[ ` +
+      `_-]?code|with code|(?<=\\()code|code(?=["']? ?[:=])|exit(?:ed)?(?: with)?|(?:(?:exit|http|grpc|response)[ ` +
       `_]?)?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
     'gi',
   ),
@@ -102,8 +112,8 @@ const TELLING: readonly RegExp[] = [
     'gi',
   ),
   new RegExp(
-    '\\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\\d{1,5}(?: ?\\([0-9A-Z]{5}\\)|[\\])])?(?=[:\\s]|$)|' +
-      '\\bError \\d{1,3}$|\\b[Gg]ot error:? \\d{1,5}(?!\\w)',
+    '\\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\\d{1,5}(?: ?\\([0-9A-Z]{5}\\)|[\\])])?(?=[:\\s]|$)(?! ---)|' +
+      '\\bError \\d{1,3}$|\\b[Gg]ot error:? \\d{1,5}(?!\\w)|\\berror [A-Z]{1,5}\\d{3,5}(?=:)',
     'gm',
   ),
   /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w| \d\d:\d)|\bMsg \d{1,5}\b/g,
@@ -126,6 +136,9 @@ const TELLING_STATUSES: readonly RegExp[] = [
   ),
 ]
 
+/** It repeats the status: `404 Not Found`. */
+const REASON_PHRASE = new RegExp(`(?<=[\\ue034\\ue035][\\ue030-\\ue039]{2}) (?:${REASON})\\b`, 'g')
+
 /** The same in brackets: curl, exceptions in Python with a sentence or as they are constructed, clients of MySQL. */
 const TELLING_IN_BRACKETS: readonly RegExp[] = [
   /\(\d{1,2}\)(?<=\bcurl: .{3,4})/g,
@@ -144,30 +157,28 @@ const hideAll = (text: string, patterns: readonly RegExp[]): string =>
 
 function hideTelling(text: string): string {
   let normal = hideAll(text, TELLING)
-  if (STATUS.test(normal)) normal = hideAll(normal, TELLING_STATUSES)
+  if (STATUS.test(normal)) normal = hideAll(normal, TELLING_STATUSES).replace(REASON_PHRASE, '')
   return normal.includes('(') ? hideAll(normal, TELLING_IN_BRACKETS) : normal
 }
 
 const unhide = (text: string): string => text.replace(/[\ue030-\ue039]/g, (char) => String(char.charCodeAt(0) - HIDDEN))
 
-/** The text with placeholders for what varies, and its white space made single spaces. */
-export function normalizeText(text: string): string {
+/** White space becomes single spaces. `isContext`: the line accompanies the one that reports the fault. */
+export function normalizeText(text: string, isContext = false): string {
   let normal = text
   const hasDigits = /\d/.test(text)
   if (hasDigits) normal = hideTelling(normal)
+  const hides = normal !== text
   if (normal.includes('JSON') || normal.includes('(String)')) normal = normal.replace(NOT_JSON, '$1$2<string>')
   if (normal.includes('dup key: ')) normal = normal.replace(DUPLICATE, '$1{<string>}')
-  normal = replaceQuoted(replacePlaces(normal))
+  normal = replaceQuoted(replacePlaces(normal, isContext))
   if (normal.includes('(')) normal = normal.replace(ROW, '$1(<string>)')
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
   normal = replaceHosts(normal)
   if (hasDigits) normal = replaceNumbers(normal)
-  normal = joinAddresses(normal)
-  normal = normal.replaceAll(' after <number>:', ':').replaceAll('self signed cert', 'self-signed cert') // OpenSSL 3
-  if ('<[('.includes(normal.charAt(0)) || normal.includes(' | ')) normal = normal.replace(LOG_HEADER, '')
-  if (normal.includes('>,')) normal = normal.replace(LIST, '$1')
-  if (normal.includes('<number> ')) normal = normal.replace(SPACED_UNIT, '').replace(COUNTED, toSingular)
-  return singleSpaces(hasDigits ? unhide(normal) : normal).trim()
+  normal = joinPlaceholders(normal)
+  if ('<[(EFW'.includes(normal.charAt(0)) || normal.includes(' | ')) normal = normal.replace(LOG_HEADER, '')
+  return singleSpaces(hides ? unhide(normal) : normal).trim()
 }
 
 const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text)
@@ -175,7 +186,10 @@ const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.
 function replaceNumbers(text: string): string {
   let normal = isAddress(text) ? text.replace(IPV6, (match) => (isAddress(match) ? '<address>' : match)) : text
   for (const [pattern, placeholder, part] of VARIABLE)
-    if (typeof part === 'string' ? normal.includes(part) : part === undefined || part.test(normal))
+    if (
+      part === undefined ||
+      (part instanceof RegExp ? part.test(normal) : part.some((known) => normal.includes(known)))
+    )
       normal = normal.replace(pattern, placeholder)
   return replaceWords(normal)
 }
@@ -208,6 +222,12 @@ const isAddress = (text: string): boolean => /\d/.test(text) && (text.includes('
 function replaceWord(word: string): string {
   const [, before = '', , after = ''] = /^([A-Za-z]*)(\d+)([A-Za-z]*)$/.exec(word) ?? []
   const isId = before.length + after.length === 0 || (before !== '' && after !== '')
-  if (isId || word.length >= 12 || (word.length >= 6 && /^[0-9a-f]+$/i.test(word))) return '<number>'
+  if (
+    isId ||
+    word.length >= 12 ||
+    (word.length >= 8 && /^\d[A-Z\d]+$/.test(word)) ||
+    (word.length >= 6 && /^[0-9a-f]+$/i.test(word))
+  )
+    return '<number>'
   return `${before}<number>${after}`
 }

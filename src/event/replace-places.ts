@@ -18,8 +18,8 @@ const QUERY = /(?<=[\w/])\?[\w.%~[\]-]{1,60}=[^\s"'`<>]{0,2000}/g
 const REPOSITORY = /(?:<address>\/|(?<![\w/.:@-])[\w.@-]{1,200}:)[\w./~-]{1,300}\.git\b/g
 
 const SOURCE =
-  'py|[cm]?[jt]sx?|rb|php|java|kts?|scala|go|rs|cs|c|cc|cpp|h|hpp|swift|p[lm]|ps[md]?1|sh|lua|exs?|sql|' +
-  'json|ya?ml|toml|xml|lock|conf|cfg|ini|env|so|dll|jar|exe|service'
+  'pyx?|[cm]?[jt]sx?|vue|svelte|csproj|rb|php|java|kts?|scala|go|rs|cs|c|cc|cpp|h|hpp|swift|p[lm]|ps[md]?1|' +
+  'sh|lua|exs?|sql|json|ya?ml|toml|xml|lock|conf|cfg|ini|env|so|dll|jar|exe|service'
 /** `db.corp:5432`: a port tells a host from `file:12`, if servers commonly have it. */
 const SERVER = '(?:[35689]000|8080|8443|6443|1433|1521|2181|3306|[56]432|5672|6379|909[02]|9200|11211|27017|50051)'
 const DOTTED = `(?:\\.[\\w-]{1,62}){1,8}(?<!\\.(?:${SOURCE})):(?:${SERVER}|22|25|80|389|443|465|587|636|993)`
@@ -29,11 +29,18 @@ const HOST_PORT = new RegExp(
     '(?<=\\b(?:refused|known|unreachable|reached|peer|host) \\()[a-z][\\w.-]{0,200}:\\d{2,5}(?=\\))',
   'g',
 )
+/** A domain is known by its top level; a module of Go goes on. */
+const TOP_LEVELS = ['.com', '.org', '.net', '.corp', '.lan', '.svc', '.internal', '.example']
+const HOST = new RegExp(
+  '(?<![\\w.@/\\\\<>$-])(?!(?:com|org|net)\\.)(?:[a-z\\d][\\w-]{0,62}\\.){1,8}' +
+    '(?:com|org|net|corp|lan|svc|internal|example)(?::\\d{2,5})?(?![\\w(/]|\\.\\w)',
+  'g',
+)
 /** Words behind which a host stands, by its name alone. */
 const HOST_FOLLOWS = [
   'to host |resolve host(?:name| address)?:? [‘\'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |listener ' +
     'at host ',
-  'host ?= ?|(?:server|host): (?=[\\w-]{1,63}\\.)|dial (?:tcp|udp) ',
+  'host ?= ?|(?:server|host): (?=[\\w-]{1,63}(?:\\.|, port))|server at (?:`|(?=[\\w-]{1,63}\\.))|dial (?:tcp|udp) ',
   '(?:connect|connection|connecting|reading|read) (?:to|from) ' +
     '(?=\\S{1,253}(?: port \\d|:\\d|\\[)|[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,8}(?![\\w.(]))',
   '(?:lookup|looking up \\w{1,5} for) (?=\\S{1,253} ?(?:on |: ?no|- ))',
@@ -49,10 +56,9 @@ const UNRESOLVED = new RegExp(
     '(?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))',
   'g',
 )
-/** Ansible and Chef begin with it; kernels, haproxy and postfix glue a name to its address. */
-const LABELLED_HOST = /^(fatal|failed|unreachable): \[[^\]\n]{1,253}\]/gm
-const GLUED = /(?<![\w.:/-])[\w.-]{0,253}(?:\/?\[?<address>\]?(?::<number>)?){1,5}/g
-const SYSLOG = /^(<date> )[^\s:[]{1,253} (?=[\w./-]{1,60}\[<number>\]: |kernel: )/
+/** Ansible and Chef begin with it. */
+const LABELLED_HOST =
+  /^(fatal: |failed: |unreachable: |)(?:\[[^\]\n]{1,253}\](?=:| =>)|[^\s|]{1,253}(?= \| (?:FAILED|UNREACHABLE)))/gm
 /** Keys and tokens of requests: `RequestID: x7f/Q==`, `CONNECTION_ID=…` */
 const ID =
   /((?:\b|[ _-])[Ii][Dd]|[a-z]Id|[A-Za-z]ID)(["']?(?:: ?|=)["']?)(?=[\w+/.~-]{0,200}[\d=+/])[\w+/.~-]{1,200}={0,2}/g
@@ -77,29 +83,33 @@ const WINDOWS = new RegExp(`${WINDOWS_ROOT.source}${WINDOWS_FOLDERS.source}([\\w
 const TEMPORARY = /\/(?:tmp\/|var\/folders\/|dev\/(?:[hsv]d|xvd|nvme|md|dm-|mapper\/|loop|disk))[^\s"'`:,)\]]{1,300}/g
 const ROOTS =
   'home|Users|root|etc|srv|opt|vendor|apps?|var|usr|s?bin|lib|mnt|media|data|[Bb]ackups?|builds?|run|export|' +
-  '[vV]olumes?|workspaces?|snap|nix|code|github'
+  '[vV]olumes?|workspaces?|snap|nix|code|github|cache|storage|docker|volume\\d{1,2}|private|Library'
 const NO_END = '[^\\s/"\'`:,()<>[\\]]'
 /** A directory of this machine, or any that source files are in; what follows it is the file's name. */
 const DIRECTORY = new RegExp(
   '(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) ' +
-    `)(?:(?:\\.{1,2}\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
+    `)(?:(?:(?:\\.{1,2}|~[\\w-]{0,32})\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
     `\\/(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))(${NO_END}{0,120})`,
   'g',
 )
 const IS_SOURCE = new RegExp(`\\.(?:${SOURCE})(?:\\.\\d{1,3})?$`)
 /** The next file that is written meets the full disk. */
-const FULL = [
-  'o space left',
-  'ENOSPC',
-  'uota exceeded',
-  'ead-only file',
-  'oo many open files',
-  'EMFILE',
-  'changed as we read',
-  'has vanished',
-]
+const FULL =
+  'o space left|ENOSPC|uota exceeded|ead-only file|oo many open files|EMFILE|changed as we read|has vanished'.split('|')
 const nameOf = (_: string, name: string): string =>
   name === '' || (/\d/.test(name) && !IS_SOURCE.test(name)) ? '<path>' : name
+/** Tools that take files in turn: any could have been the first to meet the fault. */
+const WALKS = /(?:^|[\s:])(?:rsync|tar|gzip|zip|xz|zstd|bzip2|borg|find|du|unison)(?::| error| warning) /
+/** A file of one run, beside the same in quotes: `out/rows-77.csv.gz`. */
+const RUN_FILE =
+  /(?<![\w/.<:-])[\w./-]{0,200}\d[\w-]{0,60}(?:\.(?:csv|log|t?gz|tar|zip|bak|sql|zst|xz)){1,3}(?![\w.]{2})/g
+/** `/usr/bin:/bin` */
+const SEARCHED = /(?<![\w/.:-])(?:\/[\w./-]{1,100}:){1,30}\/[\w./-]{1,100}/g
+/** The program stays, its arguments vary: `Command '['pg_dump', '-h', 'db']'`. */
+const COMMAND = /\bCommand '\['(?:[^'\n]{0,200}\/)?([^'/\n]{1,100})'[^\n]{0,1000}?\]'/g
+/** An installation names its database; a release of an image is a version. */
+const DATABASE = /\b([Tt]able ['"`]?)[\w-]{1,64}[.:](?=[A-Za-z_])/g
+const IMAGE = /\b(image ["']?[\w./-]{1,200}):[\w.-]{1,128}/g
 /** A resource of AWS; its service stays. */
 const ARN = /\b(arn:[\w-]{1,20}:[\w-]{1,30}:)[^\s"',)\]]{1,500}/g
 /** The directory of a Perl script: `at /srv/load line 12.` */
@@ -127,28 +137,34 @@ const USER = new RegExp(
 const has = (text: string, ...parts: readonly string[]): boolean => parts.some((part) => text.includes(part))
 
 /** Before text in quotes is judged: a place without its directories is a name. */
-export function replacePlaces(text: string): string {
+export function replacePlaces(text: string, isContext: boolean): string {
   let normal = text
-  if (has(normal, '://')) normal = replaceUrls(normal)
+  if (has(normal, '://')) normal = replaceUrls(normal, isContext)
   if (has(normal, '.git')) normal = normal.replace(REPOSITORY, '<path>')
   if (has(normal, ':\\', '\\\\')) normal = normal.replace(WINDOWS, nameOf)
   if (has(normal, '(@INC')) normal = normal.replace(INCLUDED, '(@INC)')
+  if (has(normal, "Command '['")) normal = normal.replace(COMMAND, "Command '$1'")
+  if (has(normal, 'table ', 'Table ')) normal = normal.replace(DATABASE, '$1')
+  if (has(normal, 'image ')) normal = normal.replace(IMAGE, '$1')
   if (has(normal, 'url: ', 'found in: ', 'ERROR : ')) normal = normal.replace(NAMED_PATH, '$1<path>')
   if (has(normal, '/')) normal = replacePaths(normal)
+  if (has(normal, '.gz', '.csv', '.zip', '.log', '.bak', '.zst', '.xz')) normal = normal.replace(RUN_FILE, '<path>')
   if (has(normal, 'arn:')) normal = normal.replace(ARN, '$1<path>')
   if (has(normal, ' line ')) normal = normal.replace(PERL, ' at ')
   return normal
 }
 
-function replaceUrls(text: string): string {
-  const isUnconnected = UNCONNECTED.test(text)
+function replaceUrls(text: string, isContext: boolean): string {
+  const isUnconnected = isContext || UNCONNECTED.test(text)
   return text.replace(URL, (_, isHttp?: string, path = '') =>
     isUnconnected || isHttp === undefined ? '<address>' : `<address>${path.replace(SEGMENT_ID, '<number>')}`,
   )
 }
 
 const replacePaths = (text: string): string =>
-  text.replace(TEMPORARY, '<path>').replace(DIRECTORY, has(text, ...FULL) ? () => '<path>' : nameOf)
+  (text.includes(':/') ? text.replace(SEARCHED, '<path>') : text)
+    .replace(TEMPORARY, '<path>')
+    .replace(DIRECTORY, has(text, ...FULL) || WALKS.test(text.slice(0, 40)) ? () => '<path>' : nameOf)
 
 /** After text in quotes has been replaced. */
 export function replaceHosts(text: string): string {
@@ -160,15 +176,8 @@ export function replaceHosts(text: string): string {
   if (has(normal, 'ost', 'onnect', 'ead', 'dial', 'ook', 'getaddrinfo'))
     normal = normal.replace(NAMED_HOST, '$1<address>')
   if (has(normal, 'not known', 'in name', 'nodename', 'No address')) normal = normal.replace(UNRESOLVED, '<address>')
-  if (has(normal, ': [')) normal = normal.replace(LABELLED_HOST, '$1: [<address>]')
+  if (has(normal, ': [', ' | ')) normal = normal.replace(LABELLED_HOST, '$1<address>')
+  if (has(normal, ...TOP_LEVELS)) normal = normal.replace(HOST, '<address>')
   if (has(normal, ':', 'localhost', 'ip-')) normal = normal.replace(HOST_PORT, '<address>')
   return has(normal, ...NAMES) ? normal.replace(NAMED, '$1<string>') : normal
-}
-
-/** After numbers are replaced: joins a host name with its address, drops the one syslog prints after the time. */
-export function joinAddresses(text: string): string {
-  const normal = has(text, '<address>')
-    ? text.replace(GLUED, '<address>').replaceAll('<string> (<address>)', '<string>')
-    : text
-  return normal.startsWith('<date> ') ? normal.replace(SYSLOG, '$1') : normal
 }

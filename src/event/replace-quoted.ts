@@ -9,6 +9,8 @@
 const NAME = /^[A-Za-z_$./~<*#-](?:[\w.:;$/\\<>()[\]*#+=~%&?!\ue030-\ue039-]|, )*$/
 /** `Void Cart.Add(Int32)` */
 const RETURNS = /^[A-Za-z][\w.<>[\]\ue030-\ue039]* (?=[\w.<>]+\()/
+/** A part of a query, as MySQL names it. */
+const CLAUSE = /^[a-z]{2,10} (?:list|clause|statement)$/
 const NAME_MAX = 100
 /** A file of one run. */
 const DATA_TYPES = 'csv|tsv|txt|log|gz|tgz|bz2|xz|zst|zip|tar|bak|tmp|img|iso|pdf|jpe?g|png|parquet|avro|xlsx?|bin|dat'
@@ -20,7 +22,7 @@ const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 const VALUE_WORDS =
   'string(?: to \\w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|' +
   'character|host(?:name)?|failed to resolve|be resolved|unable to access|server(?: (?:on|at|through socket))?|' +
-  'namespace|container(?: name)?|pod|bucket|refs to|Username for|added|definer|endpoint|upstream'
+  'namespace|container(?: name)?|pod|vault|bucket|refs to|Username for|added|definer|endpoint|upstream'
 const VALUE_AFTER = new RegExp(
   `(?:\\b(?:literal|syntax) for [\\w() ]{1,40}:|\\b(?:${VALUE_WORDS})) ?[:=]? ?\\(?$|@$`,
   'i',
@@ -104,6 +106,7 @@ function kindOf(text: string, open: number, close: number): 'name' | 'sentence' 
 }
 
 function isName(text: string): boolean {
+  if (text.includes(' ') && CLAUSE.test(text)) return true
   const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
   if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
   if (text.startsWith('<address>')) return true

@@ -12,6 +12,9 @@ const LISTED =
   "x='a' |status 1 |error |(code |=(|Unexpected token |in JSON|/tmp/|SQLSTATE[|<number> as |fatal error: |.php in /a:1| (A|" +
   'https://a/1|a.b.c:80|a:8080|host a|lookup a on |resolve host |connect to a|connect to a port |ID: a1|id=|arn:aws:a:b|bucket a-|bucket a |' +
   '/srv/a/|/srv/|../|./|a/b.go|C:\\a\\|\\\\a\\|is valid for a|names: |Certificate for <|<date> |<date> a b[1]: |[1] |[ |<address>|a@b:/c.git|' +
+  "Command '['a|','|image a:|Table a.|/a:|/a:/|1-|1-1_|1.1.|1:1:|1 1 |(a=1, | (1)| [1]|eyJa.|#PID<1|20 de |20 novembre |oct. 2|" +
+  '404 Not Found |E1 <date> |addr=|url=http://a/| a=|-bcdfg|a1.gz|1.csv|/1.gz|rsync: |/srv/a1/|[a] =>|server at a.|a@b:a|a.com|' +
+  "LINE 1: |1-rc|` in (|'a clause' |c__AnonStorey1|at a.b (c) [0x0] in <|error A1|A1B2|a@1f|" +
   ':a.git|ERROR : a|ERROR : a: |unix:///|ip-1-1-1-1.|tcp :1|refused (a:1|No such container: a|: [|a: Name or service not known|a- |$ a'
 /** Whole lines that were slow once. */
 const LINES = [`@${'/'.repeat(998)}\n`, `a@${'a/'.repeat(498)}\n`, `${'('.repeat(998)}\n`]

@@ -44,14 +44,14 @@ test('groups a corpus of errors in ten languages with at most 1 % wrong merges a
 test.each([
   ['exceptions', readCorpus('trackers.txt')],
   ['logs of stint exec', asLogs(readCorpus('trackers.txt'))],
-])('groups errors of public trackers, as %s, with at most 0.5 %% wrong merges and 6 %% splits', (_, faults) => {
+])('groups errors of public trackers, as %s, with at most 0.5 %% wrong merges and 5 %% splits', (_, faults) => {
   const texts = faults.flatMap((fault) => [...new Set(fault.texts)])
   const { merges, splits } = sortFaults(faults, fingerprint)
   console.log(
     `${texts.length} texts of ${faults.length} faults: ${merges.length} wrong merges, ${splits.length} wrong splits`,
   )
   expect(merges.length).toBeLessThanOrEqual(texts.length / 200)
-  expect(splits.length).toBeLessThanOrEqual((6 * texts.length) / 100)
+  expect(splits.length).toBeLessThanOrEqual((5 * texts.length) / 100)
 })
 
 test.each([
@@ -63,6 +63,14 @@ test.each([
     .split('\n')
   const groups = Map.groupBy(texts, (text) => fingerprint(wrap(text))).values()
   expect([...groups].filter((group) => group.length > 1)).toEqual([])
+})
+
+test.each([
+  ['as exceptions', readCorpus('repetitions.txt')],
+  ['as logs of stint exec', asLogs(readCorpus('repetitions.txt'))],
+])('occurrences that differ in a value are one group, %s, but for 4 of a hundred', (_, faults) => {
+  const texts = faults.flatMap((fault) => [...new Set(fault.texts)])
+  expect(sortFaults(faults, fingerprint).splits.length).toBeLessThanOrEqual((4.5 * texts.length) / 100)
 })
 
 test('the count of wrong merges and splits detects both', () => {
@@ -83,7 +91,7 @@ test('nor does that of any text of the corpus', () => {
   const all = readCorpus().flatMap(({ texts }) => texts.map(fingerprint))
   // Changes with the corpus; the count shows whether it did.
   const digest = createHash('sha256').update(all.join()).digest('hex').slice(0, 16)
-  expect([all.length, digest]).toEqual([615, '0c4e7b34f04bb72b'])
+  expect([all.length, digest]).toEqual([615, '93af6e73fa429313'])
 })
 
 describe('a failure of stint exec', () => {
@@ -166,20 +174,13 @@ describe('keeps a number that identifies the error:', () => {
     'status code 503',
     'SQLSTATE[42P01]',
   ]
-  const also = [
-    'SQLSTATE: 42P01',
-    '[Errno 13] no',
-    '(os error 2)',
-    'signal 9',
-    'ORA-00942',
-    'curl: (22) no',
-    '404 Not Found',
-  ]
+  const also = ['SQLSTATE: 42P01', '[Errno 13] no', '(os error 2)', 'signal 9', 'ORA-00942', 'curl: (22) no']
   test.each([...kept, ...also, 'ERROR 1062 (23000)', 'code=2', 'HRESULT: 0x80070005', 'cannot decode utf8'])(
     '%s',
     (text) => expect(normalizeException(text)).toBe(text),
   )
   test.each([
+    ['404 Not Found: x', '404: x'],
     ['404 rows', '<number> row'],
     ['1 row', '<number> row'],
     ['took 30 s', 'took <number>'],

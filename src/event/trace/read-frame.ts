@@ -74,7 +74,7 @@ function readAt(text: string): FoundFrame | undefined {
     return frame(alias < 0 ? name : name.slice(0, alias), place.startsWith('index ') ? '' : place)
   }
   const close = line.indexOf(')', open)
-  const name = line.slice(0, open)
+  const name = line.slice(0, open).trimEnd() // Mono prints a space
   if (close < 0) return undefined
   const inside = line.slice(open + 1, close)
   if (JVM_PLACE.test(inside) && JVM_NAME.test(name)) {
@@ -85,7 +85,7 @@ function readAt(text: string): FoundFrame | undefined {
   }
   if (!DOTNET_NAME.test(name)) return undefined
   const at = line.lastIndexOf(' in ')
-  return frame(name, at > close ? line.slice(at + 4).replace(/:line \d+$/, '') : '', 'dotnet')
+  return frame(name, at > close && line[at + 4] !== '<' ? line.slice(at + 4).replace(/:line \d+$/, '') : '', 'dotnet')
 }
 
 function readPython(text: string): FoundFrame | undefined {
