@@ -7,7 +7,6 @@ import type { Changes } from '../query/changes.ts'
 import type { ChangeGroup } from '../query/exception-groups.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
-import { MAX_BODY_BYTES } from '../wire/events.ts'
 import { accountRoutes } from './accounts/account-routes.ts'
 import { auditRoutes } from './accounts/audit-routes.ts'
 import { keyRoutes } from './accounts/key-routes.ts'
@@ -21,9 +20,9 @@ import { swaggerRoutes } from './docs/swagger-routes.ts'
 import { createAllowedMethods, createLogTrouble, errorToProblem } from './error-to-problem.ts'
 import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
-import { boundBody, createBodyBudget } from './intake/body-budget.ts'
+import { createBodyBudget } from './intake/body-budget.ts'
 import { createFairTurns } from './intake/fair-turns.ts'
-import { type Admission, admit, type GateDeps, isIntake, kindOfPath } from './intake/intake-gate.ts'
+import { admit, type GateDeps, isIntake, kindOfPath, type PassGate } from './intake/intake-gate.ts'
 import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
@@ -72,6 +71,12 @@ const loggedPath = (path: string) => path.replace(/^\/ping\/[^/]+/, '/ping/…')
 /** Elysia types what it wraps as any function; it hands over a request and takes a response. */
 type Wrapper = Parameters<Elysia['wrap']>[0]
 
+const BAD_REQUEST = () => new Response(null, { status: 400 })
+
+/** Bun joins two Host headers; a proxy in front may have believed either. */
+const refuseTwoHosts = (handle: (request: Request) => Response | Promise<Response>, request: Request) =>
+  request.headers.get('host')?.includes(',') ? BAD_REQUEST : handle
+
 const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>) => async (request: Request) => {
   const response = await handle(request)
   response.headers.set('strict-transport-security', 'max-age=31536000')
@@ -92,7 +97,6 @@ export function createApp(deps: AppDeps) {
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
   const { stamp, rateLimit } = gate
-  const batch = { ...intake, bodies, turns: createFairTurns(), stamp, rateLimit, countRefused: deps.countRefused }
   const { readLimit, ...others } = deps
   const asking: AuthorizeDeps = {
     ...others,
@@ -108,17 +112,12 @@ export function createApp(deps: AppDeps) {
     return isOtlpProtobuf(request, path) ? statusResponse(problem) : problemResponse(problem)
   }
 
-  /** `path` is the route's, by the request line; the URL also holds the Host, and `a/livez?` in it changes its path. */
-  function passGate(request: Request, routed: string): Response | Admission | undefined {
-    // Bun joins two Host headers; a proxy in front may have believed either.
-    if (request.headers.get('host')?.includes(',')) return new Response(null, { status: 400 })
-    const path = isIntake(routed) ? routed : pathOf(request.url)
-    if (!isIntake(path)) return undefined
+  const passGate: PassGate = (request, path) => {
     const admission = admit(request, path, gate)
-    if (admission instanceof Problem) return refuse(request, path, admission)
-    if (kindOfPath(path) !== undefined) boundBody(request, MAX_BODY_BYTES, admission.account, bodies)
-    return admission
+    return admission instanceof Problem ? refuse(request, path, admission) : admission
   }
+  const event = { ...intake, passGate, bodies }
+  const batch = { ...event, turns: createFairTurns(), stamp, rateLimit, countRefused: deps.countRefused }
 
   const allowedMethods = createAllowedMethods(() => app.routes)
   // Elysia searches for the path after the URL's eleventh character, which is inside it when the Host is as short as
@@ -128,6 +127,11 @@ export function createApp(deps: AppDeps) {
       // Elysia copies an answer, body and all, into a stream of its own when the status here is not 200.
       set.status = 200
       const path = pathOf(request.url)
+      // No route, so its gate was not passed: without a valid key nothing is revealed of what is below `/v1`.
+      if (error instanceof NotFoundError && isIntake(path)) {
+        const refusal = admit(request, path, gate)
+        if (refusal instanceof Problem) return refuse(request, path, refusal)
+      }
       const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
       if (allow !== undefined && !allow.includes(request.method))
         return refuse(request, path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
@@ -144,15 +148,8 @@ export function createApp(deps: AppDeps) {
         problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'),
       )
     })
-    // An inline arrow that returns a name: Elysia reads this source text. Without `return` the answer is lost;
-    // a call after it counts as a promise and delays every request by a turn. Nor may the whole context be passed on.
-    .onRequest((c) => {
-      const arriving = c as unknown as { path: string; admission: Admission | undefined }
-      const judged = passGate(c.request, arriving.path)
-      if (judged instanceof Response) return judged
-      arriving.admission = judged
-    })
-    .use(v1Routes(intake))
+    .wrap(refuseTwoHosts as unknown as Wrapper)
+    .use(v1Routes(event))
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))

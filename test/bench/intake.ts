@@ -98,7 +98,7 @@ const startProcess = (file: string, args: readonly string[], env: Record<string,
 
 const RIVAL_KEY = 'bench'
 
-async function startRival(name: 'minimal' | 'bare' | 'synced' | 'app'): Promise<Server> {
+async function startRival(name: 'minimal' | 'durable' | 'bare' | 'app'): Promise<Server> {
   const child = startProcess(join(import.meta.dir, 'rivals.ts'), [name], { BENCH_KEY: RIVAL_KEY })
   const port = await readOutput(child.stdout, /^(\d+)\n/)
   return { url: `http://127.0.0.1:${port}`, key: RIVAL_KEY, child, isStint: false }
@@ -175,14 +175,14 @@ const MINIMAL = 'minimal Elysia app'
 
 interface Servers {
   readonly minimal: Server
+  readonly durable: Server
   readonly bare: Server
-  readonly synced: Server
   readonly app: Server
   readonly stint: Server
   readonly beside: Server | undefined
 }
 
-function casesOf({ minimal, bare, synced, app, stint, beside }: Servers): Case[] {
+function casesOf({ minimal, durable, bare, app, stint, beside }: Servers): Case[] {
   const mark = { path: '/v1/start', body: MARK }
   const both = (what: string, path: string, body: string, connections: number): Case[] => [
     ...(beside === undefined ? [] : [{ what: `Stint beside, ${what}`, server: beside, path, body, connections }]),
@@ -190,8 +190,8 @@ function casesOf({ minimal, bare, synced, app, stint, beside }: Servers): Case[]
   ]
   const all = [1, 64, 256, 1024].flatMap((connections): Case[] => [
     { what: MINIMAL, server: minimal, ...mark, connections },
+    { what: 'minimal Elysia app, durable', server: durable, ...mark, connections },
     { what: 'bare Bun.serve', server: bare, ...mark, connections },
-    { what: 'bare Bun.serve, group commit', server: synced, ...mark, connections },
     { what: "Stint's app, no spool", server: app, ...mark, connections },
     ...both('start', '/v1/start', MARK, connections),
   ])
@@ -246,8 +246,8 @@ async function measureAll(cases: readonly Case[]) {
 const before = surroundings()
 const servers: Servers = {
   minimal: await startRival('minimal'),
+  durable: await startRival('durable'),
   bare: await startRival('bare'),
-  synced: await startRival('synced'),
   app: await startRival('app'),
   stint: await startStint(ROOT, join(dir, 'data')),
   beside: values.beside === undefined ? undefined : await startStint(values.beside, join(dir, 'beside')),

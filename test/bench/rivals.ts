@@ -1,9 +1,9 @@
 // The servers that Stint's intake is measured against, each in a process of its own: `bun test/bench/rivals.ts NAME`; prints its port.
 //   minimal  an Elysia app with one typed body and nothing else: the base of all ratios
+//   durable  the same, and durable in the plainest way: what came in during a write is the next one, to one place of a file
 //   bare     Bun.serve that parses the JSON and answers 201: what the runtime can do at most
-//   synced   the same, and durable in the plainest way: what came in since the last sync is written to one place of a file and synced together
 //   app      Stint's own app with its gate, fields and stamps, and a spool that forgets: what durability costs on top
-import { rmSync } from 'node:fs'
+import { constants, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Elysia, t } from 'elysia'
@@ -11,6 +11,7 @@ import { systemClock } from '../../src/clock.ts'
 import { LIMITS } from '../../src/event/fields.ts'
 import { createOwnStamps } from '../../src/event/own-stamps.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
+import { createBodyBudget } from '../../src/http/intake/body-budget.ts'
 import { admit } from '../../src/http/intake/intake-gate.ts'
 import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { v1Routes } from '../../src/http/intake/v1-routes.ts'
@@ -20,25 +21,24 @@ import { tempDir } from '../support/temp-dir.ts'
 const KEY = process.env.BENCH_KEY!
 const CREATED = { status: 201, headers: { 'content-type': 'application/json' } }
 
-function bare(append: (body: object) => Promise<void> | undefined = () => undefined) {
+function bare() {
   return Bun.serve({
     port: 0,
     hostname: '127.0.0.1',
     async fetch(request) {
       const body = (await request.json()) as { process?: string }
-      await append(body)
       return new Response(`{"at":"${body.process?.length}"}`, CREATED)
     },
   }).port
 }
 
-/** Group commit and nothing else: no sequence, no checksum, nothing to read. */
-async function synced() {
+/** Group commit and nothing else, on one place of a file: no sequence, no checksum, nothing to read. */
+async function openPlainLog(): Promise<(record: string) => Promise<void>> {
   const dir = tempDir('bench')
-  const file = await open(join(dir, 'log'), 'w+')
+  const path = join(dir, 'log')
+  writeFileSync(path, new Uint8Array(1024 * 1024), { flush: true })
+  const file = await open(path, constants.O_RDWR | constants.O_DSYNC)
   rmSync(dir, { recursive: true }) // the file stays as long as it is open
-  await file.write(new Uint8Array(1024 * 1024), 0, 1024 * 1024, 0)
-  await file.sync()
   let lines: string[] = []
   let filling: PromiseWithResolvers<void> | undefined
   let isWorking = false
@@ -51,18 +51,17 @@ async function synced() {
       lines = []
       filling = undefined
       await file.write(bytes, 0, bytes.length, 0)
-      await file.datasync()
       group.resolve()
     }
     isWorking = false
   }
 
-  return bare((body) => {
-    lines.push(JSON.stringify(body))
+  return (record) => {
+    lines.push(record)
     filling ??= Promise.withResolvers()
     if (!isWorking) void work()
     return filling.promise
-  })
+  }
 }
 
 const listen = (app: Elysia) => {
@@ -70,13 +69,33 @@ const listen = (app: Elysia) => {
   return app.server!.port
 }
 
-function minimal() {
-  const mark = t.Object({
+const typedBody = {
+  body: t.Object({
     process: t.String({ maxLength: LIMITS.process }),
     meta: t.Optional(t.String({ maxLength: LIMITS.meta })),
     uid: t.Optional(t.String({ maxLength: LIMITS.uid, pattern: '^[a-z0-9_-]*$' })),
-  })
-  const app = new Elysia().post('/v1/start', ({ body, status }) => status(201, { at: body.process }), { body: mark })
+  }),
+}
+
+const minimal = () =>
+  listen(
+    new Elysia().post(
+      '/v1/start',
+      ({ body, status }) => status(201, { at: body.process }),
+      typedBody,
+    ) as unknown as Elysia,
+  )
+
+async function durable() {
+  const append = await openPlainLog()
+  const app = new Elysia().post(
+    '/v1/start',
+    async ({ body, status }) => {
+      await append(JSON.stringify(body))
+      return status(201, { at: body.process })
+    },
+    typedBody,
+  )
   return listen(app as unknown as Elysia)
 }
 
@@ -110,17 +129,15 @@ function app() {
     admitSeries: () => 'known',
     seriesNoted: async () => {},
     countAccepted() {},
+    bodies: createBodyBudget(),
+    passGate: (request, path) => {
+      const admission = admit(request, path, gate)
+      return admission instanceof Problem ? new Response('refused', { status: admission.status }) : admission
+    },
   })
-  const app = new Elysia({ normalize: false })
-    .onRequest((c) => {
-      const admission = admit(c.request, (c as unknown as { path: string }).path, gate)
-      if (admission instanceof Problem) return new Response('refused', { status: admission.status })
-      ;(c as unknown as { admission: unknown }).admission = admission
-    })
-    .use(routes)
-  return listen(app as unknown as Elysia)
+  return listen(routes as unknown as Elysia)
 }
 
-const RIVALS = { minimal, bare: () => bare(), synced, app }
+const RIVALS = { minimal, durable, bare, app }
 
 console.log(await RIVALS[process.argv[2] as keyof typeof RIVALS]())

@@ -15,11 +15,12 @@ import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import type { BodyBudget, Keep, Reserve } from './body-budget.ts'
 import type { FairTurns } from './fair-turns.ts'
+import type { PassGate } from './intake-gate.ts'
 import type { RateLimit } from './rate-limit.ts'
 import { isShort, parseBatch, readBatch, UnreadEvent, unpackBatch } from './read-batch.ts'
-import type { Admitted } from './v1-routes.ts'
 
 export interface BatchDeps extends IntakeDeps {
+  readonly passGate: PassGate
   stamp(): Stamp
   readonly bodies: BodyBudget
   readonly turns: FairTurns
@@ -177,10 +178,9 @@ export function batchRoute(deps: BatchDeps) {
 
   return new Elysia({ normalize: false }).post(
     SEND_BATCH.path,
-    (c) => {
-      const { request } = c
-      const { account } = (c as unknown as Admitted).admission
-      return answerBatch(request, account)
+    async ({ request }) => {
+      const admission = deps.passGate(request, SEND_BATCH.path)
+      return admission instanceof Response ? admission : await answerBatch(request, admission.account)
     },
     {
       /** The handler reads the body, so that its room is reserved until the answer. */

@@ -2,6 +2,7 @@
 // announces much and sends little holds little. No account gets more than its share, so others always have room.
 // Small bodies are not counted: the number of connections bounds them, and most events are small.
 import { Problem } from '../../problem.ts'
+import { MAX_BODY_BYTES } from '../../wire/events.ts'
 import { readCounted } from './read-body.ts'
 
 /** Reserves so many more bytes. Throws Problem `busy` when there is no room for them. */
@@ -63,12 +64,12 @@ export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2
   }
 }
 
-/** Elysia reads by `request.arrayBuffer()`: large bodies, or of unknown length, now reserve room as they arrive. */
-export function boundBody(request: Request, maxBytes: number, account: string, bodies: BodyBudget): void {
-  if (isSmall(request)) return
-  const { arrayBuffer } = request
-  request.arrayBuffer = () => {
-    request.arrayBuffer = arrayBuffer
-    return bodies.during(account, (reserve) => readCounted(request, maxBytes, reserve)) as Promise<never>
-  }
-}
+/** The bytes of one event. Of a large body, or one of unknown length, room is reserved as they arrive. */
+export const readEventBody = (
+  request: Request,
+  account: string,
+  bodies: BodyBudget,
+): Promise<ArrayBuffer | Uint8Array> =>
+  isSmall(request)
+    ? request.arrayBuffer()
+    : bodies.during(account, (reserve) => readCounted(request, MAX_BODY_BYTES, reserve))

@@ -82,11 +82,14 @@ export interface GateDeps {
   stamp(): Stamp
 }
 
-/** Carried from the gate to the handler. */
+/** What the gate found out about a request that may pass. */
 export interface Admission {
   readonly account: string
   readonly stamp: Stamp
 }
+
+/** The gate as routes use it: the way in, or the answer that refuses. `path`: the route's own. */
+export type PassGate = (request: Request, path: string) => Admission | Response
 
 export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () => Problem> = {
   spool_full: () =>

@@ -7,6 +7,7 @@ import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
+import type { Route } from '../../wire/route.ts'
 import { problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
@@ -14,7 +15,6 @@ import type { BatchDeps } from '../intake/batch-route.ts'
 import { type FairTurns, runInTurns } from '../intake/fair-turns.ts'
 import { isShort, readBatch, unpackBatch } from '../intake/read-batch.ts'
 import { parseJson } from '../intake/read-body.ts'
-import type { Admitted } from '../intake/v1-routes.ts'
 import { type Json, LOGS, METRICS, shapeFault, TRACES } from './otlp-messages.ts'
 import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
 import { logsToEvents, pointsToEvents, spansToEvents, type Translated } from './to-events.ts'
@@ -97,38 +97,43 @@ export function otlpRoutes(deps: BatchDeps) {
     for (let waiting = full(); waiting !== undefined; waiting = full()) await waiting
   }
 
-  const handle =
-    (message: Message, translate: (request: Json) => Iterable<Translated>, rejectedName: string) =>
-    (request: Request, account: string): Promise<Response> =>
-      deps.bodies.during(account, async (reserve) => {
-        const sent = await readBatch(request, reserve)
-        const read = async () => {
-          const bytes = unpackBatch(request, sent, account, reserve, turns)
-          return accept(translate(await parse(request, bytes, message, account, turns)), account)
-        }
-        const finish = await (isShort(request, sent) ? read() : turns.alone(account, read))
-        const rejected = await finish()
-        return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
-      })
+  const receive = (request: Request, account: string, { message, translate, rejectedName }: Signal) =>
+    deps.bodies.during(account, async (reserve) => {
+      const sent = await readBatch(request, reserve)
+      const read = async () => {
+        const bytes = unpackBatch(request, sent, account, reserve, turns)
+        return accept(translate(await parse(request, bytes, message, account, turns)), account)
+      }
+      const finish = await (isShort(request, sent) ? read() : turns.alone(account, read))
+      const rejected = await finish()
+      return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
+    })
 
-  const traces = handle(TRACES, spansToEvents, 'rejectedSpans')
-  const logs = handle(LOGS, logsToEvents, 'rejectedLogRecords')
-  const metrics = handle(METRICS, pointsToEvents, 'rejectedDataPoints')
-
-  return new Elysia({ normalize: false })
-    .post(EXPORT_TRACES.path, (c) => traces(c.request, (c as unknown as Admitted).admission.account), {
-      parse: 'none',
-      ...describeRoute(EXPORT_TRACES),
-    })
-    .post(EXPORT_LOGS.path, (c) => logs(c.request, (c as unknown as Admitted).admission.account), {
-      parse: 'none',
-      ...describeRoute(EXPORT_LOGS),
-    })
-    .post(EXPORT_METRICS.path, (c) => metrics(c.request, (c as unknown as Admitted).admission.account), {
-      parse: 'none',
-      ...describeRoute(EXPORT_METRICS),
-    })
+  const routes = new Elysia({ normalize: false })
+  for (const signal of SIGNALS)
+    routes.post(
+      signal.route.path,
+      async ({ request }) => {
+        const admission = deps.passGate(request, signal.route.path)
+        return admission instanceof Response ? admission : await receive(request, admission.account, signal)
+      },
+      { parse: 'none', ...describeRoute(signal.route) },
+    )
+  return routes
 }
+
+interface Signal {
+  readonly route: Route
+  readonly message: Message
+  translate(request: Json): Iterable<Translated>
+  readonly rejectedName: string
+}
+
+const SIGNALS: readonly Signal[] = [
+  { route: EXPORT_TRACES, message: TRACES, translate: spansToEvents, rejectedName: 'rejectedSpans' },
+  { route: EXPORT_LOGS, message: LOGS, translate: logsToEvents, rejectedName: 'rejectedLogRecords' },
+  { route: EXPORT_METRICS, message: METRICS, translate: pointsToEvents, rejectedName: 'rejectedDataPoints' },
+]
 
 /** The standard wants 400 for a body that cannot be read. */
 async function parse(

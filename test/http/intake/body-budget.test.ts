@@ -156,10 +156,10 @@ test('what is kept of a reservation stays reserved until the work ends', async (
 test('a large answer to a batch counts until it has been read, or its reader has left', async () => {
   const bodies = createBodyBudget(5.5e6, 5.5e6)
   const spools = { points: noWait, exceptions: noWait }
-  const deps = { bodies, turns: createFairTurns(), countRefused() {}, rateLimit: { owe() {} }, spools }
+  const passGate = () => ({ account: 'a' })
+  const deps = { passGate, bodies, turns: createFairTurns(), countRefused() {}, rateLimit: { owe() {} }, spools }
   const http = new Elysia({ normalize: false })
     .onError(({ error }) => error instanceof Problem && new Response(error.code, { status: error.status }))
-    .onRequest((c) => void Object.assign(c, { admission: { account: 'a' } }))
     .use(batchRoute(deps as unknown as Parameters<typeof batchRoute>[0]))
   const body = JSON.stringify(Array.from({ length: 10_000 }, () => 0))
   const leaving = new AbortController()

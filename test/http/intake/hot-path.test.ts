@@ -3,13 +3,12 @@
 // in no answer; so it is looked for in the code itself.
 import { expect, test } from 'bun:test'
 import { batchRoute } from '../../../src/http/intake/batch-route.ts'
-import { createBodyBudget } from '../../../src/http/intake/body-budget.ts'
 import { v1Routes } from '../../../src/http/intake/v1-routes.ts'
 import { createHttp } from '../../../src/service/create-http.ts'
 import { startApp } from '../../support/app.ts'
 
-const EXPENSIVE = /parseCookie|parseQueryFromURL|c\.headers|c\.request\.body/
-const noDeps = {} as Parameters<typeof v1Routes>[0]
+const EXPENSIVE = /parseCookie|parseQueryFromURL|c\.headers|c\.request\.body|c\.body=|\.Check\(/
+const noDeps = {} as Parameters<typeof v1Routes>[0] & Parameters<typeof batchRoute>[0]
 
 interface Compilable {
   readonly path: string
@@ -22,22 +21,19 @@ const codeOf = (routes: unknown): [path: string, code: string][] =>
     route.compile().toString(),
   ])
 
-test.each([
-  ...codeOf(v1Routes(noDeps)),
-  ...codeOf(batchRoute({ bodies: createBodyBudget() } as Parameters<typeof batchRoute>[0])),
-])('Elysia reads no more of %s than the body', (_, code) => {
-  expect(code).toContain('handler(c)')
-  expect(code).not.toMatch(EXPENSIVE)
-})
+test.each([...codeOf(v1Routes(noDeps)), ...codeOf(batchRoute(noDeps))])(
+  'Elysia reads nothing of a request to %s and waits for its answer',
+  (_, code) => {
+    expect(code).toContain('await handler(c)')
+    expect(code).not.toMatch(EXPENSIVE)
+  },
+)
 
-test('Elysia treats the gate as synchronous, uses its answer, and reads no body', async () => {
+// With one, Elysia makes the URL of each request, which nothing here needs.
+test('no hook runs before the routes', async () => {
   await using app = await startApp()
   const http = createHttp(app.rooms, { peerOf: () => undefined, isStopping: () => false })
-  http.compile()
-  const hooks = (http as unknown as { event: { request: { fn: object; isAsync?: boolean; hasReturn?: boolean }[] } })
-    .event.request
-  expect(hooks.map(({ isAsync, hasReturn }) => ({ isAsync, hasReturn }))).toEqual([{ isAsync: false, hasReturn: true }])
-  for (const [path, code] of codeOf(http)) if (path.startsWith('/v1/')) expect(code).not.toMatch(EXPENSIVE)
+  expect((http as unknown as { event: { request?: unknown[] } }).event.request ?? []).toEqual([])
 })
 
 test('Elysia passes on the answer to a refused body without copying it', async () => {
