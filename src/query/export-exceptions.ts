@@ -4,7 +4,6 @@ import { formatCsvLine } from '../wire/csv.ts'
 import { EXPORT_FIELDS, EXPORT_MAX, type ExceptionText } from '../wire/exceptions.ts'
 import type { EXPORT_FORMATS } from '../wire/parameters.ts'
 import { answerException } from './answers.ts'
-import { ask } from './limit-questions.ts'
 import { assertExport } from './limits.ts'
 import type { Question } from './question.ts'
 
@@ -21,19 +20,22 @@ const TO_LINE = {
   jsonl: (row: ExceptionText) => `${JSON.stringify(row)}\n`,
 } as const satisfies Record<(typeof EXPORT_FORMATS)[number], (row: ExceptionText) => string>
 
+/** Asks for what is selected, in a turn of its own. */
+export type InTurn = <T>(find: (selection: ExceptionSelection) => Promise<T>) => Promise<T>
+
 /** `max`: of one export. Rejects with `question_too_large` before the first piece, later `store_unavailable`. */
 export async function exportExceptions(
   source: ExceptionSource,
-  selection: ExceptionSelection,
+  inTurn: InTurn,
   { format = 'csv' }: Pick<Question, 'format'>,
   max = EXPORT_MAX,
 ) {
-  const counts = await ask(source.countExceptions(selection))
+  const counts = await inTurn((selection) => source.countExceptions(selection))
   assertExport(
     counts.reduce((sum, { count }) => sum + count, 0),
     max,
   )
-  return { format, file: writeFile(format, (page) => ask(source.findExceptions(selection, page))) }
+  return { format, file: writeFile(format, (page) => inTurn((selection) => source.findExceptions(selection, page))) }
 }
 
 /** Yields pieces of the file. `find` returns the newest first. */

@@ -1,7 +1,7 @@
 // Limits of a question: a time, including its wait, and a number per account. A question runs until its answer has been
 // sent: an account that does not read its answers holds the memory of a few, and no turn of others. The time is below
 // the socket's timeout (http/listen.ts), so that a slow question gets an answer that says so.
-// Invariant: of each account in `loads` something runs or waits, and nothing waits while fewer than `maxRunning` run.
+// Invariant: of each account in `loads` something runs or waits, and nothing waits that may begin.
 import { Problem } from '../problem.ts'
 import { StoreError } from '../store/source.ts'
 import { tooSlow } from './limits.ts'
@@ -10,7 +10,7 @@ export interface QuestionLimits {
   readonly deadlineMs: number
   /** Per account, running or waiting. */
   readonly maxAtOnce: number
-  /** Per account; the others wait. */
+  /** Per account; the others wait. One of several is kept for short questions. */
   readonly maxRunning: number
 }
 
@@ -19,15 +19,26 @@ export interface Reader {
   readonly left?: AbortSignal
   /** Resolves when the answer has been sent, or when nobody will read it. Absent: the answer is read at once. */
   readonly sent?: Promise<void>
+  /** Its range is short: it does not wait behind long ones. */
+  readonly isShort?: boolean
+  /** A part of something that is limited itself: it is never refused, only waits. */
+  readonly isPart?: boolean
 }
 
 /** A console page may ask while the previous page's questions still run; a few at once keep the store fully busy. */
-const LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 16, maxRunning: 4 }
+export const QUESTION_LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 16, maxRunning: 4 }
 const RETRY_AFTER_S = 5
+
+interface Turn {
+  readonly isLong: boolean
+  begin(): void
+}
 
 interface Load {
   running: number
-  readonly waiting: (() => void)[]
+  /** Of these, long ones. */
+  long: number
+  readonly waiting: Turn[]
 }
 
 const storeUnavailable = (cause: StoreError) =>
@@ -59,36 +70,47 @@ const turnTooLate = (maxRunning: number) =>
  * reader has left. The work counts until it ended and its answer was sent. Rejects with Problem `question_too_large`
  * after the deadline, `rate_limited` when it waited for half of it, and `store_unavailable` when the reader has left.
  */
-export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits = LIMITS) {
+export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: QuestionLimits) {
   const loads = new Map<string, Load>()
+  const maxLong = Math.max(1, maxRunning - 1)
+  const mayBegin = (load: Load, turn: Turn) => load.running < maxRunning && !(turn.isLong && load.long >= maxLong)
 
   function tidy(account: string, { running, waiting }: Load): void {
     if (running === 0 && waiting.length === 0) loads.delete(account)
   }
 
-  return async <T>(account: string, { left, sent }: Reader, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const load = loads.get(account) ?? { running: 0, waiting: [] }
-    if (load.running + load.waiting.length >= maxAtOnce)
+  return async <T>(account: string, reader: Reader, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const { left, sent, isShort = false, isPart = false } = reader
+    const load = loads.get(account) ?? { running: 0, long: 0, waiting: [] }
+    if (load.running + load.waiting.length >= maxAtOnce && !isPart)
       throw new Problem('rate_limited', `An account may ask ${maxAtOnce} questions at once.`, { retryAfterS: 1 })
     loads.set(account, load)
 
     const stop = new AbortController()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     let isLate = false
-    const begin = () => {
-      load.running++
-      const answer = work(stop.signal)
-      answer.then(resolve, reject)
-      void answer.then(() => sent, noop).then(end)
+    const count = (by: 1 | -1) => {
+      load.running += by
+      if (!isShort) load.long += by
+    }
+    const turn: Turn = {
+      isLong: !isShort,
+      begin() {
+        count(1)
+        const answer = work(stop.signal)
+        answer.then(resolve, reject)
+        void answer.then(() => sent, noop).then(end)
+      },
     }
     const end = () => {
-      load.running--
-      load.waiting.shift()?.()
+      count(-1)
+      const next = load.waiting.findIndex((waiting) => mayBegin(load, waiting))
+      if (next >= 0) load.waiting.splice(next, 1)[0]!.begin()
       tidy(account, load)
     }
     const giveUp = (problem: Problem) => {
       stop.abort()
-      const place = load.waiting.indexOf(begin)
+      const place = load.waiting.indexOf(turn)
       if (place >= 0) {
         load.waiting.splice(place, 1)
         tidy(account, load)
@@ -96,10 +118,10 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
       reject(problem)
     }
     const leave = () => giveUp(storeUnavailable(new StoreError('the client is gone')))
-    const half = setTimeout(() => (isLate = load.waiting.includes(begin)), deadlineMs / 2)
+    const half = setTimeout(() => (isLate = load.waiting.includes(turn)), deadlineMs / 2)
     const timer = setTimeout(() => giveUp(isLate ? turnTooLate(maxRunning) : tooSlow()), deadlineMs)
-    if (load.running < maxRunning) begin()
-    else load.waiting.push(begin)
+    if (mayBegin(load, turn)) turn.begin()
+    else load.waiting.push(turn)
     if (left?.aborted) leave()
     left?.addEventListener('abort', leave)
     try {

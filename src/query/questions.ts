@@ -12,13 +12,13 @@ import {
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { createGroupQuestions, type GroupStates } from './exception-groups.ts'
-import { exportExceptions } from './export-exceptions.ts'
+import { exportExceptions, type InTurn } from './export-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
-import { ask, createQuestionLimit, type QuestionLimits, type Reader } from './limit-questions.ts'
+import { ask, createQuestionLimit, QUESTION_LIMITS, type QuestionLimits, type Reader } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
-import { parseQuestion, type Question } from './question.ts'
+import { parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
 import { buckets, select, selectRange, selectTexts } from './select.ts'
 
@@ -42,21 +42,30 @@ export interface QuestionDeps {
 
 export type Questions = ReturnType<typeof createQuestions>
 
+/** A question about at most this time does not wait behind long ones. */
+const SHORT_NS = 3_600_000_000_000n
+/** Per account: each holds a page of texts until it is read. */
+const EXPORTS_AT_ONCE = 2
 /** The used share of the series limit from which on there is a warning. */
 const WARN_AT = 0.8
 
 /** Return JSON or `text`. Throw `question_invalid`, `question_too_large`, `rate_limited`, `store_unavailable`. */
 export function createQuestions(deps: QuestionDeps) {
-  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits } = deps
+  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits = QUESTION_LIMITS } = deps
   const groups = createGroupQuestions(exceptions, deps.groupStates)
   const renderPrometheus = createPrometheus(deps)
   const limit = createQuestionLimit(limits)
   const readProcesses = createListPages(20_000)
   const readGroups = createListPages(5_000) // each comes with a text of up to 15 kB
+  const limitExports = createQuestionLimit({ ...limits, maxAtOnce: EXPORTS_AT_ONCE, maxRunning: EXPORTS_AT_ONCE })
   const limited =
-    <T>(answer: (asker: Asker, search: URLSearchParams) => Promise<T>) =>
-    (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> =>
-      limit(account, reader, (signal) => answer({ account, signal }, search))
+    <T>(kind: QuestionKind, answer: (asker: Asker, question: Question) => Promise<T>) =>
+    async (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> => {
+      const parse = () => parseQuestion(kind, search, nowNs())
+      const { fromNs, toNs } = parse()
+      const isShort = toNs - fromNs <= SHORT_NS
+      return limit(account, { ...reader, isShort }, (signal) => answer({ account, signal, isShort }, parse()))
+    }
 
   /** `stopsEarly`: the store finds the answer without all marks of the window. */
   async function selectTimings(asker: Asker, question: Question, stopsEarly = false): Promise<TimingSelection> {
@@ -97,8 +106,7 @@ export function createQuestions(deps: QuestionDeps) {
   }
 
   return {
-    timings: limited(async (asker, search) => {
-      const question = parseQuestion('timings', search, nowNs())
+    timings: limited('timings', async (asker, question) => {
       const { state, slowest } = question
       const isCommon = state === undefined || state === 'completed' || state === 'failed'
       const stopsEarly = points.pagesStopEarly === true && !slowest && isCommon
@@ -117,16 +125,14 @@ export function createQuestions(deps: QuestionDeps) {
       }
     }),
 
-    latest: limited(async (asker, search) => {
-      const question = parseQuestion('latest', search, nowNs())
+    latest: limited('latest', async (asker, question) => {
       const selection = { ...(await selectTimings(asker, question)), each: question.each, maxRows: MAX_LATEST + 1 }
       const found = await ask(points.findLatest(selection))
       const timings = await answerTimings(asker, groups.troubleOf(asker), found.slice(0, MAX_LATEST), question)
       return { timings, cut: found.length > MAX_LATEST }
     }),
 
-    summary: limited(async (asker, search) => {
-      const question = parseQuestion('summary', search, nowNs())
+    summary: limited('summary', async (asker, question) => {
       assertBuckets(question)
       const { compare, percentiles } = question
       const rows = await summarize(asker, question)
@@ -134,8 +140,7 @@ export function createQuestions(deps: QuestionDeps) {
       return { rows: answerSummary(rows, percentiles, before) }
     }),
 
-    metrics: limited(async (asker, search) => {
-      const question = parseQuestion('metrics', search, nowNs())
+    metrics: limited('metrics', async (asker, question) => {
       assertBuckets(question)
       const { name, uid, every } = question
       const selection = {
@@ -154,29 +159,29 @@ export function createQuestions(deps: QuestionDeps) {
       return { points: items.map(answerMetric), next }
     }),
 
-    exceptions: limited(async (asker, search) => {
-      const question = parseQuestion('exceptions', search, nowNs())
+    exceptions: limited('exceptions', async (asker, question) => {
       const selection = { ...select(asker, question), ...selectTexts(question) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
       return { exceptions: items.map(answerException), next }
     }),
 
-    export: limited(async (asker, search) => {
+    /** Each page waits for a turn of its own: while nobody reads, an export holds only its place among exports. */
+    async export(account: string, search: URLSearchParams, reader: Reader = {}) {
       const question = parseQuestion('export', search, nowNs())
-      const selection = { ...selectRange(asker, question), ...selectTexts(question) }
-      return exportExceptions(exceptions, selection, question, deps.maxExported)
-    }),
+      const selection = { ...selectRange({ account }, question), ...selectTexts(question) }
+      const part = { ...(reader.left && { left: reader.left }), isPart: true }
+      const inTurn: InTurn = (find) => limit(account, part, (signal) => ask(find({ ...selection, signal })))
+      return limitExports(account, reader, () => exportExceptions(exceptions, inTurn, question, deps.maxExported))
+    },
 
-    groups: limited(async (asker, search) => {
-      const question = parseQuestion('groups', search, nowNs())
+    groups: limited('groups', async (asker, question) => {
       assertBuckets(question, MAX_GROUP_BUCKETS)
       const selection = { ...selectRange(asker, question), ...selectTexts(question), ...buckets(question) }
       return ask(groups.list(question, selection, (find) => readGroups(asker.account, question, find)))
     }),
 
-    processes: limited(async (asker, search) => {
-      const question = parseQuestion('processes', search, nowNs())
+    processes: limited('processes', async (asker, question) => {
       const { byMeta } = question
       const selection = { ...selectRange(asker, question), byMeta, maxRows: MAX_ROWS + 1 }
       const rows = await ask(
@@ -188,15 +193,11 @@ export function createQuestions(deps: QuestionDeps) {
       return { processes: items.map(answerProcess), next }
     }),
 
-    series: limited(async ({ account }, search) => {
-      parseQuestion('series', search, nowNs())
+    series: limited('series', async ({ account }) => {
       const { used, max } = series(account)
       return { used, max, warning: max > 0 && used >= WARN_AT * max }
     }),
 
-    prometheus: limited(async (asker, search) => {
-      parseQuestion('prometheus', search, nowNs())
-      return { text: await ask(renderPrometheus(asker)) }
-    }),
+    prometheus: limited('prometheus', async (asker) => ({ text: await ask(renderPrometheus(asker)) })),
   }
 }

@@ -21,6 +21,8 @@ export interface Asker {
   readonly account: string
   /** Aborted once nobody waits for the answer: work that has not begun is skipped. */
   readonly signal?: AbortSignal
+  /** Asks about a short time: it may run beside a long statement of the same account. */
+  readonly isShort?: boolean
 }
 
 /** One name, or any of several; an empty list selects nothing. */

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { createSharedAnswers } from '../../src/http/questions/shared-answers.ts'
 import { createChanges, noteStored } from '../../src/query/changes.ts'
+import type { Reader } from '../../src/query/limit-questions.ts'
 import type { Sink, WriteResult } from '../../src/store/sink.ts'
 
 const NOW_US = 1_800_000_000_000_000
@@ -46,7 +47,8 @@ test('requests of one account that accept a shared answer cost one question with
   const shared = createSharedAnswers(() => nowMs)
   const ask = (account: string, path = '/api/timings?from=-10s') => {
     const headers = { 'cache-control': 'max-age=1' }
-    return shared(new Request(`http://stint${path}`, { headers }), account, async () => ++asked)
+    const answered = shared(new Request(`http://stint${path}`, { headers }), account, async () => ++asked)
+    return answered.then(({ answer }) => answer)
   }
   await Promise.all(Array.from({ length: 50 }, () => ask('ada')))
   expect(asked).toBe(1)
@@ -60,4 +62,44 @@ test('requests of one account that accept a shared answer cost one question with
   expect(failed).rejects.toThrow('away')
   await failed.catch(() => {})
   expect(await ask('ada', '/x')).toBe(5)
+})
+
+test('a shared question is aborted when the last page that waits for it has left, and not before', async () => {
+  const shared = createSharedAnswers(() => 0)
+  const asked: Reader[] = []
+  const pages = [0, 1].map(() => new AbortController())
+  const ask = ({ signal }: AbortController) => {
+    const request = new Request('http://stint/x', { headers: { 'cache-control': 'max-age=1' }, signal })
+    return shared(request, 'ada', (reader) => {
+      asked.push(reader)
+      return new Promise<never>((_, reject) => reader.left!.addEventListener('abort', () => reject(new Error('left'))))
+    }).catch((error: Error) => error.message)
+  }
+  const answers = pages.map(ask)
+  pages[0]!.abort()
+  expect(asked.map(({ left }) => left!.aborted)).toEqual([false])
+  pages[1]!.abort()
+  expect(await Promise.all(answers)).toEqual(['left', 'left'])
+  void ask(new AbortController()) // a reload does not get the failure of the page before
+  expect(asked.map(({ left }) => left!.aborted)).toEqual([true, false])
+})
+
+test('a shared answer counts as sent when all who asked have read it or left', async () => {
+  const shared = createSharedAnswers(() => 0)
+  let isSent = false
+  const ask = (signal?: AbortSignal) => {
+    const headers = { 'cache-control': 'max-age=1' }
+    return shared(new Request('http://stint/x', { headers, ...(signal && { signal }) }), 'ada', async ({ sent }) => {
+      void sent!.then(() => (isSent = true))
+    })
+  }
+  const leaving = new AbortController()
+  const [first] = await Promise.all([ask(), ask(leaving.signal)])
+  first!.noteSent()
+  first!.noteSent()
+  await Promise.resolve()
+  expect(isSent).toBe(false)
+  leaving.abort()
+  await Promise.resolve()
+  expect(isSent).toBe(true)
 })

@@ -114,6 +114,41 @@ test('a question whose turn came shortly before its deadline is to be asked agai
   end()
 })
 
+test('a short question does not wait behind long ones, and neither kind starves the other', async () => {
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 20, maxRunning: 3 })
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const ask = (name: string, isShort: boolean) =>
+    limit('ada', { isShort }, () => {
+      begun.push(name)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    })
+  const asked = ['l1', 'l2', 'l3', 's1', 's2'].map((name) => ask(name, name.startsWith('s')))
+  expect(begun).toEqual(['l1', 'l2', 's1'])
+  const end = async (place: number) => {
+    ends[place]!()
+    await Bun.sleep(0)
+  }
+  await end(2)
+  expect(begun.slice(3)).toEqual(['s2'])
+  asked.push(ask('s3', true))
+  await end(0)
+  expect(begun.slice(4)).toEqual(['l3'])
+  for (const place of [1, 3, 4]) await end(place)
+  await end(5)
+  await Promise.all(asked)
+})
+
+test('a part of an export waits where a question would be refused', async () => {
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
+  const { work, end } = endless()
+  const first = limit('ada', {}, work)
+  const part = limit('ada', { isPart: true }, async () => 'page')
+  expect(await codeOf(limit('ada', {}, work))).toBe('rate_limited')
+  end()
+  expect(await Promise.all([first, part])).toEqual(['answer', 'page'])
+})
+
 test('every question is under the limits, and its selection carries the signal to the store', async () => {
   const never = new Promise<never>(() => {})
   const signals: (AbortSignal | undefined)[] = []

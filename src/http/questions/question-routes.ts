@@ -26,13 +26,14 @@ export function questionRoutes({ authorize, questions, shared }: QuestionRoutesD
       async ({ request }) => {
         const { account } = await authorize(request, QUESTION_ROUTES[kind])
         const search = new URL(request.url).searchParams
-        if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
-          // Others may wait for the same answer, so it does not end when this reader leaves.
-          const make = async () => encodeFor(request, await questions[kind](account, search))
-          return answerJson(request, await shared(request, account, make))
-        }
         const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
         try {
+          if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
+            const made = await shared(request, account, async (reader) =>
+              encodeFor(request, await questions[kind](account, search, reader)),
+            )
+            return answerJson(request, made.answer, made.noteSent)
+          }
           const reader = { left: request.signal, sent }
           const answer = await questions[kind](account, search, reader)
           if ('file' in answer) return await fileAnswer(request, answer, noteSent)

@@ -1,11 +1,17 @@
 // Shares answers between open pages of an account: a request with `cache-control: max-age=…` accepts an answer up to
 // that many seconds old, at most two. Others are answered afresh. Bounded by entries and by their age.
+import type { Reader } from '../../query/limit-questions.ts'
+
 const MAX_AGE_S = 2
 const ENTRIES_MAX = 1_000
+
+type Make<T> = (reader: Reader) => Promise<T>
 
 interface Held<T> {
   readonly atMs: number
   readonly answer: Promise<T>
+  /** Returns what to call when the request has its answer; the work ends when nobody waits for it any more. */
+  join(request: Request): () => void
 }
 
 /** The newest answer that the request accepts, in seconds; 0: only a new one. */
@@ -16,8 +22,8 @@ const maxAgeOf = (request: Request): number => {
 export const acceptsShared = (request: Request): boolean => maxAgeOf(request) > 0
 
 export interface SharedAnswers {
-  /** `make` is called when no answer is fresh enough; a failed one is not kept. */
-  <T>(request: Request, account: string, make: () => Promise<T>): Promise<T>
+  /** `make` is called when no answer is fresh enough; a failed one is not kept. Call `noteSent` once it was sent. */
+  <T>(request: Request, account: string, make: Make<T>): Promise<{ readonly answer: T; noteSent(): void }>
   /** The account's answers are no longer fresh. */
   forget(account: string): void
 }
@@ -32,17 +38,55 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
   const forget = (account: string) => {
     for (const key of held.keys()) if (key.startsWith(`[${JSON.stringify(account)},`)) held.delete(key)
   }
-  const share = <T>(request: Request, account: string, make: () => Promise<T>): Promise<T> => {
+
+  function hold<T>(key: string, atMs: number, make: Make<T>): Held<T> {
+    const stop = new AbortController()
+    const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
+    let isMade = false
+    let readers = 0
+    const drop = () => held.get(key) === made && held.delete(key)
+    const answer = make({ left: stop.signal, sent })
+    answer.then(() => (isMade = true), drop)
+    const made: Held<T> = {
+      atMs,
+      answer,
+      join({ signal }) {
+        let isIn = true
+        const leave = () => {
+          if (!isIn) return
+          isIn = false
+          signal.removeEventListener('abort', leave)
+          if (--readers > 0) return
+          if (!isMade) drop()
+          stop.abort()
+          noteSent()
+        }
+        readers++
+        signal.addEventListener('abort', leave)
+        if (signal.aborted) leave()
+        return leave
+      },
+    }
+    return made
+  }
+
+  async function share<T>(request: Request, account: string, make: Make<T>) {
     const maxAgeS = maxAgeOf(request)
     const now = nowMs()
     const key = JSON.stringify([account, request.url, request.headers.get('accept-encoding')])
-    const found = held.get(key)
-    if (found !== undefined && now - found.atMs < maxAgeS * 1000) return found.answer as Promise<T>
-    tidy(now)
-    const answer = make()
-    held.set(key, { atMs: now, answer })
-    answer.catch(() => held.delete(key))
-    return answer
+    let found = held.get(key) as Held<T> | undefined
+    if (found === undefined || now - found.atMs >= maxAgeS * 1000) {
+      tidy(now)
+      found = hold(key, now, make)
+      held.set(key, found)
+    }
+    const noteSent = found.join(request)
+    try {
+      return { answer: await found.answer, noteSent }
+    } catch (error) {
+      noteSent()
+      throw error
+    }
   }
   return Object.assign(share, { forget })
 }

@@ -1,6 +1,6 @@
-// Schedules work on a few connections, each of which runs one statement at a time. An account uses at most one. When
-// all are taken, the waiting accounts take turns, so an account with many questions does not block others.
-// Invariant: each account in `waiting` has at least one job.
+// Schedules work on a few connections, each of which runs one statement at a time. An account uses one for
+// its long questions and one for its short ones, but never the last connection for both. When all are taken, the waiting accounts take turns, so an account
+// with many questions does not block others. Invariant: each account in `waiting` has at least one job.
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
@@ -9,7 +9,10 @@ export interface FairTurns {
   take<T>(asker: Asker | undefined, work: (connection: number) => Promise<T>): Promise<T>
 }
 
-type Job = (connection: number) => Promise<void>
+interface Job {
+  readonly isShort: boolean
+  run(connection: number): Promise<void>
+}
 
 /** The key for work that no account asked for. */
 const NOBODY = ''
@@ -23,14 +26,16 @@ export const assertAwaited = (asker: Asker | undefined): void => {
 /** `clear` is run on a connection after work that failed there, before the next turn. */
 export function createFairTurns(connections: number, clear: (connection: number) => Promise<unknown>): FairTurns {
   const waiting = new Map<string, Job[]>()
-  const busy = new Set<string>()
+  const running = new Map<string, Job[]>()
   const free = Array.from({ length: connections }, (_, connection) => connection)
 
   function next(): { account: string; job: Job } | undefined {
-    for (const [account, [job, ...others]] of waiting) {
-      if (job === undefined || busy.has(account)) continue
-      if (others.length > 0) waiting.set(account, others)
-      else waiting.delete(account)
+    for (const [account, jobs] of waiting) {
+      const others = running.get(account) ?? []
+      if (others.length > 0 && free.length === 1) continue
+      const job = jobs.find(({ isShort }) => others.every((other) => other.isShort !== isShort))
+      if (job === undefined) continue
+      leave(account, job)
       return { account, job }
     }
     return undefined
@@ -46,13 +51,15 @@ export function createFairTurns(connections: number, clear: (connection: number)
   }
 
   async function run(account: string, job: Job, connection: number): Promise<void> {
-    busy.add(account)
-    await job(connection)
-    busy.delete(account)
-    const others = waiting.get(account)
-    if (others !== undefined) {
+    running.set(account, [...(running.get(account) ?? []), job])
+    await job.run(connection)
+    const others = running.get(account)!.filter((other) => other !== job)
+    if (others.length > 0) running.set(account, others)
+    else running.delete(account)
+    const jobs = waiting.get(account)
+    if (jobs !== undefined) {
       waiting.delete(account) // and to the end of the line, behind those that came meanwhile
-      waiting.set(account, others)
+      waiting.set(account, jobs)
     }
     free.push(connection)
     work()
@@ -73,14 +80,17 @@ export function createFairTurns(connections: number, clear: (connection: number)
         leave(account, job)
         reject(notAwaited())
       }
-      const job: Job = async (connection) => {
-        asker?.signal?.removeEventListener('abort', giveUp)
-        try {
-          resolve(await run(connection))
-        } catch (error) {
-          await clear(connection)
-          reject(error as Error)
-        }
+      const job: Job = {
+        isShort: asker?.isShort === true,
+        async run(connection) {
+          asker?.signal?.removeEventListener('abort', giveUp)
+          try {
+            resolve(await run(connection))
+          } catch (error) {
+            await clear(connection)
+            reject(error as Error)
+          }
+        },
       }
       asker?.signal?.addEventListener('abort', giveUp, { once: true })
       waiting.set(account, [...(waiting.get(account) ?? []), job])

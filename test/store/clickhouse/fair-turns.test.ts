@@ -66,3 +66,28 @@ test('with two connections an account never delays another', async () => {
   expect(await Promise.all(answers)).toEqual(['a1', 'a2', 'a3', 'e1', 'b1'])
   expect([...running].slice(2).map((each) => each.slice(0, 2))).toEqual(['b1', 'a2', 'a3'])
 })
+
+test('an account runs a short question beside a long one, but leaves one connection to others', async () => {
+  const turns = createFairTurns(3, async () => {})
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const ask = (account: string, name: string) =>
+    turns.take({ account, isShort: name.startsWith('short') }, () => {
+      begun.push(name)
+      return new Promise<void>((resolve) => ends.set(name, resolve))
+    })
+  const ada = ['long 1', 'long 2', 'short 1', 'short 2'].map((name) => ask('ada', name))
+  expect(begun).toEqual(['long 1', 'short 1'])
+  const eve = [ask('eve', 'long of eve'), ask('eve', 'short of eve')]
+  expect(begun.slice(2)).toEqual(['long of eve'])
+  const end = async (name: string) => {
+    ends.get(name)!()
+    await Bun.sleep(0)
+  }
+  await end('short 1')
+  expect(begun.slice(3)).toEqual([]) // two accounts have one each, and the last is for a third
+  await end('long 1')
+  expect(begun.slice(3)).toEqual(['short of eve', 'long 2'])
+  for (const name of ['long of eve', 'short of eve', 'long 2', 'short 2']) await end(name)
+  await Promise.all([...ada, ...eve])
+})
