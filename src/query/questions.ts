@@ -57,7 +57,7 @@ export function createQuestions(deps: QuestionDeps) {
   const limit = createQuestionLimit(limits)
   const readProcesses = createListPages(20_000)
   const readGroups = createListPages(5_000) // each comes with a text of up to 15 kB
-  const limitExports = createQuestionLimit({ ...limits, maxAtOnce: EXPORTS_AT_ONCE, maxRunning: EXPORTS_AT_ONCE })
+  const limitExports = createQuestionLimit({ ...limits, maxAtOnce: EXPORTS_AT_ONCE, maxRunning: 16 })
   const limited =
     <T>(kind: QuestionKind, answer: (asker: Asker, question: Question) => Promise<T>) =>
     async (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> => {

@@ -68,6 +68,7 @@ describe('questions to ClickHouse', () => {
         statements.push({ sql, params })
         return []
       },
+      kill: async () => {},
       close: async () => {},
     },
     createSchema('stint'),

@@ -36,10 +36,12 @@ export interface ClickHouseClient {
    * must confirm that it wrote as many, as a proxy may send 200 by itself.
    */
   run(sql: string, params?: Params, rows?: number): Promise<void>
-  /** The rows of a SELECT without FORMAT. Not begun once the asker's signal aborted; later only its limits end it. */
+  /** The rows of a SELECT without FORMAT. Not begun once the asker's signal aborted; later `kill` and limits end it. */
   select<Row>(sql: string, params?: Params, asker?: Asker): Promise<Row[]>
   /** The same with each row as an array of its columns: less to send and to parse. */
   selectArrays<Row extends readonly unknown[]>(sql: string, params?: Params): Promise<Row[]>
+  /** Ends the statements with this `log_comment`; where that is not permitted, they run on. Never rejects. */
+  kill(comment: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -62,12 +64,13 @@ export async function openClickHouseClient(
   const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
   if (isEmbedded(address)) {
     const clients: ClickHouseClient[] = []
+    const connect = async () => wrap(createClient({ connection: await connectEngine(address.path), log }), '')
     for (let i = 0; i < connections; i++) {
-      const client = bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
+      const client = bindOnConnection(await connect())
       await client.run('SET max_query_size = 0') // the sink's statements hold whole batches; lasts for the connection
       clients.push(client)
     }
-    return inTurn(clients)
+    return inTurn(clients, connections > 1 ? await connect() : undefined)
   }
   const url = new URL(address.url)
   const { pathname } = url
@@ -134,16 +137,18 @@ function hasLostLinks(path: string): boolean {
  * Each connection runs one statement at a time, in turn per account, and an empty one after a failure: rows that chDB
  * wrote before a timeout come out in front of the connection's next answer, which may be another account's.
  */
-function inTurn(clients: readonly ClickHouseClient[]): ClickHouseClient {
+function inTurn(clients: readonly ClickHouseClient[], killer?: ClickHouseClient): ClickHouseClient {
   const clear = (connection: number) => clients[connection]!.run('SELECT 1').catch(() => {}) // fails only if all does
   const turns = createFairTurns(clients.length, clear)
+  let killed = Promise.resolve()
   return {
     run: (sql, params, rows) => turns.take(undefined, (connection) => clients[connection]!.run(sql, params, rows)),
     select: (sql, params, asker) => turns.take(asker, (connection) => clients[connection]!.select(sql, params)),
     selectArrays: (sql, params) =>
       turns.take(undefined, (connection) => clients[connection]!.selectArrays(sql, params)),
+    kill: (comment) => (killed = killed.then(() => killer?.kill(comment))),
     async close() {
-      await Promise.all(clients.map((client) => client.close())) // at once: a question may take half a minute
+      await Promise.all([...clients, killer].map((client) => client?.close())) // at once: a question may take long
     },
   }
 }
@@ -185,6 +190,11 @@ function wrap(
           .query({ query: sql, query_params: params, format: 'JSONCompact' })
           .then(async (answer) => ((await answer.json()) as unknown as { data: Row[] }).data),
       ),
+
+    async kill(comment) {
+      const query = `KILL QUERY WHERE Settings['log_comment'] = '${comment}' ASYNC`
+      await client.command({ query }).catch(() => {})
+    },
 
     close: () => client.close(),
   }
@@ -237,6 +247,7 @@ function bindOnConnection(client: ClickHouseClient): ClickHouseClient {
       await bind(params)
       return client.selectArrays(sql)
     },
+    kill: (comment) => client.kill(comment),
     close: () => client.close(),
   }
 }

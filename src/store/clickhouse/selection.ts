@@ -5,7 +5,7 @@ import { type Asker, type Buckets, type Names, type Page, type Selection, StoreE
 import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault, isFault } from './judge-failure.ts'
 
-// Questions are bounded in time and memory: on chDB an aborted query continues and blocks its connection.
+// Questions are bounded in time and memory, and killed when they are aborted: their connection would stay blocked.
 /** Inline, see client.ts. The last one writes an infinite sum as text: JSON has none, and null would read as 0. */
 const SETTINGS = 'max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
 const TIMEOUT_MS = 30_000
@@ -15,15 +15,22 @@ const TOO_MUCH = [159, 160, 241]
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
 export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
 
-/** `settings` are added to those of every question; `timeoutMs`: the engine then ends it. */
-export function createBoundedSelect(client: ClickHouseClient, settings?: string, timeoutMs = TIMEOUT_MS): Select {
+/** `more` settings are added to those of every question; `timeoutMs`: the engine then ends it. */
+export function createBoundedSelect(client: ClickHouseClient, more?: string, timeoutMs = TIMEOUT_MS): Select {
   const bounded = `${SETTINGS}, max_execution_time = ${timeoutMs / 1000}`
-  const all = settings === undefined ? bounded : `${bounded}, ${settings}`
+  const all = more === undefined ? bounded : `${bounded}, ${more}`
   return async <Row>(sql: string, params: Params, asker: Asker) => {
+    const { signal } = asker
+    const comment = signal && crypto.randomUUID()
+    const kill = () => void client.kill(comment ?? '')
+    signal?.addEventListener('abort', kill)
+    const settings = comment === undefined ? all : `${all}, log_comment = '${comment}'`
     try {
-      return await client.select<Row>(`${sql}\nSETTINGS ${all}`, params, asker)
+      return await client.select<Row>(`${sql}\nSETTINGS ${settings}`, params, asker)
     } catch (error) {
       throw asStoreError(error)
+    } finally {
+      signal?.removeEventListener('abort', kill)
     }
   }
 }

@@ -9,6 +9,7 @@ import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import type { Problem } from '../../../src/problem.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
+import { until } from '../../support/until.ts'
 
 const S = 1_000_000_000n
 const NOW = 1_763_673_600n * S
@@ -49,13 +50,16 @@ function serve() {
     .onError(({ error }) => problemResponse(error as Problem))
     .use(questionRoutes({ authorize, questions }))
     .listen({ hostname: '127.0.0.1', port: 0 })
-  const url = `http://127.0.0.1:${app.server!.port}/api/exceptions?limit=1000`
+  const base = `http://127.0.0.1:${app.server!.port}/api/exceptions`
+  const url = `${base}?limit=1000`
   return {
+    base,
     begun: () => begun,
     stop: () => app.stop(true),
     ask: (account = 'ada') => fetch(url, { headers: { account } }),
+    export: () => fetch(`${base}/export?format=jsonl`),
     /** Asks, and reads no more than the beginning of the answer. */
-    async askWithoutReading() {
+    async askWithoutReading(asked = url) {
       const { promise: answered, resolve } = Promise.withResolvers<void>()
       let isReading = false
       const socket = await Bun.connect({
@@ -68,7 +72,7 @@ function serve() {
           },
         },
       })
-      socket.write(`GET ${url} HTTP/1.1\r\nhost: a\r\n\r\n`)
+      socket.write(`GET ${asked} HTTP/1.1\r\nhost: a\r\n\r\n`)
       await answered
       return {
         read() {
@@ -97,5 +101,21 @@ test('a question counts as running until its answer has been read', async () => 
   second.terminate()
   const both = await Promise.all([askWithoutReading(), askWithoutReading()]) // would wait forever, were the second still counted
   for (const socket of [first, ...both]) socket.terminate()
+  await stop()
+})
+
+test('an export that nobody reads holds a place among exports, and no turn of questions', async () => {
+  const { base, stop, ask, askWithoutReading, export: exportAll } = serve()
+  const unread = await Promise.all([1, 2].map(() => askWithoutReading(`${base}/export?format=jsonl`)))
+  const read = async (answer: Promise<Response>) => {
+    await (await answer).arrayBuffer()
+    return (await answer).status
+  }
+  for (let i = 0; i < 3; i++) expect(await read(ask())).toBe(200)
+  expect(await read(exportAll())).toBe(429)
+  unread[0]!.terminate()
+  await until('its place is free', async () => (await read(exportAll())) === 200)
+  unread[1]!.read()
+  unread[1]!.terminate()
   await stop()
 })

@@ -2,9 +2,11 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { EngineUnavailableError, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { ClickHouseFault } from '../../../src/store/clickhouse/judge-failure.ts'
+import { createBoundedSelect } from '../../../src/store/clickhouse/selection.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
+import { until } from '../../support/until.ts'
 import { placeRemote } from './subjects.ts'
 
 const PASSWORD = 'pass-word'
@@ -200,6 +202,20 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
       { status: 'fulfilled', value: [{ one: 1 }] },
       { status: 'fulfilled', value: [{ two: 2 }] },
     ])
+    await client.close()
+  })
+
+  test('an aborted question ends, and its connection answers the next one', async () => {
+    const client = await openClickHouseClient(freshEmbedded(), 1000, 2)
+    const select = createBoundedSelect(client)
+    const page = new AbortController()
+    const endless = 'SELECT count() FROM system.numbers WHERE sipHash64(number + {more:UInt8}) = 1'
+    const left = select(endless, { more: 1 }, { account: 'ada', signal: page.signal }).catch((error) => error)
+    const others = "SELECT 1 FROM system.processes WHERE query LIKE '%sipHash64%' AND query NOT LIKE '%processes%'"
+    await until('the question runs', async () => (await client.select(others)).length > 0)
+    page.abort()
+    expect(await left).toMatchObject({ name: 'StoreError', cause: { code: 394 } })
+    expect(await client.select('SELECT {more:UInt8} AS more', { more: 2 }, { account: 'ada' })).toEqual([{ more: 2 }])
     await client.close()
   })
 

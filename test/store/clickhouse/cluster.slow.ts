@@ -141,6 +141,7 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
       await note(sql, params)
       return []
     },
+    kill: async () => {},
     close: async () => {},
   }
   const tables = ['exceptions', 'marks', 'metrics'] as const
