@@ -15,7 +15,7 @@ import { peopleRoutes } from './accounts/people-routes.ts'
 import { type ResetRoutesDeps, resetRoutes } from './accounts/reset-routes.ts'
 import { type AccountRoutesDeps, createNoteDone } from './accounts/session-answers.ts'
 import { problemResponse } from './answers.ts'
-import { type AuthorizeDeps, createAuthorize } from './authorize.ts'
+import { type AuthorizeDeps, createAuthorize, createNameOf } from './authorize.ts'
 import { swaggerRoutes } from './docs/swagger-routes.ts'
 import { createAllowedMethods, createLogTrouble, errorToProblem } from './error-to-problem.ts'
 import type { IntakeDeps } from './intake/accept-event.ts'
@@ -105,6 +105,7 @@ export function createApp(deps: AppDeps) {
   const authorize = createAuthorize(asking)
   const people = { ...deps.accounts, authorize }
   const noteDone = createNoteDone(deps.accounts)
+  const nameOf = createNameOf(deps.accounts.accounts.keys)
   const shared = createSharedAnswers(() => nowUs() / 1000)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
@@ -159,9 +160,9 @@ export function createApp(deps: AppDeps) {
     .use(auditRoutes(people))
     .use(oidcRoutes({ ...people, ...(deps.oidc && { oidc: deps.oidc }) }))
     .use(resetRoutes({ ...deps.reset, log }))
-    .use(watchRoutes({ watch: deps.watch, authorize, noteDone }))
+    .use(watchRoutes({ watch: deps.watch, authorize, noteDone, nameOf }))
     .use(questionRoutes({ authorize, questions: deps.questions, shared }))
-    .use(groupRoutes({ authorize, noteDone, changeGroup: deps.changeGroup, shared }))
+    .use(groupRoutes({ authorize, noteDone, changeGroup: deps.changeGroup, nameOf, shared }))
     .use(changesRoute({ authorize, changes: deps.changes }))
     .use(deadLetterRoutes({ authorize, noteDone, nowNs: deps.nowNs, dead: deps.dead }))
     .use(healthRoute({ authorize, health: deps.health }))

@@ -80,8 +80,13 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
 export const roleMissing = (needed: Role): Problem =>
   new Problem('role_missing', needed === 'owner' ? 'Only an owner may do this.' : 'A viewer changes nothing.')
 
-/** The address of a session, or a key by its id. */
-export const nameOf = ({ session, key }: Asker): string => session?.email ?? `key ${key?.keyId}`
+/** Shows who decided something: a person's address, or a key by its name. */
+export type NameOf = (asker: Asker) => Promise<string>
+
+export const createNameOf =
+  (keys: { find(account: string, id: string): Promise<{ readonly name: string } | undefined> }): NameOf =>
+  async ({ account, session, key }) =>
+    session?.email ?? `key ${(key && (await keys.find(account, key.keyId))?.name) ?? key?.keyId}`
 
 /** Another tab may have switched the session's account: this page must not change that account by mistake. */
 function refuseOtherAccount({ headers }: Request, { account }: Asker): void {

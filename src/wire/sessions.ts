@@ -14,7 +14,10 @@ export type Person = Static<typeof Person>
 /** The session of a person: the account that it shows, and those that it may show. */
 export const Session = Type.Object({
   account: Account,
-  person: Person,
+  person: Type.Object({
+    ...Person.properties,
+    password: Type.Boolean({ description: 'false: the person signs in by the provider alone.' }),
+  }),
   role: choice(ROLES),
   accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: choice(ROLES) })),
 })
@@ -38,7 +41,7 @@ export type Sessions = Static<typeof Sessions>
 /** An example. */
 export const SESSION: Session = {
   account: ACCOUNT,
-  person: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com' },
+  person: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com', password: true },
   role: 'owner',
   accounts: [{ id: 'acc_5k0c2v9d1xw7q3ma', name: 'Example Ltd', role: 'owner' }],
 }

@@ -208,7 +208,12 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(
       (await (await page.request.get(`${stint.stint.url}/${csv}`)).text()).split('ConnectionResetError'),
     ).toHaveLength(7)
+    const download = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'CSV' }).click()
+    expect((await download).suggestedFilename()).toBe('exceptions.csv')
+    await page.setViewportSize({ width: 390, height: 800 })
     await page.getByRole('button', { name: /^Ignore ConnectionResetError/ }).click()
+    await page.setViewportSize(LIGHT.viewport)
     await page.getByText('1 ignored group is not shown.').waitFor()
     await page.getByLabel('Search').fill('')
     await page.getByText('1 exception in 1 group').waitFor()
@@ -284,6 +289,11 @@ describe.skipIf(cannotRun)('the console', () => {
     await looker.go('health')
     await looker.page.getByText('field type conflict').first().waitFor()
     expect(await looker.page.getByRole('button', { name: /^(Replay|Delete)/ }).count()).toBe(0)
+    for (const view of ['health', 'keys', 'exceptions', 'watches']) {
+      await looker.go(view)
+      await looker.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+      expect(await looker.page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
+    }
     expectQuiet(looker)
     await looker.close()
   })

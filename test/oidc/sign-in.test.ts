@@ -90,7 +90,7 @@ describe('someone new', () => {
     const response = await signIn(browser, '/#/runs?process=a')
     expect([response.status, response.headers.get('location')]).toEqual([302, '/#/runs?process=a'])
     expect(await session(browser)).toMatchObject({
-      person: { email: 'bob@example.com' },
+      person: { email: 'bob@example.com', password: false },
       role: 'member',
       account: { id: app.account },
     })

@@ -24,6 +24,8 @@ export interface People {
   find(email: string): Promise<Person | undefined>
   /** Ends all other sessions. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
   changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
+  /** false: the person signs in by the provider alone. */
+  hasPassword(id: string): Promise<boolean>
   /** Resolves when it is the person's password. Throws Problem `password_wrong` or `rate_limited`. */
   confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
   /**
@@ -89,6 +91,7 @@ export function createPeople({ database, passwords, sessions, provePassword, now
         yield* sessions.revokeOthers(id, session)
       })
     },
+    hasPassword: async (id) => (await database.read(() => selectPerson(id)))?.password != null,
     async confirmPassword(id, { password, session }) {
       const row = await confirm(id, password, session)
       await database.read(() => stillThere(row, 'password_wrong'))

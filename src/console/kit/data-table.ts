@@ -13,8 +13,10 @@ export interface Column<Row> {
   readonly isMinor?: boolean
   /** As narrow as its content. */
   readonly isTight?: boolean
-  /** The header is only for screen readers. */
+  /** Buttons: the header is only for screen readers. */
   readonly isSilent?: boolean
+  /** false: the column is left out, for someone who may not do what it offers. */
+  readonly isOffered?: boolean
   cell(row: Row): Child | readonly Child[]
 }
 
@@ -37,7 +39,8 @@ export interface DataTableOptions<Row> {
 }
 
 export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<Row> {
-  const { caption, columns, keyOf, signatureOf, isChosen = () => false } = options
+  const { caption, keyOf, signatureOf, isChosen = () => false } = options
+  const columns = options.columns.filter(({ isOffered = true }) => isOffered)
   const body = h('tbody')
   let shown: readonly Row[] = []
   let kept = new Map<string, { element: HTMLTableRowElement; signature: string }>()

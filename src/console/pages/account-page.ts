@@ -90,8 +90,9 @@ export function openAccountPage(app: App): Page {
       title: 'Delete account?',
       text: [
         'Its keys stop working at once, and everything they sent is deleted from the stores. This cannot be undone.',
+        !hasPassword && 'You have no password: sign out, sign in again, and delete the account within five minutes.',
       ],
-      fields: [password, operator],
+      fields: hasPassword ? [password, operator] : [operator],
       submitLabel: 'Delete account and data',
       danger: true,
       async submit() {
@@ -99,14 +100,18 @@ export function openAccountPage(app: App): Page {
         try {
           await api.send('DELETE', 'api/account', {
             id: account.id,
-            password: password.input.value,
+            ...(hasPassword && { password: password.input.value }),
             ...(successor !== '' && { operator: successor }),
           })
         } catch (error) {
           if (!(error instanceof ApiError)) throw error
           if (error.code === 'operator_needed') operator.element.hidden = false
           const field =
-            error.code === 'password_wrong' ? password : error.code === 'operator_needed' ? operator : undefined
+            error.code === 'password_wrong' && hasPassword
+              ? password
+              : error.code === 'operator_needed'
+                ? operator
+                : undefined
           if (field === undefined) throw error
           field.fault(error.detail)
           field.input.focus()
@@ -117,16 +122,13 @@ export function openAccountPage(app: App): Page {
     })
   }
 
+  const hasPassword = app.session.person.password
   const password = h(
     'section.card',
     { 'aria-labelledby': 'password-title' },
     h('h2', { id: 'password-title' }, 'Password'),
     passwordForm(app),
   )
-  api
-    .get<{ passwords: boolean }>('api/sign-up')
-    .then(({ passwords }) => passwords || password.remove())
-    .catch(() => {}) // then it stays, and the server refuses
 
   region.loading()
   return {
@@ -135,7 +137,7 @@ export function openAccountPage(app: App): Page {
       pageHeader('Account', account.operator ? `${account.email}, operator of this Stint` : account.email, signOut),
       h(
         'div.columns',
-        password,
+        hasPassword && password,
         signInCodeCard(app),
         app.may('owner') &&
           h(

@@ -60,9 +60,9 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
       {
         label: 'Actions',
         isSilent: true,
+        isOffered: mayChange,
         cell: ({ id, state, acknowledged, summary }) =>
           state === 'firing' &&
-          mayChange &&
           h(
             'div.button-row',
             acknowledged === null

@@ -76,7 +76,7 @@ export function createGroupView(app: App) {
         app.may('member') && statusActions(group, headline(group.example), act),
       )
       const { from, to } = rangeOf().query
-      fill(exports, exportLinks({ from, to, fingerprint: group.fingerprint, process: group.process }))
+      fill(exports, exportLinks(app, { from, to, fingerprint: group.fingerprint, process: group.process }))
       showChart(group)
       fill(texts, ...newest.map((text) => textItem(text, nowMs())))
       region.ready(nowMs(), status, head, chartCard, textCard)

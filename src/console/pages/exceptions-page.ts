@@ -109,12 +109,12 @@ export function openExceptionsPage(app: App): Page {
         isExtra: true,
         cell: ({ first_at }) => agoElement(first_at, nowMs()),
       },
-      { label: 'Last seen', cell: ({ last_at }) => agoElement(last_at, nowMs()) },
+      { label: 'Last seen', isMinor: true, cell: ({ last_at }) => agoElement(last_at, nowMs()) },
       {
         label: 'Actions',
         isSilent: true,
-        isExtra: true,
-        cell: (group) => app.may('member') && statusActions(group, headline(group.example), act),
+        isOffered: app.may('member'),
+        cell: (group) => statusActions(group, headline(group.example), act),
       },
     ],
   })
@@ -181,7 +181,7 @@ export function openExceptionsPage(app: App): Page {
         h('a', { href: formatRoute('exceptions', changeParams(params, { status: 'all' })) }, 'Show all'),
     )
     const { from, to } = rangeOf().query
-    fill(exports, exportLinks({ from, to, ...chosen(), text: params.get('q') || undefined }))
+    fill(exports, exportLinks(app, { from, to, ...chosen(), text: params.get('q') || undefined }))
     table.show(groups)
     const count = groups.reduce((sum, group) => sum + group.count, 0)
     setText(

@@ -64,14 +64,17 @@ export async function changeStatus(
   app.announce(`Group ${status}.`)
 }
 
-/** Downloads whole texts. */
-export const exportLinks = (query: Readonly<Record<string, string | undefined>>): HTMLElement => {
+/** Downloads whole texts. A download names no account, so the session is asked first: another tab may have changed it. */
+export const exportLinks = ({ api }: App, query: Readonly<Record<string, string | undefined>>): HTMLElement => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const link = (format: string, label: string) =>
-    h(
-      'a',
-      { href: `api/exceptions/export?${new URLSearchParams([...given, ['format', format]])}`, download: true },
-      label,
-    )
+  const link = (format: string, label: string) => {
+    const href = `api/exceptions/export?${new URLSearchParams([...given, ['format', format]])}`
+    const onclick = async (event: Event) => {
+      event.preventDefault()
+      await api.get('api/session')
+      h('a', { href, download: true }).click()
+    }
+    return h('a', { href, onclick }, label)
+  }
   return h('p.muted.export', 'Export whole texts: ', link('csv', 'CSV'), ' ', link('jsonl', 'JSON lines'))
 }

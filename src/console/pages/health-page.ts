@@ -56,7 +56,7 @@ export function openHealthPage(app: App): Page {
         isExtra: true,
         cell: ({ buried_at }) => momentElement(buried_at, nowMs()),
       },
-      { label: 'Actions', isSilent: true, cell: (letter) => app.may('member') && actions(letter) },
+      { label: 'Actions', isSilent: true, isOffered: app.may('member'), cell: actions },
     ],
   })
 

@@ -47,7 +47,8 @@ export function openKeysPage(app: App): Page {
       {
         label: 'Actions',
         isSilent: true,
-        cell: (key) => (stateOf(key, app.nowMs()).isOver || !app.may('member') ? null : actions(key)),
+        isOffered: app.may('member'),
+        cell: (key) => !stateOf(key, app.nowMs()).isOver && actions(key),
       },
     ],
   })

@@ -35,8 +35,8 @@ export function openMaintenancePage(app: App): Page {
       {
         label: 'Actions',
         isSilent: true,
+        isOffered: mayChange,
         cell: (window) =>
-          mayChange &&
           h(
             'div.button-row',
             window.active && rowAction('End now', window.process, () => askForEnd(window)),

@@ -65,8 +65,8 @@ export function openWatchesPage(app: App): Page {
       {
         label: 'Actions',
         isSilent: true,
+        isOffered: mayChange,
         cell: (watch) =>
-          mayChange &&
           h(
             'div.button-row',
             rowAction('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
@@ -97,8 +97,8 @@ export function openWatchesPage(app: App): Page {
       {
         label: 'Actions',
         isSilent: true,
+        isOffered: mayChange,
         cell: ({ id, name, ...rest }) =>
-          mayChange &&
           h(
             'div.button-row',
             rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),

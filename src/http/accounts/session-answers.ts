@@ -68,14 +68,22 @@ export const answerAccount = ({ id, email, name, createdMs }: Account, isOperato
 })
 
 /** The session as the console shows it. Throws Problem `session_invalid`. */
-export async function answerSession({ accounts }: Pick<PeopleDeps, 'accounts'>, who: Seat, person: Person) {
-  const [account, entries] = await Promise.all([accounts.get(who.account), accounts.members.accountsOf(who.person)])
+export async function answerSession(
+  { accounts, passwordSignIn }: Pick<AccountRoutesDeps, 'accounts' | 'passwordSignIn'>,
+  who: Seat,
+  person: Person,
+) {
+  const [account, entries, password] = await Promise.all([
+    accounts.get(who.account),
+    accounts.members.accountsOf(who.person),
+    passwordSignIn && accounts.people.hasPassword(who.person),
+  ])
   const entry = entries.find(({ id }) => id === who.account)
   if (account === undefined || entry === undefined)
     throw new Problem('session_invalid', 'You are no longer a member of the account.')
   return {
     account: answerAccount(account, account.operator && entry.role === 'owner'),
-    person: { id: person.id, email: person.email },
+    person: { id: person.id, email: person.email, password },
     role: entry.role,
     accounts: entries.map(({ id, name, role }) => ({ id, name, role })),
   } satisfies Session

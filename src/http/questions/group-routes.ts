@@ -5,7 +5,7 @@ import { Problem } from '../../problem.ts'
 import type { ChangeGroup } from '../../query/exception-groups.ts'
 import { PARSERS } from '../../query/parameters.ts'
 import { CHANGE_GROUP, ChangeExceptionGroup } from '../../wire/exceptions.ts'
-import { type Asker, type Authorize, nameOf } from '../authorize.ts'
+import type { Asker, Authorize, NameOf } from '../authorize.ts'
 import { createMount, type NoteDone } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 import type { SharedAnswers } from './shared-answers.ts'
@@ -14,12 +14,13 @@ export interface GroupRoutesDeps {
   readonly authorize: Authorize
   readonly noteDone: NoteDone<Asker>
   readonly changeGroup: ChangeGroup
+  readonly nameOf: NameOf
   readonly shared: Pick<SharedAnswers, 'forget'>
 }
 
 const RULES = { process: (process: string) => checkProcess(process)[0]?.detail }
 
-export function groupRoutes({ authorize, noteDone, changeGroup, shared }: GroupRoutesDeps) {
+export function groupRoutes({ authorize, noteDone, changeGroup, nameOf, shared }: GroupRoutesDeps) {
   const app = new Elysia({ normalize: false })
   createMount(
     app,
@@ -31,7 +32,7 @@ export function groupRoutes({ authorize, noteDone, changeGroup, shared }: GroupR
     if ('detail' in PARSERS.fingerprint(params.fingerprint))
       throw new Problem('not_found', 'This is not a fingerprint.')
     const key = { fingerprint: params.fingerprint, ...(process !== undefined && { process: stripText(process) }) }
-    const changed = await changeGroup(asker.account, nameOf(asker), key, status)
+    const changed = await changeGroup(asker.account, await nameOf(asker), key, status)
     shared.forget(asker.account)
     noted.target = params.fingerprint
     noted.detail = `${status}: ${changed.map((group) => group.process).join(', ')}`

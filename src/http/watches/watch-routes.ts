@@ -12,7 +12,7 @@ import * as channelWire from '../../wire/channels.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
-import { type Asker, type Authorize, nameOf } from '../authorize.ts'
+import type { Asker, Authorize, NameOf } from '../authorize.ts'
 import { createMount, type NoteDone } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
@@ -22,6 +22,7 @@ export interface WatchRoutesDeps {
   readonly watch: Watches
   readonly authorize: Authorize
   readonly noteDone: NoteDone<Asker>
+  readonly nameOf: NameOf
 }
 
 const RULES: Rules<wire.CreateWatch> = {
@@ -37,7 +38,7 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
 
-export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
+export function watchRoutes({ watch, authorize, noteDone, nameOf }: WatchRoutesDeps) {
   const { watches, channels, alerts } = watch
   const app = new Elysia({ normalize: false })
   const on = createMount(app, authorize, noteDone)
@@ -85,14 +86,14 @@ export function watchRoutes({ watch, authorize, noteDone }: WatchRoutesDeps) {
     return alerts.list(account, { limit: DEFAULT_LIMIT, ...question })
   })
   on(alertWire.ACKNOWLEDGE_ALERT, async (asker, { params }) => ({
-    alert: await alerts.acknowledge(asker.account, params.id, nameOf(asker)),
+    alert: await alerts.acknowledge(asker.account, params.id, await nameOf(asker)),
   }))
   on(alertWire.UNACKNOWLEDGE_ALERT, async ({ account }, { params }) => ({
     alert: await alerts.undoAcknowledge(account, params.id),
   }))
   for (const route of [alertWire.RESOLVE_ALERT, alertWire.DISMISS_ALERT] as const)
     on(route, async (asker, { params }) => ({
-      alert: await alerts.resolve(asker.account, params.id, nameOf(asker)),
+      alert: await alerts.resolve(asker.account, params.id, await nameOf(asker)),
     }))
 
   const onAnyone = createMount(app, () => {})

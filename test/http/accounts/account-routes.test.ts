@@ -46,7 +46,7 @@ describe('POST /api/accounts', () => {
     const me = await call('GET', '/api/session', undefined, { cookie: made.cookie })
     expect<unknown>(me.json).toEqual({
       account,
-      person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email },
+      person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email, password: true },
       role: 'owner',
       accounts: [{ id: account.id, name: ADA.email, role: 'owner' }],
     })

@@ -64,6 +64,18 @@ test('a member changes a group in one process or in all; the audit log says who 
   ])
 })
 
+test('a key is shown by its name', async () => {
+  const { secret } = await app.rooms.accounts.keys.create(app.account, 'nightly triage', ['manage'])
+  const headers = { 'content-type': 'application/json' }
+  const init = { method: 'PATCH', headers, body: '{"status":"ignored"}', key: secret }
+  const { json } = await app.fetch(`/api/exceptions/groups/${NAME}`, init)
+  expect(json.groups.map((group: { status_by: string }) => group.status_by)).toEqual([
+    'key nightly triage',
+    'key nightly triage',
+  ])
+  await change({ status: 'unresolved' })
+})
+
 test('viewers, keys without the scope and other accounts change nothing', async () => {
   expect((await change({ status: 'ignored' }, 'viewer')).json).toMatchObject({ status: 403, code: 'role_missing' })
   expect((await change({ status: 'ignored' }, 'stranger')).json).toMatchObject({ status: 404, code: 'not_found' })
