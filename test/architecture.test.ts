@@ -103,6 +103,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
     [
       'watch/random-id.ts',
       'state/data-dir-lock.ts',
+      'store/clickhouse/selection.ts',
       'account/',
       'cli/exec/',
       'cli/send.ts',

@@ -130,7 +130,7 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   const { account } = session
   api.showAccount(account.id)
   const askProcesses = createAskProcesses(api, nowMs)
-  const changes = createChanges(api)
+  const changes = createChanges(api, nowMs)
   changes.now()
   const search = () => {
     if (document.querySelector('dialog[open]') === null)

@@ -161,7 +161,7 @@ export function createApp(deps: AppDeps) {
     .use(oidcRoutes({ ...people, ...(deps.oidc && { oidc: deps.oidc }) }))
     .use(resetRoutes({ ...deps.reset, log }))
     .use(watchRoutes({ watch: deps.watch, authorize, noteDone, nameOf }))
-    .use(questionRoutes({ authorize, questions: deps.questions, shared }))
+    .use(questionRoutes({ authorize, questions: deps.questions, shared, changes: deps.changes }))
     .use(groupRoutes({ authorize, noteDone, changeGroup: deps.changeGroup, nameOf, shared }))
     .use(changesRoute({ authorize, changes: deps.changes }))
     .use(deadLetterRoutes({ authorize, noteDone, nowNs: deps.nowNs, dead: deps.dead }))

@@ -1,5 +1,6 @@
 // Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of
 // error.
+import type { CHANGES_HEADER } from '../../wire/changes.ts'
 
 export interface Fault {
   readonly pointer: string
@@ -31,6 +32,8 @@ export interface Api {
   sendEvents(keyHeader: string, secret: string, events: readonly object[]): Promise<void>
   /** Requests under /api name this account from now on; undefined: none. Refused when the session shows another. */
   showAccount(id: string | undefined): void
+  /** `noted` is called with version and late of each answer that tells what was stored. */
+  onStored(noted: (version: string, late: string) => void): void
   /** How far the server's clock is ahead of this browser's, in ms; 0 if they differ by less than two seconds. */
   aheadMs(): number
 }
@@ -63,6 +66,7 @@ export async function getPages<T>(
 }
 
 const AGREE_MS = 2_000
+const STORED = 'x-stint-changes' satisfies typeof CHANGES_HEADER
 /** Open pages that ask the same within this time share one answer. */
 const SHARED_S = 1
 
@@ -73,6 +77,7 @@ const SHARED_S = 1
 export function createApi(wallMs: () => number, onSignedOut: () => void, onAccountChanged: () => void = () => {}): Api {
   let aheadMs = 0
   let account: string | undefined
+  let noteStored: Parameters<Api['onStored']>[0] = () => {}
 
   function named(path: string, init: RequestInit): RequestInit {
     if (account === undefined || !path.startsWith('api/')) return init
@@ -85,6 +90,8 @@ export function createApi(wallMs: () => number, onSignedOut: () => void, onAccou
     const response = await reach(path, named(path, init))
     const ahead = Date.parse(response.headers.get('date') ?? '') - wallMs()
     if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) < AGREE_MS ? 0 : ahead
+    const [version, late] = response.headers.get(STORED)?.split(' ') ?? []
+    if (version !== undefined && late !== undefined) noteStored(version, late)
     if (response.ok) return (response.status === 204 ? undefined : await readJson(response)) as T
     const problem = await toApiError(response)
     if (problem.code === 'session_invalid' || problem.code === 'key_invalid') onSignedOut()
@@ -94,6 +101,9 @@ export function createApi(wallMs: () => number, onSignedOut: () => void, onAccou
   return {
     showAccount(id) {
       account = id
+    },
+    onStored(noted) {
+      noteStored = noted
     },
     aheadMs: () => aheadMs,
     get(path, query = {}, signal) {

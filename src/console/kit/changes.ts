@@ -14,13 +14,19 @@ export interface Changes {
   close(): void
 }
 
-export function createChanges(api: Api): Changes & Pick<Poll, 'now'> {
-  let known: ChangesAnswer | undefined
-  const poll = createPoll<ChangesAnswer>({
+export function createChanges(api: Api, nowMs: () => number): Changes & Pick<Poll, 'now'> {
+  let known: Pick<ChangesAnswer, 'version' | 'late'> | undefined
+  let notedMs = Number.NEGATIVE_INFINITY
+  api.onStored((version, late) => {
+    known = { version, late }
+    notedMs = nowMs()
+  })
+  const poll = createPoll<ChangesAnswer | undefined>({
     everyMs: () => EVERY_MS,
-    ask: (signal) => api.get<ChangesAnswer>('api/changes', {}, signal),
+    ask: async (signal) =>
+      nowMs() - notedMs < EVERY_MS ? undefined : api.get<ChangesAnswer>('api/changes', {}, signal),
     show(answer) {
-      known = answer.whole ? answer : undefined
+      if (answer !== undefined) known = answer.whole ? answer : undefined
     },
     fail() {
       known = undefined

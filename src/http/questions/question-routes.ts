@@ -1,7 +1,9 @@
 // GET /api/…: what callers ask about their own events. The key or session is judged before the question is read.
 import { Elysia } from 'elysia'
+import type { Changes } from '../../query/changes.ts'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
+import { CHANGES_HEADER } from '../../wire/changes.ts'
 import { METRICS_TEXT } from '../answers.ts'
 import type { Authorize } from '../authorize.ts'
 import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
@@ -13,12 +15,13 @@ export interface QuestionRoutesDeps {
   readonly authorize: Authorize
   readonly questions: Questions
   readonly shared?: SharedAnswers
+  readonly changes?: Changes
 }
 
 const isShared = (kind: keyof Questions): kind is Exclude<keyof Questions, 'prometheus' | 'export'> =>
   kind !== 'prometheus' && kind !== 'export'
 
-export function questionRoutes({ authorize, questions, shared }: QuestionRoutesDeps) {
+export function questionRoutes({ authorize, questions, shared, changes }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
   for (const kind of Object.keys(questions) as (keyof Questions)[]) {
     routes.get(
@@ -29,10 +32,14 @@ export function questionRoutes({ authorize, questions, shared }: QuestionRoutesD
         const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
         try {
           if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
-            const made = await shared(request, account, async (reader) =>
-              encodeFor(request, await questions[kind](account, search, reader)),
-            )
-            return answerJson(request, made.answer, made.noteSent)
+            const { answer, noteSent } = await shared(request, account, async (reader) => {
+              const stored = changes?.of(account) // before the answer, which may know more
+              return { stored, encoded: await encodeFor(request, await questions[kind](account, search, reader)) }
+            })
+            const response = answerJson(request, answer.encoded, noteSent)
+            if (answer.stored?.whole)
+              response.headers.set(CHANGES_HEADER, `${answer.stored.version} ${answer.stored.late}`)
+            return response
           }
           const reader = { left: request.signal, sent }
           const answer = await questions[kind](account, search, reader)
