@@ -3,10 +3,12 @@
 //   live  a start in the newest stretch: every end that was accepted before the judged time is stored
 //   late  any other new start without an end: a run only once all that was accepted up to 5 s after it was seen is
 //         stored and its stretch read again; not while late events of its process arrive, as its end may be among them.
-// Initially, and for a new process, every start is late: everything is loaded twice and not judged before.
+// Initially, and for a new process, every start is late: everything is loaded twice and not judged before, unless
+// nothing waited to be stored at the first time.
 import { createFormerMarks, type FormerMarksOptions } from './former-marks.ts'
 import type { LateOnes } from './late-events.ts'
 import { createMemory, type Lateness, type LateStarts, type Memory } from './memory.ts'
+import { namesOf, type Processes, union, without } from './processes.ts'
 import { findAllExceptions, type KnownMark, type WatchSource } from './watch-source.ts'
 
 const MINUTE_US = 60e6
@@ -20,8 +22,6 @@ const FORGOTTEN_AFTER_US = 400 * DAY_US
 const MAX_ROWS = 200_000
 /** Events with their own time may be in the future. */
 const AHEAD_US = 5 * MINUTE_US
-/** Up to this many processes are requested by name, otherwise all of the account's. */
-const MAX_NAMED = 200
 
 /** As far as the spool is delivered, live events are stored within this time; older ones arrived late. */
 const LIVE_US = 10e6
@@ -53,10 +53,11 @@ export interface OpenRun {
   readonly startedUs: number
 }
 
-/** The time, and the time before which everything accepted is stored. */
+/** The time, and the time before which everything accepted is stored. `isStored`: nothing at all waits to be stored. */
 export interface Reach {
   readonly nowUs: number
   readonly knownUs: number
+  readonly isStored?: boolean
 }
 
 export interface AccountHistory {
@@ -71,6 +72,8 @@ export interface AccountHistory {
   readExceptions(reach: Reach, hints: Hints): Promise<void>
   /** Nothing waits to be read again. */
   isSettled(): boolean
+  /** When everything that was accepted before must be stored for the next second load. */
+  settlesUs(): number
   /** Whether the marks of this process (undefined = of all) may be judged. */
   isReady(process: string | undefined): boolean
 }
@@ -83,8 +86,6 @@ export interface AccountHistoryOptions extends FormerMarksOptions {
   readonly late: LateOnes
   nowUs(): number
 }
-
-type Processes = ReadonlySet<string> | 'all'
 
 /** To be loaded again once everything that was accepted before `dueUs` is stored. */
 interface Load {
@@ -155,7 +156,8 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   }
 
   /** Processes that have not been loaded yet, and again those whose first load is settled. */
-  async function loadWanted({ nowUs, knownUs }: Reach, wanted: Processes, openRuns: readonly OpenRun[]): Promise<void> {
+  async function loadWanted(reach: Reach, wanted: Processes, openRuns: readonly OpenRun[]): Promise<void> {
+    const { nowUs, knownUs, isStored = false } = reach
     const fromUs = nowUs - LOADED_BACK_US
     const processes = without(wanted, loaded)
     if (processes === 'all' || processes.size > 0) {
@@ -163,13 +165,15 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
       if (loaded !== 'all') memory.keepMarksOf(loaded)
       const marks = await load(nowUs, processes)
       const dueUs = options.nowUs() + SETTLES_US
-      const starts = add(marks, { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
+      const isComplete = isStored && late.marks.isEmpty()
+      const starts = add(marks, isComplete ? undefined : { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
       noteIncomplete(memory, marks.length, fromUs)
       const runs = openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start' as const, atUs: startedUs }))
       memory.addMarks(runs.filter(({ atUs }) => former.ambiguousAt(atUs)))
       add(runs)
       if (rewind) await read(namesOf(processes), rewind.sinceUs, rewind.untilUs + 1)
-      loads = [...loads, { processes, fromUs, dueUs, late: starts }]
+      if (isComplete) ready = union(ready, processes)
+      else loads = [...loads, { processes, fromUs, dueUs, late: starts }]
       loaded = union(loaded, processes)
     }
     for (const one of loads.filter(({ dueUs }) => dueUs <= knownUs)) {
@@ -212,7 +216,13 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
   return {
     memory,
     isReady: (process) => ready === 'all' || (process !== undefined && ready.has(process)),
-    isSettled: () => loads.length === 0 && again.length === 0 && late.marks.isEmpty() && late.exceptions.isEmpty(),
+    isSettled: () =>
+      loads.length === 0 &&
+      again.length === 0 &&
+      late.marks.isEmpty() &&
+      late.exceptions.isEmpty() &&
+      inheritedUs === undefined,
+    settlesUs: () => Math.min(...loads.map(({ dueUs }) => dueUs)),
     async readMarks(reach, wanted, openRuns, hints) {
       const { nowUs, knownUs } = reach
       if (wanted !== undefined) forgetAllBut(wanted)
@@ -279,16 +289,5 @@ function noteIncomplete(memory: Memory, rows: number, fromUs: number): void {
       series.completeFromUs = Math.max(series.completeFromUs, series.marks[0]?.atUs ?? fromUs)
   }
 }
-
-const without = (wanted: Processes, known: Processes): Processes => {
-  if (known === 'all') return new Set()
-  return wanted === 'all' ? 'all' : wanted.difference(known)
-}
-
-const union = (a: Processes, b: Processes): Processes => (a === 'all' || b === 'all' ? 'all' : a.union(b))
-
-/** undefined = all. */
-const namesOf = (processes: Processes): readonly string[] | undefined =>
-  processes === 'all' || processes.size > MAX_NAMED ? undefined : [...processes]
 
 export const forgetBeforeUs = (nowUs: number): number => nowUs - FORGOTTEN_AFTER_US

@@ -104,8 +104,8 @@ export async function readWatches(
 const AFTER_US = 50_000
 
 interface Outlook {
-  /** Events of before are not stored yet. */
-  readonly isWaiting: boolean
+  /** Events of before are not stored yet; everything up to so much later must be. */
+  readonly settlesInUs: number | undefined
   /** Something is new, or could not be judged. */
   readonly isOpen: boolean
   readonly sinceMetricUs: number
@@ -118,11 +118,12 @@ export function nextDueUs(
   { intervalUs, sweepUs }: AccountState,
   watches: readonly ReadyWatch[],
   evaluatedUs: number,
-  { isWaiting, isOpen, sinceMetricUs, aheadUs }: Outlook,
+  { settlesInUs, isOpen, sinceMetricUs, aheadUs }: Outlook,
 ): number {
   const windowUs = Math.max(0, ...watches.map(({ rules }) => metricSpanUs(rules)))
   const isMoving = windowUs > 0 && sinceMetricUs < windowUs + 2 * intervalUs
-  const againUs = isWaiting ? MIN_INTERVAL_US : isOpen || isMoving ? intervalUs : Number.POSITIVE_INFINITY
+  const openUs = isOpen || isMoving ? intervalUs : Number.POSITIVE_INFINITY
+  const againUs = settlesInUs === undefined ? openUs : Math.max(MIN_INTERVAL_US, settlesInUs + AFTER_US)
   const predictedUs = aheadUs <= 0 ? intervalUs : Math.max(MIN_INTERVAL_US, aheadUs + AFTER_US)
   return Math.min(evaluatedUs + Math.min(againUs, predictedUs), sweepUs)
 }

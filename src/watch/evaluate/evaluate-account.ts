@@ -20,6 +20,8 @@ export interface Evaluation {
   readonly faults: ReadonlyMap<Asked | 'starts', unknown>
   /** Some watches wait until everything is stored that was in the spool when their processes were first read. */
   readonly isWaiting: boolean
+  /** By then they are judged if everything is stored. */
+  readonly settlesInUs: number
   /** Something waits to be read again. */
   readonly isBusy: boolean
   /** Without an event nothing changes before this time. */
@@ -58,7 +60,7 @@ export async function evaluateAccount(
     }
   }
   const ofMarks = active.filter(({ rules }) => reads(rules, 'marks'))
-  const reach = { nowUs, knownUs: pointsKnownUs, rewind: moment.rewind }
+  const reach = { nowUs, knownUs: pointsKnownUs, isStored: moment.isStored === true }
   const canReadMarks =
     ofMarks.length > 0 &&
     (await attempt('marks', () => history.readMarks(reach, processesOf(ofMarks), openRuns(ofMarks), hints)))
@@ -100,6 +102,7 @@ export async function evaluateAccount(
     changes,
     faults,
     isWaiting: canReadMarks && !ofMarks.every(isReady),
+    settlesInUs: history.settlesUs() - pointsKnownUs,
     isBusy: !history.isSettled(),
     untilUs: Math.min(untilUs, ...watches.flatMap((one) => dueTimes(one, nowUs))),
     unjudged,

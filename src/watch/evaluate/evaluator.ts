@@ -14,9 +14,9 @@ import {
   planSweep,
   readWatches,
 } from './account-state.ts'
-import { evaluateAccount, type UnjudgedCheck } from './evaluate-account.ts'
+import { evaluateAccount } from './evaluate-account.ts'
 import type { Before } from './former-marks.ts'
-import { createGaps, type Gap, noteGaps, type SilentNode } from './gaps.ts'
+import { createGaps, noteGaps, type SilentNode } from './gaps.ts'
 import { createHintBook, type EventHint } from './hint-book.ts'
 import { createLateEvents, type LateEvent, type LateOnes } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
@@ -30,6 +30,8 @@ import type { WatchSource } from './watch-source.ts'
 const TICK_MS = 500
 /** Accounts beside each other: a store takes several questions at a time. */
 const AT_ONCE = 4
+/** A round begins no evaluation after this time. Accounts that are loaded come first, but one of the workers loads. */
+const ROUND_US = 5e6
 /** From a hint to the evaluation: the event must be stored first. */
 const STORED_WITHIN_US = 1.5e6
 const LIST_EVERY_US = 600e6
@@ -59,29 +61,9 @@ export interface EvaluatorOptions {
   onRound?(seconds: number): void
 }
 
-export interface Evaluator {
-  /** Evaluates the accounts that are due. */
-  step(): Promise<void>
-  /** Notes an accepted event: its process is read again as soon as it is stored. */
-  hint(hint: EventHint): void
-  /** Any account may have new events. */
-  hintAll(): void
-  /** Notes an event with its own time in the past, which is being accepted: it is read as soon as it is stored. */
-  expectLate(event: LateEvent): void
-  /** Makes an account due in the next round. */
-  hurry(account: string): void
-  /** Accounts with conditions that could not be judged recently. */
-  unknown(): readonly string[]
-  gaps(): readonly Gap[]
-  /** Checks whose due time fell into a downtime. */
-  unjudged(): readonly UnjudgedCheck[]
-  /** The end of the last round in which every store answered. */
-  lastRoundUs(): number | undefined
-  start(): void
-  stop(): Promise<void>
-}
+export type Evaluator = ReturnType<typeof createEvaluator>
 
-export function createEvaluator(options: EvaluatorOptions): Evaluator {
+export function createEvaluator(options: EvaluatorOptions) {
   const { store, liveness, nowUs, monotonicUs, log } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
@@ -131,6 +113,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       nowUs: now,
       pointsKnownUs: known(points),
       exceptionsKnownUs: known(exceptions),
+      isStored: points === undefined,
       blind: liveness.blind(now),
       rewind,
       clearUs: Math.max(rewind?.sinceUs ?? 0, ...rewinds().map(({ untilUs }) => untilUs)),
@@ -159,7 +142,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     const taken = hints.take(account, began >= state.sweepUs)
     const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
-    const { changes, faults, isWaiting, isBusy, untilUs, unjudged } = await evaluateAccount(
+    const { changes, faults, isWaiting, settlesInUs, isBusy, untilUs, unjudged } = await evaluateAccount(
       watches,
       state.history,
       judgeMetrics,
@@ -184,7 +167,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     }
     state.intervalUs = intervalOf(watches)
     state.dueUs = nextDueUs(state, watches, began, {
-      isWaiting,
+      settlesInUs: isWaiting ? settlesInUs : undefined,
       isOpen: hints.isOpen(account) || faults.size > 0 || isBusy || changes.length > 0,
       sinceMetricUs: nowUs() - hints.lastMetricUs(account, nowUs()),
       aheadUs: untilUs - moment.pointsKnownUs,
@@ -192,7 +175,7 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
     if (state.watches === undefined) state.dueUs = Number.NEGATIVE_INFINITY // changed meanwhile
   }
 
-  /** Its watches were changed. */
+  /** Makes an account, whose watches were changed, due in the next round. */
   function hurry(account: string): void {
     if (!progress.isLoaded()) return // the first round reads all
     const state = stateOf(account)
@@ -236,17 +219,19 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       if (state === undefined) hints.forget(account)
       else state.dueUs = Math.min(state.dueUs, Math.max(mono + STORED_WITHIN_US, state.evaluatedUs + state.intervalUs))
     }
-    const due = [...accounts].filter(([, { dueUs }]) => dueUs <= mono)
-    const next = due.values()
-    const evaluateNext = async () => {
-      for (const [account, state] of next) if (!isStopping) await evaluate(account, state)
+    const rank = ({ evaluatedUs, dueUs }: AccountState) => (Number.isFinite(evaluatedUs) ? dueUs : mono)
+    const due = [...accounts].filter(([, { dueUs }]) => dueUs <= mono).sort(([, a], [, b]) => rank(a) - rank(b))
+    const wereDue = due.length > 0
+    const evaluateNext = async (_: unknown, worker: number) => {
+      while (due.length > 0 && !isStopping && monotonicUs() - mono < ROUND_US)
+        await evaluate(...(worker === 0 ? due.pop()! : due.shift()!))
     }
-    const ended = await Promise.allSettled(Array.from({ length: AT_ONCE }, evaluateNext)) // none outlives the round
+    const ended = await Promise.allSettled(Array(AT_ONCE).fill(undefined).map(evaluateNext)) // none outlives the round
     for (const one of ended) if (one.status === 'rejected') throw one.reason
     if (isStopping) return
     await progress.step(mono)
     if (gaps.isAllGood()) lastRoundUs = nowUs()
-    if (due.length > 0) options.onRound?.((nowUs() - began) / 1e6)
+    if (wereDue) options.onRound?.((nowUs() - began) / 1e6)
   }
 
   /** A second call joins the current round. */
@@ -262,12 +247,16 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
   }
 
   return {
+    /** Evaluates the accounts that are due. */
     step,
-    hint: (hint) => hints.note(hint, nowUs()),
-    hintAll() {
+    /** Notes an accepted event: its process is read again as soon as it is stored. */
+    hint: (hint: EventHint): void => hints.note(hint, nowUs()),
+    /** Any account may have new events. */
+    hintAll(): void {
       for (const account of accounts.keys()) hints.note({ account }, nowUs())
     },
-    expectLate({ account, process, isException, atUs }) {
+    /** Notes an event with its own time in the past, which is being accepted: it is read as soon as it is stored. */
+    expectLate({ account, process, isException, atUs }: LateEvent): void {
       const { marks, exceptions } = lateOf(account)
       const now = nowUs()
       const oldestUs = now - LOADED_BACK_US
@@ -278,16 +267,19 @@ export function createEvaluator(options: EvaluatorOptions): Evaluator {
       hints.touch(account)
     },
     hurry,
+    /** Accounts with conditions that could not be judged recently. */
     unknown: gaps.names,
     gaps: gaps.list,
+    /** Checks whose due time fell into a downtime. */
     unjudged: () => [...accounts.values()].flatMap((state) => state.unjudged),
+    /** The end of the last round in which every store answered. */
     lastRoundUs: () => lastRoundUs,
-    start() {
+    start(): void {
       timer = setInterval(() => {
         step().catch((err: unknown) => onFault(err, 'the watches could not be evaluated; trying again'))
       }, TICK_MS)
     },
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true
       clearInterval(timer)
       await round?.catch(() => {})

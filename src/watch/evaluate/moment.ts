@@ -22,6 +22,8 @@ export interface Moment {
   /** Everything before it is stored. */
   readonly pointsKnownUs: number
   readonly exceptionsKnownUs: number
+  /** No accepted mark waits to be stored. */
+  readonly isStored?: boolean
   readonly blind: readonly Blind[]
   readonly rewind: Rewind | undefined
   /** Nothing counts before it: the last times that came twice are over. */

@@ -106,6 +106,7 @@ export function createPresence(options: PresenceOptions): Presence {
   const hints = createHintNotes()
   /** The last heartbeat of each node that was read during this duty: the row of a dead node stays for an hour. */
   const heard = new Map<number, number>()
+  const accepting = new Map<number, number>()
 
   const moment = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
   /** Neither a clock that is set back nor a suspended machine makes it too small. */
@@ -158,7 +159,14 @@ export function createPresence(options: PresenceOptions): Presence {
   function hear(): void {
     const fresh = nodes.filter((it) => heard.get(it.node) !== it.signedUs)
     for (const { node, signedUs } of fresh) heard.set(node, signedUs)
-    options.onReports(fresh.map(({ report }) => report))
+    options.onReports(fresh.map(({ node, report }) => (isNew(node, report) ? { ...report, hints: 'all' } : report)))
+  }
+
+  /** It was started or suspended since its last report: what it accepted shortly before was never reported. */
+  function isNew(node: number, { acceptingForUs = 0 }: NodeReport): boolean {
+    const before = accepting.get(node) ?? 0
+    accepting.set(node, acceptingForUs)
+    return acceptingForUs < before
   }
 
   async function begin(token: number, asked: typeof renewed): Promise<void> {
@@ -167,6 +175,7 @@ export function createPresence(options: PresenceOptions): Presence {
     try {
       duty = { token, end: await options.takeDuty(token) }
       heard.clear()
+      accepting.clear()
       log.info({ node }, 'this node evaluates the watches')
     } catch (err) {
       duty = undefined

@@ -83,6 +83,46 @@ test('an account without a new event or a due time is swept now and then and not
   await store.close()
 })
 
+test('the first load of many accounts is three questions each, and an account that is loaded does not wait for it', async () => {
+  let now = Date.UTC(2026, 10, 21) * 1000
+  const store = openStore(inMemoryDir())
+  const asked: string[] = []
+  // a question takes 0.1 s
+  const answer = async ({ account }: { account: string }) => {
+    asked.push(account)
+    now += 0.1 * S
+    return []
+  }
+  const spec = { process: 'job', late: { every: '30d', grace: '5m' }, failed: { after: 1, exceptions: true } }
+  const add = (account: string) =>
+    store.addWatch(watchOf(`wat_${account}`, spec, { account, sinceUs: now, createdUs: now }), 1)
+  const evaluator = createEvaluator({
+    source: { findMarks: answer, findNewestStarts: answer, findExceptions: answer, aggregateMetrics: answer },
+    ...{ store, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent, publicUrl: () => '' },
+    ...{ nowUs: () => now, monotonicUs: () => now },
+    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
+  })
+  await add('acc_loaded')
+  await evaluator.step()
+  for (let i = 0; i < 100; i++) await add(`acc_${i}`)
+  now += 601 * S // the list of accounts is read again
+  await evaluator.step()
+  expect(new Set(asked).size).toBeLessThan(40) // the round ended before all were loaded
+  now += S
+  evaluator.hint({ account: 'acc_loaded', process: 'job', kind: 'mark' })
+  await evaluator.step()
+  now += 16 * S
+  asked.length = 0
+  await evaluator.step()
+  expect(asked.slice(0, 12)).toContain('acc_loaded')
+  for (let i = 0; i < 30; i++) await evaluator.step()
+  asked.length = 0
+  now += 300 * S
+  await evaluator.step()
+  expect(asked.length).toBeLessThanOrEqual(3) // all are loaded: only the stores' health is asked for
+  await store.close()
+})
+
 test('a watch that is added while watches are being read is evaluated in the next round', async () => {
   let now = Date.UTC(2026, 10, 21) * 1000
   const store = openStore(inMemoryDir())
