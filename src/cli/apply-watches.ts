@@ -1,9 +1,10 @@
 // `stint watch apply`: creates or changes watches and channels until the server has the content of a file. They are
 // identified by their names, trimmed as on the server, which must be unique in the file. The server decides whether one
 // changed: it normalises some values, and does not return secrets.
-import { CONDITIONS } from '../wire/alerts.ts'
+
 import { channelKind } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
+import { CONDITIONS } from '../wire/conditions.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'

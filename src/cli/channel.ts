@@ -1,7 +1,8 @@
 // `stint channel …`: the channels that watches notify.
-import { CONDITIONS, type Condition } from '../wire/alerts.ts'
+
 import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channel, Channels, NewChannel } from '../wire/channels.ts'
+import { CONDITIONS, type Condition } from '../wire/conditions.ts'
 import { type Api, createApi } from './api.ts'
 import { addList, JSON_OPTION, type Json, oneOf, printJson } from './commands.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'

@@ -1,5 +1,5 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
-import { CONDITIONS, type Condition } from '../wire/alerts.ts'
+import { CONDITION_TABLE } from '../wire/conditions.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
@@ -156,17 +156,10 @@ function toMetric({ metric, above, below, of, window, for: lasting }: AddOptions
   return {}
 }
 
-const CONDITION_CELLS: { readonly [C in Condition]: (watch: Watch) => string | null | 0 } = {
-  late: ({ late }) => late && `late ${late.every ?? late.cron}`,
-  long: ({ long }) => long && `long ${long}`,
-  failed: ({ failed }) => failed && `failed ${failed.after ?? 1}`,
-  metric: ({ metric }) =>
-    metric && `${metric.name} ${metric.above === undefined ? '<' : '>'} ${metric.above ?? metric.below}`,
-  slow: ({ slow }) => slow && `slow ${slow}×`,
-}
-
 function toRow(watch: Watch): string[] {
-  const conditions = CONDITIONS.map((name) => CONDITION_CELLS[name](watch)).filter(Boolean)
+  const conditions = Object.values(CONDITION_TABLE)
+    .map(({ summary }) => summary(watch))
+    .filter(Boolean)
   return [watch.id, watch.state, watch.name, watch.process, conditions.join(', ')]
 }
 

@@ -1,6 +1,6 @@
 // A watch as it is stored (its spec, as in the API) and as the rules use it.
 import type { Fault } from '../problem.ts'
-import type { Condition } from '../wire/alerts.ts'
+import type { Condition } from '../wire/conditions.ts'
 import type { CreateWatch } from '../wire/watches.ts'
 import {
   type ConditionRules,

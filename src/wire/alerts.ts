@@ -1,10 +1,8 @@
 // Alerts: a watch's condition that fires or fired.
 import { type Static, Type } from '@sinclair/typebox'
+import { CONDITIONS, type Condition } from './conditions.ts'
 import { defineRoute, json } from './route.ts'
 import { choice, orNull, pageOf, TimeMs } from './shapes.ts'
-
-export const CONDITIONS = ['late', 'long', 'failed', 'metric', 'slow'] as const
-export type Condition = (typeof CONDITIONS)[number]
 
 export const ALERT_STATES = ['firing', 'resolved'] as const
 

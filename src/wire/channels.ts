@@ -1,7 +1,7 @@
 // Channels: where notifications go.
 import { type Static, Type } from '@sinclair/typebox'
-import { CONDITIONS } from './alerts.ts'
 import { CHANNEL_KINDS, type ChannelKind, type ChannelMember, HIDDEN } from './channel-kinds.ts'
+import { CONDITIONS } from './conditions.ts'
 import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, orNull, TimeMs } from './shapes.ts'

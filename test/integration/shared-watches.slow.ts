@@ -239,6 +239,60 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       TIMEOUT_MS,
     )
 
+    test(
+      'a judging node that is killed around due moments and starts again hides no missed start and invents none',
+      async () => {
+        await Promise.all([a, b].map((node) => fetch(`${node.url}/readyz`).catch(() => node.start())))
+        const OFFSETS_S = [-12, -6, -2, 0, 2, 6, 12]
+        const LIMIT = { late: { every: '30s', grace: '10s' } }
+        const healthy = ['well 1', 'well 2', 'well 3', 'well 4']
+        const dead = OFFSETS_S.map((offset) => `dead ${offset}`)
+        await watch(a, 'fires', { late: { every: '2s', grace: '1s' } })
+        await gets('alert.firing', 'fires')
+        for (const name of [...dead, ...healthy]) await watch(a, name, LIMIT)
+        const onDuty = (await isOnDuty(a)) ? a : b
+        const other = onDuty === a ? b : a
+        const killMs = Date.now() + 45_000
+        let isOver = false
+        // by its own time, so that a retry after a refused connection is the same event
+        const start = async (name: string) => {
+          const body = { process: name, at: new Date().toISOString() }
+          for (;;) {
+            const node = [other, onDuty][Math.floor(Math.random() * 2)]!
+            const sent = await callerOf(node.url, ada)
+              .post('/v1/start', body)
+              .catch(() => undefined)
+            if (sent?.status === 201) return
+            await Bun.sleep(200)
+          }
+        }
+        const beating = healthy.map(async (name, i) => {
+          await Bun.sleep(i * 4_000)
+          for (; !isOver; await Bun.sleep(15_000)) await start(name)
+        })
+        // the last start of each is due around the kill
+        const ending = OFFSETS_S.map(async (offset, i) => {
+          await start(dead[i]!)
+          await Bun.sleep(killMs + offset * 1000 - 30_000 - Date.now())
+          await start(dead[i]!)
+        })
+        await Promise.all(ending)
+        await Bun.sleep(killMs - Date.now())
+        await onDuty.kill()
+        await Bun.sleep(3_000)
+        await onDuty.start()
+        for (const name of dead) await gets('alert.firing', name)
+        await Bun.sleep(20_000) // anything false would have come
+        isOver = true
+        await Promise.all(beating)
+        for (const name of dead) expect(got('alert.firing', name)).toHaveLength(1)
+        for (const name of healthy) expect(got('alert.firing', name)).toEqual([])
+        const names = [...dead, ...healthy]
+        expect(received.filter(({ type, process }) => type !== 'alert.firing' && names.includes(process))).toEqual([])
+      },
+      TIMEOUT_MS,
+    )
+
     /** The gauge of firing alerts is zero at every other node. */
     async function isOnDuty({ url }: StintProcess): Promise<boolean> {
       return /^stint_alerts_firing [1-9]/m.test(await (await fetch(`${url}/metrics`)).text())

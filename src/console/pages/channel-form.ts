@@ -1,6 +1,6 @@
 // The dialog that creates or edits a channel, by the table of kinds, and the secret of a webhook, which is shown this
 // once.
-import type { Condition } from '../../wire/alerts.ts'
+
 import {
   CHANNEL_KINDS,
   CHANNEL_TABLE,
@@ -10,6 +10,7 @@ import {
   HIDDEN,
 } from '../../wire/channel-kinds.ts'
 import type { Channel, ChannelAnswer, NewChannel } from '../../wire/channels.ts'
+import { CONDITION_TABLE, CONDITIONS } from '../../wire/conditions.ts'
 import { copyButton } from '../kit/copy-button.ts'
 import { confirmAction, openDialog } from '../kit/dialog.ts'
 import { button, h } from '../kit/dom.ts'
@@ -25,15 +26,6 @@ const MEMBER_TEXT = {
   routing_key: { label: 'Integration key', hint: 'Of a PagerDuty service, 32 characters.' },
 } as const satisfies Record<ChannelMember, object>
 const MEMBERS = Object.keys(MEMBER_TEXT) as ChannelMember[]
-
-const CONDITION_TEXT = {
-  late: 'late',
-  long: 'too long',
-  failed: 'failed',
-  slow: 'slow',
-  metric: 'metric',
-} as const satisfies Record<Condition, string>
-const CONDITIONS = Object.keys(CONDITION_TEXT) as Condition[]
 
 /** Edits `channel`, or creates one. `done` is called when it is saved. */
 export function askForChannel(app: App, done: () => void, channel?: Channel): void {
@@ -101,7 +93,7 @@ export function askForChannel(app: App, done: () => void, channel?: Channel): vo
         h(
           'fieldset.checks',
           h('legend', 'Conditions'),
-          ...boxes.map(({ condition, input }) => h('label', input, ` ${CONDITION_TEXT[condition]}`)),
+          ...boxes.map(({ condition, input }) => h('label', input, ` ${CONDITION_TABLE[condition].label}`)),
         ),
         h('label.check', onlyFiring, ' Only when an alert fires, not when it is resolved'),
         delay.element,

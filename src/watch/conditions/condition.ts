@@ -1,7 +1,7 @@
 // One condition of a watch, from its part of the request to the texts of its alerts. Each file of this folder is one
 // condition; conditions.ts is the table of all, which the compiler compares with the names in wire/alerts.ts.
 import type { Fault } from '../../problem.ts'
-import type { Condition as Name } from '../../wire/alerts.ts'
+import type { Condition as Name } from '../../wire/conditions.ts'
 import type { Series } from '../evaluate/memory.ts'
 import type { MetricPart } from '../evaluate/watch-source.ts'
 import type { Blind, Episode, Judgement } from '../rules/episode.ts'

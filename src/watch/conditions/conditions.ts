@@ -1,6 +1,7 @@
-// The table of conditions. A new one needs a file, a line here, its schema in wire/watches.ts and CLI options.
+// The table of conditions. A new one is a file and a line here, its schema in wire/watches.ts and its label and summary
+// in wire/conditions.ts.
 import type { Fault } from '../../problem.ts'
-import { CONDITIONS as NAMES, type Condition as Name } from '../../wire/alerts.ts'
+import { CONDITIONS as NAMES, type Condition as Name } from '../../wire/conditions.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { MarkCondition, MetricCondition, MetricsAsked } from './condition.ts'
 import { failed } from './failed.ts'

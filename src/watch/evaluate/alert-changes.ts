@@ -2,7 +2,7 @@
 // * An alert ends only by an event that its condition names, or expires after a long silence. A history without its
 //   reason ends nothing: it may be incomplete.
 // * An episode opens one alert, whatever is judged again: its identity is unique in the store.
-import type { Condition } from '../../wire/alerts.ts'
+import type { Condition } from '../../wire/conditions.ts'
 import type { Instance } from '../conditions/condition.ts'
 import { CONDITIONS } from '../conditions/conditions.ts'
 import { formatSpan, subjectName } from '../conditions/wording.ts'

@@ -1,6 +1,6 @@
 // Evaluates one account's watches at one time → changes of its alerts. If a store does not answer, the conditions
 // that need it are unknown: their alerts stay as they are and nothing fires.
-import type { Condition } from '../../wire/alerts.ts'
+import type { Condition } from '../../wire/conditions.ts'
 import type { Instance, KnownMarks } from '../conditions/condition.ts'
 import { CONDITION_NAMES, CONDITIONS, reads } from '../conditions/conditions.ts'
 import { isPattern } from '../process-pattern.ts'

@@ -1,5 +1,5 @@
 // Judges a watch by a known history → its instances (subjects that fire independently), their episodes, alert ends.
-import type { Condition } from '../../wire/alerts.ts'
+import type { Condition } from '../../wire/conditions.ts'
 import type { ByHand, FiredAlert, Instance, KnownMarks, MarksView } from '../conditions/condition.ts'
 import { CONDITIONS, type ConditionRules, ruled } from '../conditions/conditions.ts'
 import { findRuns, type Run } from '../rules/runs.ts'

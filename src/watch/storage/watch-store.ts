@@ -2,9 +2,10 @@
 // * The state of an alert and the notifications about it change in one transaction.
 // * A notification leaves the outbox in the transaction that records its delivery; its fixed id reveals repetitions.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
-import type { Condition, EndedBy, WebhookBody } from '../../wire/alerts.ts'
+import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
+import type { Condition } from '../../wire/conditions.ts'
 import type { Maintenance } from '../maintenance.ts'
 import type { Blind, Episode, Rewind } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
