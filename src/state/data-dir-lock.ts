@@ -3,18 +3,9 @@
 // went, which no file with a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The
 // lock file is never opened by other means: closing any second descriptor of it would give the lock away.
 import { Database } from 'bun:sqlite'
-import {
-  accessSync,
-  closeSync,
-  constants,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-} from 'node:fs'
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { readIfThere, syncDir, writeWhole } from './whole-file.ts'
 
 /** The version of everything under DATA_DIR; raised when an older Stint could no longer read it. */
 const DATA_VERSION = 1
@@ -97,7 +88,7 @@ export function checkNodeId(dir: string, nodeId: number): void {
   const path = join(dir, 'node-id')
   const text = readNodeId(dir)
   if (text === undefined) {
-    attempt(dir, () => unlessFull(() => writeDurably(dir, path, `${nodeId}\n`)))
+    attempt(dir, () => unlessFull(() => writeWhole(path, `${nodeId}\n`)))
     return
   }
   if (text === String(nodeId)) return
@@ -113,15 +104,15 @@ export function checkNodeId(dir: string, nodeId: number): void {
  */
 export function readDataDirId(dir: string): string {
   const path = join(dir, 'id')
-  const known = readIfThere(path)?.trim()
+  const known = readIfThere(path)?.toString().trim()
   if (known) return known
   const id = crypto.randomUUID()
-  attempt(dir, () => unlessFull(() => writeDurably(dir, path, `${id}\n`)))
+  attempt(dir, () => unlessFull(() => writeWhole(path, `${id}\n`)))
   return id
 }
 
 /** Undefined in a DATA_DIR that no server has started on. */
-export const readNodeId = (dir: string): string | undefined => readIfThere(join(dir, 'node-id'))?.trim()
+export const readNodeId = (dir: string): string | undefined => readIfThere(join(dir, 'node-id'))?.toString().trim()
 
 function holder(dir: string): string {
   try {
@@ -134,9 +125,9 @@ function holder(dir: string): string {
 
 function checkVersion(dir: string): void {
   const path = join(dir, 'version')
-  const text = readIfThere(path)?.trim()
+  const text = readIfThere(path)?.toString().trim()
   if (text === undefined) {
-    attempt(dir, () => writeDurably(dir, path, `${DATA_VERSION}\n`))
+    attempt(dir, () => writeWhole(path, `${DATA_VERSION}\n`))
     syncParent(dir)
     return
   }
@@ -154,21 +145,6 @@ function checkVersion(dir: string): void {
   }
 }
 
-function readIfThere(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return undefined
-  }
-}
-
-function writeDurably(dir: string, path: string, text: string): void {
-  writeFileSync(`${path}.new`, text, { flush: true })
-  renameSync(`${path}.new`, path)
-  syncDir(dir)
-}
-
 /** The directory may have been made just now, and its parent may be closed to us. */
 function syncParent(dir: string): void {
   try {
@@ -176,12 +152,6 @@ function syncParent(dir: string): void {
   } catch (error) {
     if (!['EACCES', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
-}
-
-function syncDir(dir: string): void {
-  const fd = openSync(dir, 'r')
-  fsyncSync(fd)
-  closeSync(fd)
 }
 
 function attempt(dir: string, write: () => void): void {

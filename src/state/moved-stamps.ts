@@ -7,11 +7,12 @@
 //   3. at most MAX_ENTRIES are kept, the oldest are forgotten first, as are times that nobody may send any more;
 //   4. damage costs the records that it hit, and no other.
 // The file is a header of 8 bytes and records of 24: time, content, moves, CRC-32 of these 20 bytes.
-import { chmodSync, readFileSync } from 'node:fs'
+import { chmodSync } from 'node:fs'
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import { readIfThere } from './whole-file.ts'
 
 export interface MovedStampsFile {
   /** How far the event was moved; `kept` resolves when that is on disk, and is undefined when it already is. */
@@ -142,12 +143,12 @@ function toRecord({ atUs, content, moved }: Entry): Buffer {
 }
 
 function readEntries(path: string, log: Logger): Entry[] {
-  let bytes: Buffer
+  let bytes: Buffer | undefined
   try {
-    bytes = readFileSync(path)
+    bytes = readIfThere(path)
+    if (bytes === undefined) return []
     chmodSync(path, 0o600)
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
     throw new Error(`${path} cannot be read: ${(cause as Error).message}. Without it Stint starts, too: move it away`, {
       cause,
     })

@@ -6,10 +6,11 @@
 //   in it would be gone.
 // * Opening a whole file needs no free space on its disk, so that a start on a full one can deliver what fills it.
 import { Database } from 'bun:sqlite'
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Logger } from '../log.ts'
 import { createQueuedCommits, type QueuedCommits } from './queued-commits.ts'
+import { syncDir } from './whole-file.ts'
 
 export interface SqliteOptions {
   readonly path: string
@@ -113,9 +114,7 @@ function createFile(options: SqliteOptions): void {
   migrate(db, migrations, 0)
   db.close()
   renameSync(fresh, path)
-  const dir = openSync(dirname(path), 'r')
-  fsyncSync(dir)
-  closeSync(dir)
+  syncDir(dirname(path))
 }
 
 function openChecked(options: SqliteOptions): Database {

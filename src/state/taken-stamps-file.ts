@@ -2,8 +2,8 @@
 // event after the restart could get the stamp of a different one before it, and replace that one in InfluxDB.
 // What the file says stays true, so an old one does no harm, and a missing one only means that less is remembered.
 // A header of 8 bytes, the numbers of the table as u32, CRC-32 of these.
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs'
 import type { Logger } from '../log.ts'
+import { readIfThere, writeWhole } from './whole-file.ts'
 
 interface Table {
   save(): Uint32Array
@@ -25,7 +25,7 @@ export function openTakenStampsFile(path: string, table: Table, log: Logger): { 
   return {
     close() {
       try {
-        write(path, table.save())
+        writeWhole(path, toFile(table.save()))
       } catch (err) {
         log.warn({ err, path }, 'the list of taken stamps could not be written')
       }
@@ -34,13 +34,8 @@ export function openTakenStampsFile(path: string, table: Table, log: Logger): { 
 }
 
 function readSaved(path: string): Uint32Array | undefined {
-  let bytes: Buffer
-  try {
-    bytes = readFileSync(path)
-  } catch (err) {
-    if ((err as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw err
-  }
+  const bytes = readIfThere(path)
+  if (bytes === undefined) return undefined
   const body = bytes.subarray(HEADER.length, bytes.length - CRC_BYTES)
   const isWhole = bytes.length >= HEADER.length + CRC_BYTES && body.length % 4 === 0
   if (!isWhole || !bytes.subarray(0, HEADER.length).equals(HEADER)) throw new Error('it is no such list')
@@ -48,17 +43,9 @@ function readSaved(path: string): Uint32Array | undefined {
   return new Uint32Array(Uint8Array.from(body).buffer)
 }
 
-function write(path: string, numbers: Uint32Array): void {
+function toFile(numbers: Uint32Array): Buffer {
   const body = Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength)
   const crc = Buffer.alloc(CRC_BYTES)
   crc.writeUInt32LE(Bun.hash.crc32(body))
-  const file = openSync(`${path}.new`, 'w', 0o600)
-  try {
-    for (const part of [HEADER, body, crc])
-      for (let at = 0; at < part.length; ) at += writeSync(file, part, at, part.length - at)
-    fsyncSync(file)
-  } finally {
-    closeSync(file)
-  }
-  renameSync(`${path}.new`, path)
+  return Buffer.concat([HEADER, body, crc])
 }

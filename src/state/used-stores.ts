@@ -1,7 +1,7 @@
 // DATA_DIR/stores: every store that this DATA_DIR ever delivered to, without credentials. A store that is no longer
 // configured still holds events: the start can say so, and an account that is deleted must be deleted there, too.
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readIfThere, writeWhole } from './whole-file.ts'
 
 export interface UsedStore {
   readonly kind: 'embedded' | 'clickhouse' | 'influxdb'
@@ -16,13 +16,8 @@ export interface UsedStore {
 /** Empty when nothing was noted yet. Throws an Error that names the file when it is damaged. */
 function readUsedStores(dataDir: string): readonly UsedStore[] {
   const path = join(dataDir, 'stores')
-  let text: string
-  try {
-    text = readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
-  }
+  const text = readIfThere(path)?.toString()
+  if (text === undefined) return []
   try {
     return text.trimEnd().split('\n').map(parseStore)
   } catch (cause) {
@@ -48,9 +43,7 @@ export function noteUsedStores(dataDir: string, stores: readonly UsedStore[]): r
   const merged = [...all.values()]
   const text = merged.map((store) => `${JSON.stringify(store)}\n`).join('')
   if (text === known.map((store) => `${JSON.stringify(store)}\n`).join('')) return merged
-  const path = join(dataDir, 'stores')
-  writeFileSync(`${path}.new`, text, { flush: true, mode: 0o600 })
-  renameSync(`${path}.new`, path)
+  writeWhole(join(dataDir, 'stores'), text)
   return merged
 }
 
