@@ -1,6 +1,6 @@
 // The closed table of errors: every refusal is one of these. A test compares it with the table in http/README.md.
 
-const PROBLEMS = {
+export const problemTable = {
   sign_in_expired: { status: 400, title: 'The sign-in has expired, or began elsewhere' },
   otlp_malformed: { status: 400, title: 'The body is not an OTLP request' },
   key_invalid: { status: 401, title: 'The API key is missing or not valid' },
@@ -46,11 +46,9 @@ const PROBLEMS = {
   store_unavailable: { status: 503, title: 'The store does not answer' },
   provider_unavailable: { status: 503, title: 'The provider of identities does not answer' },
   stopping: { status: 503, title: 'Stint is stopping' },
-} as const
+} as const satisfies Record<string, { readonly status: number; readonly title: string }>
 
-export type ProblemCode = keyof typeof PROBLEMS
-
-export const problemTable: Readonly<Record<ProblemCode, { readonly status: number; readonly title: string }>> = PROBLEMS
+export type ProblemCode = keyof typeof problemTable
 
 /** One thing that is wrong with a request: a JSON pointer (RFC 6901) into the body, or `/name` of a query parameter. */
 export interface Fault {
@@ -83,8 +81,8 @@ export class Problem extends Error {
     options: ProblemOptions = {},
   ) {
     super(detail, { cause: options.cause })
-    this.status = PROBLEMS[code].status
-    this.title = PROBLEMS[code].title
+    this.status = problemTable[code].status
+    this.title = problemTable[code].title
     this.errors = options.errors
     this.items = options.items
     this.retryAfterS = options.retryAfterS

@@ -1,6 +1,7 @@
 // `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings; parts of the
 // server are loaded when they are called.
 import { join, resolve } from 'node:path'
+import type { Json } from './commands.ts'
 import { readCliConfig } from './config.ts'
 import { defineHealthchecks } from './import-healthchecks.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
@@ -13,11 +14,12 @@ export function register(program: Program, io: Io): void {
   registerDrain(program, io)
 }
 
-interface CopyFlags {
+const JSON_FLAG = ['--json', 'print a summary as JSON'] as const
+
+interface CopyFlags extends Json {
   readonly from: string
   readonly to?: string
   readonly restart?: boolean
-  readonly json?: boolean
 }
 
 const COPY_HELP = `
@@ -34,29 +36,20 @@ function registerCopy(program: Program, io: Io): void {
     .requiredOption('--from <place>', 'embedded, clickhouse, influxdb or a file')
     .option('--to <file>', 'write a file, one JSON object per line; gzipped if its name ends in .gz')
     .option('--restart', 'begin again instead of continuing an interrupted copy')
-    .option('--json', 'print a summary as JSON')
+    .option(...JSON_FLAG)
     .addHelpText('after', COPY_HELP)
     .action(async ({ from, to, restart, json }: CopyFlags) => {
-      const [{ planCopy }, { runCopy }] = await Promise.all([
-        import('../copy/places.ts'),
-        import('../copy/run-copy.ts'),
-      ])
-      await withServerParts(io, async (parts) => {
-        const summary = await runCopy(planCopy(io.env, from, to), { restart }, parts)
-        if (json) io.stdout.write(`${safeJson(summary)}\n`)
-        assertComplete(summary)
-      })
+      const { planCopy } = await import('../copy/places.ts')
+      await run(io, json, () => ({ plan: planCopy(io.env, from, to), choices: { restart } }))
     })
 }
 
 // `stint export` and `stint import`: the events of one account as a file, out of the configured stores and into them.
-interface TransferFlags {
+interface TransferFlags extends Json {
   readonly account?: string
-  readonly json?: boolean
 }
 
 const ACCOUNT = ['--account <account>', 'e-mail address or id of the account'] as const
-const JSON_FLAG = ['--json', 'print a summary as JSON'] as const
 const TRANSFER_HELP = `
 Settings are those of the server: INFLUX_URL, CLICKHOUSE_URL and DATA_DIR name the stores, and DATA_DIR the accounts.
 With the embedded engine stop the server first.
@@ -97,10 +90,14 @@ interface Transfer {
 
 async function transfer(io: Io, { account, json }: TransferFlags, toTransfer: (id: string) => Transfer): Promise<void> {
   if (account === undefined) throw new CliError("required option '--account <account>' not specified", EXIT_USAGE)
-  const { runCopy } = await import('../copy/run-copy.ts')
   const id = await findAccount(io, account)
+  await run(io, json, () => toTransfer(id))
+}
+
+async function run(io: Io, json: boolean | undefined, toTransfer: () => Transfer): Promise<void> {
+  const { runCopy } = await import('../copy/run-copy.ts')
   await withServerParts(io, async (parts) => {
-    const { plan, choices } = toTransfer(id)
+    const { plan, choices } = toTransfer()
     const summary = await runCopy(plan, choices, parts)
     if (json) io.stdout.write(`${safeJson(summary)}\n`)
     assertComplete(summary)
@@ -120,15 +117,15 @@ async function findAccount(io: Io, account: string): Promise<string> {
   throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory, or pass the account's id`)
 }
 
-interface ServerParts {
+export interface ServerParts {
   readonly clock: import('../clock.ts').Clock
   readonly log: import('../log.ts').Logger
   readonly stderr: Io['stderr']
   readonly signal: AbortSignal
 }
 
-/** Runs work that SIGINT and SIGTERM interrupt. Its errors become CliErrors. */
-export async function withServerParts(io: Io, work: (parts: ServerParts) => Promise<void>): Promise<void> {
+/** Runs work that SIGINT and SIGTERM interrupt. Its errors become CliErrors with every fault of a Problem. */
+export async function withServerParts<T>(io: Io, work: (parts: ServerParts) => Promise<T>): Promise<T> {
   const [{ createLog }, { systemClock }, { ConfigError }, { Problem }] = await Promise.all([
     import('../log.ts'),
     import('../clock.ts'),
@@ -140,7 +137,7 @@ export async function withServerParts(io: Io, work: (parts: ServerParts) => Prom
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
   try {
     const log = createLog({ level: 'silent', pretty: false })
-    await work({ clock: systemClock, log, stderr: io.stderr, signal: interrupted.signal })
+    return await work({ clock: systemClock, log, stderr: io.stderr, signal: interrupted.signal })
   } catch (cause) {
     if (interrupted.signal.aborted)
       throw new CliError('interrupted; run the same command again to continue', EXIT_REFUSED, { cause })
@@ -149,7 +146,9 @@ export async function withServerParts(io: Io, work: (parts: ServerParts) => Prom
       throw new CliError(`PostgreSQL cannot be used: ${cause.cause.message}; check DATABASE_URL`, EXIT_REFUSED, {
         cause,
       })
-    throw new CliError((cause as Error).message, cause instanceof ConfigError ? EXIT_USAGE : EXIT_REFUSED, { cause })
+    const faults = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []
+    const message = (cause as Error).message.replace(/\.$/, '') + faults.join('')
+    throw new CliError(message, cause instanceof ConfigError ? EXIT_USAGE : EXIT_REFUSED, { cause })
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
   }
@@ -179,9 +178,9 @@ function registerDrain(program: Program, io: Io): void {
     .command('drain')
     .description('deliver what the spools of a node hold that will not return')
     .argument('<dir>', 'DATA_DIR of that node')
-    .option('--json', 'print a summary as JSON')
+    .option(...JSON_FLAG)
     .addHelpText('after', DRAIN_HELP)
-    .action(async (dir: string, { json }: { json?: boolean }) => {
+    .action(async (dir: string, { json }: Json) => {
       const [{ drainSpools }, { readConfig }] = await Promise.all([
         import('../copy/drain-spools.ts'),
         import('../config.ts'),

@@ -22,11 +22,9 @@ interface Flags {
 const KEY = 'HEALTHCHECKS_API_KEY'
 const TIMEOUT_MS = 30_000
 const HELP = `
-The key is read from ${KEY}, from the file that ${KEY}_FILE names, or with --api-key - from standard input: \
-arguments are visible to other
-processes. It must be a key that may write: Healthchecks tells others neither the addresses of pings nor \
-the channels of a check.
-STINT_API_KEY needs the scope manage, without --dry-run and with it.`
+The key is read from ${KEY}, from the file that ${KEY}_FILE names, or with --api-key - from
+standard input: arguments are visible to other processes. It must be a key that may write: Healthchecks tells others
+neither the addresses of pings nor the channels of a check. STINT_API_KEY needs the scope manage, also for --dry-run.`
 
 export function defineHealthchecks(command: Program, io: Io): void {
   command

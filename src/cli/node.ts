@@ -5,9 +5,9 @@ import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 
 const HELP = `
-Settings are those of the server: DATABASE_URL or DATABASE_URL_FILE. A node that was killed may hold \
-accepted events in its DATA_DIR: as long as it is
-awaited, \`late\` is not judged. Start it again, or deliver them with stint drain. Forget it only if its disk is lost.`
+Settings are those of the server: DATABASE_URL or DATABASE_URL_FILE. A node that was killed may hold accepted events
+in its DATA_DIR: as long as it is awaited, \`late\` is not judged. Start it again, or deliver them with stint drain.
+Forget it only if its disk is lost.`
 
 export function register(program: Program, io: Io): void {
   const node = program.command('node').description('nodes on one PostgreSQL, on the machine of a server')
@@ -47,9 +47,8 @@ export function register(program: Program, io: Io): void {
 
 type Nodes = ReturnType<typeof import('../watch/nodes/manage-nodes.ts')['createManageNodes']>
 
-async function withNodes<T>(io: Io, work: (nodes: Nodes) => Promise<T>): Promise<T> {
-  let done: T | undefined
-  await withServerParts(io, async () => {
+const withNodes = <T>(io: Io, work: (nodes: Nodes) => Promise<T>): Promise<T> =>
+  withServerParts(io, async () => {
     const [{ readConfig }, { openPostgres }, { createManageNodes }] = await Promise.all([
       import('../config.ts'),
       import('../state/postgres.ts'),
@@ -58,10 +57,8 @@ async function withNodes<T>(io: Io, work: (nodes: Nodes) => Promise<T>): Promise
     const { databaseUrl } = readConfig(io.env)
     if (databaseUrl === undefined) throw new CliError('no list of nodes: set DATABASE_URL to postgres://…', EXIT_USAGE)
     const database = openPostgres(databaseUrl)
-    done = await work(createManageNodes(database)).finally(database.close)
+    return work(createManageNodes(database)).finally(database.close)
   })
-  return done!
-}
 
 function parseNode(text: string): number {
   if (/^\d{1,3}$/.test(text)) return Number(text)

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './account.ts'
 import { readCliConfig } from './config.ts'
-import { withServerParts } from './copy.ts'
-import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
+import { type ServerParts, withServerParts } from './copy.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
@@ -33,69 +33,60 @@ function registerReset(program: Program, io: Io): void {
       if (!isShared && !existsSync(path))
         throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory`)
       const password = await askPassword(io, options, 'New password', true)
-      if (isShared) await withMessage(() => resetShared(io.env, options.email, password))
-      else await withMessage(() => resetInFile(dataDir, path, options.email, password))
+      await withServerParts(io, (parts) =>
+        isShared
+          ? resetShared(io.env, options.email, password, parts)
+          : resetInFile(dataDir, path, options.email, password, parts),
+      )
       io.stderr.write(`Password of ${oneLine(options.email)} changed; all its sessions are signed out.\n`)
     })
 }
 
 /** The two below import parts of the server: no other command needs them. */
-async function resetInFile(dataDir: string, path: string, email: string, password: string): Promise<void> {
-  const [{ openAccounts }, { lockDataDir }, { createLog }, { systemClock }] = await Promise.all([
-    import('../account/open-accounts.ts'),
-    import('../state/data-dir-lock.ts'),
-    import('../log.ts'),
-    import('../clock.ts'),
-  ])
+async function resetInFile(
+  dataDir: string,
+  path: string,
+  email: string,
+  password: string,
+  { clock, log }: ServerParts,
+): Promise<void> {
+  const { openAccounts } = await import('../account/open-accounts.ts')
+  const { lockDataDir } = await import('../state/data-dir-lock.ts')
   const lock = lockDataDir(dataDir)
   try {
-    const log = createLog({ level: 'silent', pretty: false })
-    const accounts = openAccounts({ path, clock: systemClock, log, signup: 'closed' })
+    const accounts = openAccounts({ path, clock, log, signup: 'closed' })
     await accounts.people.resetPassword({ email }, password).finally(accounts.close)
   } finally {
     lock.release()
   }
 }
 
-async function resetShared(env: Io['env'], email: string, password: string): Promise<void> {
-  const [{ openSharedAccounts }, { readConfig }, { createLog }, { systemClock }] = await Promise.all([
-    import('../account/shared/open-shared-accounts.ts'),
-    import('../config.ts'),
-    import('../log.ts'),
-    import('../clock.ts'),
-  ])
+async function resetShared(
+  env: Io['env'],
+  email: string,
+  password: string,
+  { clock, log }: ServerParts,
+): Promise<void> {
+  const { openSharedAccounts } = await import('../account/shared/open-shared-accounts.ts')
+  const { readConfig } = await import('../config.ts')
   const url = readConfig(env).databaseUrl!
-  const log = createLog({ level: 'silent', pretty: false })
   /** The copy of a running node is locked; this one is gone at once. */
   const dir = mkdtempSync(join(tmpdir(), 'stint-reset-'))
   try {
     const replicaPath = join(dir, 'known-keys.sqlite')
-    const accounts = await openSharedAccounts({ url, replicaPath, clock: systemClock, log, signup: 'closed' })
+    const accounts = await openSharedAccounts({ url, replicaPath, clock, log, signup: 'closed' })
     await accounts.people.resetPassword({ email }, password).finally(accounts.close)
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
 }
 
-/** Errors become CliErrors with every fault of the new password. */
-async function withMessage(work: () => Promise<void>): Promise<void> {
-  try {
-    await work()
-  } catch (cause) {
-    const { Problem } = await import('../problem.ts')
-    const details = cause instanceof Problem ? (cause.errors ?? []).map(({ detail }) => `; it ${detail}`) : []
-    throw new CliError((cause as Error).message.replace(/\.$/, '') + details.join(''), EXIT_REFUSED, { cause })
-  }
-}
-
 // `stint accounts copy`: from accounts.sqlite and watches.sqlite of DATA_DIR into PostgreSQL, while the server is
 // stopped.
 const COPY_HELP = `
-Settings are those of the server: DATA_DIR (./data) and DATABASE_URL or DATABASE_URL_FILE. All servers must be \
-stopped. The files stay as they are, and
-the copy can be repeated until the nodes have started with DATABASE_URL. A DATA_DIR that holds watches.sqlite alone \
-is copied, too: its accounts must be in
-PostgreSQL already.`
+Settings are those of the server: DATA_DIR (./data) and DATABASE_URL or DATABASE_URL_FILE. All servers must be stopped.
+The files stay as they are, and the copy can be repeated until the nodes have started with DATABASE_URL. A DATA_DIR that
+holds watches.sqlite alone is copied, too: its accounts must be in PostgreSQL already.`
 
 function registerCopy(program: Program, io: Io): void {
   program

@@ -187,16 +187,8 @@ async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: s
     await file.finish()
     line.say(`Wrote ${describeCounts(copied)}.`)
     const seconds = (parts.clock.monotonicUs() - beganUs) / 1e6
-    return {
-      from: describePlace(source),
-      to: path,
-      copied,
-      seconds,
-      refused: 0,
-      expired: 0,
-      refusal: undefined,
-      comparison: undefined,
-    }
+    const nothingLost = { refused: 0, expired: 0, refusal: undefined, comparison: undefined }
+    return { from: describePlace(source), to: path, copied, seconds, ...nothingLost }
   } catch (error) {
     await file.discard()
     throw error

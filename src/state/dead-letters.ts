@@ -77,15 +77,10 @@ export interface DeadLettersOptions {
   readonly log: Logger
 }
 
-interface Row {
-  id: number
-  destination: string
-  account: string
-  reason: string
-  record: string
-  buried_at_us: number
-  bytes: number
-}
+type Row = Omit<DeadLetter, 'id'> & { readonly id: number }
+const COLUMNS = 'id, destination, account, reason, record, buried_at_us AS buriedAtUs'
+
+type BuriedSize = { readonly destination: string; readonly bytes: number }
 
 interface Total {
   letters: number
@@ -119,14 +114,16 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
      VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(digest) DO NOTHING RETURNING bytes`,
   )
   const page = database.query<Row, [string, number, number]>(
-    'SELECT * FROM dead_letter WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?',
+    `SELECT ${COLUMNS} FROM dead_letter WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?`,
   )
   const pageOfAll = database.query<Row, [number, number]>(
-    'SELECT * FROM dead_letter WHERE id < ? ORDER BY id DESC LIMIT ?',
+    `SELECT ${COLUMNS} FROM dead_letter WHERE id < ? ORDER BY id DESC LIMIT ?`,
   )
   const isTheirs = 'id = ?1 AND (?2 IS NULL OR account = ?2)'
-  const one = database.query<Row, [number, string | null]>(`SELECT * FROM dead_letter WHERE ${isTheirs}`)
-  const drop = database.query<Row, [number, string | null]>(`DELETE FROM dead_letter WHERE ${isTheirs} RETURNING *`)
+  const one = database.query<Row, [number, string | null]>(`SELECT ${COLUMNS} FROM dead_letter WHERE ${isTheirs}`)
+  const drop = database.query<BuriedSize, [number, string | null]>(
+    `DELETE FROM dead_letter WHERE ${isTheirs} RETURNING destination, bytes`,
+  )
   const countOf = database.query<{ letters: number }, [string]>(
     'SELECT count(*) AS letters FROM dead_letter WHERE account = ?',
   )
@@ -137,7 +134,7 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     totals.set(destination, { letters: total.letters + letters, bytes: total.bytes + bytes })
   }
   const buryAll = (letters: readonly BuriedLetter[]) => {
-    const added: { destination: string; bytes: number }[] = []
+    const added: BuriedSize[] = []
     let bytes = held()
     for (const { destination, account, reason, record } of letters) {
       const size = OVERHEAD_BYTES + Buffer.byteLength(reason) + Buffer.byteLength(record)
@@ -212,13 +209,6 @@ function createIds(node: number) {
       const own = id.startsWith(prefix) ? id.slice(prefix.length) : ''
       return /^[1-9]\d{0,14}$/.test(own) ? Number(own) : -1
     },
-    toLetter: ({ id, destination, account, reason, record, buried_at_us }: Row): DeadLetter => ({
-      id: `${prefix}${id}`,
-      destination,
-      account,
-      reason,
-      record,
-      buriedAtUs: buried_at_us,
-    }),
+    toLetter: (row: Row): DeadLetter => ({ ...row, id: `${prefix}${row.id}` }),
   }
 }

@@ -95,25 +95,9 @@ function declareClient(): Record<string, string> {
     const { exitCode, stdout } = Bun.spawnSync(
       [
         join(ROOT, 'node_modules/.bin/tsc'),
-        ...[
-          '--ignoreConfig',
-          '--declaration',
-          '--emitDeclarationOnly',
-          '--outDir',
-          outDir,
-          '--strict',
-          '--skipLibCheck',
-        ],
-        ...[
-          '--target',
-          'esnext',
-          '--module',
-          'nodenext',
-          '--types',
-          'bun-types',
-          '--allowImportingTsExtensions',
-          ENTRY,
-        ],
+        ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
+        ...'--module nodenext --types bun-types --allowImportingTsExtensions --outDir'.split(' '),
+        ...[outDir, ENTRY],
       ],
       { cwd: ROOT },
     )

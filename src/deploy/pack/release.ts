@@ -7,12 +7,10 @@ import { ROOT, read, readPackageJson } from './sources.ts'
 
 const USAGE = `Usage: bun run release [--skip-tests] [PART…]
 
-Checks that this commit can be a release: nothing uncommitted, the Bun of package.json, \
-an entry in src/CHANGELOG.md, the same version everywhere,
-no tag of this version on another commit, and all tests. \
-Then writes to dist/ what a release has and lists it. The same commit gives the same
-bytes: SOURCE_DATE_EPOCH is the commit's time. Exits with 1 and every reason if a check fails, \
-and builds nothing then.
+Checks that this commit can be a release: nothing uncommitted, the Bun of package.json, an entry in src/CHANGELOG.md,
+the same version everywhere, no tag of this version on another commit, and all tests. Then writes to dist/ what a
+release has and lists it. The same commit gives the same bytes: SOURCE_DATE_EPOCH is the commit's time. Exits with 1
+and every reason if a check fails, and builds nothing then.
 
   --skip-tests   do not run the tests; for a try, not for a release
   PART           client, server, python, image, deploy, sbom, linux-x64, …; all without any`

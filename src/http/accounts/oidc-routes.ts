@@ -9,8 +9,9 @@ import { Problem } from '../../problem.ts'
 import type { OidcConfig } from '../../settings.ts'
 import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE, SignInByCode } from '../../wire/oidc.ts'
 import type { Role } from '../../wire/roles.ts'
-import { jsonAnswer, pageHeaders, problemResponse } from '../answers.ts'
+import { jsonAnswer, problemResponse } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
+import { htmlPage } from '../html-page.ts'
 import { createMount } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 import { answerSession, createNoteDone, type PeopleDeps, startSession, toTime, withCookie } from './session-answers.ts'
@@ -33,10 +34,6 @@ const COOKIE_PATTERN = new RegExp(`(?:^|;)\\s*${COOKIE}=([\\w.-]{1,4000})`)
 /** Rights may have ended at the provider meanwhile. */
 const SESSION_MS = 12 * 3_600_000
 const PATH = FINISH_OIDC.path
-const PAGE_HEADERS = pageHeaders("default-src 'none'; style-src 'unsafe-inline'", {
-  'content-type': 'text/html;charset=utf-8',
-  'cache-control': 'no-store',
-})
 
 export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
   const { accounts, addressOf, audit, isSecure, nowMs, oidc, publicUrl } = deps
@@ -158,11 +155,5 @@ function reasonOf(cause: unknown): string {
   return [error, code, message].filter((part) => typeof part === 'string').join(': ')
 }
 
-function page({ status, title, message }: Problem): Response {
-  const body = `<!doctype html><html lang="en"><meta charset="utf-8"><title>${Bun.escapeHTML(title)} · Stint</title>
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<style>body{font:16px/1.5 system-ui,sans-serif;max-width:32rem;margin:15vh auto;padding:0 1rem}</style>
-<h1>${Bun.escapeHTML(title)}</h1><p>${Bun.escapeHTML(message)}</p>\
-<p><a href="/">Back to the sign-in page</a></p></html>`
-  return new Response(body, { status, headers: PAGE_HEADERS })
-}
+const page = ({ status, title, message }: Problem): Response =>
+  htmlPage(title, message, '<p><a href="/">Back to the sign-in page</a></p>', status)

@@ -3,6 +3,7 @@
 // `x-request`, and `restoreBodies` puts it back.
 import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
+import { isObject } from '../../event/fields.ts'
 import { Problem, problemTable } from '../../problem.ts'
 import { PARAMETERS } from '../../wire/parameters.ts'
 import { ACCESS, type AccessRule } from '../../wire/roles.ts'
@@ -119,8 +120,6 @@ export const restoreBodies = (document: OpenApiDocument): OpenApiDocument => ({
 type Json = Record<string, unknown>
 type Parameter = Extract<NonNullable<DocumentDecoration['parameters']>[number], { name: string }>
 export type OpenApiSchema = Exclude<NonNullable<Parameter['schema']>, { $ref: string }>
-
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 export const toOpenApi = (schema: object): OpenApiSchema => convert(schema) as OpenApiSchema
 

@@ -102,8 +102,18 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
     return JSON.stringify(restoreBodies((await answer.json()) as OpenApiDocument))
   }
 
+  const routes = new Elysia({ normalize: false })
+  for (const [name, headers] of [
+    ['swagger-ui-bundle.js', SCRIPT],
+    ['swagger-ui.css', STYLE],
+  ] as const)
+    routes.get(
+      `/swagger/assets/${name}`,
+      async ({ request }) => answer(request, name, await readAsset(name), headers),
+      HIDDEN,
+    )
   return (
-    new Elysia({ normalize: false })
+    routes
       .get('/swagger', ({ request }) => answer(request, 'page', SWAGGER_PAGE, PAGE), HIDDEN)
       // Elysia's adapter for Bun would drop the slash of a route `/swagger/`, which the page's relative URLs need.
       .get(
@@ -123,15 +133,5 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
         HIDDEN,
       )
       .get('/swagger/assets/page.js', ({ request }) => answer(request, 'script', SWAGGER_SCRIPT, SCRIPT), HIDDEN)
-      .get(
-        '/swagger/assets/swagger-ui-bundle.js',
-        async ({ request }) => answer(request, 'swagger-ui-bundle.js', await readAsset('swagger-ui-bundle.js'), SCRIPT),
-        HIDDEN,
-      )
-      .get(
-        '/swagger/assets/swagger-ui.css',
-        async ({ request }) => answer(request, 'swagger-ui.css', await readAsset('swagger-ui.css'), STYLE),
-        HIDDEN,
-      )
   )
 }

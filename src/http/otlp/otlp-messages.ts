@@ -1,4 +1,5 @@
 // The messages of OTLP 1.x, as far as Stint reads them: field numbers of opentelemetry-proto, names of its JSON form.
+import { isObject } from '../../event/fields.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Fault } from '../../problem.ts'
 import type { Message } from './read-protobuf.ts'
@@ -89,9 +90,6 @@ export const METRICS = request('Metrics', 'Metrics', 'metrics', () => METRIC)
 // Reads OTLP's JSON form from any sender: it has the protocol's messages and lists; a value of another type than
 // expected counts as absent.
 export type Json = Readonly<Record<string, unknown>>
-
-export const isObject = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const ITEMS_PER_PAUSE = 64
 
