@@ -2,7 +2,7 @@
 import type { NewAccount } from '../wire/accounts.ts'
 import type { Session } from '../wire/sessions.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
-import { type Json, printJson } from './commands.ts'
+import { addList, findNamed, type Json, printJson } from './commands.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
@@ -20,7 +20,7 @@ interface Options extends PasswordOptions, Json {
 }
 
 export function register(program: Program, io: Io): void {
-  const account = program.command('account').description('create an account, sign in, sign out')
+  const account = program.command('account').description('create an account, sign in and out, work in another one')
 
   account
     .command('create')
@@ -63,6 +63,26 @@ export function register(program: Program, io: Io): void {
       const { email } = body.person
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)
+    })
+
+  const api = () => createApi(io)
+  const show = () => api().askSignedIn<Session>('GET', '/api/session')
+  addList(account, io, {
+    about: 'list the accounts that you are a member of',
+    ask: show,
+    heads: ['ID', 'ROLE', 'NAME', 'STATE'],
+    rows: ({ account: { id: shown }, accounts }) =>
+      accounts.map(({ id, role, name }) => [id, role, name, id === shown ? 'in use' : '']),
+  })
+
+  account
+    .command('use')
+    .description('work in another of your accounts from now on')
+    .argument('<account>', 'name or id, as account list shows them')
+    .action(async (which: string) => {
+      const { id, name } = findNamed('account of yours', which, (await show()).accounts)
+      await api().askSignedIn('POST', '/api/session/account', { id })
+      io.stderr.write(`Your session is in the account ${oneLine(name)} now.\n`)
     })
 
   account

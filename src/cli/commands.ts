@@ -1,8 +1,8 @@
 // What commands share that ask the API and print its answer: for people, or as JSON for programs.
 import { formatTable } from './format-rows.ts'
-import type { Io } from './io.ts'
+import { CliError, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
-import { safeJson } from './safe-text.ts'
+import { oneLine, safeJson } from './safe-text.ts'
 
 export const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
 
@@ -34,6 +34,21 @@ export function addList<T>(group: Program, io: Io, { about, ask, heads, rows, em
       if (found.length === 0 && empty !== undefined) io.stderr.write(`${empty}\n`)
       else io.stdout.write(formatTable(heads, found))
     })
+}
+
+/** The one that is called so or has this id. Throws CliError. */
+export function findNamed<T extends { readonly id: string; readonly name: string }>(
+  what: string,
+  which: string,
+  items: readonly T[],
+): T {
+  const found = items.filter(({ id, name }) => id === which || name === which)
+  if (found.length === 1) return found[0]!
+  throw new CliError(
+    found.length === 0
+      ? `no ${what} is called ${oneLine(which)}`
+      : `more than one ${what} is called ${oneLine(which)}; use the id`,
+  )
 }
 
 export function parseCount(text: string): number {

@@ -54,7 +54,7 @@ export function defineHealthchecks(command: Program, io: Io): void {
     })
 }
 
-/** Throws CliError when Stint is away or refuses everything; a single refusal is printed. */
+/** Throws CliError when Stint is away, and at the end when a limit is reached; single refusals are printed. */
 async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string, string>, isDry: boolean) {
   const print = (text: string) => void io.stdout.write(`${oneLine(text)}\n`)
   const done = isDry ? 'would create' : 'created'
@@ -62,6 +62,7 @@ async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string
   const { channels } = await api.askWithKey<Channels>('GET', '/api/channels')
   const { watches } = await api.askWithKey<Watches>('GET', '/api/watches')
   const ids = new Map<string, string>()
+  let beyond = 0
 
   async function create<T>(
     path: string,
@@ -70,7 +71,8 @@ async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string
     try {
       return isDry ? undefined : await api.askWithKey<T>('POST', path, body)
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'fields_invalid') throw error
+      if (!(error instanceof Refusal) || !['fields_invalid', 'limit_reached'].includes(error.code ?? '')) throw error
+      if (error.code === 'limit_reached') beyond++
       left.push(`${body.name}: ${error.message.replaceAll(/\s+/g, ' ')}`)
       return undefined
     }
@@ -111,6 +113,7 @@ async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string
   print('  of every check: pings and their logs, badges, and who may see the project')
   if (lines.length > 0) print('Lines of the crontab to change, before the watches are late:')
   for (const line of lines) print(`  ${line}`)
+  if (beyond > 0) throw new CliError(`${beyond} of them are beyond a limit of the account: see "Not taken over"`)
 }
 
 const count = ({ length }: readonly unknown[]): string => (length === 1 ? '1 channel' : `${length} channels`)

@@ -4,7 +4,7 @@ import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
 import { defineAddChannel, defineTestChannel, findChannels } from './channel.ts'
-import { addList, JSON_OPTION, type Json, parseCount, printJson } from './commands.ts'
+import { addList, findNamed, JSON_OPTION, type Json, parseCount, printJson } from './commands.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { parseMoment } from './parse-moment.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
@@ -122,15 +122,7 @@ export function register(program: Program, io: Io): void {
 
 const list = (api: Api) => api.askWithKey<Watches>('GET', '/api/watches')
 
-async function find(api: Api, which: string): Promise<Watch> {
-  const found = (await list(api)).watches.filter(({ id, name }) => id === which || name === which)
-  if (found.length === 1) return found[0]!
-  throw new CliError(
-    found.length === 0
-      ? `no watch is called ${oneLine(which)}`
-      : `several watches are called ${oneLine(which)}; use the id`,
-  )
-}
+const find = async (api: Api, which: string) => findNamed('watch', which, (await list(api)).watches)
 
 function toBody(process: string, options: AddOptions, channels: string[]) {
   const { name = process, meta, every, cron, tz, grace, long, failed, exceptions, slow } = options

@@ -174,6 +174,28 @@ describe('account login and logout', () => {
   })
 })
 
+describe('several accounts', () => {
+  test('are listed, and the session is in another one from `account use` on', async () => {
+    await create()
+    const other = await server.accounts.create({ email: `owner${n}@example.com`, password: PASSWORD, address: '::1' })
+    const { token } = await server.accounts.invitations.create(other.seat, email, 'viewer')
+    await server.accounts.invitations.join(token, (await server.accounts.people.find(email))!)
+    const { stdout } = await person.run('account list')
+    expect(stdout).toMatch(new RegExp(`owner +${email} +in use\\n`))
+    expect(stdout).toMatch(new RegExp(`${other.account.id} +viewer +owner${n}@example.com\\n`))
+    expect(await person.run(`account use owner${n}@example.com`)).toMatchObject({
+      exitCode: 0,
+      stderr: `Your session is in the account owner${n}@example.com now.\n`,
+    })
+    const { account, role } = JSON.parse((await person.run('account list --json')).stdout)
+    expect({ id: account.id, role }).toEqual({ id: other.account.id, role: 'viewer' })
+    expect(await person.run('account use nothing')).toMatchObject({
+      exitCode: 1,
+      stderr: 'stint: no account of yours is called nothing\n',
+    })
+  })
+})
+
 describe('an unreachable server', () => {
   test('is reported differently from a server that refuses', async () => {
     const { exitCode, stderr } = await createPerson('http://127.0.0.1:1').run(

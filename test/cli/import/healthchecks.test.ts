@@ -182,3 +182,22 @@ test('the key follows no redirect', async () => {
   expect((await run(['--url', moved])).exitCode).toBe(1)
   expect(asked).toEqual(['GET /moved/api/v3/checks/'])
 })
+
+test('beyond a limit of the account it prints what is done, what is left and the crontab, and fails', async () => {
+  const [check] = recorded.checks
+  const hooks = Array.from({ length: 51 }, (_, i) => `hook ${i}`)
+  answers = {
+    checks: [{ ...check, name: 'with hooks', channels: 'hook 0' }],
+    channels: hooks.map((name) => ({ id: name, name, kind: 'webhook' })),
+  }
+  const addresses = hooks.flatMap((name) => ['--address', `${name}=https://example.com/x`])
+  const { exitCode, stdout, stderr } = await run(addresses)
+  expect(exitCode).toBe(1)
+  expect(stdout).toStartWith('created channel hook 0 (webhook)\n')
+  expect(stdout).toContain('created watch with hooks, with 1 channel\n')
+  expect(linesUnder(stdout, 'Not taken over')).toContain(
+    '  hook 50: A limit of the account is reached. An account has at most 50 channels. Delete one first.',
+  )
+  expect(linesUnder(stdout, 'Lines of the crontab')).toHaveLength(1)
+  expect(stderr).toContain('beyond a limit of the account')
+})
