@@ -1,7 +1,7 @@
 // Environment → frozen Config, by the table of settings.ts. All problems are reported at once; secrets may come from a
 // file (NAME_FILE).
-import { statSync } from 'node:fs'
-import { DAY_US, readText, readTls } from './parse-settings.ts'
+import { DAY_US } from './parse-settings.ts'
+import { isPipe, readText, readTls } from './setting-files.ts'
 import { type Config, isSetting, SETTINGS, type Setting } from './settings.ts'
 
 export class ConfigError extends Error {
@@ -88,13 +88,4 @@ function problemsBetween(config: Config): string[] {
     )
   if (spoolMaxBytes < MIN_SPOOL_BYTES) problems.push('SPOOL_MAX_BYTES: must be at least 1MiB')
   return problems
-}
-
-/** A pipe can be read only once, so it is left to its user. */
-function isPipe(path: string): boolean {
-  try {
-    return statSync(path).isFIFO()
-  } catch {
-    return false
-  }
 }

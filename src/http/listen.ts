@@ -1,11 +1,10 @@
 // The socket under the app. When the TLS files change, a second socket with the new certificate opens on the same port
 // before the first one closes: Bun cannot change the certificate of an open one.
 import { lookup } from 'node:dns/promises'
-import { statSync } from 'node:fs'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
-import { readTls, type TlsPair, type TlsPaths } from '../parse-settings.ts'
 import { Problem } from '../problem.ts'
+import { isPipe, readTls, type TlsPair, type TlsPaths } from '../setting-files.ts'
 import { problemResponse } from './answers.ts'
 
 export interface ListenOptions {
@@ -35,7 +34,7 @@ const TLS_CHECK_EVERY_MS = 30_000
 /** The longest time a request may trickle in or a handler may take. */
 const IDLE_TIMEOUT_S = 60
 
-/** Again, as the files are now: config looked at them, and at a pipe not at all. */
+/** Again, as the files are now: config looked at them, and at a pipe not at all. Throws an Error for the operator. */
 function pairOf(paths: TlsPaths): TlsPair {
   const read = readTls(paths)
   if ('problems' in read) throw new Error(read.problems.join('\n'))
@@ -129,7 +128,7 @@ export async function listen(app: AnyElysia, options: ListenOptions): Promise<Li
 }
 
 // Notices renewed TLS files by their contents: Kubernetes and certbot swap symbolic links, which a file watch misses.
-export interface WatchTlsOptions {
+interface WatchTlsOptions {
   readonly paths: TlsPaths
   /** The pair in use. */
   readonly pair: TlsPair
@@ -145,9 +144,8 @@ function watchTls({ paths, pair, everyMs, use, log }: WatchTlsOptions): { stop()
   let current = pair
   let reported = ''
   const look = () => {
-    const read = readTls(paths)
     try {
-      if ('problems' in read) throw new Error(read.problems.join('\n'))
+      const read = pairOf(paths)
       if (read.cert === current.cert && read.key === current.key) return
       use(read)
       current = read
@@ -161,8 +159,4 @@ function watchTls({ paths, pair, everyMs, use, log }: WatchTlsOptions): { stop()
   }
   const timer = setInterval(look, everyMs)
   return { stop: () => clearInterval(timer) }
-}
-
-function isPipe(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFIFO() ?? false
 }

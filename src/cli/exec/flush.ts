@@ -11,7 +11,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import type { CliConfig } from '../config.ts'
 import { CliError, type Io } from '../io.ts'
 import { oneLine } from '../safe-text.ts'
-import { openPendingEvents, type PendingEvent } from './pending-events.ts'
+import { isAlive, openPendingEvents, type PendingEvent } from './pending-events.ts'
 import { sendEvent } from './send-event.ts'
 
 export interface FlushOptions {
@@ -128,13 +128,7 @@ function isHeld(path: string, nowUs: number): boolean {
   const modifiedMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs
   if (modifiedMs === undefined || Math.abs(nowUs - modifiedMs * 1000) > STALE_US) return false
   const pid = holderOf(path)
-  if (pid === undefined) return true // being written
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+  return pid === undefined || isAlive(pid) // without one it is being written
 }
 
 function holderOf(path: string): number | undefined {

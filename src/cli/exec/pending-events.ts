@@ -12,6 +12,7 @@
 //      see.
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -64,7 +65,7 @@ const KINDS = new Set(['start', 'end', 'exception', 'metrics'])
 export function openPendingEvents(dir: string, unique: () => string): PendingEvents {
   const pathOf = (file: string) => join(dir, file)
   const list = (url?: string) =>
-    names(dir)
+    (existsSync(dir) ? readdirSync(dir) : [])
       .filter((name) => NAME.test(name) && (url === undefined || name.includes(`-${markOf(url)}-`)))
       .sort((a, b) => (ageOf(a) < ageOf(b) ? -1 : 1))
 
@@ -146,12 +147,16 @@ export function openPendingEvents(dir: string, unique: () => string): PendingEve
  */
 function hasLostItsProcess(file: string): boolean {
   const [, host, pid] = /-([0-9a-f]{8})-(\d+)-[0-9a-f]{8}\.jsonl$/.exec(file) ?? []
-  if (host !== markOf(hostname())) return false
+  return host === markOf(hostname()) && !isAlive(Number(pid))
+}
+
+/** True also for a process of another user. */
+export function isAlive(pid: number): boolean {
   try {
-    process.kill(Number(pid), 0)
-    return false
+    process.kill(pid, 0)
+    return true
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH'
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH'
   }
 }
 
@@ -174,14 +179,5 @@ function parseEvent(line: string): PendingEvent | undefined {
     return isEvent ? { kind, url, body: failed === true ? { ...body, failed } : body } : undefined
   } catch {
     return undefined
-  }
-}
-
-function names(dir: string): string[] {
-  try {
-    return readdirSync(dir)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
-    throw error
   }
 }
