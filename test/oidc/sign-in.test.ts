@@ -215,7 +215,7 @@ describe('a callback', () => {
     const browser = createBrowser()
     const callback = await callbackOf(browser)
     const page = await browser.visit(callback, 'text/html,*/*')
-    expect([page.status, page.headers.get('content-type')]).toEqual([401, 'text/html;charset=utf-8'])
+    expect([page.status, page.headers.get('content-type')]).toEqual([401, 'text/html; charset=utf-8'])
     const text = await page.text()
     expect(text).toContain('Example Ltd did not confirm who you are')
     expect(text).not.toContain('access_denied')
