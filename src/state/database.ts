@@ -45,9 +45,10 @@ export function* run(sql: string, ...values: Value[]): Script<number> {
 type Row = Readonly<Record<string, Value>>
 
 /** Names of the table and of columns are never those of a caller. */
-export function insert(table: string, row: Row): Script<number> {
+export function insert(table: string, row: Row, conflict = ''): Script<number> {
   const columns = Object.keys(row)
-  return run(`INSERT INTO ${table} (${columns.join(', ')}) VALUES ${places(1, columns.length)}`, ...Object.values(row))
+  const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES ${places(1, columns.length)} ${conflict}`
+  return run(into, ...Object.values(row))
 }
 
 /** Rows of one statement: SQLite takes 32,766 parameters, PostgreSQL 65,535. */

@@ -10,11 +10,9 @@ import {
 import { KINDS } from '../channels/kinds.ts'
 import { isHidden, keptElsewhere, membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'
 import { spanFaults } from '../conditions/span.ts'
-import type { Channel, ChannelSettings } from '../storage/watch-store.ts'
+import type { Channel } from '../storage/watch-store.ts'
 
 const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+\.[^\s@<>()[\],;:"\\]+$/
-
-export const NO_SETTINGS: ChannelSettings = { members: {}, conditions: null, only_firing: false, delay: null }
 
 const ELSEWHERE = 'must be given again: the address is of another server, which gets no stored secret'
 

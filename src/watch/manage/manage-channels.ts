@@ -13,8 +13,9 @@ import { DeliveryError } from '../delivery/delivery-error.ts'
 import type { Mailer } from '../delivery/mailer.ts'
 import { createTokens } from '../delivery/tokens.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
+import { NO_SETTINGS } from '../storage/rows.ts'
 import type { Channel, NotificationBody, WatchStore } from '../storage/watch-store.ts'
-import { answerChannel, NO_SETTINGS, withChanges } from './channel-shape.ts'
+import { answerChannel, withChanges } from './channel-shape.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 const CHANNELS_MAX = 50

@@ -3,34 +3,6 @@
 import { all, copyRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 
-const COLUMNS = {
-  channel: ['id', 'account', 'name', 'kind', 'target', 'secret', 'state', 'confirm', 'last', 'settings', 'created_us'],
-  watch: ['id', 'account', 'spec', 'created_us', 'since_us', 'badge', 'changed', 'deleted_us'],
-  alert: [
-    ...['id', 'account', 'watch', 'instance', 'condition', 'process', 'meta', 'uid', 'started_us', 'since_us'],
-    ...[
-      'resolved_us',
-      'notified_us',
-      'remind_us',
-      'dismissed',
-      'summary',
-      'identity',
-      'ended_by',
-      'episode',
-      'channels',
-    ],
-    ...['acked_by', 'acked_us'],
-  ],
-  outbox: ['id', 'account', 'channel', 'alert', 'body', 'created_us', 'next_us', 'attempts', 'held', 'refused'],
-  incident: ['channel', 'alert'],
-  maintenance: ['id', 'account', 'spec', 'created_us'],
-  progress: ['account', 'judged_us'],
-  blind: ['from_us', 'to_us'],
-  set_back: ['until_us', 'since_us'],
-  unjudged: ['account', 'id', 'since_us', 'channels'],
-} as const
-
-type Table = keyof typeof COLUMNS
 type Row = Record<string, Value>
 
 /** The number of the file's rows that PostgreSQL has now. */
@@ -40,26 +12,28 @@ export type CopiedWatches = Readonly<Record<'watch' | 'channel' | 'alert', numbe
 export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Promise<CopiedWatches> {
   const known = await postgres.read(() => all<{ id: string }>('SELECT id FROM account'))
   const accounts = new Set<Value>(known.map(({ id }) => id))
-  const rowsOf = (table: Table, order: string) => db.query<Row, []>(`SELECT * FROM ${table} ORDER BY ${order}`).all()
-  const ofAccounts = (rows: readonly Row[]) => rows.filter(({ account }) => accounts.has(account!))
-
-  const copyTable = (table: Table, rows: readonly Row[]) => copyRows(postgres, table, COLUMNS[table], rows)
+  const rowsOf = (table: string) => db.query<Row, []>(`SELECT * FROM ${table} ORDER BY 1`).all()
+  // PostgreSQL numbers its rows itself
+  const columnsOf = (row: Row = {}) => Object.keys(row).filter((column) => column !== 'seq')
+  const copyTable = (table: string, rows: readonly Row[]) => copyRows(postgres, table, columnsOf(rows[0]), rows)
+  const copyOwn = (table: string) =>
+    copyTable(
+      table,
+      rowsOf(table).filter(({ account }) => accounts.has(account!)),
+    )
   const copied = {
-    channel: await copyTable('channel', ofAccounts(rowsOf('channel', 'id'))),
-    watch: await copyTable('watch', ofAccounts(rowsOf('watch', 'id'))),
-    alert: await copyTable('alert', ofAccounts(rowsOf('alert', 'seq'))),
+    channel: await copyOwn('channel'),
+    watch: await copyOwn('watch'),
+    alert: await copyOwn('alert'),
   }
-  const ids = new Set(ofAccounts(rowsOf('alert', 'seq')).map(({ id }) => id!))
+  const alerts = rowsOf('alert').filter(({ account }) => accounts.has(account!))
+  const ids = new Set(alerts.map(({ id }) => id!))
   await copyTable(
     'incident',
-    rowsOf('incident', 'alert').filter(({ alert }) => ids.has(alert!)),
+    rowsOf('incident').filter(({ alert }) => ids.has(alert!)),
   )
-  await copyTable('maintenance', ofAccounts(rowsOf('maintenance', 'id')))
-  await copyTable('outbox', ofAccounts(rowsOf('outbox', 'seq')))
-  await copyTable('progress', ofAccounts(rowsOf('progress', 'account')))
-  await copyTable('unjudged', ofAccounts(rowsOf('unjudged', 'account')))
-  await copyTable('blind', rowsOf('blind', 'from_us'))
-  await copyTable('set_back', rowsOf('set_back', 'until_us'))
+  for (const table of ['maintenance', 'outbox', 'progress', 'unjudged']) await copyOwn(table)
+  for (const table of ['blind', 'set_back']) await copyTable(table, rowsOf(table))
   const alive = db.query<{ alive_us: number }, []>('SELECT alive_us FROM alive').get()
   if (alive !== null)
     await postgres.write(function* () {

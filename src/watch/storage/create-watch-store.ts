@@ -1,21 +1,21 @@
 // The WatchStore on SQLite or PostgreSQL: watches, channels and maintenances here, alerts in moving-statements.ts, the
 // outbox in outbox-statements.ts.
-import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements, dropWaiting } from './outbox-statements.ts'
 import {
-  type AlertRow,
-  type ChannelRow,
   countOf,
-  type MaintenanceRow,
+  fromChannel,
+  fromMaintenance,
+  fromWatch,
+  type Row,
   selectChannel,
   toAlert,
   toChannel,
   toMaintenance,
   toWatch,
   updateChannel,
-  type WatchRow,
 } from './rows.ts'
 import { createUnjudgedStatements } from './unjudged-statements.ts'
 import type { Alert, WatchStore } from './watch-store.ts'
@@ -34,24 +34,16 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
     watches: async (account) => {
       const rows = await read(() =>
         account === undefined
-          ? all<WatchRow>('SELECT * FROM watch WHERE deleted_us IS NULL')
-          : all<WatchRow>('SELECT * FROM watch WHERE account = $1 AND deleted_us IS NULL', account),
+          ? all<Row>('SELECT * FROM watch WHERE deleted_us IS NULL')
+          : all<Row>('SELECT * FROM watch WHERE account = $1 AND deleted_us IS NULL', account),
       )
       return rows.map(toWatch).sort((a, b) => byText(a.spec.name, b.spec.name) || byText(a.id, b.id))
     },
     watch: async (account, id) =>
-      maybe(await read(() => get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)), toWatch),
+      maybe(await read(() => get<Row>(`SELECT * FROM watch WHERE ${OWN}`, account, id)), toWatch),
     watchByBadge: async (badge) =>
-      maybe(await read(() => get<WatchRow>('SELECT * FROM watch WHERE badge = $1', badge)), toWatch),
-    addWatch: ({ id, account, spec, createdUs, sinceUs, badge }, max) =>
-      write(function* () {
-        if ((yield* countOf('watch', account)) >= max) return false
-        yield* run(
-          'INSERT INTO watch (id, account, spec, created_us, since_us, badge) VALUES ($1, $2, $3, $4, $5, $6)',
-          ...[id, account, JSON.stringify(spec), createdUs, sinceUs, badge],
-        )
-        return true
-      }),
+      maybe(await read(() => get<Row>('SELECT * FROM watch WHERE badge = $1', badge)), toWatch),
+    addWatch: (watch, max) => write(() => add('watch', fromWatch(watch), max)),
     putWatch: (watch, nowUs, toChanges = () => []) =>
       write(function* () {
         yield* updateWatch(watch)
@@ -63,7 +55,7 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
     },
     removeWatch: (account, id, toEnds, nowUs) =>
       write(function* () {
-        const row = yield* get<WatchRow>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
+        const row = yield* get<Row>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
         if (row === undefined) return false
         for (const end of toEnds(yield* selectFiring(id))) yield* applyChange(end, nowUs)
         yield* run('UPDATE watch SET deleted_us = $1, badge = NULL WHERE id = $2', nowUs, id)
@@ -75,30 +67,20 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
         return true
       }),
     async watchNames(account) {
-      const rows = await read(() => all<WatchRow>('SELECT * FROM watch WHERE account = $1', account))
-      return new Map(rows.map((row) => [row.id, toWatch(row).spec.name]))
+      const rows = await read(() => all<Row>('SELECT * FROM watch WHERE account = $1', account))
+      return new Map(rows.map(toWatch).map(({ id, spec }) => [id, spec.name]))
     },
 
     channels: async (account) => {
-      const rows = await read(() => all<ChannelRow>('SELECT * FROM channel WHERE account = $1', account))
+      const rows = await read(() => all<Row>('SELECT * FROM channel WHERE account = $1', account))
       return rows.map(toChannel).sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id))
     },
     channel: (id) => read(() => selectChannel(id)),
     channelToConfirm: async (confirm) => {
       const select = "SELECT * FROM channel WHERE confirm = $1 AND state = 'pending'"
-      return maybe(await read(() => get<ChannelRow>(select, confirm)), toChannel)
+      return maybe(await read(() => get<Row>(select, confirm)), toChannel)
     },
-    addChannel: ({ id, account, name, kind, target, secret, state, confirm, last, settings, createdUs }, max) =>
-      write(function* () {
-        if ((yield* countOf('channel', account)) >= max) return false
-        yield* run(
-          `INSERT INTO channel (id, account, name, kind, target, secret, state, confirm, last, settings, created_us)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-          ...[id, account, name, kind, target, secret, state, confirm, last && JSON.stringify(last)],
-          ...[JSON.stringify(settings), createdUs],
-        )
-        return true
-      }),
+    addChannel: (channel, max) => write(() => add('channel', fromChannel(channel), max)),
     putChannel: (channel) =>
       write(function* () {
         yield* updateChannel(channel)
@@ -107,7 +89,7 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
     removeChannel: (account, id) =>
       write(function* () {
         if ((yield* run('DELETE FROM channel WHERE account = $1 AND id = $2', account, id)) === 0) return false
-        for (const row of yield* all<WatchRow>('SELECT * FROM watch WHERE account = $1', account)) {
+        for (const row of yield* all<Row>('SELECT * FROM watch WHERE account = $1', account)) {
           const watch = toWatch(row)
           if (!watch.spec.channels.includes(id)) continue
           const channels = watch.spec.channels.filter((it) => it !== id)
@@ -124,6 +106,13 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
   }
 }
 
+/** False when its account has `max` of them. */
+function* add(table: 'watch' | 'channel' | 'maintenance', row: Row, max: number): Script<boolean> {
+  if ((yield* countOf(table, String(row.account))) >= max) return false
+  yield* insert(table, row)
+  return true
+}
+
 /** Without its badge, which changes by itself. */
 const updateWatch = ({ id, spec, sinceUs, changed }: StoredWatch): Script<number> =>
   run(
@@ -132,7 +121,7 @@ const updateWatch = ({ id, spec, sinceUs, changed }: StoredWatch): Script<number
   )
 
 function* selectFiring(watch: string): Script<Alert[]> {
-  return (yield* all<AlertRow>('SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', watch)).map(toAlert)
+  return (yield* all<Row>('SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', watch)).map(toAlert)
 }
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -146,15 +135,9 @@ function createMaintenanceStatements({ read, write }: SqlDatabase): Pick<WatchSt
   return {
     async maintenances(account) {
       const select = 'SELECT * FROM maintenance WHERE account = $1 ORDER BY created_us, id'
-      return (await read(() => all<MaintenanceRow>(select, account))).map(toMaintenance)
+      return (await read(() => all<Row>(select, account))).map(toMaintenance)
     },
-    addMaintenance: ({ id, account, spec, createdUs }, max) =>
-      write(function* () {
-        if ((yield* countOf('maintenance', account)) >= max) return false
-        const insert = 'INSERT INTO maintenance (id, account, spec, created_us) VALUES ($1, $2, $3, $4)'
-        yield* run(insert, id, account, JSON.stringify(spec), createdUs)
-        return true
-      }),
+    addMaintenance: (maintenance, max) => write(() => add('maintenance', fromMaintenance(maintenance), max)),
     putMaintenance: ({ id, account, spec }, nowUs) =>
       write(function* () {
         const update = 'UPDATE maintenance SET spec = $1 WHERE id = $2 AND account = $3'

@@ -1,8 +1,8 @@
 // The half of the store that changes with time: alerts and the progress of evaluation.
-import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
 import { announce, changeChannels, NEVER_US, silence, unsilence } from './outbox-statements.ts'
-import { type AlertRow, type ChannelRow, toAlert, toChannel, toWatch, type WatchRow } from './rows.ts'
+import { fromAlert, type Row, toAlert, toChannel, toWatch } from './rows.ts'
 import type { AlertChange, NewNotification, WatchStore } from './watch-store.ts'
 
 type Moving =
@@ -29,26 +29,27 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
   return {
     confirmChannel: (confirm, nowUs, toBody) =>
       write(function* () {
-        const row = yield* get<ChannelRow>(
+        const row = yield* get<Row>(
           "UPDATE channel SET state = 'ok', confirm = NULL WHERE confirm = $1 AND state = 'pending' RETURNING *",
           confirm,
         )
         if (row === undefined) return undefined
-        const { id, account } = row
-        const watches = (yield* all<WatchRow>('SELECT * FROM watch WHERE account = $1', account)).map(toWatch)
+        const channel = toChannel(row)
+        const { id, account } = channel
+        const watches = (yield* all<Row>('SELECT * FROM watch WHERE account = $1', account)).map(toWatch)
         const ofAccount = 'SELECT * FROM alert WHERE account = $1 AND resolved_us IS NULL ORDER BY seq'
-        for (const alert of (yield* all<AlertRow>(ofAccount, account)).map(toAlert)) {
+        for (const alert of (yield* all<Row>(ofAccount, account)).map(toAlert)) {
           const watch = watches.find((it) => it.id === alert.watch && it.spec.channels.includes(id))
           if (watch === undefined) continue
           const notification = { id: createId('msg'), channel: id, body: toBody(watch, alert) }
           yield* sendTo(alert.id, [notification], nowUs)
         }
-        return toChannel(row)
+        return channel
       }),
     async alerts(account, { state, limit, before }) {
       const values = before === undefined ? [account, limit] : [account, before, limit]
       const rows = await read(() =>
-        all<AlertRow>(
+        all<Row>(
           `SELECT * FROM alert WHERE account = $1
              ${state === undefined ? '' : `AND resolved_us IS ${state === 'firing' ? '' : 'NOT'} NULL`}
              ${before === undefined ? '' : 'AND seq < (SELECT seq FROM alert WHERE id = $2)'}
@@ -59,7 +60,7 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       return rows.map(toAlert)
     },
     async alert(account, id) {
-      const row = await read(() => get<AlertRow>('SELECT * FROM alert WHERE account = $1 AND id = $2', account, id))
+      const row = await read(() => get<Row>('SELECT * FROM alert WHERE account = $1 AND id = $2', account, id))
       return row && toAlert(row)
     },
     acknowledge: (account, id, acked, nowUs) =>
@@ -74,13 +75,13 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
       }),
     async recentAlerts(account, resolvedSinceUs) {
       const rows = await read(() =>
-        all<AlertRow>(
+        all<Row>(
           `SELECT * FROM alert WHERE account = $1 AND (resolved_us IS NULL OR resolved_us > $2 OR dismissed = 1)
            ORDER BY resolved_us IS NULL DESC, dismissed DESC, seq DESC LIMIT ${RECENT_MAX}`,
           ...[account, resolvedSinceUs],
         ),
       )
-      return rows.sort((a, b) => a.seq - b.seq).map(toAlert)
+      return rows.sort((a, b) => Number(a.seq) - Number(b.seq)).map(toAlert)
     },
     async countFiring(account) {
       const select = 'SELECT account, count(*) n FROM alert WHERE resolved_us IS NULL'
@@ -220,19 +221,11 @@ function* sendTo(alert: string, notifications: readonly NewNotification[], nowUs
 
 /** False if the watch was changed since it was judged, or there is an alert about the same already. */
 function* open({ alert, watchSinceUs, watchChanged }: AlertChange & { kind: 'open' }): Script<boolean> {
-  const { id, account, watch, instance, condition, process, meta, uid, identity, episode } = alert
-  const { startedUs, sinceUs, resolvedUs, remindUs, summary, endedBy } = alert
+  const { watch, instance, resolvedUs } = alert
   const known = 'SELECT since_us, changed FROM watch WHERE id = $1 AND deleted_us IS NULL'
   const current = yield* get<{ since_us: number; changed: string | null }>(known, watch)
   if (current?.since_us !== watchSinceUs || (current.changed ?? '{}') !== JSON.stringify(watchChanged)) return false
   const firing = 'SELECT 1 FROM alert WHERE watch = $1 AND instance = $2 AND resolved_us IS NULL'
   if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return false
-  const inserted = yield* run(
-    `INSERT INTO alert (id, account, watch, instance, condition, process, meta, uid, started_us, since_us, resolved_us,
-       remind_us, summary, identity, ended_by, episode, channels)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, '[]') ON CONFLICT DO NOTHING`,
-    ...[id, account, watch, instance, condition, process, meta, uid],
-    ...[startedUs, sinceUs, resolvedUs, remindUs, summary, identity, endedBy, episode && JSON.stringify(episode)],
-  )
-  return inserted > 0
+  return (yield* insert('alert', fromAlert({ ...alert, channels: [] }), 'ON CONFLICT DO NOTHING')) > 0
 }

@@ -3,17 +3,10 @@
 //   held back (by the delay of the channel, or by a maintenance); one that its receiver refused is tried once more then,
 //   and if it is refused again both are dropped, as in Alertmanager.
 // * The notifications of one alert reach a channel in order.
-import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
 import { heldUntilUs, type MaintenanceSpec } from '../maintenance.ts'
-import {
-  type MaintenanceRow,
-  type OutboxRow,
-  selectChannel,
-  toMaintenance,
-  toNotification,
-  updateChannel,
-} from './rows.ts'
+import { type Row, selectChannel, toMaintenance, toNotification, updateChannel } from './rows.ts'
 import type { Channel, NewNotification, Notification, NotificationBody, WatchStore } from './watch-store.ts'
 
 /** `held` in the table. */
@@ -29,7 +22,7 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
   return {
     async due(nowUs, limit) {
       const rows = await read(() =>
-        all<OutboxRow>(
+        all<Row>(
           `SELECT * FROM outbox WHERE seq IN (
              SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (
                SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert AND earlier.channel = outbox.channel
@@ -106,13 +99,14 @@ const isEnd = ({ type }: NotificationBody): boolean => type === 'alert.resolved'
 /** Its receiver refused the beginning and so knows nothing that could end. */
 function* dropRefused({ alert, channel, body }: Notification): Script<void> {
   if (alert === null || !isBeginning(body)) return
-  const rows = (yield* ofAlert(alert, channel)).map(toNotification)
+  const rows = yield* ofAlert(alert, channel)
   if (!rows.some((row) => isEnd(row.body))) return
   for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
 }
 
-const ofAlert = (alert: string, channel: string): Script<OutboxRow[]> =>
-  all<OutboxRow>('SELECT * FROM outbox WHERE alert = $1 AND channel = $2', alert, channel)
+function* ofAlert(alert: string, channel: string): Script<Notification[]> {
+  return (yield* all<Row>('SELECT * FROM outbox WHERE alert = $1 AND channel = $2', alert, channel)).map(toNotification)
+}
 
 function* noteDelivery(
   { seq, channel, body }: Notification,
@@ -133,7 +127,7 @@ function* noteDelivery(
 
 /** Drops everything that waits for a channel. */
 export function* dropWaiting(channel: string): Script<void> {
-  const rows = yield* all<OutboxRow>('SELECT * FROM outbox WHERE channel = $1', channel)
+  const rows = yield* all<Row>('SELECT * FROM outbox WHERE channel = $1', channel)
   yield* run('DELETE FROM outbox WHERE channel = $1', channel)
   for (const row of rows) yield* noteDropped(toNotification(row))
 }
@@ -168,7 +162,7 @@ export function* announce(
     const channel = yield* selectUsable(notification.channel, owner.account)
     if (channel === undefined || !isWanted(channel, notification)) continue
     const { type } = notification.body
-    const isHeld = (yield* ofAlert(alert, channel.id)).some(({ held }) => held > FREE)
+    const isHeld = (yield* ofAlert(alert, channel.id)).some((it) => it.isHeld)
     if (type === 'alert.reminder' && isHeld) continue
     if (type === 'alert.resolved' && (yield* dropUnknown(alert, channel.id, nowUs))) continue
     const untilUs = waitUntilUs(channel, notification.body, maintenances, nowUs, nowUs)
@@ -205,15 +199,14 @@ const insert = (
   nowUs: number,
   untilUs: number,
 ): Script<number> =>
-  run(
-    `INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us, held)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-    ...[id, account, channel, alert, JSON.stringify(body), nowUs, untilUs, untilUs > nowUs ? HELD : FREE],
-  )
+  addRow('outbox', {
+    ...{ id, account, channel, alert, body: JSON.stringify(body) },
+    ...{ created_us: nowUs, next_us: untilUs, held: untilUs > nowUs ? HELD : FREE },
+  })
 
 /** At the end of an alert: true if the channel does not know of it. What waits for a retry is sent now. */
 export function* dropUnknown(alert: string, channel: string, nowUs: number): Script<boolean> {
-  const rows = (yield* ofAlert(alert, channel)).filter(({ held }) => held > FREE).map(toNotification)
+  const rows = (yield* ofAlert(alert, channel)).filter(({ isHeld }) => isHeld)
   for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
   const pull = 'UPDATE outbox SET next_us = $1 WHERE alert = $2 AND channel = $3 AND next_us > $1'
   yield* run(pull, nowUs, alert, channel)
@@ -249,6 +242,6 @@ function isWanted(
 }
 
 function* selectMaintenances(account: string): Script<MaintenanceSpec[]> {
-  const rows = yield* all<MaintenanceRow>('SELECT * FROM maintenance WHERE account = $1', account)
+  const rows = yield* all<Row>('SELECT * FROM maintenance WHERE account = $1', account)
   return rows.map((row) => toMaintenance(row).spec)
 }
