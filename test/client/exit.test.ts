@@ -32,14 +32,15 @@ const kindsOf = (process: string) =>
     .filter((it) => it.process === process)
     .map(({ kind }) => kind)
 
+const IMPORTS = `import process from 'node:process'\nimport { createStint } from './stint.mjs'\n`
+
 describe.each(runtimes)('%s', (name, runtime, lacking) => {
   const here = test.skipIf(lacking !== undefined)
   const start = (code: string, url = receiver.url, env = {}) =>
-    runScript(runtime, dir, code, { STINT_URL: url, STINT_API_KEY: 'k', ...env })
+    runScript(runtime, dir, IMPORTS + code, { STINT_URL: url, STINT_API_KEY: 'k', ...env })
 
   here('sends everything before a process ends by itself', async () => {
     const script = await start(`
-      import { createStint } from './stint.mjs'
       const { run, metrics } = createStint({ exitWaitMs: 20_000 })
       await run('${name} quiet', async () => metrics({ a: 1 }))
     `)
@@ -50,73 +51,47 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   const FAILED_RUN = ['start', 'exception', 'end failed']
   const later = '() => new Promise((resolve) => setTimeout(resolve, 30_000))'
-  here.each([
-    ['an error that nobody catches', `await run(NAME, async () => { throw new Error('on purpose') })`, 1, FAILED_RUN],
-    ['an error in a synchronous run', `run(NAME, () => { throw new Error('on purpose') })`, 1, FAILED_RUN],
-    [
-      'a rejection that nobody handles',
-      `run(NAME, async () => { throw new Error('on purpose') })\nsetTimeout(() => {}, 30_000)`,
-      1,
-      FAILED_RUN,
-    ],
+  const fail = `throw new Error('on purpose')`
+  here.each<[way: string, code: string, exitCode?: number, kinds?: string[]]>([
+    ['an error that nobody catches', `await run(NAME, async () => { ${fail} })`],
+    ['an error in a synchronous run', `run(NAME, () => { ${fail} })`],
+    ['a rejection that nobody handles', `run(NAME, async () => { ${fail} })\nsetTimeout(() => {}, 30_000)`],
     [
       'a rejection that nobody handles, of a process without other work',
-      `async function main() {
-        await run(NAME, async () => {
-          await new Promise((resolve) => setTimeout(resolve, 20))
-          throw new Error('on purpose')
-        })
-      }
+      `const pause = new Promise((resolve) => setTimeout(resolve, 20))
+      async function main() { await run(NAME, async () => { await pause; ${fail} }) }
       main()`,
-      1,
-      FAILED_RUN,
     ],
     [
       'a rejection that nobody handles, in the middle of a run',
       `run(NAME, ${later})\nsetTimeout(() => { Promise.reject(new Error('on purpose')) }, 20)`,
-      1,
-      FAILED_RUN,
     ],
-    [
-      'an error in a timer in the middle of a run',
-      `run(NAME, ${later})\nsetTimeout(() => { throw new Error('on purpose') }, 20)`,
-      1,
-      FAILED_RUN,
-    ],
-    [
-      'process.exit() after a failed run',
-      `await run(NAME, async () => { throw 1 }).catch(() => process.exit(7))`,
-      7,
-      FAILED_RUN,
-    ],
-    [
-      'an error in the middle of a run of begin()',
-      `begin(NAME)\nsetTimeout(() => { throw new Error('on purpose') }, 20)`,
-      1,
-      FAILED_RUN,
-    ],
-    ['process.exit(3) in the middle of a run of begin()', `begin(NAME)\nprocess.exit(3)`, 3, FAILED_RUN],
+    ['an error in a timer in the middle of a run', `run(NAME, ${later})\nsetTimeout(() => { ${fail} }, 20)`],
+    ['process.exit() after a failed run', `await run(NAME, async () => { throw 1 }).catch(() => process.exit(7))`, 7],
+    ['an error in the middle of a run of begin()', `begin(NAME)\nsetTimeout(() => { ${fail} }, 20)`],
+    ['process.exit(3) in the middle of a run of begin()', `begin(NAME)\nprocess.exit(3)`, 3],
     ['the end of a run of begin()', `begin(NAME).end()\nprocess.exit(3)`, 3, ['start', 'end']],
     ['process.exit() after a run', `run(NAME, () => {})\nprocess.exit(0)`, 0, ['start', 'end']],
-    ['process.exit(3) in the middle of a run', `await run(NAME, async () => process.exit(3))`, 3, FAILED_RUN],
+    ['process.exit(3) in the middle of a run', `await run(NAME, async () => process.exit(3))`, 3],
     ['process.exit(0) in the middle of a run', `await run(NAME, async () => process.exit(0))`, 0, ['start', 'end']],
-  ])('%s is recorded and ends the process as without the client', async (way, code, exitCode, kinds) => {
-    const process = `${name}: ${way}`
-    const script = await start(`
-      import process from 'node:process'
-      import { createStint } from './stint.mjs'
+  ])(
+    '%s is recorded and ends the process as without the client',
+    async (way, code, exitCode = 1, kinds = FAILED_RUN) => {
+      const process = `${name}: ${way}`
+      const script = await start(`
       const { run, begin } = createStint({ exitWaitMs: 20_000 })
       const NAME = ${JSON.stringify(process)}
       ${code}
     `)
-    expect(await script.exited).toBe(exitCode)
-    const output = await script.output()
-    if (code.includes('on purpose')) expect(output).toContain('on purpose')
-    expect(output).not.toContain('stint:')
-    const events = receiver.events().filter((it) => it.process === process)
-    expect(events.map(({ kind, failed }) => (failed ? `${kind} failed` : kind))).toEqual(kinds)
-    if (code.includes('on purpose')) expect(events[1]!.exception).toContain('on purpose')
-  })
+      expect(await script.exited).toBe(exitCode)
+      const output = await script.output()
+      if (code.includes('on purpose')) expect(output).toContain('on purpose')
+      expect(output).not.toContain('stint:')
+      const events = receiver.events().filter((it) => it.process === process)
+      expect(events.map(({ kind, failed }) => (failed ? `${kind} failed` : kind))).toEqual(kinds)
+      if (code.includes('on purpose')) expect(events[1]!.exception).toContain('on purpose')
+    },
+  )
 
   here('a batch that is in flight when the process ends is stored once: it is sent again as it was', async () => {
     let answer = () => {}
@@ -126,8 +101,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     const slow = startReceiver((_, n) => (n === 0 ? answered.then(taken) : taken()))
     const script = await start(
       `
-      import process from 'node:process'
-      import { createStint } from './stint.mjs'
       const stint = createStint({ exitWaitMs: 20_000, flushMs: 1 })
       stint.start('in flight')
       setTimeout(() => process.exit(0), 200)
@@ -144,8 +117,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     const backlog = join(dir, `left-${name}`)
     const script = await start(
       `
-      import process from 'node:process'
-      import { createStint } from './stint.mjs'
       const kept = createStint({ exitWaitMs: 100, backlog: process.env.BACKLOG })
       kept.run('kept', () => {})
       const lost = createStint({ exitWaitMs: 100 })
@@ -164,8 +135,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
   here('a failing run in a process that lives on does not wait for Stint', async () => {
     const script = await start(
       `
-      import process from 'node:process'
-      import { createStint } from './stint.mjs'
       const stint = createStint({ exitWaitMs: 20_000, flushMs: 1, onDrop: () => {} })
       const began = performance.now()
       const failing = () => stint.run('served', async () => { throw new Error('refused') })
@@ -184,8 +153,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('a process that handles its rejections lives on, and a client does not count as a handler', async () => {
     const code = `
-      import process from 'node:process'
-      import { createStint } from './stint.mjs'
       process.once('unhandledRejection', ({ message }) => {
         console.log(message)
         run('${name} rejects again', ${later})
@@ -206,7 +173,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('SIGTERM in the middle of a run ends it as failed', async () => {
     const script = await start(`
-      import { createStint } from './stint.mjs'
       const { run, begin } = createStint({ exitWaitMs: 20_000 })
       run('${name} cut', ${later})
       begin('${name} cut by hand')
@@ -243,7 +209,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('SIGTERM ends a process that does not handle it, by that signal, after the last events', async () => {
     const script = await start(`
-      import { createStint } from './stint.mjs'
       const { start } = createStint({ exitWaitMs: 20_000 })
       start('${name} ended')
       setInterval(() => {}, 1000)
@@ -257,7 +222,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
 
   here('a process that handles SIGTERM decides itself', async () => {
     const script = await start(`
-      import { createStint } from './stint.mjs'
       const { start, end } = createStint({ exitWaitMs: 20_000 })
       start('${name} handled')
       const busy = setInterval(() => {}, 1000)
@@ -278,7 +242,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
   here('a server that never answers delays the end by exitWaitMs at most, and the work by nothing', async () => {
     const script = await start(
       `
-      import { createStint } from './stint.mjs'
       const stint = createStint({ exitWaitMs: 300, flushMs: 1 })
       const began = performance.now()
       await stint.run('stuck', () => new Promise((resolve) => setTimeout(resolve, 50)))
@@ -295,7 +258,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
   here('events that are given up at the end are reported, those in the backlog are not', async () => {
     const script = await start(
       `
-      import { createStint } from './stint.mjs'
       const told = []
       const first = createStint({ exitWaitMs: 300, flushMs: 1, onDrop: ({ kind }, reason) => told.push(kind + ': ' + reason) })
       await first.run('given up', () => new Promise((resolve) => setTimeout(resolve, 50)))

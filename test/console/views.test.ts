@@ -1,13 +1,10 @@
 // The pages behind the door, over a few hours of somebody's jobs in a real Stint: what they show, how the address holds it, what is shown
 // of hostile texts, and that axe-core finds no barrier.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import pino from 'pino'
 import type { Page } from 'playwright-core'
-import { systemClock } from '../../src/clock.ts'
 import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { toRecord } from '../../src/event/record.ts'
-import { openDeadLetters } from '../../src/state/dead-letters.ts'
+import { buryIn } from '../support/bury.ts'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import {
@@ -483,24 +480,11 @@ describe.skipIf(cannotRun)('the console', () => {
 
 /** Two events that a store is said to have refused. */
 function buryMetric(dataDir: string, account: string): void {
-  const letters = openDeadLetters({
-    path: join(dataDir, 'dead.sqlite'),
-    maxBytes: 1e6,
-    clock: systemClock,
-    log: pino({ level: 'silent' }),
-  })
   for (const sub of [0, 2]) {
-    const record = toRecord({
-      kind: 'metrics',
-      account,
-      process: 'buried',
-      meta: '',
-      items: [['rescued', sub]],
-      stamp: { us: Date.now() * 1000 - 60e6, sub },
-    })
-    letters.bury([{ destination: 'points', account, reason: 'field type conflict', record }])
+    const event = { kind: 'metrics', account, process: 'buried', meta: '', items: [['rescued', sub]] } as const
+    const record = toRecord({ ...event, stamp: { us: Date.now() * 1000 - 60e6, sub } })
+    buryIn(dataDir, [{ destination: 'points', account, reason: 'field type conflict', record }])
   }
-  letters.close()
 }
 
 /** Where on the first lane a run lies, found by looking at the canvas' own pixels. */

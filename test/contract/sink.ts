@@ -1,6 +1,6 @@
 // What every sink must do, whatever stands behind it. Each implementation runs this suite with a factory of its own;
 // a suite that only one store passes would describe the store, not the contract.
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import {
   type Event,
   type EventKind,
@@ -46,7 +46,9 @@ export interface SinkSubject {
 }
 
 const STORED = { kind: 'stored', expired: 0 } as const
-const ACCOUNT = 'account-1'
+let accounts = 0
+/** Each test has an account of its own: opening a store takes longer than a test. */
+let account = ''
 const NOW_US = 1_795_200_000_000_000
 
 /** The `n`-th stamp of the tests; `sub` = 2·NODE_ID + lane. */
@@ -54,7 +56,7 @@ const at = (n: number, sub = 0): Stamp => ({ us: NOW_US + n, sub })
 
 const mark = (n: number, fields: Partial<Mark> = {}): Mark => ({
   kind: 'start',
-  account: ACCOUNT,
+  account,
   process: 'import',
   meta: 'eu',
   uid: 'run-1',
@@ -64,7 +66,7 @@ const mark = (n: number, fields: Partial<Mark> = {}): Mark => ({
 
 const metrics = (n: number, fields: Partial<Metrics> = {}): Metrics => ({
   kind: 'metrics',
-  account: ACCOUNT,
+  account,
   process: 'import',
   meta: 'eu',
   items: [['rows', 12]],
@@ -74,7 +76,7 @@ const metrics = (n: number, fields: Partial<Metrics> = {}): Metrics => ({
 
 const exception = (n: number, fields: Partial<Exception> = {}): Exception => ({
   kind: 'exception',
-  account: ACCOUNT,
+  account,
   process: 'import',
   meta: 'eu',
   exception: 'Error: it broke',
@@ -183,61 +185,64 @@ export function sinkContract(subject: SinkSubject): void {
     ...(takes('exception') ? [exception(n + 3, fields)] : []),
   ]
 
-  async function withTrial(use: (trial: SinkTrial) => Promise<void>, prepare = true): Promise<void> {
-    const trial = await subject.open()
-    try {
-      if (prepare) expect(await trial.sink.prepare()).toEqual(STORED)
-      await use(trial)
-    } finally {
-      await trial.close()
-    }
-  }
+  let trial: SinkTrial
+  /** The account has the rows of these events and no others. */
+  const expectStored = async (events: readonly Event[], of = account) =>
+    expect(sorted(await trial.read(of))).toEqual(sorted(rowsOf(events)))
 
   /** Writes the events and expects to read back just them. */
-  const roundTrip = (events: readonly Event[]) =>
-    withTrial(async ({ sink, read }) => {
-      expect(await sink.write(events)).toEqual(STORED)
-      expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-    })
+  const roundTrip = async (events: readonly Event[]) => {
+    expect(await trial.sink.write(events)).toEqual(STORED)
+    await expectStored(events)
+  }
 
   describe.skipIf(subject.skip !== undefined)(`${subject.name} fulfils the contract of a sink:`, () => {
+    beforeAll(async () => {
+      trial = await subject.open()
+      expect(await trial.sink.prepare()).toEqual(STORED)
+    })
+    beforeEach(() => {
+      account = `account-${++accounts}`
+    })
+    afterAll(() => trial?.close())
+
     test('reads back what was stored', () => roundTrip(someOf(0)))
 
-    test('stores an empty batch', () =>
-      withTrial(async ({ sink, read }) => {
-        expect(await sink.write([])).toEqual(STORED)
-        expect(await read(ACCOUNT)).toEqual([])
-      }))
+    test('stores an empty batch', async () => {
+      const { sink, read } = trial
+      expect(await sink.write([])).toEqual(STORED)
+      expect(await read(account)).toEqual([])
+    })
 
-    test('stores a repeated batch once', () =>
-      withTrial(async ({ sink, another, read }) => {
-        const events = someOf(0)
-        for (const each of [sink, sink, another()]) expect(await each.write(events)).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-      }))
+    test('stores a repeated batch once', async () => {
+      const { sink, another } = trial
+      const events = someOf(0)
+      for (const each of [sink, sink, another()]) expect(await each.write(events)).toEqual(STORED)
+      await expectStored(events)
+    })
 
-    test('stores an event repeated in one batch once', () =>
-      withTrial(async ({ sink, read }) => {
-        const events = someOf(0)
-        expect(await sink.write([...events, ...events])).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-      }))
+    test('stores an event repeated in one batch once', async () => {
+      const { sink } = trial
+      const events = someOf(0)
+      expect(await sink.write([...events, ...events])).toEqual(STORED)
+      await expectStored(events)
+    })
 
-    test('stores the events of overlapping batches once', () =>
-      withTrial(async ({ sink, read }) => {
-        const events = [...someOf(0), ...someOf(10), ...someOf(20)]
-        expect(await sink.write(events.slice(0, -2))).toEqual(STORED)
-        expect(await sink.write(events.slice(2))).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-      }))
+    test('stores the events of overlapping batches once', async () => {
+      const { sink } = trial
+      const events = [...someOf(0), ...someOf(10), ...someOf(20)]
+      expect(await sink.write(events.slice(0, -2))).toEqual(STORED)
+      expect(await sink.write(events.slice(2))).toEqual(STORED)
+      await expectStored(events)
+    })
 
-    test('separates accounts', () =>
-      withTrial(async ({ sink, read }) => {
-        const [own, foreign] = [someOf(0), someOf(0, { account: 'account-2' })]
-        expect(await sink.write([...own, ...foreign])).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(own)))
-        expect(sorted(await read('account-2'))).toEqual(sorted(rowsOf(foreign)))
-      }))
+    test('separates accounts', async () => {
+      const { sink } = trial
+      const [own, foreign] = [someOf(0), someOf(0, { account: `${account} of another` })]
+      expect(await sink.write([...own, ...foreign])).toEqual(STORED)
+      await expectStored(own)
+      await expectStored(foreign, `${account} of another`)
+    })
 
     test('stamps keep the digits of node and lane', () =>
       roundTrip(
@@ -249,25 +254,24 @@ export function sinkContract(subject: SinkSubject): void {
     test('events of one series a nanosecond apart stay distinct', () =>
       roundTrip([0, 1, 2].flatMap((sub) => someOf(0).map((event) => ({ ...event, stamp: { ...event.stamp, sub } })))))
 
-    test('different events with the same own time stay distinct, equal ones are one', () => {
+    test('different events with the same own time stay distinct, equal ones are one', async () => {
       const own = (event: Event, atUs: number): Event => ({ ...event, stamp: ownStamp(atUs, contentOf(event)) })
       const different = ['import', 'export'].flatMap((process) => someOf(0).map((event) => ({ ...event, process })))
       const at = [NOW_US - (NOW_US % 1_000_000), NOW_US - (NOW_US % 1_000_000) + 7]
       const events = at.flatMap((atUs) => different.map((event) => own(event, atUs)))
-      return withTrial(async ({ sink, read }) => {
-        expect(await sink.write([...events, ...events])).toEqual(STORED)
-        expect(await sink.write(events)).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-      })
+      const { sink } = trial
+      expect(await sink.write([...events, ...events])).toEqual(STORED)
+      expect(await sink.write(events)).toEqual(STORED)
+      await expectStored(events)
     })
 
-    test('an event of a kind that this version does not know is not reported as stored', () =>
-      withTrial(async ({ sink, read }) => {
-        const unknown = { ...someOf(0)[0]!, kind: 'something new' } as unknown as Event
-        const answer = await sink.write([unknown]).catch((error: Error) => error)
-        expect(answer).not.toMatchObject({ kind: 'stored' })
-        expect(await read(ACCOUNT)).toEqual([])
-      }))
+    test('an event of a kind that this version does not know is not reported as stored', async () => {
+      const { sink, read } = trial
+      const unknown = { ...someOf(0)[0]!, kind: 'something new' } as unknown as Event
+      const answer = await sink.write([unknown]).catch((error: Error) => error)
+      expect(answer).not.toMatchObject({ kind: 'stored' })
+      expect(await read(account)).toEqual([])
+    })
 
     test('stores stamps far apart in one batch', () => {
       const DAY_US = 86_400_000_000
@@ -331,20 +335,7 @@ export function sinkContract(subject: SinkSubject): void {
           roundTrip(HOSTILE_TEXTS.map((name, i) => metrics(i, { items: [[name, i]] }))))
 
         test('names with a meaning in the store', () => {
-          const names = [
-            'time',
-            '_time',
-            '_value',
-            '_field',
-            'value',
-            'name',
-            'account',
-            'process',
-            'meta',
-            'at',
-            'mark',
-            'uid',
-          ]
+          const names = 'time _time _value _field value name account process meta at mark uid'.split(' ')
           return roundTrip([metrics(0, { items: names.map((name, i) => [name, i + 0.5]) })])
         })
       })
@@ -362,87 +353,83 @@ export function sinkContract(subject: SinkSubject): void {
       return roundTrip(Array.from({ length: 2_000 }, (_, i) => ({ ...one[i % one.length]!, stamp: at(i) })))
     })
 
-    test('refuses poison anywhere in a batch, and the other events can be written', () =>
-      withTrial(async ({ sink, read, poison }) => {
-        const events = [...someOf(0), ...someOf(10)]
-        const bad = poison(ACCOUNT, at(5))
-        for (const batch of [[...events.slice(0, 2), bad, ...events.slice(2)], [bad], [bad, events[0]!]]) {
-          const result = await sink.write(batch)
-          expect(result.kind).toBe('refused')
-        }
-        expect(await sink.write(events)).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-      }))
-
-    test('reasons are short and contain nothing that was sent', () =>
-      withTrial(async ({ sink, poison }) => {
-        const bad = poison(ACCOUNT, at(5))
-        const secret = 'what-the-caller-sent'
-        const neighbour = { ...bad, process: secret, meta: secret, stamp: at(6) }
-        const result = await sink.write([neighbour, { ...bad, process: secret + bad.process }])
-        if (result.kind === 'stored') throw new Error('poison was stored')
-        expect(result.reason.length).toBeLessThan(600)
-        expect(result.reason).not.toContain(secret)
-      }))
-
-    test('stores a check event of the same kind while poison is refused; no account sees it', () =>
-      withTrial(async ({ sink, read, poison }) => {
-        expect(await sink.write([poison(ACCOUNT, at(5))])).toMatchObject({ kind: 'refused' })
-        for (const like of someOf(0)) expect(await sink.check(like)).toEqual(STORED)
-        expect(await read(ACCOUNT)).toEqual([])
-      }))
-
-    test('preparing again, also concurrently, changes nothing', () =>
-      withTrial(async ({ sink, another, read }) => {
-        const first = await Promise.all([sink.prepare(), another().prepare()])
-        expect(first).toEqual([STORED, STORED])
-        const events = someOf(0)
-        expect(await sink.write(events)).toEqual(STORED)
-        expect(await another().prepare()).toEqual(STORED)
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(events)))
-      }, false))
-
-    test('stores concurrent writes', () =>
-      withTrial(async ({ sink, another, read }) => {
-        const batches = Array.from({ length: 6 }, (_, i) => someOf(i * 10))
-        const other = another()
-        const results = await Promise.all(batches.map((batch, i) => (i % 2 === 0 ? sink : other).write(batch)))
-        expect(results).toEqual(batches.map(() => STORED))
-        expect(sorted(await read(ACCOUNT))).toEqual(sorted(rowsOf(batches.flat())))
-      }))
-
-    test('erases one account permanently and no other', () =>
-      withTrial(async ({ sink, read }) => {
-        const [own, foreign] = [someOf(0), someOf(0, { account: 'account-2' })]
-        expect(await sink.write([...own, ...foreign])).toEqual(STORED)
-        for (const account of [ACCOUNT, ACCOUNT, 'account-3']) expect(await sink.erase(account)).toEqual(STORED)
-        expect(await read(ACCOUNT)).toEqual([])
-        expect(sorted(await read('account-2'))).toEqual(sorted(rowsOf(foreign)))
-      }))
-
-    test('retries every operation of an unreachable store', async () => {
-      const trial = await subject.open()
-      const sink = trial.away?.()
-      try {
-        if (sink === undefined) return
-        const [event] = someOf(0)
-        for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(ACCOUNT)])
-          expect(await answer).toMatchObject({ kind: 'retry' })
-      } finally {
-        await sink?.close()
-        await trial.close()
+    test('refuses poison anywhere in a batch, and the other events can be written', async () => {
+      const { sink, poison } = trial
+      const events = [...someOf(0), ...someOf(10)]
+      const bad = poison(account, at(5))
+      for (const batch of [[...events.slice(0, 2), bad, ...events.slice(2)], [bad], [bad, events[0]!]]) {
+        const result = await sink.write(batch)
+        expect(result.kind).toBe('refused')
       }
+      expect(await sink.write(events)).toEqual(STORED)
+      await expectStored(events)
     })
 
-    test('waits for the operator when the store rejects the credentials, in every operation', () =>
-      withTrial(async ({ stranger, read }) => {
-        const sink = stranger?.()
-        if (sink === undefined) return
-        const [event] = someOf(0)
-        for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(ACCOUNT)])
-          expect(await answer).toMatchObject({ kind: 'wait' })
-        await sink.close()
-        expect(await read(ACCOUNT)).toEqual([])
-      }))
+    test('reasons are short and contain nothing that was sent', async () => {
+      const { sink, poison } = trial
+      const bad = poison(account, at(5))
+      const secret = 'what-the-caller-sent'
+      const neighbour = { ...bad, process: secret, meta: secret, stamp: at(6) }
+      const result = await sink.write([neighbour, { ...bad, process: secret + bad.process }])
+      if (result.kind === 'stored') throw new Error('poison was stored')
+      expect(result.reason.length).toBeLessThan(600)
+      expect(result.reason).not.toContain(secret)
+    })
+
+    test('stores a check event of the same kind while poison is refused; no account sees it', async () => {
+      const { sink, read, poison } = trial
+      expect(await sink.write([poison(account, at(5))])).toMatchObject({ kind: 'refused' })
+      for (const like of someOf(0)) expect(await sink.check(like)).toEqual(STORED)
+      expect(await read(account)).toEqual([])
+    })
+
+    test('preparing again, also concurrently, changes nothing', async () => {
+      const { sink, another, read, close } = await subject.open()
+      const first = await Promise.all([sink.prepare(), another().prepare()])
+      expect(first).toEqual([STORED, STORED])
+      const events = someOf(0)
+      expect(await sink.write(events)).toEqual(STORED)
+      expect(await another().prepare()).toEqual(STORED)
+      expect(sorted(await read(account))).toEqual(sorted(rowsOf(events)))
+      await close()
+    })
+
+    test('stores concurrent writes', async () => {
+      const { sink, another } = trial
+      const batches = Array.from({ length: 6 }, (_, i) => someOf(i * 10))
+      const other = another()
+      const results = await Promise.all(batches.map((batch, i) => (i % 2 === 0 ? sink : other).write(batch)))
+      expect(results).toEqual(batches.map(() => STORED))
+      await expectStored(batches.flat())
+    })
+
+    test('erases one account permanently and no other', async () => {
+      const { sink, read } = trial
+      const [own, foreign] = [someOf(0), someOf(0, { account: `${account} of another` })]
+      expect(await sink.write([...own, ...foreign])).toEqual(STORED)
+      for (const one of [account, account, `${account} of nobody`]) expect(await sink.erase(one)).toEqual(STORED)
+      expect(await read(account)).toEqual([])
+      await expectStored(foreign, `${account} of another`)
+    })
+
+    test('retries every operation of an unreachable store', async () => {
+      const sink = trial.away?.()
+      if (sink === undefined) return
+      const [event] = someOf(0)
+      for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(account)])
+        expect(await answer).toMatchObject({ kind: 'retry' })
+      await sink.close()
+    })
+
+    test('waits for the operator when the store rejects the credentials, in every operation', async () => {
+      const { stranger, read } = trial
+      const sink = stranger?.()
+      if (sink === undefined) return
+      const [event] = someOf(0)
+      for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(account)])
+        expect(await answer).toMatchObject({ kind: 'wait' })
+      await sink.close()
+      expect(await read(account)).toEqual([])
+    })
   })
 }

@@ -1,10 +1,8 @@
 // Two accounts that use the same names at the same time, with dead letters of each: nothing of one is ever seen by the other, in no answer,
 // figure or label, and the account of an event is that of its key whatever the event says.
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
-import { createLog } from '../../src/log.ts'
-import { openDeadLetters } from '../../src/state/dead-letters.ts'
+import { buryIn } from '../support/bury.ts'
 import { engineMissing } from '../support/engine.ts'
 import { untilShipped } from '../support/oracle.ts'
 import { type Caller, createStintProcess } from '../support/process.ts'
@@ -88,13 +86,8 @@ test.skipIf(engineMissing !== undefined)('two accounts with the same names see o
 
   // One dead letter each, put where the shippers put them.
   await stint.terminate()
-  const letters = openDeadLetters({
-    path: join(stint.dataDir, 'dead.sqlite'),
-    maxBytes: 1e9,
-    clock: systemClock,
-    log: createLog({ level: 'silent', pretty: false }),
-  })
-  letters.bury(
+  buryIn(
+    stint.dataDir,
     people.map(({ caller, own }) => ({
       destination: 'exceptions',
       account: caller.account,
@@ -102,7 +95,6 @@ test.skipIf(engineMissing !== undefined)('two accounts with the same names see o
       record: JSON.stringify(['x', systemClock.wallUs(), 0, caller.account, 'same name', '', `dead of ${own}`]),
     })),
   )
-  letters.close()
   await stint.start()
   for (const { caller, own, other, others } of people) {
     const text = await (await caller.get('/api/dead')).text()

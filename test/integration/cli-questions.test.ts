@@ -1,12 +1,9 @@
 // The questions of the command line, asked of the real process: what is printed is what the API answers, in each of its forms.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import { systemClock } from '../../src/clock.ts'
 import { toRecord } from '../../src/event/record.ts'
-import { createLog } from '../../src/log.ts'
-import { openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createPerson, type Ran } from '../cli/cli-cast.ts'
 import { MAIN } from '../cli/exec/exec-cast.ts'
+import { buryIn } from '../support/bury.ts'
 import { missing } from '../support/needs.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -344,30 +341,13 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
 
     beforeAll(async () => {
       await stint.terminate()
-      const dead = openDeadLetters({
-        path: join(stint.dataDir, 'dead.sqlite'),
-        maxBytes: 2 ** 20,
-        clock: systemClock,
-        log: createLog({ level: 'silent', pretty: false }),
-      })
-      const bury = (process: string, reason: string) =>
-        dead.bury([
-          {
-            destination: 'exceptions',
-            account: caller.account,
-            reason,
-            record: toRecord({
-              kind: 'exception',
-              account: caller.account,
-              process,
-              meta: '',
-              stamp: { us: Date.now() * 1000, sub: 0 },
-              exception: `of ${process} \u001b[2J`,
-            }),
-          },
-        ])
-      for (const name of ['first', 'second', 'third', 'fourth']) bury(name, `refused: ${name}`)
-      dead.close()
+      const { account } = caller
+      const common = { kind: 'exception', account, meta: '', stamp: { us: Date.now() * 1000, sub: 0 } } as const
+      const bury = (process: string) => {
+        const record = toRecord({ ...common, process, exception: `of ${process} \u001b[2J` })
+        buryIn(stint.dataDir, [{ destination: 'exceptions', account, reason: `refused: ${process}`, record }])
+      }
+      for (const name of ['first', 'second', 'third', 'fourth']) bury(name)
       await stint.start()
       ids = await list()
     })

@@ -70,6 +70,12 @@ export function createCaller(url: string, { key, cookie, serviceName }: Credenti
   }
 }
 
+/** A session of somebody who has an account. */
+export async function signInAt(url: string, email = 'ada@example.com', password = PASSWORD): Promise<ApiCaller> {
+  const { headers } = await createCaller(url).post('/api/session', { email, password })
+  return createCaller(url, { cookie: headers.get('set-cookie')!.split(';')[0]! })
+}
+
 /** Creates an account over HTTP. Throws when it is refused. */
 export async function signUpAt(url: string, email = 'ada@example.com'): Promise<SignedUp> {
   const { status, headers, text, json } = await createCaller(url).post('/api/accounts', { email, password: PASSWORD })

@@ -1,33 +1,15 @@
 // The routes of watches, channels and alerts, and the command line over them, against the real service.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPerson } from '../cli/cli-cast.ts'
-import { startApp, type TestApp } from '../support/app.ts'
+import { useApp } from '../support/app.ts'
+import { createCaller, signInAt } from '../support/caller.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-let app: TestApp
-let cookie = ''
-let key = ''
-beforeAll(async () => {
-  app = await startApp()
-  const signIn = await app.fetch('/api/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-  })
-  cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
-  const made = await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })
-  key = made.json.key.secret
-})
-afterAll(() => app.stop())
-
-const ask = (method: string, path: string, body?: unknown, credentials: Record<string, string> = { cookie }) =>
-  app.fetch(path, {
-    method,
-    headers: { ...credentials, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+const app = await useApp()
+const { call: ask } = await signInAt(app.url)
+const key: string = (await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })).json.key.secret
 const channel = async (body: object = {}) =>
   (await ask('POST', '/api/channels', { name: 'hook', kind: 'webhook', url: 'https://example.com/x', ...body })).json
     .channel
@@ -160,31 +142,31 @@ describe('a watch', () => {
     const { id } = (await ask('POST', '/api/watches', { ...body, name: '<b>', long: '1m' })).json.watch
     const { badge } = (await ask('POST', `/api/watches/${id}/badge`)).json.watch
     expect(badge).toMatch(/^\/badge\/[\w-]{43}$/)
-    const svg = await ask('GET', `${badge}.svg`, undefined, {})
+    const svg = await app.fetch(`${badge}.svg`)
     expect([svg.status, svg.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
     expect(svg.text).toContain('&lt;b&gt;: ok')
-    expect((await ask('GET', `${badge}.json`, undefined, {})).json).toEqual({ name: '<b>', state: 'ok', firing: 0 })
+    expect((await app.fetch(`${badge}.json`)).json).toEqual({ name: '<b>', state: 'ok', firing: 0 })
     expect((await ask('DELETE', `/api/watches/${id}/badge`)).status).toBe(204)
-    expect((await ask('GET', `${badge}.svg`, undefined, {})).status).toBe(404)
+    expect((await app.fetch(`${badge}.svg`)).status).toBe(404)
   })
 })
 
 describe('a key with the scope manage', () => {
-  const credentials = () => ({ 'x-stint-api-key': key })
+  const { get, post } = createCaller(app.url, { key })
 
   test('manages watches, but neither reads nor writes events', async () => {
-    expect((await ask('GET', '/api/watches', undefined, credentials())).status).toBe(200)
-    expect((await ask('GET', '/api/timings', undefined, credentials())).status).toBe(403)
-    expect((await ask('POST', '/v1/start', { process: 'x' }, credentials())).status).toBe(403)
+    expect((await get('/api/watches')).status).toBe(200)
+    expect((await get('/api/timings')).status).toBe(403)
+    expect((await post('/v1/start', { process: 'x' })).status).toBe(403)
   })
 
   test('cannot create or rotate keys with scopes that it lacks', async () => {
-    const create = (scopes: string[]) => ask('POST', '/api/keys', { name: 'x', scopes }, credentials())
+    const create = (scopes: string[]) => post('/api/keys', { name: 'x', scopes })
     expect((await create(['manage'])).status).toBe(201)
     expect((await create(['write'])).json.code).toBe('scope_missing')
-    const { keys } = (await ask('GET', '/api/keys', undefined, credentials())).json
+    const { keys } = (await get('/api/keys')).json
     const wider = keys.find(({ scopes }: { scopes: string[] }) => scopes.includes('write'))
-    const rotated = await ask('POST', `/api/keys/${wider.id}/rotate`, {}, credentials())
+    const rotated = await post(`/api/keys/${wider.id}/rotate`, {})
     expect(rotated.json.code).toBe('scope_missing')
   })
 })

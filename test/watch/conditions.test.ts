@@ -2,10 +2,12 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { type SignedUp, signUpAt } from '../support/caller.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
 import { missing } from '../support/needs.ts'
 import type { Env } from '../support/process.ts'
 import { createQuickProcess, type QuickProcess } from '../support/quick-clock.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 const DAY_MS = 86_400_000
@@ -20,36 +22,12 @@ interface Body {
 function createReceiver() {
   const bodies: Body[] = []
   const beats: number[] = []
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      if (new URL(request.url).pathname === '/beat') beats.push(Date.now())
-      else bodies.push(await request.json())
-      return new Response('ok')
-    },
+  const { url, close } = startReceiver(({ path, text }) => {
+    if (path === '/beat') beats.push(Date.now())
+    else bodies.push(JSON.parse(text))
+    return new Response('ok')
   })
-  return { url: `http://127.0.0.1:${server.port}`, bodies, beats, close: () => server.stop(true) }
-}
-
-interface Session {
-  /** With the session, or with a key below /v1. */
-  post(path: string, body: unknown): Promise<Response>
-}
-
-async function signUp(url: string): Promise<Session> {
-  const send = (path: string, body: unknown, headers: Record<string, string>) =>
-    fetch(url + path, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  const made = await send('/api/accounts', { email: 'ada@example.com', password: 'a long enough password' }, {})
-  const cookie = made.headers.get('set-cookie')!.split(';')[0]!
-  const { secret } = (await made.json()).key
-  return {
-    post: (path, body) => send(path, body, path.startsWith('/v1/') ? { 'x-stint-api-key': secret } : { cookie }),
-  }
+  return { url, bodies, beats, close }
 }
 
 const influxEnv = async (): Promise<Env> => {
@@ -66,15 +44,20 @@ for (const { name, env, reason } of STORES) {
   describe.skipIf(reason !== undefined)(`watches over ${name}`, () => {
     const receiver = createReceiver()
     let stint: QuickProcess
-    let caller: Session
+    let caller: SignedUp
     let channel = ''
 
     const watch = async (process: string, conditions: object) => {
-      const made = await caller.post('/api/watches', { name: process, process, channels: [channel], ...conditions })
+      const made = await caller.bySession.post('/api/watches', {
+        name: process,
+        process,
+        channels: [channel],
+        ...conditions,
+      })
       expect(made.status).toBe(201)
     }
     const send = async (kind: string, body: object) => {
-      expect((await caller.post(`/v1/${kind}`, body)).status).toBe(201)
+      expect((await caller.byKey.post(`/v1/${kind}`, body)).status).toBe(201)
     }
     const got = (type: string, process: string) =>
       receiver.bodies.filter((body) => body.type === `alert.${type}` && body.data.process === process)
@@ -88,9 +71,9 @@ for (const { name, env, reason } of STORES) {
         ...(await env()),
       })
       await stint.start()
-      caller = await signUp(stint.url)
-      const made = await caller.post('/api/channels', { name: 'hook', kind: 'webhook', url: receiver.url })
-      channel = (await made.json()).channel.id
+      caller = await signUpAt(stint.url)
+      const hook = { name: 'hook', kind: 'webhook', url: receiver.url }
+      channel = (await caller.bySession.post('/api/channels', hook)).json.channel.id
     })
     afterAll(async () => {
       await stint?.close()
@@ -177,8 +160,8 @@ test.skipIf(missing('chdb') !== undefined)('without evaluation there is no heart
   })
   try {
     await stint.start()
-    const caller = await signUp(stint.url)
-    const made = await caller.post('/api/watches', { name: 'a', process: 'a', failed: {}, channels: [] })
+    const { bySession } = await signUpAt(stint.url)
+    const made = await bySession.post('/api/watches', { name: 'a', process: 'a', failed: {}, channels: [] })
     expect(made.status).toBe(201)
     await stint.terminate()
     receiver.beats.length = 0 // there was nothing to evaluate

@@ -1,9 +1,10 @@
 // Maintenances: when one is under way, and the API and the command line that manage them.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { heldUntilUs, type MaintenanceSpec, maintenanceUntilUs } from '../../src/watch/maintenance.ts'
 import { createPerson } from '../cli/cli-cast.ts'
-import { startApp, type TestApp } from '../support/app.ts'
+import { useApp } from '../support/app.ts'
+import { signInAt } from '../support/caller.ts'
 
 const us = (text: string) => Date.parse(text) * 1000
 const specOf = (over: Partial<MaintenanceSpec>): MaintenanceSpec => ({
@@ -94,28 +95,11 @@ describe('a maintenance', () => {
   })
 })
 
-describe('over the API', () => {
-  let app: TestApp
-  let cookie = ''
-  let key = ''
-  const ask = (method: string, path: string, body?: unknown) =>
-    app.fetch(path, {
-      method,
-      headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-  beforeAll(async () => {
-    app = await startApp()
-    const signIn = await app.fetch('/api/session', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-    })
-    cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
-    key = (await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })).json.key.secret
-  })
-  afterAll(() => app.stop())
+const app = await useApp()
+const { call: ask } = await signInAt(app.url)
+const key = (await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })).json.key.secret
 
+describe('over the API', () => {
   test('a maintenance is planned, changed, listed and deleted', async () => {
     const to = '2999-01-01T00:00:00.000Z'
     const { status, json } = await ask('POST', '/api/maintenance', { process: 'nightly*', to })

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 import { createPerson } from '../cli/cli-cast.ts'
+import { type ApiCaller, signUpAt } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 60_000
@@ -19,37 +21,18 @@ interface Received {
 describe.skipIf(missing('chdb') !== undefined)('watches', () => {
   const received: Received[] = []
   let status = 200
-  const receiver = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      const text = await request.text()
-      const headers = Object.fromEntries(request.headers)
-      if (status === 200) received.push({ id: headers['webhook-id'] ?? '', headers, text, body: JSON.parse(text) })
-      return new Response('taken', { status })
-    },
+  const receiver = startReceiver(({ headers: sent, text }) => {
+    const headers = Object.fromEntries(sent)
+    if (status === 200) received.push({ id: headers['webhook-id'] ?? '', headers, text, body: JSON.parse(text) })
+    return new Response('taken', { status })
   })
   const stint = createQuickProcess({ NOTIFY_PRIVATE: 'true' })
-  let cookie = ''
-  let key = ''
+  let ask: ApiCaller['call']
+  let byKey: ApiCaller
   let channel = ''
   let secret = ''
 
-  const ask = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(stint.url + path, {
-      method,
-      headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : undefined }
-  }
-  const send = (path: string, body: object) =>
-    fetch(`${stint.url}/v1/${path}`, {
-      method: 'POST',
-      headers: { 'x-stint-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
+  const send = (path: string, body: object) => byKey.post(`/v1/${path}`, body)
   const watch = async (process: string, conditions: object) => {
     const made = await ask('POST', '/api/watches', { name: process, process, channels: [channel], ...conditions })
     expect(made.status).toBe(201)
@@ -62,24 +45,16 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
 
   beforeAll(async () => {
     await stint.start()
-    const response = await fetch(`${stint.url}/api/accounts`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password' }),
-    })
-    cookie = response.headers.get('set-cookie')!.split(';')[0]!
-    key = (await response.json()).key.secret
-    const made = await ask('POST', '/api/channels', {
-      name: 'hook',
-      kind: 'webhook',
-      url: `http://127.0.0.1:${receiver.port}/`,
-    })
+    const person = await signUpAt(stint.url)
+    byKey = person.byKey
+    ask = person.bySession.call
+    const made = await ask('POST', '/api/channels', { name: 'hook', kind: 'webhook', url: `${receiver.url}/` })
     expect(made.status).toBe(201)
     channel = made.json.channel.id
     secret = made.json.channel.secret
   })
   afterAll(async () => {
-    await receiver.stop(true)
+    await receiver.close()
     await stint.close()
   })
 
@@ -114,14 +89,6 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await send('end', { process: 'job', uid: 'b' })
     await gets('alert.resolved', 'job', 2)
     expect(new Set(received.map(({ id }) => id)).size).toBe(received.length)
-  })
-
-  test('a metric above its limit fires and resolves', async () => {
-    await watch('queue', { metric: { name: 'depth', window: '10s', of: 'last', above: 5 } })
-    await send('metrics', { process: 'queue', items: { depth: 9 } })
-    await gets('alert.firing', 'queue')
-    await send('metrics', { process: 'queue', items: { depth: 1 } })
-    await gets('alert.resolved', 'queue')
   })
 
   test('a kill loses no notification and repeats none with another id', async () => {

@@ -1,42 +1,26 @@
 // A secret that a channel keeps is sent only to the server that it was given for, and a viewer sees no address that
 // may hold one. Over the API of the real service.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { CHANNEL_KINDS, channelKind } from '../../../src/wire/channel-kinds.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
-import { type Answer, PASSWORD } from '../../support/caller.ts'
+import { useApp } from '../../support/app.ts'
+import { type Answer, createCaller, PASSWORD } from '../../support/caller.ts'
+import { startReceiver } from '../../support/receiver.ts'
 
 const SECRET = 's3cr3tQQs3cr3tQQs3cr3tQQs3cr3tQQ'
 const BOT = `1:${SECRET}`
 const seen: string[] = []
-const receiver = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  async fetch(request) {
-    seen.push(JSON.stringify([request.url, [...request.headers], await request.text()]))
-    return new Response(new URL(request.url).pathname)
-  },
+const receiver = startReceiver(({ path, headers, text }) => {
+  seen.push(JSON.stringify([path, [...headers], text]))
+  return new Response(path)
 })
-const stranger = `http://127.0.0.1:${receiver.port}/`
+const stranger = `${receiver.url}/`
 
-let app: TestApp
-let key = ''
-beforeAll(async () => {
-  app = await startApp({ env: { NOTIFY_PRIVATE: 'true' } })
-  const made = await app.rooms.accounts.keys.create(app.account, 'manage', ['manage'])
-  key = made.secret
-})
-afterAll(async () => {
-  await app.stop()
-  receiver.stop(true)
-})
+afterAll(receiver.close)
 beforeEach(() => void seen.splice(0))
 
-const ask = (method: string, path: string, body?: unknown) =>
-  app.fetch(path, {
-    method,
-    key,
-    ...(body !== undefined && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
-  })
+const app = await useApp({ env: { NOTIFY_PRIVATE: 'true' } })
+const { secret: key } = await app.rooms.accounts.keys.create(app.account, 'manage', ['manage'])
+const { call: ask } = createCaller(app.url, { key })
 
 /** Each kind with a secret besides its address: a channel, the pointer to its secret, and another value of the secret. */
 const KINDS: [created: Record<string, unknown>, pointer: string, hidden: object, fresh: object][] = [

@@ -1,45 +1,20 @@
 // Channels of every kind over the API of the real service: secrets, changes, filters.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { CHANNEL_KINDS } from '../../../src/wire/channel-kinds.ts'
 import { createPerson } from '../../cli/cli-cast.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { useApp } from '../../support/app.ts'
+import { signInAt } from '../../support/caller.ts'
+import { startReceiver } from '../../support/receiver.ts'
 
 const KEY = 'R0123456789abcdefghijklmnopqrstu'
 const TOKEN = '123456:AAsecretsecret'
-const posted: { path: string; headers: Record<string, string> }[] = []
 let status = 200
-const receiver = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  fetch(request) {
-    posted.push({ path: new URL(request.url).pathname, headers: Object.fromEntries(request.headers) })
-    return new Response(`you sent ${request.headers.get('x-key')}`, { status })
-  },
-})
-const local = (path: string) => `http://127.0.0.1:${receiver.port}${path}`
+const receiver = startReceiver(({ headers }) => new Response(`you sent ${headers.get('x-key')}`, { status }))
+afterAll(receiver.close)
+const local = (path: string) => receiver.url + path
 
-let app: TestApp
-let cookie = ''
-beforeAll(async () => {
-  app = await startApp({ env: { NOTIFY_PRIVATE: 'true' } })
-  const signIn = await app.fetch('/api/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-  })
-  cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
-})
-afterAll(async () => {
-  await app.stop()
-  receiver.stop(true)
-})
-
-const ask = (method: string, path: string, body?: unknown) =>
-  app.fetch(path, {
-    method,
-    headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
+const app = await useApp({ env: { NOTIFY_PRIVATE: 'true' } })
+const { call: ask } = await signInAt(app.url)
 const create = async (body: object) => (await ask('POST', '/api/channels', { name: 'c', ...body })).json.channel
 const show = async (id: string) => (await ask('GET', `/api/channels/${id}`)).json.channel
 const change = async (id: string, body: object) => (await ask('PATCH', `/api/channels/${id}`, body)).json
@@ -88,8 +63,8 @@ describe('secrets', () => {
     expect([changed, channel.headers]).toEqual([true, { 'X-Key': '…', 'X-New': '…' }])
     const { json } = await ask('POST', `/api/channels/${id}/test`)
     expect(json).toEqual({ detail: '200 you sent …' })
-    expect(posted.at(-1)!.headers).toMatchObject({ 'x-key': 's3cr3tQQ', 'x-new': '2' })
-    expect(posted.at(-1)!.headers['x-old']).toBeUndefined()
+    const sent = receiver.requests.at(-1)!.headers
+    expect(['x-key', 'x-new', 'x-old'].map((name) => sent.get(name))).toEqual(['s3cr3tQQ', '2', null])
     expect((await change(id, { headers: null })).channel.headers).toBeUndefined()
   })
 })
@@ -127,7 +102,7 @@ test('a channel is changed: its filters at once, its address with the state', as
   expect((await change(id, { url: local('/b') })).channel).toMatchObject({ state: 'untested', last: null, ...filters })
   status = 200
   expect((await ask('POST', `/api/channels/${id}/test`)).status).toBe(200)
-  expect(posted.at(-1)!.path).toBe('/b')
+  expect(receiver.requests.at(-1)!.path).toBe('/b')
   expect((await show(id)).state).toBe('delivered')
   expect((await change(id, { conditions: null, delay: null })).channel).toMatchObject({ conditions: null, delay: null })
   expect((await ask('PATCH', `/api/channels/${id}`, { kind: 'slack' })).status).toBe(422)
@@ -150,7 +125,8 @@ test('stint channel adds, changes, lists, tests and deletes, and reads secrets f
   const args = ['channel', 'add', 'own', local('/cli'), '--header', 'X-Key: a b', '--only-firing']
   const own = (await run(args, { env })).stdout.trim()
   expect((await run('channel test own', { env })).stderr).toContain('Delivered: 200')
-  expect(posted.at(-1)).toMatchObject({ path: '/cli', headers: { 'x-key': 'a b' } })
+  const { path, headers } = receiver.requests.at(-1)!
+  expect([path, headers.get('x-key')]).toEqual(['/cli', 'a b'])
   expect(await run('channel change own --name mine', { env })).toMatchObject({ stderr: 'Channel own changed.\n' })
   expect(await run('channel change mine --name mine', { env })).toMatchObject({ stderr: 'Nothing to change.\n' })
   expect((await run('channel change mine', { env })).exitCode).toBe(2)

@@ -5,36 +5,24 @@ import { createDeliver, type Deliver } from '../../../src/watch/delivery/deliver
 import { DeliveryError } from '../../../src/watch/delivery/delivery-error.ts'
 import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
 import type { Channel, WatchStore } from '../../../src/watch/storage/watch-store.ts'
+import { type Received, startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { alertOf, channelOf, notificationOf, opened, openStore, silent, watchOf } from '../watch-cast.ts'
 
-interface Received {
-  readonly path: string
-  readonly headers: Record<string, string>
-  readonly body: string
-}
-const received: Received[] = []
-let answer: (path: string) => Response = () => new Response('ok')
-const server = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  async fetch(request) {
-    const { pathname: path } = new URL(request.url)
-    received.push({ path, headers: Object.fromEntries(request.headers), body: await request.text() })
-    return answer(path)
-  },
-})
-const url = (path: string) => `http://127.0.0.1:${server.port}${path}`
+const receiver = startReceiver()
+afterAll(receiver.close)
+const received = receiver.requests
+const url = (path: string) => receiver.url + path
+const sent = () => received.map(({ headers }) => headers.get('webhook-id'))
 
 let store: WatchStore
 let now: number
 beforeEach(() => {
   received.length = 0
-  answer = () => new Response('ok')
+  receiver.answer = () => new Response('ok')
   store = openStore(tempDir('outbox'))
   now = Date.now() * 1000
 })
-afterAll(() => server.stop(true))
 
 const outboxOf = (mayDeliver = () => true, deliver?: Deliver) =>
   createOutbox({
@@ -66,11 +54,11 @@ describe('a webhook', () => {
     const channel = channelOf('cha_1', { target: url('/hook') })
     await fill(channel, 1)
     await outboxOf().step()
-    const [{ headers, body }] = received as [Received]
+    const [{ headers: sentHeaders, text: body }] = received as [Received]
+    const headers = Object.fromEntries(sentHeaders)
     expect(new Webhook(channel.secret!).verify(body, headers)).toEqual(JSON.parse(body))
     expect(() => new Webhook('whsec_AAAA').verify(body, headers)).toThrow()
-    expect(headers['webhook-id']).toBe('msg_0')
-    expect(headers['content-type']).toBe('application/json')
+    expect(headers).toMatchObject({ 'webhook-id': 'msg_0', 'content-type': 'application/json' })
     const { facts: _, ...expected } = notificationOf('msg_0', 'cha_1', 'ale_0').body
     expect(JSON.parse(body)).toEqual(expected)
     expect(await store.outbox()).toEqual({ waiting: 0 })
@@ -81,14 +69,12 @@ describe('a webhook', () => {
   test('gets every notification, also many at once', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 30)
     await outboxOf().step()
-    expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(
-      Array.from({ length: 30 }, (_, i) => `msg_${i}`),
-    )
+    expect(sent()).toEqual(Array.from({ length: 30 }, (_, i) => `msg_${i}`))
   })
 
   test('is retried with back-off and the same id until it is accepted', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response('broken', { status: 500 })
+    receiver.answer = () => new Response('broken', { status: 500 })
     const outbox = outboxOf()
     await outbox.step()
     await outbox.step()
@@ -104,18 +90,18 @@ describe('a webhook', () => {
     await outbox.step()
     expect(received).toHaveLength(2)
     now += 10e6
-    answer = () => new Response(null, { status: 204 })
+    receiver.answer = () => new Response(null, { status: 204 })
     await outbox.step()
-    expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(['msg_0', 'msg_0', 'msg_0'])
+    expect(sent()).toEqual(['msg_0', 'msg_0', 'msg_0'])
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
 
   test('gets the notifications of one alert in order, also when the first is retried', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response('broken', { status: 500 })
+    receiver.answer = () => new Response('broken', { status: 500 })
     const outbox = outboxOf()
     await outbox.step()
-    answer = () => new Response('ok')
+    receiver.answer = () => new Response('ok')
     const resolved = {
       id: 'ale_0',
       resolvedUs: now,
@@ -127,13 +113,12 @@ describe('a webhook', () => {
     await outbox.step()
     now += 5e6
     await outbox.step()
-    const ids = received.map(({ headers }) => headers['webhook-id'])
-    expect(ids).toEqual(['msg_0', 'msg_other', 'msg_0', 'msg_end'])
+    expect(sent()).toEqual(['msg_0', 'msg_other', 'msg_0', 'msg_end'])
   })
 
   test('is given up after 24 hours', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response(null, { status: 503 })
+    receiver.answer = () => new Response(null, { status: 503 })
     const outbox = outboxOf()
     for (let hours = 0; hours < 30; hours++, now += 3600e6) await outbox.step()
     expect(received.length).toBeGreaterThan(20)
@@ -144,7 +129,7 @@ describe('a webhook', () => {
 
   test('that answers 410 is disabled and gets nothing more', async () => {
     await fill(channelOf('cha_1', { target: url('/gone') }), 3)
-    answer = () => new Response(null, { status: 410 })
+    receiver.answer = () => new Response(null, { status: 410 })
     const outbox = outboxOf()
     await outbox.step()
     now += 3600e6
@@ -159,7 +144,7 @@ test('a receiver that does not answer delays no other channel', async () => {
   await store.addChannel(channelOf('cha_2', { target: url('/fast') }), 10)
   await fill(channelOf('cha_1', { target: url('/slow') }), 1)
   await store.commit([opened(alertOf('ale_x', 'wat_1'), [notificationOf('msg_x', 'cha_2')])], new Map(), now)
-  answer = (path) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
+  receiver.answer = ({ path }) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
   const step = outboxOf().step()
   while (!received.some(({ path }) => path === '/fast')) await Bun.sleep(5)
   await step
@@ -171,7 +156,7 @@ test('a broken channel with thousands of waiting notifications delays no other c
   await store.addChannel(channelOf('cha_2', { target: url('/fast') }), 10)
   await fill(channelOf('cha_1', { target: url('/broken') }), 2100)
   await store.commit([opened(alertOf('ale_x', 'wat_1'), [notificationOf('msg_x', 'cha_2')])], new Map(), now)
-  answer = (path) => new Response(null, { status: path === '/broken' ? 500 : 200 })
+  receiver.answer = ({ path }) => new Response(null, { status: path === '/broken' ? 500 : 200 })
   await outboxOf().step()
   expect(received.map(({ path }) => path).sort()).toEqual(['/broken', '/fast'])
 })
@@ -193,7 +178,7 @@ test('many channels that do not answer leave a turn to the others', async () => 
     new Map(),
     now,
   )
-  answer = (path) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
+  receiver.answer = ({ path }) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
   const outbox = outboxOf()
   await outbox.step()
   await outbox.step()
@@ -202,7 +187,7 @@ test('many channels that do not answer leave a turn to the others', async () => 
 
 test('a channel that answers slowly gives its turn to others', async () => {
   await fill(channelOf('cha_1', { target: url('/hook') }), 30)
-  answer = () => {
+  receiver.answer = () => {
     now += 6e6
     return new Response('ok')
   }
@@ -238,7 +223,7 @@ describe('people', () => {
     await fill(channelOf('cha_1', { kind: 'slack', target: url('/slack') }), 200)
     await outboxOf().step()
     expect(received).toHaveLength(1)
-    const { text } = JSON.parse(received[0]!.body)
+    const { text } = JSON.parse(received[0]!.text)
     expect(text).toContain('*Firing*: ale_0 is late')
     expect(text).toContain('… and 170 more')
     expect(await store.outbox()).toEqual({ waiting: 0 })
@@ -261,7 +246,7 @@ describe('people', () => {
     now += 30e6
     await outbox.step()
     expect(received).toHaveLength(11)
-    expect(received.at(-1)!.headers).toMatchObject({
+    expect(Object.fromEntries(received.at(-1)!.headers)).toMatchObject({
       title: '[Stint] 10 firing',
       priority: 'high',
       tags: 'rotating_light',
@@ -277,7 +262,7 @@ describe('people', () => {
     const notification = { ...rest, body: { ...body, data: { ...body.data, summary: '<!channel> *a* & b' } } }
     await store.commit([opened(alertOf('ale_0', 'wat_1'), [notification])], new Map(), now)
     await outboxOf().step()
-    expect(JSON.parse(received[0]!.body)).toEqual({
+    expect(JSON.parse(received[0]!.text)).toEqual({
       text: '*Firing*: &lt;!channel&gt; *a* &amp; b <https://stint.example/alerts|Open>',
     })
   })
@@ -291,7 +276,7 @@ test('a node that lost its lease in the middle of a delivery sends nothing more'
   await outboxOf(() => false).step()
   expect(received).toHaveLength(2)
   await outboxOf().step()
-  expect(received.map(({ headers }) => headers['webhook-id'])).toEqual(['msg_0', 'msg_1', 'msg_2'])
+  expect(sent()).toEqual(['msg_0', 'msg_1', 'msg_2'])
 })
 
 test('channels that are pending or disabled get nothing', async () => {
@@ -321,7 +306,6 @@ describe('a notification that is refused', () => {
       new Map(),
       now,
     )
-  const sent = () => received.map(({ headers }) => headers['webhook-id'])
 
   const REFUSED = [
     { name: 'refuses the beginning again is not notified of the end', statuses: [400, 400], ids: ['msg_0'] },
@@ -330,13 +314,13 @@ describe('a notification that is refused', () => {
   ]
   test.each(REFUSED)('at the end of its alert, a receiver that $name', async ({ statuses, ids }) => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response('no', { status: 400 })
+    receiver.answer = () => new Response('no', { status: 400 })
     const outbox = outboxOf()
     for (let i = 0; i < 3; i++, now += 30e6) await outbox.step()
     received.length = 0
     await end()
     const left = [...statuses]
-    answer = () => new Response('', { status: left.shift() ?? 200 })
+    receiver.answer = () => new Response('', { status: left.shift() ?? 200 })
     for (let i = 0; i < 3; i++, now += 30e6) await outbox.step()
     expect(sent()).toEqual(ids)
     expect(await store.outbox()).toEqual({ waiting: 0 })
@@ -344,10 +328,10 @@ describe('a notification that is refused', () => {
 
   test('does not keep the end from a receiver that took a reminder', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response('no', { status: 400 })
+    receiver.answer = () => new Response('no', { status: 400 })
     const outbox = outboxOf()
     await outbox.step()
-    answer = () => new Response('')
+    receiver.answer = () => new Response('')
     const reminder = { ...notificationOf('msg_reminder', 'cha_1', 'ale_0') }
     const notifications = [{ ...reminder, body: { ...reminder.body, type: 'alert.reminder' as const } }]
     await store.commit([{ kind: 'remind', id: 'ale_0', remindUs: now, notifications }], new Map(), now)
@@ -359,10 +343,10 @@ describe('a notification that is refused', () => {
 
   test('with a 4xx is tried again: its receiver may have been set up wrongly for a while', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response('', { status: 404 })
+    receiver.answer = () => new Response('', { status: 404 })
     const outbox = outboxOf()
     await outbox.step()
-    answer = () => new Response('')
+    receiver.answer = () => new Response('')
     now += 5e6
     await outbox.step()
     expect(sent()).toEqual(['msg_0', 'msg_0'])
@@ -370,7 +354,7 @@ describe('a notification that is refused', () => {
 
   test('waits as long as its receiver asks', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    answer = () => new Response('', { status: 429, headers: { 'retry-after': '90' } })
+    receiver.answer = () => new Response('', { status: 429, headers: { 'retry-after': '90' } })
     const outbox = outboxOf()
     await outbox.step()
     now += 89e6
@@ -405,7 +389,7 @@ describe('a notification that is refused', () => {
     // an alert of the same watch that this channel was not notified of
     await store.commit([opened(alertOf('ale_other', 'wat_1'), [])], new Map(), now)
     const outbox = outboxOf()
-    const actions = () => received.map(({ body }) => JSON.parse(body).event_action)
+    const actions = () => received.map(({ text }) => JSON.parse(text).event_action)
     await outbox.step()
     expect(actions()).toEqual(['trigger'])
     await end('ale_0')
@@ -424,10 +408,10 @@ test('a held notification is sent when its time has come, and is then tried for 
   const outbox = outboxOf()
   await outbox.step()
   now += 48 * 3600e6
-  answer = () => new Response('', { status: 500 })
+  receiver.answer = () => new Response('', { status: 500 })
   await outbox.step()
   now += 3600e6
-  answer = () => new Response('')
+  receiver.answer = () => new Response('')
   await outbox.step()
   expect(received).toHaveLength(2)
   expect(await store.outbox()).toEqual({ waiting: 0 })
