@@ -216,6 +216,21 @@ describe('different events of one series', () => {
     expect(seen.size).toBe(600)
   })
 
+  test('metrics take their stamp in the series of each of their names', () => {
+    const stamps = createOwnStamps(memory())
+    const taken = claimNs(
+      stamps,
+      metrics([
+        ['a', 0],
+        ['b', 0],
+      ]),
+      US,
+    )
+    const alike = Array.from({ length: 10_000 }, (_, i) => metrics([['b', i]]))
+    const event = alike.find((one) => formatStampNs(ownStamp(US, contentOf(one))) === taken)!
+    expect(claimNs(stamps, event, US)).not.toBe(taken)
+  })
+
   test('continue in the next µs when one is full, and retries still get their stamps', () => {
     const stamps = createOwnStamps(memory())
     const events = Array.from({ length: 2000 }, (_, i) => mark({ uid: `u${i}` }))

@@ -164,6 +164,15 @@ test('with all segments missing, the loss is counted and new records are deliver
   expect(appended).toBe(true)
 })
 
+test('after all segments were lost, records of the next process survive a further restart', async () => {
+  const { disk } = await smallLog()
+  await drain(await openOn(disk)) // the position is in the last of them
+  for (const path of disk.names.keys()) if (path.endsWith('.segment')) disk.names.delete(path)
+  const spool = await openOn(disk)
+  await spool.append('new', 1)
+  expect(await drain(await openOn(disk.clone()))).toEqual(['new'])
+})
+
 test('a damaged header loses no record, in whichever segment', async () => {
   for (const path of SEGMENTS) {
     const { disk, records } = await smallLog()

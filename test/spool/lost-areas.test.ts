@@ -233,6 +233,19 @@ test('the loss of the last segment is also counted after a kill', async () => {
   expect(again.stats().damaged).toBeGreaterThan(0)
 })
 
+test('a last segment that cannot be opened counts as one lost record at least', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  await spool.append('lost', 1)
+  const killed = disk.clone()
+  const [path] = segmentsOf(killed)
+  killed.fault = (call) => (call.op === 'open' && call.path === path ? errno('EIO') : undefined)
+  const again = await openOn(killed)
+  await again.append('kept', 2)
+  expect(await persist(again)).toEqual(['kept'])
+  expect(again.stats().damaged).toBeGreaterThan(0)
+})
+
 describe('an append that failed on disk', () => {
   test('is absent after a restart if its removal was durable', async () => {
     const disk = new FakeDisk()

@@ -33,6 +33,23 @@ test('a fault on the way from the disk, seen at the start, costs no acknowledged
   expect(faults).toBe(1)
 })
 
+test('a first record that is rejected is gone also when the power fails right behind the rejection', async () => {
+  let rejected = 0
+  for (let nth = 1; nth <= 6; nth++) {
+    const disk = new FakeDisk()
+    await using spool = await openOn(disk, { segmentBytes: 4096 })
+    let syncs = 0
+    disk.fault = ({ op, path }) =>
+      op === 'datasync' && path.endsWith('.segment') && ++syncs === nth ? errno('EIO') : undefined
+    const error = await spool.append('first'.repeat(500), 1).catch((error) => error)
+    if (error?.mayBeKept !== false) continue
+    rejected++
+    // the sectors of the record survive, names only if they were synced
+    expect(await drain(await openOn(crashAfter(disk.changes, (_, of) => of > 3)))).toEqual([])
+  }
+  expect(rejected).toBeGreaterThan(1)
+})
+
 test('a rejected record that is not to be kept is gone also when the power fails right behind the rejection', async () => {
   const disk = new FakeDisk()
   await using spool = await openOn(disk, { segmentBytes: 4096 })

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { judgeFailed, type WatchException } from '../../../src/watch/rules/failed.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
-import { firesAt, judgementAt, LAST_S, MAX_RUN_S, S, secondMarks, toMarks } from './history.ts'
+import { firesAt, judgementAt, LAST_S, MAX_RUN_S, runs, S, secondMarks, toMarks } from './history.ts'
 
 const judge = (marks: Parameters<typeof toMarks>[0], after: number, t: number, exceptions?: WatchException[]) =>
   judgeFailed(
@@ -47,18 +47,14 @@ test('failed fires exactly while at least n bad runs in a row are the newest one
 })
 
 test('a start that is abandoned only by another start does not count: it is a concurrent run or a retry', () => {
-  const twice = (uid: string) => [
-    { mark: 'start' as const, uid, at: 0 },
-    { mark: 'start' as const, uid, at: 5 },
-  ]
   for (const uid of ['', 'a']) {
-    expect(judge(twice(uid), 1, 20)).toEqual([])
-    expect(judge(twice(uid), 1, 60)).toMatchObject([{ sinceUs: (5 + MAX_RUN_S) * S, cause: 'abandoned' }])
+    const twice = runs([uid, 0], [uid, 5])
+    expect(judge(twice, 1, 20)).toEqual([])
+    expect(judge(twice, 1, 60)).toMatchObject([{ sinceUs: (5 + MAX_RUN_S) * S, cause: 'abandoned' }])
   }
 })
 
 test('a run whose end may have been lost in downtime counts as abandoned MAX_RUN after it, unless a later run completed', () => {
-  const start = { mark: 'start' as const, uid: 'a', at: 0 }
   const blind = [{ fromUs: 20 * S, toUs: 21 * S }]
   const at = (t: number, marks: Parameters<typeof toMarks>[0]) =>
     judgeFailed(
@@ -67,55 +63,29 @@ test('a run whose end may have been lost in downtime counts as abandoned MAX_RUN
       [],
       judgementAt(t, -1, blind),
     )
-  expect(at(60, [start])).toEqual([])
-  expect(at(62, [start])).toMatchObject([{ sinceUs: 61 * S, cause: 'abandoned', lost: blind[0] }])
-  const later: Parameters<typeof toMarks>[0] = [
-    { mark: 'start', uid: 'b', at: 30 },
-    { mark: 'end', uid: 'b', at: 35 },
-  ]
-  expect(at(62, [start, ...later])).toEqual([])
+  expect(at(60, runs(['a', 0]))).toEqual([])
+  expect(at(62, runs(['a', 0]))).toMatchObject([{ sinceUs: 61 * S, cause: 'abandoned', lost: blind[0] }])
+  expect(at(62, runs(['a', 0], ['b', 30, 35]))).toEqual([])
 })
 
 test('an exception fires, the run that raised it does not resolve it, the next completed run does', () => {
-  const own = [
-    { mark: 'start' as const, uid: '', at: 10 },
-    { mark: 'end' as const, uid: '', at: 20 },
-  ]
-  const next = [
-    { mark: 'start' as const, uid: '', at: 30 },
-    { mark: 'end' as const, uid: '', at: 35 },
-  ]
+  const both = runs(['', 10, 20], ['', 30, 35])
   const thrown = [{ atUs: 15 * S }]
-  expect(judge(own, 1, 25, thrown)).toEqual([{ sinceUs: 15 * S, cause: 'exception', figure: 1 }])
-  expect(judge([...own, ...next], 1, 40, thrown)).toMatchObject([{ sinceUs: 15 * S, untilUs: 35 * S }])
-  expect(judge([...own, ...next], 1, 40)).toEqual([])
+  expect(judge(runs(['', 10, 20]), 1, 25, thrown)).toEqual([{ sinceUs: 15 * S, cause: 'exception', figure: 1 }])
+  expect(judge(both, 1, 40, thrown)).toMatchObject([{ sinceUs: 15 * S, untilUs: 35 * S }])
+  expect(judge(both, 1, 40)).toEqual([])
 })
 
 test('an exception that a completed run has settled does not keep a later failure from ending', () => {
-  const run = (uid: string, at: number, mark: 'end' | 'failed') => [
-    { mark: 'start' as const, uid, at },
-    { mark, uid, at: at + 5 },
-  ]
   // `slow` began before the exception of unknown origin and ends after the next failure: no run that began after it may raise it again
-  const marks = [...run('a', 0, 'end'), ...run('b', 20, 'end'), ...run('c', 30, 'failed'), ...run('d', 40, 'end')]
-  const long = [
-    { mark: 'start' as const, uid: 'slow', at: 8 },
-    { mark: 'end' as const, uid: 'slow', at: 38 },
-  ]
-  expect(judge([...marks, ...long], 1, 60, [{ atUs: 10 * S }])).toMatchObject([
+  const marks = runs(['a', 0, 5], ['b', 20, 25], ['c', 30, 35, 'failed'], ['d', 40, 45], ['slow', 8, 38])
+  expect(judge(marks, 1, 60, [{ atUs: 10 * S }])).toMatchObject([
     { sinceUs: 10 * S, untilUs: 25 * S, cause: 'exception' },
     { sinceUs: 35 * S, untilUs: 38 * S, cause: 'failed' },
   ])
 })
 
 test('what happened before the watch began does not count', () => {
-  const runs = findRuns(
-    toMarks([
-      { mark: 'start', uid: 'a', at: 0 },
-      { mark: 'failed', uid: 'a', at: 5 },
-    ]),
-    20 * S,
-    MAX_RUN_S * S,
-  )
-  expect(judgeFailed({ after: 1, exceptions: false }, runs, [], judgementAt(20, 10))).toEqual([])
+  const found = findRuns(toMarks(runs(['a', 0, 5, 'failed'])), 20 * S, MAX_RUN_S * S)
+  expect(judgeFailed({ after: 1, exceptions: false }, found, [], judgementAt(20, 10))).toEqual([])
 })

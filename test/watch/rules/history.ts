@@ -22,6 +22,15 @@ export const secondMarks = fc.array(
   { maxLength: 25 },
 )
 
+type Run = readonly [uid: string, from: number, to?: number, end?: 'end' | 'failed']
+
+/** The marks of runs; one without `to` is open. */
+export const runs = (...list: readonly Run[]): SecondMark[] =>
+  list.flatMap(([uid, at, to, end = 'end']): SecondMark[] => [
+    { mark: 'start', uid, at },
+    ...(to === undefined ? [] : [{ mark: end, uid, at: to }]),
+  ])
+
 export const toMarks = (marks: readonly SecondMark[]): WatchMark[] =>
   marks.map(({ mark, uid, at }) => ({ mark, uid, atUs: Math.round(at * S) })).sort(compareMarks)
 

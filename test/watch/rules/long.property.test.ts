@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { judgeLong } from '../../../src/watch/rules/long.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
-import { firesAt, judgementAt, LAST_S, MAX_RUN_S, S, type SecondMark, secondMarks, toMarks } from './history.ts'
+import { firesAt, judgementAt, LAST_S, MAX_RUN_S, runs, S, type SecondMark, secondMarks, toMarks } from './history.ts'
 
 /** Starts at `from` whose group has no other mark since, up to second t. */
 function isOpen(marks: readonly SecondMark[], start: SecondMark, t: number): boolean {
@@ -35,11 +35,7 @@ test('long fires for each run from its limit to the next mark of its uid, past M
 })
 
 test('overlapping runs are episodes of their own', () => {
-  const marks = toMarks([
-    { mark: 'start', uid: 'a', at: 0 },
-    { mark: 'start', uid: 'b', at: 5 },
-    { mark: 'end', uid: 'a', at: 30 },
-  ])
+  const marks = toMarks(runs(['a', 0, 30], ['b', 5]))
   expect(judgeLong(10 * S, findRuns(marks, 50 * S, MAX_RUN_S * S), judgementAt(50))).toEqual([
     { sinceUs: 10 * S, untilUs: 30 * S, uid: 'a', startedUs: 0, limit: 10 * S, figure: 30 * S },
     { sinceUs: 15 * S, uid: 'b', startedUs: 5 * S, limit: 10 * S },
@@ -48,7 +44,7 @@ test('overlapping runs are episodes of their own', () => {
 
 /** Runs that start at these seconds and do not end; they are long after 8 s. */
 const openRuns = (atS: number, starts: readonly number[], blindS: readonly (readonly [number, number])[]) => {
-  const marks = toMarks(starts.map((at, i) => ({ mark: 'start', uid: `r${i}`, at })))
+  const marks = toMarks(runs(...starts.map((at, i) => [`r${i}`, at] as const)))
   const blind = blindS.map(([fromS, toS]) => ({ fromUs: fromS * S, toUs: toS * S }))
   return judgeLong(8 * S, findRuns(marks, atS * S, MAX_RUN_S * S), judgementAt(atS, 0, blind))
 }
@@ -78,10 +74,7 @@ test('downtime after an alert began does not end it', () => {
 })
 
 test('blind time does not count for a run that ended', () => {
-  const marks = toMarks([
-    { mark: 'start', uid: '', at: 50 },
-    { mark: 'end', uid: '', at: 59 },
-  ])
+  const marks = toMarks(runs(['', 50, 59]))
   const judge = (toS: number) =>
     judgeLong(8 * S, findRuns(marks, 70 * S, MAX_RUN_S * S), judgementAt(70, 0, [{ fromUs: 52 * S, toUs: toS * S }]))
   expect(judge(54)).toEqual([])

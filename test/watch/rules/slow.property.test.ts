@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
 import { judgeSlow } from '../../../src/watch/rules/slow.ts'
-import { firesAt, judgementAt, S, type SecondMark, toMarks } from './history.ts'
+import { firesAt, judgementAt, runs, S, type SecondMark, toMarks } from './history.ts'
 
 const MAX_RUN = 1000
 interface Plan {
@@ -22,10 +22,7 @@ const plans = fc
   .map((list) => list.map(({ at, took }, i): Plan => ({ at: at + i * 0.01, took: took + i * 0.003 })))
 
 const toSecondMarks = (list: readonly Plan[]): SecondMark[] =>
-  list.flatMap(({ at, took }, i) => [
-    { mark: 'start', uid: `r${i}`, at },
-    { mark: 'end', uid: `r${i}`, at: at + took },
-  ])
+  runs(...list.map(({ at, took }, i) => [`r${i}`, at, at + took] as const))
 
 function oracle(list: readonly Plan[], factor: number, t: number): boolean {
   const limitFor = ({ at }: Plan) => {
@@ -93,16 +90,12 @@ test('slow fires from the moment a run exceeds its limit until a run that does n
 test('a run whose end may have been lost in downtime is slow one limit after it, unless a later run completed in time', () => {
   const marks = toSecondMarks(Array.from({ length: 5 }, (_, i) => ({ at: i * 10, took: 4 })))
   const judge = (t: number, more: readonly SecondMark[] = []) => {
-    const open = toMarks([...marks, { mark: 'start', uid: 'last', at: 50 }, ...more])
+    const open = toMarks([...marks, ...runs(['last', 50]), ...more])
     return judgeSlow(2, findRuns(open, t * S, MAX_RUN * S), judgementAt(t, -1, [{ fromUs: 53 * S, toUs: 54 * S }]))
   }
   expect(judge(62)).toEqual([])
   expect(judge(63)).toMatchObject([{ sinceUs: 62 * S, lost: { fromUs: 53 * S } }])
-  const later: SecondMark[] = [
-    { mark: 'start', uid: 'next', at: 56 },
-    { mark: 'end', uid: 'next', at: 60 },
-  ]
-  expect(judge(63, later)).toEqual([])
+  expect(judge(63, runs(['next', 56, 60]))).toEqual([])
 })
 
 test('needs five runs and a second of difference', () => {
