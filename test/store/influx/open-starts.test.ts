@@ -93,6 +93,14 @@ test('a start exactly MAX_RUN before the stretch stays open, and one before it d
   expect(await openUids(open, reader, laterS)).toEqual(['at the edge'])
 })
 
+test('starts that leave the window cost no second read of the others', async () => {
+  const { find } = createOpenStarts()
+  const leaves = toMark('start', 'leaves', NOW_S - LAG_S - MAX_RUN_S + 60)
+  const { reader, wideReads } = createReaderOf([leaves, toMark('start', 'stays', NOW_S - 2 * HOUR_S)])
+  for (const hours of [0, 1, 2, 3]) await find(reader, poll('a', undefined, NOW_S + hours * HOUR_S))
+  expect(wideReads()).toBe(1)
+})
+
 test('what was read while the clock was ahead is read once more and no more', async () => {
   const { find } = createOpenStarts()
   const { reader, wideReads } = createReader(3)

@@ -32,6 +32,7 @@ let evaluator: Evaluator
 let isAway = false
 /** The spans of the reads. */
 let readUs: number[]
+let silentNodes: { node: number; seenUs: number }[] = []
 
 const source: WatchSource = {
   async findMarks({ fromUs, toUs, processes, perSeries = Number.POSITIVE_INFINITY, maxRows }) {
@@ -63,6 +64,7 @@ function startEvaluator(): void {
     monotonicUs: () => now,
     oldestUnstoredUs: () => ({ points: oldest('mark'), exceptions: oldest('exception') }),
     maxRunUs: 30 * DAY,
+    silent: () => silentNodes,
     publicUrl: () => 'http://stint',
     log: silent,
   })
@@ -121,6 +123,7 @@ beforeEach(() => {
   spool = []
   isAway = false
   readUs = []
+  silentNodes = []
   store = openStore(inMemoryDir())
   startEvaluator()
 })
@@ -170,6 +173,16 @@ describe('after a start with events of the last process in the spool', () => {
     await pass(30)
     expect(evaluator.unknown()).toEqual([])
   })
+})
+
+test('with a silent node, which may hold starts back, a late job is unknown and a long one is not', async () => {
+  silentNodes = [{ node: 2, seenUs: now }]
+  await addWatch('job', { long: '5h' })
+  await pass(90)
+  expect(evaluator.unknown()).toEqual([])
+  await addWatch('other', { late: { every: '1h', grace: '1m' } })
+  await pass(90)
+  expect(evaluator.unknown()).toEqual([ACCOUNT])
 })
 
 describe('while Stint runs', () => {
@@ -308,6 +321,29 @@ describe('while Stint runs', () => {
     isAway = false
     await pass(60)
     expect(await names()).toEqual(['thrower failed thrown'])
+  })
+
+  test('a run whose exception is not stored yet ends no alert', async () => {
+    await addWatch('thrower', { failed: { after: 1, exceptions: true } })
+    accept('start', 'thrower', 'a', 0)
+    await pass(1)
+    accept('failed', 'thrower', 'a', 0)
+    ship()
+    await pass(30)
+    accept('start', 'thrower', 'b', 0)
+    await pass(2)
+    spool.push({ acceptedUs: now, exception: { process: 'thrower', meta: '', uid: 'b', atUs: now, headline: 'E' } })
+    await pass(2)
+    marks.push({ process: 'thrower', meta: '', uid: 'b', mark: 'start', atUs: now - 4 * S })
+    marks.push({ process: 'thrower', meta: '', uid: 'b', mark: 'end', atUs: now })
+    spool.splice(0, 1) // the start; the exception waits
+    evaluator.hint({ account: ACCOUNT, process: 'thrower', kind: 'mark' })
+    await pass(30)
+    expect(await alerts()).toEqual([{ name: 'thrower failed a', isFiring: true }])
+    ship()
+    evaluator.hint({ account: ACCOUNT, process: 'thrower', kind: 'exception' })
+    await pass(30)
+    expect(await alerts()).toEqual([{ name: 'thrower failed a', isFiring: true }])
   })
 
   /** A host that was cut off sends its events again, in order, one run per second. */

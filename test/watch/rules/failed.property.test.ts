@@ -66,6 +66,7 @@ test('a run whose end may have been lost in downtime counts as abandoned MAX_RUN
   expect(at(60, runs(['a', 0]))).toEqual([])
   expect(at(62, runs(['a', 0]))).toMatchObject([{ sinceUs: 61 * S, cause: 'abandoned', lost: blind[0] }])
   expect(at(62, runs(['a', 0], ['b', 30, 35]))).toEqual([])
+  expect(at(70, runs(['a', 0], ['b', 30, 65]))).toMatchObject([{ sinceUs: 61 * S, untilUs: 65 * S }])
 })
 
 test('an exception fires, the run that raised it does not resolve it, the next completed run does', () => {
@@ -74,6 +75,13 @@ test('an exception fires, the run that raised it does not resolve it, the next c
   expect(judge(runs(['', 10, 20]), 1, 25, thrown)).toEqual([{ sinceUs: 15 * S, cause: 'exception', figure: 1 }])
   expect(judge(both, 1, 40, thrown)).toMatchObject([{ sinceUs: 15 * S, untilUs: 35 * S }])
   expect(judge(both, 1, 40)).toEqual([])
+})
+
+test('an exception at the very end of a run counts as before it: the run is no success', () => {
+  const marks = runs(['a', 0, 5, 'failed'], ['b', 10, 20])
+  expect(judge(marks, 1, 30, [{ atUs: 20 * S, uid: 'b' }])).toEqual([
+    { sinceUs: 5 * S, cause: 'failed', figure: 1, uid: 'a', startedUs: 0 },
+  ])
 })
 
 test('an exception that a completed run has settled does not keep a later failure from ending', () => {
