@@ -1,7 +1,7 @@
 // Every route of the router × everybody who may come: who is answered what. A route without a row here fails the test, so none can be
 // forgotten; and every answer, whatever its status, has the headers that keep browsers from doing harm with it.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { startApp, type TestApp } from '../support/app.ts'
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { useApp } from '../support/app.ts'
 
 /** The callers. `stranger` is the key or session of another account. */
 const CALLERS = [
@@ -167,12 +167,8 @@ interface Person {
   secret: string
 }
 
-let app: TestApp
+const app = await useApp({ signup: 'open' })
 let credentials: Record<CallerName, Record<string, string>>
-beforeAll(async () => {
-  app = await startApp({ signup: 'open' })
-})
-afterAll(() => app.stop())
 
 let people = 0
 /** A new account with a session, and a key and another session to lose. */

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startApp, type TestApp } from '../../support/app.ts'
+import { signInAt } from '../../support/caller.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { createPerson } from '../cli-cast.ts'
 import recorded from './healthchecks-v3.json'
@@ -28,12 +29,8 @@ let app: TestApp
 let key = ''
 beforeAll(async () => {
   app = await startApp()
-  const json = { 'content-type': 'application/json' }
-  const body = JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' })
-  const signIn = await app.fetch('/api/session', { method: 'POST', headers: json, body })
-  const headers = { ...json, cookie: signIn.headers.get('set-cookie')!.split(';')[0]! }
-  const made = { name: 'import', scopes: ['manage'] }
-  key = (await app.fetch('/api/keys', { method: 'POST', headers, body: JSON.stringify(made) })).json.key.secret
+  const session = await signInAt(app.url)
+  key = (await session.post('/api/keys', { name: 'import', scopes: ['manage'] })).json.key.secret
 })
 afterAll(async () => {
   await app.stop()

@@ -1,6 +1,7 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ADA, BOB } from '../../account/accounts-cast.ts'
 import { startApp } from '../../support/app.ts'
+import { signInAt } from '../../support/caller.ts'
 import { sendRaw } from '../../support/raw-http.ts'
 import { type Json, type Person, serveAccounts } from './serve-accounts.ts'
 
@@ -428,23 +429,15 @@ describe('authorization is checked first', () => {
 
 test('a session reads data and manages keys, but sends no events', async () => {
   await using app = await startApp()
-  const signIn = await app.fetch('/api/session', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-  })
-  expect(signIn.status).toBe(201)
-  const cookie = signIn.headers.get('set-cookie')!.split(';')[0]!
-  expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(200)
-  expect((await app.fetch('/api/keys', { headers: { cookie } })).json.keys).toHaveLength(4)
+  const session = await signInAt(app.url)
+  expect((await session.get('/api/processes')).status).toBe(200)
+  expect((await session.get('/api/keys')).json.keys).toHaveLength(4)
   expect((await app.fetch('/api/keys', { key: app.keys.owner })).json.code).toBe('scope_missing')
-  const start = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"process":"p"}' }
-  expect((await app.fetch('/v1/start', start)).json.code).toBe('key_invalid')
-  const bad = { method: 'POST', headers: { cookie, 'content-type': 'application/json' }, body: '{"name":""}' }
-  expect((await app.fetch('/api/keys', bad)).json).toMatchObject({
+  expect((await session.post('/v1/start', { process: 'p' })).json.code).toBe('key_invalid')
+  expect((await session.post('/api/keys', { name: '' })).json).toMatchObject({
     code: 'fields_invalid',
     errors: [{ pointer: '/name' }],
   })
-  expect((await app.fetch('/api/session', { method: 'DELETE', headers: { cookie } })).status).toBe(204)
-  expect((await app.fetch('/api/processes', { headers: { cookie } })).status).toBe(401)
+  expect((await session.delete('/api/session')).status).toBe(204)
+  expect((await session.get('/api/processes')).status).toBe(401)
 })

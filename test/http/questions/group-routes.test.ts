@@ -1,17 +1,16 @@
 // Resolving and ignoring groups of exceptions over HTTP: who may, what is refused, what is written down.
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import type { Exception } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import type { Role } from '../../../src/wire/roles.ts'
-import { startApp, type TestApp } from '../../support/app.ts'
+import { useApp } from '../../support/app.ts'
 
 const stored: Exception[] = []
 const NAME = fingerprint('disk full')
-let app: TestApp
+const app = await useApp({ signup: 'open', stored })
 let cookies: Record<Role | 'stranger', string>
 
 beforeAll(async () => {
-  app = await startApp({ signup: 'open', stored })
   const { account, rooms } = app
   const raised = { kind: 'exception', account, meta: '', exception: 'disk full' } as const
   const stamp = { us: Date.now() * 1000 - 60_000_000, sub: 0 }
@@ -30,8 +29,6 @@ beforeAll(async () => {
     stranger: await enter(eve.owner.id, eve.account.id),
   }
 })
-afterAll(() => app.stop())
-
 const change = (body: unknown, who: keyof typeof cookies = 'member', name = NAME) =>
   app.fetch(`/api/exceptions/groups/${name}`, {
     method: 'PATCH',
