@@ -302,10 +302,10 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText('field type conflict').first().waitFor()
     await page.getByText('Event', { exact: true }).and(page.locator('summary')).first().click()
     await page.getByText('"rescued"').first().waitFor()
-    await page.getByRole('button', { name: 'Replay: metrics of buried' }).first().click()
+    await page.getByRole('button', { name: 'Replay metrics of buried' }).first().click()
     await page.getByRole('button', { name: 'Replay event' }).click()
     await page.getByText('1 rejected event.').waitFor()
-    await page.getByRole('button', { name: 'Delete: metrics of buried' }).click()
+    await page.getByRole('button', { name: 'Delete metrics of buried' }).click()
     await page.getByRole('button', { name: 'Delete event' }).click()
     await page.getByText('No rejected events', { exact: true }).waitFor()
     await until('the timeline shows it', async () => {

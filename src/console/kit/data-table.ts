@@ -28,9 +28,11 @@ export interface DataTable<Row> {
 export interface DataTableOptions<Row> {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
-  keyOf(row: Row): string
-  /** The row is rendered again only when its signature changes. */
-  signatureOf(row: Row): string
+  /** Default: the row's `id`. */
+  keyOf?(row: Row): string
+  /** The row is rendered again only when its signature changes. Default: its content, and the minute of `nowMs`. */
+  signatureOf?(row: Row): string
+  nowMs?(): number
   isChosen?(row: Row): boolean
   /** A row of the export; without it the table has no export. */
   toExport?(row: Row): ExportRow
@@ -39,7 +41,9 @@ export interface DataTableOptions<Row> {
 }
 
 export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<Row> {
-  const { caption, keyOf, signatureOf, isChosen = () => false } = options
+  const { caption, isChosen = () => false, nowMs = () => 0 } = options
+  const { keyOf = (row: Row) => (row as { readonly id: string }).id } = options
+  const { signatureOf = (row: Row) => JSON.stringify(row) + Math.floor(nowMs() / 60_000) } = options
   const columns = options.columns.filter(({ isOffered = true }) => isOffered)
   const body = h('tbody')
   let shown: readonly Row[] = []
@@ -96,6 +100,14 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
     },
   }
 }
+
+/** The column of a row's buttons, left out for someone who may not use them. */
+export const actionColumn = <Row>(isOffered: boolean, cell: (row: Row) => readonly Child[]): Column<Row> => ({
+  label: 'Actions',
+  isSilent: true,
+  isOffered,
+  cell: (row) => h('div.button-row', ...cell(row)),
+})
 
 /** A small button in a row; `about` names the row to screen readers. */
 export const rowAction = (label: string, about: string, act: () => void): HTMLButtonElement =>

@@ -1,4 +1,5 @@
 // Modal dialogs: they confirm irreversible actions, and show secrets until they are closed on purpose.
+import { copyButton } from './copy-button.ts'
 import { button, type Child, h } from './dom.ts'
 import { type AnyField, createForm } from './form.ts'
 import type { App } from './page.ts'
@@ -9,6 +10,8 @@ export interface DialogOptions {
   /** Escape shows this warning instead of closing the dialog: its content is shown only once. */
   readonly keep?: string
   readonly class?: string
+  /** The label of the button of `revealOnce`. */
+  readonly close?: string
 }
 
 /** Opens a dialog. The browser moves the focus into it, and back when it closes. */
@@ -39,6 +42,22 @@ export function openDialog(title: string, content: readonly Child[], options: Di
   dialog.showModal()
   return { close: () => dialog.close() }
 }
+
+/** Shows what is not shown again, with a button that closes the dialog. */
+export function revealOnce(title: string, content: readonly Child[], options: DialogOptions = {}): void {
+  const label = options.close ?? 'I’ve saved it'
+  const close = button(label, () => dialog.close(), { class: 'button button-main' })
+  const dialog = openDialog(title, [...content, h('div.form-buttons', close)], options)
+}
+
+/** A secret to copy; `name` says what it is. */
+export const secretBox = (name: string, secret: string, copyLabel: string, ...more: readonly Child[]): HTMLElement =>
+  h(
+    'div.secret',
+    h('code.secret-text', { role: 'group', tabindex: 0, 'aria-label': name }, secret),
+    copyButton(copyLabel, () => secret),
+    ...more,
+  )
 
 /** Resolve `submit` to this to keep the dialog open with its error. */
 export const KEEP_OPEN = Symbol('the dialog stays')

@@ -4,7 +4,7 @@ import { type Attributes, type Child, fill, h, setText } from './dom.ts'
 import { formatCount } from './format-number.ts'
 import { explain } from './region.ts'
 
-type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+export type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 export interface Field<Input extends AnyInput = HTMLInputElement> {
   readonly element: HTMLElement
@@ -137,6 +137,28 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
     ...more,
     h('div.form-buttons', button),
   )
+}
+
+/** Shows and enables the fields, or hides and disables them. */
+export function offerFields(isOffered: boolean, ...fields: readonly AnyField[]): void {
+  for (const { element, input } of fields) {
+    element.hidden = !isOffered
+    input.disabled = !isOffered
+  }
+}
+
+/** The enabled inputs as a request body by their names, such as `late/every`; an empty text is left out. */
+export function readInputs(inputs: readonly AnyInput[]): Record<string, unknown> {
+  const body: Record<string, Record<string, unknown> | unknown> = {}
+  for (const input of inputs.filter((one) => one.name !== '' && !one.matches(':disabled'))) {
+    const text = input.value.trim()
+    const value =
+      input.type === 'checkbox' ? (input as HTMLInputElement).checked : input.type === 'number' ? Number(text) : text
+    const [name = '', member] = input.name.split('/')
+    if (value === '') continue
+    body[name] = member === undefined ? value : { ...(body[name] as object), [member]: value }
+  }
+  return body
 }
 
 /** Errors that the browser can find; the server reports all others. */

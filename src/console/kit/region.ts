@@ -1,6 +1,6 @@
 // A part of a page with loaded content. It shows whether the content is loading, empty, failed, ready, or out of date.
 import { ApiError } from './api.ts'
-import { button, type Child, fill, h, note } from './dom.ts'
+import { button, type Child, fill, h, note, setText } from './dom.ts'
 import { formatClock } from './format-time.ts'
 import { icon } from './icons.ts'
 
@@ -62,6 +62,23 @@ export function createRegion(): Region {
 
 export const emptyState = (title: string, ...more: readonly Child[]): HTMLElement =>
   h('div.empty', icon('empty'), h('p.empty-title', title), ...more)
+
+/** Does something, and shows in `fault` why it failed. */
+export function createAttempt() {
+  const fault = h('p.field-fault', { role: 'alert' })
+  return {
+    fault,
+    async attempt(work: () => Promise<unknown>): Promise<void> {
+      setText(fault, '')
+      try {
+        await work()
+      } catch (error) {
+        const { title, detail } = explain(error)
+        setText(fault, `${title}. ${detail}`)
+      }
+    },
+  }
+}
 
 /** Title and detail of a failure, for people. */
 export function explain(error: unknown): { title: string; detail: string } {

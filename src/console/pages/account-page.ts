@@ -1,7 +1,7 @@
 // The Account page: password, one-time codes, sessions, sign-out and deletion.
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
-import { createDataTable, rowAction } from '../kit/data-table.ts'
+import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { confirmAction, createAsk, KEEP_OPEN } from '../kit/dialog.ts'
 import { button, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
@@ -19,8 +19,7 @@ export function openAccountPage(app: App): Page {
   const signOut = button('Sign out', () => void endSession())
   const table = createDataTable<SessionEntry>({
     caption: 'Sessions',
-    keyOf: ({ id }) => id,
-    signatureOf: (session) => JSON.stringify(session) + Math.floor(app.nowMs() / 60_000),
+    nowMs: app.nowMs,
     toExport: ({ current, ...session }) => ({ ...session, current: String(current) }),
     columns: [
       {
@@ -37,13 +36,10 @@ export function openAccountPage(app: App): Page {
         isExtra: true,
         cell: ({ expires_at }) => timeElement(expires_at, formatFullDay(parseTime(expires_at))),
       },
-      {
-        label: 'Actions',
-        isSilent: true,
-        cell: (session) =>
-          !session.current &&
+      actionColumn(true, (session) => [
+        !session.current &&
           rowAction('Sign out', `session of ${describeAgent(session.user_agent)}`, () => askForEnd(session)),
-      },
+      ]),
     ],
   })
   const ago = (at: string) => formatAgo(parseTime(at), app.nowMs())

@@ -1,6 +1,6 @@
 // Alerts as a table: who is on it, why it ended, and the run that it is about.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
-import { createDataTable, type DataTable, rowAction } from '../kit/data-table.ts'
+import { actionColumn, createDataTable, type DataTable, rowAction } from '../kit/data-table.ts'
 import { type Child, h, nameText } from '../kit/dom.ts'
 import { agoElement } from '../kit/format-time.ts'
 
@@ -25,9 +25,8 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
   const taken = ({ by, at }: NonNullable<Alert['acknowledged']>) => h('span.sub', 'by ', nameText(by), ' ', ago(at))
   return createDataTable<Alert>({
     caption: 'Alerts',
-    keyOf: ({ id }) => id,
     isChosen,
-    signatureOf: (alert) => JSON.stringify(alert) + Math.floor(nowMs() / 60_000),
+    nowMs,
     toExport: ({ watch, acknowledged, path: _, ...alert }) => ({
       ...alert,
       watch: watch.name,
@@ -57,22 +56,17 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
         cell: ({ resolved_at, ended_by }) =>
           resolved_at === null ? '–' : [ago(resolved_at), ended_by !== null && h('span.sub', ENDED_TEXT[ended_by])],
       },
-      {
-        label: 'Actions',
-        isSilent: true,
-        isOffered: mayChange,
-        cell: ({ id, state, acknowledged, summary }) =>
-          state === 'firing' &&
-          h(
-            'div.button-row',
-            acknowledged === null
-              ? rowAction('Acknowledge', summary, () => act('POST', `api/alerts/${id}/ack`, 'Alert acknowledged.'))
-              : rowAction('Undo', `acknowledgement of ${summary}`, () =>
-                  act('DELETE', `api/alerts/${id}/ack`, 'The alert is no longer acknowledged.'),
-                ),
-            rowAction('Resolve', summary, () => act('POST', `api/alerts/${id}/resolve`, 'Alert resolved.')),
-          ),
-      },
+      actionColumn(mayChange, ({ id, state, acknowledged, summary }) => {
+        if (state !== 'firing') return []
+        const path = `api/alerts/${id}/ack`
+        const undo = () => act('DELETE', path, 'The alert is no longer acknowledged.')
+        return [
+          acknowledged === null
+            ? rowAction('Acknowledge', summary, () => act('POST', path, 'Alert acknowledged.'))
+            : rowAction('Undo', `acknowledgement of ${summary}`, undo),
+          rowAction('Resolve', summary, () => act('POST', `api/alerts/${id}/resolve`, 'Alert resolved.')),
+        ]
+      }),
     ],
   })
 }

@@ -38,7 +38,7 @@ export function openAuditPage(app: App): Page {
   const table = createDataTable<AuditEntry & { readonly row: number }>({
     caption: 'Audit log',
     keyOf: ({ row }) => String(row),
-    signatureOf: (entry) => JSON.stringify(entry) + Math.floor(app.nowMs() / 60_000),
+    nowMs: app.nowMs,
     toExport: ({ row: _, ...entry }) => ({ ...entry }),
     columns: [
       { label: 'When', cell: ({ at }) => timeElement(at, formatAgo(parseTime(at), app.nowMs())) },

@@ -11,10 +11,9 @@ import {
 } from '../../wire/channel-kinds.ts'
 import type { Channel, ChannelAnswer, NewChannel } from '../../wire/channels.ts'
 import { CONDITION_TABLE, CONDITIONS } from '../../wire/conditions.ts'
-import { copyButton } from '../kit/copy-button.ts'
-import { confirmAction, openDialog } from '../kit/dialog.ts'
-import { button, h } from '../kit/dom.ts'
-import { createAreaField, createField, createSelectField, type Field } from '../kit/form.ts'
+import { confirmAction, revealOnce, secretBox } from '../kit/dialog.ts'
+import { h } from '../kit/dom.ts'
+import { createAreaField, createField, createSelectField, type Field, offerFields } from '../kit/form.ts'
 import type { App } from '../kit/page.ts'
 
 const MEMBER_TEXT = {
@@ -58,8 +57,7 @@ export function askForChannel(app: App, done: () => void, channel?: Channel): vo
   function showMembers(): void {
     const { required, optional = [] } = channelKind(chosenKind())
     for (const { member, field } of members) {
-      field.element.hidden = !required.includes(member) && !optional.includes(member)
-      field.input.disabled = field.element.hidden
+      offerFields(required.includes(member) || optional.includes(member), field)
       field.input.required = required.includes(member)
     }
   }
@@ -135,15 +133,8 @@ const toHeaders = (text: string): Record<string, string> =>
 export const addressOf = ({ to, url, chat }: Channel): string =>
   [to ?? url?.replace(HIDDEN, '…'), chat].filter((part) => part !== undefined).join(' · ')
 
-function revealSecret(secret: string): void {
-  const close = button('I’ve saved it', () => dialog.close(), { class: 'button button-main' })
-  const dialog = openDialog('Signing secret', [
+const revealSecret = (secret: string): void =>
+  revealOnce('Signing secret', [
     h('p', 'Your receiver verifies notifications with it. It is not shown again.'),
-    h(
-      'div.secret',
-      h('code.secret-text', { tabindex: 0, 'aria-label': 'Signing secret' }, secret),
-      copyButton('Copy secret', () => secret),
-    ),
-    h('div.form-buttons', close),
+    secretBox('Signing secret', secret, 'Copy secret'),
   ])
-}

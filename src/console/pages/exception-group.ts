@@ -1,8 +1,7 @@
 // One group of exceptions: their shared pattern, occurrences over time, and the newest texts as sent.
 import type { ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
-import { headlineOf } from '../../wire/headline.ts'
 import { copyIcon } from '../kit/copy-button.ts'
-import { cutText, fact, fill, h, nameText, note } from '../kit/dom.ts'
+import { fact, fill, h, nameText, note } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, momentElement, parseTime, timeElement } from '../kit/format-time.ts'
 import { COUNT_STEPS, createLineChart, toLine } from '../kit/line-chart.ts'
@@ -12,7 +11,8 @@ import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
-import { type ChangeStatus, changeStatus, exportLinks, statusActions, statusBadge } from './group-status.ts'
+import { EMPTY_TEXT } from './exception-headline.ts'
+import { createChangeStatus, exportLinks, statusActions, statusBadge } from './group-status.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60
@@ -43,11 +43,7 @@ export function createGroupView(app: App) {
   const exports = h('div')
   const textCard = h('div.card', h('h2', 'Newest texts'), texts, exports)
   const status = h('div.toolbar')
-  const act: ChangeStatus = (group, to) =>
-    void changeStatus(app, group, to).then(
-      () => poll.now(),
-      (error) => region.fail(error, () => poll.now()),
-    )
+  const act = createChangeStatus(app, region, () => poll.now())
 
   const poll = createPoll<Found>({
     version: () => app.changes.version(),
@@ -73,7 +69,7 @@ export function createGroupView(app: App) {
       fill(
         status,
         ...statusBadge(group, nowMs()),
-        app.may('member') && statusActions(group, headline(group.example), act),
+        app.may('member') && h('div.button-row', ...statusActions(group, act)),
       )
       const { from, to } = rangeOf().query
       fill(exports, exportLinks(app, { from, to, fingerprint: group.fingerprint, process: group.process }))
@@ -175,12 +171,3 @@ const textItem = ({ at, process, meta, exception }: ExceptionText, nowMs: number
     h('pre', { tabindex: 0, 'aria-label': 'Exception as it was sent' }, exception || EMPTY_TEXT),
   )
 }
-
-// The most telling line of an exception, cut to fit a table.
-/** Shown for an exception without a text. */
-export const EMPTY_TEXT = '(empty text)'
-const LOOKED_AT = 15_000
-const HEADLINE_MAX = 300
-
-export const headline = (text: string): string =>
-  cutText(headlineOf(text.slice(0, LOOKED_AT)), HEADLINE_MAX) || EMPTY_TEXT

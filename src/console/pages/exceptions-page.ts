@@ -2,7 +2,7 @@
 import type { ExceptionGroup, ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { createProcessFilter } from '../kit/ask-processes.ts'
-import { createDataTable, subLine } from '../kit/data-table.ts'
+import { actionColumn, createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, note, setText, svg } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
@@ -14,15 +14,9 @@ import { createRangePicker } from '../kit/range-picker.ts'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
-import { createGroupView, headline } from './exception-group.ts'
-import {
-  type ChangeStatus,
-  changeStatus,
-  exportLinks,
-  STATUS_CHOICES,
-  statusActions,
-  statusBadge,
-} from './group-status.ts'
+import { createGroupView } from './exception-group.ts'
+import { headline } from './exception-headline.ts'
+import { createChangeStatus, exportLinks, STATUS_CHOICES, statusActions, statusBadge } from './group-status.ts'
 
 const EVERY_MS = 5_000
 const BARS_MAX = 40
@@ -110,22 +104,13 @@ export function openExceptionsPage(app: App): Page {
         cell: ({ first_at }) => agoElement(first_at, nowMs()),
       },
       { label: 'Last seen', isMinor: true, cell: ({ last_at }) => agoElement(last_at, nowMs()) },
-      {
-        label: 'Actions',
-        isSilent: true,
-        isOffered: app.may('member'),
-        cell: (group) => statusActions(group, headline(group.example), act),
-      },
+      actionColumn(app.may('member'), (group) => statusActions(group, act)),
     ],
   })
   const exports = h('div')
   const hiddenNote = h('p.muted')
   const card = h('div', h('div.card.card-table', table.element), exports)
-  const act: ChangeStatus = (group, to) =>
-    void changeStatus(app, group, to).then(
-      () => poll.now(),
-      (error) => region.fail(error, () => poll.now()),
-    )
+  const act = createChangeStatus(app, region, () => poll.now())
   function countsLine({ counts = [], count }: ExceptionGroup): Node {
     const range = rangeOf()
     const buckets = bucketsOf(range, chooseEvery(range, BARS_MAX))
@@ -207,6 +192,7 @@ export function openExceptionsPage(app: App): Page {
       if (group !== null) {
         poll.pause()
         question = '' // its status may change there
+        region.reset()
         fill(place, view.element)
         return view.show(params)
       }

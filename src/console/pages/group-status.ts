@@ -5,6 +5,8 @@ import { rowAction } from '../kit/data-table.ts'
 import { type Child, h, nameText } from '../kit/dom.ts'
 import { agoElement } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
+import type { Region } from '../kit/region.ts'
+import { headline } from './exception-headline.ts'
 
 const BADGES = {
   unresolved: undefined,
@@ -34,16 +36,12 @@ const ACTIONS = [
   ['Reopen', 'unresolved'],
 ] as const
 
-export type ChangeStatus = (group: ExceptionGroup, status: ChangeExceptionGroup['status']) => void
+export type ChangeStatus = (group: ExceptionGroup, status: ChangeExceptionGroup['status']) => Promise<void>
 
-/** `about` names the group to screen readers. */
-export const statusActions = (group: ExceptionGroup, about: string, change: ChangeStatus): HTMLElement =>
-  h(
-    'div.button-row',
-    ...ACTIONS.filter(
-      ([, status]) => (status === 'unresolved') === (group.status === 'resolved' || group.status === 'ignored'),
-    ).map(([label, status]) => rowAction(label, about, () => change(group, status))),
-  )
+export const statusActions = (group: ExceptionGroup, change: ChangeStatus): HTMLElement[] =>
+  ACTIONS.filter(
+    ([, status]) => (status === 'unresolved') === (group.status === 'resolved' || group.status === 'ignored'),
+  ).map(([label, status]) => rowAction(label, headline(group.example), () => change(group, status)))
 
 export const STATUS_CHOICES = [
   { value: undefined, label: 'Unresolved' },
@@ -53,16 +51,18 @@ export const STATUS_CHOICES = [
   { value: 'all', label: 'All' },
 ] as const
 
-/** Rejects with ApiError. */
-export async function changeStatus(
-  app: App,
-  group: ExceptionGroup,
-  status: ChangeExceptionGroup['status'],
-): Promise<void> {
-  const { fingerprint, process } = group
-  await app.api.send('PATCH', `api/exceptions/groups/${encodeURIComponent(fingerprint)}`, { status, process })
-  app.announce(`Group ${status}.`)
-}
+/** `region` shows a failure. */
+export const createChangeStatus =
+  ({ api, announce }: App, region: Region, reload: () => void): ChangeStatus =>
+  async ({ fingerprint, process }, status) => {
+    try {
+      await api.send('PATCH', `api/exceptions/groups/${encodeURIComponent(fingerprint)}`, { status, process })
+      announce(`Group ${status}.`)
+      reload()
+    } catch (error) {
+      region.fail(error, reload)
+    }
+  }
 
 /** Downloads whole texts. A download names no account, so the session is asked first: another tab may have changed it. */
 export const exportLinks = ({ api }: App, query: Readonly<Record<string, string | undefined>>): HTMLElement => {

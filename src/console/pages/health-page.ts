@@ -1,7 +1,7 @@
 // The Health page: delivery of accepted events to the stores, and dead letters.
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
-import { createDataTable, subLine } from '../kit/data-table.ts'
+import { actionColumn, createDataTable, rowAction, subLine } from '../kit/data-table.ts'
 import { createAsk, type Question } from '../kit/dialog.ts'
 import { button, fact, fill, h, note, setText } from '../kit/dom.ts'
 import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
@@ -36,8 +36,6 @@ export function openHealthPage(app: App): Page {
 
   const table = createDataTable<DeadLetter>({
     caption: 'Rejected events',
-    keyOf: ({ id }) => id,
-    signatureOf: ({ id }) => id,
     toExport: ({ event, ...letter }) => ({ ...letter, event: JSON.stringify(event) }),
     columns: [
       {
@@ -56,7 +54,7 @@ export function openHealthPage(app: App): Page {
         isExtra: true,
         cell: ({ buried_at }) => momentElement(buried_at, nowMs()),
       },
-      { label: 'Actions', isSilent: true, isOffered: app.may('member'), cell: actions },
+      actionColumn(app.may('member'), actions),
     ],
   })
 
@@ -101,17 +99,12 @@ export function openHealthPage(app: App): Page {
     }
   }
 
-  function actions(letter: DeadLetter): HTMLElement {
-    const action = (label: string, act: () => void) =>
-      button(label, act, {
-        class: 'button button-small',
-        'aria-label': `${label}: ${letter.kind} of ${letter.process}`,
-      })
-    return h(
-      'div.button-row',
-      action('Replay', () => askForReplay(letter)),
-      action('Delete', () => askForDrop(letter)),
-    )
+  function actions(letter: DeadLetter): HTMLElement[] {
+    const about = `${letter.kind} of ${letter.process}`
+    return [
+      rowAction('Replay', about, () => askForReplay(letter)),
+      rowAction('Delete', about, () => askForDrop(letter)),
+    ]
   }
   const askAbout = ({ id }: DeadLetter, question: Question) =>
     createAsk(app, () => {

@@ -1,8 +1,8 @@
 // API keys: list, create, rotate and revoke, each after a confirmation.
 import type { IssuedKey, Key, KeyAnswer, Keys } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
-import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction, createAsk, openDialog } from '../kit/dialog.ts'
+import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
+import { confirmAction, createAsk, revealOnce } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
 import { createField } from '../kit/form.ts'
 import { plural } from '../kit/format-number.ts'
@@ -26,8 +26,7 @@ export function openKeysPage(app: App): Page {
   const region = createRegion()
   const table = createDataTable<Key>({
     caption: 'API keys',
-    keyOf: ({ id }) => id,
-    signatureOf: (key) => JSON.stringify(key) + Math.floor(app.nowMs() / 60_000),
+    nowMs: app.nowMs,
     toExport: ({ scopes, creator, ...key }) => ({ ...key, scopes: scopes.join(' '), creator: creator?.email ?? '' }),
     columns: [
       { label: 'Name', cell: ({ name, prefix }) => [h('strong', name), h('code.sub', `${prefix}…`)] },
@@ -44,12 +43,14 @@ export function openKeysPage(app: App): Page {
       },
       { label: 'Created by', isExtra: true, cell: ({ creator }) => creatorOf(creator) },
       { label: 'State', cell: (key) => stateOf(key, app.nowMs()).badge },
-      {
-        label: 'Actions',
-        isSilent: true,
-        isOffered: app.may('member'),
-        cell: (key) => !stateOf(key, app.nowMs()).isOver && actions(key),
-      },
+      actionColumn(app.may('member'), (key) =>
+        stateOf(key, app.nowMs()).isOver
+          ? []
+          : [
+              rowAction('Rotate', key.name, () => askForRotation(key)),
+              rowAction('Revoke', key.name, () => askForRevocation(key)),
+            ],
+      ),
     ],
   })
   const creatorOf = (creator: Key['creator']): Child =>
@@ -70,19 +71,11 @@ export function openKeysPage(app: App): Page {
   const ago = (at: string | null, never: string): Child =>
     at === null ? h('span.muted', never) : agoElement(at, app.nowMs())
   const create = () => button('Create key', askForNew, { class: 'button button-main' })
-  const actions = (key: Key) =>
-    h(
-      'div.button-row',
-      rowAction('Rotate', key.name, () => askForRotation(key)),
-      rowAction('Revoke', key.name, () => askForRevocation(key)),
-    )
 
   function reveal(title: string, key: IssuedKey): void {
     poll.now()
     app.announce(title)
-    const done = button('I’ve saved it', () => dialog.close(), { class: 'button button-main' })
-    const keep = 'Save the key first: it is not shown again.'
-    const dialog = openDialog(title, [keyReveal(key), h('div.form-buttons', done)], { keep })
+    revealOnce(title, [keyReveal(key)], { keep: 'Save the key first: it is not shown again.' })
   }
 
   function askForNew(): void {

@@ -1,9 +1,9 @@
 // The Maintenance page: windows in which notifications are held back, once or repeating. Watches are judged as ever.
-import type { CreateMaintenance, Maintenance, Maintenances } from '../../wire/maintenance.ts'
-import { createDataTable, rowAction } from '../kit/data-table.ts'
+import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
+import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { createAsk } from '../kit/dialog.ts'
 import { button, h, nameText, note } from '../kit/dom.ts'
-import { createField, createSelectField } from '../kit/form.ts'
+import { createField, createSelectField, offerFields, readInputs } from '../kit/form.ts'
 import { formatMoment, momentElement, parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
@@ -18,7 +18,6 @@ export function openMaintenancePage(app: App): Page {
   const region = createRegion()
   const table = createDataTable<Maintenance>({
     caption: 'Maintenance',
-    keyOf: ({ id }) => id,
     signatureOf: (window) => JSON.stringify([window, stateOf(window, nowMs())]),
     toExport: ({ id, process, from, to, repeat }) => ({ id, process, from, to, ...repeat }),
     columns: [
@@ -32,18 +31,11 @@ export function openMaintenancePage(app: App): Page {
       },
       { label: 'Process', cell: ({ process }) => h('strong', nameText(process)) },
       { label: 'When', cell: (window) => describeWhen(window, nowMs()) },
-      {
-        label: 'Actions',
-        isSilent: true,
-        isOffered: mayChange,
-        cell: (window) =>
-          h(
-            'div.button-row',
-            window.active && rowAction('End now', window.process, () => askForEnd(window)),
-            rowAction('Edit', window.process, () => askForMaintenance(window)),
-            rowAction('Delete', window.process, () => askForDeletion(window)),
-          ),
-      },
+      actionColumn(mayChange, (window) => [
+        window.active && mayEnd(window) && rowAction('End now', window.process, () => askForEnd(window)),
+        rowAction('Edit', window.process, () => askForMaintenance(window)),
+        rowAction('Delete', window.process, () => askForDeletion(window)),
+      ]),
     ],
   })
   const card = h('div.card.card-table', table.element)
@@ -72,7 +64,7 @@ export function openMaintenancePage(app: App): Page {
       { ...required, maxlength: 250, value: given?.process ?? '*' },
       'Exact, or with * for any text.',
     )
-    const kind = createSelectField('kind', 'Happens', KINDS, given?.repeat == null ? 'once' : 'repeat')
+    const kind = createSelectField('', 'Happens', KINDS, given?.repeat == null ? 'once' : 'repeat')
     const from = createField('from', 'From', { ...moment, value: text(given?.from) }, `${zone}. Empty: now.`)
     const to = createField('to', 'Until', { ...moment, ...required, value: end }, `${zone}.`)
     const cron = createField('repeat/cron', 'Begins at (cron expression)', {
@@ -85,33 +77,19 @@ export function openMaintenancePage(app: App): Page {
     const length = createField('repeat/length', 'Lasts', { ...required, value: given?.repeat?.length ?? '2h' })
     const isOnce = () => kind.input.value === 'once'
     const showKind = () => {
-      for (const [field, isShown] of [
-        [from, isOnce()],
-        [to, isOnce()],
-        [cron, !isOnce()],
-        [zoneField, !isOnce()],
-        [length, !isOnce()],
-      ] as const) {
-        field.element.hidden = !isShown
-        field.input.disabled = !isShown
-      }
+      offerFields(isOnce(), from, to)
+      offerFields(!isOnce(), cron, zoneField, length)
     }
     kind.input.addEventListener('change', showKind)
     showKind()
     const at = (value: string) => (value === '' ? null : new Date(readMoment(value)).toISOString())
-    const read = (): CreateMaintenance => ({
-      process: process.input.value.trim(),
-      from: isOnce() ? (at(from.input.value) ?? new Date(nowMs()).toISOString()) : null,
-      to: isOnce() ? at(to.input.value) : null,
-      repeat: isOnce()
-        ? null
-        : {
-            cron: cron.input.value.trim(),
-            tz: zoneField.input.value.trim() || 'UTC',
-            length: length.input.value.trim(),
-          },
-    })
     const fields = [process, kind, from, to, cron, zoneField, length]
+    const once = () => ({ from: at(from.input.value) ?? new Date(nowMs()).toISOString(), to: at(to.input.value) })
+    const read = () => ({
+      ...{ from: null, to: null, repeat: null },
+      ...readInputs(fields.map(({ input }) => input)),
+      ...(isOnce() && once()),
+    })
     ask({
       title: given === undefined ? 'Plan maintenance' : 'Edit maintenance',
       text: ['Notifications are held back. What still fires at the end is notified then.'],
@@ -160,6 +138,9 @@ const KINDS = [
   ['once', 'once'],
   ['repeat', 'repeatedly'],
 ] as const
+
+/** Windows that repeat without a gap have no end to continue after. */
+const mayEnd = ({ repeat, until }: Maintenance): boolean => repeat === null || until !== null
 
 function stateOf({ active, to, repeat }: Maintenance, nowMs: number): string {
   if (active) return 'active'

@@ -2,9 +2,8 @@
 // leave.
 import type { Invitation, Member, MemberAnswer, Members, NewInvitation } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
-import { copyButton } from '../kit/copy-button.ts'
-import { createDataTable, rowAction } from '../kit/data-table.ts'
-import { confirmAction, openDialog } from '../kit/dialog.ts'
+import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
+import { confirmAction, createAsk, revealOnce, secretBox } from '../kit/dialog.ts'
 import { button, h, note } from '../kit/dom.ts'
 import { createField, createSelectField } from '../kit/form.ts'
 import { formatFullDay, parseTime, timeElement } from '../kit/format-time.ts'
@@ -28,8 +27,6 @@ export function openMembersPage(app: App): Page {
 
   const table = createDataTable<Member>({
     caption: 'Members',
-    keyOf: ({ id }) => id,
-    signatureOf: (member) => JSON.stringify(member),
     toExport: (member) => ({ ...member }),
     columns: [
       {
@@ -38,36 +35,26 @@ export function openMembersPage(app: App): Page {
       },
       { label: 'Role', cell: ({ role }) => h('span.badge', role) },
       { label: 'Since', isExtra: true, cell: ({ since }) => day(since) },
-      {
-        label: 'Actions',
-        isSilent: true,
-        cell: (member) =>
-          h(
-            'div.button-row',
-            isOwner && rowAction('Change role', member.email, () => askForRole(member)),
-            isMe(member)
-              ? rowAction('Leave', account(), () => askForRemoval(member))
-              : isOwner && rowAction('Remove', member.email, () => askForRemoval(member)),
-          ),
-      },
+      actionColumn(true, (member) => [
+        isOwner && rowAction('Change role', member.email, () => askForRole(member)),
+        isMe(member)
+          ? rowAction('Leave', account(), () => askForRemoval(member))
+          : isOwner && rowAction('Remove', member.email, () => askForRemoval(member)),
+      ]),
     ],
   })
   const account = () => session.account.name
 
   const invited = createDataTable<Invitation>({
     caption: 'Open invitations',
-    keyOf: ({ id }) => id,
-    signatureOf: (invitation) => JSON.stringify(invitation),
     toExport: (invitation) => ({ ...invitation }),
     columns: [
       { label: 'E-mail', cell: ({ email }) => h('strong', email) },
       { label: 'Role', cell: ({ role }) => h('span.badge', role) },
       { label: 'Expires', isExtra: true, cell: ({ expires_at }) => day(expires_at) },
-      {
-        label: 'Actions',
-        isSilent: true,
-        cell: (invitation) => rowAction('Withdraw', invitation.email, () => askForWithdrawal(invitation)),
-      },
+      actionColumn(isOwner, (invitation) => [
+        rowAction('Withdraw', invitation.email, () => askForWithdrawal(invitation)),
+      ]),
     ],
   })
   const invitations = h('section.card.card-table', h('h2', 'Open invitations'), invited.element)
@@ -88,6 +75,7 @@ export function openMembersPage(app: App): Page {
     poll.now()
     app.announce(text)
   }
+  const ask = createAsk(app, () => poll.now())
 
   function askForInvitation(): void {
     const email = createField('email', 'E-mail', { type: 'email', required: true })
@@ -108,17 +96,8 @@ export function openMembersPage(app: App): Page {
     poll.now()
     app.announce('Invitation created')
     const text = mailed ? `The link is on its way to ${email}.` : `Send this link to ${email}.`
-    const close = button('Done', () => dialog.close(), { class: 'button button-main' })
-    const link = h(
-      'div.key-reveal',
-      h('code', url),
-      copyButton('Copy link', () => url),
-    )
-    const dialog = openDialog('Invitation created', [
-      h('p', `${text} It is good once, for seven days, and not shown again.`),
-      link,
-      h('div.form-buttons', close),
-    ])
+    const lead = h('p', `${text} It is good once, for seven days, and not shown again.`)
+    revealOnce('Invitation created', [lead, secretBox('Link', url, 'Copy link')], { close: 'Done' })
   }
 
   function askForRole(member: Member): void {
@@ -165,15 +144,13 @@ export function openMembersPage(app: App): Page {
   }
 
   function askForWithdrawal({ id, email }: Invitation): void {
-    confirmAction({
+    ask({
       title: `Withdraw the invitation of ${email}?`,
       text: ['Its link stops working.'],
       submitLabel: 'Withdraw',
       danger: true,
-      async submit() {
-        await api.send('DELETE', `api/invitations/${id}`)
-        return done('Invitation withdrawn.')
-      },
+      send: ['DELETE', `api/invitations/${id}`],
+      done: 'Invitation withdrawn.',
     })
   }
 

@@ -4,11 +4,11 @@ import type { Alert, AlertPage } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { KeyAnswer } from '../../wire/keys.ts'
 import type { CreateWatch, Watch, Watches } from '../../wire/watches.ts'
-import { button, type Child, fill, h, note, setText } from '../kit/dom.ts'
+import { button, type Child, fill, h, note } from '../kit/dom.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
-import { explain } from '../kit/region.ts'
+import { createAttempt } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { askForChannel } from './channel-form.ts'
 
@@ -32,7 +32,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
   const watched = h('div', { role: 'status' })
   const outcome = h('ol.arrivals')
   const told = h('div', { role: 'status' }, outcome)
-  const fault = h('p.field-fault', { role: 'alert' })
+  const { fault, attempt } = createAttempt()
   const send = button('Send a failing test run', () => void act(() => sendRun(true)), { class: 'button button-main' })
   const recover = button('Send a completed run', () => void act(() => sendRun(false)), { hidden: true })
   const create = button('Create channel', () => askForChannel(app, () => void act(useAllChannels)))
@@ -55,13 +55,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
   })
 
   async function act(work: () => Promise<unknown>): Promise<void> {
-    setText(fault, '')
-    try {
-      await work()
-    } catch (error) {
-      const { title, detail } = explain(error)
-      setText(fault, `${title}. ${detail}`)
-    }
+    await attempt(work)
     poll.now()
   }
 

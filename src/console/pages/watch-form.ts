@@ -6,12 +6,21 @@ import { ApiError } from '../kit/api.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
 import { confirmAction, createAsk } from '../kit/dialog.ts'
 import { type Child, h, note } from '../kit/dom.ts'
-import { type AnyField, createChoice, createField, createSelectField, type Field } from '../kit/form.ts'
+import {
+  type AnyField,
+  createChoice,
+  createField,
+  createSelectField,
+  type Field,
+  offerFields,
+  readInputs,
+} from '../kit/form.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
 import { suggestSpans } from './suggest-spans.ts'
 
 type Conditions = Required<Pick<CreateWatch, 'late' | 'long' | 'failed' | 'metric' | 'slow'>>
+const NO_CONDITIONS: Conditions = { late: null, long: null, failed: null, metric: null, slow: null }
 
 /** The initial values. */
 export interface WatchDraft extends Partial<Watch> {
@@ -87,8 +96,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
         channels: boxes.filter(({ input }) => input.checked).map(({ id }) => id),
         remind: remind.input.value.trim() || null,
       }
-      const { late, long, failed, metric, slow } = body
-      if ([late, long, failed, metric, slow].every((condition) => condition === null))
+      if (Object.keys(NO_CONDITIONS).every((condition) => body[condition as keyof Conditions] === null))
         throw new ApiError(422, 'fields_invalid', 'Choose at least one condition.', '')
       if (isNew) await app.api.send<WatchAnswer>('POST', 'api/watches', body)
       else {
@@ -154,7 +162,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   const { late, long, failed, metric, slow } = draft
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const kind = createSelectField(
-    'late',
+    '',
     'Expected',
     [
       ['every', 'at an interval'],
@@ -177,14 +185,8 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   const grace = createField('late/grace', 'Grace', { required: true, value: late?.grace ?? '10m' })
   const showKind = () => {
     const isCron = kind.input.value === 'cron'
-    for (const [{ element, input }, isShown] of [
-      [every, !isCron],
-      [cron, isCron],
-      [tz, isCron],
-    ] as const) {
-      element.hidden = !isShown
-      input.disabled = !isShown
-    }
+    offerFields(!isCron, every)
+    offerFields(isCron, cron, tz)
   }
   kind.input.addEventListener('change', showKind)
   showKind()
@@ -210,7 +212,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   const of = createSelectField('metric/of', 'Statistic', FIGURES, metric?.of ?? 'last')
   const window = createField('metric/window', 'Window', { required: true, value: metric?.window ?? '10m' })
   const side = createSelectField(
-    'metric/side',
+    '',
     'Fires while it is',
     [
       ['above', 'above'],
@@ -218,11 +220,14 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     ],
     metric?.below === undefined ? 'above' : 'below',
   )
-  const number = createField('metric/above', 'Threshold', {
+  const number = createField(`metric/${side.input.value}`, 'Threshold', {
     type: 'number',
     step: 'any',
     required: true,
     value: metric?.above ?? metric?.below ?? '',
+  })
+  side.input.addEventListener('change', () => {
+    number.input.name = `metric/${side.input.value}`
   })
   const lasting = createField('metric/for', 'For at least', { placeholder: 'at once', value: metric?.for ?? '' })
 
@@ -240,30 +245,13 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
       [metricName, of, window, side, number, lasting].map(elementOf),
     ),
   }
+  const fields = [kind, every, cron, tz, grace, longest, after, times, metricName, of, window, side, number, lasting]
   return {
     elements: Object.values(groups).map(({ element }) => element),
-    fields: [kind, every, cron, tz, grace, longest, after, times, metricName, of, window, side, number, lasting],
+    fields,
     every,
     long: longest,
-    read: () => ({
-      late: !groups.late.isOn()
-        ? null
-        : kind.input.value === 'cron'
-          ? { cron: cron.input.value.trim(), tz: tz.input.value.trim(), grace: grace.input.value.trim() }
-          : { every: every.input.value.trim(), grace: grace.input.value.trim() },
-      long: groups.long.isOn() ? longest.input.value.trim() : null,
-      failed: groups.failed.isOn() ? { after: after.input.valueAsNumber, exceptions: exceptions.checked } : null,
-      slow: groups.slow.isOn() ? times.input.valueAsNumber : null,
-      metric: !groups.metric.isOn()
-        ? null
-        : {
-            name: metricName.input.value,
-            window: window.input.value.trim(),
-            of: of.input.value as 'last',
-            [side.input.value as 'above']: number.input.valueAsNumber,
-            ...(lasting.input.value.trim() !== '' && { for: lasting.input.value.trim() }),
-          },
-    }),
+    read: () => ({ ...NO_CONDITIONS, ...readInputs([...fields.map(({ input }) => input), exceptions]) }),
   }
 }
 

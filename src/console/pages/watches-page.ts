@@ -4,7 +4,7 @@ import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
-import { createDataTable, rowAction } from '../kit/data-table.ts'
+import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { createAsk } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
@@ -46,9 +46,7 @@ export function openWatchesPage(app: App): Page {
   })
   const watchesTable = createDataTable<Watch>({
     caption: 'Watches',
-    keyOf: ({ id }) => id,
     isChosen: ({ id }) => id === chosen,
-    signatureOf: (watch) => JSON.stringify(watch),
     toExport: ({ id, name, process, state }) => ({ id, name, process, state }),
     columns: [
       {
@@ -62,26 +60,18 @@ export function openWatchesPage(app: App): Page {
       { label: 'Watch', cell: ({ name, process }) => [h('strong', name), h('span.sub', process)] },
       { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch) },
       { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
-      {
-        label: 'Actions',
-        isSilent: true,
-        isOffered: mayChange,
-        cell: (watch) =>
-          h(
-            'div.button-row',
-            rowAction('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
-            watch.state === 'paused'
-              ? rowAction('Resume', watch.name, () => resume(watch))
-              : rowAction('Pause', watch.name, () => askHowLongToPause(app, watch, () => poll.now())),
-            rowAction('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
-          ),
-      },
+      actionColumn(mayChange, (watch) => [
+        rowAction('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
+        watch.state === 'paused'
+          ? rowAction('Resume', watch.name, () => resume(watch))
+          : rowAction('Pause', watch.name, () => askHowLongToPause(app, watch, () => poll.now())),
+        rowAction('Delete', watch.name, () => askForDeletion('watch', `api/watches/${watch.id}`, watch.name)),
+      ]),
     ],
   })
   const channelsTable = createDataTable<Channel>({
     caption: 'Channels',
-    keyOf: ({ id }) => id,
-    signatureOf: (channel) => JSON.stringify(channel) + Math.floor(app.nowMs() / 60_000),
+    nowMs: app.nowMs,
     toExport: ({ id, name, kind, state }) => ({ id, name, kind, state }),
     columns: [
       { label: 'State', isTight: true, cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
@@ -94,18 +84,11 @@ export function openWatchesPage(app: App): Page {
         isMinor: true,
         cell: ({ last }) => (last === null ? 'Not tested yet' : [last.detail, ' · ', ago(last.at)]),
       },
-      {
-        label: 'Actions',
-        isSilent: true,
-        isOffered: mayChange,
-        cell: ({ id, name, ...rest }) =>
-          h(
-            'div.button-row',
-            rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
-            rowAction('Edit', name, () => askForChannel(app, () => poll.now(), { id, name, ...rest })),
-            rowAction('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
-          ),
-      },
+      actionColumn(mayChange, ({ id, name, ...rest }) => [
+        rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
+        rowAction('Edit', name, () => askForChannel(app, () => poll.now(), { id, name, ...rest })),
+        rowAction('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
+      ]),
     ],
   })
   const card = (title: string, table: { readonly element: HTMLElement }) =>

@@ -5,13 +5,14 @@ import type { IssuedKey, KeyAnswer } from '../../wire/keys.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { Timing, TimingPage } from '../../wire/timings.ts'
 import { copyButton } from '../kit/copy-button.ts'
-import { button, fill, h, note, setText } from '../kit/dom.ts'
+import { secretBox } from '../kit/dialog.ts'
+import { button, fill, h, note } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime, timeElement } from '../kit/format-time.ts'
 import { icon } from '../kit/icons.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
-import { explain } from '../kit/region.ts'
+import { createAttempt } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { writeSnippets } from './snippets.ts'
 import { createTestRun } from './test-run.ts'
@@ -88,17 +89,13 @@ const askForKey = ({ account }: App) => note(`Ask a member or an owner of ${acco
 /** Without a key to show, another one can be created: a reload may have come before the key was copied. */
 function keyCard({ api, firstKey }: App, created: (key: IssuedKey) => void): HTMLElement {
   if (firstKey !== undefined) return keyReveal(firstKey)
-  const fault = h('p.field-fault', { role: 'alert' })
-  const create = async () => {
-    try {
+  const { fault, attempt } = createAttempt()
+  const create = () =>
+    attempt(async () => {
       const { key } = await api.send<KeyAnswer>('POST', 'api/keys', { name: 'first steps', scopes: ['write'] })
       created(key)
       fill(card, keyReveal(key))
-    } catch (error) {
-      const { title, detail } = explain(error)
-      setText(fault, `${title}. ${detail}`)
-    }
-  }
+    })
   const card = h(
     'div',
     note('A key is shown only once, and only its hash is stored. If you have not saved yours, create another one.'),
@@ -110,12 +107,8 @@ function keyCard({ api, firstKey }: App, created: (key: IssuedKey) => void): HTM
 
 /** Shows a secret, which is never shown again. */
 export function keyReveal({ secret }: IssuedKey): HTMLElement {
-  return h(
-    'div.secret',
-    h('code.secret-text', { tabindex: 0, 'aria-label': 'Your API key' }, secret),
-    copyButton('Copy key', () => secret),
-    note('Shown only this once. Keep it in a secret store or an environment variable, not in your code.'),
-  )
+  const where = note('Shown only this once. Keep it in a secret store or an environment variable, not in your code.')
+  return secretBox('Your API key', secret, 'Copy key', where)
 }
 
 function requests(app: App, secret = 'YOUR_API_KEY'): HTMLElement {
