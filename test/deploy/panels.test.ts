@@ -13,6 +13,7 @@ import { engineMissing, enginePath, freshDatabase } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
 import { type AllValue, askClickHouse, askInflux, type Frame, type View } from './grafana.ts'
 
+const METRIC_PANEL = 'Process / $' + '{metric}'
 const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
 const log = createLog({ level: 'silent', pretty: false })
 const S = 1_000_000_000n
@@ -27,6 +28,25 @@ const T = BigInt(T_MS) * 1_000_000n
 const JOB = 'nightly/import (v1.0) \\d+ [a]|b $1 + 😀 \\x41'
 const META = 'eu \\ west/1 & more'
 const ALL: AllValue = { all: '[^%]*' }
+
+/** Each must be one process, meta and metric name; those with a macro of Grafana as its lists of values offer them. */
+const NAMES = [
+  ...[
+    'a',
+    'b=c d',
+    'a,b=c d',
+    '$' + '{process}',
+    '$1',
+    '[[process]]',
+    'C:\\Export\\Q',
+    'x/y',
+    '.*',
+    'ä 😀',
+    'my.bucket',
+  ],
+  ...['$__interval', '$__interval_ms', '$__timeInterval(at)', 'to $__interval|a'],
+]
+const offeredName = (name: string) => name.replaceAll('$__', '%24__')
 
 const mark = (kind: 'start' | 'end', s: number, uid: string, more: Partial<Event> = {}): Event =>
   ({ kind, account: 'acc_ada', process: JOB, meta: META, uid, stamp: stampAt(s), ...more }) as Event
@@ -78,10 +98,11 @@ const POINTS: readonly Event[] = [
   mark('end', 540, 'u6', { failed: true }),
   ...run(20, 30, 'u1', { account: 'acc_bob' }),
   ...run(130, 131, '', { process: 'other', meta: '' }),
-  // an hour before the range, for the test of names with commas
-  ...['a', 'b=c d', 'a,b=c d'].flatMap((process, i) =>
-    run(-3600, -3590 + i, '', { process, meta: '', account: 'acc_comma' }),
-  ),
+  // an hour before the range, for the tests of names
+  ...NAMES.flatMap((process, i) => [
+    ...run(-3600, -3590 + i, '', { process, meta: process, account: 'acc_names' }),
+    { ...metric(-3600, [[process, i]], process), process, account: 'acc_names' } as Event,
+  ]),
   metric(10, [['rows', 10]]),
   metric(20, [['rows', 20]]),
   metric(70, [['rows', 5]], META),
@@ -342,7 +363,7 @@ const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
       { account: 'acc_ada', process: JOB, meta: META, uid: 'u5', state: 'orphan', at: 500 },
       { account: 'acc_ada', process: JOB, meta: META, uid: 'u4', state: 'abandoned', at: 400 },
     ]),
-  ['Process / $' + '{metric}']: (frames) => {
+  [METRIC_PANEL]: (frames) => {
     const byMeta = frames.map(([time, value]) => [
       value!.labels.name,
       value!.labels.meta ?? '',
@@ -428,16 +449,27 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       expect(await runs({ process: ['other', JOB] })).toMatchObject({ completed: 6, failed: 1 })
       expect(await runs({ process: ALL })).toMatchObject({ completed: 6, failed: 1 })
     })
-    test('a name with a comma is one process', async () => {
+    test('any name is one process, meta and metric, as each list of values offers it', async () => {
       const view = { ...VIEW, fromMs: T_MS - 70 * MINUTE_MS, toMs: T_MS - 50 * MINUTE_MS }
-      const slowest = async (process: string[]) => {
-        const variables = { ...VIEW.variables, account: 'acc_comma', process }
-        const frames = await ask(panels.get('Process / The 20 slowest runs')!.targets, { ...view, variables })
-        return rows(frames).map((row) => row.process)
+      const variables = { ...VIEW.variables, account: 'acc_names' }
+      const shown = async (title: string, more: View['variables']) =>
+        rows(await ask(panels.get(title)!.targets, { ...view, variables: { ...variables, ...more } }))
+      for (const [i, name] of NAMES.entries()) {
+        const value = offeredName(name)
+        const slowest = await shown('Process / The 20 slowest runs', { process: [value], meta: value })
+        expect(slowest.map(({ process, took_ms }) => [process, took_ms])).toEqual([[name, 10_000 + i * 1000]])
+        const frames = await ask(panels.get(METRIC_PANEL)!.targets, {
+          ...view,
+          variables: { ...variables, process: [value], metric: value },
+        })
+        expect(frames.map(([, of]) => [of!.labels.process, of!.labels.name, of!.values])).toEqual([[name, name, [i]]])
       }
-      expect(await slowest(['a,b=c d'])).toEqual(['a,b=c d'])
-      expect(await slowest(['a'])).toEqual(['a'])
+      const two = await shown('Process / The 20 slowest runs', { process: ['$__interval', '.*'].map(offeredName) })
+      expect(two.map(({ process }) => process)).toEqual(['$__interval', '.*'])
+      const overview = await shown('Overview / Processes', { process: ALL })
+      expect(overview.map(({ process }) => process).sort()).toEqual(NAMES.map(offeredName).sort())
     })
+
     test('annotations are the newest exceptions, by their first line', async () => {
       const [, { target, datasource }] = dashboards[0].annotations.list
       const shown = rows(
@@ -464,10 +496,19 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       const { now, ...chosen } = offered
       expect(chosen).toEqual({
         // InfluxDB offers the tags of whole shards
-        account: ['acc_ada', 'acc_bob', ...(store === 'influxdb' ? ['acc_comma'] : [])],
-        process: store === 'influxdb' ? ['a', 'a,b=c d', 'b=c d', JOB, 'other'] : [JOB, 'other', 'talker'],
-        meta: ['%without%', META],
-        metric: ['rows'],
+        ...(store === 'influxdb'
+          ? {
+              account: ['acc_ada', 'acc_bob', 'acc_names'],
+              process: [...NAMES.map(offeredName), JOB, 'other'].sort(),
+              meta: ['%without%', META],
+              metric: ['rows'],
+            }
+          : {
+              account: ['acc_ada', 'acc_bob'],
+              process: [JOB, 'other', 'talker'],
+              meta: ['%without%', META],
+              metric: ['rows'],
+            }),
       })
       if (store === 'influxdb') expect(Math.abs(Number(now![0]) / 1e6 - Date.now())).toBeLessThan(60_000)
     })

@@ -1,7 +1,7 @@
 // The panels' questions about exceptions, which ClickHouse always holds.
 import { exceptionGroupsSql, newestExceptionsSql } from '../../store/clickhouse/exceptions.ts'
 import { TABLE_PROCESSES, TABLE_ROWS } from './point-queries.ts'
-import { IN_RANGE, type Scope, series, sqlScope, type Target, table, toTime } from './target.ts'
+import { IN_RANGE, offerProcesses, type Scope, series, sqlScope, type Target, table, toTime } from './target.ts'
 
 const where = (scope: Scope): string[] => [...sqlScope(scope), ...IN_RANGE]
 
@@ -15,11 +15,13 @@ GROUP BY time, process ORDER BY time, process`),
 
   /** Table, one row per account and process: exceptions, last_exception (ms since the epoch). */
   byProcess: (): Target =>
-    table(`SELECT account, process, toFloat64(count()) AS exceptions, \
+    table(
+      offerProcesses(`SELECT account, process, toFloat64(count()) AS exceptions, \
 toFloat64(toUnixTimestamp64Milli(max(at))) AS last_exception
 FROM exceptions
 WHERE ${where('processes').join(' AND ')}
 GROUP BY account, process ORDER BY account, process LIMIT ${TABLE_PROCESSES}`),
+    ),
 
   /** Table, the most recent first: process, fingerprint, occurrences, first, last, example. */
   groups: (scope: Scope): Target =>

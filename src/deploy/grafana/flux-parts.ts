@@ -5,7 +5,7 @@ import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
 import { classifyMarks, pairNeighbours, readMarks, settledInRange } from '../../store/influx/pairing.ts'
 import { STAMP_REACH_NS } from '../../store/order.ts'
-import { fluxPattern, fluxTarget, type Scope, type Target, type Variable, WITHOUT_META } from './target.ts'
+import { DOLLAR, fluxTarget, type Scope, type Target, VARIABLES, WITHOUT_META } from './target.ts'
 
 export const BUCKET = fluxExpression('v.defaultBucket')
 export const START = fluxExpression('v.timeRangeStart')
@@ -23,74 +23,60 @@ const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n + STAMP_REACH_NS)
 /** A panel that would pair more marks than this fails and says so: pairing takes about 10 s and 500 MB per million. */
 const PANEL_MAX_MARKS = 1_000_000
 
-export const ask = (query: FluxText): Target => fluxTarget(query.toString())
-
-export const pattern = (variable: Variable): FluxText => fluxExpression(fluxPattern(variable))
-
 /**
- * Conditions on `r`'s tags, pushed down. The store takes a missing tag for an empty one, so a chosen meta also selects
- * series without meta, which `keepMeta` drops. (A condition that is not pushed down would keep all later steps out.)
+ * The values of a variable as a regular expression made of them; one made here is pushed down like a literal one.
+ * Grafana's server replaces `$__interval` in values, too, which leaves an invalid `\1m`: the lists of values offer
+ * `%24__` in place of `$__` (no name has a `%`), and here it becomes a dollar again.
  */
-export function whereScope(scope: Scope): FluxText {
-  const where = flux`r.account =~ ${pattern('account')} and r.process =~ ${pattern('process')}`
-  return scope === 'processes' ? where : flux`${where} and r.meta =~ ${fluxExpression(fluxPattern('meta', '|'))}`
+const CHOSEN = fluxExpression(String.raw`
+chosen = (names) => {
+  text = strings.replaceAll(v: regexp.getString(r: names), t: "${DOLLAR}", u: "\\$" + "__")
+  return regexp.compile(v: "^(?:" + strings.replaceAll(v: text, t: "${WITHOUT_META}", u: "") + ")$")
+}
+`)
+
+/** A Flux expression: the name as the lists of values offer it. */
+export const offered = (name: string): FluxText =>
+  flux`strings.replaceAll(v: ${fluxExpression(name)}, t: "$" + "__", u: ${DOLLAR})`
+
+/** A query that begins with its imports and the variables that it names. */
+export function withVariables(query: FluxText, packages: readonly string[] = []): FluxText {
+  const named = VARIABLES.filter((name) => new RegExp(`=~ ${name}\\b`).test(String(query)))
+  const imports = [...packages, 'regexp', 'strings']
+  const lines = imports.map((name) => `import "${name}"\n`).join('')
+  const chosen = named.map((name) => `${name} = chosen(names: /\${${name}:regex}/)\n`).join('')
+  return flux`${fluxExpression(lines)}${named.length === 0 ? flux`` : CHOSEN}${fluxExpression(chosen)}${query}`
 }
 
-export function keepMeta(scope: Scope): FluxText {
-  if (scope === 'processes') return flux``
-  return flux`
-  |> filter(fn: (r) => exists r.meta or "" =~ ${pattern('meta')} or ${WITHOUT_META} =~ ${pattern('meta')})`
-}
+export const ask = (query: FluxText, packages: readonly string[] = []): Target =>
+  fluxTarget(withVariables(query, packages).toString())
 
-/** The start of a range, or an error if it holds more marks than a panel may pair. The store counts, in a few ms. */
-function boundedStart(start: FluxText, stop: FluxText, where: FluxText): FluxText {
-  const message = `More than ${PANEL_MAX_MARKS} marks to pair: choose a shorter range, or fewer processes.`
-  return flux`marks = from(bucket: ${BUCKET})
-  |> range(start: ${start}, stop: ${stop})
-  |> filter(fn: (r) => r._measurement == "mark" and r._field == "at" and ${where})
-  |> count()
-  |> group()
-  |> sum()
-  |> findColumn(fn: (key) => true, column: "_value")
-first = if length(arr: marks) > 0 and marks[0] > ${PANEL_MAX_MARKS} then die(msg: ${message}) else ${start}
-`
-}
-
-/** Definitions that go before `classified` or `recent`, and the read itself. */
-export interface BoundedRead {
-  readonly guard: FluxText
-  readonly rows: FluxText
-}
+/** Conditions on `r`'s tags, pushed down. The store takes a missing tag for an empty one. */
+export const whereScope = (scope: Scope): FluxText =>
+  scope === 'processes'
+    ? flux`r.account =~ account and r.process =~ process`
+    : flux`r.account =~ account and r.process =~ process and r.meta =~ meta`
 
 /** The marks that decide the range's timings, classified. */
-export function classified(maxRunNs: bigint, scope: Scope, withUid: boolean): BoundedRead {
+export function classified(maxRunNs: bigint, scope: Scope, withUid: boolean): FluxText {
   const maxRun = fluxInteger(maxRunNs)
-  const start = flux`time(v: ${FROM_NS} - ${maxRun})`
-  const stop = flux`time(v: ${TO_NS} + ${maxRun} + ${AHEAD_NS})`
-  const where = whereScope(scope)
-  const read = readMarks({ bucket: BUCKET, start: flux`first`, stop, where, withUid, steps: keepMeta(scope) })
-  return {
-    guard: boundedStart(start, stop, where),
-    rows: flux`${read}${pairNeighbours(false)}${classifyMarks(maxRun, flux`(${NOW_NS} - ${maxRun})`)}`,
-  }
+  const [start, stop] = [flux`time(v: ${FROM_NS} - ${maxRun})`, flux`time(v: ${TO_NS} + ${maxRun} + ${AHEAD_NS})`]
+  const read = readMarks({ bucket: BUCKET, start, stop, where: whereScope(scope), withUid, maxMarks: PANEL_MAX_MARKS })
+  return flux`${read}${pairNeighbours(false)}${classifyMarks(maxRun, flux`(${NOW_NS} - ${maxRun})`)}`
 }
 
 /** The marks that decide what is running now, classified. A start without a next mark runs: all are within MAX_RUN. */
-export function recent(maxRunNs: bigint, withUid: boolean): BoundedRead {
+export function recent(maxRunNs: bigint, withUid: boolean): FluxText {
   const start = fluxExpression(`time(v: int(v: now()) - ${maxRunNs})`)
   const stop = fluxExpression(`time(v: int(v: now()) + ${BigInt(MAX_AHEAD_US) * 1000n})`)
   const where = whereScope('processes')
-  const read = readMarks({ bucket: BUCKET, start: flux`first`, stop, where, withUid })
-  return {
-    guard: boundedStart(start, stop, where),
-    rows: flux`${read}${pairNeighbours(false)}${classifyMarks(fluxInteger(maxRunNs), flux`0`)}`,
-  }
+  const read = readMarks({ bucket: BUCKET, start, stop, where, withUid, maxMarks: PANEL_MAX_MARKS })
+  return flux`${read}${pairNeighbours(false)}${classifyMarks(fluxInteger(maxRunNs), flux`0`)}`
 }
 
 /** `completed`: a table per `slot` (ns, start of an interval) of the completed runs that ended in it, with `ms`. */
 export function completedBySlot(maxRunNs: bigint): FluxText {
-  const { guard, rows } = classified(maxRunNs, 'process', false)
-  return flux`${guard}completed = ${rows}
+  return flux`completed = ${classified(maxRunNs, 'process', false)}
   |> map(fn: (r) => ({r with slot: \
 if r.code == 1 and ${settledInRange(FROM_NS, TO_NS)} then r.ended / ${EVERY_NS} * ${EVERY_NS} else -1}))
   |> keep(columns: ["slot", "ms"])

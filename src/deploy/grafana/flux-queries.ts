@@ -10,15 +10,15 @@ import {
   EVERY_NS,
   FROM_NS,
   histogram,
-  keepMeta,
   NOW_NS,
-  pattern,
+  offered,
   pushedDown,
   recent,
   START,
   STOP,
   TO_NS,
   whereScope,
+  withVariables,
 } from './flux-parts.ts'
 import {
   durationBounds,
@@ -41,11 +41,10 @@ export function createFluxQueries(maxRunNs: bigint): PointQueries {
 
   return {
     processTable: () => {
-      const { guard, rows } = classified(maxRunNs, 'processes', false)
       const figure = (name: string, of: FluxText, value: FluxText) => flux`${of}
-    |> map(fn: (r) => ({account: r.account, process: r.process, figure: ${name}, _value: ${value}}))`
+    |> map(fn: (r) => ({account: r.account, process: ${offered('r.process')}, figure: ${name}, _value: ${value}}))`
       const completed = flux`runs |> filter(fn: (r) => r.code == 1)`
-      return ask(flux`${guard}runs = ${rows}
+      return ask(flux`runs = ${classified(maxRunNs, 'processes', false)}
   |> map(fn: (r) => ({r with code: if ${OVERLAPS} then r.code else 0}))
   |> keep(columns: ["account", "process", "code", "at", "ms"])
   |> group(columns: ["account", "process", "code"])
@@ -93,29 +92,18 @@ if r.mark == "start" then "starts" else if r.mark == "end" then "ends" else "fai
       ask(countOverTime(pushedDown('mark', 'at', 'processes', flux` and r.mark == "start"`), ['process'])),
 
     failedByProcess: (scope) =>
-      ask(
-        scope === 'processes'
-          ? countOverTime(pushedDown('mark', 'at', scope, flux` and r.mark == "failed"`), ['process'])
-          : flux`${pushedDown('mark', 'at', scope, flux` and r.mark == "failed"`)}
-  |> aggregateWindow(every: v.windowPeriod, fn: count, createEmpty: false, timeSrc: "_start")${keepMeta(scope)}
-  |> group(columns: ["process", "_time"])
-  |> sum()
-  |> group(columns: ["process"])
-  |> sort(columns: ["_time"])`,
-      ),
+      ask(countOverTime(pushedDown('mark', 'at', scope, flux` and r.mark == "failed"`), ['process'])),
 
-    runningNow: () => {
-      const { guard, rows } = recent(maxRunNs, true)
-      return ask(flux`${guard}${rows}
+    runningNow: () =>
+      ask(flux`${recent(maxRunNs, true)}
   |> map(fn: (r) => ({r with place: \
 if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
-  |> map(fn: (r) => ({r with started: time(v: r.at), running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
-  |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`)
-    },
+  |> map(fn: (r) => ({r with process: ${offered('r.process')}, started: time(v: r.at), \
+running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
+  |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`),
 
-    runsByState: () => {
-      const { guard, rows } = classified(maxRunNs, 'process', false)
-      return ask(flux`${guard}${rows}
+    runsByState: () =>
+      ask(flux`${classified(maxRunNs, 'process', false)}
   |> map(fn: (r) => ({r with code: if ${OVERLAPS} then r.code else 0}))
   |> keep(columns: ["code", "at"])
   |> group(columns: ["code"])
@@ -123,8 +111,7 @@ if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_R
   |> filter(fn: (r) => r.code != 0)
   |> group()
   |> rename(columns: {at: "runs"})${nameStates}
-  |> keep(columns: ["state", "runs"])`)
-    },
+  |> keep(columns: ["state", "runs"])`),
 
     durationsOverTime: () => {
       const figure = (name: string, of: FluxText) => flux`completed |> ${of} |> figure(name: ${name})`
@@ -143,9 +130,8 @@ union(tables: [
   |> sort(columns: ["_time"])`)
     },
 
-    timeline: () => {
-      const { guard, rows } = classified(maxRunNs, 'process', true)
-      return ask(flux`${guard}runs = ${rows}
+    timeline: () =>
+      ask(flux`runs = ${classified(maxRunNs, 'process', true)}
   |> map(fn: (r) => ({r with place: if ${OVERLAPS} then r.at else -1}))${highestPlaces(TIMELINE_RUNS)}
   |> map(fn: (r) => ({r with n: 1}))
   |> cumulativeSum(columns: ["n"])
@@ -158,8 +144,7 @@ union(tables: [
     if r.code == 1 or r.code == 5 then r.ended else if r.code == 2 then ${NOW_NS} else r.at + ${EVERY_NS})})),
 ])
   |> group(columns: ["run"])
-  |> sort(columns: ["_time"])`)
-    },
+  |> sort(columns: ["_time"])`),
 
     durationHistogram: () =>
       ask(flux`${completedBySlot(maxRunNs)}
@@ -168,8 +153,8 @@ completed
   |> keep(columns: ["le", "runs"])`),
 
     durationHeatmap: () =>
-      ask(flux`import "generate"
-${completedBySlot(maxRunNs)}
+      ask(
+        flux`${completedBySlot(maxRunNs)}
 counts = completed${histogram(LE)}
   |> group()
   |> map(fn: (r) => ({_time: time(v: r.slot), _value: int(v: r.runs), le: string(v: r.le)}))
@@ -188,31 +173,29 @@ union(tables: [counts, slots])
   |> group(columns: ["le", "_time"])
   |> sum()
   |> group(columns: ["le"])
-  |> sort(columns: ["_time"])`),
+  |> sort(columns: ["_time"])`,
+        ['generate'],
+      ),
 
-    slowestRuns: () => {
-      const { guard, rows } = classified(maxRunNs, 'process', true)
-      return ask(flux`${guard}${rows}
+    slowestRuns: () =>
+      ask(flux`${classified(maxRunNs, 'process', true)}
   |> map(fn: (r) => ({r with place: if r.code == 1 and ${OVERLAPS} then r.ns else -1}))${highestPlaces(SLOWEST_RUNS)}
   |> map(fn: (r) => ({r with started: time(v: r.at), ended: time(v: r.ended), took_ms: r.ms}))
-  |> keep(columns: ["account", "process", "meta", "uid", "started", "ended", "took_ms"])`)
-    },
+  |> keep(columns: ["account", "process", "meta", "uid", "started", "ended", "took_ms"])`),
 
-    unfinishedRuns: () => {
-      const { guard, rows } = classified(maxRunNs, 'process', true)
-      return ask(flux`${guard}${rows}
+    unfinishedRuns: () =>
+      ask(flux`${classified(maxRunNs, 'process', true)}
   |> map(fn: (r) => ({r with place: \
 if r.code >= 3 and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}${nameStates}
   |> map(fn: (r) => ({r with at: time(v: r.at)}))
-  |> keep(columns: ["account", "process", "meta", "uid", "state", "at"])`)
-    },
+  |> keep(columns: ["account", "process", "meta", "uid", "state", "at"])`),
 
     metricValues: () =>
-      ask(flux`${pushedDown('metric', 'value', 'process', flux` and r.name =~ ${pattern('metric')}`)}
-  |> aggregateWindow(every: v.windowPeriod, fn: mean, createEmpty: false, timeSrc: "_start")${keepMeta('process')}
+      ask(flux`${pushedDown('metric', 'value', 'process', flux` and r.name =~ metric`)}
+  |> aggregateWindow(every: v.windowPeriod, fn: mean, createEmpty: false, timeSrc: "_start")
   |> keep(columns: ["_time", "_value", "account", "process", "meta", "name"])`),
 
-    variable: (variable) => variableQuery(variable, VARIABLES[variable]),
+    variable: (name) => variableQuery(name, withVariables(VALUES[name], ['array', 'influxdata/influxdb/schema'])),
 
     hidden: [variableQuery('now', flux`import "array"\narray.from(rows: [{_value: string(v: int(v: now()))}])`)],
   }
@@ -225,19 +208,15 @@ const variableQuery = (name: string, query: FluxText): VariableQuery => ({
 })
 
 const tagValues = (tag: string, where: FluxText): FluxText =>
-  flux`schema.tagValues(bucket: ${BUCKET}, tag: ${tag}, predicate: (r) => ${where}, start: ${START}, stop: ${STOP})`
+  flux`schema.tagValues(bucket: ${BUCKET}, tag: ${tag}, predicate: (r) => ${where}, start: ${START}, stop: ${STOP})
+  |> map(fn: (r) => ({_value: ${offered('r._value')}}))`
 
-const VARIABLES: Readonly<Record<Variable, FluxText>> = {
-  account: flux`import "influxdata/influxdb/schema"
-${tagValues('account', flux`exists r.account`)}`,
-  process: flux`import "influxdata/influxdb/schema"
-${tagValues('process', flux`r.account =~ ${pattern('account')}`)}`,
-  meta: flux`import "array"
-import "influxdata/influxdb/schema"
-union(tables: [
+const VALUES: Readonly<Record<Variable, FluxText>> = {
+  account: tagValues('account', flux`exists r.account`),
+  process: tagValues('process', flux`r.account =~ account`),
+  meta: flux`union(tables: [
   array.from(rows: [{_value: ${WITHOUT_META}}]),
   ${tagValues('meta', whereScope('processes'))},
 ])`,
-  metric: flux`import "influxdata/influxdb/schema"
-${tagValues('name', flux`r._measurement == "metric" and ${whereScope('processes')}`)}`,
+  metric: tagValues('name', flux`r._measurement == "metric" and ${whereScope('processes')}`),
 }

@@ -19,7 +19,7 @@ const METRIC_TITLE = '$' + '{metric}'
 
 /** Each column costs a histogram, or four percentiles. */
 const HEATMAP_COLUMNS = 60
-const DURATION_COLUMNS = 300
+const DURATION_COLUMNS = 150
 
 export function processDashboard(uid: string, queries: PointQueries): Dashboard {
   return createDashboard({

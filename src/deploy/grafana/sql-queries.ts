@@ -16,6 +16,7 @@ import {
   FROM_NS,
   IN_RANGE,
   NOW_NS,
+  offerProcesses,
   type Scope,
   series,
   sqlScope,
@@ -86,7 +87,8 @@ WHERE state = 'completed' AND settled >= ${FROM_NS} AND settled < ${TO_NS}`
 
   return {
     processTable: () =>
-      table(`SELECT account, process,
+      table(
+        offerProcesses(`SELECT account, process,
   nullIf(maxIf(last, is_run), 0) AS last_run, anyIf(code, is_run) AS state, \
 if(anyIf(took, is_run) < 0, NULL, anyIf(took, is_run)) AS last_ms,
   if(anyIf(done, is_run) = 0, NULL, anyIf(median, is_run)) AS median_ms, \
@@ -110,6 +112,7 @@ UNION ALL SELECT account, process, at FROM metrics_raw WHERE ${where('processes'
   GROUP BY account, process
 )
 GROUP BY account, process ORDER BY account, process LIMIT ${TABLE_PROCESSES}`),
+      ),
 
     marksOverTime: () =>
       series(`SELECT $__timeInterval(at) AS time, countIf(mark = 'start') AS starts, \

@@ -63,13 +63,19 @@ export const ALL = '[^%]*'
 /** The value that means: without meta. */
 export const WITHOUT_META = '%without%'
 
-export type Variable = 'account' | 'process' | 'meta' | 'metric'
+export const VARIABLES = ['account', 'process', 'meta', 'metric'] as const
+export type Variable = (typeof VARIABLES)[number]
 
-/** A Flux regular expression that matches the variable's values and nothing else, or with `|` also the empty text. */
-export const fluxPattern = (variable: Variable, or: '' | '|' = ''): string => `/^(?:\${${variable}:regex}${or})$/`
+/** Offered in place of `$__`, with which macros begin: see flux-parts.ts. */
+export const DOLLAR = '%24__'
 
 /** A SQL expression: the variable's value. */
-export const sqlText = (variable: Variable): string => `decodeURLComponent('\${${variable}:percentencode}')`
+export const sqlText = (variable: Variable): string =>
+  `replaceAll(decodeURLComponent('\${${variable}:percentencode}'), '${DOLLAR}', concat('$', '__'))`
+
+/** The rows of a query with each process as the lists of values offer it. */
+export const offerProcesses = (sql: string): string =>
+  `SELECT * REPLACE (replaceAll(process, concat('$', '__'), '${DOLLAR}') AS process)\nFROM (\n${sql}\n)`
 
 /** What a panel shows: events of the chosen processes with all their metas, or also of the chosen meta. */
 export type Scope = 'processes' | 'process'

@@ -16,34 +16,37 @@ export interface MarksRead {
   readonly where: FluxText
   /** Uid and stamp cost a third more: only where single runs are shown. */
   readonly withUid: boolean
-  /** Steps on the tables of account, process and meta, which cost little while they look at nothing else. */
-  readonly steps?: FluxText
+  /** More marks than this are an error instead: pairing takes about 10 s and 500 MB per million. */
+  readonly maxMarks?: number
 }
 
 /**
  * One row per mark in one table: at, pair (and uid), account, process, meta if any. The number of tables costs more
  * than that of rows. `_time` is the stamp, up to a second after `at`: for a range of times `stop` must be a second
  * later. Columns are dropped before `pivot` copies them per mark; `mark` stays until then: a start and an end may share
- * a stamp. Each series adds a row with the pair `BOUNDARY`, so neighbours always belong to one process and meta.
+ * a stamp. Each series adds a row with the pair `BOUNDARY`, so neighbours always belong to one process and meta; the
+ * store counts the series, also for `maxMarks`. (From one shared read nothing would be pushed down.)
  */
-export function readMarks({ bucket, start, stop, where, withUid, steps = flux`` }: MarksRead): FluxText {
+export function readMarks({ bucket, start, stop, where, withUid, maxMarks }: MarksRead): FluxText {
   const read = flux`from(bucket: ${bucket})
   |> range(start: ${start}, stop: ${stop})
   |> filter(fn: (r) => r._measurement == "mark" and ${where})`
+  const tooMany = flux`die(msg: "More than ${maxMarks} marks to pair: choose a shorter range, or fewer processes.")`
+  const pair = maxMarks === undefined ? BOUNDARY : flux`if r.at > ${maxMarks} then ${tooMany} else ${BOUNDARY}`
   return flux`union(tables: [
 ${read}
   |> filter(fn: (r) => ${withUid ? WITH_UID : WITHOUT_UID})
   |> drop(columns: ["_start", "_stop", "_measurement"])
   |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
-  |> drop(columns: ["mark"])${steps}
   |> group(),
 ${read}
   |> filter(fn: (r) => r._field == "at")
-  |> last()
-  |> drop(columns: ["_start", "_stop", "_measurement", "_field", "mark"])
+  |> count()
   |> group()
   |> rename(columns: {_value: "at"})
-  |> map(fn: (r) => ({r with pair: ${BOUNDARY}})),
+  |> keep(columns: ["account", "process", "meta", "at"])
+  |> cumulativeSum(columns: ["at"])
+  |> map(fn: (r) => ({r with pair: ${pair}})),
 ])
   |> group()`
 }
@@ -76,11 +79,13 @@ export const pairNeighbours = (withStamp: boolean): FluxText => {
     before_ns: r.at,
     after: r.pair,
     after_ns: r.at,
+    n: 1,
   }))
-  |> drop(columns: ["_time", "pair"])
+  |> drop(columns: ["_time", "mark", "pair"])
   |> sort(columns: ${order})
   |> difference(columns: ["before", "before_ns"], keepFirst: true)
-  |> sort(columns: ${order}, desc: true)
+  |> cumulativeSum(columns: ["n"])
+  |> sort(columns: ["n"], desc: true)
   |> difference(columns: ["after", "after_ns"], keepFirst: true)`
 }
 
@@ -121,12 +126,8 @@ export const nameStates: FluxText = flux`
       .join(''),
   )}"outside"}))`
 
-/** The `limit` rows of all tables with the highest `place`, highest first; rows with the place −1 are excluded. */
-export function highestPlaces(limit: number): FluxText {
-  const highest = flux`
+/** The `limit` rows of the one table with the highest `place`, highest first; rows with the place −1 are excluded. */
+export const highestPlaces = (limit: number): FluxText => flux`
   |> sort(columns: ["place"], desc: true)
-  |> limit(n: ${limit})`
-  return flux`${highest}
-  |> group()${highest}
+  |> limit(n: ${limit})
   |> filter(fn: (r) => r.place >= 0)`
-}
