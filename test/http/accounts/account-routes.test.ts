@@ -72,6 +72,13 @@ describe('POST /api/accounts', () => {
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
   })
 
+  test('accepts a password of 1024 characters beyond the BMP', async () => {
+    const { call } = serve()
+    const body = { email: ADA.email, password: `${'\u{1f600}'.repeat(1023)}!` }
+    expect((await call('POST', '/api/accounts', body)).status).toBe(201)
+    expect((await call('POST', '/api/session', body)).status).toBe(201)
+  })
+
   test('reports closed sign-up, a taken address and a wrong set-up code', async () => {
     const first = serve({ signup: 'first' })
     await first.signUp(ADA)
@@ -277,6 +284,20 @@ describe('sessions', () => {
     await signUp(ADA)
   })
 
+  test('a password change keeps the current session and ends the others', async () => {
+    const phone = await signIn(`ada${n}@example.com`, ADA.password)
+    const change = (current_password: string, new_password: unknown) =>
+      as(ada, 'POST', '/api/password', { current_password, new_password })
+    const wrong = await change('wrong', 'a whole new one')
+    expect(code(wrong)).toBe('403 password_wrong')
+    expect(wrong.json).toMatchObject({ detail: 'The current password is wrong.' })
+    expect(pointers(await change(ADA.password, 'short'))).toEqual(['/new_password'])
+    expect((await change(ADA.password, 'a whole new one')).status).toBe(204)
+    expect((await as(ada, 'GET', '/api/session')).status).toBe(200)
+    expect(code(await as(phone, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect((await signIn(`ada${n}@example.com`, 'a whole new one')).status).toBe(201)
+  })
+
   test.each(['x', '', 'stint_session=', 'stint_session=x', 'xstint_session=COOKIE', 'stint_session=COOKIE!', 'a=b; c'])(
     'the cookie %s is not a session',
     async (cookie) => {
@@ -329,6 +350,12 @@ describe('keys', () => {
     expect((await as(ada, 'DELETE', `/api/keys/${key.id}`)).status).toBe(204)
     expect(accounts.findKey(key.secret)).toBeUndefined()
     expect((await as(ada, 'GET', '/api/keys')).json.keys[0]!.revoked_at).toBe('2026-11-20T00:00:00.000Z')
+  })
+
+  test('have only the scope write by default', async () => {
+    expect((await as(ada, 'POST', '/api/keys', { name: 'x' })).json.key.scopes).toEqual(['write'])
+    const both = await as(ada, 'POST', '/api/keys', { name: 'x', scopes: ['read', 'write'] })
+    expect(both.json.key.scopes).toEqual(['write', 'read'])
   })
 
   test.each<[unknown, string[]]>([
