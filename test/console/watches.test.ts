@@ -140,6 +140,12 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await press('End now')
     await dialog.waitFor({ state: 'detached' })
     expect(await planned()).toMatchObject([{ active: false, repeat: { cron: hourly } }])
+    const [{ from }] = await planned()
+    await press('Edit *') // its limits stay
+    await dialog.getByLabel('Lasts').fill('6m')
+    await press('Save maintenance')
+    await dialog.waitFor({ state: 'detached' })
+    expect(await planned()).toMatchObject([{ active: false, from, repeat: { length: '6m' } }])
     expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
   })
 

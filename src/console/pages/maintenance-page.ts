@@ -76,6 +76,8 @@ export function openMaintenancePage(app: App): Page {
     const zoneField = createField('repeat/tz', 'Time zone', { maxlength: 100, value: tz })
     const length = createField('repeat/length', 'Lasts', { ...required, value: given?.repeat?.length ?? '2h' })
     const isOnce = () => kind.input.value === 'once'
+    // set by the API, or by "End now"; the form does not show them
+    const limits = given?.repeat == null ? undefined : given
     const showKind = () => {
       offerFields(isOnce(), from, to)
       offerFields(!isOnce(), cron, zoneField, length)
@@ -86,7 +88,7 @@ export function openMaintenancePage(app: App): Page {
     const fields = [process, kind, from, to, cron, zoneField, length]
     const once = () => ({ from: at(from.input.value) ?? new Date(nowMs()).toISOString(), to: at(to.input.value) })
     const read = () => ({
-      ...{ from: null, to: null, repeat: null },
+      ...{ from: limits?.from ?? null, to: limits?.to ?? null, repeat: null },
       ...readInputs(fields.map(({ input }) => input)),
       ...(isOnce() && once()),
     })
@@ -103,10 +105,11 @@ export function openMaintenancePage(app: App): Page {
 
   /** One that repeats continues with the next time. */
   function askForEnd({ id, process, repeat, until }: Maintenance): void {
-    const change = () => (repeat === null ? { to: new Date(nowMs()).toISOString() } : { from: until })
+    const isLast = repeat === null || until === null // its stretches may have no break between them
+    const change = () => (isLast ? { to: new Date(nowMs()).toISOString() } : { from: until })
     ask({
       title: `End the maintenance of ${process} now?`,
-      text: [`What still fires is notified at once.${repeat === null ? '' : ' It repeats at the next time.'}`],
+      text: [`What still fires is notified at once.${isLast ? '' : ' It repeats at the next time.'}`],
       submitLabel: 'End now',
       send: ['PATCH', `api/maintenance/${id}`, change],
       done: 'Maintenance ended.',
