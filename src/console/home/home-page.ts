@@ -68,6 +68,7 @@ export function openHomePage(app: App): Page {
       return { totals: rows, groups, hasMoreGroups: next !== null }
     },
     show(answer) {
+      if (day === undefined) weekPoll.now() // the sentence does not wait behind the longest question
       day = answer
       show()
     },
@@ -173,7 +174,6 @@ export function openHomePage(app: App): Page {
       if (!isFirst) return
       latestPoll.now()
       dayPoll.now()
-      weekPoll.now()
       firing.start()
     },
     close() {
