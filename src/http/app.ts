@@ -7,13 +7,13 @@ import type { Changes } from '../query/changes.ts'
 import type { ChangeGroup } from '../query/exception-groups.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
-import { accountRoutes } from './accounts/account-routes.ts'
-import { auditRoutes } from './accounts/audit-routes.ts'
-import { keyRoutes } from './accounts/key-routes.ts'
-import { type OidcDeps, oidcRoutes } from './accounts/oidc-routes.ts'
-import { peopleRoutes } from './accounts/people-routes.ts'
-import { type ResetRoutesDeps, resetRoutes } from './accounts/reset-routes.ts'
-import { type AccountRoutesDeps, createNoteDone } from './accounts/session-answers.ts'
+import { mountAccount } from './accounts/account-routes.ts'
+import { mountAudit } from './accounts/audit-routes.ts'
+import { mountKeys } from './accounts/key-routes.ts'
+import { mountOidc, type OidcDeps } from './accounts/oidc-routes.ts'
+import { mountPeople } from './accounts/people-routes.ts'
+import { mountReset, type ResetRoutesDeps } from './accounts/reset-routes.ts'
+import { createNoteDone, type PeopleDeps } from './accounts/session-answers.ts'
 import { problemResponse } from './answers.ts'
 import { type AuthorizeDeps, createAuthorize, createNameOf } from './authorize.ts'
 import { swaggerRoutes } from './docs/swagger-routes.ts'
@@ -25,23 +25,24 @@ import { createFairTurns } from './intake/fair-turns.ts'
 import { admit, type GateDeps, isIntake, kindOfPath, type PassGate } from './intake/intake-gate.ts'
 import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
+import { createMounts } from './mount.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
-import { type HealthDeps, healthRoute, type OpsDeps, opsRoutes } from './operations/ops-routes.ts'
+import { type HealthDeps, mountHealth, mountOperations, type OpsDeps } from './operations/ops-routes.ts'
 import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.ts'
 import { pingRoutes } from './ping/ping-routes.ts'
-import { changesRoute } from './questions/changes-route.ts'
-import { type DeadLetterRoutesDeps, deadLetterRoutes } from './questions/dead-letter-routes.ts'
-import { groupRoutes } from './questions/group-routes.ts'
+import { mountChanges } from './questions/changes-route.ts'
+import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-letter-routes.ts'
+import { mountGroups } from './questions/group-routes.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 import { createSharedAnswers } from './questions/shared-answers.ts'
-import { watchRoutes } from './watches/watch-routes.ts'
+import { mountWatches } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
   /** Limits requests under /api; applies while intake is limited. */
   readonly readLimit: RateLimit
   readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
   readonly intake: IntakeDeps
-  readonly accounts: AccountRoutesDeps
+  readonly accounts: PeopleDeps
   /** Stint terminates TLS itself: browsers must then never use plain http. */
   readonly hasTls: boolean
   readonly questions: Questions
@@ -103,8 +104,6 @@ export function createApp(deps: AppDeps) {
     ...(rateLimitHeaders && { readLimit: { limit: readLimit, headers: rateLimitHeaders } }),
   }
   const authorize = createAuthorize(asking)
-  const people = { ...deps.accounts, authorize }
-  const noteDone = createNoteDone(deps.accounts)
   const nameOf = createNameOf(deps.accounts.accounts.keys)
   const shared = createSharedAnswers(() => nowUs() / 1000)
 
@@ -154,20 +153,22 @@ export function createApp(deps: AppDeps) {
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
-    .use(accountRoutes(people))
-    .use(keyRoutes(people))
-    .use(peopleRoutes(people))
-    .use(auditRoutes(people))
-    .use(oidcRoutes({ ...people, ...(deps.oidc && { oidc: deps.oidc }) }))
-    .use(resetRoutes({ ...deps.reset, log }))
-    .use(watchRoutes({ watch: deps.watch, authorize, noteDone, nameOf }))
     .use(questionRoutes({ authorize, questions: deps.questions, shared, changes: deps.changes }))
-    .use(groupRoutes({ authorize, noteDone, changeGroup: deps.changeGroup, nameOf, shared }))
-    .use(changesRoute({ authorize, changes: deps.changes }))
-    .use(deadLetterRoutes({ authorize, noteDone, nowNs: deps.nowNs, dead: deps.dead }))
-    .use(healthRoute({ authorize, health: deps.health }))
-    .use(opsRoutes(deps))
     .use(consoleRoutes(deps))
+  const noteDone = createNoteDone(deps.accounts)
+  const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone })
+  mountAccount(mounts, deps.accounts)
+  mountKeys(mounts, deps.accounts)
+  mountPeople(mounts, deps.accounts)
+  mountAudit(mounts, deps.accounts)
+  mountOidc(mounts, deps.accounts, deps.oidc)
+  mountReset(mounts, { ...deps.reset, log })
+  mountWatches(mounts, deps.watch, nameOf)
+  mountGroups(mounts, deps.changeGroup, nameOf, shared)
+  mountChanges(mounts, deps.changes)
+  mountDeadLetters(mounts, deps)
+  mountHealth(mounts, deps.health)
+  mountOperations(mounts, deps)
   if (rateLimitHeaders !== undefined) app.wrap(rateLimitHeaders.wrap as unknown as Wrapper)
   if (deps.hasTls) app.wrap(tellTlsOnly as unknown as Wrapper)
   return app.use(swaggerRoutes({ described: app, keyHeader: gate.keyHeader }))

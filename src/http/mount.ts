@@ -1,9 +1,11 @@
-// Mounts a route of src/wire: access, description, an answer with the declared status and type, and its entry in the
+// Mounts routes of src/wire: access, description, an answer with the declared status and type, and its entry in the
 // audit log.
 import type { Static, TSchema } from '@sinclair/typebox'
-import type { Elysia } from 'elysia'
+import type { AnyElysia } from 'elysia'
 import type { Route } from '../wire/route.ts'
+import { refuseStrangers } from './accounts/session-cookie.ts'
 import { emptyAnswer, jsonAnswer } from './answers.ts'
+import type { Asker, Authorize } from './authorize.ts'
 import { describeRoute } from './docs/describe-route.ts'
 
 type NamesOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -19,11 +21,11 @@ export interface Noted {
   detail?: string
 }
 
-interface Asked<R extends Route, Asker> {
+interface Asked<R extends Route, Who> {
   readonly request: Request
   readonly params: Readonly<Record<NamesOf<R['path']>, string>>
   /** Judges once more: a session may have ended, or a role changed, while the body arrived. */
-  again(): Promise<Asker>
+  again(): Promise<Who>
   readonly noted: Noted
 }
 
@@ -33,21 +35,49 @@ type BodyOf<Answer> = Answer extends { readonly body: { readonly schema: infer S
 type AnswerTo<R extends Route> = BodyOf<R['answers'][keyof R['answers']]> | Response
 
 /** Throws a Problem when the request may not ask; what it returns is handed on. */
-type Judge<Asker> = (request: Request, route: Route, isAgain?: boolean) => Asker | Promise<Asker>
+type Judge<Who> = (request: Request, route: Route, isAgain?: boolean) => Who | Promise<Who>
 
 /** Writes down what was done, after it was done. Never throws. */
-export type NoteDone<Asker> = (
+export type NoteDone = (
   asker: Asker,
   done: Noted & { readonly action: NonNullable<Route['audit']>; readonly request: Request },
 ) => Promise<void>
 
-/** Adds routes to `app`, each with its handler. */
-export const createMount =
-  <Asker>(app: Elysia, judge: Judge<Asker>, noteDone?: NoteDone<Asker>) =>
-  <const R extends Route>(
-    route: R,
-    handle: (asker: Asker, asked: Asked<R, Asker>) => AnswerTo<R> | Promise<AnswerTo<R>>,
-  ): void => {
+/** Adds a route with its handler. */
+type Mount<Who> = <const R extends Route>(
+  route: R,
+  handle: (who: Who, asked: Asked<R, Who>) => AnswerTo<R> | Promise<AnswerTo<R>>,
+) => void
+
+/** By who may ask. */
+export interface Mounts {
+  /** Who may by the access of the route. */
+  readonly on: Mount<Asker>
+  /** People without a session, on Stint's own pages. */
+  readonly onStranger: Mount<void>
+  /** Anyone, from everywhere. */
+  readonly onAnyone: Mount<void>
+}
+
+export interface MountDeps {
+  readonly authorize: Authorize
+  isOwnHost(request: Request): boolean
+  readonly noteDone: NoteDone
+}
+
+export const createMounts = (app: AnyElysia, { authorize, isOwnHost, noteDone }: MountDeps): Mounts => ({
+  on: createMount(app, authorize, noteDone),
+  onStranger: createMount(app, (request) => refuseStrangers(request, isOwnHost)),
+  onAnyone: createMount(app, () => {}),
+})
+
+const createMount =
+  <Who>(
+    app: AnyElysia,
+    judge: Judge<Who>,
+    noteDone?: (who: Who, done: Parameters<NoteDone>[1]) => Promise<void>,
+  ): Mount<Who> =>
+  (route, handle) => {
     const status = Number(Object.keys(route.answers)[0])
     const answer = async ({ request, params = {} }: { request: Request; params?: Record<string, string> }) => {
       const noted: Noted = {}
@@ -56,7 +86,7 @@ export const createMount =
         asker = await judge(request, route, true)
         return asker
       }
-      const body = await handle(asker, { request, params: params as Asked<R, Asker>['params'], again, noted })
+      const body = await handle(asker, { request, params: params as never, again, noted })
       if (route.audit !== undefined && noteDone !== undefined) {
         const target = noted.target ?? params.id ?? idIn(body)
         await noteDone(asker, { ...noted, ...(target !== undefined && { target }), action: route.audit, request })
@@ -64,7 +94,7 @@ export const createMount =
       if (body instanceof Response) return body
       return body === undefined ? emptyAnswer() : jsonAnswer(body as object, status)
     }
-    app.route(route.method, route.path, answer, describeRoute(route) as never)
+    app.route(route.method, route.path, answer as never, describeRoute(route) as never)
   }
 
 /** The id of what a body such as `{key: {id, …}}` holds. */

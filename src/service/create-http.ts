@@ -85,7 +85,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     changeGroup: rooms.changeGroup,
     changes: rooms.changes,
     watch: rooms.watches,
-    reset: resetOf(rooms, { addressOf, isOwnHost, audit: auditReset }),
+    reset: resetOf(rooms, { addressOf, audit: auditReset }),
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
@@ -170,7 +170,7 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
-function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'isOwnHost' | 'audit'>): AppDeps['reset'] {
+function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'audit'>): AppDeps['reset'] {
   const { config, clock, accounts, watches } = rooms
   const { mailer } = watches
   return {

@@ -7,8 +7,7 @@
 //   Watch>`.
 // 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example,
 //   possible problems.
-// 3. In `src/http` mount it: `createMount(app, judge)(CREATE_WATCH, handler)`; read its body by `readJson(request,
-//   CreateWatch)`.
+// 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; read its body by `readJson(request, CreateWatch)`.
 // 4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import
 //   type` is required in the console: TypeBox stays out of the browser's bundle.
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.

@@ -1,14 +1,13 @@
 // How the console is served: its policy, what a cache may keep, what another site may not, and that its failure is only its own.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import pino from 'pino'
 import { CONSOLE_POLICY, createConsole } from '../../src/console/bundle-console.ts'
-import { accountRoutes } from '../../src/http/accounts/account-routes.ts'
 import { problemResponse } from '../../src/http/answers.ts'
 import { errorToProblem } from '../../src/http/error-to-problem.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from '../../src/http/operations/console-routes.ts'
 import { openFresh } from '../account/accounts-cast.ts'
-import { peopleDeps } from '../http/accounts/serve-accounts.ts'
+import { mountPeopleRoutes } from '../http/accounts/serve-accounts.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { missing } from '../support/needs.ts'
 import { LIGHT, PASSWORD, visit } from './console-visit.ts'
@@ -142,7 +141,7 @@ test.skipIf(missing('chromium') !== undefined)(
     const accounts = openFresh({ signup: 'first', setupCodeRequired: true, setupCode: 'open sesame' })
     const server = serve(
       { console: createConsole('x-stint-api-key'), consolePolicy: CONSOLE_POLICY, log: pino({ level: 'silent' }) },
-      accountRoutes(peopleDeps(accounts)),
+      (app) => mountPeopleRoutes(app, accounts),
     )
     const { page, go, complaints, close } = await visit(server.url, LIGHT)
     await go('')
@@ -161,11 +160,11 @@ test.skipIf(missing('chromium') !== undefined)(
   },
 )
 
-function serve(deps: ConsoleRoutesDeps, more = new Elysia() as ReturnType<typeof accountRoutes> | Elysia) {
+function serve(deps: ConsoleRoutesDeps, mount = (_: AnyElysia) => {}) {
   const app = new Elysia({ normalize: false })
     .onError(({ error }) => problemResponse(errorToProblem(error)!))
     .use(consoleRoutes(deps))
-    .use(more as Elysia)
-    .listen({ port: 0, hostname: '127.0.0.1' })
+  mount(app)
+  app.listen({ port: 0, hostname: '127.0.0.1' })
   return { url: `http://127.0.0.1:${app.server!.port}`, stop: () => void app.server!.stop(true) }
 }

@@ -1,19 +1,17 @@
 // The account and the person over HTTP: signing up, in and out, passwords, sessions.
 // Order of checks: own host name and own site (403) → session (401) → account (409) → role (403) → size, content type,
 // JSON, fields (413, 422) → the request itself.
-import { Elysia } from 'elysia'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import * as sessionWire from '../../wire/sessions.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import { answerIssuedKey } from './key-routes.ts'
 import {
   answerAccount,
   answerSession,
-  createNoteDone,
   type PeopleDeps,
   requirePasswords,
   signedOut,
@@ -21,7 +19,7 @@ import {
   toTime,
   withCookie,
 } from './session-answers.ts'
-import { refuseStrangers, sessionToken } from './session-cookie.ts'
+import { sessionToken } from './session-cookie.ts'
 
 /** A sign-in by the provider proves who deletes an account for this long. */
 const RECENT_PROOF_MS = 5 * 60_000
@@ -32,7 +30,7 @@ const SIGN_UP_RULES: Rules<wire.SignUp> = {
 }
 const PASSWORD_RULES: Rules<wire.ChangePassword> = { new_password: (password) => passwordFault(password)?.detail }
 
-export function accountRoutes(deps: PeopleDeps) {
+export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void {
   const { accounts, addressOf, audit } = deps
   const { people, sessions } = accounts
 
@@ -54,9 +52,7 @@ export function accountRoutes(deps: PeopleDeps) {
     }
   }
 
-  const app = new Elysia({ normalize: false })
-  const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
-  onAnyone(wire.SHOW_SIGN_UP, async (_, { request }) => {
+  onStranger(wire.SHOW_SIGN_UP, async (_, { request }) => {
     const token = sessionToken(request)
     return {
       open: accounts.signUpOpen(),
@@ -66,7 +62,7 @@ export function accountRoutes(deps: PeopleDeps) {
       signed_in: token !== undefined && (await sessions.find(token)) !== undefined,
     }
   })
-  onAnyone(wire.CREATE_ACCOUNT, async (_, { request }) => {
+  onStranger(wire.CREATE_ACCOUNT, async (_, { request }) => {
     const { email, password, setup_code } = await readJson(request, wire.SignUp, SIGN_UP_RULES)
     const address = addressOf(request)
     const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
@@ -75,7 +71,7 @@ export function accountRoutes(deps: PeopleDeps) {
     const created: wire.NewAccount = { account: answerAccount(account, account.operator), key: answerIssuedKey(key) }
     return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
   })
-  onAnyone(sessionWire.SIGN_IN, async (_, { request }) => {
+  onStranger(sessionWire.SIGN_IN, async (_, { request }) => {
     const { email, password } = await readJson(request, sessionWire.SignIn)
     requirePasswords(deps)
     const attempt = { email, password, address: addressOf(request) }
@@ -86,7 +82,6 @@ export function accountRoutes(deps: PeopleDeps) {
     return withCookie(jsonAnswer(await answerSession(deps, seat, person), 201), cookie)
   })
 
-  const on = createMount(app, deps.authorize, createNoteDone(deps))
   on(wire.DELETE_ACCOUNT, async (_, { request, again }) => {
     const { id, password = '', operator } = await readJson(request, wire.DeleteAccount)
     const { account, session } = await again()
@@ -142,5 +137,4 @@ export function accountRoutes(deps: PeopleDeps) {
     await sessions.revoke(session!.person, params.id)
     return params.id === session!.id ? signedOut(deps, request) : emptyAnswer()
   })
-  return app
 }

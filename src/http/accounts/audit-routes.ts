@@ -1,5 +1,4 @@
 // GET /api/audit: who did what in the account, for its owners.
-import { Elysia } from 'elysia'
 import type { AuditQuestion } from '../../account/audit-log.ts'
 import { normalizeEmail } from '../../account/credentials.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
@@ -7,16 +6,14 @@ import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { type PeopleDeps, toTime } from './session-answers.ts'
 
 const DAY_MS = 86_400_000
 const KEPT_MS = 365 * DAY_MS
 const NS_PER_MS = 1_000_000n
 
-export function auditRoutes({ accounts, authorize, nowMs }: PeopleDeps) {
-  const app = new Elysia({ normalize: false })
-  const on = createMount(app, authorize)
+export function mountAudit({ on }: Mounts, { accounts, nowMs }: PeopleDeps): void {
   on(wire.LIST_AUDIT, async ({ account }, { request }) => {
     const question = parseAuditQuestion(new URL(request.url).searchParams, nowMs())
     const found = await accounts.audit.list(account, { ...question, limit: question.limit + 1 })
@@ -26,7 +23,6 @@ export function auditRoutes({ accounts, authorize, nowMs }: PeopleDeps) {
       next: found.length > shown.length ? String(shown.at(-1)!.seq) : null,
     }
   })
-  return app
 }
 
 const PARAMETERS = {

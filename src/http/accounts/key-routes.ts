@@ -1,14 +1,13 @@
 // API keys over HTTP, for a session, or for a key with the scope `manage`. Owners see and change all keys of the
 // account; other members, and keys, those that they created.
-import { Elysia } from 'elysia'
 import type { IssuedKey, Key } from '../../account/keys.ts'
 import type { Person } from '../../account/people/person-rows.ts'
 import { invalidBody } from '../../problem.ts'
 import * as wire from '../../wire/keys.ts'
 import { type Asker, refuseWiderScopes } from '../authorize.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { readJson } from '../read-json.ts'
-import { createNoteDone, type PeopleDeps, toTime } from './session-answers.ts'
+import { type PeopleDeps, toTime } from './session-answers.ts'
 
 const maybeTime = (ms: number | null): string | null => (ms === null ? null : toTime(ms))
 
@@ -45,9 +44,7 @@ const answerKey = ({
 /** An address is logged and shown by many programs: it must not open more than the pings. */
 const pingAlone = () => invalidBody([{ pointer: '/scopes', detail: 'ping cannot be combined with other scopes' }])
 
-export function keyRoutes(deps: PeopleDeps) {
-  const { keys } = deps.accounts
-
+export function mountKeys({ on }: Mounts, { accounts: { keys } }: PeopleDeps): void {
   /** The person for whom the request acts; undefined for a key without one. */
   async function personOf({ account, key, session }: Asker): Promise<Person | undefined> {
     if (session !== undefined) return { id: session.person, email: session.email }
@@ -59,8 +56,6 @@ export function keyRoutes(deps: PeopleDeps) {
   const limitOf = async (asker: Asker): Promise<string | undefined> =>
     asker.role === 'owner' ? undefined : ((await personOf(asker))?.id ?? '')
 
-  const app = new Elysia({ normalize: false })
-  const on = createMount(app, deps.authorize, createNoteDone(deps))
   on(wire.LIST_KEYS, async (asker) => ({
     keys: (await keys.list(asker.account, await limitOf(asker))).map(answerKey),
   }))
@@ -87,5 +82,4 @@ export function keyRoutes(deps: PeopleDeps) {
   on(wire.TAKE_KEY, async ({ account, session }, { params }) => ({
     key: answerKey(await keys.take(account, params.id, { id: session!.person, email: session!.email })),
   }))
-  return app
 }

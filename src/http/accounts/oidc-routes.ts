@@ -1,6 +1,5 @@
 // /auth/oidc: single sign-on. The browser leaves with a cookie that holds what must come back, and returns by a plain
 // GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
-import { Elysia } from 'elysia'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Logger } from '../../log.ts'
 import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
@@ -10,12 +9,10 @@ import type { OidcConfig } from '../../settings.ts'
 import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE, SignInByCode } from '../../wire/oidc.ts'
 import type { Role } from '../../wire/roles.ts'
 import { jsonAnswer, problemResponse } from '../answers.ts'
-import { describeRoute } from '../docs/describe-route.ts'
 import { htmlPage } from '../html-page.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { readJson } from '../read-json.ts'
-import { answerSession, createNoteDone, type PeopleDeps, startSession, toTime, withCookie } from './session-answers.ts'
-import { refuseStrangers } from './session-cookie.ts'
+import { answerSession, type PeopleDeps, startSession, toTime, withCookie } from './session-answers.ts'
 
 /** Absent without OIDC_ISSUER. */
 export interface OidcDeps {
@@ -35,8 +32,8 @@ const COOKIE_PATTERN = new RegExp(`(?:^|;)\\s*${COOKIE}=([\\w.-]{1,4000})`)
 const SESSION_MS = 12 * 3_600_000
 const PATH = FINISH_OIDC.path
 
-export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
-  const { accounts, addressOf, audit, isSecure, nowMs, oidc, publicUrl } = deps
+export function mountOidc({ on, onStranger, onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDeps): void {
+  const { accounts, addressOf, audit, isSecure, nowMs, publicUrl } = deps
 
   const cookieOf = (request: Request, value: string, maxAgeS: number) =>
     `${COOKIE}=${value}; Path=/auth/oidc; HttpOnly; SameSite=Lax; ` +
@@ -94,20 +91,13 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
     }
   }
 
-  const app = new Elysia({ normalize: false })
-  app
-    .get(BEGIN_OIDC.path, ({ request }) => answered(begin)(request), describeRoute(BEGIN_OIDC))
-    .get(FINISH_OIDC.path, ({ request }) => answered(finish)(request), describeRoute(FINISH_OIDC))
-  createMount(
-    app,
-    deps.authorize,
-    createNoteDone(deps),
-  )(CREATE_SIGN_IN_CODE, async ({ session }) => {
+  onAnyone(BEGIN_OIDC, (_, { request }) => answered(begin)(request))
+  onAnyone(FINISH_OIDC, (_, { request }) => answered(finish)(request))
+  on(CREATE_SIGN_IN_CODE, async ({ session }) => {
     const { token, endsMs } = await accounts.tickets.issue('code', session!.person, session!.endsMs)
     return { code: token, expires_at: toTime(endsMs) }
   })
-  const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
-  onAnyone(SIGN_IN_BY_CODE, async (_, { request }) => {
+  onStranger(SIGN_IN_BY_CODE, async (_, { request }) => {
     const { code } = await readJson(request, SignInByCode)
     const address = addressOf(request)
     deps.linkLimiter.attempt(address)
@@ -124,7 +114,6 @@ export function oidcRoutes(deps: PeopleDeps & { readonly oidc?: OidcDeps }) {
     await audit('signed_in', { account: seat.account, actor: email, detail: 'by a code', address })
     return withCookie(jsonAnswer(await answerSession(deps, seat, { id, email }), 201), cookie)
   })
-  return app
 }
 
 /** A path of this Stint; whatever else was asked for, the console. */

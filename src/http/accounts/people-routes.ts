@@ -1,5 +1,4 @@
 // Members, roles and invitations over HTTP. Tokens of invitations travel in bodies and fragments, never in paths.
-import { Elysia } from 'elysia'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import type { Member } from '../../account/people/members.ts'
 import { invalidBody, Problem } from '../../problem.ts'
@@ -8,18 +7,17 @@ import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/people.ts'
 import { jsonAnswer } from '../answers.ts'
 import { roleMissing } from '../authorize.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import {
   answerSession,
-  createNoteDone,
   type PeopleDeps,
   requirePasswords,
   startSession,
   toTime,
   withCookie,
 } from './session-answers.ts'
-import { refuseStrangers, sessionToken } from './session-cookie.ts'
+import { sessionToken } from './session-cookie.ts'
 
 const answerMember = ({ id, email, role, sinceMs }: Member): wire.Member => ({
   id,
@@ -33,12 +31,10 @@ const INVITE_RULES: Rules<wire.Invite> = {
 }
 const ACCEPT_RULES: Rules<wire.AcceptInvitation> = { password: (password) => passwordFault(password)?.detail }
 
-export function peopleRoutes(deps: PeopleDeps) {
+export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void {
   const { accounts, addressOf, audit, linkLimiter, mailInvitation } = deps
   const { invitations, members, sessions } = accounts
 
-  const app = new Elysia({ normalize: false })
-  const on = createMount(app, deps.authorize, createNoteDone(deps))
   on(wire.LIST_MEMBERS, async ({ account, role }) => {
     const open = role === 'owner' ? await invitations.list(account) : []
     return {
@@ -84,14 +80,13 @@ export function peopleRoutes(deps: PeopleDeps) {
   })
   on(wire.WITHDRAW_INVITATION, ({ account }, { params }) => invitations.revoke(account, params.id))
 
-  const onAnyone = createMount(app, (request) => refuseStrangers(request, deps.isOwnHost))
-  onAnyone(wire.LOOK_INVITATION, async (_, { request }) => {
+  onStranger(wire.LOOK_INVITATION, async (_, { request }) => {
     const { token } = await readJson(request, wire.LookInvitation)
     linkLimiter.attempt(addressOf(request))
     const { account, ...invited } = await invitations.look(token)
     return { account: { name: account.name }, ...invited }
   })
-  onAnyone(wire.ACCEPT_INVITATION, async (_, { request }) => {
+  onStranger(wire.ACCEPT_INVITATION, async (_, { request }) => {
     const { token, password } = await readJson(request, wire.AcceptInvitation, ACCEPT_RULES)
     const address = addressOf(request)
     linkLimiter.attempt(address)
@@ -120,7 +115,6 @@ export function peopleRoutes(deps: PeopleDeps) {
     const token = sessionToken(request)
     return token === undefined ? undefined : sessions.find(token)
   }
-  return app
 }
 
 const signInFirst = (isKnown: boolean) =>

@@ -1,15 +1,13 @@
 // Password reset by e-mail. The answer is the same, and as fast, for unknown addresses: the e-mail is sent afterwards.
-import { Elysia } from 'elysia'
 import type { Accounts } from '../../account/accounts.ts'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 import { requirePasswords } from './session-answers.ts'
-import { refuseStrangers } from './session-cookie.ts'
 
 export interface ResetRoutesDeps {
   readonly accounts: Pick<Accounts, 'people' | 'tickets'>
@@ -21,14 +19,13 @@ export interface ResetRoutesDeps {
   readonly send: ((to: string, url: string) => Promise<void>) | undefined
   publicUrl(): string
   addressOf(request: Request): string
-  isOwnHost(request: Request): boolean
   /** Called after someone has set a new password. */
   audit(email: string, request: Request): Promise<void>
   readonly log: Logger
 }
 
-export function resetRoutes(deps: ResetRoutesDeps) {
-  const { accounts, limiter, send, publicUrl, addressOf, isOwnHost, log } = deps
+export function mountReset({ onStranger }: Mounts, deps: ResetRoutesDeps): void {
+  const { accounts, limiter, send, publicUrl, addressOf, log } = deps
 
   async function sendLink(email: string): Promise<void> {
     const person = await accounts.people.find(email)
@@ -37,9 +34,7 @@ export function resetRoutes(deps: ResetRoutesDeps) {
     await send(person.email, `${publicUrl()}/#/reset?token=${token}`)
   }
 
-  const app = new Elysia({ normalize: false })
-  const on = createMount(app, (request) => refuseStrangers(request, isOwnHost))
-  on(wire.REQUEST_RESET, async (_, { request }) => {
+  onStranger(wire.REQUEST_RESET, async (_, { request }) => {
     const { email } = await readJson(request, wire.RequestReset)
     requirePasswords(deps)
     if (send === undefined)
@@ -52,7 +47,7 @@ export function resetRoutes(deps: ResetRoutesDeps) {
     }
     return { sent: true as const }
   })
-  on(wire.RESET_PASSWORD, async (_, { request }) => {
+  onStranger(wire.RESET_PASSWORD, async (_, { request }) => {
     const rules = { new_password: (password: string) => passwordFault(password)?.detail }
     const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
     requirePasswords(deps)
@@ -63,5 +58,4 @@ export function resetRoutes(deps: ResetRoutesDeps) {
     const { email } = await accounts.people.resetPassword({ id: ticket.person }, new_password, true)
     await deps.audit(email, request)
   })
-  return app
 }

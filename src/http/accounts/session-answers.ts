@@ -8,7 +8,6 @@ import type * as wire from '../../wire/accounts.ts'
 import type { AuditAction } from '../../wire/audit-actions.ts'
 import type { Session } from '../../wire/sessions.ts'
 import { emptyAnswer } from '../answers.ts'
-import type { Asker, Authorize } from '../authorize.ts'
 import type { NoteDone } from '../mount.ts'
 import { clearedSessionCookie, sessionCookie, sessionToken } from './session-cookie.ts'
 
@@ -26,7 +25,7 @@ export interface AuditFields {
   readonly address: string
 }
 
-export interface AccountRoutesDeps {
+export interface PeopleDeps {
   readonly accounts: Accounts
   /** The client's address, resolved behind trusted proxies. */
   addressOf(request: Request): string
@@ -53,10 +52,6 @@ export interface AccountRoutesDeps {
   readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>
 }
 
-export interface PeopleDeps extends AccountRoutesDeps {
-  readonly authorize: Authorize
-}
-
 export const toTime = (ms: number): string => new Date(ms).toISOString()
 
 export const answerAccount = ({ id, email, name, createdMs }: Account, isOperator: boolean): wire.Account => ({
@@ -69,7 +64,7 @@ export const answerAccount = ({ id, email, name, createdMs }: Account, isOperato
 
 /** The session as the console shows it. Throws Problem `session_invalid`. */
 export async function answerSession(
-  { accounts, passwordSignIn }: Pick<AccountRoutesDeps, 'accounts' | 'passwordSignIn'>,
+  { accounts, passwordSignIn }: Pick<PeopleDeps, 'accounts' | 'passwordSignIn'>,
   who: Seat,
   person: Person,
 ) {
@@ -108,7 +103,7 @@ export async function startSession(
 }
 
 /** Throws Problem `password_sign_in_off`. */
-export function requirePasswords({ passwordSignIn }: Pick<AccountRoutesDeps, 'passwordSignIn'>): void {
+export function requirePasswords({ passwordSignIn }: Pick<PeopleDeps, 'passwordSignIn'>): void {
   if (!passwordSignIn) throw new Problem('password_sign_in_off', 'Sign in with the provider (PASSWORD_SIGN_IN=false).')
 }
 
@@ -117,7 +112,7 @@ export const signedOut = ({ isSecure }: Pick<PeopleDeps, 'isSecure'>, request: R
 
 /** The entry of the audit log for a route that was answered. */
 export const createNoteDone =
-  ({ audit, addressOf }: Pick<PeopleDeps, 'audit' | 'addressOf'>): NoteDone<Asker> =>
+  ({ audit, addressOf }: Pick<PeopleDeps, 'audit' | 'addressOf'>): NoteDone =>
   async ({ account, key, session }, { action, request, target, detail }) => {
     await audit(action, {
       account,

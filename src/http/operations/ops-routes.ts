@@ -1,5 +1,4 @@
 // Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
-import { Elysia } from 'elysia'
 import type { Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Problem } from '../../problem.ts'
@@ -11,9 +10,7 @@ import type { Sink } from '../../store/sink.ts'
 import type { Version } from '../../version.ts'
 import { type HealthWarning, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
 import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
-import type { Authorize } from '../authorize.ts'
-import { describeRoute } from '../docs/describe-route.ts'
-import { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
 
@@ -24,18 +21,13 @@ export interface OpsDeps {
   unready(): Problem | undefined
 }
 
-export function opsRoutes({ renderMetrics, unready }: OpsDeps) {
-  return new Elysia({ normalize: false })
-    .get(LIVEZ.path, () => new Response('ok\n', TEXT), describeRoute(LIVEZ))
-    .get(
-      READYZ.path,
-      () => {
-        const problem = unready()
-        return problem === undefined ? new Response('ready\n', TEXT) : problemResponse(problem)
-      },
-      describeRoute(READYZ),
-    )
-    .get(SHOW_METRICS.path, async () => new Response(await renderMetrics(), METRICS_TEXT), describeRoute(SHOW_METRICS))
+export function mountOperations({ onAnyone }: Pick<Mounts, 'onAnyone'>, { renderMetrics, unready }: OpsDeps): void {
+  onAnyone(LIVEZ, () => new Response('ok\n', TEXT))
+  onAnyone(READYZ, () => {
+    const problem = unready()
+    return problem === undefined ? new Response('ready\n', TEXT) : problemResponse(problem)
+  })
+  onAnyone(SHOW_METRICS, async () => new Response(await renderMetrics(), METRICS_TEXT))
 }
 
 // GET /api/health: whether accepted events reach their store. Totals of this Stint, and the caller's own dead letters;
@@ -56,14 +48,8 @@ export interface HealthDeps {
   nowUs(): number
 }
 
-export interface HealthRouteDeps {
-  readonly authorize: Authorize
-  readonly health: HealthDeps
-}
-
-export function healthRoute({ authorize, health }: HealthRouteDeps) {
-  const app = new Elysia({ normalize: false })
-  createMount(app, authorize)(SHOW_HEALTH, async ({ account, isOperator }, { request }) => {
+export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): void {
+  on(SHOW_HEALTH, async ({ account, isOperator }, { request }) => {
     parseParameters({}, new URL(request.url).searchParams)
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
@@ -91,7 +77,6 @@ export function healthRoute({ authorize, health }: HealthRouteDeps) {
       warnings: health.warnings(),
     }
   })
-  return app
 }
 
 const eachOf = <T>(answer: (destination: Destination) => T): Both<T> => ({

@@ -1,5 +1,4 @@
 // /api/dead: the account's own events that a store will never take, each with the reason: list, replay, delete.
-import { Elysia } from 'elysia'
 import { type Event, ownFields } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
 import { formatTime } from '../../event/stamp.ts'
@@ -16,16 +15,14 @@ import {
   FIND_DEAD_LETTERS,
   REPLAY_DEAD_LETTER,
 } from '../../wire/dead-letters.ts'
-import type { Asker, Authorize } from '../authorize.ts'
+import type { Asker } from '../authorize.ts'
 import { diskProblem } from '../intake/accept-event.ts'
-import { createMount, type NoteDone } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 
 export interface DeadLetterRoutesDeps {
-  readonly authorize: Authorize
-  readonly noteDone: NoteDone<Asker>
   nowNs(): bigint
   readonly dead: Pick<DeadLetters, 'remove'> & {
     /** Gives up what the stores do not take for now; returns the families. */
@@ -39,7 +36,7 @@ export interface DeadLetterRoutesDeps {
 
 const unknownId = () => new Problem('not_found', 'The account has no dead letter with this id.')
 
-export function deadLetterRoutes({ authorize, noteDone, nowNs, dead }: DeadLetterRoutesDeps) {
+export function mountDeadLetters({ on }: Mounts, { nowNs, dead }: DeadLetterRoutesDeps): void {
   /** The account of the letters; undefined for all, when the operator asks with `all=true`. */
   const ownerOf = ({ account, isOperator }: Asker, isOfAll: boolean): string | undefined => {
     if (!isOfAll) return account
@@ -49,8 +46,7 @@ export function deadLetterRoutes({ authorize, noteDone, nowNs, dead }: DeadLette
   const questionOf = <K extends 'dead' | 'deadAction'>(kind: K, request: Request) =>
     parseQuestion(kind, new URL(request.url).searchParams, nowNs())
 
-  const app = new Elysia({ normalize: false })
-  createMount(app, authorize)(FIND_DEAD_LETTERS, (asker, { request }) => {
+  on(FIND_DEAD_LETTERS, (asker, { request }) => {
     const question = questionOf('dead', request)
     const before = question.place?.[0]
     const found = dead.list(ownerOf(asker, question.all), {
@@ -61,24 +57,22 @@ export function deadLetterRoutes({ authorize, noteDone, nowNs, dead }: DeadLette
     return { dead: items.map((letter) => answerBuried(letter, question.all)), next }
   })
 
-  const onWriter = createMount(app, authorize, noteDone)
-  onWriter(BURY_HELD, async (_, { request, again, noted }) => {
+  on(BURY_HELD, async (_, { request, again, noted }) => {
     const { reason } = await readJson(request, BuryHeld)
     await again()
     noted.detail = reason
     return { families: dead.buryHeld(reason) }
   })
-  onWriter(REPLAY_DEAD_LETTER, async (asker, { request, params }) => {
+  on(REPLAY_DEAD_LETTER, async (asker, { request, params }) => {
     const owner = ownerOf(asker, questionOf('deadAction', request).all)
     const isReplayed = await dead.replay(owner, params.id).catch((cause: unknown) => {
       throw diskProblem(cause)
     })
     if (!isReplayed) throw unknownId()
   })
-  onWriter(DROP_DEAD_LETTER, (asker, { request, params }) => {
+  on(DROP_DEAD_LETTER, (asker, { request, params }) => {
     if (!dead.remove(ownerOf(asker, questionOf('deadAction', request).all), params.id)) throw unknownId()
   })
-  return app
 }
 
 function answerBuried({ id, account, reason, record, buriedAtUs }: BuriedEvent, isOfAll: boolean): DeadLetterJson {

@@ -1,32 +1,23 @@
 // PATCH /api/exceptions/groups/:fingerprint: resolve, ignore or reopen a group of exceptions.
-import { Elysia } from 'elysia'
 import { checkProcess, stripText } from '../../event/fields.ts'
 import { Problem } from '../../problem.ts'
 import type { ChangeGroup } from '../../query/exception-groups.ts'
 import { PARSERS } from '../../query/parameters.ts'
 import { CHANGE_GROUP, ChangeExceptionGroup } from '../../wire/exceptions.ts'
-import type { Asker, Authorize, NameOf } from '../authorize.ts'
-import { createMount, type NoteDone } from '../mount.ts'
+import type { NameOf } from '../authorize.ts'
+import type { Mounts } from '../mount.ts'
 import { readJson } from '../read-json.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 
-export interface GroupRoutesDeps {
-  readonly authorize: Authorize
-  readonly noteDone: NoteDone<Asker>
-  readonly changeGroup: ChangeGroup
-  readonly nameOf: NameOf
-  readonly shared: Pick<SharedAnswers, 'forget'>
-}
-
 const RULES = { process: (process: string) => checkProcess(process)[0]?.detail }
 
-export function groupRoutes({ authorize, noteDone, changeGroup, nameOf, shared }: GroupRoutesDeps) {
-  const app = new Elysia({ normalize: false })
-  createMount(
-    app,
-    authorize,
-    noteDone,
-  )(CHANGE_GROUP, async (_, { request, params, again, noted }) => {
+export function mountGroups(
+  { on }: Mounts,
+  changeGroup: ChangeGroup,
+  nameOf: NameOf,
+  shared: Pick<SharedAnswers, 'forget'>,
+): void {
+  on(CHANGE_GROUP, async (_, { request, params, again, noted }) => {
     const { status, process } = await readJson(request, ChangeExceptionGroup, RULES)
     const asker = await again()
     if ('detail' in PARSERS.fingerprint(params.fingerprint))
@@ -38,5 +29,4 @@ export function groupRoutes({ authorize, noteDone, changeGroup, nameOf, shared }
     noted.detail = `${status}: ${changed.map((group) => group.process).join(', ')}`
     return { groups: changed }
   })
-  return app
 }

@@ -3,11 +3,11 @@
 import type { Watches } from '../../watch/watches.ts'
 import * as wire from '../../wire/channels.ts'
 import { htmlPage } from '../html-page.ts'
-import type { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 
 const tokenOf = (request: Request): string => new URL(request.url).searchParams.get('token') ?? ''
 
-export function mountLinkPages(on: ReturnType<typeof createMount<void>>, links: Watches['channels']['links']): void {
+export function mountLinkPages({ onAnyone: on }: Mounts, links: Watches['channels']['links']): void {
   on(wire.ASK_CONFIRMATION, async (_, { request }) => {
     const { target } = await links.confirmable(tokenOf(request))
     return page('Confirm this address', `Stint will send alerts to ${target}.`, 'Confirm')

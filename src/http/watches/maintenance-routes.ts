@@ -2,8 +2,7 @@
 import { checkProcess, stripText } from '../../event/fields.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as wire from '../../wire/maintenance.ts'
-import type { Asker } from '../authorize.ts'
-import type { createMount } from '../mount.ts'
+import type { Mounts } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 
 const RULES: Rules<wire.CreateMaintenance> = { process: (process) => checkProcess(process)[0]?.detail }
@@ -12,7 +11,7 @@ const RULES: Rules<wire.CreateMaintenance> = { process: (process) => checkProces
 const stripped = <T extends { readonly process?: string }>(body: T): T =>
   body.process === undefined ? body : { ...body, process: stripText(body.process) }
 
-export function mountMaintenance(on: ReturnType<typeof createMount<Asker>>, { maintenance }: Watches): void {
+export function mountMaintenance({ on }: Mounts, { maintenance }: Watches): void {
   on(wire.LIST_MAINTENANCE, async ({ account }) => ({ maintenance: await maintenance.list(account) }))
   on(wire.CREATE_MAINTENANCE, async (_, { request, again }) => {
     const body = stripped(await readJson(request, wire.CreateMaintenance, RULES))

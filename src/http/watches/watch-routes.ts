@@ -1,7 +1,6 @@
 // Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
 // Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → key or session
 // and role once more, after the body arrived → the request itself.
-import { Elysia } from 'elysia'
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { Problem } from '../../problem.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
@@ -12,18 +11,11 @@ import * as channelWire from '../../wire/channels.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
-import type { Asker, Authorize, NameOf } from '../authorize.ts'
-import { createMount, type NoteDone } from '../mount.ts'
+import type { NameOf } from '../authorize.ts'
+import type { Mounts } from '../mount.ts'
 import { type Rules, readJson } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
 import { mountMaintenance } from './maintenance-routes.ts'
-
-export interface WatchRoutesDeps {
-  readonly watch: Watches
-  readonly authorize: Authorize
-  readonly noteDone: NoteDone<Asker>
-  readonly nameOf: NameOf
-}
 
 const RULES: Rules<wire.CreateWatch> = {
   process: (process) => checkProcess(process)[0]?.detail,
@@ -38,10 +30,9 @@ const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
 
-export function watchRoutes({ watch, authorize, noteDone, nameOf }: WatchRoutesDeps) {
+export function mountWatches(mounts: Mounts, watch: Watches, nameOf: NameOf): void {
+  const { on, onAnyone } = mounts
   const { watches, channels, alerts } = watch
-  const app = new Elysia({ normalize: false })
-  const on = createMount(app, authorize, noteDone)
   on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
   on(wire.CREATE_WATCH, async (_, { request, again }) => {
     const body = stripped(await readJson(request, wire.CreateWatch, RULES))
@@ -79,7 +70,7 @@ export function watchRoutes({ watch, authorize, noteDone, nameOf }: WatchRoutesD
   on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
   on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
 
-  mountMaintenance(on, watch)
+  mountMaintenance(mounts, watch)
 
   on(alertWire.LIST_ALERTS, ({ account }, { request }) => {
     const question = parseParameters(ALERT_PARAMETERS, new URL(request.url).searchParams)
@@ -96,8 +87,7 @@ export function watchRoutes({ watch, authorize, noteDone, nameOf }: WatchRoutesD
       alert: await alerts.resolve(asker.account, params.id, await nameOf(asker)),
     }))
 
-  const onAnyone = createMount(app, () => {})
-  mountLinkPages(onAnyone, channels.links)
+  mountLinkPages(mounts, channels.links)
   onAnyone(wire.SHOW_BADGE, async (_, { params }) => {
     const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
     const state = token === undefined ? undefined : await watches.badge(token)
@@ -106,7 +96,6 @@ export function watchRoutes({ watch, authorize, noteDone, nameOf }: WatchRoutesD
       ? new Response(drawBadge(state), { headers: SVG_HEADERS })
       : new Response(JSON.stringify(state), { headers: JSON_HEADERS })
   })
-  return app
 }
 
 const ALERT_PARAMETERS = {

@@ -1,17 +1,18 @@
 // The account routes on a real socket, behind the same mapping of errors as in the app.
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import type { Accounts } from '../../../src/account/accounts.ts'
 import { createAttemptLimiter } from '../../../src/account/attempt-limiter.ts'
 import type { Clock } from '../../../src/clock.ts'
-import { accountRoutes } from '../../../src/http/accounts/account-routes.ts'
-import { auditRoutes } from '../../../src/http/accounts/audit-routes.ts'
-import { keyRoutes } from '../../../src/http/accounts/key-routes.ts'
-import { oidcRoutes } from '../../../src/http/accounts/oidc-routes.ts'
-import { peopleRoutes } from '../../../src/http/accounts/people-routes.ts'
-import type { PeopleDeps } from '../../../src/http/accounts/session-answers.ts'
+import { mountAccount } from '../../../src/http/accounts/account-routes.ts'
+import { mountAudit } from '../../../src/http/accounts/audit-routes.ts'
+import { mountKeys } from '../../../src/http/accounts/key-routes.ts'
+import { mountOidc } from '../../../src/http/accounts/oidc-routes.ts'
+import { mountPeople } from '../../../src/http/accounts/people-routes.ts'
+import { createNoteDone, type PeopleDeps } from '../../../src/http/accounts/session-answers.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import { createAuthorize } from '../../../src/http/authorize.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
+import { createMounts } from '../../../src/http/mount.ts'
 import { Problem } from '../../../src/problem.ts'
 import { type ADA, openFresh } from '../../account/accounts-cast.ts'
 
@@ -47,11 +48,15 @@ export interface Person {
   cookie: string
 }
 
-/** What the routes of accounts are handed. */
-export function peopleDeps(accounts: Accounts & { clock: Clock }, more: Partial<PeopleDeps> = {}): PeopleDeps {
+/** Routes of accounts, people and keys. */
+export function mountPeopleRoutes(
+  app: AnyElysia,
+  accounts: Accounts & { clock: Clock },
+  more: Partial<PeopleDeps> = {},
+): void {
   const { clock } = accounts
   const isOwnHost = () => true
-  return {
+  const deps: PeopleDeps = {
     accounts,
     addressOf: () => '192.0.2.1',
     isOwnHost,
@@ -63,16 +68,18 @@ export function peopleDeps(accounts: Accounts & { clock: Clock }, more: Partial<
     linkLimiter: createAttemptLimiter({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
     publicUrl: () => 'https://stint.example.com',
     mailFailed() {},
-    authorize: createAuthorize({
-      keyHeader: 'x-stint-api-key',
-      keyInvalid: new Problem('key_invalid', 'Send a key.'),
-      findKey: accounts.findKey,
-      findSession: accounts.sessions.find,
-      isOperator: accounts.isOperator,
-      isOwnHost,
-    }),
     ...more,
   }
+  const authorize = createAuthorize({
+    keyHeader: 'x-stint-api-key',
+    keyInvalid: new Problem('key_invalid', 'Send a key.'),
+    findKey: accounts.findKey,
+    findSession: accounts.sessions.find,
+    isOperator: accounts.isOperator,
+    isOwnHost,
+  })
+  const mounts = createMounts(app, { authorize, isOwnHost, noteDone: createNoteDone(deps) })
+  for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountOidc]) mount(mounts, deps)
 }
 
 /** Call `stop` in the end. */
@@ -82,24 +89,18 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
   const deleted: string[] = []
   const audits: [string, object][] = []
   let address = '192.0.2.1'
-  const deps = peopleDeps(accounts, {
+  const app = new Elysia({ normalize: false }).onError(({ error }) => {
+    const problem = errorToProblem(error)
+    if (problem === undefined) console.error(error)
+    return problemResponse(problem ?? new Problem('internal', 'a fault'))
+  })
+  mountPeopleRoutes(app, accounts, {
     addressOf: () => address,
     isSecure: () => secure,
     audit: async (action, fields) => void audits.push([action, fields]),
     onDeleted: (account) => void deleted.push(account),
   })
-  const app = new Elysia({ normalize: false })
-    .onError(({ error }) => {
-      const problem = errorToProblem(error)
-      if (problem === undefined) console.error(error)
-      return problemResponse(problem ?? new Problem('internal', 'a fault'))
-    })
-    .use(accountRoutes(deps))
-    .use(keyRoutes(deps))
-    .use(peopleRoutes(deps))
-    .use(auditRoutes(deps))
-    .use(oidcRoutes(deps))
-    .listen({ port: 0, hostname: '127.0.0.1' })
+  app.listen({ port: 0, hostname: '127.0.0.1' })
   const stop = async () => {
     app.server!.stop(true)
     await accounts.close()

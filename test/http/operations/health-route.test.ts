@@ -1,40 +1,42 @@
 // GET /api/health: whose business what is.
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import { healthRoute } from '../../../src/http/operations/ops-routes.ts'
+import { createMounts } from '../../../src/http/mount.ts'
+import { mountHealth } from '../../../src/http/operations/ops-routes.ts'
 import { useApp } from '../../support/app.ts'
 
 const NOW_US = 1_763_673_600_000_000
 
 /** `x-who` says whose request it is. */
-const app = new Elysia().use(
-  healthRoute({
-    authorize: async (request) => {
-      const account = request.headers.get('x-who') ?? ''
-      return { account, role: 'owner', isOperator: account === 'ada' }
-    },
-    health: {
-      spools: {
-        points: { stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0 }) },
-        exceptions: { stats: () => ({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0 }) },
-      },
-      sinks: { points: { store: 'influxdb' }, exceptions: { store: 'clickhouse' } },
-      shippers: {
-        points: { status: () => ({ state: 'parked', reason: 'it quotes somebody’s event', sinceUs: NOW_US }) },
-        exceptions: { status: () => ({ state: 'idle', sinceUs: NOW_US }) },
-      },
-      deadLetters: {
-        count: (account) => (account === 'ada' ? 2 : 0),
-        stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
-      },
-      watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
-      node: 7,
-      warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
-      version: { version: '1.2.3' },
-      nowUs: () => NOW_US,
-    },
-  }),
-)
+const app = new Elysia()
+const mounts = createMounts(app, {
+  authorize: async (request) => {
+    const account = request.headers.get('x-who') ?? ''
+    return { account, role: 'owner', isOperator: account === 'ada' }
+  },
+  isOwnHost: () => true,
+  noteDone: async () => {},
+})
+mountHealth(mounts, {
+  spools: {
+    points: { stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0 }) },
+    exceptions: { stats: () => ({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0 }) },
+  },
+  sinks: { points: { store: 'influxdb' }, exceptions: { store: 'clickhouse' } },
+  shippers: {
+    points: { status: () => ({ state: 'parked', reason: 'it quotes somebody’s event', sinceUs: NOW_US }) },
+    exceptions: { status: () => ({ state: 'idle', sinceUs: NOW_US }) },
+  },
+  deadLetters: {
+    count: (account) => (account === 'ada' ? 2 : 0),
+    stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
+  },
+  watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
+  node: 7,
+  warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
+  version: { version: '1.2.3' },
+  nowUs: () => NOW_US,
+})
 const askAs = async (who: string) =>
   (await app.handle(new Request('http://localhost/api/health', { headers: { 'x-who': who } }))).json()
 

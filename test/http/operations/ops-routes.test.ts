@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { Elysia } from 'elysia'
 import pino from 'pino'
 import { listen } from '../../../src/http/listen.ts'
-import { opsRoutes } from '../../../src/http/operations/ops-routes.ts'
+import { createMounts } from '../../../src/http/mount.ts'
+import { mountOperations } from '../../../src/http/operations/ops-routes.ts'
 import { Problem } from '../../../src/problem.ts'
 import { startApp, useApp } from '../../support/app.ts'
 import { until } from '../../support/until.ts'
@@ -21,7 +22,10 @@ test('/livez and /readyz answer without a key', async () => {
 
 test('/readyz reports why no event can be accepted', async () => {
   const unready = () => new Problem('disk_low', 'There is too little free space.', { retryAfterS: 5 })
-  const routes = new Elysia().use(opsRoutes({ unready, renderMetrics: async () => '' }))
+  const routes = new Elysia()
+  const authorize = () => Promise.reject(new Error('nobody is asked for a key here'))
+  const mounts = createMounts(routes, { authorize, isOwnHost: () => true, noteDone: async () => {} })
+  mountOperations(mounts, { unready, renderMetrics: async () => '' })
   const log = pino({ level: 'silent' })
   const listener = await listen(routes, { host: '127.0.0.1', port: 0, tls: undefined, log })
   const response = await fetch(`${listener.url}/readyz`)

@@ -8,7 +8,8 @@ import { problemResponse } from '../../../src/http/answers.ts'
 import { type AuthorizeDeps, createAuthorize } from '../../../src/http/authorize.ts'
 import { describeRoute } from '../../../src/http/docs/describe-route.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
-import { type BuriedEvent, deadLetterRoutes } from '../../../src/http/questions/dead-letter-routes.ts'
+import { createMounts } from '../../../src/http/mount.ts'
+import { type BuriedEvent, mountDeadLetters } from '../../../src/http/questions/dead-letter-routes.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { Problem } from '../../../src/problem.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
@@ -107,7 +108,8 @@ function open() {
       return problemResponse(problem)
     })
     .use(questionRoutes({ authorize, questions }))
-    .use(deadLetterRoutes({ authorize, noteDone: async () => {}, nowNs: () => NOW, dead }))
+  const mounts = createMounts(app, { authorize, isOwnHost: () => true, noteDone: async () => {} })
+  mountDeadLetters(mounts, { nowNs: () => NOW, dead })
   const call = (path: string, { key = 'reads', method = 'GET', headers = {}, body = '' } = {}) =>
     app.handle(
       new Request(`http://localhost${path}`, {
