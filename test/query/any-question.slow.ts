@@ -11,7 +11,7 @@ import { anyEvents, anyQuestion, anyStates, createRandom } from './any-question.
 import { expectedRows, MAX_RUN_S } from './naive-answers.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
-const [ACCOUNTS, QUESTIONS, EVENTS] = [15, 100, 400]
+const [ACCOUNTS, QUESTIONS, EVENTS] = [8, 60, 300]
 const NOW_US = (Math.floor(Date.now() / 1000) - 60) * 1e6
 const SEED = Number(process.env.STINT_TEST_SEED ?? Date.now() % 1e6)
 
