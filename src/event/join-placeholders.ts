@@ -40,8 +40,5 @@ const RULES: readonly (readonly [part: string, pattern: RegExp, to: string | ((w
   ['<number> ', /(?<=<number> )[A-Za-z]{1,30}[b-hj-rtv-z]s\b/g, singular],
 ]
 
-export function joinPlaceholders(text: string): string {
-  let normal = text
-  for (const [part, pattern, to] of RULES) if (normal.includes(part)) normal = normal.replace(pattern, to as string)
-  return normal
-}
+export const joinPlaceholders = (text: string): string =>
+  RULES.reduce((now, [part, from, to]) => (now.includes(part) ? now.replace(from, to as string) : now), text)

@@ -209,7 +209,7 @@ export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
 
 export interface ExceptionGroup extends GroupSpan {
   readonly count: number
-  /** The newest text. */
+  /** The newest text; a long one without its middle, unless the question is about one fingerprint. */
   readonly example: string
   /** That of its newest exception; the tie is `groupTie`. */
   readonly place: Place

@@ -30,7 +30,9 @@ export const ExceptionGroup = Type.Object({
   first_at: Type.String({ ...Time, description: 'Of all that is stored, also before and after the range.' }),
   last_at: Type.String({ ...Time, description: 'Likewise.' }),
   ...Status,
-  example: Type.String({ description: 'The newest text.' }),
+  example: Type.String({
+    description: 'The newest text; without `fingerprint`, a line of `…` replaces the middle of one above 4,000 bytes.',
+  }),
   counts: Type.Optional(
     Type.Array(Type.Object({ at: Time, count: Count }), {
       description: 'With `every`: oldest bucket first, without empty ones.',

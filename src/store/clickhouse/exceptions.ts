@@ -59,31 +59,30 @@ export const newestExceptionsSql = (exceptions: string, where: readonly string[]
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(TIE)} LIMIT ${limit}`
 
+/** A text in a list: a long one without its middle, as its ends say what happened. The mark looks like a frame. */
+const ENDS = `if(length(exception) > 4000, concat(substringUTF8(exception, 1, 2000), '\\n  …\\n',
+    replaceRegexpOne(substringUTF8(exception, -2000), '^[^\\n]*\\n+([^\\n])', '\\\\1')), exception)`
+
 /** One row per fingerprint and process, newest first. `bucket` (of `at`, Int64) adds counts, `behind` a HAVING. */
 export function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
   limit: string,
-  bucket?: string,
-  behind?: string,
+  { bucket, behind, example = ENDS }: { bucket?: string; behind?: string; example?: string } = {},
 ): string {
-  const buckets = 'arraySort(groupArray((bucket, occurred)))'
+  // one state per group, whatever the number of buckets: it holds a text
+  const counts = `sumMap([${bucket}], [toUInt64(1)])`
   const series =
     bucket === undefined
       ? ''
-      : `,\n  arrayMap(pair -> toString(pair.1), ${buckets}) AS buckets_ns, ` +
-        `arrayMap(pair -> pair.2, ${buckets}) AS counts`
-  return `SELECT fingerprint, process, sum(occurred) AS occurrences,
-  ${nsText('min(first)')} AS first_ns, ${nsText('max(last)')} AS last_ns, argMax(newest, last) AS example${series}
-FROM (
-  SELECT fingerprint, process, ${bucket ?? '0'} AS bucket,
-    count() AS occurred, min(at) AS first, max(at) AS last, argMax(exception, (at, stamp_rest, content)) AS newest
-  FROM ${exceptions}
-  WHERE ${where.join(' AND ')}
-  GROUP BY fingerprint, process, bucket
-)
+      : `,\n  arrayMap(ns -> toString(ns), (${counts} AS counted).1) AS buckets_ns, counted.2 AS counts`
+  return `SELECT fingerprint, process, count() AS occurrences,
+  ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns,
+  argMax(${example}, (at, stamp_rest, content)) AS example${series}
+FROM ${exceptions}
+WHERE ${where.join(' AND ')}
 GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
-ORDER BY max(last) DESC, fingerprint, process LIMIT ${limit}`
+ORDER BY max(at) DESC, fingerprint, process LIMIT ${limit}`
 }
 
 /** A server takes no longer parameter by default. */
@@ -174,7 +173,11 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
     async groupExceptions(q, { limit, after }) {
       const { where, params } = selectExceptions(q)
       const bucket = bucketOf('toUnixTimestamp64Nano(at)', q)
-      const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', bucket?.sql, after && BEHIND)
+      const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', {
+        ...(bucket && { bucket: bucket.sql }),
+        ...(after && { behind: BEHIND }),
+        ...(q.fingerprint !== undefined && { example: 'exception' }),
+      })
       const bound = { ...params, limit, ...bucket?.params, ...(after && bindBehind(after)) }
       return (await select<StoredGroup>(sql, bound, q)).map(fromGroup)
     },
@@ -195,7 +198,7 @@ FROM ${schema.raw('exceptions')} WHERE ${where.join(' AND ')} GROUP BY fingerpri
 }
 
 const AFTER = "fromUnixTimestamp64Nano({after:Int64}, 'UTC')"
-const BEHIND = `max(last) <= ${AFTER} AND (max(last) < ${AFTER} OR fingerprint > {after_fingerprint:String}
+const BEHIND = `max(at) <= ${AFTER} AND (max(at) < ${AFTER} OR fingerprint > {after_fingerprint:String}
   OR (fingerprint = {after_fingerprint:String} AND process > {after_process:String}))`
 
 function bindBehind({ ns, tie }: NonNullable<Page['after']>) {

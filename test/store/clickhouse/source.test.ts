@@ -7,6 +7,7 @@ import { findTrouble } from '../../../src/query/find-trouble.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
 import { comparePlaces } from '../../../src/store/order.ts'
 import { type ExceptionRow, type Place, type Selection, StoreError } from '../../../src/store/source.ts'
+import { headlineOf } from '../../../src/wire/headline.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote } from './subjects.ts'
 
@@ -250,6 +251,22 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ])
     const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, { limit: 10 })
     expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
+  })
+
+  test('a list carries both ends of a long text, a question about one group the whole', async () => {
+    const frames = Array.from({ length: 500 }, (_, i) => `  File "/srv/größe${i}.py", line ${i}, in step`)
+    const long = ['Traceback (most recent call last):', ...frames, 'ValueError: ä'].join('\n')
+    const whole = ['é'.repeat(2000), 'x'.repeat(4000)]
+    await keep([long, ...whole].map((text, i) => exception('long', 2 - i, text)))
+    const groups = await store.source.groupExceptions({ ...all('long'), everyNs: MINUTE_NS }, { limit: 10 })
+    const [example, ...others] = groups.map((group) => group.example)
+    expect(others).toEqual(whole)
+    const [head, tail] = example!.split('\n  …\n')
+    expect([head, long.endsWith(`\n${tail}`)]).toEqual([long.slice(0, 2000), true])
+    expect(tail!.length).toBeWithin(1900, 2001)
+    expect(headlineOf(example!)).toBe('ValueError: ä')
+    const q = { ...all('long'), fingerprint: fingerprint(long) }
+    expect((await store.source.groupExceptions(q, { limit: 10 })).map((group) => group.example)).toEqual([long])
   })
 
   test('a search finds texts that contain every word literally, in any case', async () => {
