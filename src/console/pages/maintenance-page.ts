@@ -32,7 +32,7 @@ export function openMaintenancePage(app: App): Page {
       { label: 'Process', cell: ({ process }) => h('strong', nameText(process)) },
       { label: 'When', cell: (window) => describeWhen(window, nowMs()) },
       actionColumn(mayChange, (window) => [
-        window.active && mayEnd(window) && rowAction('End now', window.process, () => askForEnd(window)),
+        window.active && rowAction('End now', window.process, () => askForEnd(window)),
         rowAction('Edit', window.process, () => askForMaintenance(window)),
         rowAction('Delete', window.process, () => askForDeletion(window)),
       ]),
@@ -141,9 +141,6 @@ const KINDS = [
   ['once', 'once'],
   ['repeat', 'repeatedly'],
 ] as const
-
-/** Windows that repeat without a gap have no end to continue after. */
-const mayEnd = ({ repeat, until }: Maintenance): boolean => repeat === null || until !== null
 
 function stateOf({ active, to, repeat }: Maintenance, nowMs: number): string {
   if (active) return 'active'
