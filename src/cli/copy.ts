@@ -1,6 +1,7 @@
 // `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings; parts of the
 // server are loaded when they are called.
 import { join, resolve } from 'node:path'
+import type { Config } from '../settings.ts'
 import type { Json } from './commands.ts'
 import { readCliConfig } from './config.ts'
 import { defineHealthchecks } from './import-healthchecks.ts'
@@ -169,9 +170,10 @@ function assertComplete(summary: import('../copy/run-copy.ts').CopySummary): voi
 
 // `stint drain DIR`: delivers the spools of a node that will not return.
 const DRAIN_HELP = `
-DIR is the DATA_DIR of the node, whose server must not run. Settings are those of a server: INFLUX_URL and
-CLICKHOUSE_URL name the stores. The spools keep what is not delivered yet, so the command can be interrupted and
-repeated. With DATABASE_URL the other nodes do not wait for this one any more.`
+DIR is the DATA_DIR of the node, whose server must not run. Give the settings that it had: INFLUX_URL and
+CLICKHOUSE_URL name the stores. Without CLICKHOUSE_URL events go into the embedded engine in DIR, or in DATA_DIR if it
+is set. The spools keep what is not delivered yet, so the command can be interrupted and repeated. With DATABASE_URL the
+other nodes do not wait for this one any more.`
 
 function registerDrain(program: Program, io: Io): void {
   program
@@ -186,20 +188,24 @@ function registerDrain(program: Program, io: Io): void {
         import('../config.ts'),
       ])
       await withServerParts(io, async (parts) => {
-        const config = readConfig(io.env)
-        const summary = await drainSpools(resolve(dir), { ...config, dataDir: resolve(config.dataDir) }, parts)
+        const read = readConfig(io.env)
+        const config = { ...read, dataDir: resolve(io.env.DATA_DIR ? read.dataDir : dir) }
+        const summary = await drainSpools(resolve(dir), config, parts)
         if (config.databaseUrl !== undefined) await forgetNodeOf(resolve(dir), config.databaseUrl)
         const { delivered, expired, buried, damaged } = summary
         if (json) io.stdout.write(`${safeJson(summary)}\n`)
         else
           io.stdout.write(
-            `The spools are empty: ${delivered} events delivered, ${expired} expired, ${buried} in the dead letters.\n`,
+            `The spools are empty: ${delivered} events delivered into ${placesOf(config)}, ${expired} expired, ${buried} in the dead letters.\n`,
           )
         if (buried + damaged > 0)
           throw new CliError(`${buried} events are in ${dir}/dead.sqlite, ${damaged} records were damaged`)
       })
     })
 }
+
+const placesOf = ({ influx, clickhouse, dataDir }: Pick<Config, 'influx' | 'clickhouse' | 'dataDir'>): string =>
+  [influx && 'InfluxDB', clickhouse ? 'ClickHouse' : `the embedded engine in ${dataDir}`].filter(Boolean).join(' and ')
 
 /** Its spools are empty: the node is not silent any more, but gone. */
 async function forgetNodeOf(dir: string, databaseUrl: string): Promise<void> {

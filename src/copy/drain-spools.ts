@@ -40,7 +40,10 @@ const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const GIVE_UP_US = 600_000_000
 const GIVE_BACK_WITHIN_MS = 1_500
 
-/** Throws CopyError, or the signal's reason; what was delivered until then stays delivered. */
+/**
+ * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. Throws CopyError, or the signal's reason; what was
+ * delivered until then stays delivered.
+ */
 export async function drainSpools(dir: string, config: Config, parts: DrainParts): Promise<DrainSummary> {
   const { clock, log } = parts
   if (!existsSync(join(dir, 'spool'))) throw new CopyError(`${dir} holds no spools: name the DATA_DIR of a node`)
@@ -48,6 +51,11 @@ export async function drainSpools(dir: string, config: Config, parts: DrainParts
   try {
     const lock = lockDataDir(dir)
     closers.push(() => lock.release())
+    const { path } = embeddedIn(config)
+    if (config.clickhouse === undefined && dir === config.dataDir && !existsSync(path))
+      throw new CopyError(
+        `${dir} has no embedded engine: set CLICKHOUSE_URL, or DATA_DIR to a directory whose engine takes the events`,
+      )
     if (config.clickhouse === undefined && dir !== config.dataDir) {
       makeDataDir(config.dataDir)
       const ours = lockDataDir(config.dataDir) // its embedded engine is a target
@@ -55,7 +63,6 @@ export async function drainSpools(dir: string, config: Config, parts: DrainParts
     }
     const deadLetters = openDeadLetters({ path: join(dir, 'dead.sqlite'), maxBytes: config.deadMaxBytes, clock, log })
     closers.push(() => deadLetters.close())
-    const { path } = embeddedIn(config)
     const stores = await openStores({ ...config, embeddedPath: path, log })
     closers.push(() => stores.close())
     const sum = { delivered: 0, expired: 0, buried: 0, damaged: 0 }

@@ -74,7 +74,8 @@ export function createQuestions(deps: QuestionDeps) {
       maxRunNs,
       nowNs: question.nowNs,
       ...(question.uid !== undefined && { uid: question.uid }),
-      ...(question.place !== undefined && { asOfNs: question.nowNs }),
+      // of running ones on the first page, too: an end that comes while it is read would skip its run
+      ...((question.place !== undefined || question.state === 'running') && { asOfNs: question.nowNs }),
     }
     if (stopsEarly) return selection
     const marks = await ask(points.countMarks({ ...selection, ...marksWindow(selection) }))

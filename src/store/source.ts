@@ -77,7 +77,7 @@ export interface TimingSelection extends Selection {
   readonly uid?: string
   readonly maxRunNs: bigint
   readonly nowNs: bigint
-  /** Omits marks that came later: a later time and an even stamp (lane 0). Set on every page but the first. */
+  /** Omits marks that came later: a later time and an even stamp (lane 0). Not set on most first pages. */
   readonly asOfNs?: bigint
 }
 

@@ -44,7 +44,7 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
     })
     expect(await runStint(['drain', node.dataDir], env)).toMatchObject({
       exitCode: 0,
-      stdout: 'The spools are empty: 0 events delivered, 0 expired, 0 in the dead letters.\n',
+      stdout: `The spools are empty: 0 events delivered into the embedded engine in ${DATA_DIR}, 0 expired, 0 in the dead letters.\n`,
     })
     const away = { DATA_DIR, CLICKHOUSE_URL: AWAY }
     expect(await runStint(['drain', node.dataDir], away)).toMatchObject({ exitCode: 0, stderr: '' })
@@ -98,6 +98,31 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
       expect(((await read.json()) as { timings: unknown[] }).timings.length).toBe(20)
     },
   )
+
+  test('go into the embedded engine of the node itself, which finds them at its next start', async () => {
+    await using own = createStintProcess({})
+    await own.start()
+    const caller = await own.signUp('alan@example.com')
+    const items = Array.from({ length: 3000 }, () => ({ kind: 'exception', process: 'p', exception: 'Error: away' }))
+    expect((await caller.post('/v1/batch', items)).status).toBe(201)
+    await own.kill()
+    const drained = await runStint(['drain', own.dataDir])
+    expect(drained).toMatchObject({ exitCode: 0, stdout: expect.stringContaining(`engine in ${own.dataDir}, 0 exp`) })
+    await own.start()
+    const answer = await caller.get('/api/exceptions/groups?from=-1h')
+    const { groups } = (await answer.json()) as { groups: { count: number }[] }
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(3000)
+  })
+
+  test('of a node with other stores need the settings that it had', async () => {
+    const dir = tempDir('elsewhere')
+    mkdirSync(join(dir, 'spool'))
+    expect(await runStint(['drain', dir])).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: `stint: ${dir} has no embedded engine: set CLICKHOUSE_URL, or DATA_DIR to a directory whose engine takes the events\n`,
+    })
+  })
 
   test('are not created by draining an empty directory', async () => {
     const dir = tempDir('empty')

@@ -133,6 +133,18 @@ describe('pages', () => {
     expect(items(await opened.ask('timings', 'state=running'))).toHaveLength(5)
   })
 
+  test('of running ones hold each that ends while the first is read', async () => {
+    const events = ['a', 'b', 'c'].map((uid, i) => event(50 - i, { kind: 'start', uid }))
+    const { points } = createMemorySource(events)
+    const findTimings: typeof points.findTimings = async (...asked) => {
+      if (events.length === 3) events.push(event(-1, { kind: 'end', uid: 'c' }))
+      return points.findTimings(...asked)
+    }
+    const opened = open(events, { points: { ...points, findTimings } })
+    const pages = await walk(opened, 'timings', 'limit=1&state=running')
+    expect(pages.flat().map((t) => (t as { uid: string }).uid)).toEqual(['c', 'b', 'a'])
+  })
+
   test('of metrics may split a stamp between its names', async () => {
     const metrics = [
       event(20, {
