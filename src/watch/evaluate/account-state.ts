@@ -12,9 +12,9 @@ import type { Quiet } from './quiet.ts'
 const INTERVAL_US = 15e6
 const MIN_INTERVAL_US = 1e6
 
-/** A sweep finds what hints missed. It is rarer the longer an account is silent, so silent accounts cost little. */
+/** A sweep finds what hints missed. It is rarer the longer it finds nothing. */
 const SWEEP_EVERY_US = 600e6
-const SWEEP_SILENT_EVERY_US = 3600e6
+const SWEEP_LATER_EVERY_US = 3600e6
 /** Sweeps of many accounts are spread over this part of their interval. */
 const SPREAD = 0.2
 
@@ -30,8 +30,6 @@ export interface AccountState extends GapState {
   dueUs: number
   sweepUs: number
   sweepEveryUs: number
-  /** What the last sweep found. */
-  sweptVersion: number
   evaluatedUs: number
   intervalUs: number
   judgedUs: number | undefined
@@ -51,7 +49,6 @@ export function createAccountState(history: AccountHistory, judgedUs: number | u
     dueUs: Number.NEGATIVE_INFINITY,
     sweepUs: Number.NEGATIVE_INFINITY,
     sweepEveryUs: SWEEP_EVERY_US,
-    sweptVersion: -1,
     evaluatedUs: Number.NEGATIVE_INFINITY,
     intervalUs: MIN_INTERVAL_US,
     judgedUs,
@@ -128,10 +125,8 @@ export function nextDueUs(
   return Math.min(evaluatedUs + Math.min(againUs, predictedUs), sweepUs)
 }
 
-export function planSweep(state: AccountState, nowUs: number): void {
-  const version = state.history.memory.versionOf(undefined)
-  const isSilent = version === state.sweptVersion
-  state.sweepEveryUs = isSilent ? Math.min(2 * state.sweepEveryUs, SWEEP_SILENT_EVERY_US) : SWEEP_EVERY_US
-  state.sweptVersion = version
+/** `hasFound`: it found what no hint had announced. */
+export function planSweep(state: AccountState, nowUs: number, hasFound: boolean): void {
+  state.sweepEveryUs = hasFound ? SWEEP_EVERY_US : Math.min(2 * state.sweepEveryUs, SWEEP_LATER_EVERY_US)
   state.sweepUs = nowUs + state.sweepEveryUs * (1 - (SPREAD * (Math.floor(nowUs / 1000) % 64)) / 64)
 }

@@ -140,6 +140,9 @@ export function createEvaluator(options: EvaluatorOptions) {
     const moment = momentOf(state)
     if (liveness.rewind?.() !== rewind) return // set back just now: the next round judges everything again
     const taken = hints.take(account, began >= state.sweepUs)
+    const isHinted = taken.marks.size > 0 || taken.exceptionUs !== undefined
+    const { versionOf } = state.history.memory
+    const version = versionOf(undefined)
     const ofMetrics = watches.filter(({ rules }) => reads(rules, 'metrics'))
     const judgeMetrics = createMetricJudge(source, account, ofMetrics, state.metrics)
     const { changes, faults, isWaiting, settlesInUs, isBusy, untilUs, unjudged } = await evaluateAccount(
@@ -159,7 +162,7 @@ export function createEvaluator(options: EvaluatorOptions) {
     noteGaps(state, faults, isWaiting, began)
     if (faults.size === 0) {
       hints.settle(account, taken, moment)
-      if (taken.isSweep) planSweep(state, began)
+      if (taken.isSweep) planSweep(state, began, !isHinted && versionOf(undefined) !== version)
     }
     if (state.fault === undefined) {
       state.judgedUs = moment.pointsKnownUs

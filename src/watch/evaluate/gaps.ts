@@ -91,8 +91,8 @@ export function createGaps(accounts: ReadonlyMap<string, GapState>, options: Opt
   const { nowUs, monotonicUs, oldestUnstoredUs, health, log } = options
   let isAny = false
   const isShown = ({ sinceUs }: Gap) => nowUs() - sinceUs > SHOWN_AFTER_US
-  /** A monotonic time on the wall clock. */
-  const wallUs = (us: number) => nowUs() - (monotonicUs() - us)
+  /** A monotonic time on the wall clock, in whole µs. */
+  const wallUs = (us: number) => Math.round(nowUs() - (monotonicUs() - us))
 
   function ofAll(): Gap[] {
     const { points, exceptions } = oldestUnstoredUs()

@@ -31,6 +31,14 @@ export const isConcerned = ({ spec }: StoredWatch, gaps: readonly Gap[]): boolea
   return gaps.some(({ missing }) => concerned(rules, missing).length > 0)
 }
 
+/** An account may lack what all lack: the one that began first. */
+const distinct = (gaps: readonly Gap[]): Gap[] => {
+  const sorted = gaps.toSorted((a, b) => a.sinceUs - b.sinceUs)
+  return sorted.filter(
+    ({ missing, reason }, i) => sorted.findIndex((it) => it.missing === missing && it.reason === reason) === i,
+  )
+}
+
 export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
   const checks = node.unjudged().filter((check) => check.account === account)
   const gaps = gapsOf(account, node)
@@ -52,7 +60,7 @@ export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged
           ...{ watch, condition, process, since: iso(sinceUs) },
           reason: `Stint was down from ${minute(fromUs)} to ${minute(toUs)}, when a start was due: it may be lost`,
         })),
-      ...gaps.flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
+      ...distinct(gaps).flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
         const names = concerned(rules, missing)
         const since = iso(missing === 'starts' ? sinceUs : Math.min(sinceUs, notice?.sinceUs ?? sinceUs))
         const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`

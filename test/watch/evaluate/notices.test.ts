@@ -15,6 +15,7 @@ const LATE = { late: { every: '30d', grace: '5m' } }
 let store: WatchStore
 let now: number
 /** The part of the stores that is down: it fails, or its answers never come. */
+const hung: (() => void)[] = []
 let down: { readonly what: 'points' | 'exceptions'; readonly hangs?: boolean } | undefined
 let unstored: { points: number | undefined; exceptions: number | undefined }
 let silentNodes: { node: number; seenUs: number }[]
@@ -22,6 +23,7 @@ beforeEach(() => {
   store = openStore(inMemoryDir())
   now = BORN
   down = undefined
+  hung.length = 0
   unstored = { points: undefined, exceptions: undefined }
   silentNodes = []
 })
@@ -30,7 +32,8 @@ afterEach(() => store.close())
 function create() {
   const reply = (what: 'points' | 'exceptions') => async () => {
     if (down?.what !== what) return []
-    if (down.hangs) return new Promise<never>(() => {})
+    if (down.hangs)
+      return new Promise<never>((_, reject) => hung.push(() => reject(new Error('no answer within 30 s'))))
     throw new Error('the store is away')
   }
   const points = reply('points')
@@ -40,7 +43,7 @@ function create() {
   }
   const evaluator = createEvaluator({
     ...{ store, source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
-    ...{ nowUs: () => now, monotonicUs: () => now, publicUrl: () => 'https://stint.example' },
+    ...{ nowUs: () => now, monotonicUs: () => now + (now % 7e6) / 4e6, publicUrl: () => 'https://stint.example' },
     oldestUnstoredUs: () => unstored,
     silent: () => silentNodes,
   })
@@ -49,9 +52,13 @@ function create() {
     async pass(seconds: number, everyS = 5) {
       for (let t = 0; t < seconds; t += everyS) {
         now += everyS * S
-        // a round may wait for an answer that never comes
-        void evaluator.step().catch(() => {})
-        for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate)
+        const round = evaluator.step()
+        round.catch(() => {})
+        if (down?.hangs) for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate)
+        else {
+          for (const giveUp of hung.splice(0)) giveUp()
+          await round
+        }
       }
     },
     listed: (account = 'acc_1') =>
