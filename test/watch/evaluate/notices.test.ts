@@ -95,7 +95,7 @@ test('a store that stops answering is noticed without an event, within 80 s, wit
   await pass(600)
   down = { what: 'points', hangs: true }
   const downUs = now
-  await pass(80)
+  await pass(80, 1)
   const [check] = await listed()
   expect(check).toMatchObject({ watch: { id: 'wat_1' }, condition: null, process: null })
   const sinceUs = Date.parse(check!.since) * 1000
