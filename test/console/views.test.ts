@@ -248,6 +248,26 @@ describe.skipIf(cannotRun)('the console', () => {
     expectQuiet(visit)
   })
 
+  test('a click counts although its row changes between press and release', async () => {
+    const guest = await stint.signUp('press@example.com')
+    const thrown = { kind: 'exception', process: 'p', exception: 'Error: pressed' }
+    await stint.send(guest.secret, [thrown])
+    const { page, go } = await stint.visit(LIGHT, guest.cookie)
+    await go('exceptions')
+    await page.getByRole('link', { name: 'Error: pressed' }).hover()
+    await page.mouse.down()
+    const refreshed = page.waitForResponse(
+      async (it) => it.url().includes('/groups?') && /"count":2/.test(await it.text()),
+    )
+    await stint.send(guest.secret, [thrown])
+    await refreshed
+    await page.mouse.up()
+    await page.getByLabel('Normalised text').waitFor()
+    await page.getByRole('link', { name: 'All groups' }).click()
+    await page.getByText('2 exceptions in 1 group').waitFor()
+    await page.context().close()
+  })
+
   test('home: lists each process with its state, its last runs and a link to them', async () => {
     const { page } = visit
     await visit.go('home')

@@ -1,6 +1,7 @@
 // Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request
 // is open: a new one cancels the previous one.
 import { isAbort } from './api.ts'
+import { untilReleased } from './pointer.ts'
 
 export interface PollOptions<T> {
   /** Pause between an answer and the next request; 0 asks once. Read after every answer. */
@@ -41,6 +42,7 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
     let pauseMs: number
     try {
       const answer = await ask(asking.signal)
+      await untilReleased()
       if (asking.signal.aborted) return
       failures = 0
       show(answer)
