@@ -194,10 +194,10 @@ function registerDrain(program: Program, io: Io): void {
         if (config.databaseUrl !== undefined) await forgetNodeOf(resolve(dir), config.databaseUrl)
         const { delivered, expired, buried, damaged } = summary
         if (json) io.stdout.write(`${safeJson(summary)}\n`)
-        else
-          io.stdout.write(
-            `The spools are empty: ${delivered} events delivered into ${placesOf(config)}, ${expired} expired, ${buried} in the dead letters.\n`,
-          )
+        else {
+          const counts = `${expired} expired, ${buried} in the dead letters`
+          io.stdout.write(`The spools are empty: ${delivered} events delivered into ${placesOf(config)}, ${counts}.\n`)
+        }
         if (buried + damaged > 0)
           throw new CliError(`${buried} events are in ${dir}/dead.sqlite, ${damaged} records were damaged`)
       })

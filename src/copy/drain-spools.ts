@@ -41,8 +41,8 @@ const GIVE_UP_US = 600_000_000
 const GIVE_BACK_WITHIN_MS = 1_500
 
 /**
- * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. Throws CopyError, or the signal's reason; what was
- * delivered until then stays delivered.
+ * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. Throws CopyError, or the signal's reason; what
+ * was delivered until then stays delivered.
  */
 export async function drainSpools(dir: string, config: Config, parts: DrainParts): Promise<DrainSummary> {
   const { clock, log } = parts

@@ -64,7 +64,7 @@ export type AlertAnswer = Static<typeof AlertAnswer>
 
 /** The body of a webhook. */
 export interface WebhookBody {
-  /** `watches.unjudged`: watches of the account could not be judged for 10 minutes; `watches.judged`: they are again. */
+  /** `watches.unjudged`: watches could not be judged for 10 minutes; `watches.judged`: they are again. */
   readonly type: 'alert.firing' | 'alert.resolved' | 'alert.reminder' | 'watches.unjudged' | 'watches.judged' | 'test'
   readonly timestamp: string
   readonly data: {

@@ -34,7 +34,8 @@ export const QUESTION_INVALID = new Problem('question_invalid', 'The parameters 
 
 export const QUESTION_TOO_LARGE = new Problem(
   'question_too_large',
-  'The question would read 3,120,000 marks; at most 2,000,000 are possible. Ask for a shorter range or for one process.',
+  'The question would read 3,120,000 marks; at most 2,000,000 are possible. ' +
+    'Ask for a shorter range or for one process.',
 )
 
 /** Problems of a route for people without a session. */

@@ -7,7 +7,7 @@
 //   Watch>`.
 // 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example,
 //   possible problems.
-// 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; read its body by `readJson(request, CreateWatch)`.
+// 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; its body: `readJson(request, CreateWatch)`.
 // 4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import
 //   type` is required in the console: TypeBox stays out of the browser's bundle.
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.
@@ -81,7 +81,7 @@ export function defineRoute<const E extends Endpoint, const R extends Descriptio
   return { ...route, method, path, problems }
 }
 
-/** Problems that follow from the access to a route, its path, parameters and body; not for those under /v1 and /otlp. */
+/** Problems that follow from a route's access, path, parameters and body; not for those under /v1 and /otlp. */
 function* problemsOf(path: string, route: Description): Generator<ProblemCode | Problem> {
   const { access, audit, body, parameters, ownParameters } = route
   const rule: AccessRule = ACCESS[access]

@@ -64,7 +64,7 @@ export const createChangeStatus =
     }
   }
 
-/** Downloads whole texts. A download names no account, so the session is asked first: another tab may have changed it. */
+/** Downloads whole texts. A download names no account, so the session is asked first: another tab may change it. */
 export const exportLinks = ({ api }: App, query: Readonly<Record<string, string | undefined>>): HTMLElement => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const link = (format: string, label: string) => {

@@ -1,5 +1,5 @@
-// What cannot be judged at present, since when and why: a store does not answer, accepted events wait to be stored, or a
-// silent node may hold starts. A gap of a minute makes the watches that it concerns unknown.
+// What cannot be judged at present, since when and why: a store does not answer, accepted events wait to be stored, or
+// a silent node may hold starts. A gap of a minute makes the watches that it concerns unknown.
 import type { Logger } from '../../log.ts'
 import type { Condition } from '../../wire/conditions.ts'
 import { CONDITIONS, type ConditionRules, ruled } from '../conditions/conditions.ts'

@@ -88,8 +88,8 @@ export function createNotices(options: NoticesOptions) {
       const summary =
         watches.length === 0
           ? `The watches that could not be judged since ${minute(sinceUs)} were removed`
-          : `${namesOf(watches)} ${watches.length > 1 ? 'are' : 'is'} judged again since ${minute(untilUs)}, and could ` +
-            `not be since ${minute(sinceUs)}`
+          : `${namesOf(watches)} ${watches.length > 1 ? 'are' : 'is'} judged again since ${minute(untilUs)}, ` +
+            `and could not be since ${minute(sinceUs)}`
       const body = bodyOf({ type: 'watches.judged', id, watches, sinceUs, untilUs, summary })
       return [{ id: createId('msg'), channel, body }]
     })

@@ -1,7 +1,7 @@
 // The outbox: which notifications wait for which channel, and since when. Invariants:
 // * A channel that does not know of an alert is not notified of its end. The end removes a first notification that is
-//   held back (by the delay of the channel, or by a maintenance); one that its receiver refused is tried once more then,
-//   and if it is refused again both are dropped, as in Alertmanager.
+//   held back (by the delay of the channel, or by a maintenance); one that its receiver refused is tried once more
+//   then, and if it is refused again both are dropped, as in Alertmanager.
 // * The notifications of one alert reach a channel in order.
 import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
