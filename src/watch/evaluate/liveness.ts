@@ -62,9 +62,10 @@ export function createLiveness(options: LivenessOptions): Liveness {
   const readClocks = () => ({ fromUs: wholeUs(), wallUs: nowUs(), toUs: wholeUs() })
 
   /** Events are accepted again since `sinceUs`. */
-  function endBlind(fromUs: number, sinceUs: number): void {
+  function endBlind(fromUs: number, sinceUs: number, isJump = false): void {
     if (sinceUs <= fromUs) return
-    const blind = { fromUs, toUs: sinceUs + Math.round(Math.min(SETTLES_US, (sinceUs - fromUs) / 2)) }
+    const settlesUs = Math.round(Math.min(SETTLES_US, (sinceUs - fromUs) / 2))
+    const blind = { fromUs, toUs: sinceUs + settlesUs, ...(isJump && { isJump }) }
     past = [...past, blind]
     unsaved = [...unsaved, blind]
   }
@@ -87,7 +88,8 @@ export function createLiveness(options: LivenessOptions): Liveness {
     if (noticed && monotonicGapUs - wallGapUs > REWIND_US)
       beginRewind(noticed.wallUs + monotonicGapUs, now.wallUs - monotonicGapUs)
     const pausedUs = Math.max(wallGapUs, monotonicGapUs)
-    if (pausedUs > gapUs && !wasRefusing && coveredSinceUs === undefined) endBlind(now.wallUs - pausedUs, now.wallUs)
+    if (pausedUs > gapUs && !wasRefusing && coveredSinceUs === undefined)
+      endBlind(now.wallUs - pausedUs, now.wallUs, now.toUs - (noticed?.fromUs ?? now.toUs) <= gapUs)
     noticed = now
   }
 

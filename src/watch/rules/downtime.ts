@@ -1,6 +1,7 @@
-// The rule of downtime: it delays an alert and never cancels one. Blind time does not count; what may have been lost
-// in it is judged one limit after it. Pure; times are µs.
+// The rule of downtime: it delays an alert and never cancels one. What may have been lost in it is judged one limit
+// after it; a run that ended is as long as its marks say. Pure; times are µs.
 import type { Blind } from './episode.ts'
+import type { Run } from './runs.ts'
 
 /** The last stretch that overlaps [fromUs, toUs]. */
 export function lastBlind(blind: readonly Blind[], fromUs: number, toUs: number): Blind | undefined {
@@ -26,14 +27,19 @@ export interface Exceeded {
 
 /**
  * When a run exceeds its limit. An open run within it before a downtime exceeds it one limit after the first downtime;
- * later ones only add their length, so that frequent restarts hide no run.
+ * later ones only add their length, so that frequent restarts hide no run. Of a run that ended only blind time that
+ * may hide the end of one run and the start of another does not count, and a clock that jumped ahead.
  */
 export function exceedsAt(
-  { startedUs, isOpen }: { readonly startedUs: number; readonly isOpen: boolean },
+  { startedUs, nextUs, hiddenUs }: Pick<Run, 'startedUs' | 'nextUs' | 'hiddenUs'>,
   limitUs: number,
   blind: readonly Blind[],
 ): Exceeded {
-  const lost = isOpen ? blind.find(({ fromUs, toUs }) => toUs > startedUs && fromUs <= startedUs + limitUs) : undefined
+  if (nextUs !== undefined) {
+    const hiding = blind.filter(({ fromUs, toUs, isJump }) => isJump || toUs - fromUs >= hiddenUs)
+    return { atUs: reachUs(hiding, startedUs, limitUs) }
+  }
+  const lost = blind.find(({ fromUs, toUs }) => toUs > startedUs && fromUs <= startedUs + limitUs)
   return lost === undefined
     ? { atUs: reachUs(blind, startedUs, limitUs) }
     : { atUs: reachUs(blind, lost.toUs, limitUs), lost }

@@ -56,4 +56,6 @@ export interface Rewind {
 export interface Blind {
   readonly fromUs: number
   readonly toUs: number
+  /** The clock jumped ahead, so the time did not pass; known only to the process that noticed it. */
+  readonly isJump?: boolean
 }

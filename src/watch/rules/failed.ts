@@ -103,9 +103,9 @@ const mayBelong = ({ atUs, uid }: WatchException, run: Run): boolean =>
  * after the downtime, unless a later run has completed.
  */
 function toAbandoned(run: Run, runs: readonly Run[], { blind, maxRunUs }: Judgement): Step | undefined {
-  const { startedUs, settledUs, isDoubtful } = run
+  const { startedUs, settledUs, isDoubtful, hiddenUs } = run
   if (isDoubtful) return undefined
-  const { atUs, lost } = exceedsAt({ startedUs, isOpen: true }, maxRunUs, blind)
+  const { atUs, lost } = exceedsAt({ startedUs, hiddenUs }, maxRunUs, blind)
   if (lost === undefined) return { atUs: settledUs, run }
   const isFollowed = runs.some((it) => it.state === 'completed' && it.startedUs > startedUs && it.settledUs <= atUs)
   return isFollowed ? undefined : { atUs, run, lost }

@@ -12,7 +12,7 @@ export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blin
   const episodes = runs.flatMap((run): Episode[] => {
     const { uid, startedUs, ownUs = startedUs, nextUs } = run
     if (nextUs !== undefined && nextUs <= sinceUs) return []
-    const { atUs, lost } = exceedsAt({ startedUs, isOpen: nextUs === undefined }, limitUs, blind)
+    const { atUs, lost } = exceedsAt(run, limitUs, blind)
     if (atUs >= Math.min(nextUs ?? Number.POSITIVE_INFINITY, knownUs)) return []
     if (lost !== undefined) {
       across.set(lost, [...(across.get(lost) ?? []), { run, atUs }])

@@ -30,6 +30,11 @@ export interface Run {
   readonly nextUs?: number
   /** Abandoned only because of another start: without uid a concurrent run, with one a retry of the caller. */
   readonly isDoubtful: boolean
+  /**
+   * A downtime of this length may hide its end and the next start, so that the known end is another run's: half the
+   * shortest pause before it between runs with its uid. Infinity: it is the first one; 0: its own end is not known.
+   */
+  readonly hiddenUs: number
 }
 
 const RANK = { start: 0, end: 1, failed: 2 } as const
@@ -48,12 +53,22 @@ export function compareMarks(a: WatchMark, b: WatchMark): number {
 export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs: number): Run[] {
   const runs: Run[] = []
   const open = new Map<string, WatchMark>()
+  const ends = new Map<string, number>()
+  const pauses = new Map<string, number>()
   for (const mark of marks) {
-    if (mark.atUs > knownUs) break
-    const start = open.get(mark.uid)
-    if (start !== undefined) runs.push(settle(start, mark, maxRunUs))
-    if (mark.mark === 'start') open.set(mark.uid, mark)
-    else open.delete(mark.uid)
+    const { uid, atUs } = mark
+    if (atUs > knownUs) break
+    const start = open.get(uid)
+    if (start !== undefined) runs.push(settle(start, mark, maxRunUs, pauses.get(uid)))
+    if (mark.mark === 'start') {
+      const endUs = ends.get(uid)
+      ends.delete(uid)
+      if (endUs !== undefined) pauses.set(uid, Math.min(pauses.get(uid) ?? Number.POSITIVE_INFINITY, atUs - endUs))
+      open.set(uid, mark)
+    } else {
+      ends.set(uid, atUs)
+      open.delete(uid)
+    }
   }
   for (const start of open.values()) {
     const { trust } = start
@@ -67,14 +82,16 @@ export function findRuns(marks: readonly WatchMark[], knownUs: number, maxRunUs:
       ...(start.ownUs !== undefined && { ownUs: start.ownUs }),
       settledUs: isRunning ? Number.POSITIVE_INFINITY : endsUs,
       isDoubtful: false,
+      hiddenUs: 0,
     })
   }
   return runs
 }
 
-function settle(start: WatchMark, next: WatchMark, maxRunUs: number): Run {
+function settle(start: WatchMark, next: WatchMark, maxRunUs: number, pauseUs = Number.POSITIVE_INFINITY): Run {
   const own = start.ownUs === undefined ? {} : { ownUs: start.ownUs }
-  const run = { uid: start.uid, startedUs: start.atUs, ...own, nextUs: next.atUs, isDoubtful: false }
+  const hiddenUs = next.mark === 'start' ? 0 : pauseUs / 2
+  const run = { uid: start.uid, startedUs: start.atUs, ...own, nextUs: next.atUs, isDoubtful: false, hiddenUs }
   if (next.atUs - start.atUs > maxRunUs) return { ...run, state: 'abandoned', settledUs: start.atUs + maxRunUs }
   if (next.mark === 'start') {
     return { ...run, state: 'abandoned', settledUs: next.atUs, isDoubtful: true }

@@ -31,7 +31,7 @@ function sortRuns(factor: number, runs: readonly Run[], { knownUs, blind }: Judg
     const { startedUs, nextUs, settledUs } = run
     const limitUs = limitOf(factor, completed, startedUs) ?? limitWithoutPastUs
     const endUs = Math.min(nextUs ?? Number.POSITIVE_INFINITY, nextUs === undefined ? knownUs : settledUs, knownUs)
-    const exceeded = limitUs && exceedsAt({ startedUs, isOpen: nextUs === undefined }, limitUs, blind)
+    const exceeded = limitUs && exceedsAt(run, limitUs, blind)
     if (exceeded && exceeded.atUs < endUs)
       slow.push({ run, exceededUs: exceeded.atUs, limitUs, ...(exceeded.lost && { lost: exceeded.lost }) })
     else if (run.state === 'completed' && settledUs <= knownUs) calm.push(run)

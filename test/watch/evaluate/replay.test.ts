@@ -12,6 +12,7 @@ const S = 1e6
 const EVERY = 60
 const GRACE = 20
 const LIMIT = 60
+const DRAGS_FOR = 75
 const LAST = 1500
 /** A tick of the evaluation, in seconds. */
 const TICK = 2
@@ -24,6 +25,8 @@ interface World {
   readonly hangs: number
   /** The nth run fails. */
   readonly fails: number
+  /** The nth run takes longer than the limit, and ends. */
+  readonly drags: number
   readonly returnsAt: number | undefined
   readonly downs: readonly { at: number; for: number; how: 'kill' | 'pause' | 'store' }[]
   /** Every nth event arrives this much later. */
@@ -37,6 +40,7 @@ const worlds: fc.Arbitrary<World> = fc.record({
   diesAt: fc.integer({ min: 200, max: 1600 }),
   hangs: fc.integer({ min: 2, max: 12 }),
   fails: fc.integer({ min: 2, max: 12 }),
+  drags: fc.integer({ min: 6, max: 12 }),
   returnsAt: fc.option(fc.integer({ min: 700, max: 1300 }), { nil: undefined }),
   downs: fc.array(
     fc.record({
@@ -59,6 +63,7 @@ const CALM: World = {
     diesAt: 1600,
     hangs: 12,
     fails: 12,
+    drags: 12,
     returnsAt: undefined,
     downs: [],
     lateBy: 0,
@@ -70,7 +75,7 @@ const CALM: World = {
 const BORN = Date.UTC(2026, 10, 21) * 1000
 
 async function replay(world: World) {
-  const { diesAt, hangs, fails, returnsAt, downs, lateBy, repeats, back } = world
+  const { diesAt, hangs, fails, drags, returnsAt, downs, lateBy, repeats, back } = world
   const events: { at: number; arrives: number; mark: KnownMark }[] = []
   const wallOf = (at: number) => BORN + at * S - (back !== undefined && at >= back.at ? back.by * S : 0)
   const isDown = (t: number, how?: 'store') =>
@@ -93,6 +98,8 @@ async function replay(world: World) {
     if (n !== hangs) add('hangs', 'end', `g${n}`, at + 30)
     add('fails', 'start', `f${n}`, at + 37)
     add('fails', n === fails ? 'failed' : 'end', `f${n}`, at + 41)
+    add('drags', 'start', `o${n}`, at + 45)
+    add('drags', 'end', `o${n}`, at + 45 + (n === drags ? DRAGS_FOR : 7))
   }
   events.sort((a, b) => a.arrives - b.arrives)
 
@@ -114,13 +121,14 @@ async function replay(world: World) {
   const late = { every: `${EVERY}s`, grace: `${GRACE}s` }
   for (const process of ['healthy', 'dies'])
     await store.addWatch(watchOf(`wat_${process}`, { process, late }, { sinceUs: BORN, createdUs: BORN }), 9)
-  for (const process of ['healthy', 'hangs'])
+  for (const process of ['healthy', 'hangs', 'drags'])
     await store.addWatch(watchOf(`wat_long_${process}`, { process, long: `${LIMIT}s` }, { sinceUs: BORN }), 9)
   for (const process of ['healthy', 'fails'])
     await store.addWatch(
       watchOf(`wat_failed_${process}`, { process, failed: { after: 1, exceptions: false } }, { sinceUs: BORN }),
       9,
     )
+  await store.addWatch(watchOf('wat_slow', { process: 'drags', slow: 3 }, { sinceUs: BORN }), 9)
   const create = () => {
     const liveness = createLiveness({
       ...{ store, nowUs: wall, monotonicUs: () => t * S, accepts: () => true, log: silent },
@@ -169,7 +177,7 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
     fc.asyncProperty(worlds, async (world) => {
       fc.pre(!world.downs.some((it) => back0(world) >= it.at && back0(world) <= it.at + it.for + 60))
       const { alerts, seen, events, wallOf } = await replay(world)
-      const { diesAt, hangs, fails, downs, lateBy, back } = world
+      const { diesAt, hangs, fails, drags, downs, lateBy, back } = world
       const of = (process: string) => alerts.filter((alert) => alert.process === process)
       expect(of('healthy')).toEqual([])
 
@@ -212,6 +220,16 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
       if (hungBy < LAST && !isLost(hungAt, hungBy))
         expect(long.map(({ uid, resolvedUs }) => [uid, resolvedUs])).toEqual([[`g${hangs}`, null]])
 
+      // its duration is known from its marks, whatever lay inside
+      const draggedAt = 30 + drags * EVERY + 45
+      const isReported = Math.max(draggedAt + DRAGS_FOR, trouble) + EVERY + 2 * delay + 60 < LAST
+      for (const condition of ['long', 'slow']) {
+        const dragged = of('drags').filter((it) => it.condition === condition)
+        expect(dragged.length).toBeLessThanOrEqual(1)
+        if (isReported && back === undefined)
+          expect(dragged.map(({ uid, endedBy }) => [uid, endedBy])).toEqual([[`o${drags}`, 'event']])
+      }
+
       const failed = of('fails')
       const failedAt = 30 + fails * EVERY + 41
       expect(failed.length).toBeLessThanOrEqual(1)
@@ -233,6 +251,8 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
       examples: [
         // the limit of a run passes, and fires, between the last heartbeat and a kill
         [{ ...CALM, hangs: 2, downs: [{ at: 238, for: 3, how: 'kill' }] }],
+        // restarts while a run takes longer than its limit
+        [{ ...CALM, drags: 8, downs: [560, 590, 620].map((at) => ({ at, for: 9, how: 'kill' as const })) }],
         // set back by ten minutes shortly after everything broke, and with everything healthy
         [{ ...CALM, diesAt: 900, hangs: 14, fails: 14, back: { at: 910, by: 600 } }],
         [{ ...CALM, diesAt: 700, hangs: 10, fails: 10, back: { at: 910, by: 600 } }],

@@ -1,6 +1,7 @@
 // `long` against an oracle that asks at every second which runs are open.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Blind } from '../../../src/watch/rules/episode.ts'
 import { judgeLong } from '../../../src/watch/rules/long.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
 import { firesAt, judgementAt, LAST_S, MAX_RUN_S, runs, S, type SecondMark, secondMarks, toMarks } from './history.ts'
@@ -73,10 +74,16 @@ test('downtime after an alert began does not end it', () => {
   expect(openRuns(62, [50], [[59, 61]])).toMatchObject([{ sinceUs: 58 * S }])
 })
 
-test('blind time does not count for a run that ended', () => {
-  const marks = toMarks(runs(['', 50, 59]))
-  const judge = (toS: number) =>
-    judgeLong(8 * S, findRuns(marks, 70 * S, MAX_RUN_S * S), judgementAt(70, 0, [{ fromUs: 52 * S, toUs: toS * S }]))
-  expect(judge(54)).toEqual([])
-  expect(judge(52.5)).toMatchObject([{ sinceUs: 58.5 * S, untilUs: 59 * S }])
+test('a run that ended is as long as its marks say, whatever downtime lay inside', () => {
+  const judge = (list: Parameters<typeof runs>, blind: readonly Blind[]) =>
+    judgeLong(8 * S, findRuns(toMarks(runs(...list)), 70 * S, MAX_RUN_S * S), judgementAt(70, 0, blind))
+  const down = [{ fromUs: 52 * S, toUs: 57 * S }]
+  for (const uid of ['', 'a'])
+    expect(judge([[uid, 50, 59]], down)).toMatchObject([{ sinceUs: 58 * S, untilUs: 59 * S, figure: 9 * S }])
+  expect(judge([['', 30, 33], ['', 50, 59]], down)).toHaveLength(1)
+  // a downtime of half the usual pause between two runs may have hidden an end and the next start
+  expect(judge([['', 40, 45], ['', 50, 59]], down)).toEqual([])
+  expect(judge([['', 40, 45], ['a', 50, 59]], down)).toHaveLength(1)
+  // a start without uid may follow a lost end
+  expect(judge([['', 50], ['', 59, 60]], down)).toEqual([])
 })

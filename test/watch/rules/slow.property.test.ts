@@ -98,6 +98,13 @@ test('a run whose end may have been lost in downtime is slow one limit after it,
   expect(judge(63, runs(['next', 56, 60]))).toEqual([])
 })
 
+test('a completed run is slow by its marks, whatever downtime lay inside', () => {
+  const list = [0, 10, 20, 30, 40, 50].map((at) => ({ at, took: at === 50 ? 9 : 4 }))
+  const found = findRuns(toMarks(toSecondMarks(list)), 70 * S, MAX_RUN * S)
+  const blind = [{ fromUs: 47 * S, toUs: 58 * S }]
+  expect(judgeSlow(2, found, judgementAt(70, -1, blind))).toMatchObject([{ sinceUs: 58 * S, figure: 9 * S }])
+})
+
 test('needs five runs and a second of difference', () => {
   const short = (took: number, n: number): Plan[] => Array.from({ length: n }, (_, i) => ({ at: i * 10, took }))
   const judge = (list: Plan[]) =>
