@@ -90,7 +90,8 @@ export interface MarksView {
 /** The judgement of an instance: what a person resolved does not count again. */
 export function judgementOf(view: MarksView, key: string, judgement = view.known.marks): Judgement {
   const atUs = view.endedByHand(key)?.atUs ?? Number.NEGATIVE_INFINITY
-  return { ...judgement, sinceUs: Math.max(judgement.sinceUs, atUs) }
+  const { sinceUs, countsFromUs = sinceUs } = judgement
+  return { ...judgement, sinceUs: Math.max(sinceUs, atUs), countsFromUs: Math.max(countsFromUs, atUs) }
 }
 
 export interface MarkCondition<Given, Rule> extends Texts<Given, Rule> {

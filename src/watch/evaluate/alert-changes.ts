@@ -205,10 +205,10 @@ export function dueOf(alert: Alert, remindUs: number, nowUs: number): number {
   return dueUs > nowUs + remindUs ? nowUs : dueUs
 }
 
-/** For every instance how its last alert ended, if that was not by an event. */
+/** For every instance how its last alert ended, if that was by a person or by expiring. */
 export function byHandOf({ alerts }: Pick<ReadyWatch, 'alerts'>, moment: Moment) {
   const ended = alerts
-    .filter(({ endedBy }) => endedBy === 'person' || endedBy === 'expired' || endedBy === 'changed')
+    .filter(({ endedBy }) => endedBy === 'person' || endedBy === 'expired')
     .map((alert) => recall(alert, moment))
   return (key: string) => {
     const last = ended.filter(({ instance }) => instance === key).at(-1)

@@ -199,7 +199,8 @@ function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Momen
   const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
   const exceptionsUs = Math.min(pointsKnownUs, exceptionsKnownUs)
   const knownFor = (condition: Condition): KnownMarks => {
-    const marks = { knownUs: pointsKnownUs, sinceUs: sinceOf(one, moment, condition), maxRunUs, blind }
+    const [sinceUs, countsFromUs] = [sinceOf(one, moment, condition), sinceOf(one, moment)]
+    const marks = { knownUs: pointsKnownUs, sinceUs, countsFromUs, maxRunUs, blind }
     const exceptions = hasExceptions ? { ...marks, knownUs: exceptionsUs } : undefined
     return { marks, exceptions, floorUs: floorOf(one, moment) }
   }

@@ -1,5 +1,5 @@
 // `failed`: n failures in a row, in the order in which they were settled. A failed or abandoned run is a failure, with
-// `exceptions` also an exception; the next completed run ends the row.
+// `exceptions` also an exception; the next completed run ends the row. A changed rule keeps the row.
 import { exceedsAt } from './downtime.ts'
 import type { Blind, Episode, Judgement } from './episode.ts'
 import type { Run } from './runs.ts'
@@ -29,9 +29,9 @@ export function judgeFailed(
   exceptions: readonly WatchException[],
   judgement: Judgement,
 ): Episode[] {
-  const { knownUs, sinceUs } = judgement
+  const { knownUs, sinceUs, countsFromUs = sinceUs } = judgement
   const steps = toSteps(runs, rule.exceptions ? exceptions : [], judgement).filter(
-    ({ atUs }) => atUs > sinceUs && atUs <= knownUs,
+    ({ atUs }) => atUs > countsFromUs && atUs <= knownUs,
   )
   const episodes: Episode[] = []
   let row = 0
@@ -39,7 +39,7 @@ export function judgeFailed(
   let current: Episode | undefined
   const count = ({ atUs, run, exception, lost }: Step, cause: NonNullable<Episode['cause']>) => {
     row++
-    if (current !== undefined || row < rule.after) return
+    if (current !== undefined || row < rule.after || atUs <= sinceUs) return
     const { uid } = run ?? exception ?? {}
     current = {
       sinceUs: atUs,

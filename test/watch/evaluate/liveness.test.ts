@@ -85,6 +85,8 @@ for (const [name, { wallS, monotonicS, torn }] of Object.entries(PAUSES))
       }
       expect(liveness.rewind()).toBeUndefined()
     }
+    const jumps = liveness.blind(wall).filter(({ isJump }) => isJump)
+    expect(jumps).toHaveLength(wallS - monotonicS > 5 ? 1 : 0)
     await liveness.stop()
     await store.close()
   })

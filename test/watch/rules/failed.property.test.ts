@@ -93,6 +93,23 @@ test('an exception that a completed run has settled does not keep a later failur
   ])
 })
 
+test('a changed rule keeps the row, and only later failures fire', () => {
+  const fail = (at: number, end: 'end' | 'failed' = 'failed') => [`r${at}`, at, at + 1, end] as const
+  const judge = (after: number, list: ReturnType<typeof fail>[], countsFrom = 0) =>
+    judgeFailed({ after, exceptions: false }, findRuns(toMarks(runs(...list)), 60 * S, MAX_RUN_S * S), [], {
+      ...judgementAt(60, 20),
+      countsFromUs: countsFrom * S,
+    })
+  const two = [fail(5), fail(10)]
+  expect(judge(1, two)).toEqual([])
+  expect(judge(4, [...two, fail(30)])).toEqual([])
+  expect(judge(3, [...two, fail(30)])).toMatchObject([{ sinceUs: 31 * S, figure: 3 }])
+  expect(judge(2, [...two, fail(30), fail(40, 'end')])).toMatchObject([{ sinceUs: 31 * S, figure: 3, untilUs: 41 * S }])
+  expect(judge(2, [...two, fail(15, 'end'), fail(30)])).toEqual([])
+  // not before the watch existed
+  expect(judge(3, [...two, fail(30)], 8)).toEqual([])
+})
+
 test('what happened before the watch began does not count', () => {
   const found = findRuns(toMarks(runs(['a', 0, 5, 'failed'])), 20 * S, MAX_RUN_S * S)
   expect(judgeFailed({ after: 1, exceptions: false }, found, [], judgementAt(20, 10))).toEqual([])

@@ -22,10 +22,10 @@ export const secondMarks = fc.array(
   { maxLength: 25 },
 )
 
-type Run = readonly [uid: string, from: number, to?: number, end?: 'end' | 'failed']
+export type RunPlan = readonly [uid: string, from: number, to?: number, end?: 'end' | 'failed']
 
 /** The marks of runs; one without `to` is open. */
-export const runs = (...list: readonly Run[]): SecondMark[] =>
+export const runs = (...list: readonly RunPlan[]): SecondMark[] =>
   list.flatMap(([uid, at, to, end = 'end']): SecondMark[] => [
     { mark: 'start', uid, at },
     ...(to === undefined ? [] : [{ mark: end, uid, at: to }]),

@@ -4,7 +4,18 @@ import fc from 'fast-check'
 import type { Blind } from '../../../src/watch/rules/episode.ts'
 import { judgeLong } from '../../../src/watch/rules/long.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
-import { firesAt, judgementAt, LAST_S, MAX_RUN_S, runs, S, type SecondMark, secondMarks, toMarks } from './history.ts'
+import {
+  firesAt,
+  judgementAt,
+  LAST_S,
+  MAX_RUN_S,
+  type RunPlan,
+  runs,
+  S,
+  type SecondMark,
+  secondMarks,
+  toMarks,
+} from './history.ts'
 
 /** Starts at `from` whose group has no other mark since, up to second t. */
 function isOpen(marks: readonly SecondMark[], start: SecondMark, t: number): boolean {
@@ -75,15 +86,18 @@ test('downtime after an alert began does not end it', () => {
 })
 
 test('a run that ended is as long as its marks say, whatever downtime lay inside', () => {
-  const judge = (list: Parameters<typeof runs>, blind: readonly Blind[]) =>
-    judgeLong(8 * S, findRuns(toMarks(runs(...list)), 70 * S, MAX_RUN_S * S), judgementAt(70, 0, blind))
-  const down = [{ fromUs: 52 * S, toUs: 57 * S }]
-  for (const uid of ['', 'a'])
-    expect(judge([[uid, 50, 59]], down)).toMatchObject([{ sinceUs: 58 * S, untilUs: 59 * S, figure: 9 * S }])
-  expect(judge([['', 30, 33], ['', 50, 59]], down)).toHaveLength(1)
+  const firedFor = (blind: Blind, uid: string, before: RunPlan[] = []) => {
+    const found = findRuns(toMarks(runs(...before, [uid, 50, 59])), 70 * S, MAX_RUN_S * S)
+    return judgeLong(8 * S, found, judgementAt(70, 0, [blind])).map(({ sinceUs, figure = 0 }) => [sinceUs, figure])
+  }
+  const down = { fromUs: 52 * S, toUs: 57 * S }
+  const fires = [[58 * S, 9 * S]]
+  for (const uid of ['', 'a']) expect(firedFor(down, uid)).toEqual(fires)
+  expect(firedFor({ ...down, isJump: true }, 'a')).toEqual([])
+  expect(firedFor(down, '', [['', 30, 33]])).toEqual(fires)
   // a downtime of half the usual pause between two runs may have hidden an end and the next start
-  expect(judge([['', 40, 45], ['', 50, 59]], down)).toEqual([])
-  expect(judge([['', 40, 45], ['a', 50, 59]], down)).toHaveLength(1)
-  // a start without uid may follow a lost end
-  expect(judge([['', 50], ['', 59, 60]], down)).toEqual([])
+  expect(firedFor(down, '', [['', 40, 45]])).toEqual([])
+  expect(firedFor(down, 'b', [['a', 40, 45]])).toEqual(fires)
+  // a start may follow a lost end
+  expect(firedFor({ fromUs: 45 * S, toUs: 48 * S }, '', [['', 41]])).toEqual(fires)
 })
