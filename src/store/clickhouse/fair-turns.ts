@@ -1,7 +1,7 @@
 // Schedules work on a few connections, each of which runs one statement at a time. An account uses one for its long
-// questions and one for its short ones, but never the last connection for both. When all are taken, the waiting accounts
-// take turns, so an account with many questions does not block others. Invariant: each account in `waiting` has at least
-// one job.
+// questions and one for its short ones, but never the last connection for both. When all are taken, the waiting
+// accounts take turns, so an account with many questions does not block others. Invariant: each account in `waiting`
+// has at least one job.
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
