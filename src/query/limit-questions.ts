@@ -21,7 +21,7 @@ export interface Reader {
   readonly sent?: Promise<void>
   /** Its range is short: it does not wait behind long ones. */
   readonly isShort?: boolean
-  /** A part of something that is limited itself: it is never refused, only waits. */
+  /** A part of something that is limited itself: it waits as long as it must, and has the whole time when it begins. */
   readonly isPart?: boolean
 }
 
@@ -89,6 +89,10 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
     const stop = new AbortController()
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     let isLate = false
+    let timer: Timer | undefined
+    const startTimer = () => {
+      timer = setTimeout(() => giveUp(isLate && !isPart ? turnTooLate(maxRunning) : tooSlow()), deadlineMs)
+    }
     const count = (by: 1 | -1) => {
       load.running += by
       if (!isShort) load.long += by
@@ -97,7 +101,8 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
       isLong: !isShort,
       begin() {
         count(1)
-        const answer = work(stop.signal)
+        if (isPart) startTimer()
+        const answer = Promise.try(work, stop.signal)
         answer.then(resolve, reject)
         void answer.then(() => sent, noop).then(end)
       },
@@ -119,7 +124,7 @@ export function createQuestionLimit({ deadlineMs, maxAtOnce, maxRunning }: Quest
     }
     const leave = () => giveUp(storeUnavailable(new StoreError('the client is gone')))
     const half = setTimeout(() => (isLate = load.waiting.includes(turn)), deadlineMs / 2)
-    const timer = setTimeout(() => giveUp(isLate ? turnTooLate(maxRunning) : tooSlow()), deadlineMs)
+    if (!isPart) startTimer()
     if (mayBegin(load, turn)) turn.begin()
     else load.waiting.push(turn)
     if (left?.aborted) leave()

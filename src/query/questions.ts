@@ -61,10 +61,10 @@ export function createQuestions(deps: QuestionDeps) {
   const limited =
     <T>(kind: QuestionKind, answer: (asker: Asker, question: Question) => Promise<T>) =>
     async (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> => {
-      const parse = () => parseQuestion(kind, search, nowNs())
-      const { fromNs, toNs } = parse()
-      const isShort = toNs - fromNs <= SHORT_NS
-      return limit(account, { ...reader, isShort }, (signal) => answer({ account, signal, isShort }, parse()))
+      const question = parseQuestion(kind, search, nowNs())
+      const ranges = [question, ...(question.compare ? [question.compare] : [])]
+      const isShort = kind !== 'prometheus' && ranges.every(({ fromNs, toNs }) => toNs - fromNs <= SHORT_NS)
+      return limit(account, { ...reader, isShort }, (signal) => answer({ account, signal, isShort }, question))
     }
 
   /** `stopsEarly`: the store finds the answer without all marks of the window. */

@@ -139,6 +139,51 @@ test('a short question does not wait behind long ones, and neither kind starves 
   await Promise.all(asked)
 })
 
+test('work that fails before it awaits anything frees its turn', async () => {
+  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
+  const failing = limit('ada', {}, () => {
+    throw new Error('at once')
+  })
+  expect(await failing.catch(String)).toBe('Error: at once')
+  expect(await limit('ada', {}, async () => 'answer')).toBe('answer')
+})
+
+test('the time of a part begins with its work', async () => {
+  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
+  const { work, end } = endless()
+  const late = codeOf(limit('ada', {}, work))
+  const part = limit('ada', { isPart: true }, async () => 'page')
+  const hanging = codeOf(limit('ada', { isPart: true }, () => new Promise(() => {})))
+  expect(await late).toBe('question_too_large') // its work still runs
+  await Bun.sleep(40) // longer than the deadline: the part still waits
+  end()
+  expect([await part, await hanging]).toEqual(['page', 'question_too_large'])
+})
+
+test('a range is short if all that a question reads is', async () => {
+  const asked: unknown[] = []
+  const { points, exceptions } = createMemorySource([])
+  const summarizeTimings: typeof points.summarizeTimings = async ({ isShort }) => {
+    asked.push(isShort)
+    return []
+  }
+  const questions = createQuestions({
+    points: { ...points, summarizeTimings },
+    exceptions,
+    nowNs: () => 1_763_673_600_000_000_000n,
+    maxRunNs: 86_400_000_000_000n,
+    maxMarks: 10,
+    series: () => ({ used: 0, max: 0 }),
+    firing: async () => [],
+  })
+  for (const query of ['from=-1h', 'from=-1h&compare_from=-2h', 'from=-1h&compare_from=-90d', 'from=-2h'])
+    await questions.summary('ada', new URLSearchParams(query))
+  expect(asked).toEqual([true, true, true, false, false, false])
+  asked.length = 0
+  await questions.prometheus('ada', new URLSearchParams())
+  expect(new Set(asked)).toEqual(new Set([false]))
+})
+
 test('a part of an export waits where a question would be refused', async () => {
   const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   const { work, end } = endless()
