@@ -47,8 +47,11 @@ test('requests of one account that accept a shared answer cost one question with
   const shared = createSharedAnswers(() => nowMs)
   const ask = (account: string, path = '/api/timings?from=-10s') => {
     const headers = { 'cache-control': 'max-age=1' }
-    const answered = shared(new Request(`http://stint${path}`, { headers }), account, async () => ++asked)
-    return answered.then(({ answer }) => answer)
+    const answered = shared(new Request(`http://stint${path}`, { headers }), account, async () => ({
+      asked: ++asked,
+      bytes: '',
+    }))
+    return answered.then(({ answer }) => answer.asked)
   }
   await Promise.all(Array.from({ length: 50 }, () => ask('ada')))
   expect(asked).toBe(1)
@@ -91,6 +94,7 @@ test('a shared answer counts as sent when all who asked have read it or left', a
     const headers = { 'cache-control': 'max-age=1' }
     return shared(new Request('http://stint/x', { headers, ...(signal && { signal }) }), 'ada', async ({ sent }) => {
       void sent!.then(() => (isSent = true))
+      return { bytes: '' }
     })
   }
   const leaving = new AbortController()
@@ -102,4 +106,21 @@ test('a shared answer counts as sent when all who asked have read it or left', a
   leaving.abort()
   await Promise.resolve()
   expect(isSent).toBe(true)
+})
+
+test('shared answers are bounded by their bytes and their age, the oldest go first', async () => {
+  let nowMs = 0
+  let asked = 0
+  const shared = createSharedAnswers(() => nowMs)
+  const ask = async (path: string, mib: number) => {
+    const request = new Request(`http://stint/${path}`, { headers: { 'cache-control': 'max-age=2' } })
+    const { answer } = await shared(request, 'ada', async () => ({ n: ++asked, bytes: { length: mib * 1024 ** 2 } }))
+    return answer.n
+  }
+  expect([await ask('a', 20), await ask('b', 12), await ask('a', 20)]).toEqual([1, 2, 1])
+  expect([await ask('c', 1), await ask('b', 12), await ask('a', 20)]).toEqual([3, 2, 4])
+  expect([await ask('c', 1), await ask('b', 12), await ask('d', 40)]).toEqual([3, 5, 6])
+  expect([await ask('d', 1), await ask('a', 1)]).toEqual([7, 8])
+  nowMs = 2_001
+  expect([await ask('e', 32), await ask('e', 32)]).toEqual([9, 9]) // those before it are too old to count
 })

@@ -29,14 +29,17 @@ export function questionRoutes({ authorize, questions, shared, changes }: Questi
       async ({ request }) => {
         const { account } = await authorize(request, QUESTION_ROUTES[kind])
         const search = new URL(request.url).searchParams
-        const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
+        const { promise: sent, resolve } = Promise.withResolvers<void>()
+        let noteSent: () => void = resolve
         try {
           if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
-            const { answer, noteSent } = await shared(request, account, async (reader) => {
+            const found = await shared(request, account, async (reader) => {
               const stored = changes?.of(account) // before the answer, which may know more
-              return { stored, encoded: await encodeFor(request, await questions[kind](account, search, reader)) }
+              return { stored, ...(await encodeFor(request, await questions[kind](account, search, reader))) }
             })
-            const response = answerJson(request, answer.encoded, noteSent)
+            const { answer } = found
+            noteSent = found.noteSent
+            const response = answerJson(request, answer, noteSent)
             if (answer.stored?.whole)
               response.headers.set(CHANGES_HEADER, `${answer.stored.version} ${answer.stored.late}`)
             return response

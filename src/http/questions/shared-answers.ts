@@ -1,14 +1,20 @@
 // Shares answers between open pages of an account: a request with `cache-control: max-age=…` accepts an answer up to
-// that many seconds old, at most two. Others are answered afresh. Bounded by entries and by their age.
+// that many seconds old, at most two. Others are answered afresh. Bounded by entries, bytes and age: the oldest go first.
 import type { Reader } from '../../query/limit-questions.ts'
 
 const MAX_AGE_S = 2
 const ENTRIES_MAX = 1_000
+const BYTES_MAX = 32 * 1024 ** 2
 
+interface Sized {
+  readonly bytes: { readonly length: number }
+}
 type Make<T> = (reader: Reader) => Promise<T>
 
 interface Held<T> {
   readonly atMs: number
+  /** 0 until it is made. */
+  size: number
   readonly answer: Promise<T>
   /** Returns what to call when the request has its answer; the work ends when nobody waits for it any more. */
   join(request: Request): () => void
@@ -23,7 +29,7 @@ export const acceptsShared = (request: Request): boolean => maxAgeOf(request) > 
 
 export interface SharedAnswers {
   /** `make` is called when no answer is fresh enough; a failed one is not kept. Call `noteSent` once it was sent. */
-  <T>(request: Request, account: string, make: Make<T>): Promise<{ readonly answer: T; noteSent(): void }>
+  <T extends Sized>(request: Request, account: string, make: Make<T>): Promise<{ readonly answer: T; noteSent(): void }>
   /** The account's answers are no longer fresh. */
   forget(account: string): void
 }
@@ -31,24 +37,36 @@ export interface SharedAnswers {
 export function createSharedAnswers(nowMs: () => number): SharedAnswers {
   const held = new Map<string, Held<unknown>>()
 
-  function tidy(now: number): void {
-    for (const [key, { atMs }] of held) if (now - atMs > MAX_AGE_S * 1000 || held.size > ENTRIES_MAX) held.delete(key)
+  /** Drops what is too old, and the oldest beyond the bounds: `held` is in the order of their times. */
+  function tidy(): void {
+    const now = nowMs()
+    let bytes = held.values().reduce((sum, { size }) => sum + size, 0)
+    for (const [key, { atMs, size }] of held) {
+      if (now - atMs <= MAX_AGE_S * 1000 && held.size <= ENTRIES_MAX && bytes <= BYTES_MAX) continue
+      held.delete(key)
+      bytes -= size
+    }
   }
 
   const forget = (account: string) => {
     for (const key of held.keys()) if (key.startsWith(`[${JSON.stringify(account)},`)) held.delete(key)
   }
 
-  function hold<T>(key: string, atMs: number, make: Make<T>): Held<T> {
+  function hold<T extends Sized>(key: string, atMs: number, make: Make<T>): Held<T> {
     const stop = new AbortController()
     const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
     let isMade = false
     let readers = 0
     const drop = () => held.get(key) === made && held.delete(key)
     const answer = make({ left: stop.signal, sent })
-    answer.then(() => (isMade = true), drop)
+    answer.then(({ bytes }) => {
+      isMade = true
+      made.size = bytes.length
+      tidy()
+    }, drop)
     const made: Held<T> = {
       atMs,
+      size: 0,
       answer,
       join({ signal }) {
         let isIn = true
@@ -70,15 +88,16 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     return made
   }
 
-  async function share<T>(request: Request, account: string, make: Make<T>) {
+  async function share<T extends Sized>(request: Request, account: string, make: Make<T>) {
     const maxAgeS = maxAgeOf(request)
     const now = nowMs()
     const key = JSON.stringify([account, request.url, request.headers.get('accept-encoding')])
     let found = held.get(key) as Held<T> | undefined
     if (found === undefined || now - found.atMs >= maxAgeS * 1000) {
-      tidy(now)
       found = hold(key, now, make)
+      held.delete(key)
       held.set(key, found)
+      tidy()
     }
     const noteSent = found.join(request)
     try {

@@ -5,7 +5,8 @@ import type { Event } from '../../../src/event/event.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import type { Authorize } from '../../../src/http/authorize.ts'
-import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
+import { type QuestionRoutesDeps, questionRoutes } from '../../../src/http/questions/question-routes.ts'
+import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import type { Problem } from '../../../src/problem.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
@@ -23,7 +24,7 @@ const EVENTS: Event[] = Array.from({ length: 600 }, (_, i) => ({
   exception: 'stack overflow '.repeat(1_000),
 }))
 
-function serve() {
+function serve(more: Partial<QuestionRoutesDeps> = {}, deadlineMs = 60_000) {
   const { points, exceptions } = createMemorySource(EVENTS)
   let begun = 0
   const questions = createQuestions({
@@ -40,7 +41,7 @@ function serve() {
     maxMarks: 1,
     series: () => ({ used: 0, max: 0 }),
     firing: async () => [],
-    limits: { deadlineMs: 60_000, maxAtOnce: 3, maxRunning: 2 },
+    limits: { deadlineMs, maxAtOnce: 3, maxRunning: 2 },
   })
   const authorize: Authorize = async (request) => {
     const account = request.headers.get('account') ?? 'ada'
@@ -48,7 +49,7 @@ function serve() {
   }
   const app = new Elysia()
     .onError(({ error }) => problemResponse(error as Problem))
-    .use(questionRoutes({ authorize, questions }))
+    .use(questionRoutes({ authorize, questions, ...more }))
     .listen({ hostname: '127.0.0.1', port: 0 })
   const base = `http://127.0.0.1:${app.server!.port}/api/exceptions`
   const url = `${base}?limit=1000`
@@ -117,5 +118,17 @@ test('an export that nobody reads holds a place among exports, and no turn of qu
   await until('its place is free', async () => (await read(exportAll())) === 200)
   unread[1]!.read()
   unread[1]!.terminate()
+  await stop()
+})
+
+test('a shared answer that could not be begun counts as sent', async () => {
+  const changes = { of: () => ({ version: 'no\nheader', late: '0', whole: true }), note() {}, touch() {} }
+  const { base, begun, stop } = serve({ shared: createSharedAnswers(() => 0), changes }, 5_000)
+  for (const limit of [997, 998, 999, 1000]) {
+    const headers = { 'cache-control': 'max-age=2', 'accept-encoding': 'identity' }
+    const answer = await fetch(`${base}?limit=${limit}`, { headers })
+    expect(answer.status).toBe(500)
+  }
+  expect(begun()).toBe(4) // none waited for a turn in vain
   await stop()
 })
