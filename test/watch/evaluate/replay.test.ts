@@ -224,7 +224,9 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
       const draggedAt = 30 + drags * EVERY + 45
       const isReported = Math.max(draggedAt + DRAGS_FOR, trouble) + EVERY + 2 * delay + 60 < LAST
       for (const condition of ['long', 'slow']) {
-        const dragged = of('drags').filter((it) => it.condition === condition)
+        const all = of('drags').filter((it) => it.condition === condition)
+        // another run may be over its limit while its end is on its way, and the alert says that it may be lost
+        const dragged = all.filter(({ uid, episode }) => uid === `o${drags}` || episode?.lost === undefined)
         expect(dragged.length).toBeLessThanOrEqual(1)
         if (isReported && back === undefined)
           expect(dragged.map(({ uid, endedBy }) => [uid, endedBy])).toEqual([[`o${drags}`, 'event']])
