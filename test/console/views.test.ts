@@ -268,6 +268,20 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.context().close()
   })
 
+  test('an export that cannot begin says why, and a click with Ctrl is the browser’s own', async () => {
+    const { page, go } = await stint.visit(LIGHT, ada.cookie)
+    await go('exceptions')
+    const link = page.getByRole('link', { name: 'CSV' })
+    await link.waitFor()
+    await page.route('**/api/session', (route) => route.abort())
+    await link.click()
+    await page.getByRole('alert').getByText('Cannot reach Stint').waitFor()
+    const opened = page.context().waitForEvent('page')
+    await link.click({ modifiers: ['ControlOrMeta'] })
+    await opened
+    await page.context().close()
+  })
+
   test('home: lists each process with its state, its last runs and a link to them', async () => {
     const { page } = visit
     await visit.go('home')

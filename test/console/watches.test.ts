@@ -213,7 +213,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByLabel('For at least').fill('5m')
     await press('Create watch')
     expect(await dialog.getByLabel('Metric', { exact: true }).getAttribute('aria-invalid')).toBe('true')
-    await dialog.getByLabel('Metric', { exact: true }).fill('rows')
+    await dialog.getByLabel('Metric', { exact: true }).fill(' rows ')
     await dialog.getByLabel('Threshold', { exact: true }).fill('5')
     await press('Create watch')
     await dialog.getByText('Must be a time span').waitFor()
@@ -236,7 +236,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
       long: '30m',
       failed: { after: 2, exceptions: true },
       slow: 2.5,
-      metric: { name: 'rows', window: '10m', of: 'mean', below: 5, for: '5m' },
+      metric: { name: ' rows ', window: '10m', of: 'mean', below: 5, for: '5m' },
     })
 
     await press('Edit all of it')
@@ -254,7 +254,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
       long: '30m',
       meta: 'eu',
       remind: '6h',
-      metric: { above: 5, for: '5m' },
+      metric: { name: ' rows ', above: 5, for: '5m' },
     })
     expect(changed.metric.below).toBeUndefined()
 

@@ -147,11 +147,14 @@ export function offerFields(isOffered: boolean, ...fields: readonly AnyField[]):
   }
 }
 
+/** Names of processes and metrics: their outer spaces belong to them. */
+const IS_EXACT = /^(?:process|metric\/name)$/
+
 /** The enabled inputs as a request body by their names, such as `late/every`; an empty text is left out. */
 export function readInputs(inputs: readonly AnyInput[]): Record<string, unknown> {
   const body: Record<string, Record<string, unknown> | unknown> = {}
   for (const input of inputs.filter((one) => one.name !== '' && !one.matches(':disabled'))) {
-    const text = input.value.trim()
+    const text = IS_EXACT.test(input.name) ? input.value : input.value.trim()
     const value =
       input.type === 'checkbox' ? (input as HTMLInputElement).checked : input.type === 'number' ? Number(text) : text
     const [name = '', member] = input.name.split('/')

@@ -12,7 +12,7 @@ import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
 import { EMPTY_TEXT } from './exception-headline.ts'
-import { createChangeStatus, exportLinks, statusActions, statusBadge } from './group-status.ts'
+import { createChangeStatus, createExports, statusActions, statusBadge } from './group-status.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60
@@ -40,8 +40,8 @@ export function createGroupView(app: App) {
   const head = h('div')
   const texts = h('div.texts')
   const chartCard = h('div.card', chart.element)
-  const exports = h('div')
-  const textCard = h('div.card', h('h2', 'Newest texts'), texts, exports)
+  const exports = createExports(app)
+  const textCard = h('div.card', h('h2', 'Newest texts'), texts, exports.element)
   const status = h('div.toolbar')
   const act = createChangeStatus(app, region, () => poll.now())
 
@@ -72,7 +72,7 @@ export function createGroupView(app: App) {
         app.may('member') && h('div.button-row', ...statusActions(group, act)),
       )
       const { from, to } = rangeOf().query
-      fill(exports, exportLinks(app, { from, to, fingerprint: group.fingerprint, process: group.process }))
+      exports.show({ from, to, fingerprint: group.fingerprint, process: group.process })
       showChart(group)
       fill(texts, ...newest.map((text) => textItem(text, nowMs())))
       region.ready(nowMs(), status, head, chartCard, textCard)

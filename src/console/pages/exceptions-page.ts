@@ -16,7 +16,7 @@ import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
 import { createGroupView } from './exception-group.ts'
 import { headline } from './exception-headline.ts'
-import { createChangeStatus, exportLinks, STATUS_CHOICES, statusActions, statusBadge } from './group-status.ts'
+import { createChangeStatus, createExports, STATUS_CHOICES, statusActions, statusBadge } from './group-status.ts'
 
 const EVERY_MS = 5_000
 const BARS_MAX = 40
@@ -107,9 +107,9 @@ export function openExceptionsPage(app: App): Page {
       actionColumn(app.may('member'), (group) => statusActions(group, act)),
     ],
   })
-  const exports = h('div')
+  const exports = createExports(app)
   const hiddenNote = h('p.muted')
-  const card = h('div', h('div.card.card-table', table.element), exports)
+  const card = h('div', h('div.card.card-table', table.element), exports.element)
   const act = createChangeStatus(app, region, () => poll.now())
   function countsLine({ counts = [], count }: ExceptionGroup): Node {
     const range = rangeOf()
@@ -166,7 +166,7 @@ export function openExceptionsPage(app: App): Page {
         h('a', { href: formatRoute('exceptions', changeParams(params, { status: 'all' })) }, 'Show all'),
     )
     const { from, to } = rangeOf().query
-    fill(exports, exportLinks(app, { from, to, ...chosen(), text: params.get('q') || undefined }))
+    exports.show({ from, to, ...chosen(), text: params.get('q') || undefined })
     table.show(groups)
     const count = groups.reduce((sum, group) => sum + group.count, 0)
     setText(

@@ -2,10 +2,10 @@
 
 import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
 import { rowAction } from '../kit/data-table.ts'
-import { type Child, h, nameText } from '../kit/dom.ts'
+import { type Child, fill, h, nameText } from '../kit/dom.ts'
 import { agoElement } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
-import type { Region } from '../kit/region.ts'
+import { createAttempt, type Region } from '../kit/region.ts'
 import { headline } from './exception-headline.ts'
 
 const BADGES = {
@@ -65,16 +65,26 @@ export const createChangeStatus =
   }
 
 /** Downloads whole texts. A download names no account, so the session is asked first: another tab may change it. */
-export const exportLinks = ({ api }: App, query: Readonly<Record<string, string | undefined>>): HTMLElement => {
-  const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const link = (format: string, label: string) => {
-    const href = `api/exceptions/export?${new URLSearchParams([...given, ['format', format]])}`
-    const onclick = async (event: Event) => {
+export function createExports({ api }: App) {
+  const { fault, attempt } = createAttempt()
+  const links = h('p.muted.export')
+  const link = (format: string, label: string, query: readonly [string, string][]) => {
+    const href = `api/exceptions/export?${new URLSearchParams([...query, ['format', format]])}`
+    const onclick = (event: MouseEvent) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // the browser's own
       event.preventDefault()
-      await api.get('api/session')
-      h('a', { href, download: true }).click()
+      void attempt(async () => {
+        await api.get('api/session')
+        h('a', { href, download: true }).click()
+      })
     }
     return h('a', { href, onclick }, label)
   }
-  return h('p.muted.export', 'Export whole texts: ', link('csv', 'CSV'), ' ', link('jsonl', 'JSON lines'))
+  return {
+    element: h('div', links, fault),
+    show(query: Readonly<Record<string, string | undefined>>) {
+      const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
+      fill(links, 'Export whole texts: ', link('csv', 'CSV', given), ' ', link('jsonl', 'JSON lines', given))
+    },
+  }
 }

@@ -61,7 +61,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     list.replaceChildren(...processes.map(({ process }) => h('option', { value: process })))
     meta.show(metaOptions(processes, target.input.value, chosenMeta), chosenMeta)
   }
-  const suggest = () => suggestSpans(app, target.input.value.trim(), conditions.every.input, conditions.long.input)
+  const suggest = () => suggestSpans(app, target.input.value, conditions.every.input, conditions.long.input)
   target.input.addEventListener('change', () => {
     if (name.input.value === '') name.input.value = target.input.value
     void showMetas()
