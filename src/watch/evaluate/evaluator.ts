@@ -240,9 +240,10 @@ export function createEvaluator(options: EvaluatorOptions) {
   /** A second call joins the current round. */
   async function step(): Promise<void> {
     liveness.notice()
-    for (const account of accounts.keys().take(1)) health.probe(account)
+    health.probe(accounts.keys().next().value)
     gaps.step()
     await notices.step()
+    if (isStopping) return
     round ??= runRound().finally(() => {
       round = undefined
     })
@@ -285,7 +286,7 @@ export function createEvaluator(options: EvaluatorOptions) {
     async stop(): Promise<void> {
       isStopping = true
       clearInterval(timer)
-      await round?.catch(() => {})
+      await Promise.allSettled([notices.stop(), round])
       await progress.save().catch(() => {}) // the next start judges a little more
     },
   }

@@ -117,13 +117,15 @@ export function createGaps(accounts: ReadonlyMap<string, GapState>, options: Opt
       ? []
       : [...gaps].map(([missing, gap]) => ({ ...gap, account, missing, sinceUs: wallUs(gap.sinceUs) })).filter(isShown)
 
+  const isActive = ({ pausedUntilUs = 0 }: WatchRules) => pausedUntilUs <= nowUs()
+
   /** Accounts with a watch that a gap concerns. */
   function names(): string[] {
     const all = ofAll()
     return [...accounts].flatMap(([account, state]) => {
       const gaps = [...all, ...ofAccount(account, state)]
       const isConcerned = ({ missing }: Gap) =>
-        [...state.rules.values()].some(({ rules }) => concerned(rules, missing).length > 0)
+        [...state.rules.values()].some(({ rules }) => isActive(rules) && concerned(rules, missing).length > 0)
       return gaps.some(isConcerned) ? [account] : []
     })
   }

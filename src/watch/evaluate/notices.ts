@@ -1,6 +1,8 @@
 // Notifies channels when their watches could not be judged for 10 minutes, and when they are judged again. Invariants:
-// * One notice per account and outage, however many watches, restarts and nodes: its row names the channels that know.
+// * One notice per account and outage, however many watches, restarts and nodes: its row names the channels that know
+//   of it, and is written when the gap is first shown, so a restart keeps its beginning.
 // * A channel gets it by its own rules: filters, delay, and maintenances of all its watches that are concerned.
+import type { Condition } from '../../wire/conditions.ts'
 import { spanUs } from '../conditions/span.ts'
 import { iso, minute } from '../conditions/wording.ts'
 import { heldUntilUs } from '../maintenance.ts'
@@ -34,64 +36,80 @@ export function createNotices(options: NoticesOptions) {
   /** When a gap of an account with a notice was last seen; monotonic. */
   const seen = new Map<string, number>()
   const bornUs = monotonicUs()
+  const bornWallUs = nowUs()
+  /** Since when gaps were noted by an earlier process. */
+  let inherited: ReadonlyMap<string, number> = new Map()
   let steppedUs = Number.NEGATIVE_INFINITY
-  let isBusy = false
+  let busy: Promise<void> | undefined
+  let isStopping = false
 
-  async function begin(account: string, state: AccountState, own: readonly Gap[]): Promise<void> {
-    const now = nowUs()
-    const gap = own.reduce((a, b) => (b.sinceUs < a.sinceUs ? b : a))
-    const ageUs = now - gap.sinceUs
-    const known = notices?.get(account)
-    if (ageUs < AFTER_US && known === undefined) return
-    const isFresh = monotonicUs() - (seen.get(account) ?? Number.NEGATIVE_INFINITY) >= AGAIN_US
-    if (!isFresh) return
-    seen.set(account, monotonicUs())
-    const watches = (state.watches ?? []).flatMap((watch) => {
+  const isActive = ({ rules }: AccountState, { id }: StoredWatch): boolean =>
+    (rules.get(id)?.rules.pausedUntilUs ?? 0) <= nowUs()
+
+  /** What active watches of an account lack. A gap that was there at the start goes on: it began with the notice. */
+  function lacksOf(account: string, state: AccountState, own: readonly Gap[]): Lack[] {
+    const from = (us: number) => (us <= bornWallUs + AGAIN_US ? Math.min(us, inherited.get(account) ?? us) : us)
+    return (state.watches ?? []).flatMap((watch) => {
       const rules = state.rules.get(watch.id)?.rules
-      if (rules === undefined || (rules.pausedUntilUs ?? 0) > now) return []
-      const conditions = own.flatMap(({ missing }) => concerned(rules, missing))
-      return conditions.length === 0 ? [] : [{ watch, conditions }]
+      if (rules === undefined || !isActive(state, watch)) return []
+      return own.flatMap(({ missing, sinceUs, reason }) =>
+        concerned(rules, missing).map((condition) => ({ watch, condition, reason, sinceUs: from(sinceUs) })),
+      )
     })
-    if (watches.length === 0) return
+  }
+
+  async function begin(account: string, lacks: readonly Lack[]): Promise<void> {
+    const now = nowUs()
+    const { sinceUs } = oldestOf(lacks)
+    const seenUs = seen.get(account) ?? Number.NEGATIVE_INFINITY
+    let known = notices?.get(account)
+    if (known === undefined) {
+      if (lacks.every(({ watch: { spec } }) => spec.channels.length === 0)) return
+      known = await store.noteUnjudged({ id: createId('unj'), account, sinceUs }, [], now)
+      notices?.set(account, known)
+    }
+    if (now - sinceUs < AFTER_US || monotonicUs() - seenUs < AGAIN_US) return
+    seen.set(account, monotonicUs())
+    const { id, channels } = known
     const maintenances = (await store.maintenances(account)).map(({ spec }) => spec)
-    const id = known?.id ?? createId('unj')
     const notifications = (await store.channels(account)).flatMap((channel): NewNotification[] => {
       const { conditions: wanted } = channel.settings
-      const mine = watches.filter(
-        ({ watch: { spec }, conditions }) =>
+      const mine = lacks.filter(
+        ({ watch: { spec }, condition }) =>
           spec.channels.includes(channel.id) &&
-          heldUntilUs(maintenances, spec.process, now) === undefined &&
-          (wanted === null || conditions.some((name) => wanted.includes(name))),
+          (wanted === null || wanted.includes(condition)) &&
+          heldUntilUs(maintenances, spec.process, now) === undefined,
       )
-      if (mine.length === 0 || known?.channels.includes(channel.id) || ageUs < AFTER_US + delayUs(channel)) return []
-      const named = mine.map(({ watch }) => watch)
-      const summary = `${namesOf(named)} could not be judged since ${minute(gap.sinceUs)}: ${gap.reason}`
-      const body = bodyOf({ type: 'watches.unjudged', id, watches: named, sinceUs: gap.sinceUs, summary })
+      if (mine.length === 0 || channels[channel.id] !== undefined) return []
+      const { sinceUs, reason } = oldestOf(mine)
+      if (now - sinceUs < AFTER_US + delayUs(channel)) return []
+      const watches = [...new Set(mine.map(({ watch }) => watch))]
+      const summary = `${namesOf(watches)} could not be judged since ${minute(sinceUs)}: ${reason}`
+      const body = bodyOf({ type: 'watches.unjudged', id, watches, sinceUs, summary })
       return [{ id: createId('msg'), channel: channel.id, body }]
     })
     if (notifications.length === 0) return
-    notices?.set(account, await store.noteUnjudged({ id, account, sinceUs: gap.sinceUs }, notifications, now))
+    notices?.set(account, await store.noteUnjudged(known, notifications, now))
     options.onChanged?.()
   }
 
   /** Once an evaluation after the outage lacked nothing. */
-  async function end(notice: UnjudgedNotice): Promise<void> {
-    const { id, account, sinceUs, channels } = notice
+  async function end({ id, account, channels }: UnjudgedNotice): Promise<void> {
     const state = accounts.get(account)
     if (state !== undefined && state.goodUs <= (seen.get(account) ?? bornUs)) {
       state.dueUs = Number.NEGATIVE_INFINITY
       return
     }
     const untilUs = state === undefined ? nowUs() : nowUs() - (monotonicUs() - state.goodUs)
-    const notifications = channels.flatMap((channel): NewNotification[] => {
-      const watches = (state?.watches ?? []).filter(({ spec }) => spec.channels.includes(channel))
+    const notifications = Object.entries(channels).map(([channel, { sinceUs, watches: ids }]): NewNotification => {
+      const watches = (state?.watches ?? []).filter((watch) => ids.includes(watch.id) && isActive(state!, watch))
       const summary =
         watches.length === 0
-          ? `The watches that could not be judged since ${minute(sinceUs)} were removed`
+          ? `The watches that could not be judged since ${minute(sinceUs)} were removed or paused`
           : `${namesOf(watches)} ${watches.length > 1 ? 'are' : 'is'} judged again since ${minute(untilUs)}, ` +
             `and could not be since ${minute(sinceUs)}`
       const body = bodyOf({ type: 'watches.judged', id, watches, sinceUs, untilUs, summary })
-      return [{ id: createId('msg'), channel, body }]
+      return { id: createId('msg'), channel, body }
     })
     await store.noteJudged(account, notifications, nowUs())
     notices?.delete(account)
@@ -129,31 +147,52 @@ export function createNotices(options: NoticesOptions) {
   }
 
   async function check(): Promise<void> {
-    notices ??= new Map((await store.unjudged()).map((notice) => [notice.account, notice]))
+    if (notices === undefined) {
+      const rows = await store.unjudged()
+      inherited = new Map(rows.map(({ account, sinceUs }) => [account, sinceUs]))
+      notices = new Map(rows.map((notice) => [notice.account, notice]))
+    }
     const found = Map.groupBy(gaps.list(), ({ account }) => account)
     if (found.size === 0 && notices.size === 0) return
     const ofAll = found.get(undefined) ?? []
     for (const [account, state] of [...accounts]) {
+      if (isStopping) return
       const own = [...ofAll, ...(found.get(account) ?? [])]
-      if (own.length > 0) await begin(account, state, own)
+      const lacks = own.length === 0 ? [] : lacksOf(account, state, own)
+      const notice = notices.get(account)
+      if (lacks.length > 0) await begin(account, lacks)
+      else if (notice !== undefined && state.watches !== undefined) await end(notice)
     }
-    for (const notice of [...notices.values()]) {
-      const isOver = ofAll.length === 0 && !found.has(notice.account)
-      if (options.isListed() && (isOver || !accounts.has(notice.account))) await end(notice)
-    }
+    if (!options.isListed()) return
+    for (const notice of [...notices.values()]) if (!accounts.has(notice.account)) await end(notice)
   }
 
   return {
     async step(): Promise<void> {
-      if (isBusy || monotonicUs() - steppedUs < EVERY_US) return
+      if (busy !== undefined || monotonicUs() - steppedUs < EVERY_US) return
       steppedUs = monotonicUs()
-      isBusy = true
-      await check().finally(() => {
-        isBusy = false
+      busy = check().finally(() => {
+        busy = undefined
       })
+      await busy
+    },
+    /** Resolves when nothing is written any more. */
+    async stop(): Promise<void> {
+      isStopping = true
+      await busy
     },
   }
 }
+
+/** A condition of a watch that cannot be judged. */
+interface Lack {
+  readonly watch: StoredWatch
+  readonly condition: Condition
+  readonly sinceUs: number
+  readonly reason: string
+}
+
+const oldestOf = (lacks: readonly Lack[]): Lack => lacks.reduce((a, b) => (b.sinceUs < a.sinceUs ? b : a))
 
 const delayUs = ({ settings: { delay } }: Channel): number => (delay === null ? 0 : spanUs(delay))
 

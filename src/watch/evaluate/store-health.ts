@@ -29,7 +29,8 @@ const fresh = (): Health => ({
 })
 
 export function createStoreHealth(source: WatchSource, nowUs: () => number, monotonicUs: () => number) {
-  const healths: Readonly<Record<Asked, Health>> = { marks: fresh(), exceptions: fresh(), metrics: fresh() }
+  const none = (): Readonly<Record<Asked, Health>> => ({ marks: fresh(), exceptions: fresh(), metrics: fresh() })
+  let healths = none()
 
   async function ask<T>(asked: Asked, question: () => Promise<T>): Promise<T> {
     const health = healths[asked]
@@ -65,13 +66,21 @@ export function createStoreHealth(source: WatchSource, nowUs: () => number, mono
     /** Since when its questions have had no answer, monotonic. */
     silentSinceUs: (asked: Asked): number | undefined => healths[asked].sinceUs,
     isFailing: (): boolean => Object.values(healths).some(({ hasFailed }) => hasFailed),
-    /** Asks what was not asked lately, about any account. Does not wait for the answers. */
-    probe(account: string): void {
+    /**
+     * Asks what was not asked lately, and metrics while they fail, about any account. Does not wait for the answers.
+     * Without an account no store has a fault.
+     */
+    probe(account: string | undefined): void {
+      if (account === undefined) {
+        healths = none()
+        return
+      }
       const now = nowUs()
       const q = { account, fromUs: now - 1e6, toUs: now, maxRows: 1 }
       const isDue = ({ answeredUs, askedUs }: Health) => monotonicUs() - Math.max(answeredUs, askedUs) >= PROBE_EVERY_US
       if (isDue(healths.marks)) watched.findMarks(q).catch(() => {})
       if (isDue(healths.exceptions)) watched.findExceptions(q).catch(() => {})
+      if (healths.metrics.sinceUs !== undefined && isDue(healths.metrics)) watched.aggregateMetrics(q).catch(() => {})
     },
   }
 }

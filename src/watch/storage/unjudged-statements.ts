@@ -1,8 +1,8 @@
-// Which accounts' watches could not be judged for long, and the channels that were notified of it. One row per account
+// Which accounts' watches could not be judged at present, and what channels were notified of it. One row per account
 // until its watches are judged again, so neither a restart nor another node notifies a second time.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { dropUnknown, enqueue } from './outbox-statements.ts'
-import type { WatchStore } from './watch-store.ts'
+import type { UnjudgedNotice, WatchStore } from './watch-store.ts'
 
 interface UnjudgedRow {
   readonly id: string
@@ -28,12 +28,16 @@ export function createUnjudgedStatements({ read, write }: SqlDatabase): Pick<Wat
     },
     noteUnjudged: ({ id, account, sinceUs }, notifications, nowUs) =>
       write(function* () {
-        const insert = "INSERT INTO unjudged VALUES ($1, $2, $3, '[]') ON CONFLICT DO NOTHING"
+        const insert = "INSERT INTO unjudged VALUES ($1, $2, $3, '{}') ON CONFLICT DO NOTHING"
         yield* run(insert, account, id, sinceUs)
         const row = (yield* select(account))!
-        const known: string[] = JSON.parse(row.channels)
-        for (const one of notifications)
-          if (!known.includes(one.channel) && (yield* enqueue(row.id, account, one, nowUs))) known.push(one.channel)
+        const known: Record<string, UnjudgedNotice['channels'][string]> = JSON.parse(row.channels)
+        for (const one of notifications) {
+          const { since, watches = [] } = one.body.data
+          const announced = { sinceUs: Date.parse(since) * 1000, watches: watches.map((watch) => watch.id) }
+          if (known[one.channel] === undefined && (yield* enqueue(row.id, account, one, nowUs)))
+            known[one.channel] = announced
+        }
         yield* run('UPDATE unjudged SET channels = $1 WHERE account = $2', JSON.stringify(known), account)
         return { id: row.id, account, sinceUs: row.since_us, channels: known }
       }),
@@ -41,8 +45,8 @@ export function createUnjudgedStatements({ read, write }: SqlDatabase): Pick<Wat
       write(function* () {
         const row = yield* select(account)
         if (row === undefined) return
-        const known: string[] = JSON.parse(row.channels)
-        for (const one of notifications.filter(({ channel }) => known.includes(channel)))
+        const known: UnjudgedNotice['channels'] = JSON.parse(row.channels)
+        for (const one of notifications.filter(({ channel }) => known[channel] !== undefined))
           if (!(yield* dropUnknown(row.id, one.channel, nowUs))) yield* enqueue(row.id, account, one, nowUs)
         yield* run('DELETE FROM unjudged WHERE account = $1', account)
       }),

@@ -135,8 +135,8 @@ export interface UnjudgedNotice {
   readonly id: string
   readonly account: string
   readonly sinceUs: number
-  /** The channels that were notified. */
-  readonly channels: readonly string[]
+  /** What the channels were notified of, by their ids. */
+  readonly channels: Readonly<Record<string, { readonly sinceUs: number; readonly watches: readonly string[] }>>
 }
 
 /** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */
@@ -212,7 +212,7 @@ export interface WatchStore {
   isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
   outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
 
-  /** Accounts that were notified that their watches are not judged. */
+  /** Accounts with watches that are not judged. */
   unjudged(): Promise<UnjudgedNotice[]>
   /** Begins a notice unless the account has one, and notifies those channels that do not know of it yet. */
   noteUnjudged(

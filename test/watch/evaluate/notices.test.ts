@@ -11,12 +11,13 @@ import { channelOf, openStore, silent, watchOf } from '../watch-cast.ts'
 const S = 1e6
 const BORN = Date.UTC(2026, 10, 21, 12) * 1000
 const LATE = { late: { every: '30d', grace: '5m' } }
+const METRIC: Partial<WatchSpec> = { metric: { name: 'rows', of: 'mean', window: '5m', above: 3 } }
 
 let store: WatchStore
 let now: number
 /** The part of the stores that is down: it fails, or its answers never come. */
 const hung: (() => void)[] = []
-let down: { readonly what: 'points' | 'exceptions'; readonly hangs?: boolean } | undefined
+let down: { readonly what: 'points' | 'metrics' | 'exceptions'; readonly hangs?: boolean } | undefined
 let unstored: { points: number | undefined; exceptions: number | undefined }
 let silentNodes: { node: number; seenUs: number }[]
 beforeEach(() => {
@@ -29,20 +30,23 @@ beforeEach(() => {
 })
 afterEach(() => store.close())
 
-function create() {
-  const reply = (what: 'points' | 'exceptions') => async () => {
-    if (down?.what !== what) return []
-    if (down.hangs)
-      return new Promise<never>((_, reject) => hung.push(() => reject(new Error('no answer within 30 s'))))
-    throw new Error('the store is away')
-  }
+function create(over: Partial<WatchStore> = {}) {
+  const reply =
+    (...parts: ('points' | 'metrics' | 'exceptions')[]) =>
+    async () => {
+      if (down === undefined || !parts.includes(down.what)) return []
+      if (down.hangs)
+        return new Promise<never>((_, reject) => hung.push(() => reject(new Error('no answer within 30 s'))))
+      throw new Error('the store is away')
+    }
   const points = reply('points')
   const source: WatchSource = {
-    ...{ findMarks: points, findNewestStarts: points, aggregateMetrics: points },
+    ...{ findMarks: points, findNewestStarts: points, aggregateMetrics: reply('points', 'metrics') },
     findExceptions: reply('exceptions'),
   }
   const evaluator = createEvaluator({
-    ...{ store, source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
+    store: { ...store, ...over },
+    ...{ source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
     ...{ nowUs: () => now, monotonicUs: () => now + (now % 7e6) / 4e6, publicUrl: () => 'https://stint.example' },
     oldestUnstoredUs: () => unstored,
     silent: () => silentNodes,
@@ -186,7 +190,7 @@ test('many accounts get one notice each, a hanging store included', async () => 
   await pass(60)
   down = { what: 'points', hangs: true }
   await pass(1200, 15)
-  for (let turn = 0; turn < 100_000 && (await store.outbox()).waiting < 30; turn++) await new Promise(setImmediate)
+  for (let turn = 0; turn < 1000 && (await store.outbox()).waiting < 30; turn++) await pass(15, 15)
   expect((await sent()).sort()).toEqual(Array.from({ length: 30 }, (_, i) => `cha_${i} watches.unjudged`).sort())
 })
 
@@ -245,5 +249,139 @@ test('an end is not claimed for watches that were removed meanwhile', async () =
   await store.removeWatch('acc_1', 'wat_1', () => [], now)
   hurry('acc_1')
   await pass(60)
-  expect((await waiting()).summary).toMatch(/were removed$/)
+  expect((await waiting()).summary).toMatch(/were removed or paused$/)
+})
+
+const remove = async (id: string, hurry: (account: string) => void, account = 'acc_1') => {
+  await store.removeWatch(account, id, () => [], now)
+  hurry(account)
+}
+const metricOf = (process: string, account = 'acc_1') => ({ account, process, kind: 'metrics' }) as const
+
+test('a fault of a store that no watch reads any more passes with the store', async () => {
+  await addWatch('wat_late', [])
+  await addWatch('wat_metric', [], METRIC)
+  const { pass, hint, hurry, lastRoundUs, listed } = create()
+  await pass(60)
+  down = { what: 'metrics' }
+  hint(metricOf('wat_metric'))
+  await pass(120)
+  expect(now - lastRoundUs()!).toBeGreaterThan(60 * S)
+  await remove('wat_metric', hurry)
+  down = undefined
+  await pass(60)
+  expect(now - lastRoundUs()!).toBeLessThanOrEqual(15 * S)
+  await addWatch('wat_again', [], METRIC)
+  hurry('acc_1')
+  expect(await listed()).toEqual([])
+})
+
+test('without any watch no store has a fault', async () => {
+  await addWatch('wat_1', [])
+  const { pass, hurry, lastRoundUs, gaps } = create()
+  down = { what: 'points' }
+  await pass(120)
+  expect(gaps()).not.toEqual([])
+  await remove('wat_1', hurry)
+  await pass(30)
+  expect([gaps(), now - lastRoundUs()! <= 15 * S]).toEqual([[], true])
+})
+
+test('the end is notified though a gap that concerns none of the watches goes on', async () => {
+  await addChannel('cha_1')
+  await addWatch('wat_1', ['cha_1'])
+  await addWatch('wat_metric', [], METRIC, 'acc_2')
+  const { pass, hint } = create()
+  hint(metricOf('wat_metric', 'acc_2'))
+  down = { what: 'points' }
+  await pass(720)
+  expect(await sent()).toEqual(['cha_1 watches.unjudged'])
+  down = { what: 'metrics' }
+  await pass(60)
+  expect(await sent()).toEqual(['cha_1 watches.judged'])
+})
+
+test('the time and reason of a notice are of a gap that concerns a watch of the channel', async () => {
+  for (const id of ['cha_1', 'cha_threw']) await addChannel(id)
+  await addWatch('wat_1', ['cha_1'], METRIC)
+  await addWatch('wat_threw', ['cha_threw'], { failed: { after: 1, exceptions: true } })
+  const { pass, hint } = create()
+  await pass(60)
+  unstored = { points: undefined, exceptions: now - 580 * S }
+  await pass(60)
+  expect(await sent()).toEqual(['cha_threw watches.unjudged'])
+  const downUs = now
+  down = { what: 'metrics' }
+  hint(metricOf('wat_1'))
+  await pass(595)
+  expect(await sent()).toEqual([])
+  await pass(90)
+  const { since, summary } = await waiting()
+  expect(Date.parse(since) * 1000).toBeGreaterThanOrEqual(downUs)
+  expect(summary).toContain('the store of metrics does not answer')
+})
+
+test('the end names the watches that were announced and are judged', async () => {
+  await addChannel('cha_1')
+  for (const id of ['wat_1', 'wat_2', 'wat_paused']) await addWatch(id, ['cha_1'])
+  await addWatch('wat_long', ['cha_1'], { long: '1h' })
+  const { pass } = create()
+  await pass(60)
+  silentNodes = [{ node: 2, seenUs: now }]
+  await pass(720)
+  expect((await waiting()).watches?.map(({ id }) => id)).toEqual(['wat_1', 'wat_2', 'wat_paused'])
+  await sent()
+  const watch = (await store.watch('acc_1', 'wat_paused'))!
+  await store.putWatch({ ...watch, spec: { ...watch.spec, paused_until: '2030-01-01T00:00:00Z' } }, now)
+  silentNodes = []
+  await create().pass(60)
+  expect((await waiting()).watches?.map(({ id }) => id)).toEqual(['wat_1', 'wat_2'])
+})
+
+test('restarts do not put the notice off', async () => {
+  await addChannel('cha_1')
+  await addWatch('wat_1', ['cha_1'])
+  down = { what: 'points' }
+  for (let i = 0; i < 3; i++) await create().pass(180)
+  expect(await sent()).toEqual([])
+  await create().pass(180)
+  expect(Date.parse((await waiting()).since) * 1000 - BORN).toBeLessThanOrEqual(20 * S)
+  expect(await sent()).toEqual(['cha_1 watches.unjudged'])
+})
+
+test('an outage that ends before the notice leaves nothing', async () => {
+  await addChannel('cha_1')
+  await addWatch('wat_1', ['cha_1'])
+  const { pass } = create()
+  down = { what: 'points' }
+  await pass(300)
+  down = undefined
+  await pass(60)
+  expect([await sent(), await store.unjudged()]).toEqual([[], []])
+})
+
+test('a stop waits for the notices and evaluates nothing after them', async () => {
+  await addWatch('wat_1', [])
+  const asked = Promise.withResolvers<void>()
+  const reply = Promise.withResolvers<void>()
+  const order: string[] = []
+  const { step, stop } = create({
+    async unjudged() {
+      asked.resolve()
+      await reply.promise
+      order.push('noticed')
+      return []
+    },
+    async judged() {
+      order.push('evaluated')
+      return new Map()
+    },
+  })
+  const stepped = step()
+  await asked.promise
+  const stopped = stop().then(() => order.push('stopped'))
+  for (let turn = 0; turn < 30; turn++) await new Promise(setImmediate)
+  reply.resolve()
+  await Promise.all([stepped, stopped])
+  expect(order).toEqual(['noticed', 'stopped'])
 })
