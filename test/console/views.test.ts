@@ -454,10 +454,13 @@ describe.skipIf(cannotRun)('the console', () => {
     const moved: string[] = []
     const mine = await stint.visit({ ...LIGHT, viewport: { width, height: 800 } }, ada.cookie)
     await mine.page.addInitScript(() => {
-      const shifts: number[] = []
+      const shifts: { value: number; what: string[] }[] = []
       Object.assign(globalThis, { shifts })
       const note = (list: PerformanceObserverEntryList) => {
-        for (const entry of list.getEntries()) shifts.push((entry as unknown as { value: number }).value)
+        for (const entry of list.getEntries()) {
+          const { value, sources } = entry as unknown as { value: number; sources: { node: Element | null }[] }
+          shifts.push({ value, what: sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? 'text') })
+        }
       }
       new PerformanceObserver(note).observe({ type: 'layout-shift', buffered: true })
     })
@@ -467,9 +470,11 @@ describe.skipIf(cannotRun)('the console', () => {
       await mine.page.locator('main .region, main .steps').first().waitFor()
       await mine.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
       await mine.page.waitForLoadState('networkidle')
-      const shift = await mine.page.evaluate(() => (globalThis as never as { shifts: number[] }).shifts)
-      const sum = shift.reduce((total, value) => total + value, 0)
-      if (sum > 0.02) moved.push(`${view}: ${sum.toFixed(3)}`)
+      const shifts = await mine.page.evaluate(
+        () => (globalThis as never as { shifts: { value: number; what: string[] }[] }).shifts,
+      )
+      const sum = shifts.reduce((total, { value }) => total + value, 0)
+      if (sum > 0.02) moved.push(`${view}: ${sum.toFixed(3)} by ${shifts.flatMap(({ what }) => what).join(' ')}`)
     }
     expect(moved).toEqual([])
     await mine.close()

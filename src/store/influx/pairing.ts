@@ -31,8 +31,9 @@ export function readMarks({ bucket, start, stop, where, withUid, maxMarks }: Mar
   const read = flux`from(bucket: ${bucket})
   |> range(start: ${start}, stop: ${stop})
   |> filter(fn: (r) => r._measurement == "mark" and ${where})`
-  const tooMany = flux`die(msg: "More than ${maxMarks} marks to pair: choose a shorter range, or fewer processes.")`
-  const pair = maxMarks === undefined ? BOUNDARY : flux`if r.at > ${maxMarks} then ${tooMany} else ${BOUNDARY}`
+  const tooMany = () =>
+    flux`die(msg: "More than ${maxMarks} marks to pair: choose a shorter range, or fewer processes.")`
+  const pair = maxMarks === undefined ? BOUNDARY : flux`if r.at > ${maxMarks} then ${tooMany()} else ${BOUNDARY}`
   return flux`union(tables: [
 ${read}
   |> filter(fn: (r) => ${withUid ? WITH_UID : WITHOUT_UID})
