@@ -1,6 +1,7 @@
 // A fingerprint is a hash of an exception's text without its varying parts; occurrences of one fault share it.
 // A changed rule is a new version. Stored fingerprints keep theirs, so one fault may have a group per version.
 import { createHash } from 'node:crypto'
+import { ENDING, ERROR, LOOK_BACK, namesFault } from './failed-command.ts'
 import { normalizeText } from './normalize-text.ts'
 import { parseTraces, splitLines, type Trace, withLineFeeds } from './trace/parse-trace.ts'
 import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
@@ -161,21 +162,10 @@ export interface Failure {
   readonly lines: readonly string[]
 }
 
-const HOW = '(?:exited with code \\d{1,3}|was ended by (?:SIG\\w{1,12}|signal \\d{1,3}))'
-const ENDING = new RegExp(`^(\\S[^\\n]{0,255}?): ((?:timed out after [\\d.]{1,20} s and )?${HOW})$`)
 const LINES = 4
 const LINE_CHARS = 400
-/** A fault is explained at most so many lines before the end. */
-const LOOK_BACK = 10
 /** Only the last part of a line this long was kept. */
 const CUT_LINE = 900
-const ERROR_WORDS =
-  "error|fatal|fail(?:ed|ure|s)?|cannot|can't|could not|couldn't|unable|denied|refused|not found|no such|invalid|" +
-  'missing|undefined|exceeded|abort(?:ed|ing)?|panic|exception|unknown|unreachable|killed|critical|does not|' +
-  'segmentation|corrupt(?:ed|ion)?|terminate called|time-?out|timed out|problem|exited|expired|rejected'
-const ERROR = new RegExp(`\\b(?:${ERROR_WORDS})\\b|^ *what\\(\\):|[a-z](?:Error|Exception)\\b`, 'i')
-const ORDINARY =
-  /\b(?:INFO|DEBUG|TRACE|NOTICE|WARN(?:ING)?)\b|level=(?:info|debug|warn)|^\s*(?:info|debug|warn(?:ing)?)[: ]/
 /** Lines that runtimes print below a trace. */
 const BELOW_TRACE = /^(?:\s|\}|Node\.js v|Bun v|note: |exit status |$)/
 
@@ -201,7 +191,5 @@ const isLast = ({ end }: Trace, lines: readonly string[]): boolean =>
 function lastLines(lines: readonly string[], hasExited: boolean): string[] {
   const said = lines.filter((line, i) => line.trim() !== '' && !(i === 0 && line.length >= CUT_LINE))
   const recent = said.slice(said.length > LOOK_BACK ? -LOOK_BACK : 0)
-  return recent
-    .filter((line, i) => (hasExited && i === recent.length - 1) || (ERROR.test(line) && !ORDINARY.test(line)))
-    .slice(-LINES)
+  return recent.filter((line, i) => (hasExited && i === recent.length - 1) || namesFault(line)).slice(-LINES)
 }

@@ -83,7 +83,7 @@ export interface WebhookBody {
     /** Set when it does not fire any more, also in an `alert.firing` that is sent after the end. */
     readonly resolved_at: string | null
     readonly ended_by: EndedBy | null
-    /** The first line of the run's exception. */
+    /** The headline of the run's exception. */
     readonly exception: string | null
     /** The median of the last completed runs. */
     readonly usual_ms: number | null

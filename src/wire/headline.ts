@@ -1,4 +1,5 @@
 // The headline of an exception: the line of its text that says what happened, for where a whole text has no room.
+import { ENDING, LOOK_BACK, namesFault } from '../event/failed-command.ts'
 
 const PYTHON = /^.*Traceback \(most recent call last\):$/
 const RUST = /^thread '.*' panicked at /
@@ -11,13 +12,17 @@ const MARGIN = /^[\s|+-]*/
 
 /**
  * One line without its line break, in the text's own characters; empty for a text without any. Python prints the
- * message after the frames, Rust on a line of its own, and Node puts the source before it; elsewhere it is the first
- * line.
+ * message after the frames, Rust on a line of its own, and Node puts the source before it; a command names the fault
+ * near its end. Elsewhere it is the first line.
  */
 export function headlineOf(text: string): string {
   const lines = text.split(/\r\n|[\n\r]/).map((line) => line.trimEnd())
   return (
-    afterTraceback(lines) ?? afterPanic(lines) ?? aboveFrames(lines) ?? lines.find((line) => line !== '')?.trim() ?? ''
+    afterTraceback(lines) ??
+    afterPanic(lines) ??
+    aboveFrames(lines) ??
+    (ofCommand(lines) ?? lines.find((line) => line !== ''))?.trim() ??
+    ''
   )
 }
 
@@ -47,4 +52,11 @@ function aboveFrames(lines: readonly string[]): string | undefined {
     .slice(0, Math.max(0, frame))
     .map((line) => NAMED.exec(line)?.[1])
     .findLast((line) => line !== undefined)
+}
+
+/** The last line that names a fault, unless a signal or a limit of time ended the command. */
+function ofCommand([first = '', ...said]: readonly string[]): string | undefined {
+  if (!ENDING.exec(first)?.[2]?.startsWith('exited')) return undefined
+  const recent = said.filter((line) => line !== '').slice(-LOOK_BACK)
+  return recent.findLast(namesFault)
 }

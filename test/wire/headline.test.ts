@@ -28,7 +28,26 @@ test.each([
     `python3: exited with code 1\n${PYTHON}\nValueError: row 3 is bad`,
     'ValueError: row 3 is bad',
   ],
-  ['a shell job under stint exec', 'import.sh: exited with code 4\ncurl: (7) refused', 'import.sh: exited with code 4'],
+  ['a job that names its fault', 'sh: exited with code 4\nValueError: row 3 is bad', 'ValueError: row 3 is bad'],
+  [
+    'a job that names several faults',
+    'sh: exited with code 1\nno such table: a\nINFO failed once\n  ERROR: no rows \nbye',
+    'ERROR: no rows',
+  ],
+  ['a job that names no fault', 'sh: exited with code 4\n12 rows\nWARN failed once', 'sh: exited with code 4'],
+  ['a job that says nothing', 'sh: exited with code 4', 'sh: exited with code 4'],
+  [
+    'a job that named a fault long before its end',
+    `sh: exited with code 4\nerror: a\n${'row\n'.repeat(10)}`,
+    'sh: exited with code 4',
+  ],
+  [
+    'a job that timed out',
+    'sh: timed out after 30 s and was ended by SIGTERM\nerror: a',
+    'sh: timed out after 30 s and was ended by SIGTERM',
+  ],
+  ['a job that was killed', 'sh: was ended by SIGKILL\nerror: a', 'sh: was ended by SIGKILL'],
+  ['a text of several lines that is not of a job', 'no rows\nerror: a', 'no rows'],
   ['a traceback that was cut off', PYTHON, 'Traceback (most recent call last):'],
   ['a JavaScript error', 'TypeError: x is undefined\n    at load (import.ts:12:9)', 'TypeError: x is undefined'],
   [
