@@ -239,9 +239,8 @@ export const migrations: readonly string[] = [
     since_us BIGINT NOT NULL,
     channels TEXT NOT NULL
   );
-  -- The clock was set back: these times came twice. An earlier version kept them in blind, ending before they begin.
+  -- The clock was set back: these times came twice. An earlier version keeps them in blind, ending before they begin.
   CREATE TABLE set_back (until_us BIGINT PRIMARY KEY, since_us BIGINT NOT NULL);
   INSERT INTO set_back SELECT from_us, to_us FROM blind WHERE from_us > to_us;
-  DELETE FROM blind WHERE from_us > to_us;
   `,
 ]

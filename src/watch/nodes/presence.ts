@@ -76,6 +76,8 @@ export interface Presence {
   coveredSinceUs(): number
   /** The report of the node on duty; undefined if no node is on duty. */
   round(): NodeReport['round']
+  /** When a node was last known to be on duty. */
+  roundUs(): number
   noteLate(event: LateEvent): void
   noteHint(hint: EventHint): void
   noteChanged(account: string): void
@@ -98,6 +100,7 @@ export function createPresence(options: PresenceOptions): Presence {
   let acceptingSinceUs: number | undefined
   let timer: Timer | undefined
   let running: Promise<void> | undefined
+  let roundUs = nowUs()
   let isStopping = false
   let isAway = false
   const missing = new Set<number>()
@@ -153,6 +156,7 @@ export function createPresence(options: PresenceOptions): Presence {
     if (answer.token !== undefined && answer.token === duty?.token) renewed = asked
     else if (duty !== undefined) endDuty()
     else if (answer.token !== undefined) await begin(answer.token, asked)
+    roundUs = isOnDuty() ? now : (onDuty()?.seenUs ?? roundUs)
     if (isOnDuty()) hear()
   }
 
@@ -211,6 +215,7 @@ export function createPresence(options: PresenceOptions): Presence {
   const others = () => nodes.filter((it) => it.node !== node)
   const isSilent = ({ seenUs }: KnownNode) => nowUs() - seenUs > SILENT_AFTER_US
   const silent = () => others().filter(isSilent)
+  const onDuty = () => others().find((it) => !isSilent(it) && it.report.round !== undefined)
 
   function unstoredOf(name: 'points' | 'exceptions'): number | undefined {
     const key = `${name}Us` as const
@@ -254,10 +259,8 @@ export function createPresence(options: PresenceOptions): Presence {
     oldestUnstoredUs: () => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
     accepts: () => acceptance().length > 0,
     coveredSinceUs: () => Math.min(nowUs(), ...acceptance()),
-    round: () =>
-      isOnDuty()
-        ? options.round()
-        : others().find((it) => !isSilent(it) && it.report.round !== undefined)?.report.round,
+    round: () => (isOnDuty() ? options.round() : onDuty()?.report.round),
+    roundUs: () => roundUs,
     noteLate({ atUs, ...subject }) {
       const key = JSON.stringify(subject)
       const known = late.get(key)?.range

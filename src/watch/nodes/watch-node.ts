@@ -94,8 +94,6 @@ export interface SharedNodeOptions
 export function createSharedNode({ createDuty, ...options }: SharedNodeOptions): WatchNode {
   const { database } = options
   let duty: Duty | undefined
-  /** When a node was last known to evaluate. */
-  let roundUs = options.nowUs()
 
   const presence = createPresence({
     ...options,
@@ -147,8 +145,7 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     unknown: () => presence.round()?.unknown,
     gaps() {
       const round = presence.round()
-      if (round !== undefined) roundUs = options.nowUs()
-      return round?.gaps ?? (round === undefined ? [{ ...NOBODY, sinceUs: roundUs }] : [])
+      return round?.gaps ?? (round === undefined ? [{ ...NOBODY, sinceUs: presence.roundUs() }] : [])
     },
     unjudged: () => presence.round()?.unjudged ?? [],
     silent: presence.silent,

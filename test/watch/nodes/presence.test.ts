@@ -1,7 +1,8 @@
 // Nodes on a real PostgreSQL, in one process: who is on duty, who is silent, and what the fence keeps out. Only the nodes' clocks are the test's.
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
+import { migrations } from '../../../src/state/postgres-schema.ts'
 import { findUnjudged } from '../../../src/watch/manage/find-unjudged.ts'
 import { createManageNodes } from '../../../src/watch/nodes/manage-nodes.ts'
 import { fenced, LeaseLost, type NodeReport } from '../../../src/watch/nodes/node-table.ts'
@@ -15,7 +16,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
   const databases: Postgres[] = []
   let sql: SQL
   let url: string
-  afterAll(() => Promise.all(databases.map((database) => database.close())))
+  afterEach(() => Promise.all([sql.close(), ...databases.splice(0).map((database) => database.close())]))
   beforeEach(async () => {
     url = await (await sharedPostgres()).createDatabase()
     sql = new SQL(url, { max: 1 })
@@ -226,6 +227,29 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await age(1, 31)
     await b.step()
     expect(b.round()).toBeUndefined()
+  })
+
+  test('since when no node evaluates is known though nobody asked before', async () => {
+    const [a, b] = [nodeOf(1), nodeOf(2)]
+    for (let i = 0; i < 2; i++) await a.step()
+    b.standStill(3600)
+    await b.step()
+    const seenUs = (Date.now() + 3600_000) * 1000
+    await age(1, 31)
+    await b.step()
+    expect(b.round()).toBeUndefined()
+    expect(Math.abs(b.roundUs() - seenUs)).toBeLessThan(20e6)
+  })
+
+  test('an upgrade leaves nodes of the version before what they know of a clock that was set back', async () => {
+    const step = migrations.findIndex((it) => it.includes('CREATE TABLE set_back'))
+    for (const one of migrations.slice(0, step)) await sql.unsafe(one)
+    await sql.unsafe('CREATE TABLE stint_schema (version INTEGER NOT NULL)')
+    await sql.unsafe(`INSERT INTO stint_schema VALUES (${step})`)
+    await sql.unsafe('INSERT INTO blind VALUES (9, 5)')
+    const store = createWatchStore(nodeOf(1).database)
+    expect(await store.alive()).toMatchObject({ blind: [], rewinds: [{ sinceUs: 5, untilUs: 9 }] })
+    expect([...(await sql.unsafe('SELECT from_us::int, to_us::int FROM blind'))]).toEqual([{ from_us: 9, to_us: 5 }])
   })
 
   test('time is covered while at least one node accepts events', async () => {
