@@ -14,6 +14,8 @@ export interface FindUnjudged {
   nowUs(): number
 }
 
+const TOGETHER_US = 60e6
+
 /** The gaps of an account; those by silent nodes with what to do about each. */
 export const gapsOf = (account: string, node: Pick<WatchNode, 'gaps' | 'silent'>): Gap[] => [
   ...node.silent().map(({ node: id, seenUs }) => ({
@@ -43,8 +45,10 @@ export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged
   const checks = node.unjudged().filter((check) => check.account === account)
   const gaps = gapsOf(account, node)
   if (checks.length === 0 && gaps.length === 0) return []
-  // before a restart it may have begun earlier
+  // what began first at a restart, or with it, was there before
   const notice = gaps.length === 0 ? undefined : (await store.unjudged()).find((it) => it.account === account)
+  const firstUs = Math.min(...gaps.map(({ sinceUs }) => sinceUs))
+  const from = (us: number) => (us - firstUs < TOGETHER_US ? Math.min(us, notice?.sinceUs ?? us) : us)
   const watches = await store.watches(account)
   const active = watches.filter(
     ({ spec }) => spec.paused_until === null || Date.parse(spec.paused_until) * 1000 <= nowUs(),
@@ -62,7 +66,7 @@ export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged
         })),
       ...distinct(gaps).flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
         const names = concerned(rules, missing)
-        const since = iso(missing === 'starts' ? sinceUs : Math.min(sinceUs, notice?.sinceUs ?? sinceUs))
+        const since = iso(missing === 'starts' ? sinceUs : from(sinceUs))
         const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
         const conditions = names.length === all && missing !== 'starts' ? [null] : names
         return conditions.map((condition) => ({ watch, condition, process: null, since, reason: text }))

@@ -305,7 +305,7 @@ test('the time and reason of a notice are of a gap that concerns a watch of the 
   for (const id of ['cha_1', 'cha_threw']) await addChannel(id)
   await addWatch('wat_1', ['cha_1'], METRIC)
   await addWatch('wat_threw', ['cha_threw'], { failed: { after: 1, exceptions: true } })
-  const { pass, hint } = create()
+  const { pass, hint, listed } = create()
   await pass(60)
   unstored = { points: undefined, exceptions: now - 580 * S }
   await pass(60)
@@ -319,6 +319,8 @@ test('the time and reason of a notice are of a gap that concerns a watch of the 
   const { since, summary } = await waiting()
   expect(Date.parse(since) * 1000).toBeGreaterThanOrEqual(downUs)
   expect(summary).toContain('the store of metrics does not answer')
+  const { since: shown } = (await listed()).find(({ watch }) => watch.id === 'wat_1')!
+  expect(Date.parse(shown) * 1000).toBeGreaterThanOrEqual(downUs)
 })
 
 test('the end names the watches that were announced and are judged', async () => {
