@@ -49,9 +49,11 @@ describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !=
 
   async function start(image: Image, options: Parameters<typeof startContainer>[1]): Promise<Container> {
     const container = startContainer(image, options)
-    await until(`the container is healthy: ${container.log()}`, () => {
+    await until('the container is healthy', () => {
       if (container.log().includes('"fatal"')) throw new Error(container.log())
       return isHealthy(image, container)
+    }).catch((cause) => {
+      throw new Error(container.log(), { cause })
     })
     return container
   }
