@@ -1,5 +1,5 @@
 // Shares answers between open pages of an account: a request with `cache-control: max-age=…` accepts an answer up to
-// that many seconds old, at most two. Others are answered afresh. Bounded by entries, bytes and age: the oldest go first.
+// that many seconds old, at most two. Others are answered afresh. Bounded by entries, bytes and age, oldest first.
 import type { Reader } from '../../query/limit-questions.ts'
 
 const MAX_AGE_S = 2

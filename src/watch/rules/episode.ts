@@ -40,7 +40,7 @@ export interface Judgement {
   readonly knownUs: number
   /** Only later events can fire: the watch was created, changed or resumed at this time. */
   readonly sinceUs: number
-  /** What happened before it does not count: like `sinceUs`, but without changes of the condition. Absent: `sinceUs`. */
+  /** What happened before it does not count: `sinceUs` without changes of the condition. Absent: `sinceUs`. */
   readonly countsFromUs?: number
   /** Runs that are older are not paired with an end. */
   readonly maxRunUs: number
