@@ -46,7 +46,7 @@ export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged
   const gaps = gapsOf(account, node)
   if (checks.length === 0 && gaps.length === 0) return []
   // what began first at a restart, or with it, was there before
-  const notice = gaps.length === 0 ? undefined : (await store.unjudged()).find((it) => it.account === account)
+  const [notice] = gaps.length === 0 ? [] : await store.unjudged(account)
   const firstUs = Math.min(...gaps.map(({ sinceUs }) => sinceUs))
   const from = (us: number) => (us - firstUs < TOGETHER_US ? Math.min(us, notice?.sinceUs ?? us) : us)
   const watches = await store.watches(account)

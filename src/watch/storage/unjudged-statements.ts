@@ -13,18 +13,21 @@ interface UnjudgedRow {
 
 type OfUnjudged = 'unjudged' | 'noteUnjudged' | 'noteJudged'
 
-const select = (account: string): Script<UnjudgedRow | undefined> =>
-  get<UnjudgedRow>('SELECT * FROM unjudged WHERE account = $1', account)
+const OF_ACCOUNT = 'SELECT * FROM unjudged WHERE account = $1'
+const select = (account: string): Script<UnjudgedRow | undefined> => get<UnjudgedRow>(OF_ACCOUNT, account)
+
+const toNotice = ({ since_us, channels, ...row }: UnjudgedRow): UnjudgedNotice => ({
+  ...row,
+  sinceUs: since_us,
+  channels: JSON.parse(channels),
+})
 
 export function createUnjudgedStatements({ read, write }: SqlDatabase): Pick<WatchStore, OfUnjudged> {
   return {
-    async unjudged() {
-      const rows = await read(() => all<UnjudgedRow>('SELECT * FROM unjudged'))
-      return rows.map(({ since_us, channels, ...row }) => ({
-        ...row,
-        sinceUs: since_us,
-        channels: JSON.parse(channels),
-      }))
+    async unjudged(account) {
+      const every = () => all<UnjudgedRow>('SELECT * FROM unjudged')
+      const rows = await read(account === undefined ? every : () => all<UnjudgedRow>(OF_ACCOUNT, account))
+      return rows.map(toNotice)
     },
     noteUnjudged: ({ id, account, sinceUs }, notifications, nowUs) =>
       write(function* () {
@@ -39,13 +42,13 @@ export function createUnjudgedStatements({ read, write }: SqlDatabase): Pick<Wat
             known[one.channel] = announced
         }
         yield* run('UPDATE unjudged SET channels = $1 WHERE account = $2', JSON.stringify(known), account)
-        return { id: row.id, account, sinceUs: row.since_us, channels: known }
+        return { ...toNotice(row), channels: known }
       }),
     noteJudged: (account, notifications, nowUs) =>
       write(function* () {
         const row = yield* select(account)
         if (row === undefined) return
-        const known: UnjudgedNotice['channels'] = JSON.parse(row.channels)
+        const { channels: known } = toNotice(row)
         for (const one of notifications.filter(({ channel }) => known[channel] !== undefined))
           if (!(yield* dropUnknown(row.id, one.channel, nowUs))) yield* enqueue(row.id, account, one, nowUs)
         yield* run('DELETE FROM unjudged WHERE account = $1', account)

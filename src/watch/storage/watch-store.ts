@@ -212,8 +212,8 @@ export interface WatchStore {
   isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
   outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
 
-  /** Accounts with watches that are not judged. */
-  unjudged(): Promise<UnjudgedNotice[]>
+  /** Accounts with watches that are not judged: all, or one. */
+  unjudged(account?: string): Promise<UnjudgedNotice[]>
   /** Begins a notice unless the account has one, and notifies those channels that do not know of it yet. */
   noteUnjudged(
     notice: Omit<UnjudgedNotice, 'channels'>,
