@@ -7,6 +7,9 @@ export interface Clock {
   monotonicUs(): number
 }
 
+/** RFC 3339 with milliseconds, from ms since the epoch. */
+export const toTime = (ms: number): string => new Date(ms).toISOString()
+
 export const systemClock: Clock = {
   wallUs: () => Date.now() * 1000,
   monotonicUs: () => Bun.nanoseconds() / 1000,

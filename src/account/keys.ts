@@ -3,9 +3,10 @@
 // * The ring notes when a key was last used; `flush` stores it once a minute, in a few transactions. Requests that need
 //   only a key never wait for the database.
 // * Opening writes nothing, so a start on a full disk succeeds: `flush` also removes keys that ended long ago.
-import type { Clock } from '../clock.ts'
+import { type Clock, toTime } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { all, get, insert as insertRow, run, type Script, type SqlDatabase } from '../state/database.ts'
+import type { IssuedKey, Key } from '../wire/keys.ts'
 import { SCOPES, type Scope } from '../wire/roles.ts'
 import type { KeyRing, KeyRow, KeyUse } from './key-ring.ts'
 import { type Person, selectRole } from './people/person-rows.ts'
@@ -17,32 +18,6 @@ const ENDED_LISTED_MS = 30 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
 /** Last uses in one transaction. */
 const USES_AT_ONCE = 500
-
-/** A key as lists show it. Times are ms since the epoch. */
-export interface Key {
-  readonly id: string
-  readonly name: string
-  /** The visible start of the secret. */
-  readonly prefix: string
-  readonly scopes: readonly Scope[]
-  readonly createdMs: number
-  readonly lastUsedMs: number | null
-  /** Set by a rotation: from then on the key fails. */
-  readonly expiresMs: number | null
-  readonly revokedMs: number | null
-  /** The person who created it; `id` is null once they have left. Null for keys without one. */
-  readonly creator: KeyCreator | null
-}
-
-export interface KeyCreator {
-  readonly id: string | null
-  readonly email: string
-}
-
-/** The only time the secret is seen. */
-export interface IssuedKey extends Key {
-  readonly secret: string
-}
 
 /** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
 export interface Keys {
@@ -87,7 +62,7 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
     account: string,
     name: string,
     scopes: readonly Scope[],
-    creator: KeyCreator | null = null,
+    creator: Key['creator'] = null,
   ): Script<IssuedKey> {
     const counted = yield* get<{ n: number }>('SELECT count(*) n FROM api_key WHERE account = $1', account)
     if (counted!.n >= KEYS_MAX) {
@@ -95,23 +70,12 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       throw new Problem('fields_invalid', detail, { errors: [{ pointer: '', detail }] })
     }
     const secret = createKeySecret()
-    const key = {
-      id: createId('key'),
-      name,
-      prefix: visiblePrefix(secret),
-      scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-      createdMs: nowMs(),
-      lastUsedMs: null,
-      expiresMs: null,
-      revokedMs: null,
-      creator,
-      secret,
-    }
+    const shown = { id: createId('key'), name, prefix: visiblePrefix(secret) }
     yield* insertRow('api_key', {
-      ...{ id: key.id, account, name, prefix: key.prefix, hash: hashSecret(secret), ...rightsOf(scopes) },
-      ...{ created_ms: key.createdMs, creator: creator?.id ?? null, creator_email: creator?.email ?? null },
+      ...{ ...shown, account, hash: hashSecret(secret), ...rightsOf(scopes), created_ms: nowMs() },
+      ...{ creator: creator?.id ?? null, creator_email: creator?.email ?? null },
     })
-    return key
+    return { ...shown, scopes: SCOPES.filter((scope) => scopes.includes(scope)), secret }
   }
 
   function admit(account: string, { id, scopes, secret }: IssuedKey, is_capped = 0): void {
@@ -239,12 +203,14 @@ const toKey = (row: Row): Key => ({
   name: row.name,
   prefix: row.prefix,
   scopes: SCOPES.filter((scope) => row[`may_${scope}`] === 1),
-  createdMs: row.created_ms,
-  lastUsedMs: row.last_used_ms,
-  expiresMs: row.expires_ms,
-  revokedMs: row.revoked_ms,
+  created_at: toTime(row.created_ms),
+  last_used_at: maybeTime(row.last_used_ms),
+  expires_at: maybeTime(row.expires_ms),
+  revoked_at: maybeTime(row.revoked_ms),
   creator: creatorOf(row),
 })
 
-const creatorOf = ({ creator, creator_email }: Row): KeyCreator | null =>
+const maybeTime = (ms: number | null) => (ms === null ? null : toTime(ms))
+
+const creatorOf = ({ creator, creator_email }: Row): Key['creator'] =>
   creator_email === null ? null : { id: creator, email: creator_email }

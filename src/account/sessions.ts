@@ -1,11 +1,12 @@
 // Sessions: a random token in a cookie, its SHA-256 here; each shows one account of its person. Only in the database:
 // they outlast restarts, hold at every node, and end at once when revoked. Each request reads the current role. `seen`
 // is written at most once a minute, and not while the database accepts no write, so reading goes through.
-import type { Clock } from '../clock.ts'
+import { type Clock, toTime } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { all, get, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { Role } from '../wire/roles.ts'
+import type { SessionEntry } from '../wire/sessions.ts'
 import { type Seat, selectRole } from './people/person-rows.ts'
 import { createId, createSessionToken, hashSecret } from './secret.ts'
 
@@ -42,15 +43,6 @@ export interface NewSession extends Seat {
   readonly endsMs?: number
 }
 
-/** Times are ms since the epoch. */
-export interface Session {
-  readonly id: string
-  readonly userAgent: string
-  readonly createdMs: number
-  readonly seenMs: number
-  readonly expiresMs: number
-}
-
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
 export interface Sessions {
   find(token: string): Promise<FoundSession | undefined>
@@ -59,7 +51,7 @@ export interface Sessions {
   /** The session shows another account of its person from now on. Throws Problem `not_found`. */
   enter(id: string, seat: Seat): Promise<void>
   /** Those of a person, most recently seen first. */
-  list(person: string): Promise<Session[]>
+  list(person: string): Promise<Omit<SessionEntry, 'current'>[]>
   /** Throws Problem `not_found`. */
   revoke(person: string, id: string): Promise<void>
   /** Ends all sessions of a person but one. For use inside a `write`. */
@@ -89,7 +81,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
     async find(token) {
       const now = nowMs()
       const row = await database.read(() =>
-        get<FoundSession & Pick<Session, 'seenMs'>>(
+        get<FoundSession & { readonly seenMs: number }>(
           `SELECT session.id, session.account, session.person, email, role, proof, ${TIMES} FROM session
            JOIN membership ON membership.account = session.account AND membership.person = session.person
            JOIN person ON person.id = session.person WHERE hash IN ($1, 'person:' || $1) AND ${LIVE}`,
@@ -142,8 +134,10 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
     async list(person) {
       const now = nowMs()
       const rows = await database.read(() =>
-        all<Omit<Session, 'expiresMs'> & Pick<FoundSession, 'endsMs'>>(
-          `SELECT id, user_agent AS "userAgent", ${TIMES} FROM session WHERE person = $1 AND ${LIVE}
+        all<
+          Pick<FoundSession, 'id' | 'createdMs' | 'endsMs'> & { readonly user_agent: string; readonly seenMs: number }
+        >(
+          `SELECT id, user_agent, ${TIMES} FROM session WHERE person = $1 AND ${LIVE}
            ORDER BY seen_ms DESC, rowid DESC`,
           person,
           now - SESSION_IDLE_MS,
@@ -151,9 +145,10 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
           now,
         ),
       )
-      return rows.map(({ endsMs, ...row }) => {
-        const lastMs = Math.min(row.seenMs + SESSION_IDLE_MS, row.createdMs + SESSION_MAX_MS)
-        return { ...row, expiresMs: Math.min(lastMs, endsMs ?? lastMs) }
+      return rows.map(({ id, user_agent, createdMs, seenMs, endsMs }) => {
+        const lastMs = Math.min(seenMs + SESSION_IDLE_MS, createdMs + SESSION_MAX_MS)
+        const [created_at, last_seen_at] = [toTime(createdMs), toTime(seenMs)]
+        return { id, user_agent, created_at, last_seen_at, expires_at: toTime(Math.min(lastMs, endsMs ?? lastMs)) }
       })
     },
     async revoke(person, id) {

@@ -1,12 +1,14 @@
-// Mounts routes of src/wire: access, description, an answer with the declared status and type, and its entry in the
-// audit log.
-import type { Static, TSchema } from '@sinclair/typebox'
+// Mounts routes of src/wire: access, the body by its declared schema, description, an answer with the declared status and
+// type, and its entry in the audit log. Order of checks: who may (401, 403) → size, content type, JSON, fields (413, 422)
+// → who may once more, after the body arrived → the request itself.
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'
 import type { Route } from '../wire/route.ts'
 import { refuseStrangers } from './accounts/session-cookie.ts'
 import { emptyAnswer, jsonAnswer } from './answers.ts'
 import type { Asker, Authorize } from './authorize.ts'
 import { describeRoute } from './docs/describe-route.ts'
+import { type Rules, readJson } from './read-json.ts'
 
 type NamesOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | NamesOf<Rest>
@@ -21,11 +23,14 @@ export interface Noted {
   detail?: string
 }
 
-interface Asked<R extends Route, Who> {
+type Read<Body> = Body extends { readonly 'application/json': { readonly schema: infer S extends TSchema } }
+  ? Static<S>
+  : undefined
+
+interface Asked<R extends Route> {
   readonly request: Request
   readonly params: Readonly<Record<NamesOf<R['path']>, string>>
-  /** Judges once more: a session may have ended, or a role changed, while the body arrived. */
-  again(): Promise<Who>
+  readonly body: Read<R['body']>
   readonly noted: Noted
 }
 
@@ -43,11 +48,13 @@ export type NoteDone = (
   done: Noted & { readonly action: NonNullable<Route['audit']>; readonly request: Request },
 ) => Promise<void>
 
-/** Adds a route with its handler. */
-type Mount<Who> = <const R extends Route>(
-  route: R,
-  handle: (who: Who, asked: Asked<R, Who>) => AnswerTo<R> | Promise<AnswerTo<R>>,
-) => void
+type Handle<R extends Route, Who> = (who: Who, asked: Asked<R>) => AnswerTo<R> | Promise<AnswerTo<R>>
+
+/** Adds a route with its handler. `rules`: those of its body that the schema cannot express. */
+interface Mount<Who> {
+  <const R extends Route>(route: R, handle: Handle<R, Who>): void
+  <const R extends Route>(route: R, rules: Rules<Read<R['body']>>, handle: Handle<R, Who>): void
+}
 
 /** By who may ask. */
 export interface Mounts {
@@ -77,16 +84,16 @@ const createMount =
     judge: Judge<Who>,
     noteDone?: (who: Who, done: Parameters<NoteDone>[1]) => Promise<void>,
   ): Mount<Who> =>
-  (route, handle) => {
+  (route: Route, ...more: [Handle<Route, Who>] | [Rules<object>, Handle<Route, Who>]) => {
+    const [rules, handle] = more.length === 1 ? [{}, more[0]] : more
     const status = Number(Object.keys(route.answers)[0])
+    const schema = route.body?.['application/json']?.schema as TObject | undefined
     const answer = async ({ request, params = {} }: { request: Request; params?: Record<string, string> }) => {
       const noted: Noted = {}
       let asker = await judge(request, route)
-      const again = async () => {
-        asker = await judge(request, route, true)
-        return asker
-      }
-      const body = await handle(asker, { request, params: params as never, again, noted })
+      const sent = schema && (await readJson(request, schema, rules))
+      if (schema !== undefined) asker = await judge(request, route, true) // a session may have ended meanwhile
+      const body = await handle(asker, { request, params: params as never, body: sent as never, noted })
       if (route.audit !== undefined && noteDone !== undefined) {
         const target = noted.target ?? params.id ?? idIn(body)
         await noteDone(asker, { ...noted, ...(target !== undefined && { target }), action: route.audit, request })

@@ -7,7 +7,7 @@
 //   Watch>`.
 // 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example,
 //   possible problems.
-// 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; its body: `readJson(request, CreateWatch)`.
+// 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; the handler gets the checked body.
 // 4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import
 //   type` is required in the console: TypeBox stays out of the browser's bundle.
 // A query parameter goes into parameters.ts, an error code into src/problem.ts.
@@ -107,7 +107,7 @@ export const LOCAL_QUESTION = { tag: 'questions', access: 'read' } as const
 export const QUESTION = { ...LOCAL_QUESTION, problems: [QUESTION_TOO_LARGE] } as const
 
 /** A JSON body; the example must be of the schema's type. */
-export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>): Readonly<Record<string, RequestBody>> => ({
+export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>) => ({
   'application/json': { schema, examples: { example: { value: example } } },
 })
 

@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { loadKeyRing } from '../../src/account/key-ring.ts'
 import { createKeys } from '../../src/account/keys.ts'
 import { checksum } from '../../src/account/secret.ts'
+import { toTime } from '../../src/clock.ts'
 import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
 import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
 
@@ -53,12 +54,12 @@ for (const { database, open } of databases()) {
         const { account, key } = await first.create(ADA)
         clock.passS(100)
         first.findKey(key.secret)
-        const usedMs = clock.wallUs() / 1000
-        expect((await first.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
+        const used = toTime(clock.wallUs() / 1000)
+        expect((await first.keys.list(account.id))[0]?.last_used_at).toBe(used)
         await first.close()
         clock.passS(100)
         await using again = await open({ path: first.path, clock })
-        expect((await again.keys.list(account.id))[0]?.lastUsedMs).toBe(usedMs)
+        expect((await again.keys.list(account.id))[0]?.last_used_at).toBe(used)
         expect(again.findKey(key.secret)?.account).toBe(account.id)
       })
     })
@@ -74,10 +75,10 @@ for (const { database, open } of databases()) {
           name: 'second',
           prefix: second.secret.slice(0, 12),
           scopes: ['read'],
-          createdMs: clock.wallUs() / 1000,
-          lastUsedMs: null,
-          expiresMs: null,
-          revokedMs: null,
+          created_at: toTime(clock.wallUs() / 1000),
+          last_used_at: null,
+          expires_at: null,
+          revoked_at: null,
           creator: list[0]!.creator,
         })
         expect(JSON.stringify(list)).not.toContain(first.secret.slice(12, 30))
@@ -90,13 +91,13 @@ for (const { database, open } of databases()) {
         const { account, key } = await first.create(ADA)
         await first.keys.revoke(account.id, key.id)
         expect(first.findKey(key.secret)).toBeUndefined()
-        const revokedMs = clock.wallUs() / 1000
+        const revoked_at = toTime(clock.wallUs() / 1000)
         clock.passS(10)
         await first.keys.revoke(account.id, key.id)
         await first.close()
         await using again = await open({ path: first.path, clock })
         expect(again.findKey(key.secret)).toBeUndefined()
-        expect(await again.keys.list(account.id)).toMatchObject([{ id: key.id, revokedMs }])
+        expect(await again.keys.list(account.id)).toMatchObject([{ id: key.id, revoked_at }])
       })
 
       test('cannot touch the key of another account', async () => {

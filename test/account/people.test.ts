@@ -158,7 +158,7 @@ for (const { database, open } of databases()) {
         undefined,
       ])
       const [, , , job] = await keys.list(account)
-      expect(job).toMatchObject({ name: 'write', creator: { id: null, email: bob.email }, revokedMs: null })
+      expect(job).toMatchObject({ name: 'write', creator: { id: null, email: bob.email }, revoked_at: null })
       expect((await keys.take(account, job!.id, owner)).creator).toEqual(owner)
       expect(accounts.findKey(made[0]!.secret)?.role).toBe('member')
       expect(await keys.list(account, bob.id)).toEqual([])

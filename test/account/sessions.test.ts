@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createSessions } from '../../src/account/sessions.ts'
+import { toTime } from '../../src/clock.ts'
 import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
 import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
@@ -37,7 +38,7 @@ for (const { database, open } of databases()) {
         clock.passS(DAY_S)
         expect(await sessions.find(token)).toBeDefined()
       }
-      expect((await sessions.list(ada.person))[0]?.expiresMs).toBe(clock.wallUs() / 1000 + DAY_S * 1000)
+      expect((await sessions.list(ada.person))[0]?.expires_at).toBe(toTime(clock.wallUs() / 1000 + DAY_S * 1000))
       clock.passS(DAY_S)
       expect(await sessions.find(token)).toBeUndefined()
     })
@@ -56,13 +57,13 @@ for (const { database, open } of databases()) {
       clock.passS(120)
       await sessions.find(first)
       const list = await sessions.list(bob.person)
-      expect(list.map(({ userAgent }) => userAgent.slice(0, 5))).toEqual(['phone', 'desk\ufffd'])
+      expect(list.map(({ user_agent }) => user_agent.slice(0, 5))).toEqual(['phone', 'desk\ufffd'])
       expect(list[0]).toMatchObject({
-        seenMs: clock.wallUs() / 1000,
-        createdMs: clock.wallUs() / 1000 - 240_000,
-        expiresMs: clock.wallUs() / 1000 + 7 * DAY_S * 1000,
+        last_seen_at: toTime(clock.wallUs() / 1000),
+        created_at: toTime(clock.wallUs() / 1000 - 240_000),
+        expires_at: toTime(clock.wallUs() / 1000 + 7 * DAY_S * 1000),
       })
-      expect(list[1]?.userAgent).toHaveLength(300)
+      expect(list[1]?.user_agent).toHaveLength(300)
     })
 
     test('revokes only sessions of the same person, immediately', async () => {
@@ -105,7 +106,7 @@ test('sessions stay valid while the disk is full; their last use is written afte
   const { log, lines } = createLogLines()
   const found = createSessions(createSqliteDatabase(file), clock, log)
   const token = await found.create({ account: 'acc', person: 'per', userAgent: 'browser' })
-  const createdMs = clock.wallUs() / 1000
+  const created = toTime(clock.wallUs() / 1000)
   const pages = Object.values(db.query('PRAGMA page_count').get() as object)[0] as number
   db.run(`PRAGMA max_page_count = ${pages}`)
   db.run(
@@ -115,10 +116,10 @@ test('sessions stay valid while the disk is full; their last use is written afte
     clock.passS(120)
     expect((await found.find(token))?.account).toBe('acc')
   }
-  expect((await found.list('per'))[0]?.seenMs).toBe(createdMs)
+  expect((await found.list('per'))[0]?.last_seen_at).toBe(created)
   expect(lines).toMatchObject([{ level: 40, err: { code: 'disk_low' } }]) // once, not at each request
   db.run('DROP TRIGGER fills')
   expect((await found.find(token))?.account).toBe('acc')
-  expect((await found.list('per'))[0]?.seenMs).toBe(clock.wallUs() / 1000)
+  expect((await found.list('per'))[0]?.last_seen_at).toBe(toTime(clock.wallUs() / 1000))
   close()
 })

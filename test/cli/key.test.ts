@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { formatLocalTime } from '../../src/cli/format-time.ts'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock, toTime } from '../../src/clock.ts'
 import { ADA, createManualClock } from '../account/accounts-cast.ts'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -78,7 +78,7 @@ test('key rotate prints a new secret and keeps the old one valid for the given t
   expect(exitCode).toBe(0)
   expect(accounts.findKey(stdout.trim())).toMatchObject({ account, read: true })
   expect(stderr).toContain('The old key expires in 1800 s.')
-  expect((await accounts.keys.list(account))[1]!.expiresMs).toBe(accounts.clock.wallUs() / 1000 + 1_800_000)
+  expect((await accounts.keys.list(account))[1]!.expires_at).toBe(toTime(accounts.clock.wallUs() / 1000 + 1_800_000))
   const at = accounts.findKey(stdout.trim())!.keyId
   expect((await person.run(`key rotate ${at}`)).stderr).toContain('The old key is revoked.')
   expect(accounts.findKey(stdout.trim())).toBeUndefined()

@@ -3,31 +3,16 @@
 // * Accepting never signs in an existing person: the session whose address is the invited one accepts. For an unknown
 //   address it creates the person. The owner has seen the link, too, so it verifies no address.
 // * The invitations of an owner end with the role (members.ts).
+import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { Invitation, Invited } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
 import { createId, createSessionToken, hashSecret } from '../secret.ts'
 import { insertMember, insertPerson, type Person, type Seat, selectPersonByEmail, selectRole } from './person-rows.ts'
 
 const VALID_MS = 7 * 86_400_000
 const PENDING_MAX = 100
-
-export interface Invitation {
-  readonly id: string
-  readonly email: string
-  readonly role: Role
-  /** ms since the epoch. */
-  readonly endsMs: number
-}
-
-/** An invitation as its link shows it. */
-export interface Invited {
-  readonly account: { readonly id: string; readonly name: string }
-  readonly email: string
-  readonly role: Role
-  /** Is there a person with this address? */
-  readonly known: boolean
-}
 
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
 export interface Invitations {
@@ -71,18 +56,21 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
   }
 
   return {
-    list: (account) =>
-      database.read(() =>
-        all<Invitation>(
-          `SELECT id, email, role, ends_ms AS "endsMs" FROM invitation WHERE account = $1 AND ends_ms > $2
+    async list(account) {
+      const rows = await database.read(() =>
+        all<Pick<Row, 'id' | 'email' | 'role'> & { readonly ends_ms: number }>(
+          `SELECT id, email, role, ends_ms FROM invitation WHERE account = $1 AND ends_ms > $2
            ORDER BY created_ms DESC, rowid DESC`,
           account,
           nowMs(),
         ),
-      ),
+      )
+      return rows.map(({ ends_ms, ...row }) => ({ ...row, expires_at: toTime(ends_ms) }))
+    },
     async create({ account, person }, email, role) {
       const token = createSessionToken()
-      const invitation = { id: createId('inv'), email, role, endsMs: nowMs() + VALID_MS }
+      const id = createId('inv')
+      const ends_ms = nowMs() + VALID_MS
       await database.write(function* () {
         if ((yield* selectRole({ account, person })) !== 'owner')
           throw new Problem('role_missing', 'Only an owner invites people.')
@@ -96,11 +84,10 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
         const counted = yield* get<{ n: number }>('SELECT count(*) n FROM invitation WHERE account = $1', account)
         if (counted!.n >= PENDING_MAX)
           throw new Problem('limit_reached', `At most ${PENDING_MAX} invitations can be open at once; withdraw some.`)
-        const { id, endsMs: ends_ms } = invitation
         const columns = { id, account, email, role, creator: person, hash: hashSecret(token) }
         yield* insert('invitation', { ...columns, created_ms: nowMs(), ends_ms })
       })
-      return { ...invitation, token }
+      return { id, email, role, expires_at: toTime(ends_ms), token }
     },
     async revoke(account, id) {
       const remove = 'DELETE FROM invitation WHERE account = $1 AND id = $2'
@@ -109,8 +96,8 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
     },
     look: (token) =>
       database.read(function* () {
-        const { account, name, email, role } = yield* find(token)
-        return { account: { id: account, name }, email, role, known: (yield* selectPersonByEmail(email)) !== undefined }
+        const { name, email, role } = yield* find(token)
+        return { account: { name }, email, role, known: (yield* selectPersonByEmail(email)) !== undefined }
       }),
     join: (token, person) =>
       database.write(function* () {

@@ -3,31 +3,21 @@
 // * A key never exceeds its creator's current role: `is_capped`, set with the role, limits it to a viewer's rights
 //   outside /v1. When the creator leaves, keys that read or manage end; write-only keys stay capped: jobs need them.
 // * The sessions of someone who leaves end with the membership. A session holds no role: requests read the current one.
+import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { Member } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
+import type { Session } from '../../wire/sessions.ts'
 import type { KeyRing, KeyRow } from '../key-ring.ts'
 import { deletePersonAlone, type Person, type Seat, selectRole } from './person-rows.ts'
-
-export interface Member extends Person {
-  readonly role: Role
-  /** ms since the epoch. */
-  readonly sinceMs: number
-}
-
-/** An account that a person may enter. */
-export interface Entry {
-  readonly id: string
-  readonly name: string
-  readonly role: Role
-}
 
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
 export interface Members {
   /** Longest first. */
   list(account: string): Promise<Member[]>
   /** The accounts of a person, by name. */
-  accountsOf(person: string): Promise<Entry[]>
+  accountsOf(person: string): Promise<Session['accounts']>
   /** Throws Problem `not_found` or `owner_needed`. */
   changeRole(seat: Seat, role: Role): Promise<Member>
   /** Keys pass to `heir`, if given; otherwise they end or lose their creator. Throws `not_found` or `owner_needed`. */
@@ -40,9 +30,9 @@ const KEY_COLUMNS = 'id, account, hash, may_write, may_read, may_ping, may_manag
 
 export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () => number): Members {
   function* find({ account, person }: Seat): Script<Member> {
-    const member = yield* get<Member>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
-    if (member === undefined) throw new Problem('not_found', 'The account has no member with this id.')
-    return member
+    const row = yield* get<MemberRow>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
+    if (row === undefined) throw new Problem('not_found', 'The account has no member with this id.')
+    return toMember(row)
   }
 
   function* setRole(seat: Seat, role: Role): Script<readonly KeyRow[]> {
@@ -61,10 +51,13 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
   }
 
   return {
-    list: (account) => database.read(() => all<Member>(`${SELECT_MEMBERS} ORDER BY since_ms, email`, account)),
+    async list(account) {
+      const rows = await database.read(() => all<MemberRow>(`${SELECT_MEMBERS} ORDER BY since_ms, email`, account))
+      return rows.map(toMember)
+    },
     accountsOf: (person) =>
       database.read(() =>
-        all<Entry>(
+        all<Session['accounts'][number]>(
           `SELECT account.id, account.name, role FROM membership JOIN account ON account.id = membership.account
            WHERE person = $1 ORDER BY account.name, account.id`,
           person,
@@ -146,5 +139,8 @@ function* bequeathKeys({ account, person }: Seat, heir: Person): Script<KeptKeys
   return { ended: [], capped }
 }
 
-const SELECT_MEMBERS = `SELECT person.id, person.email, role, since_ms AS "sinceMs"
+type MemberRow = Omit<Member, 'since'> & { readonly since_ms: number }
+const toMember = ({ since_ms, ...row }: MemberRow): Member => ({ ...row, since: toTime(since_ms) })
+
+const SELECT_MEMBERS = `SELECT person.id, person.email, role, since_ms
   FROM membership JOIN person ON person.id = membership.person WHERE account = $1`

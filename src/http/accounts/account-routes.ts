@@ -1,14 +1,10 @@
 // The account and the person over HTTP: signing up, in and out, passwords, sessions.
-// Order of checks: own host name and own site (403) → session (401) → account (409) → role (403) → size, content type,
-// JSON, fields (413, 422) → the request itself.
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import * as sessionWire from '../../wire/sessions.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import type { Mounts } from '../mount.ts'
-import { type Rules, readJson } from '../read-json.ts'
-import { answerIssuedKey } from './key-routes.ts'
 import {
   answerAccount,
   answerSession,
@@ -16,7 +12,6 @@ import {
   requirePasswords,
   signedOut,
   startSession,
-  toTime,
   withCookie,
 } from './session-answers.ts'
 import { sessionToken } from './session-cookie.ts'
@@ -24,11 +19,11 @@ import { sessionToken } from './session-cookie.ts'
 /** A sign-in by the provider proves who deletes an account for this long. */
 const RECENT_PROOF_MS = 5 * 60_000
 
-const SIGN_UP_RULES: Rules<wire.SignUp> = {
-  email: (email) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
-  password: (password) => passwordFault(password)?.detail,
+const SIGN_UP_RULES = {
+  email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
+  password: (password: string) => passwordFault(password)?.detail,
 }
-const PASSWORD_RULES: Rules<wire.ChangePassword> = { new_password: (password) => passwordFault(password)?.detail }
+const PASSWORD_RULES = { new_password: (password: string) => passwordFault(password)?.detail }
 
 export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void {
   const { accounts, addressOf, audit } = deps
@@ -62,17 +57,15 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
       signed_in: token !== undefined && (await sessions.find(token)) !== undefined,
     }
   })
-  onStranger(wire.CREATE_ACCOUNT, async (_, { request }) => {
-    const { email, password, setup_code } = await readJson(request, wire.SignUp, SIGN_UP_RULES)
+  onStranger(wire.CREATE_ACCOUNT, SIGN_UP_RULES, async (_, { request, body: { email, password, setup_code } }) => {
     const address = addressOf(request)
     const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
     const { account, owner, seat, key } = await accounts.create({ email, password, address, ...setupCode })
     await audit('account_created', { account: account.id, actor: owner.email, address })
-    const created: wire.NewAccount = { account: answerAccount(account, account.operator), key: answerIssuedKey(key) }
+    const created: wire.NewAccount = { account: answerAccount(account, account.operator), key }
     return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
   })
-  onStranger(sessionWire.SIGN_IN, async (_, { request }) => {
-    const { email, password } = await readJson(request, sessionWire.SignIn)
+  onStranger(sessionWire.SIGN_IN, async (_, { request, body: { email, password } }) => {
     requirePasswords(deps)
     const attempt = { email, password, address: addressOf(request) }
     const seat = await audited(request, email, undefined, people.signIn(attempt))
@@ -82,9 +75,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     return withCookie(jsonAnswer(await answerSession(deps, seat, person), 201), cookie)
   })
 
-  on(wire.DELETE_ACCOUNT, async (_, { request, again }) => {
-    const { id, password = '', operator } = await readJson(request, wire.DeleteAccount)
-    const { account, session } = await again()
+  on(wire.DELETE_ACCOUNT, async ({ account, session }, { request, body: { id, password = '', operator } }) => {
     if (id !== account) throw new Problem('account_changed', 'The id is not that of the account of this session.')
     const { person, email, proof, createdMs } = session!
     const isRecent = proof === 'oidc' && deps.nowMs() - createdMs <= RECENT_PROOF_MS
@@ -95,25 +86,19 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     deps.onDeleted(account)
     return signedOut(deps, request)
   })
-  on(wire.CHANGE_ACCOUNT, async (_, { request, again, noted }) => {
-    const { name } = await readJson(request, wire.ChangeAccount)
-    const { account, isOperator } = await again()
+  on(wire.CHANGE_ACCOUNT, async ({ account, isOperator }, { body: { name }, noted }) => {
     noted.detail = name
     return { account: answerAccount(await accounts.rename(account, name.trim()), isOperator) }
   })
-  on(wire.CHANGE_PASSWORD, async (_, { request, again }) => {
-    const { current_password, new_password } = await readJson(request, wire.ChangePassword, PASSWORD_RULES)
-    const { account, session } = await again()
+  on(wire.CHANGE_PASSWORD, PASSWORD_RULES, async ({ account, session }, { request, body }) => {
     const { person, email, id } = session!
-    const change = { currentPassword: current_password, newPassword: new_password, session: id }
+    const change = { currentPassword: body.current_password, newPassword: body.new_password, session: id }
     await audited(request, email, account, people.changePassword(person, change))
   })
   on(sessionWire.SHOW_SESSION, ({ session }) =>
     answerSession(deps, session!, { id: session!.person, email: session!.email }),
   )
-  on(sessionWire.ENTER_ACCOUNT, async (_, { request, again }) => {
-    const { id: account } = await readJson(request, sessionWire.EnterAccount)
-    const { session } = await again()
+  on(sessionWire.ENTER_ACCOUNT, async ({ session }, { request, body: { id: account } }) => {
     const { id, person, email } = session!
     await sessions.enter(id, { account, person })
     await audit('account_entered', { account, actor: email, address: addressOf(request) })
@@ -124,14 +109,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     return signedOut(deps, request)
   })
   on(sessionWire.LIST_SESSIONS, async ({ session }) => ({
-    sessions: (await sessions.list(session!.person)).map(({ id, userAgent, createdMs, seenMs, expiresMs }) => ({
-      id,
-      current: id === session!.id,
-      user_agent: userAgent,
-      created_at: toTime(createdMs),
-      last_seen_at: toTime(seenMs),
-      expires_at: toTime(expiresMs),
-    })),
+    sessions: (await sessions.list(session!.person)).map((it) => ({ ...it, current: it.id === session!.id })),
   }))
   on(sessionWire.END_SESSION, async ({ session }, { request, params }) => {
     await sessions.revoke(session!.person, params.id)

@@ -1,13 +1,14 @@
 // GET /api/audit: who did what in the account, for its owners.
 import type { AuditQuestion } from '../../account/audit-log.ts'
 import { normalizeEmail } from '../../account/credentials.ts'
+import { toTime } from '../../clock.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import type { Mounts } from '../mount.ts'
-import { type PeopleDeps, toTime } from './session-answers.ts'
+import type { PeopleDeps } from './session-answers.ts'
 
 const DAY_MS = 86_400_000
 const KEPT_MS = 365 * DAY_MS

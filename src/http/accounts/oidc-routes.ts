@@ -1,18 +1,18 @@
 // /auth/oidc: single sign-on. The browser leaves with a cookie that holds what must come back, and returns by a plain
 // GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
+import { toTime } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
 import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
 import type { Provider } from '../../oidc/provider.ts'
 import { Problem } from '../../problem.ts'
 import type { OidcConfig } from '../../settings.ts'
-import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE, SignInByCode } from '../../wire/oidc.ts'
+import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE } from '../../wire/oidc.ts'
 import type { Role } from '../../wire/roles.ts'
 import { jsonAnswer, problemResponse } from '../answers.ts'
 import { htmlPage } from '../html-page.ts'
 import type { Mounts } from '../mount.ts'
-import { readJson } from '../read-json.ts'
-import { answerSession, type PeopleDeps, startSession, toTime, withCookie } from './session-answers.ts'
+import { answerSession, type PeopleDeps, startSession, withCookie } from './session-answers.ts'
 
 /** Absent without OIDC_ISSUER. */
 export interface OidcDeps {
@@ -97,8 +97,7 @@ export function mountOidc({ on, onStranger, onAnyone }: Mounts, deps: PeopleDeps
     const { token, endsMs } = await accounts.tickets.issue('code', session!.person, session!.endsMs)
     return { code: token, expires_at: toTime(endsMs) }
   })
-  onStranger(SIGN_IN_BY_CODE, async (_, { request }) => {
-    const { code } = await readJson(request, SignInByCode)
+  onStranger(SIGN_IN_BY_CODE, async (_, { request, body: { code } }) => {
     const address = addressOf(request)
     deps.linkLimiter.attempt(address)
     const ticket = await accounts.tickets.redeem('code', code)

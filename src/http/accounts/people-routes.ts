@@ -1,6 +1,5 @@
 // Members, roles and invitations over HTTP. Tokens of invitations travel in bodies and fragments, never in paths.
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import type { Member } from '../../account/people/members.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import { parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
@@ -8,52 +7,27 @@ import * as wire from '../../wire/people.ts'
 import { jsonAnswer } from '../answers.ts'
 import { roleMissing } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
-import { type Rules, readJson } from '../read-json.ts'
-import {
-  answerSession,
-  type PeopleDeps,
-  requirePasswords,
-  startSession,
-  toTime,
-  withCookie,
-} from './session-answers.ts'
+import { answerSession, type PeopleDeps, requirePasswords, startSession, withCookie } from './session-answers.ts'
 import { sessionToken } from './session-cookie.ts'
 
-const answerMember = ({ id, email, role, sinceMs }: Member): wire.Member => ({
-  id,
-  email,
-  role,
-  since: toTime(sinceMs),
-})
-
-const INVITE_RULES: Rules<wire.Invite> = {
-  email: (email) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
+const INVITE_RULES = {
+  email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
 }
-const ACCEPT_RULES: Rules<wire.AcceptInvitation> = { password: (password) => passwordFault(password)?.detail }
+const ACCEPT_RULES = { password: (password: string) => passwordFault(password)?.detail }
 
 export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void {
   const { accounts, addressOf, audit, linkLimiter, mailInvitation } = deps
   const { invitations, members, sessions } = accounts
 
-  on(wire.LIST_MEMBERS, async ({ account, role }) => {
-    const open = role === 'owner' ? await invitations.list(account) : []
-    return {
-      members: (await members.list(account)).map(answerMember),
-      invitations: open.map(({ id, email, role: asked, endsMs }) => ({
-        id,
-        email,
-        role: asked,
-        expires_at: toTime(endsMs),
-      })),
-    }
-  })
-  on(wire.CHANGE_MEMBER, async (_, { request, params, again, noted }) => {
-    const { role } = await readJson(request, wire.ChangeMember)
-    const { account } = await again()
+  on(wire.LIST_MEMBERS, async ({ account, role }) => ({
+    members: await members.list(account),
+    invitations: role === 'owner' ? await invitations.list(account) : [],
+  }))
+  on(wire.CHANGE_MEMBER, async ({ account }, { params, body: { role }, noted }) => {
     const member = await members.changeRole({ account, person: params.id }, role)
     noted.target = member.email
     noted.detail = role
-    return { member: answerMember(member) }
+    return { member }
   })
   on(wire.REMOVE_MEMBER, async ({ account, role, session }, { request, params, noted }) => {
     if (params.id !== session!.person && role !== 'owner') throw roleMissing('owner')
@@ -63,9 +37,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const heir = keys === 'take' ? { id: session!.person, email: session!.email } : undefined
     await members.remove({ account, person: params.id }, heir)
   })
-  on(wire.INVITE, async (_, { request, again, noted }) => {
-    const { email, role } = await readJson(request, wire.Invite, INVITE_RULES)
-    const { account, session } = await again()
+  on(wire.INVITE, INVITE_RULES, async ({ account, session }, { body: { email, role }, noted }) => {
     linkLimiter.attempt(account)
     const by = { account, person: session!.person }
     const { token, ...made } = await invitations.create(by, normalizeEmail(email)!, role)
@@ -74,20 +46,15 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     mailInvitation?.(made.email, { by: session!.email, account: shown?.name ?? '', url }).catch(deps.mailFailed)
     noted.target = made.email
     noted.detail = role
-    const { id, endsMs } = made
-    const mailed = mailInvitation !== undefined
-    return { invitation: { id, email: made.email, role, expires_at: toTime(endsMs), url, mailed } }
+    return { invitation: { ...made, url, mailed: mailInvitation !== undefined } }
   })
   on(wire.WITHDRAW_INVITATION, ({ account }, { params }) => invitations.revoke(account, params.id))
 
-  onStranger(wire.LOOK_INVITATION, async (_, { request }) => {
-    const { token } = await readJson(request, wire.LookInvitation)
+  onStranger(wire.LOOK_INVITATION, (_, { request, body: { token } }) => {
     linkLimiter.attempt(addressOf(request))
-    const { account, ...invited } = await invitations.look(token)
-    return { account: { name: account.name }, ...invited }
+    return invitations.look(token)
   })
-  onStranger(wire.ACCEPT_INVITATION, async (_, { request }) => {
-    const { token, password } = await readJson(request, wire.AcceptInvitation, ACCEPT_RULES)
+  onStranger(wire.ACCEPT_INVITATION, ACCEPT_RULES, async (_, { request, body: { token, password } }) => {
     const address = addressOf(request)
     linkLimiter.attempt(address)
     const { email, known, role } = await invitations.look(token)

@@ -6,7 +6,6 @@ import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import type { Mounts } from '../mount.ts'
-import { readJson } from '../read-json.ts'
 import { requirePasswords } from './session-answers.ts'
 
 export interface ResetRoutesDeps {
@@ -34,8 +33,7 @@ export function mountReset({ onStranger }: Mounts, deps: ResetRoutesDeps): void 
     await send(person.email, `${publicUrl()}/#/reset?token=${token}`)
   }
 
-  onStranger(wire.REQUEST_RESET, async (_, { request }) => {
-    const { email } = await readJson(request, wire.RequestReset)
+  onStranger(wire.REQUEST_RESET, (_, { request, body: { email } }) => {
     requirePasswords(deps)
     if (send === undefined)
       throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
@@ -47,9 +45,8 @@ export function mountReset({ onStranger }: Mounts, deps: ResetRoutesDeps): void 
     }
     return { sent: true as const }
   })
-  onStranger(wire.RESET_PASSWORD, async (_, { request }) => {
-    const rules = { new_password: (password: string) => passwordFault(password)?.detail }
-    const { token, new_password } = await readJson(request, wire.ResetPassword, rules)
+  const rules = { new_password: (password: string) => passwordFault(password)?.detail }
+  onStranger(wire.RESET_PASSWORD, rules, async (_, { request, body: { token, new_password } }) => {
     requirePasswords(deps)
     limiter.attempt(addressOf(request))
     const ticket = await accounts.tickets.redeem('reset', token)

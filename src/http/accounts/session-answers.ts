@@ -3,6 +3,7 @@ import type { Account, Accounts } from '../../account/accounts.ts'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Person, Seat } from '../../account/people/person-rows.ts'
 import type { SessionProof } from '../../account/sessions.ts'
+import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import type * as wire from '../../wire/accounts.ts'
 import type { AuditAction } from '../../wire/audit-actions.ts'
@@ -52,8 +53,6 @@ export interface PeopleDeps {
   readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>
 }
 
-export const toTime = (ms: number): string => new Date(ms).toISOString()
-
 export const answerAccount = ({ id, email, name, createdMs }: Account, isOperator: boolean): wire.Account => ({
   id,
   email,
@@ -80,7 +79,7 @@ export async function answerSession(
     account: answerAccount(account, account.operator && entry.role === 'owner'),
     person: { id: person.id, email: person.email, password },
     role: entry.role,
-    accounts: entries.map(({ id, name, role }) => ({ id, name, role })),
+    accounts: entries,
   } satisfies Session
 }
 

@@ -9,7 +9,6 @@ import type { DeadLetter, DeadLetters } from '../../state/dead-letters.ts'
 import {
   BURY_HELD,
   type BuriedHeld,
-  BuryHeld,
   type DeadLetter as DeadLetterJson,
   DROP_DEAD_LETTER,
   FIND_DEAD_LETTERS,
@@ -18,7 +17,6 @@ import {
 import type { Asker } from '../authorize.ts'
 import { diskProblem } from '../intake/accept-event.ts'
 import type { Mounts } from '../mount.ts'
-import { readJson } from '../read-json.ts'
 
 export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 
@@ -57,9 +55,7 @@ export function mountDeadLetters({ on }: Mounts, { nowNs, dead }: DeadLetterRout
     return { dead: items.map((letter) => answerBuried(letter, question.all)), next }
   })
 
-  on(BURY_HELD, async (_, { request, again, noted }) => {
-    const { reason } = await readJson(request, BuryHeld)
-    await again()
+  on(BURY_HELD, (_, { body: { reason }, noted }) => {
     noted.detail = reason
     return { families: dead.buryHeld(reason) }
   })

@@ -3,10 +3,9 @@ import { checkProcess, stripText } from '../../event/fields.ts'
 import { Problem } from '../../problem.ts'
 import type { ChangeGroup } from '../../query/exception-groups.ts'
 import { PARSERS } from '../../query/parameters.ts'
-import { CHANGE_GROUP, ChangeExceptionGroup } from '../../wire/exceptions.ts'
+import { CHANGE_GROUP } from '../../wire/exceptions.ts'
 import type { NameOf } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
-import { readJson } from '../read-json.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 
 const RULES = { process: (process: string) => checkProcess(process)[0]?.detail }
@@ -17,9 +16,7 @@ export function mountGroups(
   nameOf: NameOf,
   shared: Pick<SharedAnswers, 'forget'>,
 ): void {
-  on(CHANGE_GROUP, async (_, { request, params, again, noted }) => {
-    const { status, process } = await readJson(request, ChangeExceptionGroup, RULES)
-    const asker = await again()
+  on(CHANGE_GROUP, RULES, async (asker, { params, body: { status, process }, noted }) => {
     if ('detail' in PARSERS.fingerprint(params.fingerprint))
       throw new Problem('not_found', 'This is not a fingerprint.')
     const key = { fingerprint: params.fingerprint, ...(process !== undefined && { process: stripText(process) }) }

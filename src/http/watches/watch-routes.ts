@@ -1,6 +1,4 @@
 // Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
-// Order of checks: key or session and role (401, 403) → size, content type, JSON, fields (413, 422) → key or session
-// and role once more, after the body arrived → the request itself.
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { Problem } from '../../problem.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
@@ -13,7 +11,7 @@ import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
 import type { NameOf } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
-import { type Rules, readJson } from '../read-json.ts'
+import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
 import { mountMaintenance } from './maintenance-routes.ts'
 
@@ -34,17 +32,13 @@ export function mountWatches(mounts: Mounts, watch: Watches, nameOf: NameOf): vo
   const { on, onAnyone } = mounts
   const { watches, channels, alerts } = watch
   on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
-  on(wire.CREATE_WATCH, async (_, { request, again }) => {
-    const body = stripped(await readJson(request, wire.CreateWatch, RULES))
-    const { account } = await again()
-    return { watch: await watches.create(account, body) }
-  })
+  on(wire.CREATE_WATCH, RULES, async ({ account }, { body }) => ({
+    watch: await watches.create(account, stripped(body)),
+  }))
   on(wire.SHOW_WATCH, async ({ account }, { params }) => ({ watch: await watches.show(account, params.id) }))
-  on(wire.CHANGE_WATCH, async (_, { request, params, again }) => {
-    const body = stripped(await readJson(request, wire.ChangeWatch, RULES))
-    const { account } = await again()
-    return { watch: await watches.change(account, params.id, body) }
-  })
+  on(wire.CHANGE_WATCH, RULES, async ({ account }, { params, body }) => ({
+    watch: await watches.change(account, params.id, stripped(body)),
+  }))
   on(wire.DELETE_WATCH, ({ account }, { params }) => watches.remove(account, params.id))
   on(wire.PUBLISH_BADGE, async ({ account }, { params }) => ({
     watch: await watches.setBadge(account, params.id, true),
@@ -54,19 +48,11 @@ export function mountWatches(mounts: Mounts, watch: Watches, nameOf: NameOf): vo
   })
 
   on(channelWire.LIST_CHANNELS, async ({ account, role }) => ({ channels: await channels.list(account, role) }))
-  on(channelWire.CREATE_CHANNEL, async (_, { request, again }) => {
-    const body = await readJson(request, channelWire.CreateChannel)
-    const { account } = await again()
-    return { channel: await channels.create(account, body) }
-  })
+  on(channelWire.CREATE_CHANNEL, async ({ account }, { body }) => ({ channel: await channels.create(account, body) }))
   on(channelWire.SHOW_CHANNEL, async ({ account, role }, { params }) => ({
     channel: await channels.show(account, params.id, role),
   }))
-  on(channelWire.CHANGE_CHANNEL, async (_, { request, params, again }) => {
-    const body = await readJson(request, channelWire.ChangeChannel)
-    const { account } = await again()
-    return channels.change(account, params.id, body)
-  })
+  on(channelWire.CHANGE_CHANNEL, ({ account }, { params, body }) => channels.change(account, params.id, body))
   on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
   on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
 
