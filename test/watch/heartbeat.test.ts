@@ -36,7 +36,7 @@ test('is requested once a minute while the watches are evaluated, and not while 
   const evaluator = createEvaluator({
     store,
     source,
-    liveness: { blind: () => [], notice() {} },
+    liveness: { blind: () => [], notice: () => now },
     nowUs,
     monotonicUs: nowUs,
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),

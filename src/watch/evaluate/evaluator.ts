@@ -105,8 +105,7 @@ export function createEvaluator(options: EvaluatorOptions) {
   }
 
   function momentOf(state: AccountState): Moment {
-    liveness.notice()
-    const now = nowUs()
+    const now = liveness.notice()
     const { points, exceptions } = options.oldestUnstoredUs()
     const known = (oldest: number | undefined) => Math.min(now - IN_FLIGHT_US, (oldest ?? now) - 1)
     return {

@@ -5,7 +5,8 @@ import { Problem } from '../../problem.ts'
 import type { Blind, Rewind } from '../rules/episode.ts'
 import type { WatchStore } from '../storage/watch-store.ts'
 
-const EVERY_MS = 10_000
+const EVERY_US = 10e6
+const TICK_MS = 1000
 /** `notice` is called twice a second; after a longer gap the process was paused. */
 const GAP_US = 5e6
 /** A wall clock that loses more was set back; less is waited out. Clocks of nodes may differ by the second. */
@@ -23,8 +24,11 @@ export interface Liveness {
   rewind(): Rewind | undefined
   /** The times that it was set back during earlier processes. */
   rewinds(): readonly Rewind[]
-  /** Call it before each judgement: notices a pause of the process, and a clock that was set back. */
-  notice(): void
+  /**
+   * Call it before each judgement: notices a pause of the process, and a clock that was set back. Returns the time that
+   * it saw: a pause that begins before the next reading of the clock makes nothing late.
+   */
+  notice(): number
   step(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
@@ -54,6 +58,8 @@ export function createLiveness(options: LivenessOptions): Liveness {
   let rewind: Rewind | undefined
   let rewinds: readonly Rewind[] = []
   let wasRefusing = false
+  /** Monotonic: when this process started, and when its sign of life was last stored. */
+  let [bornUs, savedUs] = [0, 0]
   let timer: Timer | undefined
 
   /** Stretches are stored in whole µs. */
@@ -79,8 +85,8 @@ export function createLiveness(options: LivenessOptions): Liveness {
     log.warn({ back_s: (untilUs - now) / 1e6 }, 'the clock was set back; watches are judged again from now on')
   }
 
-  function notice(): void {
-    if (Number.isNaN(aliveUs)) return
+  function notice(): number {
+    if (Number.isNaN(aliveUs)) return nowUs()
     const now = readClocks()
     // a frozen machine may stop the monotonic clock, a wall clock that is set back hides a pause
     const wallGapUs = now.wallUs - (noticed?.wallUs ?? now.wallUs)
@@ -91,9 +97,13 @@ export function createLiveness(options: LivenessOptions): Liveness {
     if (pausedUs > gapUs && !wasRefusing && coveredSinceUs === undefined)
       endBlind(now.wallUs - pausedUs, now.wallUs, now.toUs - (noticed?.fromUs ?? now.toUs) <= gapUs)
     noticed = now
+    return now.wallUs
   }
 
-  async function step(): Promise<void> {
+  /** The sign of life of a young process is stored more often, so that kills leave a small part of its life in doubt. */
+  const isSaved = () => monotonicUs() - savedUs < Math.min(EVERY_US, (savedUs - bornUs) / 4)
+
+  async function step(isLast = false): Promise<void> {
     notice()
     if (!accepts()) {
       wasRefusing = true // the stretch is stored when it ends; a kill before that leaves the last good time
@@ -103,6 +113,8 @@ export function createLiveness(options: LivenessOptions): Liveness {
     wasRefusing = false
     endBlind(aliveUs, sinceUs)
     aliveUs = nowUs()
+    if (!isLast && isSaved()) return
+    savedUs = monotonicUs()
     const [blind, back] = [unsaved, unsavedRewinds]
     await store.noteAlive({ aliveUs, blind, rewinds: back })
     unsaved = unsaved.filter((it) => !blind.includes(it))
@@ -114,7 +126,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
     rewinds: () => rewinds,
     blind: (now) => (wasRefusing ? [...past, { fromUs: aliveUs, toUs: now }] : past),
     notice,
-    step,
+    step: () => step(),
     async start() {
       const known = await store.alive()
       past = known.blind
@@ -125,6 +137,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
         beginRewind(usedUs, nowUs() + START_US)
       rewinds = rewinds.map((it) => ({ ...it, untilUs: Math.min(it.untilUs, nowUs() + START_US) }))
       wasRefusing = true
+      bornUs = savedUs = monotonicUs()
       await step().catch((err: unknown) => {
         if (!isDiskProblem(err)) throw err
         log.warn({ err }, 'watches: the disk filled during the start; the downtime is saved when there is room')
@@ -133,11 +146,11 @@ export function createLiveness(options: LivenessOptions): Liveness {
         step().catch((err: unknown) =>
           log.warn({ err }, 'watches: the time of the last sign of life could not be saved'),
         )
-      }, EVERY_MS)
+      }, TICK_MS)
     },
     async stop() {
       clearInterval(timer)
-      if (!Number.isNaN(aliveUs) && accepts()) await step()
+      if (!Number.isNaN(aliveUs) && accepts()) await step(true)
     },
   }
 }

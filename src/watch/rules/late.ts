@@ -6,6 +6,8 @@
 //
 // A due time is excused only if Stint was down when starts usually arrive: due ± the spread so far, at least ± 30 s.
 // Then the next one counts (every N: N after the downtime). Downtime in the rest of the grace only delays judgement.
+// Of several in a row each is less likely to be lost: no more are excused than chance explains, however often Stint
+// restarts. A due time within a long downtime is no evidence.
 import type { Schedule } from './cron.ts'
 import { lastBlind } from './downtime.ts'
 import type { Blind, Episode, Judgement } from './episode.ts'
@@ -29,6 +31,10 @@ const MIN_SPREAD_US = 30e6
 /** The spread is that of so many starts; from so many on the largest deviation counts as an accident. */
 const SPREAD_OF = 20
 const WITHOUT_LARGEST_FROM = 10
+/** The chance that a downtime hides a start is the share of the time around its due time that it takes, at least so. */
+const MIN_CHANCE = 1 / 4
+/** Starts are not lost in a row if that is less likely. */
+const MIN_CHANCES = 1 / 1000
 
 /** Between two starts, or since the last one. */
 interface Silence {
@@ -116,6 +122,7 @@ function findMissedInterval(
   /** An excused interval is counted again from the end of the downtime. */
   let againUs = fromUs
   let spread: Spread | undefined
+  let chance = 1
   for (let nth = 1, i = 0; i < MAX_EXCUSED; nth = Math.max(nth + 1, Math.ceil((againUs - fromUs) / everyUs)), i++) {
     const usualUs = fromUs + nth * everyUs
     const dueUs = excused === undefined ? usualUs : againUs + everyUs
@@ -126,7 +133,8 @@ function findMissedInterval(
       const early = Math.min(nth * spread.earlyUs, everyUs / (nth === 1 ? 1 : 2))
       const late = Math.min(nth * spread.lateUs, Math.max(graceUs, MIN_SPREAD_US))
       const hidden = lastBlind(blind, isFirst ? fromUs : usualUs - early, usualUs + late)
-      if (hidden !== undefined) {
+      chance *= chanceOf(blind, usualUs - Math.min(early, everyUs / 2), usualUs + Math.min(late, everyUs / 2))
+      if (hidden !== undefined && chance >= MIN_CHANCES) {
         excused = { dueUs, blind: hidden }
         againUs = Math.max(hidden.toUs, againUs)
         continue
@@ -148,6 +156,7 @@ function findMissedMoment(
 ): Found {
   let excused: Found['excused']
   let spread: Spread | undefined
+  let chance = 1
   let dueUs = schedule.nextUs(fromUs)
   for (let i = 0; i < MAX_EXCUSED && dueUs !== undefined && dueUs + graceUs < endUs; i++) {
     const earlyUs = earlyOf(schedule, dueUs, graceUs)
@@ -159,8 +168,10 @@ function findMissedMoment(
         spread ??= spreadOf(deviationsOf(schedule, startsUs, fromUs))
         const [early, late] = [Math.min(spread.earlyUs, widestEarly), Math.min(spread.lateUs, widestLate)]
         hidden = lastBlind(blind, dueUs - early, dueUs + late)
+        const halfUs = earlyOf(schedule, dueUs, Number.POSITIVE_INFINITY)
+        chance *= chanceOf(blind, dueUs - Math.min(early, halfUs), dueUs + Math.min(late, halfUs))
       }
-      if (hidden === undefined)
+      if (hidden === undefined || chance < MIN_CHANCES)
         return {
           miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) },
           ...(excused && { excused }),
@@ -180,6 +191,12 @@ function earlyOf(schedule: Schedule, dueUs: number, graceUs: number): number {
 /** A start that was sent within the grace may still be retried until the end of a downtime in it. */
 const judgedFrom = (blind: readonly Blind[], dueUs: number, graceUs: number): number =>
   Math.max(dueUs + graceUs, lastBlind(blind, dueUs, dueUs + graceUs)?.toUs ?? 0)
+
+/** The chance that a start in this time was lost. */
+function chanceOf(blind: readonly Blind[], fromUs: number, toUs: number): number {
+  const hiddenUs = blind.map((it) => Math.max(0, Math.min(it.toUs, toUs) - Math.max(it.fromUs, fromUs)))
+  return Math.max(MIN_CHANCE, hiddenUs.reduce((sum, us) => sum + us, 0) / (toUs - fromUs))
+}
 
 interface Spread {
   readonly earlyUs: number

@@ -32,7 +32,7 @@ async function play(failed: Failed, steps: readonly Step[]) {
       findNewestStarts: async () => [],
       aggregateMetrics: async () => [],
     },
-    liveness: { blind: () => [], notice() {} },
+    liveness: { blind: () => [], notice: () => now },
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
   })
   const parts = { store, nowUs: () => now, publicUrl: () => '', onChanged: evaluator.hurry }

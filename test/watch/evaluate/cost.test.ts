@@ -42,7 +42,7 @@ test('an account without a new event or a due time is swept now and then and not
     },
   }
   const evaluator = createEvaluator({
-    ...{ store: counted, source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
+    ...{ store: counted, source, liveness: { blind: () => [], notice: () => now }, maxRunUs: 86_400 * S, log: silent },
     nowUs: () => now,
     monotonicUs: () => now,
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
@@ -98,7 +98,13 @@ test('the first load of many accounts is three questions each, and an account th
     store.addWatch(watchOf(`wat_${account}`, spec, { account, sinceUs: now, createdUs: now }), 1)
   const evaluator = createEvaluator({
     source: { findMarks: answer, findNewestStarts: answer, findExceptions: answer, aggregateMetrics: answer },
-    ...{ store, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent, publicUrl: () => '' },
+    ...{
+      store,
+      liveness: { blind: () => [], notice: () => now },
+      maxRunUs: 86_400 * S,
+      log: silent,
+      publicUrl: () => '',
+    },
     ...{ nowUs: () => now, monotonicUs: () => now },
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
   })
@@ -154,7 +160,7 @@ test('a watch that is added while watches are being read is evaluated in the nex
     },
   }
   const evaluator = createEvaluator({
-    ...{ store: slow, source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
+    ...{ store: slow, source, liveness: { blind: () => [], notice: () => now }, maxRunUs: 86_400 * S, log: silent },
     nowUs: () => now,
     monotonicUs: () => now,
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),

@@ -26,7 +26,7 @@ test('a round ends after all of its evaluations, also when one of them fails', a
       recentAlerts: (account, sinceUs) =>
         account === 'acc_1' ? Promise.reject(new Error('the disk is full')) : store.recentAlerts(account, sinceUs),
     },
-    liveness: { blind: () => [], notice() {} },
+    liveness: { blind: () => [], notice: () => now },
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
   })
   let ended = ''

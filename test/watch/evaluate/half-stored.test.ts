@@ -59,7 +59,7 @@ function startEvaluator(): void {
   evaluator = createEvaluator({
     store,
     source,
-    liveness: { blind: () => [], notice() {} },
+    liveness: { blind: () => [], notice: () => now },
     nowUs: () => now,
     monotonicUs: () => now,
     oldestUnstoredUs: () => ({ points: oldest('mark'), exceptions: oldest('exception') }),
@@ -183,6 +183,21 @@ test('with a silent node, which may hold starts back, a late job is unknown and 
   await addWatch('other', { late: { every: '1h', grace: '1m' } })
   await pass(90)
   expect(evaluator.unknown()).toEqual([ACCOUNT])
+})
+
+test('a start that a silent node held back ends what was late meanwhile, and that is reported once it is known', async () => {
+  await addWatch('job', { late: { every: '1m', grace: '10s' } }, { sinceUs: now })
+  accept('start', 'job', '', 0)
+  ship()
+  await pass(30)
+  silentNodes = [{ node: 2, seenUs: now }]
+  await pass(1800, 5)
+  expect(await alerts()).toEqual([])
+  silentNodes = []
+  for (let agoUs = 1500 * S; agoUs >= 0; agoUs -= 50 * S) accept('start', 'job', '', agoUs)
+  ship()
+  await pass(60)
+  expect(await alerts()).toEqual([{ name: 'job late null', isFiring: false }])
 })
 
 describe('while Stint runs', () => {

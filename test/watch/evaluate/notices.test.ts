@@ -46,7 +46,7 @@ function create(over: Partial<WatchStore> = {}) {
   }
   const evaluator = createEvaluator({
     store: { ...store, ...over },
-    ...{ source, liveness: { blind: () => [], notice() {} }, maxRunUs: 86_400 * S, log: silent },
+    ...{ source, liveness: { blind: () => [], notice: () => now }, maxRunUs: 86_400 * S, log: silent },
     ...{ nowUs: () => now, monotonicUs: () => now + (now % 7e6) / 4e6, publicUrl: () => 'https://stint.example' },
     oldestUnstoredUs: () => unstored,
     silent: () => silentNodes,

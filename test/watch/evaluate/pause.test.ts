@@ -1,4 +1,4 @@
-// The process is paused while it waits for a store: what is judged next knows of the pause.
+// The process is paused at any moment of a round: between two readings of its clocks, or while it waits for a store.
 import { expect, test } from 'bun:test'
 import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
@@ -7,26 +7,31 @@ import { inMemoryDir } from '../../support/temp-dir.ts'
 import { openStore, silent, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
+const EVERY_S = 60
 
-test('a pause in the middle of a round declares no job late', async () => {
+test('a pause at any moment of a round declares no job late', async () => {
   let now = Date.UTC(2026, 10, 21) * 1000
-  const born = now
+  /** The process is paused at the nth next reading of a clock or question to the store. */
+  let pausedAt = 0
+  const read = () => {
+    const us = now
+    if (pausedAt > 0 && --pausedAt === 0) now += 45 * S
+    return us
+  }
   const store = openStore(inMemoryDir())
   const marks: KnownMark[] = []
-  let pauseUs = 0
   const source: WatchSource = {
     async findMarks({ fromUs, toUs }) {
-      now += pauseUs
-      pauseUs = 0
+      read()
       return marks.filter(({ atUs }) => atUs >= fromUs && atUs < toUs).reverse()
     },
     findNewestStarts: async () => [],
     findExceptions: async () => [],
     aggregateMetrics: async () => [],
   }
-  const clocks = { nowUs: () => now, monotonicUs: () => now, log: silent, store }
+  const clocks = { nowUs: read, monotonicUs: read, log: silent, store }
   const accounts = ['acc_1', 'acc_2']
-  const late = { every: '60s', grace: '20s' }
+  const late = { every: `${EVERY_S}s`, grace: '20s' }
   for (const account of accounts)
     await store.addWatch(watchOf(`wat_${account}`, { process: 'job', late }, { account, sinceUs: now }), 9)
   const liveness = createLiveness({ ...clocks, accepts: () => true })
@@ -35,32 +40,31 @@ test('a pause in the middle of a round declares no job late', async () => {
     ...{ ...clocks, source, liveness, maxRunUs: 86_400 * S, publicUrl: () => '' },
     oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
   })
+  const pass = async (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      now += S
+      await evaluator.step()
+    }
+  }
   const start = () => {
     marks.push({ process: 'job', meta: '', uid: '', mark: 'start', atUs: now })
     for (const account of accounts) evaluator.hint({ account, process: 'job', kind: 'mark' })
   }
-  while (now < born + 300 * S) {
-    now += S
-    if ((now - born) % (60 * S) === 0) start()
-    await evaluator.step()
+  let nth = 0
+  for (let isWithin = true; isWithin; ) {
+    for (let i = 0; i < 2; i++) {
+      start()
+      await pass(EVERY_S)
+    }
+    start()
+    await pass(EVERY_S - 7) // the next start is due within the pause; both accounts are evaluated in the same round
+    for (const account of accounts) evaluator.hint({ account })
+    pausedAt = ++nth
+    await pass(3)
+    isWithin = pausedAt === 0
+    pausedAt = 0
   }
-  for (let i = 0; i < 53; i++) {
-    now += S
-    await evaluator.step()
-  }
-  pauseUs = 45 * S // the next start is due within it; both accounts are evaluated in the same round
-  evaluator.hint({ account: 'acc_1' })
-  evaluator.hint({ account: 'acc_2' })
-  for (let i = 0; i < 20; i++) {
-    now += S
-    await evaluator.step()
-    if (pauseUs === 0) break
-  }
-  start() // the caller was waiting for its answer
-  for (let i = 0; i < 40; i++) {
-    now += S
-    await evaluator.step()
-  }
+  expect(nth).toBeGreaterThan(20)
   for (const account of accounts) expect(await store.alerts(account, { limit: 9 })).toEqual([])
   await liveness.stop()
   await store.close()

@@ -28,7 +28,7 @@ interface World {
   /** The nth run takes longer than the limit, and ends. */
   readonly drags: number
   readonly returnsAt: number | undefined
-  readonly downs: readonly { at: number; for: number; how: 'kill' | 'pause' | 'store' }[]
+  readonly downs: readonly { at: number; for: number; how: 'kill' | 'stop' | 'pause' | 'store' }[]
   /** Every nth event arrives this much later. */
   readonly lateBy: number
   readonly repeats: boolean
@@ -74,7 +74,7 @@ const CALM: World = {
 
 const BORN = Date.UTC(2026, 10, 21) * 1000
 
-async function replay(world: World) {
+async function replay(world: World, tick = TICK) {
   const { diesAt, hangs, fails, drags, returnsAt, downs, lateBy, repeats, back } = world
   const events: { at: number; arrives: number; mark: KnownMark }[] = []
   const wallOf = (at: number) => BORN + at * S - (back !== undefined && at >= back.at ? back.by * S : 0)
@@ -130,23 +130,31 @@ async function replay(world: World) {
     )
   await store.addWatch(watchOf('wat_slow', { process: 'drags', slow: 3 }, { sinceUs: BORN }), 9)
   const create = () => {
+    let isAlive = true
     const liveness = createLiveness({
-      ...{ store, nowUs: wall, monotonicUs: () => t * S, accepts: () => true, log: silent },
-      gapUs: 2.5 * TICK * S,
+      ...{ store, nowUs: wall, monotonicUs: () => t * S, accepts: () => isAlive, log: silent },
+      gapUs: 2.5 * tick * S,
     })
     const evaluator = createEvaluator({
       ...{ store, source, liveness, nowUs: wall, monotonicUs: () => t * S, log: silent, maxRunUs: 86_400 * S },
       oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
       publicUrl: () => '',
     })
-    return { liveness, evaluator }
+    const kill = () => {
+      isAlive = false
+      return liveness.stop()
+    }
+    return { liveness, evaluator, kill }
   }
   let running: ReturnType<typeof create> | undefined
   let next = 0
   const seen = new Map<string, number>()
-  for (; t < LAST; t += TICK) {
+  for (; t < LAST; t += tick) {
     const down = isDown(t)
-    if (down?.how === 'kill') running = undefined
+    if (down?.how === 'kill' || down?.how === 'stop') {
+      await (down.how === 'kill' ? running?.kill() : running?.liveness.stop())
+      running = undefined
+    }
     if (down !== undefined) continue
     if (running === undefined) {
       running = create()
@@ -159,8 +167,7 @@ async function replay(world: World) {
       running.evaluator.hint({ account: ACCOUNT, process: mark.process, kind: 'mark' })
       if (t - at > 60) running.evaluator.expectLate({ account: ACCOUNT, process: mark.process, atUs: mark.atUs })
     }
-    running.liveness.notice()
-    if (t % 10 === 0) await running.liveness.step()
+    await running.liveness.step()
     await running.evaluator.step()
     for (const { id } of await store.alerts(ACCOUNT, { limit: 50 })) if (!seen.has(id)) seen.set(id, t)
   }
@@ -263,3 +270,33 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
     },
   )
 })
+
+/** Restarts with lives of so many seconds, as long as the replay lasts. */
+const restarts = (min: number, max: number, how: 'kill' | 'stop') =>
+  fc.array(fc.integer({ min, max }), { minLength: 200, maxLength: 200 }).map((lives) => {
+    let at = 300
+    return lives.flatMap((life) => {
+      const down = { at: at + life, for: 2, how }
+      at = down.at + down.for
+      return down.at < LAST ? [down] : []
+    })
+  })
+
+test.each([
+  { how: 'kill', min: 10, max: 25, within: 10 },
+  { how: 'stop', min: 10, max: 25, within: 7 },
+  { how: 'kill', min: 4, max: 9, within: 17 },
+] as const)(
+  'only a job that died is late, and is so however often Stint restarts: $how every $min to $max s',
+  async (row) => {
+    const calm = { ...CALM, hangs: 99, fails: 99, drags: 99, diesAt: 290 }
+    await fc.assert(
+      fc.asyncProperty(restarts(row.min, row.max, row.how), async (downs) => {
+        const { alerts, seen } = await replay({ ...calm, downs }, 1)
+        expect(alerts.map(({ process, condition }) => [process, condition])).toEqual([['dies', 'late']])
+        expect(seen.get(alerts[0]!.id)!).toBeLessThanOrEqual(290 + row.within * EVERY + GRACE)
+      }),
+      { endOnFailure: true, numRuns: Number(process.env.REPLAY_RUNS ?? 25) / 5 },
+    )
+  },
+)
