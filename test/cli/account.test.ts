@@ -53,16 +53,6 @@ describe('account create', () => {
     )
   })
 
-  test('asks for the password twice on a terminal and reports a mismatch', async () => {
-    const line = `account create --email ${email}`
-    const differing = await person.run(line, { typed: [PASSWORD, 'another password'] })
-    expect(differing).toMatchObject({ exitCode: 1, stdout: '' })
-    expect(differing.stderr).toContain('the two passwords differ')
-    const { exitCode, stderr } = await person.run(line, { typed: [PASSWORD, PASSWORD] })
-    expect(exitCode).toBe(0)
-    expect(stderr).toStartWith('New password: New password again: ')
-  })
-
   test('prints the error of the server', async () => {
     const { exitCode, stdout, stderr } = await person.run('account create --email nobody --password-stdin', {
       stdin: 'short',
@@ -137,15 +127,6 @@ describe('account login and logout', () => {
     expect(login.exitCode).toBe(1)
     expect(login.stderr).toContain('The e-mail address or the password is wrong')
     expect((await elsewhere.run('key list')).stderr).toContain('not signed in')
-  })
-
-  test('too many attempts report when to retry', async () => {
-    await create()
-    let last = ''
-    for (let i = 0; i < 11; i++) {
-      last = (await person.run(`account login --email ${email} --password-stdin`, { stdin: 'wrong' })).stderr
-    }
-    expect(last).toContain('Try again in 90 s.')
   })
 
   test('logout works and says so when the session had already ended', async () => {

@@ -59,21 +59,6 @@ test('Ctrl-C at a prompt ends the command', async () => {
   expect(screen).toContain('interrupted')
 })
 
-test('prints only the key in a pipe', async () => {
-  const child = Bun.spawn(
-    [process.execPath, MAIN, 'account', 'create', '--email', 'pipe@example.com', '--password-stdin'],
-    {
-      env: env(),
-      stdin: new Blob(['a password for the pipe\n']),
-      stderr: 'pipe',
-    },
-  )
-  const secret = (await new Response(child.stdout).text()).trim()
-  expect(await new Response(child.stderr).text()).toContain('created')
-  expect(await child.exited).toBe(0)
-  expect(server.accounts.findKey(secret)).toBeDefined()
-})
-
 test('a closed output pipe is not an error', async () => {
   const child = Bun.spawn(['sh', '-c', '"$0" "$1" --help | head -1', process.execPath, MAIN], {
     env: env(),

@@ -203,7 +203,7 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
     }
     expect(server.exitCode).toBe(0)
     expect((await log).join('')).toContain('npx stint account create')
-  }, 300_000)
+  })
 })
 
 describe.skipIf(missing('python') !== undefined)('from PyPI', () => {

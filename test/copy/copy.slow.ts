@@ -61,7 +61,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     expect(comparison.source.start).toBe(EVENTS / 4)
     expect(existsSync(join(source, 'copy.json'))).toBe(false)
     expectSame(await runScript('ask-questions.ts', [QUESTIONS], env), expected)
-  }, 240_000)
+  })
 
   test('back into another embedded engine gives the same answers, also when repeated', async () => {
     const env = { DATA_DIR: tempDir('copy-back'), ...settingsOf(bucket, 'FROM_') }
@@ -70,7 +70,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
       expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 })
       expectSame(await runScript('ask-questions.ts', [QUESTIONS], env), expected)
     }
-  }, 240_000)
+  })
 
   test('through a file gives the same answers, including exceptions', async () => {
     const file = join(tempDir('copy-file'), 'history.ndjson.gz')
@@ -87,7 +87,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     expectSame(same, all)
     const again = await runStint(['copy', '--from', 'embedded', '--to', file], { DATA_DIR: source })
     expect(again).toMatchObject({ exitCode: 1, stderr: `stint: ${file} exists: delete it or name another file\n` })
-  }, 240_000)
+  })
 
   test('reports events that the target lost', async () => {
     const { url, token, org } = bucket
@@ -106,7 +106,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
       /the copy is not complete: \d+ events of the source are missing in the target; run the copy again/,
     )
     expect(await runStint(['copy', '--from', 'embedded'], env)).toMatchObject({ exitCode: 0 })
-  }, 240_000)
+  })
 })
 
 /** Line by line, so that a difference can be read. */

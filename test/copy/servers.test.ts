@@ -34,7 +34,7 @@ describe.skipIf(engineMissing !== undefined)('a copy from one ClickHouse server 
     ;[single, cluster] = await Promise.all([startShard(), startShard()])
     await runScript('fill-embedded.ts', [String(EVENTS)], settings(single))
     expected = await runScript('ask-questions.ts', QUESTIONS, settings(single))
-  }, 240_000)
+  })
   afterAll(() => Promise.all([single.server.kill(), cluster.server.kill()]))
 
   test('that SIGINT ends says how to continue, and does', async () => {
@@ -56,11 +56,11 @@ describe.skipIf(engineMissing !== undefined)('a copy from one ClickHouse server 
     expect(comparison.missing).toBe(0)
     expect(comparison.target).toEqual(comparison.source)
     expect(existsSync(path)).toBe(false)
-  }, 240_000)
+  })
 
   test('gives the same answers', async () => {
     const answers = await runScript('ask-questions.ts', QUESTIONS, env())
     expect(answers.split('\n')).toEqual(expected.split('\n'))
     expect(answers).toContain('Error: row')
-  }, 240_000)
+  })
 })

@@ -51,7 +51,7 @@ describe.skipIf(missing('go') !== undefined)('docker-compose.yml', () => {
     expect([built.exitCode, built.stderr.toString()]).toEqual([0, expect.any(String)])
     mkdirSync(clone)
     cpSync(join(ROOT, 'src/deploy'), join(clone, 'src/deploy'), { recursive: true })
-  }, 600_000)
+  })
 
   test('asks for .env first', () => {
     expect(compose().join()).toContain('copy src/deploy/env.example to .env first')

@@ -22,7 +22,6 @@ import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const COMMIT = '0123456789abcdef0123456789abcdef01234567'
-const TIMEOUT_MS = 600_000
 const PASSWORD = 'correct horse battery staple'
 const { services } = YAML.parse(readRepo('docker-compose.yml')) as {
   services: { stint: { command: string[]; environment: Record<string, string>; stop_grace_period: string } }
@@ -35,11 +34,11 @@ describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !=
   let clickhouse: ClickHouseBridge | undefined
   beforeAll(async () => {
     builder = await openBuilder()
-  }, TIMEOUT_MS)
+  })
   afterAll(async () => {
     await clickhouse?.stop()
     await builder?.close()
-  }, TIMEOUT_MS)
+  })
 
   async function isHealthy({ config }: Image, container: Container, env: Record<string, string> = {}) {
     const [kind, ...check] = config.Healthcheck.Test
@@ -132,16 +131,12 @@ describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !=
   /** What Elysia asks for as its peer is there. */
   const needless = (image: Image) => modules(image).filter((name) => name !== 'typescript' && others.includes(name))
 
-  test(
-    'of the target `embedded` is a complete Stint',
-    async () => {
-      const image = await builder.build('embedded', COMMIT)
-      expect(modules(image)).toContain('chdb')
-      expect(needless(image)).toEqual([])
-      await prove(image, { env: {} })
-    },
-    TIMEOUT_MS,
-  )
+  test('of the target `embedded` is a complete Stint', async () => {
+    const image = await builder.build('embedded', COMMIT)
+    expect(modules(image)).toContain('chdb')
+    expect(needless(image)).toEqual([])
+    await prove(image, { env: {} })
+  })
 
   test.skipIf(missing('influxd') !== undefined)(
     'of the target `stint` makes the secrets of docker-compose.yml and runs as its service, with both stores',
@@ -180,7 +175,6 @@ describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !=
       }
       await prove(image, { env, command, secrets: join(secrets, 'stint') })
     },
-    TIMEOUT_MS,
   )
 })
 

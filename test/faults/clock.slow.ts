@@ -14,7 +14,6 @@ const STEP_US = 50_000_000
 const JOB_US = 10_000_000
 /** What the requests themselves may take on a busy machine. */
 const SLACK_MS = 5_000
-const TIMEOUT_MS = 600_000
 
 let dir: string
 beforeEach(() => {
@@ -103,7 +102,6 @@ test.skipIf(lacks('chdb'))(
       })
     }
   },
-  TIMEOUT_MS,
 )
 
 test.skipIf(lacks('chdb'))(
@@ -142,7 +140,6 @@ test.skipIf(lacks('chdb'))(
     const timings = await readAll<Timing>(caller, '/api/timings?from=-60d', 'timings')
     expect(timings.map(({ uid }) => uid).sort()).toEqual(Array.from({ length: sent }, (_, i) => `u${i + 1}`))
   },
-  TIMEOUT_MS,
 )
 
 const readTimings = (caller: Caller) =>

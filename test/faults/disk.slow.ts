@@ -13,7 +13,6 @@ import { until } from '../support/until.ts'
 
 const CLIENTS = 3
 const WITHIN_MS = 60_000
-const TIMEOUT_MS = 600_000
 
 const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
 afterEach(async () => {
@@ -51,116 +50,104 @@ async function settingsWithInflux(): Promise<{ settings: Env; proxy: LossyProxy 
 }
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
-  test(
-    'refuses with 503 and retry-after, keeps delivering, and accepts again when there is room',
-    async () => {
-      const disk = mountSmallDisk(160)
-      open.disk = disk
-      const { settings, proxy } = await settingsWithInflux()
-      const stint = createStintProcess(settings, { dataDir: join(disk.dir, 'data') })
-      open.stint = stint
-      await stint.start()
-      const caller = await stint.signUp('ada@example.com')
-      const oracle = createOracle()
-      proxy.setDown(true)
-      const load = startLoad(oracle, manyOf(caller, CLIENTS))
-      await until('a backlog', () => oracle.acknowledged() > 200)
+  test('refuses with 503 and retry-after, keeps delivering, and accepts again when there is room', async () => {
+    const disk = mountSmallDisk(160)
+    open.disk = disk
+    const { settings, proxy } = await settingsWithInflux()
+    const stint = createStintProcess(settings, { dataDir: join(disk.dir, 'data') })
+    open.stint = stint
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const oracle = createOracle()
+    proxy.setDown(true)
+    const load = startLoad(oracle, manyOf(caller, CLIENTS))
+    await until('a backlog', () => oracle.acknowledged() > 200)
 
-      disk.fill()
-      await until('503', () => (oracle.refused.get(503) ?? 0) > 20, WITHIN_MS)
-      await load.stop()
-      expect(await isAlive(stint)).toBe(true)
-      expect(await isReady(stint)).toBe(false)
-      expect([...oracle.refused.keys()].filter((status) => status !== 500 && status !== 503)).toEqual([])
-      expect(oracle.withoutRetryAfter()).toBe(0)
-      expect((await countSpooled(stint.url))?.points).toBeGreaterThan(0)
+    disk.fill()
+    await until('503', () => (oracle.refused.get(503) ?? 0) > 20, WITHIN_MS)
+    await load.stop()
+    expect(await isAlive(stint)).toBe(true)
+    expect(await isReady(stint)).toBe(false)
+    expect([...oracle.refused.keys()].filter((status) => status !== 500 && status !== 503)).toEqual([])
+    expect(oracle.withoutRetryAfter()).toBe(0)
+    expect((await countSpooled(stint.url))?.points).toBeGreaterThan(0)
 
-      proxy.setDown(false)
-      await until('the points delivered from a full disk', async () => (await countSpooled(stint.url))?.points === 0)
-      expect(await isReady(stint)).toBe(false) // it still was full
+    proxy.setDown(false)
+    await until('the points delivered from a full disk', async () => (await countSpooled(stint.url))?.points === 0)
+    expect(await isReady(stint)).toBe(false) // it still was full
 
-      disk.free()
-      await until('ready again', () => isReady(stint))
-      expect(await oracle.send(caller, 'metrics')).toBe(201)
-      expect(await oracle.send(caller, 'exception')).toBe(201)
-      await stint.kill()
-      await stint.start()
-      await untilShipped(stint.url, WITHIN_MS)
-      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
-    },
-    TIMEOUT_MS,
-  )
+    disk.free()
+    await until('ready again', () => isReady(stint))
+    expect(await oracle.send(caller, 'metrics')).toBe(201)
+    expect(await oracle.send(caller, 'exception')).toBe(201)
+    await stint.kill()
+    await stint.start()
+    await untilShipped(stint.url, WITHIN_MS)
+    expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+  })
 
-  test(
-    'pauses the embedded store without losing or burying events, and delivery resumes when there is room',
-    async () => {
-      const { settings } = await settingsWithInflux()
-      const stint = createStintProcess(settings)
-      open.stint = stint
-      const disk = mountSmallDisk(24, join(stint.dataDir, 'clickhouse'))
-      open.disk = disk
-      await stint.start()
-      const caller = await stint.signUp('ada@example.com')
-      const oracle = createOracle()
-      expect(await oracle.send(caller, 'exception')).toBe(201)
-      await untilShipped(stint.url, WITHIN_MS)
+  test('pauses the embedded store without losing or burying events, and delivery resumes when there is room', async () => {
+    const { settings } = await settingsWithInflux()
+    const stint = createStintProcess(settings)
+    open.stint = stint
+    const disk = mountSmallDisk(24, join(stint.dataDir, 'clickhouse'))
+    open.disk = disk
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const oracle = createOracle()
+    expect(await oracle.send(caller, 'exception')).toBe(201)
+    await untilShipped(stint.url, WITHIN_MS)
 
-      disk.fill()
-      for (let i = 0; i < 20; i++) expect(await oracle.send(caller, 'exception')).toBe(201)
-      expect(await oracle.send(caller, 'metrics')).toBe(201)
-      await until('a parked destination', async () => {
-        disk.fill() // what the engine gives back meanwhile is gone too
-        return (await figure(stint, 'stint_destination_parked')) === 1
-      })
-      await until('the points delivered', async () => (await countSpooled(stint.url))?.points === 0)
-      expect(await isReady(stint)).toBe(true)
-      expect((await countSpooled(stint.url))?.exceptions).toBeGreaterThan(0)
+    disk.fill()
+    for (let i = 0; i < 20; i++) expect(await oracle.send(caller, 'exception')).toBe(201)
+    expect(await oracle.send(caller, 'metrics')).toBe(201)
+    await until('a parked destination', async () => {
+      disk.fill() // what the engine gives back meanwhile is gone too
+      return (await figure(stint, 'stint_destination_parked')) === 1
+    })
+    await until('the points delivered', async () => (await countSpooled(stint.url))?.points === 0)
+    expect(await isReady(stint)).toBe(true)
+    expect((await countSpooled(stint.url))?.exceptions).toBeGreaterThan(0)
 
-      disk.free()
-      await untilShipped(stint.url, WITHIN_MS)
-      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
-      expect(await figure(stint, 'stint_dead_total')).toBe(0)
-    },
-    TIMEOUT_MS,
-  )
+    disk.free()
+    await untilShipped(stint.url, WITHIN_MS)
+    expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+    expect(await figure(stint, 'stint_dead_total')).toBe(0)
+  })
 })
 
 describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
-  test(
-    'answers 500 while syncs or writes fail or are short, and recovers afterwards',
-    async () => {
-      const stint = createStintProcess({ SPOOL_MAX_BYTES: '16MiB' })
-      open.stint = stint
-      await stint.start()
-      const caller = await stint.signUp('ada@example.com')
-      const oracle = createOracle()
-      await oracle.send(caller, 'metrics')
-      await untilShipped(stint.url, WITHIN_MS)
+  test('answers 500 while syncs or writes fail or are short, and recovers afterwards', async () => {
+    const stint = createStintProcess({ SPOOL_MAX_BYTES: '16MiB' })
+    open.stint = stint
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const oracle = createOracle()
+    await oracle.send(caller, 'metrics')
+    await untilShipped(stint.url, WITHIN_MS)
 
-      for (const broken of ['pwrite64:error=EIO', 'pwrite64:error=ENOSPC', 'pwrite64:retval=7']) {
-        const failed = () => oracle.refused.get(500) ?? 0
-        // Both spools write to a segment that is there when the paths are read, and go on writing to it until a write fails.
-        await until('points taken', async () => (await oracle.send(caller, 'metrics')) === 201)
-        await until('exceptions taken', async () => (await oracle.send(caller, 'exception')) === 201)
-        const before = failed()
-        // A short write as strace makes it writes nothing: SQLite would believe it, and no disk does that.
-        const fault = await injectFault(stint.pid(), [broken], broken.includes('retval') ? segmentsOf(stint) : [])
-        const load = startLoad(oracle, manyOf(caller, CLIENTS))
-        await until(`500 by ${broken}`, () => failed() > before, WITHIN_MS)
-        expect(await isAlive(stint)).toBe(true)
-        await fault.stop()
-        const acknowledged = oracle.acknowledged()
-        await until('acknowledged events again', () => oracle.acknowledged() > acknowledged + 20, WITHIN_MS)
-        await load.stop()
-      }
-      expect([...oracle.refused.keys()]).toEqual([500])
-      expect(oracle.acknowledged()).toBeGreaterThan(60)
+    for (const broken of ['pwrite64:error=EIO', 'pwrite64:error=ENOSPC', 'pwrite64:retval=7']) {
+      const failed = () => oracle.refused.get(500) ?? 0
+      // Both spools write to a segment that is there when the paths are read, and go on writing to it until a write fails.
+      await until('points taken', async () => (await oracle.send(caller, 'metrics')) === 201)
+      await until('exceptions taken', async () => (await oracle.send(caller, 'exception')) === 201)
+      const before = failed()
+      // A short write as strace makes it writes nothing: SQLite would believe it, and no disk does that.
+      const fault = await injectFault(stint.pid(), [broken], broken.includes('retval') ? segmentsOf(stint) : [])
+      const load = startLoad(oracle, manyOf(caller, CLIENTS))
+      await until(`500 by ${broken}`, () => failed() > before, WITHIN_MS)
+      expect(await isAlive(stint)).toBe(true)
+      await fault.stop()
+      const acknowledged = oracle.acknowledged()
+      await until('acknowledged events again', () => oracle.acknowledged() > acknowledged + 20, WITHIN_MS)
+      await load.stop()
+    }
+    expect([...oracle.refused.keys()]).toEqual([500])
+    expect(oracle.acknowledged()).toBeGreaterThan(60)
 
-      await stint.kill()
-      await stint.start()
-      await untilShipped(stint.url, WITHIN_MS)
-      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
-    },
-    TIMEOUT_MS,
-  )
+    await stint.kill()
+    await stint.start()
+    await untilShipped(stint.url, WITHIN_MS)
+    expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+  })
 })

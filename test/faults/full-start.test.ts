@@ -17,7 +17,6 @@ import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 60_000
-const TIMEOUT_MS = 600_000
 
 const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
 afterEach(async () => {
@@ -55,61 +54,57 @@ test.skipIf(lacks('tmpfs'))(
 )
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () => {
-  test.each(['kill', 'terminate'] as const)(
-    'after %s',
-    async (end) => {
-      const disk = mountSmallDisk(160)
-      open.disk = disk
-      const { url, token, org, bucket } = await (await influxd()).freshBucket()
-      const proxy = await startLossyProxy({ to: url, lose: 0, random: () => 1 })
-      open.proxy = proxy
-      const stint = createStintProcess(
-        {
-          INFLUX_URL: proxy.url,
-          INFLUX_TOKEN: token,
-          INFLUX_ORG: org,
-          INFLUX_BUCKET: bucket,
-          SPOOL_MAX_BYTES: '16MiB',
-        },
-        { dataDir: join(disk.dir, 'data') },
-      )
-      open.stint = stint
-      await stint.start()
-      const caller = await stint.signUp('ada@example.com')
-      const oracle = createOracle()
-      await oracle.send(caller, 'exception')
-      await untilShipped(stint.url, WITHIN_MS)
-      proxy.setDown(true)
-      const load = startLoad(oracle, manyOf(caller, 3))
-      await until('a backlog', () => oracle.acknowledged() > 200)
-      await load.stop()
+  test.each(['kill', 'terminate'] as const)('after %s', async (end) => {
+    const disk = mountSmallDisk(160)
+    open.disk = disk
+    const { url, token, org, bucket } = await (await influxd()).freshBucket()
+    const proxy = await startLossyProxy({ to: url, lose: 0, random: () => 1 })
+    open.proxy = proxy
+    const stint = createStintProcess(
+      {
+        INFLUX_URL: proxy.url,
+        INFLUX_TOKEN: token,
+        INFLUX_ORG: org,
+        INFLUX_BUCKET: bucket,
+        SPOOL_MAX_BYTES: '16MiB',
+      },
+      { dataDir: join(disk.dir, 'data') },
+    )
+    open.stint = stint
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const oracle = createOracle()
+    await oracle.send(caller, 'exception')
+    await untilShipped(stint.url, WITHIN_MS)
+    proxy.setDown(true)
+    const load = startLoad(oracle, manyOf(caller, 3))
+    await until('a backlog', () => oracle.acknowledged() > 200)
+    await load.stop()
 
-      disk.fill()
-      await stint[end]()
-      if (end === 'terminate') expect(stint.log()).toContain('"msg":"stopped"') // in time, on a full disk
-      disk.fill() // what it gave back at its end is gone too
-      await stint.launch()
-      await until('an answer', () => {
-        if (/"level":"fatal"/.test(stint.log())) throw new Error(stint.log())
-        return isUp(stint.url, '/livez')
-      })
-      expect(await isUp(stint.url, '/readyz')).toBe(false)
-      expect((await fetch(`${stint.url}/readyz`)).status).toBe(503)
-      expect((await caller.get('/api/health')).status).toBe(200)
-      expect((await caller.post('/v1/start', { process: 'p' })).status).toBe(503)
+    disk.fill()
+    await stint[end]()
+    if (end === 'terminate') expect(stint.log()).toContain('"msg":"stopped"') // in time, on a full disk
+    disk.fill() // what it gave back at its end is gone too
+    await stint.launch()
+    await until('an answer', () => {
+      if (/"level":"fatal"/.test(stint.log())) throw new Error(stint.log())
+      return isUp(stint.url, '/livez')
+    })
+    expect(await isUp(stint.url, '/readyz')).toBe(false)
+    expect((await fetch(`${stint.url}/readyz`)).status).toBe(503)
+    expect((await caller.get('/api/health')).status).toBe(200)
+    expect((await caller.post('/v1/start', { process: 'p' })).status).toBe(503)
 
-      proxy.setDown(false)
-      await until('the points delivered', async () => (await countSpooled(stint.url))?.points === 0)
-      expect(await isUp(stint.url, '/readyz')).toBe(false) // it still is full
+    proxy.setDown(false)
+    await until('the points delivered', async () => (await countSpooled(stint.url))?.points === 0)
+    expect(await isUp(stint.url, '/readyz')).toBe(false) // it still is full
 
-      disk.free()
-      await until('ready again', () => isUp(stint.url, '/readyz'))
-      expect(await oracle.send(caller, 'metrics')).toBe(201)
-      expect(await oracle.send(caller, 'exception')).toBe(201)
-      await untilShipped(stint.url, WITHIN_MS)
-      expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
-      expect(await stint.terminate()).toBe(0)
-    },
-    TIMEOUT_MS,
-  )
+    disk.free()
+    await until('ready again', () => isUp(stint.url, '/readyz'))
+    expect(await oracle.send(caller, 'metrics')).toBe(201)
+    expect(await oracle.send(caller, 'exception')).toBe(201)
+    await untilShipped(stint.url, WITHIN_MS)
+    expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+    expect(await stint.terminate()).toBe(0)
+  })
 })

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountSmallDisk } from '../support/fault-small-disk.ts'
 import { lacks } from '../support/fault-trial.ts'
-import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { createStintProcess, STORES_AWAY, type StintProcess } from '../support/process.ts'
 
 let stint: StintProcess | undefined
 afterEach(() => stint?.close())
@@ -14,11 +14,7 @@ test.skipIf(process.platform !== 'linux')(
   async () => {
     stint = createStintProcess(
       {
-        INFLUX_URL: 'http://127.0.0.1:1',
-        INFLUX_TOKEN: 'token',
-        INFLUX_ORG: 'org',
-        INFLUX_BUCKET: 'bucket',
-        CLICKHOUSE_URL: 'http://127.0.0.1:1',
+        ...STORES_AWAY,
         LOG_LEVEL: 'trace',
       },
       { stdout: '/dev/full' },

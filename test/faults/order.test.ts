@@ -11,7 +11,6 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const EVENTS = 30
 const WITHIN_MS = 60_000
-const TIMEOUT_MS = 600_000
 const CALLS = 'open,openat,sendto,sendmsg,write,writev,pwrite64,fdatasync,fsync,unlink'
 
 const dir = tempDir('order')
@@ -74,7 +73,6 @@ test.skipIf(lacks('ptrace', 'chdb'))(
     expect(seen.answers).toBe(EVENTS)
     expect(seen.positions).toBeGreaterThan(1)
   },
-  TIMEOUT_MS,
 )
 
 const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' }

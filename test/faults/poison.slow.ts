@@ -12,7 +12,6 @@ import { until } from '../support/until.ts'
 
 const OPERATOR = 'operator@example.com'
 const WITHIN_MS = 120_000
-const TIMEOUT_MS = 600_000
 const DAY_MS = 86_400_000
 const HOUR_MS = 3_600_000
 
@@ -25,7 +24,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     stint = createStintProcess({ ...stores.settings, SIGNUP: 'open', SERIES_MAX: '0' })
     await stint.start()
     operator = await signUpAt(stint.url, OPERATOR)
-  }, TIMEOUT_MS)
+  })
   afterAll(async () => {
     await stint?.close()
     await stores?.close()
@@ -75,155 +74,135 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   const readTimings = (caller: Caller) => readAll<Timing>(caller, `/api/timings?${WIDE}`, 'timings')
   const readDead = (caller: Caller) => readAll<Dead>(caller, '/api/dead?', 'dead')
 
-  test(
-    'is listed, shown, replayed and dropped from the command line; replayed poison becomes a dead letter again',
-    async () => {
-      const caller = await stint.signUp('shell@example.com')
-      await spool(caller, 10, (i) => i % 5 === 0)
-      await untilShipped(stint.url, WITHIN_MS)
-      const person = createPerson(stint.url)
-      const run = (...words: string[]) => person.run(['dead', ...words], { env: { STINT_API_KEY: caller.secret } })
-      const [newest, oldest] = (await readDead(caller)).map(({ id }) => id)
+  test('is listed, shown, replayed and dropped from the command line; replayed poison becomes a dead letter again', async () => {
+    const caller = await stint.signUp('shell@example.com')
+    await spool(caller, 10, (i) => i % 5 === 0)
+    await untilShipped(stint.url, WITHIN_MS)
+    const person = createPerson(stint.url)
+    const run = (...words: string[]) => person.run(['dead', ...words], { env: { STINT_API_KEY: caller.secret } })
+    const [newest, oldest] = (await readDead(caller)).map(({ id }) => id)
 
-      const listed = await run('list')
-      expect(listed).toMatchObject({ exitCode: 0 })
-      for (const id of [newest!, oldest!]) expect(listed.stdout).toContain(id)
-      const shown = await run('show', newest!)
-      expect(shown).toMatchObject({ exitCode: 0 })
-      expect(shown.stdout).toContain('ends in')
+    const listed = await run('list')
+    expect(listed).toMatchObject({ exitCode: 0 })
+    for (const id of [newest!, oldest!]) expect(listed.stdout).toContain(id)
+    const shown = await run('show', newest!)
+    expect(shown).toMatchObject({ exitCode: 0 })
+    expect(shown.stdout).toContain('ends in')
 
-      expect(await run('replay', newest!)).toMatchObject({ exitCode: 0 })
-      await until('it is refused again', async () =>
-        (await readDead(caller)).some(({ id }) => Number(id) > Number(newest)),
-      )
-      expect(await run('drop', '--all', '--yes')).toMatchObject({ exitCode: 0 })
-      expect(await readDead(caller)).toEqual([])
-      expect(await readTimings(caller)).toHaveLength(8)
-    },
-    TIMEOUT_MS,
-  )
+    expect(await run('replay', newest!)).toMatchObject({ exitCode: 0 })
+    await until('it is refused again', async () =>
+      (await readDead(caller)).some(({ id }) => Number(id) > Number(newest)),
+    )
+    expect(await run('drop', '--all', '--yes')).toMatchObject({ exitCode: 0 })
+    expect(await readDead(caller)).toEqual([])
+    expect(await readTimings(caller)).toHaveLength(8)
+  })
 
-  test(
-    'of another account and of an unknown kind are listed, replayed and removed by the operator, over HTTP and from the command line',
-    async () => {
-      const caller = await stint.signUp('other@example.com')
-      await spool(caller, 4, (i) => i < 2, ['["of a later version",1]'])
-      await untilShipped(stint.url, WITHIN_MS)
-      const ask = (path: string, method = 'GET') =>
-        fetch(stint.url + path, { method, headers: { cookie: operator.cookie } })
-      const list = async () => {
-        const letters = await readAll<Dead & { account: string }>(bySession, '/api/dead?all=true', 'dead')
-        return letters.filter(({ account }) => account === caller.account || account === '')
+  test('of another account and of an unknown kind are listed, replayed and removed by the operator, over HTTP and from the command line', async () => {
+    const caller = await stint.signUp('other@example.com')
+    await spool(caller, 4, (i) => i < 2, ['["of a later version",1]'])
+    await untilShipped(stint.url, WITHIN_MS)
+    const ask = (path: string, method = 'GET') =>
+      fetch(stint.url + path, { method, headers: { cookie: operator.cookie } })
+    const list = async () => {
+      const letters = await readAll<Dead & { account: string }>(bySession, '/api/dead?all=true', 'dead')
+      return letters.filter(({ account }) => account === caller.account || account === '')
+    }
+    const run = await runAsOperator('--all-accounts')
+
+    expect((await caller.get('/api/dead?all=true')).status).toBe(403)
+    const letters = await list()
+    expect(letters.map(({ account, reason }) => (account === '' ? reason : account)).sort()).toEqual(
+      [caller.account, caller.account, 'unreadable record'].sort(),
+    )
+    const [one, other] = letters.filter(({ account }) => account !== '').map(({ id }) => id)
+    const unknown = letters.find(({ account }) => account === '')!.id
+    const listed = await run('list', '--all')
+    for (const { id } of letters) expect(listed.stdout).toMatch(new RegExp(`^\\S*\\s+${id} `, 'm'))
+    expect((await run('show', unknown)).stdout).toContain('unreadable record')
+
+    expect((await ask(`/api/dead/${unknown}`, 'DELETE')).status).toBe(404) // not the operator's own
+    expect((await ask(`/api/dead/${unknown}?all=true`, 'DELETE')).status).toBe(204)
+    expect(await run('replay', one!)).toMatchObject({ exitCode: 0 })
+    expect((await ask(`/api/dead/${other}/replay?all=true`, 'POST')).status).toBe(204)
+    await until('both are refused again', async () => {
+      const ids = (await list()).map(({ id }) => id)
+      return ids.length === 2 && !ids.includes(one!) && !ids.includes(other!)
+    })
+    expect(await run('drop', ...(await list()).map(({ id }) => id), '--yes')).toMatchObject({ exitCode: 0 })
+    expect(await list()).toEqual([])
+    expect(await readTimings(caller)).toHaveLength(2)
+  })
+
+  test('a field type conflict in an old shard holds back only the metrics of that hour until the repair', async () => {
+    const callers = [await stint.signUp('ada@example.com'), await stint.signUp('grace@example.com')] as const
+    const [ada] = callers
+    const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 9 * HOUR_MS)
+    const send = async (caller: Caller, n: number, at?: string) =>
+      expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, ...(at && { at }) })).status).toBe(201)
+    const read = async (caller: Caller) =>
+      (await readAll<Point>(caller, '/api/metrics?from=-12h', 'points')).map(({ value }) => value).sort((a, b) => a - b)
+    const health = async () =>
+      (await (await bySession.get('/api/health')).json()) as {
+        destinations: { points: { state: string; reason?: string } }
       }
-      const run = await runAsOperator('--all-accounts')
+    const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
+    await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
+    const deadBefore = await figure(stint, 'stint_dead_letters')
 
-      expect((await caller.get('/api/dead?all=true')).status).toBe(403)
-      const letters = await list()
-      expect(letters.map(({ account, reason }) => (account === '' ? reason : account)).sort()).toEqual(
-        [caller.account, caller.account, 'unreadable record'].sort(),
-      )
-      const [one, other] = letters.filter(({ account }) => account !== '').map(({ id }) => id)
-      const unknown = letters.find(({ account }) => account === '')!.id
-      const listed = await run('list', '--all')
-      for (const { id } of letters) expect(listed.stdout).toMatch(new RegExp(`^\\S*\\s+${id} `, 'm'))
-      expect((await run('show', unknown)).stdout).toContain('unreadable record')
+    const old = (i: number) => new Date(hour.getTime() + 60_000 + i).toISOString()
+    await send(ada, 1, old(1)) // alone in its batch
+    const parked = async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1
+    await until('held back', parked, WITHIN_MS)
+    for (const caller of callers) for (let i = 10; i < 30; i++) await send(caller, i)
+    await send(ada, 2, old(2))
+    await send(ada, 3, new Date(hour.getTime() - HOUR_MS).toISOString()) // another shard
+    const today = Array.from({ length: 20 }, (_, i) => 10 + i)
+    await until('everything else arrived', async () => (await read(callers[1])).length === 20, WITHIN_MS)
+    await until('the hour before arrived', async () => (await read(ada)).length === 21, WITHIN_MS)
+    expect(await read(ada)).toEqual([3, ...today])
+    expect(await read(callers[1])).toEqual(today)
+    expect((await health()).destinations.points).toMatchObject({
+      state: 'parked',
+      reason: expect.stringMatching(
+        new RegExp(`^metrics of the hour ${hour.toISOString().slice(0, 13)}:00Z are held back, .*field type conflict`),
+      ),
+    })
 
-      expect((await ask(`/api/dead/${unknown}`, 'DELETE')).status).toBe(404) // not the operator's own
-      expect((await ask(`/api/dead/${unknown}?all=true`, 'DELETE')).status).toBe(204)
-      expect(await run('replay', one!)).toMatchObject({ exitCode: 0 })
-      expect((await ask(`/api/dead/${other}/replay?all=true`, 'POST')).status).toBe(204)
-      await until('both are refused again', async () => {
-        const ids = (await list()).map(({ id }) => id)
-        return ids.length === 2 && !ids.includes(one!) && !ids.includes(other!)
-      })
-      expect(await run('drop', ...(await list()).map(({ id }) => id), '--yes')).toMatchObject({ exitCode: 0 })
-      expect(await list()).toEqual([])
-      expect(await readTimings(caller)).toHaveLength(2)
-    },
-    TIMEOUT_MS,
-  )
+    await stint.kill() // what is held back is in the spool
+    await stint.start()
+    await until('held back again', parked, WITHIN_MS)
+    await emptyShard(hour)
+    await untilShipped(stint.url, WITHIN_MS)
+    expect(await read(ada)).toEqual([1, 2, 3, ...today])
+    expect(await read(callers[1])).toEqual(today)
+    expect(await figure(stint, 'stint_dead_letters')).toBe(deadBefore!)
+    await until('no longer parked', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 0)
+  })
 
-  test(
-    'a field type conflict in an old shard holds back only the metrics of that hour until the repair',
-    async () => {
-      const callers = [await stint.signUp('ada@example.com'), await stint.signUp('grace@example.com')] as const
-      const [ada] = callers
-      const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 9 * HOUR_MS)
-      const send = async (caller: Caller, n: number, at?: string) =>
-        expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, ...(at && { at }) })).status).toBe(201)
-      const read = async (caller: Caller) =>
-        (await readAll<Point>(caller, '/api/metrics?from=-12h', 'points'))
-          .map(({ value }) => value)
-          .sort((a, b) => a - b)
-      const health = async () =>
-        (await (await bySession.get('/api/health')).json()) as {
-          destinations: { points: { state: string; reason?: string } }
-        }
-      const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
-      await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
-      const deadBefore = await figure(stint, 'stint_dead_letters')
+  test('what is held back is buried by the operator from the command line, and arrives once when it is replayed after the repair', async () => {
+    const caller = await stint.signUp('buried@example.com')
+    const run = await runAsOperator()
+    const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 12 * HOUR_MS)
+    const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
+    await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
+    const at = new Date(hour.getTime() + 60_000).toISOString()
+    for (const n of [1, 2])
+      expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, at })).status).toBe(201)
+    await until('held back', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1, WITHIN_MS)
+    const buried = await run('bury-held', '--reason', 'the shard is not ours', '--yes')
+    expect(buried).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The metrics held back') })
+    await until('buried', async () => (await readDead(caller)).length === 2, WITHIN_MS)
+    const dead = await readDead(caller)
+    expect(dead.map(({ reason }) => reason)).toEqual(Array(2).fill('the shard is not ours'))
+    await untilShipped(stint.url, WITHIN_MS)
 
-      const old = (i: number) => new Date(hour.getTime() + 60_000 + i).toISOString()
-      await send(ada, 1, old(1)) // alone in its batch
-      const parked = async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1
-      await until('held back', parked, WITHIN_MS)
-      for (const caller of callers) for (let i = 10; i < 30; i++) await send(caller, i)
-      await send(ada, 2, old(2))
-      await send(ada, 3, new Date(hour.getTime() - HOUR_MS).toISOString()) // another shard
-      const today = Array.from({ length: 20 }, (_, i) => 10 + i)
-      await until('everything else arrived', async () => (await read(callers[1])).length === 20, WITHIN_MS)
-      await until('the hour before arrived', async () => (await read(ada)).length === 21, WITHIN_MS)
-      expect(await read(ada)).toEqual([3, ...today])
-      expect(await read(callers[1])).toEqual(today)
-      expect((await health()).destinations.points).toMatchObject({
-        state: 'parked',
-        reason: expect.stringMatching(
-          new RegExp(
-            `^metrics of the hour ${hour.toISOString().slice(0, 13)}:00Z are held back, .*field type conflict`,
-          ),
-        ),
-      })
-
-      await stint.kill() // what is held back is in the spool
-      await stint.start()
-      await until('held back again', parked, WITHIN_MS)
-      await emptyShard(hour)
-      await untilShipped(stint.url, WITHIN_MS)
-      expect(await read(ada)).toEqual([1, 2, 3, ...today])
-      expect(await read(callers[1])).toEqual(today)
-      expect(await figure(stint, 'stint_dead_letters')).toBe(deadBefore!)
-      await until('no longer parked', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 0)
-    },
-    TIMEOUT_MS,
-  )
-
-  test(
-    'what is held back is buried by the operator from the command line, and arrives once when it is replayed after the repair',
-    async () => {
-      const caller = await stint.signUp('buried@example.com')
-      const run = await runAsOperator()
-      const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 12 * HOUR_MS)
-      const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
-      await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
-      const at = new Date(hour.getTime() + 60_000).toISOString()
-      for (const n of [1, 2])
-        expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, at })).status).toBe(201)
-      await until('held back', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1, WITHIN_MS)
-      const buried = await run('bury-held', '--reason', 'the shard is not ours', '--yes')
-      expect(buried).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The metrics held back') })
-      await until('buried', async () => (await readDead(caller)).length === 2, WITHIN_MS)
-      const dead = await readDead(caller)
-      expect(dead.map(({ reason }) => reason)).toEqual(Array(2).fill('the shard is not ours'))
-      await untilShipped(stint.url, WITHIN_MS)
-
-      await emptyShard(hour)
-      const replayed = await run('replay', ...dead.map(({ id }) => id), '--all-accounts')
-      expect(replayed).toMatchObject({ exitCode: 0 })
-      await untilShipped(stint.url, WITHIN_MS)
-      const points = await readAll<Point>(caller, '/api/metrics?from=-24h', 'points')
-      expect(points.map(({ value }) => value).sort()).toEqual([1, 2])
-      expect(await readDead(caller)).toEqual([])
-    },
-    TIMEOUT_MS,
-  )
+    await emptyShard(hour)
+    const replayed = await run('replay', ...dead.map(({ id }) => id), '--all-accounts')
+    expect(replayed).toMatchObject({ exitCode: 0 })
+    await untilShipped(stint.url, WITHIN_MS)
+    const points = await readAll<Point>(caller, '/api/metrics?from=-24h', 'points')
+    expect(points.map(({ value }) => value).sort()).toEqual([1, 2])
+    expect(await readDead(caller)).toEqual([])
+  })
 })

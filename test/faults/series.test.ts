@@ -1,18 +1,9 @@
 // The budget of series over kill -9: what was acknowledged is a known series after the start, so its later events are taken.
 import { expect, test } from 'bun:test'
-import { createStintProcess } from '../support/process.ts'
+import { createStintProcess, STORES_AWAY } from '../support/process.ts'
 
 test('acknowledged series are known after a kill, and new ones are not', async () => {
-  await using stint = createStintProcess({
-    SERIES_MAX: '5',
-    INFLUX_URL: 'http://127.0.0.1:1',
-    INFLUX_TOKEN: 'x',
-    INFLUX_ORG: 'o',
-    INFLUX_BUCKET: 'b',
-    CLICKHOUSE_URL: 'http://127.0.0.1:1',
-    CLICKHOUSE_USER: 'x',
-    CLICKHOUSE_PASSWORD: 'x',
-  })
+  await using stint = createStintProcess({ ...STORES_AWAY, SERIES_MAX: '5' })
   await stint.start()
   const caller = await stint.signUp('ada@example.com')
   const at = new Date(Date.now() - 60_000).toISOString()

@@ -16,7 +16,6 @@ import { until } from '../support/until.ts'
 
 const CLIENTS = 4
 const WITHIN_MS = 90_000
-const TIMEOUT_MS = 600_000
 
 let stint: StintProcess | undefined
 let stores: FaultStores | undefined
@@ -77,5 +76,4 @@ test.skipIf(lacks('chdb', 'influxd'))(
     await untilShipped(url, WITHIN_MS)
     expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
   },
-  TIMEOUT_MS,
 )

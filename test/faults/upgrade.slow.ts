@@ -111,5 +111,4 @@ test.skipIf(lacks('chdb', 'influxd')).each(olds.slice(0, 1).map(({ name, dir }) 
       await clickhouse.stop()
     }
   },
-  TIMEOUT_MS,
 )

@@ -1,12 +1,11 @@
 // `stint exec` and the real process: overlapping jobs, one killed, Stint away in between; from the sources and as the one compiled file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, rmSync, statSync } from 'node:fs'
+import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createUser, MAIN } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { until } from '../support/until.ts'
 
 interface Timing {
   readonly process: string
@@ -138,13 +137,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     ).toHaveLength(3)
   })
 
-  test('a refusal by the server names the flags, and the job still runs', async () => {
-    const { exitCode, stderr } = await user.run(['exec', '--uid', 'UPPER', '--', 'sleep', '0.3'])
-    expect(exitCode).toBe(0)
-    expect(stderr.toString()).toMatch(/^stint: \S+ answered 422: The body is not valid; --uid [^\n]+\n$/)
-    await until('nothing is kept', () => user.pendingFiles().length === 0)
-  })
-
   describe('as one compiled file', () => {
     beforeAll(async () => {
       const scripts = (await Bun.file(join(ROOT, 'package.json')).json()).scripts as Record<string, string>
@@ -167,33 +159,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
       return { exitCode: await child.exited, stdout, stderr }
     }
-
-    test('it exists and prints help', async () => {
-      expect(statSync(compiled).mode & 0o111).toBeGreaterThan(0)
-      const { exitCode, stdout } = await run(['--help'])
-      expect(exitCode).toBe(0)
-      for (const command of [
-        'exec',
-        'flush',
-        'start',
-        'end',
-        'metric',
-        'exception',
-        'health',
-        'timings',
-        'running',
-        'summary',
-        'metrics',
-        'exceptions',
-        'processes',
-        'dead',
-        'series',
-        'account',
-        'key',
-        'reset-password',
-      ])
-        expect(stdout).toMatch(new RegExp(`^  ${command} `, 'm'))
-    })
 
     test('it runs jobs, and a background process sends late events', async () => {
       const { exitCode, stdout, stderr } = await run([
@@ -219,32 +184,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       ).toEqual(['sh: exited with code 6\nerr'])
       const asked = await run(['timings', '--process', 'compiled', '--json'])
       expect(JSON.parse(asked.stdout).timings).toHaveLength(1)
-    })
-
-    test('a slow Stint still receives its events', async () => {
-      let isSlow = true
-      const proxy = Bun.serve({
-        port: 0,
-        hostname: '127.0.0.1',
-        async fetch(request) {
-          if (isSlow) await Bun.sleep(150)
-          return fetch(stint.url + new URL(request.url).pathname, {
-            method: 'POST',
-            headers: request.headers,
-            body: await request.text(),
-          })
-        },
-      })
-      expect(await run(['exec', '--process', 'slow', 'true'], { STINT_URL: `http://127.0.0.1:${proxy.port}` })).toEqual(
-        { exitCode: 0, stdout: '', stderr: '' },
-      )
-      await eventually(
-        () => timings('slow'),
-        (all) => all[0]?.state === 'completed',
-      )
-      await until('nothing is pending', () => user.pendingFiles().length === 0)
-      isSlow = false
-      proxy.stop(true)
     })
 
     test('it ignores .env files in the working directory', async () => {

@@ -5,7 +5,7 @@ import { createPerson, type Ran } from '../cli/cli-cast.ts'
 import { MAIN } from '../cli/exec/exec-cast.ts'
 import { buryIn } from '../support/bury.ts'
 import { missing } from '../support/needs.ts'
-import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
+import { type Caller, createStintProcess, STORES_AWAY, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: whatever an answer holds
@@ -449,13 +449,7 @@ describe.skipIf(missing('chdb') !== undefined)('the budget of series', () => {
 
   test('is printed with its use, a warning from 80 % on, and an explanation when it is used up', async () => {
     // No store need be there for an event to be accepted and counted.
-    stint = createStintProcess({
-      SERIES_MAX: '10',
-      INFLUX_URL: 'http://127.0.0.1:1',
-      INFLUX_TOKEN: 't',
-      INFLUX_ORG: 'o',
-      INFLUX_BUCKET: 'b',
-    })
+    stint = createStintProcess({ ...STORES_AWAY, SERIES_MAX: '10' })
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     const run = (line: string) => createPerson(stint.url).run(line, { env: { STINT_API_KEY: caller.secret } })

@@ -8,7 +8,6 @@ import { createStintProcess, type Env, type StintProcess } from '../support/proc
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-const TIMEOUT_MS = 600_000
 const FOUR_MINUTES_MS = 240_000
 const WRITE = '/api/v2/write?org=faults&bucket=faults&precision=ns'
 
@@ -27,7 +26,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('a NODE_ID that another DATA_DIR uses'
     clickhouse = of('CLICKHOUSE')
     first = stint(stores.settings)
     await first.start()
-  }, TIMEOUT_MS)
+  })
   afterAll(async () => {
     for (const one of processes) await one.close()
     await stores?.close()
@@ -61,107 +60,87 @@ describe.skipIf(lacks('chdb', 'influxd'))('a NODE_ID that another DATA_DIR uses'
       return Number(rows) > 0 && isInInflux === true
     })
 
-  test.each(['InfluxDB', 'ClickHouse'] as const)(
-    'is refused with the way out, by its lease in %s',
-    async (store) => {
-      await untilLeased()
-      await expect(stint(store === 'InfluxDB' ? influx : clickhouse).start()).rejects.toThrow(
-        new RegExp(
-          `NODE_ID 3 is in use: another DATA_DIR renewed it in ${store} \\d+ s ago.*a NODE_ID of its own.*in 3 minutes`,
-        ),
-      )
-      const other = createStintProcess({ ...stores.settings, NODE_ID: '4' })
-      processes.push(other)
-      await other.start()
-      expect(await other.terminate()).toBe(0)
-    },
-    TIMEOUT_MS,
-  )
+  test.each(['InfluxDB', 'ClickHouse'] as const)('is refused with the way out, by its lease in %s', async (store) => {
+    await untilLeased()
+    await expect(stint(store === 'InfluxDB' ? influx : clickhouse).start()).rejects.toThrow(
+      new RegExp(
+        `NODE_ID 3 is in use: another DATA_DIR renewed it in ${store} \\d+ s ago.*a NODE_ID of its own.*in 3 minutes`,
+      ),
+    )
+    const other = createStintProcess({ ...stores.settings, NODE_ID: '4' })
+    processes.push(other)
+    await other.start()
+    expect(await other.terminate()).toBe(0)
+  })
 
-  test(
-    'is taken by one of three that start at once, also in empty stores',
-    async () => {
-      const fresh = await startFaultStores()
-      try {
-        const starters = [1, 2, 3].map(() => stint(fresh.settings))
-        const starts = await Promise.allSettled(starters.map((one) => one.start()))
-        const refusals = starts.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
-        expect(refusals).toEqual([0, 1].map(() => expect.stringContaining('NODE_ID 3 is in use')))
-        const winner = starters[starts.findIndex(({ status }) => status === 'fulfilled')]!
-        expect(await winner.terminate()).toBe(0)
-        const next = stint(fresh.settings) // those that were refused have given their leases back
-        await next.start()
-        await next.kill()
-      } finally {
-        await fresh.close()
-      }
-    },
-    TIMEOUT_MS,
-  )
+  test('is taken by one of three that start at once, also in empty stores', async () => {
+    const fresh = await startFaultStores()
+    try {
+      const starters = [1, 2, 3].map(() => stint(fresh.settings))
+      const starts = await Promise.allSettled(starters.map((one) => one.start()))
+      const refusals = starts.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []))
+      expect(refusals).toEqual([0, 1].map(() => expect.stringContaining('NODE_ID 3 is in use')))
+      const winner = starters[starts.findIndex(({ status }) => status === 'fulfilled')]!
+      expect(await winner.terminate()).toBe(0)
+      const next = stint(fresh.settings) // those that were refused have given their leases back
+      await next.start()
+      await next.kill()
+    } finally {
+      await fresh.close()
+    }
+  })
 
-  test(
-    'is no hindrance to the same DATA_DIR after a kill, nor where it is moved to',
-    async () => {
-      await first.kill()
-      await first.start()
-      await untilLeased()
-      await first.kill()
-      const moved = join(dir, 'moved')
-      cpSync(first.dataDir, moved, { recursive: true })
-      const there = stint(stores.settings, moved)
-      await there.start()
-      await there.kill()
-    },
-    TIMEOUT_MS,
-  )
+  test('is no hindrance to the same DATA_DIR after a kill, nor where it is moved to', async () => {
+    await first.kill()
+    await first.start()
+    await untilLeased()
+    await first.kill()
+    const moved = join(dir, 'moved')
+    cpSync(first.dataDir, moved, { recursive: true })
+    const there = stint(stores.settings, moved)
+    await there.start()
+    await there.kill()
+  })
 
-  test(
-    'is free when the other one has not renewed it for three minutes, or gave it back',
-    async () => {
-      await expect(stint(stores.settings).start()).rejects.toThrow('NODE_ID 3 is in use')
-      await stores.clickhouseSql('CREATE TABLE old AS stint_nodes')
-      await stores.clickhouseSql('INSERT INTO old SELECT node, data_dir, held, at - INTERVAL 4 MINUTE FROM stint_nodes')
-      await stores.clickhouseSql('EXCHANGE TABLES old AND stint_nodes')
-      const range = {
-        start: '2020-01-01T00:00:00Z',
-        stop: '2100-01-01T00:00:00Z',
-        predicate: '_measurement="stint_node"',
-      }
-      await stores.influxApi('POST', '/api/v2/delete?org=faults&bucket=faults', JSON.stringify(range))
-      const ago = Date.now() - FOUR_MINUTES_MS
-      await stores.influxApi('POST', WRITE, `stint_node,node=3,data_dir=other held=true ${ago}000000`)
+  test('is free when the other one has not renewed it for three minutes, or gave it back', async () => {
+    await expect(stint(stores.settings).start()).rejects.toThrow('NODE_ID 3 is in use')
+    await stores.clickhouseSql('CREATE TABLE old AS stint_nodes')
+    await stores.clickhouseSql('INSERT INTO old SELECT node, data_dir, held, at - INTERVAL 4 MINUTE FROM stint_nodes')
+    await stores.clickhouseSql('EXCHANGE TABLES old AND stint_nodes')
+    const range = {
+      start: '2020-01-01T00:00:00Z',
+      stop: '2100-01-01T00:00:00Z',
+      predicate: '_measurement="stint_node"',
+    }
+    await stores.influxApi('POST', '/api/v2/delete?org=faults&bucket=faults', JSON.stringify(range))
+    const ago = Date.now() - FOUR_MINUTES_MS
+    await stores.influxApi('POST', WRITE, `stint_node,node=3,data_dir=other held=true ${ago}000000`)
 
-      const second = stint(stores.settings)
-      await second.start()
-      await untilLeased()
-      expect(await second.terminate()).toBe(0)
-      const third = stint(stores.settings)
-      await third.start()
-      await untilLeased()
-      await third.kill()
-    },
-    TIMEOUT_MS,
-  )
+    const second = stint(stores.settings)
+    await second.start()
+    await untilLeased()
+    expect(await second.terminate()).toBe(0)
+    const third = stint(stores.settings)
+    await third.start()
+    await untilLeased()
+    await third.kill()
+  })
 
-  test(
-    'does not prevent a start while the stores are away, and is noticed when one is back',
-    async () => {
-      await expect(stint(stores.settings).start()).rejects.toThrow('NODE_ID 3 is in use')
-      for (const proxy of [stores.influxProxy, stores.clickhouseProxy]) proxy.setDown(true)
-      const later = stint(stores.settings)
-      await later.start()
-      const caller = await later.signUp('later@example.com')
-      const ready = async () => {
-        const answer = await fetch(`${later.url}/readyz`)
-        return answer.ok ? 'ready' : ((await answer.json()) as { code: string }).code
-      }
-      expect(await ready()).toBe('ready')
-      for (const proxy of [stores.influxProxy, stores.clickhouseProxy]) proxy.setDown(false)
-      await until('it is noticed', async () => (await ready()) === 'node_id_in_use')
-      const health = (await (await caller.get('/api/health')).json()) as { warnings: { code: string }[] }
-      expect(health.warnings.map(({ code }) => code)).toEqual(['node_id_in_use'])
-      expect((await caller.post('/v1/start', { process: 'p' })).status).toBe(201)
-    },
-    TIMEOUT_MS,
-  )
+  test('does not prevent a start while the stores are away, and is noticed when one is back', async () => {
+    await expect(stint(stores.settings).start()).rejects.toThrow('NODE_ID 3 is in use')
+    for (const proxy of [stores.influxProxy, stores.clickhouseProxy]) proxy.setDown(true)
+    const later = stint(stores.settings)
+    await later.start()
+    const caller = await later.signUp('later@example.com')
+    const ready = async () => {
+      const answer = await fetch(`${later.url}/readyz`)
+      return answer.ok ? 'ready' : ((await answer.json()) as { code: string }).code
+    }
+    expect(await ready()).toBe('ready')
+    for (const proxy of [stores.influxProxy, stores.clickhouseProxy]) proxy.setDown(false)
+    await until('it is noticed', async () => (await ready()) === 'node_id_in_use')
+    const health = (await (await caller.get('/api/health')).json()) as { warnings: { code: string }[] }
+    expect(health.warnings.map(({ code }) => code)).toEqual(['node_id_in_use'])
+    expect((await caller.post('/v1/start', { process: 'p' })).status).toBe(201)
+  })
 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Cursor, decodeCursor, digestQuestion, encodeCursor } from '../../src/query/cursor.ts'
+import { type Cursor, decodeCursor, encodeCursor } from '../../src/query/cursor.ts'
 
 const cursor: Cursor = {
   fromNs: 1_763_670_000_000_000_001n,
@@ -43,34 +43,4 @@ describe('rejects invalid cursors:', () => {
   test('accepts the cursor these are derived from', () => {
     expect(decodeCursor(forge(body()))).toEqual({ fromNs: 1n, toNs: 2n, nowNs: 3n, place: ['1'], digest: 'd' })
   })
-})
-
-test('the digest of a question ignores the order of parameters and nothing else', () => {
-  const digest = digestQuestion('timings', [
-    ['process', 'a'],
-    ['meta', 'b'],
-  ])
-  expect(
-    digestQuestion('timings', [
-      ['meta', 'b'],
-      ['process', 'a'],
-    ]),
-  ).toBe(digest)
-  const others = [
-    digestQuestion('metrics', [
-      ['process', 'a'],
-      ['meta', 'b'],
-    ]),
-    digestQuestion('timings', [
-      ['process', 'b'],
-      ['meta', 'a'],
-    ]),
-    digestQuestion('timings', [
-      ['process', 'a'],
-      ['meta', ''],
-    ]),
-    digestQuestion('timings', [['process', 'a']]),
-    digestQuestion('timings', []),
-  ]
-  expect(new Set([digest, ...others]).size).toBe(6)
 })

@@ -145,34 +145,6 @@ describe('pages', () => {
     expect(pages.flat().map((t) => (t as { uid: string }).uid)).toEqual(['c', 'b', 'a'])
   })
 
-  test('of metrics may split a stamp between its names', async () => {
-    const metrics = [
-      event(20, {
-        kind: 'metrics',
-        items: [
-          ['b', 1],
-          ['a', 2],
-          ['c', 3],
-        ],
-      }),
-      event(10, {
-        kind: 'metrics',
-        items: [
-          ['b', 4],
-          ['a', 5],
-        ],
-      }),
-    ]
-    const pages = await walk(open(metrics), 'metrics', 'limit=2')
-    expect(pages.map((page) => page.map((p) => (p as { value: number }).value))).toEqual([[5, 4], [2, 1], [3]])
-  })
-
-  test('of exceptions are contiguous', async () => {
-    const exceptions = [1, 2, 3].map((ago) => event(ago, { kind: 'exception', exception: `x${ago}` }))
-    const pages = await walk(open(exceptions), 'exceptions', 'limit=2')
-    expect(pages.map((page) => page.map((x) => (x as { exception: string }).exception))).toEqual([['x1', 'x2'], ['x3']])
-  })
-
   describe('of processes and groups', () => {
     const names = (rows: unknown[]) => rows.map((row) => (row as { process: string }).process)
     const sent = (process: string, agoS: number, more = {}) => [
@@ -264,16 +236,6 @@ test('a question without matches has an empty answer', async () => {
   expect(await ask('series')).toEqual({ used: 7, max: 10, warning: false })
 })
 
-test("nobody sees another account's events", async () => {
-  const { ask } = open([
-    event(9, { kind: 'start' }, { account: 'b' }),
-    event(8, { kind: 'metrics', items: [['n', 1]] }, { account: 'b' }),
-    event(7, { kind: 'exception', exception: 'x' }, { account: 'b' }),
-  ])
-  for (const kind of ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const)
-    expect(Object.values(await ask(kind))[0]).toEqual([])
-})
-
 test('buckets follow the days of a time zone', async () => {
   const { ask } = open([
     event(0, { kind: 'metrics', items: [['n', 1]] }),
@@ -289,35 +251,6 @@ test('buckets follow the days of a time zone', async () => {
     rows: [{ at: '2025-10-31T23:00:00.000000000Z' }],
   })
   await expectRefusal(ask('summary', 'every=1s&from=-4h&tz=Europe/Berlin'), 'question_too_large', /14,400 buckets/)
-})
-
-test('filters reach the source', async () => {
-  const { ask } = open([
-    event(9, { kind: 'start', uid: 'u' }, { meta: 'm' }),
-    event(8, { kind: 'start' }),
-    event(7, { kind: 'start' }, { process: 'q' }),
-    event(6, {
-      kind: 'metrics',
-      items: [
-        ['n', 1],
-        ['o', 2],
-      ],
-    }),
-  ])
-  const count = async (kind: 'timings' | 'summary' | 'metrics' | 'processes', query: string) =>
-    (Object.values(await ask(kind, query))[0] as unknown[]).length
-  expect(await count('timings', '')).toBe(3)
-  expect(await count('timings', 'process=p')).toBe(2)
-  expect(await count('timings', 'process=p&meta=')).toBe(1)
-  expect(await count('timings', 'uid=u')).toBe(1)
-  expect(await count('timings', 'uid=')).toBe(2)
-  expect(await count('timings', 'state=orphan')).toBe(0)
-  expect(await count('summary', 'uid=u')).toBe(1)
-  expect(await count('summary', 'by=meta')).toBe(3)
-  expect(await count('metrics', 'name=o')).toBe(1)
-  expect(await count('metrics', 'every=1m&name=o')).toBe(1)
-  expect(await count('processes', 'process=q')).toBe(1)
-  expect(await count('processes', 'limit=1')).toBe(1)
 })
 
 describe('a question too large is refused', () => {

@@ -10,23 +10,8 @@ test('a span is a whole number of seconds, minutes, hours or days', () => {
   expect(parseSpan('36500d')).toBe(36_500n * 86_400n * S)
 })
 
-test.each([
-  '',
-  '0s',
-  '01s',
-  '-1s',
-  '1',
-  's',
-  '1.5h',
-  '1w',
-  '10S',
-  ' 1s',
-  '1s ',
-  '1s\n',
-  '36501d',
-  '99999999999s',
-  '１s',
-])('a span is not %j', (text) => expect(parseSpan(text)).toBeUndefined())
+const NO_SPANS = '|0s|01s|-1s|1|s|1.5h|1w|10S| 1s|1s |1s\n|36501d|99999999999s|１s'
+test.each(NO_SPANS.split('|'))('a span is not %j', (text) => expect(parseSpan(text)).toBeUndefined())
 
 test('a time ago is counted back from now', () => {
   expect(parseAgo('-90m', 10_000n * S)).toBe(4600n * S)

@@ -53,7 +53,6 @@ for (const subject of [sinkSubject, ...sinkSubjects]) {
         await store.close()
       }
     },
-    TIMEOUT_MS,
   )
 }
 

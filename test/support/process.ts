@@ -18,6 +18,15 @@ const DIES_WITH_US =
 
 export type Env = Readonly<Record<string, string>>
 
+/** Both stores are servers that never answer: events stay in the spools. */
+export const STORES_AWAY: Env = {
+  INFLUX_URL: 'http://127.0.0.1:1',
+  INFLUX_TOKEN: 'token',
+  INFLUX_ORG: 'org',
+  INFLUX_BUCKET: 'bucket',
+  CLICKHOUSE_URL: 'http://127.0.0.1:1',
+}
+
 /** A caller with a key. Both reject when the connection breaks; an answer of any status resolves. */
 export interface Caller {
   readonly account: string

@@ -36,12 +36,6 @@ describe('a channel', () => {
     expect((await ask('GET', `/api/channels/${made.id}`)).status).toBe(404)
   })
 
-  test('hides the path of a Slack URL, which permits posting', async () => {
-    const made = await channel({ kind: 'slack', url: 'https://hooks.slack.com/services/T0/B0/secret' })
-    expect(made.url).toBe('https://hooks.slack.com/services/T0/B0/secret')
-    expect((await ask('GET', `/api/channels/${made.id}`)).json.channel.url).toBe('https://hooks.slack.com/…')
-  })
-
   test.each([
     [{ kind: 'webhook', url: 'ftp://example.com' }, '/url'],
     [{ kind: 'webhook', url: 'https://user:pass@example.com' }, '/url'],

@@ -1,4 +1,4 @@
-// Watches of the real process over each kind of store, from the request to the webhook: metrics, exceptions, what arrives late, and the heartbeat.
+// Watches of the real process over each kind of store, from the request to the webhook: metrics, exceptions and what arrives late.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -18,7 +18,6 @@ interface Body {
   readonly data: { readonly condition: string; readonly process: string; readonly uid: string | null }
 }
 
-/** A receiver of webhooks and heartbeats. */
 function createReceiver() {
   const bodies: Body[] = []
   const beats: number[] = []
@@ -148,30 +147,3 @@ for (const { name, env, reason } of STORES) {
     })
   })
 }
-
-test.skipIf(missing('chdb') !== undefined)('without evaluation there is no heartbeat', async () => {
-  const receiver = createReceiver()
-  const stint = createQuickProcess({
-    STINT_HEARTBEAT_URL: `${receiver.url}/beat`,
-    INFLUX_URL: 'http://127.0.0.1:9',
-    INFLUX_TOKEN: 'none',
-    INFLUX_ORG: 'none',
-    INFLUX_BUCKET: 'none',
-  })
-  try {
-    await stint.start()
-    const { bySession } = await signUpAt(stint.url)
-    const made = await bySession.post('/api/watches', { name: 'a', process: 'a', failed: {}, channels: [] })
-    expect(made.status).toBe(201)
-    await stint.terminate()
-    receiver.beats.length = 0 // there was nothing to evaluate
-    await stint.start()
-    const startedAt = stint.nowMs()
-    await until('the first evaluations failed', () => stint.nowMs() - startedAt > 30_000)
-    expect(receiver.beats).toEqual([])
-    expect((await fetch(`${stint.url}/readyz`)).status).toBe(200)
-  } finally {
-    await stint.close()
-    await receiver.close()
-  }
-})

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MAX_BYTES, MAX_FILES, openPendingEvents } from '../../../src/cli/exec/pending-events.ts'
 import { tempDir } from '../../support/temp-dir.ts'
@@ -7,7 +7,6 @@ import { tempDir } from '../../support/temp-dir.ts'
 const root = tempDir('pending')
 
 const URL_A = 'http://127.0.0.1:7070'
-const URL_B = 'https://stint.example'
 const event = (process: string, extra: Record<string, string> = {}) => ({
   kind: 'start' as const,
   body: { process, ...extra },
@@ -21,44 +20,12 @@ beforeEach(() => {
   pending = openPendingEvents(dir, () => crypto.randomUUID())
 })
 
-test('reads back what was added, oldest first', () => {
-  const second = pending.add([event('b'), event('c')], URL_A, 2_000).file
-  const first = pending.add([event('a')], URL_A, 1_000).file
-  expect(pending.list()).toEqual([first, second])
-  expect(pending.read(second, Date.now() * 1000)).toEqual({
-    events: [
-      { ...event('b'), url: URL_A },
-      { ...event('c'), url: URL_A },
-    ],
-    unreadable: 0,
-  })
-})
-
-test('events for one Stint are not listed for another', () => {
-  const a = pending.add([event('a')], URL_A, 1).file
-  const b = pending.add([event('b')], URL_B, 2).file
-  expect(pending.list(URL_A)).toEqual([a])
-  expect(pending.list(URL_B)).toEqual([b])
-  expect(pending.list()).toEqual([a, b])
-})
-
-test('only the user may read the files', () => {
-  const { file } = pending.add([event('a')], URL_A, 1)
-  expect(statSync(dir).mode & 0o777).toBe(0o700)
-  expect(statSync(join(dir, file)).mode & 0o777).toBe(0o600)
-})
-
 test('a missing file reads as empty and can be removed again', () => {
   const { file } = pending.add([event('a')], URL_A, 1)
   pending.remove(file)
   pending.remove(file)
   expect(pending.read(file, Date.now() * 1000)).toBeUndefined()
   expect(pending.list()).toEqual([])
-})
-
-test('is empty before anything was added', () => {
-  expect(pending.list()).toEqual([])
-  expect(existsSync(dir)).toBe(false)
 })
 
 test('the remaining events of a file replace it', () => {

@@ -55,13 +55,6 @@ describe('of a command that succeeds', () => {
     expect([...runs.keys()].every((uid) => /^[0-9a-f-]{36}$/.test(uid!))).toBe(true)
     expect(bodies.some((body) => 'meta' in body)).toBe(false)
   })
-
-  test('applies the flags to both marks', async () => {
-    const stint = listen()
-    await userOf(stint.url).run(['exec', '--process', 'night', '--meta', 'eu 1', '--uid', 'a-1', 'true'])
-    for (const { body } of await stint.hears(2))
-      expect(body).toMatchObject({ process: 'night', meta: 'eu 1', uid: 'a-1' })
-  })
 })
 
 describe('of a command that fails', () => {
@@ -368,29 +361,6 @@ describe('a slow Stint', () => {
     expect(stderr.toString()).toBe('')
     await until('all is sent', () => user.pendingFiles().length === 0 && stint.events.length >= 2)
     expect(new Set(paths(stint.events))).toEqual(new Set(['/v1/start', '/v1/end']))
-  })
-
-  test('that is unreachable or never answers adds almost no time to a job', async () => {
-    const silence = listenInSilence()
-    cleanUps.push(silence.stop)
-    const users = { answering: userOf(listen().url), away: userOf(deadUrl()), silent: userOf(silence.url) }
-    const took: Record<keyof typeof users, number[]> = { answering: [], away: [], silent: [] }
-    for (let round = 0; round < 9; round++) {
-      for (const [name, user] of Object.entries(users)) {
-        // From the last thing that the command does to the end of stint.
-        const { stdout } = await user.shell('"$0" "$1" exec -- sh -c "date +%s%N"; date +%s%N')
-        const [ended, left] = stdout.toString().trim().split('\n').map(BigInt)
-        took[name as keyof typeof users].push(Number(left! - ended!) / 1e6)
-      }
-    }
-    const median = (ms: number[]) => ms.toSorted((a, b) => a - b)[ms.length >> 1]!
-    const usual = median(took.answering)
-    const told = Object.entries(took).map(([name, ms]) => `${name} ${median(ms).toFixed(1)} ms`)
-    console.info(`from the end of the command to the end of stint, median: ${told.join(', ')}`)
-    // 50 ms is what is promised and printed; the bound is for machines that others use too: what the same run takes more or less, one time or another, is not what Stint adds.
-    const noise = usual - Math.min(...took.answering)
-    expect(median(took.away) - usual).toBeLessThan(200 + noise)
-    expect(median(took.silent) - usual).toBeLessThan(200 + noise)
   })
 })
 

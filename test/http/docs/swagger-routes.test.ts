@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { type ProblemCode, problemTable } from '../../../src/problem.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
-import type { Answer } from '../../support/caller.ts'
 
 interface Operation {
   readonly operationId: string
@@ -122,33 +121,6 @@ describe('the document', () => {
       const examples = Object.values(content['application/json']!.examples ?? {})
       expect(examples.length).toBeGreaterThan(0)
       for (const { value } of examples) expect((await app.post(path, value)).status).toBe(201)
-    }
-  })
-})
-
-describe('the server gives no undocumented answer', () => {
-  const MARK = { process: 'p' }
-  const send = (init: RequestInit & { key?: string }) => app.fetch('/v1/start', { method: 'POST', ...init })
-  const json = { 'content-type': 'application/json' }
-  test.each<[number, () => Promise<Answer>]>([
-    [201, () => app.post('/v1/start', MARK)],
-    [401, () => send({ headers: json, body: '{}' })],
-    [403, () => send({ headers: json, body: '{}', key: app.keys.reader })],
-    [413, () => app.post('/v1/start', ' '.repeat(300_000))],
-    [422, () => app.post('/v1/start', '{')],
-    [422, () => app.post('/v1/start', {})],
-    [422, () => app.post('/v1/start', MARK, { 'content-type': 'text/plain' })],
-  ])('%d', async (status, ask) => {
-    const answer = await ask()
-    expect(answer.status).toBe(status)
-    const { content, headers = {} } = document.paths['/v1/start']!.post!.responses[status]!
-    expect(Object.keys(content!)).toEqual([answer.headers.get('content-type')!])
-    for (const name of Object.keys(headers)) expect(answer.headers.has(name)).toBe(true)
-    if (status >= 400) {
-      const examples = content!['application/problem+json']!.examples!
-      expect(Object.keys(examples)).toContain(answer.json.code)
-      const { detail: _, errors: __, ...rest } = answer.json
-      expect(examples[answer.json.code]!.value).toMatchObject(rest)
     }
   })
 })

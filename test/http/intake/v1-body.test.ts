@@ -213,14 +213,6 @@ describe('the size', () => {
     expectTooLarge(answer.status, answer.headers, answer.text)
   })
 
-  test('checks an announced length before the body arrives', async () => {
-    const connection = await openRaw(app.port)
-    await connection.write(head(`content-length: ${MAX_BYTES + 1}\r\n`))
-    const { status, headers, body } = await connection.answer()
-    expectTooLarge(status, headers, body)
-    connection.close()
-  })
-
   test.each([200 * 2 ** 20, 2 ** 40, 2 ** 53])(
     'answers %d announced bytes with 413, and 401 without a key',
     async (length) => {
@@ -266,11 +258,6 @@ describe('the size', () => {
     expect(answer.status).toBe(401)
   })
 
-  test('malformed JSON in chunks is 422', async () => {
-    const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), chunk('{"process"'), '0\r\n\r\n')
-    expect([answer.status, JSON.parse(answer.body).code]).toEqual([422, 'json_malformed'])
-  })
-
   test('joins UTF-8 that is split between chunks', async () => {
     const body = Buffer.from('{"process":"😀"}')
     const cut = body.indexOf(0xf0) + 2
@@ -285,14 +272,5 @@ describe('the size', () => {
     )
     expect(answer.status).toBe(201)
     expect((await app.events()).at(-1)).toMatchObject({ process: '😀' })
-  })
-
-  test('serves a client that sends Expect: 100-continue', async () => {
-    const connection = await openRaw(app.port)
-    await connection.write(head(`expect: 100-continue\r\ncontent-length: ${MARK.length}\r\n`))
-    expect((await connection.answer()).status).toBe(100)
-    await connection.write(MARK)
-    expect((await connection.answer()).status).toBe(201)
-    connection.close()
   })
 })

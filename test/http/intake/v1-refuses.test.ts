@@ -46,6 +46,13 @@ describe('a field of an endpoint', () => {
     ['/v1/start', { process: EMOJI.repeat(251) }, '/process', 'must have at most 250 characters'],
     ['/v1/end', { process: 'p', meta: EMOJI.repeat(501) }, '/meta', 'must have at most 500 characters'],
     ['/v1/start', { process: 'p', uid: 'ä' }, '/uid', 'may only hold a-z, 0-9, - and _'],
+    ['/v1/metrics', { process: 'p', items: { a: 1 }, uid: null }, '/uid', NOT_A_STRING],
+    ...[null, 'true', 1, 0, [], {}].map((failed): (typeof rows)[0] => [
+      '/v1/end',
+      { process: 'p', failed },
+      '/failed',
+      'must be true or false',
+    ]),
     ['/v1/metrics', { process: 'p' }, '/items', REQUIRED],
     ['/v1/metrics', { process: 'p', items: 'a' }, '/items', 'must be an object of numbers or a list of metrics'],
     ['/v1/metrics', { process: 'p', items: { 'a/b~': 'x' } }, '/items/a~1b~0', 'must be a finite number'],
@@ -60,7 +67,8 @@ describe('a field of an endpoint', () => {
     ],
   ]
   for (const [path, body, pointer, detail] of rows)
-    test(`${path}: ${pointer} ${detail}`, () => refused(path, body, [[pointer, detail]]))
+    test(`${path}: ${pointer} ${detail} ${JSON.stringify(body).slice(0, 60)}`, () =>
+      refused(path, body, [[pointer, detail]]))
 
   test.each(['1e400', '-1e400', '1e999999'])('%s is beyond every number', (number) =>
     refused('/v1/metrics', `{"process":"p","items":{"a":${number}}}`, [['/items/a', 'must be a finite number']]),
@@ -90,6 +98,7 @@ describe('fields of other endpoints', () => {
     ['/v1/start', '{"process":"p","failed":true}', [['/failed', UNKNOWN]]],
     ['/v1/metrics', '{"process":"p","items":{"a":1},"failed":true}', [['/failed', UNKNOWN]]],
     ['/v1/exception', '{"process":"p","exception":"e","failed":true}', [['/failed', UNKNOWN]]],
+    ['/v1/start', '{"process":"p","kind":"start"}', [['/kind', UNKNOWN]]],
     ['/v1/start', '{"process":"p","Process":"p"}', [['/Process', UNKNOWN]]],
     ['/v1/start', '{"process":"p","a/b~c":null}', [['/a~1b~0c', UNKNOWN]]],
     ['/v1/start', '{"process":"p","":1}', [['/', UNKNOWN]]],

@@ -289,7 +289,7 @@ skip('two shards with their own rows', () => {
     }
     expect(new Set(outcomes)).toEqual(new Set(['stored', 'retry']))
     expect(proxies.every((proxy) => proxy.lostAnswers() > 0 && proxy.storedTwice() > 0)).toBe(true)
-  }, 240_000)
+  })
 
   test('hold every event once, each on the shard of its account and process', async () => {
     const found: string[] = []
@@ -327,5 +327,5 @@ skip('two shards with their own rows', () => {
       const [at] = await front.shardsOf([[account, PROCESS]])
       expect(showAll(await ask(stores[at!]!.source, account, PROCESS))).toEqual(ofProcess)
     }
-  }, 240_000)
+  })
 })

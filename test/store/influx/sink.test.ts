@@ -112,13 +112,6 @@ describe('an answer to a write', () => {
     expect(result.reason.length).toBeLessThan(600)
   })
 
-  test('that is a page of HTML means what its status means', async () => {
-    const page = serveStub(
-      () => new Response('<html>Bad Gateway</html>', { status: 502, headers: { 'content-type': 'text/html' } }),
-    )
-    expect(await writeTo(page)).toMatchObject({ kind: 'retry' })
-  })
-
   test('times out and is retried', async () => {
     const result = await writeTo(serveStub(never), 100)
     expect(result).toEqual({ kind: 'retry', reason: 'no answer within 100 ms' })

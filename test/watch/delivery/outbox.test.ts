@@ -66,12 +66,6 @@ describe('a webhook', () => {
     expect((await store.alert('acc_1', 'ale_0'))?.notifiedUs).toBe(now)
   })
 
-  test('gets every notification, also many at once', async () => {
-    await fill(channelOf('cha_1', { target: url('/hook') }), 30)
-    await outboxOf().step()
-    expect(sent()).toEqual(Array.from({ length: 30 }, (_, i) => `msg_${i}`))
-  })
-
   test('is retried with back-off and the same id until it is accepted', async () => {
     await fill(channelOf('cha_1', { target: url('/hook') }), 1)
     receiver.answer = () => new Response('broken', { status: 500 })
@@ -138,18 +132,6 @@ describe('a webhook', () => {
     expect((await store.channel('cha_1'))?.state).toBe('disabled')
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
-})
-
-test('a receiver that does not answer delays no other channel', async () => {
-  await store.addChannel(channelOf('cha_2', { target: url('/fast') }), 10)
-  await fill(channelOf('cha_1', { target: url('/slow') }), 1)
-  await store.commit([opened(alertOf('ale_x', 'wat_1'), [notificationOf('msg_x', 'cha_2')])], new Map(), now)
-  receiver.answer = ({ path }) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
-  const step = outboxOf().step()
-  while (!received.some(({ path }) => path === '/fast')) await Bun.sleep(5)
-  await step
-  expect((await store.channel('cha_1'))?.last?.ok).toBe(false)
-  expect((await store.channel('cha_2'))?.last?.ok).toBe(true)
 })
 
 test('a broken channel with thousands of waiting notifications delays no other channel', async () => {
@@ -279,13 +261,6 @@ test('a node that lost its lease in the middle of a delivery sends nothing more'
   expect(sent()).toEqual(['msg_0', 'msg_1', 'msg_2'])
 })
 
-test('channels that are pending or disabled get nothing', async () => {
-  await fill(channelOf('cha_1', { state: 'pending', target: url('/hook') }), 1)
-  await outboxOf().step()
-  expect(received).toEqual([])
-  expect(await store.outbox()).toEqual({ waiting: 0 })
-})
-
 describe('a notification that is refused', () => {
   const typed = (id: string, type: 'alert.firing' | 'alert.resolved', alert = 'ale_0') => {
     const one = notificationOf(id, 'cha_1', alert)
@@ -324,32 +299,6 @@ describe('a notification that is refused', () => {
     for (let i = 0; i < 3; i++, now += 30e6) await outbox.step()
     expect(sent()).toEqual(ids)
     expect(await store.outbox()).toEqual({ waiting: 0 })
-  })
-
-  test('does not keep the end from a receiver that took a reminder', async () => {
-    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    receiver.answer = () => new Response('no', { status: 400 })
-    const outbox = outboxOf()
-    await outbox.step()
-    receiver.answer = () => new Response('')
-    const reminder = { ...notificationOf('msg_reminder', 'cha_1', 'ale_0') }
-    const notifications = [{ ...reminder, body: { ...reminder.body, type: 'alert.reminder' as const } }]
-    await store.commit([{ kind: 'remind', id: 'ale_0', remindUs: now, notifications }], new Map(), now)
-    await outbox.step()
-    await end()
-    await outbox.step()
-    expect(sent()).toEqual(['msg_0', 'msg_reminder', 'end_ale_0'])
-  })
-
-  test('with a 4xx is tried again: its receiver may have been set up wrongly for a while', async () => {
-    await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-    receiver.answer = () => new Response('', { status: 404 })
-    const outbox = outboxOf()
-    await outbox.step()
-    receiver.answer = () => new Response('')
-    now += 5e6
-    await outbox.step()
-    expect(sent()).toEqual(['msg_0', 'msg_0'])
   })
 
   test.each([
