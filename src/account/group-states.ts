@@ -29,7 +29,6 @@ const SELECT =
   'SELECT fingerprint, process, status, changed_by AS "by", changed_us AS "atUs" FROM exception_group WHERE ' +
   'account = $1'
 
-const COLUMNS = ['account', 'fingerprint', 'process', 'status', 'changed_by', 'changed_us']
 const REPLACE =
   '(account, fingerprint, process) DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by, ' +
   'changed_us = excluded.changed_us'
@@ -44,7 +43,7 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number): G
         const expire = "DELETE FROM exception_group WHERE account = $1 AND status = 'resolved' AND changed_us < $2"
         yield* run(expire, account, nowUs() - RESOLVED_KEPT_US)
         const rows = states.map(({ by, atUs, ...state }) => ({ account, ...state, changed_by: by, changed_us: atUs }))
-        yield* insertRows('exception_group', COLUMNS, rows, REPLACE)
+        yield* insertRows('exception_group', rows, REPLACE)
         const count = 'SELECT count(*) n FROM exception_group WHERE account = $1'
         if ((yield* get<{ n: number }>(count, account))!.n > STATES_MAX)
           throw new Problem(

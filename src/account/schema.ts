@@ -1,5 +1,6 @@
 // The schema of accounts.sqlite as steps: step n leads from version n−1 to n. Never edit a released step; add one.
 // Times are ms since the epoch. Of keys, sessions and links only SHA-256 is kept, of passwords only argon2id.
+import { EXCEPTION_GROUP, MEMBERSHIP, PEOPLE_TABLES, toSqlite } from '../state/shared-tables.ts'
 
 export const migrations: readonly string[] = [
   `
@@ -93,16 +94,7 @@ export const migrations: readonly string[] = [
   ) STRICT, WITHOUT ROWID;
   INSERT INTO account SELECT id, email, email, operator, created_ms FROM former_account;
 
-  CREATE TABLE membership (
-    account  TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
-    person   TEXT NOT NULL REFERENCES person (id) ON DELETE CASCADE,
-    role     TEXT NOT NULL,
-    since_ms INTEGER NOT NULL,
-    PRIMARY KEY (account, person)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX membership_by_person ON membership (person);
-  INSERT INTO membership SELECT id, 'per_' || substr(id, 5), 'owner', created_ms FROM account;
-
+${toSqlite(MEMBERSHIP)}
   CREATE TABLE api_key (
     id            TEXT PRIMARY KEY,
     account       TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
@@ -162,68 +154,10 @@ export const migrations: readonly string[] = [
   DROP TABLE former_series;
   DROP TABLE former_account;
 
-  -- Who a person is to the provider.
-  CREATE TABLE identity (
-    issuer     TEXT NOT NULL,
-    subject    TEXT NOT NULL,
-    person     TEXT NOT NULL REFERENCES person (id) ON DELETE CASCADE,
-    created_ms INTEGER NOT NULL,
-    PRIMARY KEY (issuer, subject)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX identity_by_person ON identity (person);
-
-  CREATE TABLE invitation (
-    id         TEXT PRIMARY KEY,
-    account    TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
-    email      TEXT NOT NULL,
-    role       TEXT NOT NULL,
-    creator    TEXT NOT NULL REFERENCES person (id) ON DELETE CASCADE,
-    hash       TEXT NOT NULL UNIQUE,
-    created_ms INTEGER NOT NULL,
-    ends_ms    INTEGER NOT NULL
-  ) STRICT;
-  CREATE INDEX invitation_by_account ON invitation (account);
-
-  -- What lets a person in once: links that set a new password, and the like.
-  CREATE TABLE ticket (
-    hash    TEXT PRIMARY KEY,
-    kind    TEXT NOT NULL,
-    person  TEXT NOT NULL REFERENCES person (id) ON DELETE CASCADE,
-    ends_ms INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX ticket_by_person ON ticket (person);
-
-  CREATE TABLE audit (
-    seq     INTEGER PRIMARY KEY,
-    account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
-    at_ms   INTEGER NOT NULL,
-    action  TEXT NOT NULL,
-    -- The e-mail address of the person; NULL for a failed sign-in of nobody known.
-    actor   TEXT,
-    -- The key by which the actor acted.
-    actor_key TEXT,
-    -- What it was done to: an id, or an address.
-    target  TEXT,
-    detail  TEXT,
-    address TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX audit_by_account ON audit (account, seq);
-  CREATE INDEX audit_by_age ON audit (at_ms);
-  `,
+${toSqlite(PEOPLE_TABLES)}  `,
   `
   -- The session that a ticket begins ends by then.
   ALTER TABLE ticket ADD COLUMN until_ms INTEGER;
   `,
-  `
-  -- Groups of exceptions that people resolved or ignored.
-  CREATE TABLE exception_group (
-    account     TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
-    fingerprint TEXT NOT NULL,
-    process     TEXT NOT NULL,
-    status      TEXT NOT NULL,
-    changed_by  TEXT NOT NULL,
-    changed_us  INTEGER NOT NULL,
-    PRIMARY KEY (account, fingerprint, process)
-  ) STRICT, WITHOUT ROWID;
-  `,
+  toSqlite(EXCEPTION_GROUP),
 ]

@@ -54,13 +54,9 @@ export function insert(table: string, row: Row, conflict = ''): Script<number> {
 /** Rows of one statement: SQLite takes 32,766 parameters, PostgreSQL 65,535. */
 const ROWS_AT_ONCE = 500
 
-/** By default a row that is there already stays as it is. No two rows may have the same key. */
-export function* insertRows(
-  table: string,
-  columns: readonly string[],
-  rows: readonly Row[],
-  conflict = 'DO NOTHING',
-): Script<void> {
+/** Rows of the same columns, no two with the same key. By default a row that is there already stays as it is. */
+export function* insertRows(table: string, rows: readonly Row[], conflict = 'DO NOTHING'): Script<void> {
+  const columns = Object.keys(rows[0] ?? {})
   const into = `INSERT INTO ${table} (${columns.join(', ')}) VALUES`
   for (const some of inParts(rows))
     yield* run(
@@ -70,13 +66,8 @@ export function* insertRows(
 }
 
 /** Copies in transactions of 500 rows; one that is there already stays as it is. Returns the number of rows. */
-export async function copyRows(
-  database: SqlDatabase,
-  table: string,
-  columns: readonly string[],
-  rows: readonly Row[],
-): Promise<number> {
-  for (const some of inParts(rows)) await database.write(() => insertRows(table, columns, some))
+export async function copyRows(database: SqlDatabase, table: string, rows: readonly Row[]): Promise<number> {
+  for (const some of inParts(rows)) await database.write(() => insertRows(table, some))
   return rows.length
 }
 

@@ -12,10 +12,13 @@ export type CopiedWatches = Readonly<Record<'watch' | 'channel' | 'alert', numbe
 export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Promise<CopiedWatches> {
   const known = await postgres.read(() => all<{ id: string }>('SELECT id FROM account'))
   const accounts = new Set<Value>(known.map(({ id }) => id))
-  const rowsOf = (table: string) => db.query<Row, []>(`SELECT * FROM ${table} ORDER BY 1`).all()
-  // PostgreSQL numbers its rows itself
-  const columnsOf = (row: Row = {}) => Object.keys(row).filter((column) => column !== 'seq')
-  const copyTable = (table: string, rows: readonly Row[]) => copyRows(postgres, table, columnsOf(rows[0]), rows)
+  /** PostgreSQL numbers its rows itself. */
+  const rowsOf = (table: string) =>
+    db
+      .query<Row, []>(`SELECT * FROM ${table} ORDER BY 1`)
+      .all()
+      .map(({ seq: _, ...row }) => row)
+  const copyTable = (table: string, rows: readonly Row[]) => copyRows(postgres, table, rows)
   const copyOwn = (table: string) =>
     copyTable(
       table,

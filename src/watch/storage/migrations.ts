@@ -1,5 +1,19 @@
 // The schema of watches.sqlite as steps: n leads from version n−1 to n. Never edit a released step. Times: epoch µs.
 // Webhook secrets are plain text, because every notification is signed with them; only the file's owner can read it.
+import {
+  ALERT_COLUMNS,
+  MAINTENANCE_TABLES,
+  toSqlite,
+  UNJUDGED_TABLES,
+  WATCH_TABLES,
+} from '../../state/shared-tables.ts'
+
+/** Accounts are in another file. */
+const toWatchesFile = (tables: string): string =>
+  toSqlite(tables.replaceAll(' REFERENCES account (id) ON DELETE CASCADE', '')).replace(
+    /(seq +INTEGER PRIMARY KEY)/g,
+    '$1 AUTOINCREMENT',
+  )
 
 export const migrations: readonly string[] = [
   `
@@ -18,55 +32,7 @@ export const migrations: readonly string[] = [
   CREATE INDEX channel_by_account ON channel (account);
   CREATE UNIQUE INDEX channel_by_confirm ON channel (confirm) WHERE confirm IS NOT NULL;
 
-  CREATE TABLE watch (
-    id         TEXT PRIMARY KEY,
-    account    TEXT NOT NULL,
-    spec       TEXT NOT NULL,
-    created_us INTEGER NOT NULL,
-    since_us   INTEGER NOT NULL,
-    badge      TEXT UNIQUE
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX watch_by_account ON watch (account);
-
-  CREATE TABLE alert (
-    seq         INTEGER PRIMARY KEY AUTOINCREMENT,
-    id          TEXT NOT NULL UNIQUE,
-    account     TEXT NOT NULL,
-    watch       TEXT NOT NULL REFERENCES watch (id) ON DELETE CASCADE,
-    instance    TEXT NOT NULL,
-    condition   TEXT NOT NULL,
-    process     TEXT NOT NULL,
-    meta        TEXT,
-    uid         TEXT,
-    started_us  INTEGER,
-    since_us    INTEGER NOT NULL,
-    resolved_us INTEGER,
-    notified_us INTEGER,
-    remind_us   INTEGER,
-    dismissed   INTEGER NOT NULL DEFAULT 0,
-    summary     TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX alert_by_watch ON alert (watch, seq);
-  CREATE INDEX alert_by_account ON alert (account, seq);
-  CREATE INDEX alert_resolved ON alert (resolved_us);
-  CREATE INDEX alert_dismissed ON alert (dismissed) WHERE dismissed = 1;
-  CREATE INDEX alert_firing ON alert (account) WHERE resolved_us IS NULL;
-
-  CREATE TABLE outbox (
-    seq        INTEGER PRIMARY KEY AUTOINCREMENT,
-    id         TEXT NOT NULL UNIQUE,
-    account    TEXT NOT NULL,
-    channel    TEXT NOT NULL REFERENCES channel (id) ON DELETE CASCADE,
-    alert      TEXT REFERENCES alert (id) ON DELETE CASCADE,
-    body       TEXT NOT NULL,
-    created_us INTEGER NOT NULL,
-    next_us    INTEGER NOT NULL,
-    attempts   INTEGER NOT NULL DEFAULT 0
-  ) STRICT;
-  CREATE INDEX outbox_due ON outbox (next_us);
-  CREATE INDEX outbox_by_channel ON outbox (channel);
-  CREATE INDEX outbox_by_alert ON outbox (alert);
-
+${toWatchesFile(WATCH_TABLES)}
   -- How far an account's watches were judged; Stint was alive and accepted events until alive_us.
   CREATE TABLE progress (account TEXT PRIMARY KEY, judged_us INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE alive (alive_us INTEGER NOT NULL) STRICT;
@@ -102,45 +68,9 @@ export const migrations: readonly string[] = [
   CREATE INDEX outbox_by_channel ON outbox (channel);
   CREATE INDEX outbox_by_alert ON outbox (alert);
 
-  -- The alerts of a watch whose firing a channel was sent, if its vendor keeps one incident per watch.
-  CREATE TABLE incident (
-    channel TEXT NOT NULL REFERENCES channel (id) ON DELETE CASCADE,
-    alert   TEXT NOT NULL REFERENCES alert (id) ON DELETE CASCADE,
-    PRIMARY KEY (channel, alert)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE maintenance (
-    id         TEXT PRIMARY KEY,
-    account    TEXT NOT NULL,
-    spec       TEXT NOT NULL,
-    created_us INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX maintenance_by_account ON maintenance (account);
-  `,
-  `
-  -- identity: the subject, once per watch. episode: as judged (JSON). channels: the ids that got its firing (JSON).
-  ALTER TABLE alert ADD COLUMN identity TEXT;
-  ALTER TABLE alert ADD COLUMN ended_by TEXT;
-  ALTER TABLE alert ADD COLUMN episode TEXT;
-  ALTER TABLE alert ADD COLUMN channels TEXT;
-  ALTER TABLE alert ADD COLUMN acked_by TEXT;
-  ALTER TABLE alert ADD COLUMN acked_us INTEGER;
-  CREATE UNIQUE INDEX alert_identity ON alert (watch, identity);
-  -- changed: when its conditions were changed (JSON). A deleted watch is kept while its alerts are listed.
-  ALTER TABLE watch ADD COLUMN changed TEXT;
-  ALTER TABLE watch ADD COLUMN deleted_us INTEGER;
-  `,
-  `
-  -- Accounts whose watches could not be judged for long: the notice about it, and the channels that got it (JSON).
-  CREATE TABLE unjudged (
-    account  TEXT PRIMARY KEY,
-    id       TEXT NOT NULL,
-    since_us INTEGER NOT NULL,
-    channels TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  -- The clock was set back: these times came twice. An earlier version kept them in blind, ending before they begin.
-  CREATE TABLE set_back (until_us INTEGER PRIMARY KEY, since_us INTEGER NOT NULL) STRICT;
-  INSERT INTO set_back SELECT from_us, to_us FROM blind WHERE from_us > to_us;
+${toWatchesFile(MAINTENANCE_TABLES)}  `,
+  toWatchesFile(ALERT_COLUMNS),
+  `${toWatchesFile(UNJUDGED_TABLES)}
   DELETE FROM blind WHERE from_us > to_us;
   `,
 ]
