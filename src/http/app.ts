@@ -12,7 +12,7 @@ import { mountAudit } from './accounts/audit-routes.ts'
 import { mountKeys } from './accounts/key-routes.ts'
 import { mountOidc, type OidcDeps } from './accounts/oidc-routes.ts'
 import { mountPeople } from './accounts/people-routes.ts'
-import { mountReset, type ResetRoutesDeps } from './accounts/reset-routes.ts'
+import { mountReset } from './accounts/reset-routes.ts'
 import { createNoteDone, type PeopleDeps } from './accounts/session-answers.ts'
 import { problemResponse } from './answers.ts'
 import { type AuthorizeDeps, createAuthorize, createNameOf } from './authorize.ts'
@@ -40,7 +40,7 @@ import { mountWatches } from './watches/watch-routes.ts'
 export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
   /** Limits requests under /api; applies while intake is limited. */
   readonly readLimit: RateLimit
-  readonly gate: Omit<GateDeps, 'limitBadKeys' | 'rateLimitHeaders'>
+  readonly gate: Pick<GateDeps, 'rateLimit' | 'refusal' | 'stamp'>
   readonly intake: IntakeDeps
   readonly accounts: PeopleDeps
   /** Stint terminates TLS itself: browsers must then never use plain http. */
@@ -51,7 +51,6 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
-  readonly reset: Omit<ResetRoutesDeps, 'log'>
   /** Absent without a provider of identities. */
   readonly oidc?: OidcDeps
   nowNs(): bigint
@@ -85,11 +84,10 @@ const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>)
 }
 
 export function createApp(deps: AppDeps) {
-  const { log, intake } = deps
-  const { limitBadKeys } = deps
+  const { log, intake, keyHeader, keyInvalid, findKey, limitBadKeys } = deps
   const rateLimitHeaders = deps.gate.rateLimit.limit > 0 ? createRateLimitHeaders() : undefined
   const gate: GateDeps = {
-    ...deps.gate,
+    ...{ ...deps.gate, keyHeader, keyInvalid, findKey },
     ...(limitBadKeys && { limitBadKeys }),
     ...(rateLimitHeaders && { rateLimitHeaders }),
   }
@@ -152,17 +150,13 @@ export function createApp(deps: AppDeps) {
     .use(v1Routes(event))
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
-    .use(pingRoutes({ ...batch, findKey: gate.findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
+    .use(pingRoutes({ ...batch, findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
     .use(questionRoutes({ authorize, questions: deps.questions, shared, changes: deps.changes }))
     .use(consoleRoutes(deps))
   const noteDone = createNoteDone(deps.accounts)
   const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone })
-  mountAccount(mounts, deps.accounts)
-  mountKeys(mounts, deps.accounts)
-  mountPeople(mounts, deps.accounts)
-  mountAudit(mounts, deps.accounts)
+  for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
-  mountReset(mounts, { ...deps.reset, log })
   mountWatches(mounts, deps.watch, nameOf)
   mountGroups(mounts, deps.changeGroup, nameOf, shared)
   mountChanges(mounts, deps.changes)
@@ -171,5 +165,5 @@ export function createApp(deps: AppDeps) {
   mountOperations(mounts, deps)
   if (rateLimitHeaders !== undefined) app.wrap(rateLimitHeaders.wrap as unknown as Wrapper)
   if (deps.hasTls) app.wrap(tellTlsOnly as unknown as Wrapper)
-  return app.use(swaggerRoutes({ described: app, keyHeader: gate.keyHeader }))
+  return app.use(swaggerRoutes({ described: app, keyHeader }))
 }

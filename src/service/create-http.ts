@@ -39,11 +39,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
   const isOwnHost = createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0)
   const audit = createAudit(rooms)
-  async function auditReset(email: string, request: Request): Promise<void> {
-    const person = await accounts.people.find(email)
-    const account = person && (await accounts.people.landing(person.id)).account
-    await audit('password_reset', { ...(account && { account }), actor: email, address: addressOf(request) })
-  }
   return createApp({
     log,
     keyHeader,
@@ -56,9 +51,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     readLimit: createRateLimit(clock, READS_PER_SECOND),
     hasTls: config.tls !== undefined,
     gate: {
-      keyHeader,
-      keyInvalid,
-      findKey: accounts.findKey,
       rateLimit: createRateLimit(clock, config.rateLimit),
       refusal: (destination, account) => spools[destination].refusal(account),
       stamp: stampClock.next,
@@ -70,7 +62,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       addressOf,
       isOwnHost,
       nowMs: () => Math.floor(clock.wallUs() / 1000),
-      ...linksOf(rooms),
+      ...mailsOf(rooms),
       passwordSignIn: config.passwordSignIn,
       ...(config.oidc && { providerName: config.oidc.name }),
       isSecure: (request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy),
@@ -85,7 +77,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     changeGroup: rooms.changeGroup,
     changes: rooms.changes,
     watch: rooms.watches,
-    reset: resetOf(rooms, { addressOf, audit: auditReset }),
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,
@@ -131,26 +122,37 @@ function createAudit({ metrics, log, accounts }: Rooms): AppDeps['accounts']['au
 const RESETS = { limit: 10, windowS: 3600, maxEntries: 10_000 }
 const LINKS = { limit: 30, windowS: 3600, maxEntries: 10_000 }
 
-/** Invitations: how they are limited and mailed. */
-function linksOf({ config, clock, log, watches }: Rooms) {
-  const { mailer } = watches
-  const mailInvitation: AppDeps['accounts']['mailInvitation'] = async (to, { by, account, url }) => {
-    const text =
-      `${by} invites you to the account ${oneLine(account)} on Stint.\n\nTo accept within 7 days, open this link:\n` +
-      `${url}\n\nIf you do not know ${by}, ignore this e-mail.`
-    await mailer!.send({
+/** Links that people get by e-mail: how they are limited and mailed. */
+function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
+  const send = (to: string, subject: string, text: string, url: string, kind: string) =>
+    mailer!.send({
       to,
-      subject: '[Stint] Invitation',
+      subject: `[Stint] ${subject}`,
       text,
       html: linkedHtml(text, url),
-      id: `invitation-${clock.wallUs()}`,
+      id: `${kind}-${clock.wallUs()}`,
     })
+  const mails: Pick<AppDeps['accounts'], 'mailInvitation' | 'mailReset'> = {
+    async mailInvitation(to, { by, account, url }) {
+      const text =
+        `${by} invites you to the account ${oneLine(account)} on Stint.\n\nTo accept within 7 days, open this link:\n` +
+        `${url}\n\nIf you do not know ${by}, ignore this e-mail.`
+      await send(to, 'Invitation', text, url, 'invitation')
+    },
+    async mailReset(to, url) {
+      const text =
+        'Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this ' +
+        `link:\n${url}\n\n` +
+        'Otherwise ignore this e-mail: your password stays as it is.'
+      await send(to, 'Set a new password', text, url, 'reset')
+    },
   }
   return {
     linkLimiter: createAttemptLimiter({ clock, ...LINKS }),
+    resetLimiter: createAttemptLimiter({ clock, ...RESETS }),
     publicUrl: () => config.publicUrl ?? localUrl(config),
-    ...(mailer && { mailInvitation }),
-    mailFailed: (err: unknown) => log.warn({ err }, 'an invitation could not be mailed'),
+    ...(mailer && mails),
+    mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
   }
 }
 
@@ -169,28 +171,6 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
-
-function resetOf(rooms: Rooms, origin: Pick<AppDeps['reset'], 'addressOf' | 'audit'>): AppDeps['reset'] {
-  const { config, clock, accounts, watches } = rooms
-  const { mailer } = watches
-  return {
-    accounts,
-    limiter: createAttemptLimiter({ clock, ...RESETS }),
-    passwordSignIn: config.passwordSignIn,
-    send:
-      mailer &&
-      (async (to, url) => {
-        const text =
-          'Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this ' +
-          `link:\n${url}\n\n` +
-          'Otherwise ignore this e-mail: your password stays as it is.'
-        const html = linkedHtml(text, url)
-        await mailer.send({ to, subject: '[Stint] Set a new password', text, html, id: `reset-${clock.wallUs()}` })
-      }),
-    publicUrl: () => config.publicUrl ?? localUrl(config),
-    ...origin,
-  }
-}
 
 function intakeOf({
   config,

@@ -1,5 +1,5 @@
 // The account and the password. Sessions are in sessions.ts.
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type StringOptions, Type } from '@sinclair/typebox'
 import { IssuedKey, NEW_KEY } from './keys.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
@@ -29,40 +29,32 @@ export const NewPassword = Type.String({
 })
 export const GivenPassword = Type.String({ format: 'password', maxLength: GIVEN_MAX })
 
-export const SignUp = closed({
+/** A text that is only compared. */
+export const Given = (description: string, more: StringOptions = {}) =>
+  Type.String({ ...more, maxLength: GIVEN_MAX, description })
+
+const SignUp = closed({
   email: Email,
   password: NewPassword,
   setup_code: Type.Optional(
-    Type.String({
-      maxLength: GIVEN_MAX,
-      description:
-        'Required for the first account where SETUP_CODE is set or others can reach the port: SETUP_CODE, or ' +
+    Given(
+      'Required for the first account where SETUP_CODE is set or others can reach the port: SETUP_CODE, or ' +
         'without it the code that the log shows at the start.',
-    }),
+    ),
   ),
 })
-export type SignUp = Static<typeof SignUp>
-
-export const ChangePassword = closed({ current_password: GivenPassword, new_password: NewPassword })
-export type ChangePassword = Static<typeof ChangePassword>
 
 /** The password is optional to the schema, so that a missing one is answered like a wrong one. */
-export const DeleteAccount = closed({
-  id: Type.String({ maxLength: GIVEN_MAX, description: 'The id of the account of this session.' }),
+const DeleteAccount = closed({
+  id: Given('The id of the account of this session.'),
   password: Type.Optional(
-    Type.String({
-      format: 'password',
-      maxLength: GIVEN_MAX,
-      description: 'Required, unless you signed in by the provider at most five minutes ago.',
-    }),
+    Given('Required, unless you signed in by the provider at most five minutes ago.', { format: 'password' }),
   ),
   operator: Type.Optional(
-    Type.String({
-      maxLength: GIVEN_MAX,
-      description:
-        'The id of the account that becomes the operator, or the e-mail address that made it. Required when the ' +
+    Given(
+      'The id of the account that becomes the operator, or the e-mail address that made it. Required when the ' +
         'operator deletes its account while there are others.',
-    }),
+    ),
   ),
 })
 
@@ -79,10 +71,6 @@ export type SignUpState = Static<typeof SignUpState>
 
 export const NewAccount = Type.Object({ account: Account, key: IssuedKey })
 export type NewAccount = Static<typeof NewAccount>
-
-export const ChangeAccount = closed({ name: GivenName('Example Ltd') })
-
-const AccountAnswer = Type.Object({ account: Account })
 
 /** An example. */
 export const ACCOUNT: Account = {
@@ -137,8 +125,8 @@ export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
   access: 'own',
   audit: 'account_renamed',
   summary: 'Rename the account',
-  body: jsonBody(ChangeAccount, { name: 'Example Ltd' }),
-  answers: { 200: json('The account', AccountAnswer, { account: ACCOUNT }) },
+  body: jsonBody(closed({ name: GivenName('Example Ltd') }), { name: 'Example Ltd' }),
+  answers: { 200: json('The account', Type.Object({ account: Account }), { account: ACCOUNT }) },
 })
 
 export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
@@ -146,7 +134,7 @@ export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
   access: 'self',
   audit: 'password_changed',
   summary: 'Change the password; ends all other sessions',
-  body: jsonBody(ChangePassword, {
+  body: jsonBody(closed({ current_password: GivenPassword, new_password: NewPassword }), {
     current_password: 'correct horse battery staple',
     new_password: 'seven green lamps at noon',
   }),
@@ -155,16 +143,12 @@ export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
 })
 
 // A new password by e-mail, where SMTP is set up.
-export const RequestReset = closed({ email: Type.String({ maxLength: GIVEN_MAX, examples: ['ada@example.com'] }) })
-
+const RequestReset = closed({ email: Type.String({ maxLength: GIVEN_MAX, examples: ['ada@example.com'] }) })
 const ResetRequested = Type.Object({
   sent: Type.Literal(true, { description: 'The same for addresses without an account.' }),
 })
-
-export const ResetPassword = closed({
-  token: Type.String({ maxLength: GIVEN_MAX, description: 'From the link.' }),
-  new_password: NewPassword,
-})
+/** The token of a link. */
+export const Token = Given('From the link.')
 
 export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
   tag: 'account',
@@ -180,7 +164,7 @@ export const RESET_PASSWORD = defineRoute('POST /api/password/reset', {
   tag: 'account',
   access: 'anyone',
   summary: 'Set a new password by a link; ends all sessions',
-  body: jsonBody(ResetPassword, {
+  body: jsonBody(closed({ token: Token, new_password: NewPassword }), {
     token: 'q0a1B2c3D4e5F6g7H8i9J0k',
     new_password: 'seven green lamps at noon',
   }),

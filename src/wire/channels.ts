@@ -1,6 +1,6 @@
 // Channels: where notifications go.
 import { type Static, Type } from '@sinclair/typebox'
-import { CHANNEL_KINDS, type ChannelKind, type ChannelMember, HIDDEN } from './channel-kinds.ts'
+import { CHANNEL_KINDS, type ChannelMember, HIDDEN } from './channel-kinds.ts'
 import { CONDITIONS } from './conditions.ts'
 import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
@@ -52,7 +52,7 @@ const Filters = {
 
 export const CreateChannel = closed({
   name: WatchName,
-  kind: choice(CHANNEL_KINDS as [ChannelKind, ...ChannelKind[]]),
+  kind: choice(CHANNEL_KINDS),
   ...Type.Partial(Type.Object(MEMBERS)).properties,
   ...Filters,
 })
@@ -71,12 +71,12 @@ export const ChangeChannel = closed({
 })
 export type ChangeChannel = Static<typeof ChangeChannel>
 
-export const CHANNEL_STATES = ['untested', 'delivered', 'failing', 'pending', 'disabled'] as const
+const CHANNEL_STATES = ['untested', 'delivered', 'failing', 'pending', 'disabled'] as const
 
 const Common = {
   id: Type.String(),
   name: Type.String(),
-  kind: choice(CHANNEL_KINDS as [ChannelKind, ...ChannelKind[]]),
+  kind: choice(CHANNEL_KINDS),
   url: Type.Optional(
     Type.String({ description: `Secret parts are ${HIDDEN}; for a viewer everything after the host.` }),
   ),
@@ -115,7 +115,7 @@ export const ChangedChannel = Type.Object({ channel: Channel, changed: Type.Bool
 export type ChangedChannel = Static<typeof ChangedChannel>
 export const Channels = Type.Object({ channels: Type.Array(Channel) })
 export type Channels = Static<typeof Channels>
-export const TestAnswer = Type.Object({ detail: Type.String({ description: "The receiver's answer." }) })
+const TestAnswer = Type.Object({ detail: Type.String({ description: "The receiver's answer." }) })
 
 const CHANNEL: Channel = {
   id: 'cha_9d3k7f1w5b8r2t6y',
@@ -194,28 +194,29 @@ export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
 })
 
 const LINK_PROBLEMS = ['not_found', 'rate_limited', 'internal', 'store_unavailable'] as const
-const Token = Type.String({ description: 'From the link.' })
-const link = { tag: 'watches', access: 'anyone', ownParameters: { token: Token } } as const
+const ownParameters = { token: Type.String({ description: 'From the link.' }) }
+const link = { tag: 'watches', access: 'anyone', ownParameters } as const
+const page = (description: string) => ({ 200: { description, body: '<!doctype html>…' } })
 
 export const ASK_CONFIRMATION = defineRoute('GET /api/channels/confirm', {
   ...link,
   summary: 'Show the page that confirms an e-mail address',
   description: 'It changes nothing: scanners open links.',
-  answers: { 200: { description: 'A page with a button', body: '<!doctype html>…' } },
+  answers: page('A page with a button'),
   problems: LINK_PROBLEMS,
 })
 
 export const CONFIRM_CHANNEL = defineRoute('POST /api/channels/confirm', {
   ...link,
   summary: 'Confirm an e-mail address',
-  answers: { 200: { description: 'It is confirmed', body: '<!doctype html>…' } },
+  answers: page('It is confirmed'),
   problems: [...LINK_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const ASK_UNSUBSCRIPTION = defineRoute('GET /api/channels/unsubscribe', {
   ...link,
   summary: 'Show the page that unsubscribes an e-mail address',
-  answers: { 200: { description: 'A page with a button', body: '<!doctype html>…' } },
+  answers: page('A page with a button'),
   problems: LINK_PROBLEMS,
 })
 
@@ -223,6 +224,6 @@ export const UNSUBSCRIBE_CHANNEL = defineRoute('POST /api/channels/unsubscribe',
   ...link,
   summary: 'Disable the channel of an e-mail address, by the link in each of its e-mails',
   description: 'Mail programs send this request by themselves (RFC 8058).',
-  answers: { 200: { description: 'It is disabled', body: '<!doctype html>…' } },
+  answers: page('It is disabled'),
   problems: [...LINK_PROBLEMS, ...WRITE_PROBLEMS],
 })

@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_KINDS, FAMILIES } from '../event/event.ts'
 import { defineRoute, json, jsonBody, LOCAL_QUESTION } from './route.ts'
-import { choice, orNull, pageOf, Time } from './shapes.ts'
+import { choice, closed, orNull, pageOf, Time } from './shapes.ts'
 
 export const DeadLetter = Type.Object({
   id: Type.String({ description: 'Begins with the NODE_ID of the node that holds it, unless that is 0: `2-17`.' }),
@@ -19,8 +19,6 @@ export const DeadLetter = Type.Object({
 })
 export type DeadLetter = Static<typeof DeadLetter>
 
-export const DeadLetterPage = pageOf('dead', DeadLetter)
-
 export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
   ...LOCAL_QUESTION,
   summary: 'List dead letters',
@@ -29,7 +27,7 @@ export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
     'accounts, for the operator.',
   parameters: ['all', 'limit', 'cursor'],
   answers: {
-    200: json('The dead letters', DeadLetterPage, {
+    200: json('The dead letters', pageOf('dead', DeadLetter), {
       dead: [
         {
           id: '17',
@@ -70,10 +68,9 @@ export const DROP_DEAD_LETTER = defineRoute('DELETE /api/dead/:id', {
   answers: { 204: { description: 'It is deleted' } },
 })
 
-export const BuryHeld = Type.Object(
-  { reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why; each of the dead letters has it.' }) },
-  { additionalProperties: false },
-)
+const BuryHeld = closed({
+  reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why; each of the dead letters has it.' }),
+})
 
 export const BuriedHeld = Type.Object({
   families: Type.Array(choice(FAMILIES), {

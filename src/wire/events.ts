@@ -84,7 +84,6 @@ export const EVENT_BODIES = {
 } as const satisfies Record<EventKind, unknown>
 
 export const Created = closed({ at: Time })
-export type Created = Static<typeof Created>
 
 const AT = '2026-11-20T21:52:42.171920000Z'
 const MARK = { process: 'nightly import', meta: 'region eu', uid: '3f2a9c1e-1b2c-4d5e-8f90-123456789abc' }
@@ -182,7 +181,6 @@ export const BatchAnswer = Type.Object({
     description: 'One answer per event, in order: its time, or the problem with it.',
   }),
 })
-export type BatchAnswer = Static<typeof BatchAnswer>
 
 const TWO_EVENTS = [
   { kind: 'start', process: 'nightly import', meta: 'region eu' },

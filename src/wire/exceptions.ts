@@ -14,8 +14,6 @@ export const ExceptionText = Type.Object({
 })
 export type ExceptionText = Static<typeof ExceptionText>
 
-export const ExceptionPage = pageOf('exceptions', ExceptionText)
-
 /** A group's status, who set it and when: of a regressed one, who resolved it. */
 const Status = {
   status: choice(GROUP_STATUSES, { description: 'A `regressed` group was resolved and has occurred since.' }),
@@ -79,7 +77,7 @@ export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
   description: 'Newest first.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'limit', 'cursor'],
   answers: {
-    200: json('The exceptions', ExceptionPage, {
+    200: json('The exceptions', pageOf('exceptions', ExceptionText), {
       exceptions: [
         {
           at: '2026-11-20T21:52:42.171920000Z',

@@ -33,7 +33,7 @@ export type KeyAnswer = Static<typeof KeyAnswer>
 export const Keys = Type.Object({ keys: Type.Array(Key) })
 export type Keys = Static<typeof Keys>
 
-export const CreateKey = closed({
+const CreateKey = closed({
   name: GivenName('nightly import', 'A name to recognise the key by.'),
   scopes: Type.Optional(
     Type.Array(choice(SCOPES), {
@@ -48,7 +48,7 @@ export const CreateKey = closed({
   ),
 })
 
-export const RotateKey = closed({
+const RotateKey = closed({
   overlap_seconds: Type.Optional(
     Type.Integer({
       minimum: 0,
@@ -81,9 +81,7 @@ export const LIST_KEYS = defineRoute('GET /api/keys', {
   access: 'viewKeys',
   summary: 'List the keys, including those that ended in the last 30 days',
   description: 'Owners see all keys of the account, other members and keys those that they created.',
-  answers: {
-    200: json('Keys, newest first', Keys, { keys: [KEY] }),
-  },
+  answers: { 200: json('Keys, newest first', Keys, { keys: [KEY] }) },
 })
 
 export const CREATE_KEY = defineRoute('POST /api/keys', {
@@ -112,15 +110,11 @@ export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
   answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer, { key: NEW_KEY }) },
 })
 
-const OneKey = Type.Object({ key: Key })
-
 export const TAKE_KEY = defineRoute('POST /api/keys/:id/take', {
   tag: 'keys',
   access: 'own',
   audit: 'key_taken',
   summary: 'Take over the key of another member, or of one who has left',
   description: 'The key keeps working when its creator leaves.',
-  answers: {
-    200: json('The key', OneKey, { key: KEY }),
-  },
+  answers: { 200: json('The key', Type.Object({ key: Key }), { key: KEY }) },
 })

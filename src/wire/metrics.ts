@@ -28,9 +28,7 @@ export const MetricRow = Type.Object({
 })
 export type MetricRow = Static<typeof MetricRow>
 
-export const MetricPage = pageOf('points', MetricPoint)
-
-export const MetricSeries = Type.Object({ rows: Type.Array(MetricRow) })
+const MetricAnswer = Type.Union([pageOf('points', MetricPoint), Type.Object({ rows: Type.Array(MetricRow) })])
 
 export const FIND_METRICS = defineRoute('GET /api/metrics', {
   ...QUESTION,
@@ -40,7 +38,7 @@ export const FIND_METRICS = defineRoute('GET /api/metrics', {
     'name and bucket, with `by=meta` also per meta; `limit` and `cursor` cannot be combined with it.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'by', 'every', 'tz', 'limit', 'cursor'],
   answers: {
-    200: json('The metrics', Type.Union([MetricPage, MetricSeries]), {
+    200: json('The metrics', MetricAnswer, {
       points: [
         {
           at: '2026-11-20T21:52:42.171920000Z',

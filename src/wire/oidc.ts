@@ -1,6 +1,6 @@
 // Signing in at the company's provider (OpenID Connect), and by a one-time code.
 import { type Static, Type } from '@sinclair/typebox'
-import { GIVEN_MAX } from './accounts.ts'
+import { Given } from './accounts.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { SESSION, Session } from './sessions.ts'
@@ -56,15 +56,11 @@ export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
   },
 })
 
-export const SignInByCode = closed({
-  code: Type.String({ maxLength: GIVEN_MAX, description: 'From `/api/session/code`.' }),
-})
-
 export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
   tag: 'session',
   access: 'anyone',
   summary: 'Sign in by a one-time code',
-  body: jsonBody(SignInByCode, { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
+  body: jsonBody(closed({ code: Given('From `/api/session/code`.') }), { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
   answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
   problems: ['credentials_invalid', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })

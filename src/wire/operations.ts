@@ -3,33 +3,27 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { defineRoute, json, LOCAL_QUESTION } from './route.ts'
 import { Count, choice, Time } from './shapes.ts'
 
-export const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
-export type SpoolHealth = Static<typeof SpoolHealth>
+const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
 
-export const DELIVERY_STATES = ['idle', 'shipping', 'retrying', 'parked'] as const
-
-export const DestinationHealth = Type.Object({
+const DestinationHealth = Type.Object({
   store: Type.String(),
-  state: choice(DELIVERY_STATES),
+  state: choice(['idle', 'shipping', 'retrying', 'parked']),
   reason: Type.Optional(Type.String({ description: 'Why delivery is paused; only the operator sees it.' })),
   since: Time,
 })
-export type DestinationHealth = Static<typeof DestinationHealth>
 
 const both = <T extends TSchema>(schema: T) => Type.Object({ points: schema, exceptions: schema })
 
-export const WatchHealth = Type.Object({
+const WatchHealth = Type.Object({
   firing: Count,
   unknown: Type.Boolean({
     description: 'The watches could not be judged for a minute: a store is away. They stay as they are.',
   }),
   waiting: Type.Integer({ minimum: 0, description: 'Notifications of all accounts that are not delivered yet.' }),
 })
-export type WatchHealth = Static<typeof WatchHealth>
 
-export const HEALTH_WARNINGS = ['node_id_in_use', 'events_split', 'node_silent'] as const
-
-export const HealthWarning = Type.Object({ code: choice(HEALTH_WARNINGS), detail: Type.String() })
+const WARNINGS = ['node_id_in_use', 'events_split', 'node_silent'] as const
+export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>
 
 export const Health = Type.Object({
@@ -50,8 +44,12 @@ export const Health = Type.Object({
 })
 export type Health = Static<typeof Health>
 
-const SPOOL: SpoolHealth = { records: 3, bytes: 4096, oldest_s: 0.4 }
-const DESTINATION: DestinationHealth = { store: 'influxdb', state: 'shipping', since: '2026-11-20T21:52:42.171920000Z' }
+const SPOOL: Health['spools']['points'] = { records: 3, bytes: 4096, oldest_s: 0.4 }
+const DESTINATION: Health['destinations']['points'] = {
+  store: 'influxdb',
+  state: 'shipping',
+  since: '2026-11-20T21:52:42.171920000Z',
+}
 
 export const SHOW_HEALTH = defineRoute('GET /api/health', {
   ...LOCAL_QUESTION,

@@ -1,6 +1,6 @@
 // Members of an account and invitations into it.
 import { type Static, Type } from '@sinclair/typebox'
-import { Email, GIVEN_MAX, NewPassword } from './accounts.ts'
+import { Email, NewPassword, Token } from './accounts.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { ROLES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
@@ -12,12 +12,7 @@ const RoleOf = choice(ROLES)
 export const Member = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOf, since: TimeMs })
 export type Member = Static<typeof Member>
 
-export const Invitation = Type.Object({
-  id: Type.String(),
-  email: Type.String(),
-  role: RoleOf,
-  expires_at: TimeMs,
-})
+export const Invitation = Type.Object({ id: Type.String(), email: Type.String(), role: RoleOf, expires_at: TimeMs })
 export type Invitation = Static<typeof Invitation>
 
 export const Members = Type.Object({ members: Type.Array(Member), invitations: Type.Array(Invitation) })
@@ -25,11 +20,6 @@ export type Members = Static<typeof Members>
 
 export const MemberAnswer = Type.Object({ member: Member })
 export type MemberAnswer = Static<typeof MemberAnswer>
-
-export const ChangeMember = closed({ role: RoleOf })
-
-export const Invite = closed({ email: Email, role: RoleOf })
-export type Invite = Static<typeof Invite>
 
 export const NewInvitation = Type.Object({
   invitation: Type.Object({
@@ -39,12 +29,6 @@ export const NewInvitation = Type.Object({
   }),
 })
 export type NewInvitation = Static<typeof NewInvitation>
-
-const Token = Type.String({ maxLength: GIVEN_MAX, description: 'From the link.' })
-
-export const LookInvitation = closed({ token: Token })
-export const AcceptInvitation = closed({ token: Token, password: Type.Optional(NewPassword) })
-export type AcceptInvitation = Static<typeof AcceptInvitation>
 
 export const Invited = Type.Object({
   account: Type.Object({ name: Type.String() }),
@@ -83,7 +67,7 @@ export const CHANGE_MEMBER = defineRoute('PATCH /api/members/:id', {
   audit: 'member_changed',
   summary: 'Change the role of a member',
   description: 'Works at once, on every node. The last owner cannot step down.',
-  body: jsonBody(ChangeMember, { role: 'member' }),
+  body: jsonBody(closed({ role: RoleOf }), { role: 'member' }),
   answers: { 200: json('The member', MemberAnswer, { member: EXAMPLE.member }) },
   problems: ['owner_needed'],
 })
@@ -107,7 +91,7 @@ export const INVITE = defineRoute('POST /api/invitations', {
   audit: 'member_invited',
   summary: 'Invite a person by e-mail address',
   description: 'The link is good once, for 7 days. It is mailed where SMTP_URL is set.',
-  body: jsonBody(Invite, { email: 'cy@example.com', role: 'viewer' }),
+  body: jsonBody(closed({ email: Email, role: RoleOf }), { email: 'cy@example.com', role: 'viewer' }),
   answers: {
     201: json('The invitation; its link is shown this once', NewInvitation, {
       invitation: { ...EXAMPLE.invitation, url: 'https://stint.example.com/#/invitation?token=q0a1…', mailed: true },
@@ -128,7 +112,7 @@ export const LOOK_INVITATION = defineRoute('POST /api/invitations/look', {
   tag: 'members',
   access: 'anyone',
   summary: 'Show what an invitation is for',
-  body: jsonBody(LookInvitation, { token: 'q0a1B2c3D4e5F6g7H8i9J0k' }),
+  body: jsonBody(closed({ token: Token }), { token: 'q0a1B2c3D4e5F6g7H8i9J0k' }),
   answers: {
     200: json('The invitation', Invited, {
       account: { name: 'Example Ltd' },
@@ -147,7 +131,10 @@ export const ACCEPT_INVITATION = defineRoute('POST /api/invitations/accept', {
   description:
     'With a password for an address that is new here: creates the person and signs in. A person who exists ' +
     'accepts from their own session.',
-  body: jsonBody(AcceptInvitation, { token: 'q0a1B2c3D4e5F6g7H8i9J0k', password: 'seven green lamps at noon' }),
+  body: jsonBody(closed({ token: Token, password: Type.Optional(NewPassword) }), {
+    token: 'q0a1B2c3D4e5F6g7H8i9J0k',
+    password: 'seven green lamps at noon',
+  }),
   answers: { 201: json('The session, in the account of the invitation', Session, SESSION) },
   problems: [...STRANGER_PROBLEMS, ...WRITE_PROBLEMS, 'not_found', 'session_invalid', 'invitation_for_another'],
 })

@@ -6,7 +6,7 @@ import { ROLES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, TimeMs } from './shapes.ts'
 
-export const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
+const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
 
 export const Person = Type.Object({ id: Type.String(), email: Type.String() })
 export type Person = Static<typeof Person>
@@ -22,8 +22,6 @@ export const Session = Type.Object({
   accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: choice(ROLES) })),
 })
 export type Session = Static<typeof Session>
-
-export const EnterAccount = closed({ id: Type.String({ maxLength: GIVEN_MAX }) })
 
 export const SessionEntry = Type.Object({
   id: Type.String(),
@@ -103,7 +101,7 @@ export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
   access: 'self',
   summary: 'Show another account of yours in this session',
   description: 'Pages that still show the account before are refused with `account_changed`.',
-  body: jsonBody(EnterAccount, { id: 'acc_5k0c2v9d1xw7q3ma' }),
+  body: jsonBody(closed({ id: Type.String({ maxLength: GIVEN_MAX }) }), { id: 'acc_5k0c2v9d1xw7q3ma' }),
   answers: { 200: json('The session', Session, SESSION) },
   problems: ['not_found', ...WRITE_PROBLEMS],
 })

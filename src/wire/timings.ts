@@ -88,12 +88,7 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
     'now, an abandoned start and an orphan end count at their mark.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'sort', 'metric', 'limit', 'cursor'],
-  answers: {
-    200: json('The timings', TimingPage, {
-      timings: [EXAMPLE],
-      next: null,
-    }),
-  },
+  answers: { 200: json('The timings', TimingPage, { timings: [EXAMPLE], next: null }) },
 })
 
 export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {

@@ -47,10 +47,12 @@ export interface PeopleDeps {
   nowMs(): number
   /** The address under which people reach the console. */
   publicUrl(): string
-  /** Logs that an invitation could not be mailed. */
+  /** Keyed by the client's address and by the e-mail address: links that set a new password. */
+  readonly resetLimiter: AttemptLimiter
   mailFailed(error: unknown): void
-  /** Resolves once the e-mail is handed to the server for mail. Absent without SMTP. */
+  /** Both resolve once the e-mail is handed to the server for mail. Absent without SMTP. */
   readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>
+  readonly mailReset?: (to: string, url: string) => Promise<void>
 }
 
 export const answerAccount = ({ id, email, name, createdMs }: Account, isOperator: boolean): wire.Account => ({

@@ -65,6 +65,7 @@ export function mountPeopleRoutes(
     onDeleted() {},
     passwordSignIn: true,
     nowMs: () => clock.wallUs() / 1000,
+    resetLimiter: createAttemptLimiter({ clock, limit: 10, windowS: 3600, maxEntries: 100 }),
     linkLimiter: createAttemptLimiter({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
     publicUrl: () => 'https://stint.example.com',
     mailFailed() {},
