@@ -1,7 +1,6 @@
 // The last events of a process, in each runtime that is here: at the end of its work, at a signal, and with a server
 // that does not answer.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { findDeno, findNode, missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -113,25 +112,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     await slow.stop()
   })
 
-  here('events that cannot be sent at the end stay in the backlog, or are reported with the reason', async () => {
-    const backlog = join(dir, `left-${name}`)
-    const script = await start(
-      `
-      const kept = createStint({ exitWaitMs: 100, backlog: process.env.BACKLOG })
-      kept.run('kept', () => {})
-      const lost = createStint({ exitWaitMs: 100 })
-      lost.run('lost', () => {})
-      process.exit(0)
-    `,
-      'http://127.0.0.1:1',
-      { BACKLOG: backlog },
-    )
-    expect(await script.exited).toBe(0)
-    expect(await script.output()).toMatch(/^stint: 2 events dropped: the process ended before [^\n]*\n$/)
-    const [file] = readdirSync(backlog)
-    expect(readFileSync(join(backlog, file!), 'utf8').trimEnd().split('\n')).toHaveLength(2)
-  })
-
   here('a failing run in a process that lives on does not wait for Stint', async () => {
     const script = await start(
       `
@@ -205,19 +185,6 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     await script.exited
     expect(await script.output()).toContain(name === 'deno' ? 'on purpose' : 'true')
     expect(kindsOf(`${name} thread`)).toEqual(['start', 'exception', 'end'])
-  })
-
-  here('SIGTERM ends a process that does not handle it, by that signal, after the last events', async () => {
-    const script = await start(`
-      const { start } = createStint({ exitWaitMs: 20_000 })
-      start('${name} ended')
-      setInterval(() => {}, 1000)
-      console.log('ready')
-    `)
-    await script.prints('ready')
-    script.kill('SIGTERM')
-    expect(await script.exited).toBe(128)
-    expect(kindsOf(`${name} ended`)).toEqual(['start'])
   })
 
   here('a process that handles SIGTERM decides itself', async () => {

@@ -1,11 +1,10 @@
-// Two nodes with their accounts in PostgreSQL, behind HAProxy and before the same ClickHouse: real processes, stopped and killed for real.
+// Two nodes with their accounts in PostgreSQL, before the same ClickHouse: real processes, stopped and killed for real.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { engineMissing } from '../support/engine.ts'
 import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
 import { missing } from '../support/needs.ts'
-import { readAll, untilShipped } from '../support/oracle.ts'
 import { takePort } from '../support/ports.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
@@ -14,7 +13,6 @@ import { until } from '../support/until.ts'
 
 const EMAIL = 'ada@example.com'
 const PASSWORD = 'a long enough password of a test'
-const CLIENTS = 6
 const CANNOT_RUN = engineMissing ?? missing('postgresql')
 
 const clickHouseOn = (port: number, dir: string): FaultServer =>
@@ -160,63 +158,6 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
     await until('sign-in works again', async () => (await signIn(first.url)).status === 201)
   })
 
-  test.skipIf(missing('haproxy') !== undefined)(
-    'behind HAProxy, with nodes killed under load, each event that was retried until it was accepted is stored once',
-    async () => {
-      const port = takePort()
-      const config = join(dir, 'haproxy.cfg')
-      writeFileSync(config, haproxyConfig(port, [first, second]))
-      const haproxy = Bun.spawn(['haproxy', '-db', '-f', config], { stdout: 'ignore', stderr: 'ignore' })
-      try {
-        const url = `http://127.0.0.1:${port}`
-        const balanced = callerOf(url, ada)
-        await until('HAProxy answers', () =>
-          fetch(`${url}/livez`).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
-        )
-        const startMs = Date.now() - 60_000
-        let accepted = 0
-        let retries = 0
-        async function send(n: number): Promise<void> {
-          const event = { process: 'balanced', at: new Date(startMs + n).toISOString(), items: { n } }
-          for (;;) {
-            const answer = await balanced.post('/v1/metrics', event).catch(() => undefined)
-            if (answer?.status === 201) break
-            retries++
-            await Bun.sleep(20) // as a client does between two tries
-          }
-          accepted++
-        }
-        let next = 0
-        let isOver = false
-        const clients = Array.from({ length: CLIENTS }, async () => {
-          while (!isOver) await send(next++)
-        })
-        for (const node of [first, second]) {
-          const before = accepted
-          await until('the load runs', () => accepted > before + 20)
-          await node.kill()
-          const killed = accepted
-          await until('the other node carries the load', () => accepted > killed + 20)
-          await node.start()
-        }
-        isOver = true
-        await Promise.all(clients)
-        expect(retries).toBeGreaterThan(0)
-        await Promise.all([first, second].map((node) => untilShipped(node.url, 60_000)))
-        const points = await readAll<{ value: number }>(balanced, '/api/metrics?process=balanced', 'points')
-        const all = Array.from({ length: next }, (_, n) => n)
-        expect(points.map(({ value }) => value).sort((a, b) => a - b)).toEqual(all)
-        expect((await signIn(url)).status).toBe(201)
-      } finally {
-        haproxy.kill()
-        await haproxy.exited
-      }
-    },
-  )
-
   test('the statement log of PostgreSQL contains no password, key, token or hash', async () => {
     const key = await createKey(first.url)
     const log = postgres.log().replaceAll(/\$argon2id\$[^']*\$A{43}\$A{43}'/g, '') // a default that no password has
@@ -226,21 +167,3 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
       expect(log.includes(secret)).toBe(false)
   })
 })
-
-const haproxyConfig = (port: number, nodes: readonly StintProcess[]): string => `
-defaults
-  mode http
-  timeout connect 1s
-  timeout client 30s
-  timeout server 30s
-frontend stint
-  bind 127.0.0.1:${port}
-  default_backend nodes
-backend nodes
-  balance roundrobin
-  option httpchk GET /readyz
-  option redispatch
-  retries 3
-  default-server check inter 200ms fall 2 rise 1
-${nodes.map(({ url }, i) => `  server node${i + 1} ${new URL(url).host}`).join('\n')}
-`

@@ -32,9 +32,6 @@ export const findPythonPackages = (): string | undefined =>
 
 export const findMypy = (): string | undefined => existing(join(CACHE, 'python/bin/mypy'))
 
-/** https://github.com/bdd/runitor: pings around a command. */
-export const findRunitor = (): string | undefined => Bun.which('runitor') ?? existing(join(CACHE, 'runitor'))
-
 const existing = (path: string): string | undefined => (existsSync(path) ? path : undefined)
 
 const resolves = (module: string): boolean => {
@@ -79,7 +76,6 @@ const PROBES = {
   'python-packages': () =>
     findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
   mypy: () => (findMypy() ? undefined : 'no mypy in ~/.cache/stint; test/support/install-runtimes gets it'),
-  runitor: () => (findRunitor() ? undefined : 'no runitor in PATH or ~/.cache/stint'),
   postgresql: () => (findPostgres() ? undefined : 'no PostgreSQL in /usr/lib/postgresql'),
   prometheus: () =>
     Bun.which('prometheus') && Bun.which('promtool') ? undefined : 'no prometheus and promtool in PATH',
@@ -88,7 +84,6 @@ const PROBES = {
       ? undefined
       : 'not root, or no buildah, debootstrap and runc in PATH',
   go: () => (Bun.which('go') ? undefined : 'no go in PATH'),
-  haproxy: () => (Bun.which('haproxy') ? undefined : 'no haproxy in PATH'),
   chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
 } as const
 

@@ -5,7 +5,6 @@ import { timeUs } from '../../../src/event/stamp.ts'
 import { readPing } from '../../../src/http/ping/ping-routes.ts'
 import type { Rooms } from '../../../src/service/open-rooms.ts'
 import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
-import { findRunitor, missing } from '../../support/needs.ts'
 
 let app: TestApp
 let token: string
@@ -66,6 +65,21 @@ describe('a ping', () => {
       { kind: 'exception', uid: '0a1b', exception: `broken-${signal}: ${how}\ndisk full` },
       { kind: 'end', uid: '0a1b', failed: true },
     ])
+  })
+
+  test('as runitor sends it, by POST with a UUID as rid and the exit code at the end', async () => {
+    for (const [slug, code, kinds] of [
+      ['runitor-ok', 0, ['start', 'end']],
+      ['runitor-bad', 3, ['start', 'exception', 'end failed']],
+    ] as const) {
+      const rid = crypto.randomUUID()
+      for (const signal of ['start', code])
+        expect((await ping(`${slug}/${signal}?create=0&rid=${rid}`, { method: 'POST', body: 'output' })).status).toBe(
+          200,
+        )
+      expect(await summary(slug)).toEqual([...kinds])
+      for (const event of await eventsOf(slug)) expect(event).toMatchObject({ uid: rid })
+    }
   })
 
   test('by HEAD counts; /log is accepted and ignored', async () => {
@@ -164,23 +178,4 @@ test.each([
   const found = readPing(path)
   if (expected === undefined) expect(found).toBeUndefined()
   else expect(found).toMatchObject({ token: 't', ...expected })
-})
-
-describe.skipIf(missing('runitor') !== undefined)('runitor', () => {
-  test.each([
-    ['runitor-ok', 'echo fine', 0, ['start', 'end']],
-    ['runitor-bad', 'echo broken; exit 3', 3, ['start', 'exception', 'end failed']],
-  ] as const)('%s', async (slug, command, code, expected) => {
-    const { PATH = '' } = process.env
-    const flags = ['-api-url', `${app.url}/ping`, '-slug', slug, '--', 'sh', '-c', command]
-    const child = Bun.spawn([findRunitor()!, ...flags], {
-      env: { PATH, PING_KEY: token },
-      stdout: 'ignore',
-      stderr: 'ignore',
-    })
-    expect(await child.exited).toBe(code)
-    expect(await summary(slug)).toEqual([...expected])
-    const uids = new Set((await eventsOf(slug)).map((event) => (event as { uid?: string }).uid))
-    expect([...uids]).toEqual([expect.stringMatching(/^[0-9a-f-]{36}$/)])
-  })
 })
