@@ -52,6 +52,7 @@ export function register(program: Program, io: Io): void {
     .argument('[text]', 'default: standard input, of which the last 15,000 characters are sent')
     .action(async (process: string, text: string | undefined, options: Options) => {
       const exception = text ?? endOf(await io.readStdin())
+      if (exception.trim() === '') throw new CliError('the text of the exception is empty: nothing was sent')
       await send('exception', { process, ...options, exception }, io)
     })
 }
@@ -59,10 +60,12 @@ export function register(program: Program, io: Io): void {
 /** The name is what comes before the last `=`. */
 function parseItem(text: string, others: Items = {}): Items {
   const at = text.lastIndexOf('=')
+  const name = text.slice(0, at)
   const value = text.slice(at + 1)
-  if (at < 1 || value.trim() === '' || !Number.isFinite(Number(value)))
+  if (at < 1 || !/^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(value) || !Number.isFinite(Number(value)))
     throw invalidArgument('Expected NAME=VALUE with a finite number, such as rows=120.')
-  return { ...others, [text.slice(0, at)]: Number(value) }
+  if (Object.hasOwn(others, name)) throw invalidArgument(`The metric ${JSON.stringify(name)} is named twice.`)
+  return { ...others, [name]: Number(value) }
 }
 
 function endOf(text: string): string {

@@ -63,7 +63,7 @@ describe('one event', () => {
     expect(stint.events[0]!.body.exception).toBe(stdin.slice(-15_000))
   })
 
-  test.each(['rows', 'rows=', '=3', 'rows=x', 'rows=Infinity', 'rows= '])(
+  test.each(['rows', 'rows=', '=3', 'rows=x', 'rows=Infinity', 'rows= ', 'rows=0x10', 'rows=1_0'])(
     'metric %j is a usage error',
     async (item) => {
       const stint = listen()
@@ -73,6 +73,18 @@ describe('one event', () => {
       expect(stint.events).toEqual([])
     },
   )
+
+  test.each([
+    [['metric', 'p', 'rows=1', 'rows=2'], 2, 'The metric "rows" is named twice.'],
+    [['exception', 'p', ''], 1, 'nothing was sent'],
+    [['exception', 'p'], 1, 'nothing was sent'],
+  ])('%j is refused', async (args, code, why) => {
+    const stint = listen()
+    const { exitCode, stderr } = await createPerson(stint.url).run(args, { env })
+    expect(exitCode).toBe(code)
+    expect(stderr).toContain(why)
+    expect(stint.events).toEqual([])
+  })
 
   test('a refused event exits with 1 and names the flag', async () => {
     const errors = [{ pointer: '/uid', detail: 'may only hold a-z, 0-9, - and _' }]

@@ -137,7 +137,8 @@ function convert(schema: unknown): unknown {
   const converted: Json = { ...rest }
   if (constant !== undefined) converted.enum = [constant]
   if (Array.isArray(examples)) converted.example ??= examples[0]
-  if (isObject(patternProperties)) converted.additionalProperties ??= convert(Object.values(patternProperties)[0])
+  // What matches no pattern is refused by `additionalProperties: false`, which would refuse everything here.
+  if (isObject(patternProperties)) converted.additionalProperties = convert(Object.values(patternProperties)[0])
   for (const one of ['items', 'additionalProperties'])
     if (isObject(converted[one])) converted[one] = convert(converted[one])
   if (isObject(converted.properties)) converted.properties = mapValues(converted.properties, convert)

@@ -52,9 +52,12 @@ export const metric: MetricCondition<Given, MetricRule> = {
     rule.windowUs === before.windowUs &&
     episode?.figure !== undefined &&
     crosses(rule, episode.figure),
-  summarize(subject, { name, above, below, of, window }, { figure = 0 }) {
-    const side = above === undefined ? `below ${below}` : `above ${above}`
-    return `${subjectName(subject)}: ${name} is ${side} (${of} of ${window}: ${Number(figure.toPrecision(6))})`
+  summarize(subject, given, { figure = 0 }) {
+    const rule = metric.toRule(given)
+    // As short as it can be while it is on the same side of the limit.
+    const shown = [6, 9, 12, 15].map((digits) => Number(figure.toPrecision(digits)))
+    const text = shown.find((rounded) => crosses(rule, rounded) === crosses(rule, figure)) ?? figure
+    return `${subjectName(subject)}: ${given.name} is ${rule.side} ${rule.than} (${given.of} of ${given.window}: ${text})`
   },
   summarizeEnd: (alert, untilUs) =>
     `${subjectName(alert)}: the metric is back at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)}`,

@@ -22,6 +22,11 @@ describe('schemas', () => {
       Type.Record(Type.String(), Type.Literal(1), { minProperties: 1 }),
       { type: 'object', minProperties: 1, additionalProperties: { type: 'number', enum: [1] } },
     ],
+    [
+      'a record of named members that is closed',
+      Type.Record(Type.String({ pattern: '^[a-z]$' }), Type.String(), { additionalProperties: false }),
+      { type: 'object', additionalProperties: { type: 'string' } },
+    ],
     ['a list', Type.Array(orNull(Type.String())), { type: 'array', items: { type: 'string', nullable: true } }],
     ['the words of a fault', Type.String({ fault: 'must be short' }), { type: 'string' }],
     [

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { metric } from '../../../src/watch/conditions/metric.ts'
 import { type MetricRule, type MetricState, stepMetric } from '../../../src/watch/rules/metric.ts'
 
 const rule = (over: Partial<MetricRule> = {}): MetricRule => ({
@@ -35,4 +36,15 @@ test('with `for`, the figure must have been across at every evaluation for so lo
       }
     }),
   )
+})
+
+test.each([
+  [{ above: 10 }, 10.0000001, '10.0000001'],
+  [{ above: 10 }, 10.00000000000001, '10.00000000000001'],
+  [{ below: 10 }, 9.9999999, '9.9999999'],
+  [{ above: 0.1 }, 0.1 + 0.2, '0.3'],
+])('the text of %j shows %p as %s', (limit, figure, text) => {
+  const given = { name: 'rows', of: 'last', window: '1m', ...limit } as const
+  const summary = metric.summarize({ process: 'p', meta: null } as never, given as never, { figure } as never)
+  expect(summary).toEndWith(`(last of 1m: ${text})`)
 })
