@@ -2,16 +2,9 @@
 // only a mark and its two neighbours, so the InfluxDB source applies it while marks stream in.
 import type { MarkName } from '../event/event.ts'
 import { compare, comparePlaces } from './order.ts'
-import type { Timing, TimingSelection, TimingState } from './source.ts'
+import type { StoredMark, Timing, TimingSelection, TimingState } from './source.ts'
 
-/** A mark as a store holds it; '' = without meta, without uid. Marks of one account. */
-export interface StoredMark {
-  readonly process: string
-  readonly meta: string
-  readonly uid: string
-  readonly mark: MarkName
-  /** The mark's time; several marks may share it. */
-  readonly ns: bigint
+export interface StampedMark extends StoredMark {
   /** Its identity: the time and the digits that make it unique. */
   readonly stamp: bigint
 }
@@ -43,7 +36,7 @@ export interface PairingQuestion {
  * start and now], abandoned and orphan their one mark. It is in the range when first < toNs and last ≥ fromNs: a run
  * that ends at exactly fromNs is in, one that starts at exactly toNs is not.
  */
-export function pairMarks(marks: readonly StoredMark[], question: PairingQuestion): Timing[] {
+export function pairMarks(marks: readonly StampedMark[], question: PairingQuestion): Timing[] {
   const { asOfNs } = question
   const seen = asOfNs === undefined ? marks : marks.filter((mark) => !arrivedAfter(mark, asOfNs))
   const groups = Map.groupBy(seen, ({ process, meta, uid }) => JSON.stringify([process, meta, uid]))
@@ -54,16 +47,16 @@ export function pairMarks(marks: readonly StoredMark[], question: PairingQuestio
 }
 
 /** A mark as the rule sees it. */
-export interface Moment<T extends Time> {
+export interface TimedMark<T extends Time> {
   readonly mark: MarkName
   readonly at: T
 }
 
 /** The timing that a mark settles, by its neighbours in its group; undefined for a start that its end settles. */
 export function judgeMark<T extends Time>(
-  before: Moment<T> | undefined,
-  mark: Moment<T>,
-  after: Moment<T> | undefined,
+  before: TimedMark<T> | undefined,
+  mark: TimedMark<T>,
+  after: TimedMark<T> | undefined,
   { maxRun, runningSince }: Pick<PairingBounds<T>, 'maxRun' | 'runningSince'>,
 ): TimingState | undefined {
   if (mark.mark !== 'start') {
@@ -83,7 +76,7 @@ export const isWithin = <T extends Time>(
 ): boolean => first < to && (last >= from || (state === 'running' && nowReaches))
 
 /** The timing of a mark in the given state; `before` is the mark before it in its group. */
-export function toTiming(state: TimingState, mark: StoredMark, before: StoredMark | undefined): Timing {
+export function toTiming(state: TimingState, mark: StampedMark, before: StampedMark | undefined): Timing {
   const { process, meta, uid, ns } = mark
   const isPaired = state === 'completed' || state === 'failed'
   const first = isPaired ? before! : mark
@@ -102,17 +95,17 @@ export function toTiming(state: TimingState, mark: StoredMark, before: StoredMar
  * Whether a mark certainly arrived after `asOfNs`: its time is later and was given at arrival (lane 0, an even stamp).
  * A mark's own time (lane 1, odd) may lie up to 5 minutes ahead. Page 2 must not show marks newer than page 1.
  */
-export const arrivedAfter = ({ ns, stamp }: Pick<StoredMark, 'ns' | 'stamp'>, asOfNs: bigint): boolean =>
+export const arrivedAfter = ({ ns, stamp }: Pick<StampedMark, 'ns' | 'stamp'>, asOfNs: bigint): boolean =>
   ns > asOfNs && stamp % 2n === 0n
 
 /** The order of marks within a group. */
-export const compareMarks = (a: StoredMark, b: StoredMark): number =>
+export const compareMarks = (a: StampedMark, b: StampedMark): number =>
   compare(a.ns, b.ns) || MARK_RANK[a.mark] - MARK_RANK[b.mark] || compare(a.stamp, b.stamp)
 
 export const MARK_RANK: Readonly<Record<MarkName, number>> = { start: 0, end: 1, failed: 2 }
 
-const pairGroup = (group: readonly StoredMark[], bounds: PairingBounds<bigint>): Timing[] => {
-  const moments = group.map(({ mark, ns }): Moment<bigint> => ({ mark, at: ns }))
+const pairGroup = (group: readonly StampedMark[], bounds: PairingBounds<bigint>): Timing[] => {
+  const moments = group.map(({ mark, ns }): TimedMark<bigint> => ({ mark, at: ns }))
   return group.flatMap((mark, i) => {
     const moment = moments[i]!
     const state = judgeMark(moments[i - 1], moment, moments[i + 1], bounds)
@@ -122,7 +115,7 @@ const pairGroup = (group: readonly StoredMark[], bounds: PairingBounds<bigint>):
   })
 }
 
-const isPair = <T extends Time>(start: Moment<T> | undefined, end: Moment<T>, maxRun: T): boolean =>
+const isPair = <T extends Time>(start: TimedMark<T> | undefined, end: TimedMark<T>, maxRun: T): boolean =>
   start?.mark === 'start' && end.mark !== 'start' && gap(start.at, end.at) <= maxRun
 
 /** TypeScript has no type for "two numbers or two bigints", which `-` takes. */

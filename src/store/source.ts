@@ -233,12 +233,13 @@ export interface ProcessSelection extends Selection {
   readonly byMeta?: boolean
 }
 
-/** Marks as they are stored, for the evaluation of watches. */
-export interface MarkRow {
+/** A mark as a store returns it; '' = without meta, without uid. */
+export interface StoredMark {
   readonly process: string
   readonly meta: string
   readonly uid: string
   readonly mark: MarkName
+  /** Its time; several marks may share it. */
   readonly ns: bigint
 }
 
@@ -253,9 +254,9 @@ export interface PointSource {
   /** Whether pages of all, completed or failed timings rarely read the whole window: its marks need not be counted. */
   readonly pagesStopEarly?: true
   /** Newest first, at most `maxRows`, about `perSeries` per process and meta. A mark sent twice may come twice. */
-  findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<MarkRow[]>
+  findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<StoredMark[]>
   /** The newest start of each process and meta, in any order. */
-  findNewestStarts(q: MarkSelection): Promise<Pick<MarkRow, 'process' | 'meta' | 'ns'>[]>
+  findNewestStarts(q: MarkSelection): Promise<Pick<StoredMark, 'process' | 'meta' | 'ns'>[]>
   /**
    * Follows the rule of store/pair-marks.ts over `marksWindow`, newest first by first mark; `states` absent = any.
    * `slowest`: only completed and failed ones, longest first, then newest; the `ns` of a place is then the length.

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { MarkName } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { formatStampNs } from '../../src/event/stamp.ts'
-import type { PairingQuestion, StoredMark } from '../../src/store/pair-marks.ts'
+import type { PairingQuestion, StampedMark } from '../../src/store/pair-marks.ts'
 
 export const S = 1_000_000_000n
 /** A day on which nothing else happens. */
@@ -36,8 +36,8 @@ const rawMark: fc.Arbitrary<RawMark> = fc.record({
 })
 
 /** Each history is a process of its own; its nodes are its own too. */
-function toMarks(history: readonly RawMark[], i: number): StoredMark[] {
-  const marks = history.map(({ mark, meta, uid, slot, jitterUs, node, lane }): StoredMark => {
+function toMarks(history: readonly RawMark[], i: number): StampedMark[] {
+  const marks = history.map(({ mark, meta, uid, slot, jitterUs, node, lane }): StampedMark => {
     const process = `history ${String(i).padStart(2, '0')}`
     const ns = BASE_NS + BigInt(slot) * SLOT_NS + BigInt(jitterUs) * 1000n
     const atArrival = ns + BigInt(4 * (2 * i + node))
@@ -53,7 +53,7 @@ function toMarks(history: readonly RawMark[], i: number): StoredMark[] {
   return [...new Map(marks.map((mark) => [identity(mark), mark])).values()]
 }
 
-function stampWithOwnTime({ mark, ns, ...names }: Omit<StoredMark, 'stamp'>): bigint {
+function stampWithOwnTime({ mark, ns, ...names }: Omit<StampedMark, 'stamp'>): bigint {
   const atUs = Number(ns / 1000n)
   const kind = mark === 'start' ? 'start' : 'end'
   const event = {
@@ -67,13 +67,13 @@ function stampWithOwnTime({ mark, ns, ...names }: Omit<StoredMark, 'stamp'>): bi
 }
 
 /** What InfluxDB keeps one point of: in these histories no two runs of a series share a stamp. */
-const identity = ({ process, meta, mark, stamp }: StoredMark) => JSON.stringify([process, meta, mark, String(stamp)])
+const identity = ({ process, meta, mark, stamp }: StampedMark) => JSON.stringify([process, meta, mark, String(stamp)])
 
 /** A node stamps one event per µs; events with their own time may share it. */
 const stampKey = ({ slot, jitterUs, node, lane, mark, meta, uid }: RawMark) =>
   JSON.stringify(lane === 0 ? [slot, jitterUs, node] : [slot, jitterUs, mark, meta, uid])
 
-export const histories = (count: number, minLength = 0, maxLength = 14): fc.Arbitrary<StoredMark[]> =>
+export const histories = (count: number, minLength = 0, maxLength = 14): fc.Arbitrary<StampedMark[]> =>
   fc
     .array(fc.uniqueArray(rawMark, { minLength, maxLength, selector: stampKey }), {
       minLength: count,
@@ -93,12 +93,12 @@ export const question: fc.Arbitrary<PairingQuestion> = fc
   })
 
 /** No event lies further ahead of the clock than 5 minutes. */
-export const until = (marks: readonly StoredMark[], { nowNs }: PairingQuestion): StoredMark[] =>
+export const until = (marks: readonly StampedMark[], { nowNs }: PairingQuestion): StampedMark[] =>
   marks.filter(({ ns }) => ns <= nowNs + MAX_AHEAD_NS)
 
 export interface Wave {
   readonly nowNs: bigint
-  readonly arrived: readonly StoredMark[]
+  readonly arrived: readonly StampedMark[]
 }
 
 /** A history as its marks reach the store: at ascending moments, many of them late, none more than 5 minutes before its time. */
@@ -116,7 +116,7 @@ export const arrivals = (count: number): fc.Arbitrary<Wave[]> =>
     .map(({ marks, firstSlot, steps, delays }) => {
       const nows: bigint[] = []
       for (const step of steps) nows.push((nows.at(-1) ?? BASE_NS + BigInt(firstSlot) * SLOT_NS) + step)
-      const waves = nows.map((nowNs) => ({ nowNs, arrived: [] as StoredMark[] }))
+      const waves = nows.map((nowNs) => ({ nowNs, arrived: [] as StampedMark[] }))
       for (const mark of marks) {
         const first = nows.findIndex((nowNs) => mark.ns <= nowNs + MAX_AHEAD_NS)
         const wave = waves[first + delays.next().value]

@@ -10,7 +10,7 @@ import { createInfluxClient } from '../../src/store/influx/client.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import { compare } from '../../src/store/order.ts'
-import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import type {
   PlainTiming,
   PointSource,
@@ -89,13 +89,13 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
     afterAll(() => trial?.close())
 
     /** Stores the marks under an account of their own; some of them twice, as after a crash. */
-    async function store(marks: readonly StoredMark[]): Promise<string> {
+    async function store(marks: readonly StampedMark[]): Promise<string> {
       const account = `account-${++accounts}`
       await write(account, marks)
       return account
     }
 
-    async function write(account: string, marks: readonly StoredMark[]): Promise<void> {
+    async function write(account: string, marks: readonly StampedMark[]): Promise<void> {
       const events = marks.map(
         ({ process, meta, uid, mark, stamp }): Mark => ({
           ...{ account, process, meta, uid },
@@ -127,7 +127,7 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
       await fc.assert(
         fc.asyncProperty(arrivals(5), async (waves) => {
           const account = `account-${++accounts}`
-          const marks: StoredMark[] = []
+          const marks: StampedMark[] = []
           for (const { nowNs, arrived } of waves) {
             marks.push(...arrived)
             await write(account, arrived)
@@ -148,20 +148,23 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
       )
     })
 
-    const start = (stamp: bigint, more: Partial<StoredMark> = {}): StoredMark => ({
+    const start = (stamp: bigint, more: Partial<StampedMark> = {}): StampedMark => ({
       ...{ process: 'p', meta: '', uid: '', mark: 'start' },
       ...{ stamp, ns: BigInt(timeUs(parseStampNs(stamp))) * 1000n },
       ...more,
     })
-    const end = (stamp: bigint, more: Partial<StoredMark> = {}): StoredMark => ({ ...start(stamp, more), mark: 'end' })
-    const failed = (stamp: bigint, more: Partial<StoredMark> = {}): StoredMark => ({
+    const end = (stamp: bigint, more: Partial<StampedMark> = {}): StampedMark => ({
+      ...start(stamp, more),
+      mark: 'end',
+    })
+    const failed = (stamp: bigint, more: Partial<StampedMark> = {}): StampedMark => ({
       ...start(stamp, more),
       mark: 'failed',
     })
     const T = 1_767_225_600_000_000_000n
     const wide = { fromNs: T - MAX_RUN_NS, toNs: T + 3n * MAX_RUN_NS, nowNs: T + 3n * MAX_RUN_NS, maxRunNs: MAX_RUN_NS }
 
-    test.each<[string, StoredMark[], Partial<PairingQuestion>]>([
+    test.each<[string, StampedMark[], Partial<PairingQuestion>]>([
       ['no marks at all', [], {}],
       ['an end exactly MAX_RUN after its start', [start(T), end(T + MAX_RUN_NS)], {}],
       ['an end a microsecond later than that', [start(T), end(T + MAX_RUN_NS + 1000n)], {}],
@@ -292,14 +295,14 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
 }
 
 /** The whole answer, and its figures. */
-async function compareAnswers(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
+async function compareAnswers(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   expect(plain(inOrder(await source.findTimings(q, { limit: 10_000 })))).toEqual(plain(inOrder(pairMarks(marks, q))))
   for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }, { byMeta: true, newest: true }])
     compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
 }
 
 /** The panels ask for neither the slowest nor quantiles of one's choice. */
-async function compareSlowest(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
+async function compareSlowest(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   const ended = pairMarks(marks, q).filter(({ state }) => state === 'completed' || state === 'failed')
   const lengths = (timings: readonly Timing[]) => timings.map(({ startedNs, endedNs }) => endedNs! - startedNs!)
   const slowest = await source.findTimings({ ...q, slowest: true }, { limit: 10_000 })
@@ -319,7 +322,7 @@ async function compareSlowest(source: PointSource, marks: readonly StoredMark[],
 }
 
 /** Pages and filters hold parts of the whole answer. */
-async function compareParts(source: PointSource, marks: readonly StoredMark[], q: TimingSelection): Promise<void> {
+async function compareParts(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   const whole = pairMarks(marks, q)
   const all = await source.findTimings(q, { limit: 10_000 })
   const limit = Math.ceil(whole.length / 3) + 1

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { marksWindow } from '../../src/store/order.ts'
-import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import type { Timing } from '../../src/store/source.ts'
 import { histories, question, until } from '../contract/histories.ts'
 import { settledNs } from '../support/summarize-timings.ts'
@@ -19,7 +19,7 @@ const overlaps =
     const last = timing.state === 'running' ? nowNs : settledNs(timing)
     return timing.place.ns < toNs && (last >= fromNs || timing.place.ns >= fromNs)
   }
-const check = (property: (marks: StoredMark[], q: PairingQuestion) => void) =>
+const check = (property: (marks: StampedMark[], q: PairingQuestion) => void) =>
   fc.assert(
     fc.property(histories(3), question, (marks, q) => property(until(marks, q), q)),
     { numRuns: 1000 },

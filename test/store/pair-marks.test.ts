@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { MarkName } from '../../src/event/event.ts'
-import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 
 const MAX_RUN = 100n
 const wide: PairingQuestion = { fromNs: 0n, toNs: 100_000n, maxRunNs: MAX_RUN, nowNs: 10_000n }
 
-const mark = (mark: MarkName, ns: bigint, uid = '', meta = '', process = 'p', stamp = ns): StoredMark => ({
+const mark = (mark: MarkName, ns: bigint, uid = '', meta = '', process = 'p', stamp = ns): StampedMark => ({
   process,
   meta,
   uid,
@@ -18,7 +18,7 @@ const end = (ns: bigint, uid?: string, meta?: string, process?: string) => mark(
 const failed = (ns: bigint, uid?: string) => mark('failed', ns, uid)
 
 /** `state started→ended`, newest first. */
-const states = (marks: StoredMark[], question: Partial<PairingQuestion> = {}) =>
+const states = (marks: StampedMark[], question: Partial<PairingQuestion> = {}) =>
   pairMarks(marks, { ...wide, ...question }).map(
     ({ state, startedNs, endedNs }) => `${state} ${startedNs ?? ''}→${endedNs ?? ''}`,
   )

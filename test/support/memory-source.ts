@@ -3,7 +3,7 @@ import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
 import { bucketNs, compare, comparePlaces, groupTie, LAST_NS } from '../../src/store/order.ts'
-import { pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
+import { pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import {
   type Buckets,
   type ExceptionRow,
@@ -43,7 +43,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
     )
   const within = (q: Selection, kinds: readonly Event['kind'][]) =>
     select(q, kinds).filter((event) => timeNs(event.stamp) >= q.fromNs && timeNs(event.stamp) < q.toNs)
-  const marks = (q: Selection): StoredMark[] =>
+  const marks = (q: Selection): StampedMark[] =>
     select(q, ['start', 'end']).flatMap((event) =>
       event.kind === 'start' || event.kind === 'end'
         ? [
@@ -116,7 +116,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
 
   const isAmong = (q: MarkSelection) => {
     const { fromNs, toNs, processes } = q
-    return ({ process, ns }: StoredMark) =>
+    return ({ process, ns }: StampedMark) =>
       ns >= fromNs && ns < toNs && (processes === undefined || processes.includes(process))
   }
 
@@ -124,7 +124,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
     points: {
       async findMarks(q) {
         const counts = new Map<string, number>()
-        const isFew = ({ process, meta }: StoredMark) => {
+        const isFew = ({ process, meta }: StampedMark) => {
           const count = (counts.get(`${process}\0${meta}`) ?? 0) + 1
           counts.set(`${process}\0${meta}`, count)
           return count <= (q.perSeries ?? Number.POSITIVE_INFINITY)

@@ -1,6 +1,6 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
 import { bucketNs, compare } from '../../src/store/order.ts'
-import { type PairingQuestion, pairMarks, type StoredMark } from '../../src/store/pair-marks.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import type { Buckets, NewestRuns, Timing, TimingSummaryRow } from '../../src/store/source.ts'
 
 export interface SummaryQuestion extends PairingQuestion, Buckets {
@@ -19,7 +19,7 @@ export interface SummaryQuestion extends PairingQuestion, Buckets {
  *
  * Ordered by bucket, then process, then meta, by code units.
  */
-export function summarizeTimings(marks: readonly StoredMark[], question: SummaryQuestion): TimingSummaryRow[] {
+export function summarizeTimings(marks: readonly StampedMark[], question: SummaryQuestion): TimingSummaryRow[] {
   const { byMeta, everyNs, bounds, fromNs, toNs } = question
   const isSeries = everyNs !== undefined || bounds !== undefined
   const timings = pairMarks(marks, question).filter((timing) => {

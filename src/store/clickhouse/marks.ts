@@ -1,5 +1,5 @@
 // Raw marks for the evaluation of watches, which pairs them itself.
-import type { MarkRow, MarkSelection, PointSource } from '../source.ts'
+import type { MarkSelection, PointSource, StoredMark } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
 
@@ -17,7 +17,7 @@ export function createMarkQuestions(
     async findMarks(q) {
       const { sql, params } = from(q)
       const each = q.perSeries === undefined ? '' : ` LIMIT {each:UInt32} BY process, meta`
-      const rows = await select<Omit<MarkRow, 'mark' | 'ns'> & { name: MarkRow['mark']; ns: Ns }>(
+      const rows = await select<Omit<StoredMark, 'mark' | 'ns'> & { name: StoredMark['mark']; ns: Ns }>(
         `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns ${sql} ORDER BY at DESC${each} ` +
           'LIMIT {max:UInt32}',
         { ...params, max: q.maxRows, ...(q.perSeries !== undefined && { each: q.perSeries }) },
@@ -27,7 +27,7 @@ export function createMarkQuestions(
     },
     async findNewestStarts(q) {
       const { sql, params } = from(q)
-      const rows = await select<Pick<MarkRow, 'process' | 'meta'> & { ns: Ns }>(
+      const rows = await select<Pick<StoredMark, 'process' | 'meta'> & { ns: Ns }>(
         `SELECT process, meta, ${nsText('max(at)')} AS ns ${sql} AND mark = 'start' GROUP BY process, meta`,
         params,
         q,

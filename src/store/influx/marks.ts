@@ -1,6 +1,6 @@
 // Raw marks for the evaluation of watches, which pairs them itself.
 import { compare } from '../order.ts'
-import type { MarkRow, MarkSelection } from '../source.ts'
+import type { MarkSelection, StoredMark } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
 import { behindStamps, ceilSecond, floorSecond, fluxTime, whereTags } from './selection.ts'
@@ -20,16 +20,16 @@ export async function findMarks(
   client: InfluxClient,
   bucket: string,
   q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number },
-): Promise<MarkRow[]> {
+): Promise<StoredMark[]> {
   if (q.processes?.length === 0) return []
   const reader = createMarkReader(client, bucket, selectionOf(q), { tail: q.perSeries })
   const second = (ns: bigint) => Number(ns / 1_000_000_000n)
   const series = await readNewest(reader, second(floorSecond(q.fromNs)), second(ceilSecond(q.toNs)), q.maxRows)
   const rows = series.flatMap(({ subject, marks }) =>
-    marks.map(({ mark, uid, at }): MarkRow => ({ ...subject, uid, mark, ns: BigInt(at) * 1000n })),
+    marks.map(({ mark, uid, at }): StoredMark => ({ ...subject, uid, mark, ns: BigInt(at) * 1000n })),
   )
   const left = new Map<string, number>()
-  const isFew = ({ process, meta }: MarkRow) => {
+  const isFew = ({ process, meta }: StoredMark) => {
     const key = `${process}\0${meta}`
     const n = left.get(key) ?? q.perSeries ?? Number.POSITIVE_INFINITY
     left.set(key, n - 1)

@@ -13,7 +13,7 @@ import { comparePlaces, marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
 import type { Page, PointSource, Timing } from '../source.ts'
 import { createPace } from './pace.ts'
-import type { MarkReader, MarkRow, MarkSeries, RunKey, Subject } from './read-marks.ts'
+import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS } from './slices.ts'
 import { type Settled, toTiming } from './stream-timings.ts'
 
@@ -29,7 +29,7 @@ const marksMax = (limit: number) => 50_000 + 20 * limit
 
 /** All known marks of one process, meta and uid: from lo to hi, or its own lo and hi if the run was read by itself. */
 interface Run extends RunKey {
-  readonly marks: MarkRow[]
+  readonly marks: SeriesMark[]
   loS: number
   hiS: number
   isSorted: boolean
@@ -105,7 +105,7 @@ function newest(timings: readonly Settled[], limit: number, after: Page['after']
 
 interface Uncertain {
   readonly run: Run
-  readonly mark: MarkRow
+  readonly mark: SeriesMark
 }
 
 /** The certain timings in the requested states that begin in [lo, B), and the marks there that are not certain. */

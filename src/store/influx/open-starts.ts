@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto'
 import type { TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
-import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
+import type { MarkReader, MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { createSlices, eachSubject, findGroups, floorS, groupProcesses } from './slices.ts'
 import type { OpenStarts } from './stream-timings.ts'
 
@@ -28,7 +28,7 @@ interface Process {
   /** Of [loS, untilS): so many were read. */
   readonly marks: number
   /** Keyed by meta and uid, in order of time. */
-  readonly starts: ReadonlyMap<string, ReadonlyMap<string, MarkRow>>
+  readonly starts: ReadonlyMap<string, ReadonlyMap<string, SeriesMark>>
 }
 
 /** W lies between once and twice this far back: marks that come later than that let their process be read again. */
@@ -119,11 +119,11 @@ async function update(reader: MarkReader, known: Entry | undefined, loS: number,
 
 /** Marks in the order of time, of each process by itself. */
 function createFold() {
-  const processes = new Map<string, { marks: number; readonly starts: Map<string, Map<string, MarkRow>> }>()
+  const processes = new Map<string, { marks: number; readonly starts: Map<string, Map<string, SeriesMark>> }>()
   const pace = createPace()
 
   function of(process: string) {
-    const known = processes.get(process) ?? { marks: 0, starts: new Map<string, Map<string, MarkRow>>() }
+    const known = processes.get(process) ?? { marks: 0, starts: new Map<string, Map<string, SeriesMark>>() }
     processes.set(process, known)
     return known
   }
@@ -133,7 +133,7 @@ function createFold() {
       const known = of(process)
       known.marks = marks
       for (const [meta, own] of starts) {
-        const left = new Map<string, MarkRow>()
+        const left = new Map<string, SeriesMark>()
         for (const [uid, start] of own) if (start.at >= loS * 1e6) left.set(uid, start)
         if (left.size > 0) known.starts.set(meta, left)
         if (pace.spend(1 + own.size)) await pace.rest()
@@ -143,7 +143,7 @@ function createFold() {
     async take(series: readonly MarkSeries[]): Promise<void> {
       for (const [{ process, meta }, seconds] of eachSubject(series)) {
         const known = of(process)
-        const own = known.starts.get(meta) ?? new Map<string, MarkRow>()
+        const own = known.starts.get(meta) ?? new Map<string, SeriesMark>()
         known.starts.set(meta, own)
         for (const second of seconds) {
           for (const mark of second) {
@@ -162,7 +162,7 @@ function createFold() {
 }
 
 const startsOf = ({ processes }: Entry, reader: MarkReader): OpenStarts['starts'] => {
-  const starts = new Map<Subject, ReadonlyMap<string, MarkRow>>()
+  const starts = new Map<Subject, ReadonlyMap<string, SeriesMark>>()
   for (const [process, { starts: byMeta }] of processes)
     for (const [meta, own] of byMeta) starts.set(reader.subjectOf(process, meta), own)
   return starts

@@ -16,7 +16,7 @@ export interface Subject {
   readonly meta: string
 }
 
-export interface MarkRow {
+export interface SeriesMark {
   readonly mark: MarkName
   readonly uid: string
   /** The mark's time in µs. */
@@ -29,7 +29,7 @@ export interface MarkRow {
 /** Marks of one kind, in the order of their stamps. */
 export interface MarkSeries {
   readonly subject: Subject
-  readonly marks: MarkRow[]
+  readonly marks: SeriesMark[]
 }
 
 export interface RunKey {
@@ -171,7 +171,7 @@ function createMarkParser(subjectOf: (process: string, meta: string) => Subject,
   let table = -1
   let tagBytes = 0
   let mark: MarkName = 'start'
-  let marks: MarkRow[] = []
+  let marks: SeriesMark[] = []
   let [day, dayUs] = [-1, 0]
 
   function readHeader(line: string): void {

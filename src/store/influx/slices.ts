@@ -1,7 +1,7 @@
 // Reads the marks of a range oldest first, in slices that fit into memory. Processes are read in groups that fit into
 // one slice; only a larger process is read in several. A stamp is in its event's second, so whole seconds are complete.
 import { MARK_RANK } from '../pair-marks.ts'
-import type { MarkReader, MarkRow, MarkSeries, Subject } from './read-marks.ts'
+import type { MarkReader, MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 
 /** Without the optional parts all processes are read together. */
 export type SliceReader = Pick<MarkReader, 'read' | 'sliceMarks'> & Partial<Pick<MarkReader, 'among' | 'countMarks'>>
@@ -73,13 +73,13 @@ export const floorS = (ns: bigint): number => Number(ns / NS_PER_S)
 export const ceilS = (ns: bigint): number => Number((ns + NS_PER_S - 1n) / NS_PER_S)
 
 /** The marks of a slice by subject, and of each by seconds. */
-export function* eachSubject(slice: readonly MarkSeries[]): Generator<[Subject, Iterable<MarkRow[]>]> {
+export function* eachSubject(slice: readonly MarkSeries[]): Generator<[Subject, Iterable<SeriesMark[]>]> {
   for (const [subject, series] of Map.groupBy(slice, ({ subject }) => subject))
     yield [subject, eachSecond(series.map(({ marks }) => marks))]
 }
 
 /** The marks of one subject by second, each second in the rule's order. Each series is in the order of stamps. */
-function* eachSecond(series: readonly (readonly MarkRow[])[]): Generator<MarkRow[]> {
+function* eachSecond(series: readonly (readonly SeriesMark[])[]): Generator<SeriesMark[]> {
   const places = series.map(() => 0)
   for (;;) {
     let next = Number.POSITIVE_INFINITY
@@ -89,7 +89,7 @@ function* eachSecond(series: readonly (readonly MarkRow[])[]): Generator<MarkRow
     }
     if (next === Number.POSITIVE_INFINITY) return
     const end = (Math.floor(next / 1e6) + 1) * 1e6
-    const second: MarkRow[] = []
+    const second: SeriesMark[] = []
     for (let i = 0; i < series.length; i++)
       for (let mark = series[i]![places[i]!]; mark !== undefined && mark.at < end; mark = series[i]![++places[i]!])
         second.push(mark)
@@ -98,5 +98,5 @@ function* eachSecond(series: readonly (readonly MarkRow[])[]): Generator<MarkRow
 }
 
 /** As `compareMarks`. */
-export const compareRows = (a: MarkRow, b: MarkRow): number =>
+export const compareRows = (a: SeriesMark, b: SeriesMark): number =>
   a.at - b.at || MARK_RANK[a.mark] - MARK_RANK[b.mark] || a.stampUs - b.stampUs || a.sub - b.sub

@@ -7,21 +7,21 @@ import { marksWindow } from '../order.ts'
 import { boundsInUs, judgeMark, toTiming as timingOf } from '../pair-marks.ts'
 import type { Timing, TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
-import type { MarkRow, MarkSeries, Subject } from './read-marks.ts'
+import type { MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, createSlices, eachSubject, findGroups, floorS, type SliceReader } from './slices.ts'
 
 /** A timing: the mark that settles it and, of a completed or failed one, its start. */
 export interface Settled {
   readonly state: TimingState
   readonly subject: Subject
-  readonly mark: MarkRow
-  readonly start?: MarkRow
+  readonly mark: SeriesMark
+  readonly start?: SeriesMark
 }
 
 /** The starts before a second that had no next mark before it, by subject and uid, in the order of their times. */
 export interface OpenStarts {
   readonly untilS: number
-  readonly starts: ReadonlyMap<Subject, ReadonlyMap<string, MarkRow>>
+  readonly starts: ReadonlyMap<Subject, ReadonlyMap<string, SeriesMark>>
 }
 
 /**
@@ -65,16 +65,16 @@ export async function streamTimings(
 function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' | undefined) {
   const bounds = boundsInUs(q)
   /** The starts without a next mark, by subject and uid. */
-  const starts = new Map<Subject, Map<string, MarkRow>>()
+  const starts = new Map<Subject, Map<string, SeriesMark>>()
   const pace = createPace()
   let [open, stopped] = [0, false]
 
-  const settle = (state: TimingState, subject: Subject, mark: MarkRow, start?: MarkRow): void => {
+  const settle = (state: TimingState, subject: Subject, mark: SeriesMark, start?: SeriesMark): void => {
     if (!stopped) stopped = visit({ state, subject, mark, ...(start && { start }) }) === 'enough'
   }
 
   /** Marks of a subject come in the rule's order. */
-  function takeMark(subject: Subject, own: Map<string, MarkRow>, mark: MarkRow, isBehind: boolean): void {
+  function takeMark(subject: Subject, own: Map<string, SeriesMark>, mark: SeriesMark, isBehind: boolean): void {
     const before = own.get(mark.uid)
     if (before === undefined && isBehind) return
     if (before !== undefined) {
@@ -104,7 +104,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
     },
 
     /** The starts of a subject that were open before all marks that will be taken. */
-    async resume(subject: Subject, own: ReadonlyMap<string, MarkRow>): Promise<void> {
+    async resume(subject: Subject, own: ReadonlyMap<string, SeriesMark>): Promise<void> {
       starts.set(subject, new Map(own))
       open += own.size
       if (pace.spend(own.size)) await pace.rest()
@@ -112,7 +112,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
 
     async take(slice: readonly MarkSeries[], isBehind: boolean): Promise<void> {
       for (const [subject, seconds] of eachSubject(slice)) {
-        const own = starts.get(subject) ?? new Map<string, MarkRow>()
+        const own = starts.get(subject) ?? new Map<string, SeriesMark>()
         starts.set(subject, own)
         for (const second of seconds) {
           for (const mark of second) takeMark(subject, own, mark, isBehind)
@@ -143,7 +143,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
 }
 
 // A timing as the questions answer it, of marks as InfluxDB holds them.
-const storedMark = (subject: Subject, { mark, uid, at, stampUs, sub }: MarkRow) => ({
+const storedMark = (subject: Subject, { mark, uid, at, stampUs, sub }: SeriesMark) => ({
   ...subject,
   ...{ mark, uid, ns: BigInt(at) * 1000n },
   stamp: BigInt(stampUs) * 1000n + BigInt(sub),

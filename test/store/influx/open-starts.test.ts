@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { createOpenStarts } from '../../../src/store/influx/open-starts.ts'
-import type { MarkReader, MarkRow } from '../../../src/store/influx/read-marks.ts'
+import type { MarkReader, SeriesMark } from '../../../src/store/influx/read-marks.ts'
 
 const NOW_S = 1_790_000_000
 const HOUR_S = 3600
@@ -12,12 +12,12 @@ const LAG_S = HOUR_S / 2
 const createReader = (openStarts: number) =>
   createReaderOf(Array.from({ length: openStarts }, (_, i) => toMark('start', `u${i}`, NOW_S - 2 * HOUR_S, i)))
 
-const toMark = (mark: MarkRow['mark'], uid: string, atS: number, us = 0): MarkRow => ({
+const toMark = (mark: SeriesMark['mark'], uid: string, atS: number, us = 0): SeriesMark => ({
   ...{ mark, uid, at: atS * 1e6 + us, stampUs: us, sub: 0 },
 })
 
 /** `marks` of one process, in order of time, may grow while it is asked. */
-function createReaderOf(marks: readonly MarkRow[]) {
+function createReaderOf(marks: readonly SeriesMark[]) {
   const subject = { process: 'p', meta: '' }
   const within = (startS: number, stopS: number) => marks.filter(({ at }) => at >= startS * 1e6 && at < stopS * 1e6)
   let wideReads = 0
