@@ -4,7 +4,7 @@ import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN } from '../wire/ch
 import type { ChangedChannel, Channel, Channels, NewChannel } from '../wire/channels.ts'
 import { CONDITIONS, type Condition } from '../wire/conditions.ts'
 import { type Api, createApi } from './api.ts'
-import { addList, JSON_OPTION, type Json, oneOf, printJson } from './commands.ts'
+import { addList, findNamed, JSON_OPTION, type Json, oneOf, printJson } from './commands.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { collect, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
@@ -118,15 +118,10 @@ const list = (api: Api) => api.askWithKey<Channels>('GET', '/api/channels')
 
 const find = async (api: Api, which: string): Promise<Channel> => (await findChannels(api, [which]))[0]!
 
-export async function findChannels(api: Api, names: readonly string[]): Promise<Channels['channels']> {
+export async function findChannels(api: Api, names: readonly string[]): Promise<Channel[]> {
   if (names.length === 0) return []
   const { channels } = await list(api)
-  return names.map((which) => {
-    const found = channels.find(({ id, name }) => id === which || name === which)
-    if (found === undefined)
-      throw new CliError(`no channel is called ${oneLine(which)}; create it with stint channel add`)
-    return found
-  })
+  return names.map((which) => findNamed('channel', which, channels, '; create it with stint channel add'))
 }
 
 /** The members of a request that were given. */

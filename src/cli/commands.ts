@@ -41,12 +41,13 @@ export function findNamed<T extends { readonly id: string; readonly name: string
   what: string,
   which: string,
   items: readonly T[],
+  advice = '',
 ): T {
   const found = items.filter(({ id, name }) => id === which || name === which)
   if (found.length === 1) return found[0]!
   throw new CliError(
     found.length === 0
-      ? `no ${what} is called ${oneLine(which)}`
+      ? `no ${what} is called ${oneLine(which)}${advice}`
       : `more than one ${what} is called ${oneLine(which)}; use the id`,
   )
 }

@@ -28,7 +28,8 @@ export class StartFailure extends Error {
 }
 
 /** Throws StartFailure. */
-export function startCommand(command: Command, { stderr, inheritedFds, env, ignored }: StartOptions): Bun.Subprocess {
+export function startCommand(command: Command, options: StartOptions): Bun.Subprocess {
+  const { stderr, inheritedFds, env, ignored } = options
   const [name, ...args] = command
   const given = environmentOf(env)
   const stdio: [Stdio, Stdio, Stdio, ...Stdio[]] = ['inherit', 'inherit', stderr]
@@ -45,6 +46,9 @@ export function startCommand(command: Command, { stderr, inheritedFds, env, igno
   } catch (error) {
     if (error instanceof StartFailure) throw error
     const { code } = error as NodeJS.ErrnoException
+    // A number beyond the limit of open files cannot be passed on: it was opened before the limit was lowered.
+    if (code === 'EINVAL' && inheritedFds.length > 0)
+      return startCommand(command, { ...options, inheritedFds: inheritedFds.slice(0, -1) })
     if (code === 'ENOEXEC') return start(['/bin/sh', find() ?? name, ...args])
     if (code === 'ENOENT') throw new StartFailure(...diagnose(name, env))
     throw new StartFailure(126, code === 'EACCES' ? 'permission denied' : `cannot start (${code})`)

@@ -146,6 +146,12 @@ describe('the environment of the command', () => {
     expect([exitCode, stdout.toString()]).toEqual([0, 'seven\n'])
   })
 
+  test('runs without an open file whose number is beyond the limit', async () => {
+    const limited = 'exec 9< <(echo nine) 199</dev/null; ulimit -n 120; "$0" "$1" exec -- cat /dev/fd/9'
+    const { exitCode, stdout } = await user.shell(limited)
+    expect([exitCode, stdout.toString()]).toEqual([0, 'nine\n'])
+  })
+
   test('has its arguments byte for byte, also those that are not UTF-8', async () => {
     const { stdout } = await user.shell(`"$0" "$1" exec -- printf '%s|' $'caf\\xe9\\n' "it's" '' $'\\xff\\\\' '\ufffd'`)
     expect(stdout.toString('latin1')).toBe(`caf\xe9\n|it's||\xff\\|${Buffer.from('\ufffd').toString('latin1')}|`)

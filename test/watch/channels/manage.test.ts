@@ -133,6 +133,11 @@ test('stint channel adds, changes, lists, tests and deletes, and reads secrets f
   const listed = (await run('channel list', { env })).stdout
   expect(listed).toMatch(/delivered +webhook +mine/)
   expect(listed).toMatch(/untested +telegram +bot +-100123/)
+  const twin = (await run(args.with(2, 'mine'), { env })).stdout.trim()
+  const refused = { exitCode: 1, stderr: 'stint: more than one channel is called mine; use the id\n' }
+  expect(await run('channel rm mine', { env })).toMatchObject(refused)
+  expect(await run('watch add import --failed 1 --channel mine', { env })).toMatchObject(refused)
+  expect((await run(`channel rm ${twin}`, { env })).exitCode).toBe(0)
   expect((await run('channel rm mine', { env })).exitCode).toBe(0)
   expect((await ask('GET', `/api/channels/${own}`)).status).toBe(404)
 })
