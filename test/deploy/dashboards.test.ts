@@ -51,7 +51,7 @@ const objects = [...generated.values()].flatMap((text) => [...objectsOf(JSON.par
 
 test('every queried data source is provisioned', () => {
   const known = datasources.map(({ type, uid }) => ({ type, uid }))
-  const builtIn = [{ type: 'datasource', uid: '-- Mixed --' }, { type: '__expr__', uid: '__expr__' }, { type: 'grafana', uid: '-- Grafana --' }] // biome-ignore format: short
+  const builtIn = [{ type: 'datasource', uid: '-- Mixed --' }, { type: 'datasource', uid: '-- Dashboard --' }, { type: '__expr__', uid: '__expr__' }, { type: 'grafana', uid: '-- Grafana --' }] // biome-ignore format: short
   const asked = objects.flatMap(({ datasource }) => (datasource === undefined ? [] : [datasource]))
   expect(asked.length).toBeGreaterThan(50)
   for (const datasource of asked) expect([...known, ...builtIn]).toContainEqual(datasource as DataSource)

@@ -1,6 +1,8 @@
 // What Grafana does to a panel's query before a store sees it, and to the store's answer before the panel does, as far as our dashboards rely on it.
 //   variables    @grafana/scenes formatRegistry.ts (regex, percentencode; an `All` value is regex-formatted by nobody but percent-encoded)
 //   Flux         pkg/tsdb/influxdb/flux/macros.go and builder.go
+//   shared       public/app/plugins/datasource/dashboard/datasource.ts: the source panel's frames before its transformations
+//   transforms   packages/grafana-data/src/transformations/transformers/filter.ts and organize.ts
 //   ClickHouse   the plugin's pkg/macros/macros.go, and LongToWide of grafana-plugin-sdk-go
 import { InfluxDB } from '@influxdata/influxdb-client'
 import type { EmbeddedAddress } from '../../src/store/clickhouse/client.ts'
@@ -79,6 +81,35 @@ export function interpolateFlux(query: string, bucket: string, { fromMs, toMs, i
     .replaceAll('$__interval', goDuration(intervalMs))
 }
 
+export interface Transformation {
+  readonly id: string
+  readonly options: {
+    readonly include?: { readonly pattern: string }
+    readonly renameByName?: Readonly<Record<string, string>>
+  }
+}
+
+/** Frames without any field that is left are dropped. */
+export const transform = (frames: readonly Frame[], { id, options }: Transformation): Frame[] => {
+  switch (id) {
+    case 'filterFieldsByName':
+      return frames
+        .map((frame) => frame.filter((field) => new RegExp(options.include!.pattern).test(displayName(field))))
+        .filter((frame) => frame.length > 0)
+    case 'organize':
+      return frames.map((frame) =>
+        frame.map((field) => ({ ...field, name: options.renameByName![displayName(field)] ?? field.name })),
+      )
+    case 'merge': // rows of one process may stay apart: a test reads each
+      return [...frames]
+    default:
+      throw new Error(`${id}: a transformation that no dashboard should need`)
+  }
+}
+
+const displayName = ({ name, labels }: Field): string =>
+  [name, ...Object.entries(labels).map(([label, value]) => `{${label}="${value}"}`)].join(' ')
+
 const goDuration = (ms: number): string => (ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`)
 
 export function interpolateSql(sql: string, { fromMs, toMs, intervalMs }: View): string {
@@ -95,7 +126,7 @@ function refuseLeftovers(query: string): void {
   if (left !== null) throw new Error(`Grafana would not have replaced ${left[0]} in\n${query}`)
 }
 
-/** Frames as Grafana's builder makes them: a series where there is `_value` and a time, else a table with all its columns. */
+/** Frames as Grafana's builder makes them: times first; columns of the group key are labels; names change only where there are `_time` and `_value` alone. */
 export async function askInflux(
   query: string,
   { url, token, org, bucket }: InfluxBucket,
@@ -103,9 +134,9 @@ export async function askInflux(
 ): Promise<Frame[]> {
   const text = interpolateFlux(replaceVariables(query, view), bucket, view)
   refuseLeftovers(text)
-  const tables = new Map<string, { columns: { label: string; dataType: string }[]; rows: string[][] }>()
+  const tables = new Map<string, { columns: { label: string; dataType: string; group: boolean }[]; rows: string[][] }>()
   await new InfluxDB({ url, token, timeout: TIMEOUT_MS }).getQueryApi(org).collectRows(text, (values, meta) => {
-    const columns = meta.columns.map(({ label, dataType }) => ({ label, dataType: String(dataType) }))
+    const columns = meta.columns.map(({ label, dataType, group }) => ({ label, dataType: String(dataType), group }))
     const key = JSON.stringify([columns, values[1]])
     const table = tables.get(key) ?? { columns, rows: [] }
     tables.set(key, table)
@@ -113,26 +144,21 @@ export async function askInflux(
     return undefined
   })
   return [...tables.values()].map(({ columns, rows }): Frame => {
-    const valuesOf = (i: number) => rows.map((row) => parse(row[i]!, columns[i]!.dataType))
-    const valueAt = columns.findIndex(({ label }) => label === '_value')
-    const timeAt = columns.findIndex(({ label, dataType }) => label === '_time' && dataType.startsWith('dateTime'))
-    if (valueAt < 0 || timeAt < 0) {
-      return columns.flatMap(({ label }, i) =>
-        label === 'result' || label === 'table' ? [] : [{ name: label, labels: {}, values: valuesOf(i) }],
-      )
-    }
-    const labels: Record<string, string> = {}
-    let name = ''
-    columns.forEach(({ label, dataType }, i) => {
-      const text = rows[0]![i]!
-      if (label === '_field') name = text
-      else if (!['result', 'table'].includes(label) && !label.startsWith('_') && dataType === 'string' && text !== '')
-        labels[label] = text
-    })
-    return [
-      { name: 'Time', labels: {}, values: valuesOf(timeAt) },
-      { name, labels, values: valuesOf(valueAt) },
-    ]
+    const data = columns.map((column, i) => ({ ...column, i })).slice(2) // behind `result` and `table`
+    const [times, others] = [true, false].map((isTime) =>
+      data.filter(({ group, dataType }) => !group && dataType.startsWith('dateTime') === isTime),
+    ) as [typeof data, typeof data]
+    const { _field, ...labels } = Object.fromEntries(
+      data.flatMap(({ label, group, i }) => (group && rows[0]![i] !== '' ? [[label, rows[0]![i]!]] : [])),
+    )
+    const isTimed = times.length === 1 && times[0]!.label === '_time'
+    const isSimple = isTimed && others.length === 1 && others[0]!.label === '_value'
+    const nameOf = (label: string) => (!isSimple ? label : label === '_time' ? 'Time' : (_field ?? 'Value'))
+    return [...times, ...others].map(({ label, dataType, i }) => ({
+      name: nameOf(label),
+      labels: isTimed && label === '_time' ? {} : labels,
+      values: rows.map((row) => parse(row[i]!, dataType)),
+    }))
   })
 }
 

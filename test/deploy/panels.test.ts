@@ -11,7 +11,15 @@ import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { engineMissing, enginePath, freshDatabase } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
-import { type AllValue, askClickHouse, askInflux, type Frame, type View } from './grafana.ts'
+import {
+  type AllValue,
+  askClickHouse,
+  askInflux,
+  type Frame,
+  type Transformation,
+  transform,
+  type View,
+} from './grafana.ts'
 
 const METRIC_PANEL = 'Process / $' + '{metric}'
 const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
@@ -123,10 +131,14 @@ const VIEW: View = {
 }
 
 interface JsonPanel {
+  readonly id: number
   readonly title: string
   readonly type: string
+  readonly maxDataPoints?: number
+  readonly transformations?: readonly Transformation[]
   readonly targets: readonly {
     readonly datasource: { readonly uid: string }
+    readonly panelId?: number
     readonly query?: string
     readonly rawSql?: string
     readonly format?: number
@@ -134,6 +146,10 @@ interface JsonPanel {
   }[]
 }
 
+type Asked = Pick<JsonPanel, 'targets' | 'maxDataPoints' | 'transformations'>
+
+/** The panels of which others show a part, by id. */
+const shared = new Map<number, JsonPanel>()
 let bucket: InfluxBucket
 const clickhouse = { path: enginePath(), database: freshDatabase() }
 const closing: (() => Promise<void>)[] = []
@@ -144,30 +160,38 @@ async function fill(sink: Sink, events: readonly Event[]): Promise<void> {
   expect(await sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
 }
 
-const ask = async (targets: JsonPanel['targets'], view: View): Promise<Frame[]> => {
+/** As Grafana: of each query, at most 1.5 times the panel's data points of one frame. */
+const ask = async ({ targets, maxDataPoints, transformations = [] }: Asked, view: View): Promise<Frame[]> => {
   const answers: Frame[] = []
-  for (const { datasource, query, rawSql, format } of targets) {
+  for (const { datasource, query, rawSql, format, panelId } of targets) {
     if (datasource.uid === 'stint-influxdb') answers.push(...(await askInflux(query!, bucket, view)))
     else if (datasource.uid === 'stint-clickhouse')
       answers.push(...(await askClickHouse(rawSql!, format === 0 ? 'time series' : 'table', clickhouse, view)))
+    else if (datasource.uid === '-- Dashboard --')
+      answers.push(...(await ask({ ...shared.get(panelId!)!, transformations: [] }, view)))
     else throw new Error(`${datasource.uid} is not asked here`)
   }
-  return answers
+  const most = Math.max(0, ...answers.map(([first]) => first!.values.length))
+  expect(most).toBeLessThanOrEqual(1.5 * (maxDataPoints ?? 1000))
+  return transformations.reduce<Frame[]>(transform, answers)
 }
 
 type Points = [seconds: number, value: unknown][]
 
-/** Maps name and labels to points; seconds are after T. */
+/** Maps name and labels to points; seconds are after T. A frame may hold several series. */
 const pointsOf = (frames: readonly Frame[]): Record<string, Points> =>
   Object.fromEntries(
-    frames.map(([time, value]) => {
-      const labels = Object.keys(value!.labels).sort()
-      const parts = [value!.name, ...labels.map((label) => value!.labels[label])]
-      return [
-        parts.filter((part) => part !== '' && part !== undefined).join(' '),
-        time!.values.map((ns, i) => [Number((ns as bigint) - T) / 1e9, value!.values[i]]),
-      ]
-    }),
+    frames.flatMap(([time, ...values]) =>
+      values.map(({ name, labels, values }) => {
+        const parts = [
+          ...(name === 'Value' ? [] : [name]),
+          ...Object.keys(labels)
+            .sort()
+            .map((label) => labels[label]),
+        ]
+        return [parts.join(' '), time!.values.map((ns, i) => [Number((ns as bigint) - T) / 1e9, values[i]])]
+      }),
+    ),
   )
 
 /** Points as `seconds:value`. */
@@ -322,7 +346,9 @@ const SHOWS: Readonly<Record<string, (frames: readonly Frame[]) => void>> = {
   'Process / Distribution of durations': (frames) => {
     const shown = rows(frames)
     expect(shown.map(({ le }) => Number(le))).toEqual(Array.from({ length: 28 }, (_, i) => 2 ** i))
-    expect(shown.filter(({ runs }) => runs !== 0).map(({ le, runs }) => [Number(le), runs])).toEqual([
+    expect(
+      shown.filter(({ completed }) => completed !== 0).map(({ le, completed }) => [Number(le), completed]),
+    ).toEqual([
       [8192, 1],
       [16_384, 2],
       [131_072, 1],
@@ -409,23 +435,35 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       dashboards.flatMap(({ title, panels }) => panels.map((panel: JsonPanel) => [`${title} / ${panel.title}`, panel])),
     )
 
+    beforeAll(() => {
+      shared.clear()
+      for (const { panels } of dashboards)
+        for (const panel of panels as JsonPanel[])
+          for (const { panelId } of panel.targets)
+            if (panelId !== undefined)
+              shared.set(
+                panelId,
+                panels.find(({ id }: JsonPanel) => id === panelId),
+              )
+    })
+
     test('every panel is covered', () => {
       expect([...panels.keys()].sort()).toEqual(Object.keys(SHOWS).sort())
     })
 
     test.each([...panels.keys()])('%s', async (name) => {
       const process = name.startsWith('Overview') ? ALL : [JOB]
-      SHOWS[name]!(await ask(panels.get(name)!.targets, { ...VIEW, variables: { ...VIEW.variables, process } }))
+      SHOWS[name]!(await ask(panels.get(name)!, { ...VIEW, variables: { ...VIEW.variables, process } }))
     })
 
     test('percentiles lie between the runs', async () => {
-      const all = await ask(panels.get('Process / Durations')!.targets, { ...VIEW, intervalMs: 10 * MINUTE_MS })
+      const all = await ask(panels.get('Process / Durations')!, { ...VIEW, intervalMs: 10 * MINUTE_MS })
       const figures = Object.entries(pointsOf(all)).map(([name, [point]]) => [name, Math.round(Number(point![1]))])
       expect(Object.fromEntries(figures)).toEqual({ p50: 10_000, p95: 180_000, p99: 196_000, max: 200_000 })
     })
 
     const runs = async (variables: View['variables']) => {
-      const frames = await ask(panels.get('Process / Runs')!.targets, {
+      const frames = await ask(panels.get('Process / Runs')!, {
         ...VIEW,
         variables: { ...VIEW.variables, ...variables },
       })
@@ -453,12 +491,12 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       const view = { ...VIEW, fromMs: T_MS - 70 * MINUTE_MS, toMs: T_MS - 50 * MINUTE_MS }
       const variables = { ...VIEW.variables, account: 'acc_names' }
       const shown = async (title: string, more: View['variables']) =>
-        rows(await ask(panels.get(title)!.targets, { ...view, variables: { ...variables, ...more } }))
+        rows(await ask(panels.get(title)!, { ...view, variables: { ...variables, ...more } }))
       for (const [i, name] of NAMES.entries()) {
         const value = offeredName(name)
         const slowest = await shown('Process / The 20 slowest runs', { process: [value], meta: value })
         expect(slowest.map(({ process, took_ms }) => [process, took_ms])).toEqual([[name, 10_000 + i * 1000]])
-        const frames = await ask(panels.get(METRIC_PANEL)!.targets, {
+        const frames = await ask(panels.get(METRIC_PANEL)!, {
           ...view,
           variables: { ...variables, process: [value], metric: value },
         })
@@ -466,6 +504,9 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       }
       const two = await shown('Process / The 20 slowest runs', { process: ['$__interval', '.*'].map(offeredName) })
       expect(two.map(({ process }) => process)).toEqual(['$__interval', '.*'])
+      const typed = shown('Process / The 20 slowest runs', { process: ['$__interval'] }) // into the address
+      if (store === 'influxdb') await expect(typed).rejects.toThrow('regex parse error')
+      else expect((await typed).map(({ process }) => process)).toEqual(['$__interval'])
       const overview = await shown('Overview / Processes', { process: ALL })
       expect(overview.map(({ process }) => process).sort()).toEqual(NAMES.map(offeredName).sort())
     })
@@ -473,7 +514,10 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
     test('annotations are the newest exceptions, by their first line', async () => {
       const [, { target, datasource }] = dashboards[0].annotations.list
       const shown = rows(
-        await ask([{ ...target, datasource }], { ...VIEW, variables: { ...VIEW.variables, process: ALL } }),
+        await ask(
+          { targets: [{ ...target, datasource }] },
+          { ...VIEW, variables: { ...VIEW.variables, process: ALL } },
+        ),
       )
       expect(shown.map(({ time, title, text }) => [time, title, text])).toEqual([
         [270, 'talker', 'only exceptions'],
@@ -491,24 +535,17 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
           datasource.uid === 'stint-influxdb'
             ? await askInflux(query.query, bucket, VIEW)
             : await askClickHouse(query, 'table', clickhouse, VIEW)
-        offered[name] = frames.flatMap(([field]) => field!.values as string[]).sort()
+        // InfluxDB offers the tags of whole shards
+        const isEarlier = (value: string) => value === 'acc_names' || NAMES.map(offeredName).includes(value)
+        const values = frames.flatMap(([field]) => field!.values as string[])
+        offered[name] = values.filter((value) => store !== 'influxdb' || !isEarlier(value)).sort()
       }
       const { now, ...chosen } = offered
       expect(chosen).toEqual({
-        // InfluxDB offers the tags of whole shards
-        ...(store === 'influxdb'
-          ? {
-              account: ['acc_ada', 'acc_bob', 'acc_names'],
-              process: [...NAMES.map(offeredName), JOB, 'other'].sort(),
-              meta: ['%without%', META],
-              metric: ['rows'],
-            }
-          : {
-              account: ['acc_ada', 'acc_bob'],
-              process: [JOB, 'other', 'talker'],
-              meta: ['%without%', META],
-              metric: ['rows'],
-            }),
+        account: ['acc_ada', 'acc_bob'],
+        process: [JOB, 'other', ...(store === 'influxdb' ? [] : ['talker'])],
+        meta: ['%without%', META],
+        metric: ['rows'],
       })
       if (store === 'influxdb') expect(Math.abs(Number(now![0]) / 1e6 - Date.now())).toBeLessThan(60_000)
     })

@@ -3,7 +3,7 @@
 // any `x.bucket`, `x.organization` and `x.windowPeriod`, whatever the x: no column may have such a name.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { type FluxText, flux, fluxExpression, fluxInteger } from '../../store/influx/client.ts'
-import { classifyMarks, pairNeighbours, readMarks, settledInRange } from '../../store/influx/pairing.ts'
+import { classifyMarks, pairNeighbours, readMarks } from '../../store/influx/pairing.ts'
 import { STAMP_REACH_NS } from '../../store/order.ts'
 import { DOLLAR, fluxTarget, type Scope, type Target, VARIABLES, WITHOUT_META } from './target.ts'
 
@@ -48,8 +48,10 @@ export function withVariables(query: FluxText, packages: readonly string[] = [])
   return flux`${fluxExpression(lines)}${named.length === 0 ? flux`` : CHOSEN}${fluxExpression(chosen)}${query}`
 }
 
-export const ask = (query: FluxText, packages: readonly string[] = []): Target =>
-  fluxTarget(withVariables(query, packages).toString())
+export const ask = (query: FluxText, packages: readonly string[] = [], only?: string): Target => ({
+  ...fluxTarget(withVariables(query, packages).toString()),
+  ...(only !== undefined && { only }),
+})
 
 /** Conditions on `r`'s tags, pushed down. The store takes a missing tag for an empty one. */
 export const whereScope = (scope: Scope): FluxText =>
@@ -72,17 +74,6 @@ export function recent(maxRunNs: bigint, withUid: boolean): FluxText {
   const where = whereScope('processes')
   const read = readMarks({ bucket: BUCKET, start, stop, where, withUid, maxMarks: PANEL_MAX_MARKS })
   return flux`${read}${pairNeighbours(false)}${classifyMarks(fluxInteger(maxRunNs), flux`0`)}`
-}
-
-/** `completed`: a table per `slot` (ns, start of an interval) of the completed runs that ended in it, with `ms`. */
-export function completedBySlot(maxRunNs: bigint): FluxText {
-  return flux`completed = ${classified(maxRunNs, 'process', false)}
-  |> map(fn: (r) => ({r with slot: \
-if r.code == 1 and ${settledInRange(FROM_NS, TO_NS)} then r.ended / ${EVERY_NS} * ${EVERY_NS} else -1}))
-  |> keep(columns: ["slot", "ms"])
-  |> group(columns: ["slot"])
-  |> filter(fn: (r) => r.slot >= 0)
-`
 }
 
 /** Per upper bound, of each table: how many have at most that many ms and more than the bound before. */

@@ -1,11 +1,10 @@
 // The panels' questions about points in InfluxDB, put together from the same pieces of Flux as the API's answers.
 import { type FluxText, flux, fluxExpression } from '../../store/influx/client.ts'
-import { highestPlaces, nameStates, overlapsRange } from '../../store/influx/pairing.ts'
+import { highestPlaces, nameStates, overlapsRange, settledInRange } from '../../store/influx/pairing.ts'
 import {
   ask,
   BUCKET,
   classified,
-  completedBySlot,
   countOverTime,
   EVERY_NS,
   FROM_NS,
@@ -29,7 +28,7 @@ import {
   TIMELINE_RUNS,
   type VariableQuery,
 } from './point-queries.ts'
-import { INFLUXDB, type Variable, WITHOUT_META } from './target.ts'
+import { INFLUXDB, sharedTarget, type Variable, WITHOUT_META } from './target.ts'
 
 const quantile = (q: string) => flux`quantile(column: "ms", q: ${fluxExpression(q)}, method: "exact_mean")`
 
@@ -37,8 +36,6 @@ const OVERLAPS = overlapsRange(FROM_NS, TO_NS, true)
 
 /** `maxRunNs` is MAX_RUN of the Stint that writes. */
 export function createFluxQueries(maxRunNs: bigint): PointQueries {
-  const LE = durationBounds(maxRunNs)
-
   return {
     processTable: () => {
       const figure = (name: string, of: FluxText, value: FluxText) => flux`${of}
@@ -86,7 +83,8 @@ if r.mark == "start" then "starts" else if r.mark == "end" then "ends" else "fai
 
     metricsOverTime: () =>
       ask(flux`${countOverTime(pushedDown('metric', 'value', 'processes'), [])}
-  |> set(key: "_field", value: "metrics")`),
+  |> set(key: "_field", value: "metrics")
+  |> group(columns: ["_field"])`),
 
     startsByProcess: () =>
       ask(countOverTime(pushedDown('mark', 'at', 'processes', flux` and r.mark == "start"`), ['process'])),
@@ -102,93 +100,13 @@ if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_R
 running_ms: float(v: int(v: now()) - r.at) / 1000000.0}))
   |> keep(columns: ["account", "process", "meta", "uid", "started", "running_ms"])`),
 
-    runsByState: () =>
-      ask(flux`${classified(maxRunNs, 'process', false)}
-  |> map(fn: (r) => ({r with code: if ${OVERLAPS} then r.code else 0}))
-  |> keep(columns: ["code", "at"])
-  |> group(columns: ["code"])
-  |> count(column: "at")
-  |> filter(fn: (r) => r.code != 0)
-  |> group()
-  |> rename(columns: {at: "runs"})${nameStates}
-  |> keep(columns: ["state", "runs"])`),
-
-    durationsOverTime: () => {
-      const figure = (name: string, of: FluxText) => flux`completed |> ${of} |> figure(name: ${name})`
-      return ask(flux`${completedBySlot(maxRunNs)}
-figure = (tables=<-, name) => tables
-  |> group()
-  |> map(fn: (r) => ({_time: time(v: r.slot), _value: r.ms, _field: name}))
-
-union(tables: [
-  ${figure('p50', quantile('0.5'))},
-  ${figure('p95', quantile('0.95'))},
-  ${figure('p99', quantile('0.99'))},
-  ${figure('max', flux`max(column: "ms")`)},
-])
-  |> group(columns: ["_field"])
-  |> sort(columns: ["_time"])`)
-    },
-
-    timeline: () =>
-      ask(flux`runs = ${classified(maxRunNs, 'process', true)}
-  |> map(fn: (r) => ({r with place: if ${OVERLAPS} then r.at else -1}))${highestPlaces(TIMELINE_RUNS)}
-  |> map(fn: (r) => ({r with n: 1}))
-  |> cumulativeSum(columns: ["n"])
-  |> map(fn: (r) => ({r with run: (if r.n < 10 then "0" else "") + string(v: r.n) + " " + r.process + " " + \
-(if exists r.uid then r.uid else if exists r.meta then r.meta else "")}))
-
-union(tables: [
-  runs |> map(fn: (r) => ({run: r.run, _time: time(v: r.at), _value: r.code})),
-  runs |> map(fn: (r) => ({run: r.run, _value: 0, _time: time(v:
-    if r.code == 1 or r.code == 5 then r.ended else if r.code == 2 then ${NOW_NS} else r.at + ${EVERY_NS})})),
-])
-  |> group(columns: ["run"])
-  |> sort(columns: ["_time"])`),
-
-    durationHistogram: () =>
-      ask(flux`${completedBySlot(maxRunNs)}
-completed
-  |> group()${histogram(LE)}
-  |> keep(columns: ["le", "runs"])`),
-
-    durationHeatmap: () =>
-      ask(
-        flux`${completedBySlot(maxRunNs)}
-counts = completed${histogram(LE)}
-  |> group()
-  |> map(fn: (r) => ({_time: time(v: r.slot), _value: int(v: r.runs), le: string(v: r.le)}))
-slots = generate.from(
-    count: (${TO_NS} - 1) / ${EVERY_NS} - ${FROM_NS} / ${EVERY_NS} + 1,
-    fn: (n) => 0,
-    start: ${START},
-    stop: ${STOP},
-  )
-  |> map(fn: (r) => ({r with n: 1}))
-  |> cumulativeSum(columns: ["n"])
-  |> map(fn: (r) => ({_time: time(v: (${FROM_NS} / ${EVERY_NS} + r.n - 1) * ${EVERY_NS}), \
-_value: 0, le: ${String(LE[0])}}))
-
-union(tables: [counts, slots])
-  |> group(columns: ["le", "_time"])
-  |> sum()
-  |> group(columns: ["le"])
-  |> sort(columns: ["_time"])`,
-        ['generate'],
-      ),
-
-    slowestRuns: () =>
-      ask(flux`${classified(maxRunNs, 'process', true)}
-  |> map(fn: (r) => ({r with place: if r.code == 1 and ${OVERLAPS} then r.ns else -1}))${highestPlaces(SLOWEST_RUNS)}
-  |> map(fn: (r) => ({r with started: time(v: r.at), ended: time(v: r.ended), took_ms: r.ms}))
-  |> keep(columns: ["account", "process", "meta", "uid", "started", "ended", "took_ms"])`),
-
-    unfinishedRuns: () =>
-      ask(flux`${classified(maxRunNs, 'process', true)}
-  |> map(fn: (r) => ({r with place: \
-if r.code >= 3 and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}${nameStates}
-  |> map(fn: (r) => ({r with at: time(v: r.at)}))
-  |> keep(columns: ["account", "process", "meta", "uid", "state", "at"])`),
+    runsByState: () => ask(pairedPanels(maxRunNs), ['generate'], 'state|runs'),
+    durationsOverTime: () => sharedTarget('Runs', { only: 'ended|p50|p95|p99|max' }),
+    timeline: () => sharedTarget('Runs', { only: '(changed|code)( .*)?' }),
+    durationHistogram: () => sharedTarget('Runs', { only: 'le|completed' }),
+    durationHeatmap: () => sharedTarget('Runs', { only: '(slot|counted)( .*)?' }),
+    slowestRuns: () => sharedTarget('Runs', { prefix: SLOWEST }),
+    unfinishedRuns: () => sharedTarget('Runs', { prefix: UNFINISHED }),
 
     metricValues: () =>
       ask(flux`${pushedDown('metric', 'value', 'process', flux` and r.name =~ metric`)}
@@ -200,6 +118,108 @@ if r.code >= 3 and ${OVERLAPS} then r.at else -1}))${highestPlaces(TABLE_ROWS)}$
     hidden: [variableQuery('now', flux`import "array"\narray.from(rows: [{_value: string(v: int(v: now()))}])`)],
   }
 }
+
+/**
+ * What the panels of the process dashboard show of paired marks, in one query: pairing them takes most of the time. No
+ * two results have a column of one name, by which the panels select theirs.
+ */
+function pairedPanels(maxRunNs: bigint): FluxText {
+  const LE = durationBounds(maxRunNs)
+  const figure = (name: string, of: FluxText) => flux`completed |> ${of} |> figure(name: ${name})`
+  const table = (prefix: string) => flux`
+  |> rename(fn: (column) => ${prefix} + column)
+  |> yield(name: ${prefix})`
+  return flux`runs = ${classified(maxRunNs, 'process', true)}
+  |> map(fn: (r) => ({r with code: if ${OVERLAPS} then r.code else 0, slot: \
+if r.code == 1 and ${settledInRange(FROM_NS, TO_NS)} then r.ended / ${EVERY_NS} * ${EVERY_NS} else -1}))
+  |> filter(fn: (r) => r.code != 0)
+completed = runs
+  |> filter(fn: (r) => r.slot >= 0)
+  |> keep(columns: ["slot", "ms"])
+  |> group(columns: ["slot"])
+
+runs
+  |> keep(columns: ["code", "at"])
+  |> group(columns: ["code"])
+  |> count(column: "at")
+  |> group()
+  |> rename(columns: {at: "runs"})${nameStates}
+  |> keep(columns: ["state", "runs"])
+  |> yield(name: "runs")
+
+figure = (tables=<-, name) => tables
+  |> group()
+  |> map(fn: (r) => ({slot: r.slot, ms: r.ms, figure: name}))
+union(tables: [
+  ${figure('p50', quantile('0.5'))},
+  ${figure('p95', quantile('0.95'))},
+  ${figure('p99', quantile('0.99'))},
+  ${figure('max', flux`max(column: "ms")`)},
+])
+  |> pivot(rowKey: ["slot"], columnKey: ["figure"], valueColumn: "ms")
+  |> sort(columns: ["slot"])
+  |> map(fn: (r) => ({r with ended: time(v: r.slot)}))
+  |> drop(columns: ["slot"])
+  |> yield(name: "durations")
+
+newest = runs
+  |> sort(columns: ["at"], desc: true)
+  |> limit(n: ${TIMELINE_RUNS})
+  |> map(fn: (r) => ({r with n: 1}))
+  |> cumulativeSum(columns: ["n"])
+  |> map(fn: (r) => ({r with run: (if r.n < 10 then "0" else "") + string(v: r.n) + " " + r.process + " " + \
+(if exists r.uid then r.uid else if exists r.meta then r.meta else "")}))
+union(tables: [
+  newest |> map(fn: (r) => ({run: r.run, changed: time(v: r.at), code: r.code})),
+  newest |> map(fn: (r) => ({run: r.run, code: 0, changed: time(v:
+    if r.code == 1 or r.code == 5 then r.ended else if r.code == 2 then ${NOW_NS} else r.at + ${EVERY_NS})})),
+])
+  |> group(columns: ["run"])
+  |> sort(columns: ["changed"])
+  |> yield(name: "timeline")
+
+completed
+  |> group()${histogram(LE)}
+  |> rename(columns: {runs: "completed"})
+  |> keep(columns: ["le", "completed"])
+  |> yield(name: "histogram")
+
+counts = completed${histogram(LE)}
+  |> group()
+  |> map(fn: (r) => ({slot: time(v: r.slot), counted: int(v: r.runs), le: string(v: r.le)}))
+slots = generate.from(
+    count: (${TO_NS} - 1) / ${EVERY_NS} - ${FROM_NS} / ${EVERY_NS} + 1,
+    fn: (n) => 0,
+    start: ${START},
+    stop: ${STOP},
+  )
+  |> map(fn: (r) => ({r with n: 1}))
+  |> cumulativeSum(columns: ["n"])
+  |> map(fn: (r) => ({slot: time(v: (${FROM_NS} / ${EVERY_NS} + r.n - 1) * ${EVERY_NS}), \
+counted: 0, le: ${String(LE[0])}}))
+union(tables: [counts, slots])
+  |> group(columns: ["le", "slot"])
+  |> sum(column: "counted")
+  |> group(columns: ["le"])
+  |> sort(columns: ["slot"])
+  |> yield(name: "heatmap")
+
+runs
+  |> filter(fn: (r) => r.code == 1)
+  |> sort(columns: ["ns"], desc: true)
+  |> limit(n: ${SLOWEST_RUNS})
+  |> map(fn: (r) => ({r with started: time(v: r.at), ended: time(v: r.ended), took_ms: r.ms}))
+  |> keep(columns: ["account", "process", "meta", "uid", "started", "ended", "took_ms"])${table(SLOWEST)}
+
+runs
+  |> filter(fn: (r) => r.code >= 3)
+  |> sort(columns: ["at"], desc: true)
+  |> limit(n: ${TABLE_ROWS})${nameStates}
+  |> map(fn: (r) => ({r with at: time(v: r.at)}))
+  |> keep(columns: ["account", "process", "meta", "uid", "state", "at"])${table(UNFINISHED)}`
+}
+
+const [SLOWEST, UNFINISHED] = ['slowest ', 'unfinished ']
 
 const variableQuery = (name: string, query: FluxText): VariableQuery => ({
   name,

@@ -19,7 +19,7 @@ const bars = (title: string, target: Target, more: { label?: string; description
     targets: [target],
     unit: 'short',
     draw: more.label === undefined ? 'bars' : 'stacked bars',
-    columns: BARS,
+    intervals: BARS,
     ...(more.label !== undefined && { displayName: byLabels(more.label) }),
     ...(more.description !== undefined && { description: more.description }),
     ...(more.red !== undefined && { red: more.red }),

@@ -24,7 +24,7 @@ export interface Panel {
   readonly fieldConfig: { readonly defaults: object; readonly overrides: readonly object[] }
   readonly options: object
   readonly maxDataPoints?: number
-  readonly transformations?: readonly object[]
+  readonly transformations: readonly object[]
   /** A variable: one panel per chosen value. */
   readonly repeat?: string
   readonly repeatDirection?: 'h'
@@ -50,6 +50,7 @@ export const BARS = 100
 
 const MIXED: DataSource = { type: 'datasource', uid: '-- Mixed --' }
 
+/** A target that names another panel gets its id. */
 export function placePanels(rows: readonly PanelRow[]): PlacedPanel[] {
   const placed: PlacedPanel[] = []
   let y = 0
@@ -61,23 +62,38 @@ export function placePanels(rows: readonly PanelRow[]): PlacedPanel[] {
     }
     y += height
   }
-  return placed
+  const idOf = new Map(placed.map(({ title, id }) => [title, id]))
+  return placed.map((panel) => ({
+    ...panel,
+    targets: panel.targets.map(({ panel: source, ...target }) =>
+      source === undefined ? target : { ...target, panelId: idOf.get(source as string)! },
+    ),
+  }))
 }
 
 export interface Head {
   readonly title: string
   readonly description?: string
   readonly targets: readonly Target[]
+  /** The largest number of intervals, where each costs the store. */
+  readonly intervals?: number
 }
 
-export function head({ title, description, targets }: Head) {
+export function head({ title, description, targets, intervals }: Head) {
   const [first] = targets
   const isMixed = targets.some(({ datasource }) => datasource.uid !== first!.datasource.uid)
   return {
     title,
     ...(description !== undefined && { description }),
     datasource: isMixed ? MIXED : first!.datasource,
-    targets: targets.map((target, i) => ({ refId: String.fromCharCode(65 + i), ...target })),
+    targets: targets.map(({ only: _, prefix: __, ...target }, i) => ({
+      refId: String.fromCharCode(65 + i),
+      ...target,
+    })),
+    ...(intervals !== undefined && { maxDataPoints: intervals }),
+    transformations: targets.flatMap(({ prefix, only = prefix && `${prefix}.*` }) =>
+      only === undefined ? [] : [{ id: 'filterFieldsByName', options: { include: { pattern: `^(${only})$` } } }],
+    ),
   }
 }
 
@@ -92,8 +108,6 @@ export function timeSeries(
     readonly displayName?: string
     /** For values over many powers of ten. */
     readonly logarithmic?: boolean
-    /** The largest number of intervals, where each costs the store. */
-    readonly columns?: number
     /** Draws everything in red: failures. */
     readonly red?: boolean
     /** Draws a red line at this value. */
@@ -106,7 +120,6 @@ export function timeSeries(
   return {
     type: 'timeseries',
     ...head(of),
-    ...(of.columns !== undefined && { maxDataPoints: of.columns }),
     fieldConfig: {
       defaults: {
         unit,
@@ -206,13 +219,10 @@ export function barChart(of: Head & { readonly x: string; readonly xUnit: Unit }
 }
 
 /** Counts in buckets of the store: a series per upper bound, its name. The first two times give the cell's width. */
-export function heatmap(
-  of: Head & { readonly unit: Unit; readonly displayName: string; readonly columns: number },
-): Panel {
+export function heatmap(of: Head & { readonly unit: Unit; readonly displayName: string }): Panel {
   return {
     type: 'heatmap',
     ...head(of),
-    maxDataPoints: of.columns,
     fieldConfig: {
       defaults: { displayName: of.displayName, custom: { scaleDistribution: { type: 'linear' } } },
       overrides: [],

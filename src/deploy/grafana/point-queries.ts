@@ -21,7 +21,7 @@ export interface PointQueries {
   durationsOverTime(): Target
   /** A series per run, of the newest ones: its RUN_CODE from its start on, and 0 from its end. */
   timeline(): Target
-  /** Table: le (upper bound, ms), runs. */
+  /** Table: le (upper bound, ms), completed. */
   durationHistogram(): Target
   /** A series per upper bound (ms): runs of that duration by their end. The lowest bound has every interval. */
   durationHeatmap(): Target

@@ -39,7 +39,16 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
       {
         height: 8,
         panels: [
-          [stat({ title: 'Runs', targets: [queries.runsByState()], unit: 'short', rows: true }), 6],
+          [
+            stat({
+              title: 'Runs',
+              targets: [queries.runsByState()],
+              unit: 'short',
+              rows: true,
+              intervals: DURATION_COLUMNS,
+            }),
+            6,
+          ],
           [
             timeSeries({
               title: 'Durations',
@@ -48,7 +57,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               unit: 'ms',
               draw: 'lines',
               logarithmic: true,
-              columns: DURATION_COLUMNS,
+              intervals: DURATION_COLUMNS,
             }),
             18,
           ],
@@ -88,7 +97,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               targets: [queries.durationHeatmap()],
               unit: 'ms',
               displayName: byLabels('le'),
-              columns: HEATMAP_COLUMNS,
+              intervals: HEATMAP_COLUMNS,
             }),
             12,
           ],
@@ -134,7 +143,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               unit: 'short',
               draw: 'stacked bars',
               displayName: byLabels('process'),
-              columns: BARS,
+              intervals: BARS,
               red: true,
             }),
             12,
@@ -146,7 +155,7 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
               unit: 'short',
               draw: 'stacked bars',
               displayName: byLabels('process'),
-              columns: BARS,
+              intervals: BARS,
             }),
             12,
           ],

@@ -192,14 +192,14 @@ ${timings('process')}
     },
 
     durationHistogram: () =>
-      table(`SELECT le, runs
+      table(`SELECT le, completed
 FROM (
   SELECT groupArray(arrayFirst(bound -> ms <= bound, ${BOUNDS})) AS bounds
   FROM (
 ${completed}
   )
 )
-ARRAY JOIN ${BOUNDS} AS le, arrayMap(bound -> countEqual(bounds, bound), ${BOUNDS}) AS runs
+ARRAY JOIN ${BOUNDS} AS le, arrayMap(bound -> countEqual(bounds, bound), ${BOUNDS}) AS completed
 ORDER BY le`),
 
     durationHeatmap: () =>

@@ -22,9 +22,11 @@ interface TableOptions extends Head {
 
 export function table({ columns, merge = false, sortBy, ...of }: TableOptions): Panel {
   const names = Object.keys(columns)
+  const { transformations, ...common } = head(of)
+  const prefix = of.targets[0]?.prefix ?? ''
   return {
     type: 'table',
-    ...head(of),
+    ...common,
     fieldConfig: {
       defaults: { custom: { align: 'auto', cellOptions: { type: 'auto' }, filterable: true, inspect: true } },
       overrides: Object.entries(columns).flatMap(([name, column]) => {
@@ -39,13 +41,14 @@ export function table({ columns, merge = false, sortBy, ...of }: TableOptions): 
       ...(sortBy !== undefined && { sortBy: [{ displayName: sortBy, desc: true }] }),
     },
     transformations: [
+      ...transformations,
       ...(merge ? [{ id: 'merge', options: {} }] : []),
       {
         id: 'organize',
         options: {
           excludeByName: {},
-          indexByName: Object.fromEntries(names.map((name, i) => [name, i])),
-          renameByName: {},
+          indexByName: Object.fromEntries(names.map((name, i) => [prefix + name, i])),
+          renameByName: prefix === '' ? {} : Object.fromEntries(names.map((name) => [prefix + name, name])),
         },
       },
     ],

@@ -12,12 +12,26 @@ const PROMETHEUS: DataSource = { type: 'prometheus', uid: 'stint-prometheus' }
 /** The version of the plugin that docker-compose.yml installs. */
 const CLICKHOUSE_PLUGIN = '4.14.0'
 
+/** Grafana's own: the answer of another panel of the dashboard, before its transformations. */
+export const DASHBOARD: DataSource = { type: 'datasource', uid: '-- Dashboard --' }
+
 export interface Target {
   readonly datasource: DataSource
+  /** Of an answer for several panels: the fields of this one, by a regular expression on the whole name. */
+  readonly only?: string
+  /** The same by the beginning of the names, which a table drops. */
+  readonly prefix?: string
   readonly [property: string]: unknown
 }
 
 export const fluxTarget = (query: string): Target => ({ datasource: INFLUXDB, query })
+
+/** A part of what the panel of that title reads. */
+export const sharedTarget = (panel: string, part: Pick<Target, 'only' | 'prefix'>): Target => ({
+  datasource: DASHBOARD,
+  panel,
+  ...part,
+})
 
 /** `time series`: columns time, label and value, in order of time. */
 const sqlTarget = (rawSql: string, form: 'table' | 'time series'): Target => ({
