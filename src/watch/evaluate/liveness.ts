@@ -82,6 +82,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
     const now = nowUs()
     aliveUs = Math.min(aliveUs, now)
     past = past.filter(({ toUs }) => toUs <= now)
+    savedUs = Number.NEGATIVE_INFINITY // a start soon after it must know what was downtime
     log.warn({ back_s: (untilUs - now) / 1e6 }, 'the clock was set back; watches are judged again from now on')
   }
 
