@@ -45,6 +45,8 @@ const REASONS: Readonly<Record<Asked | 'starts', string>> = {
 
 /** A shorter gap delays judgement and is not shown. */
 const SHOWN_AFTER_US = 60e6
+/** What begins within this time of a start was there before it. */
+const AT_START_US = 60e6
 
 /** A gap that the evaluation before had, too, keeps its beginning. */
 export function noteGaps(
@@ -90,6 +92,9 @@ interface Options {
 export function createGaps(accounts: ReadonlyMap<string, GapState>, options: Options) {
   const { nowUs, monotonicUs, oldestUnstoredUs, health, log } = options
   let isAny = false
+  const bornUs = nowUs()
+  /** By account: since when an earlier process noted that its watches are not judged. */
+  let inherited: ReadonlyMap<string, number> = new Map()
   const isShown = ({ sinceUs }: Gap) => nowUs() - sinceUs > SHOWN_AFTER_US
   /** A monotonic time on the wall clock, in whole µs. */
   const wallUs = (us: number) => Math.round(nowUs() - (monotonicUs() - us))
@@ -117,6 +122,23 @@ export function createGaps(accounts: ReadonlyMap<string, GapState>, options: Opt
       ? []
       : [...gaps].map(([missing, gap]) => ({ ...gap, account, missing, sinceUs: wallUs(gap.sinceUs) })).filter(isShown)
 
+  /** A gap that was there at the start began when it was noted; a node's last heartbeat is known as it is. */
+  const continued = (account: string, gap: Gap): Gap => {
+    const wasThere = gap.missing !== 'starts' && gap.sinceUs <= bornUs + AT_START_US
+    const notedUs = (wasThere && inherited.get(account)) || gap.sinceUs
+    return { ...gap, account, sinceUs: Math.min(gap.sinceUs, notedUs) }
+  }
+
+  /** Those that concern everyone first. */
+  function list(): Gap[] {
+    const all = ofAll()
+    const ofInherited = [...inherited.keys()].flatMap((account) => all.map((gap) => continued(account, gap)))
+    const own = [...accounts].flatMap(([account, state]) =>
+      ofAccount(account, state).map((gap) => continued(account, gap)),
+    )
+    return [...all, ...ofInherited, ...own]
+  }
+
   const isActive = ({ pausedUntilUs = 0 }: WatchRules) => pausedUntilUs <= nowUs()
 
   /** Accounts with a watch that a gap concerns. */
@@ -131,8 +153,10 @@ export function createGaps(accounts: ReadonlyMap<string, GapState>, options: Opt
   }
 
   return {
-    /** Those that concern everyone first. */
-    list: (): Gap[] => [...ofAll(), ...[...accounts].flatMap((entry) => ofAccount(...entry))],
+    list,
+    inherit(sinceUs: ReadonlyMap<string, number>): void {
+      inherited = sinceUs
+    },
     names,
     isAllGood: (): boolean => !health.isFailing() && names().length === 0,
     /** Logs when the first account becomes unknown and when the last one is known again. */

@@ -21,7 +21,7 @@ const NAMED = 3
 export interface NoticesOptions {
   readonly store: Pick<WatchStore, 'unjudged' | 'noteUnjudged' | 'noteJudged' | 'channels' | 'maintenances'>
   readonly accounts: ReadonlyMap<string, AccountState>
-  readonly gaps: Pick<ReturnType<typeof createGaps>, 'list'>
+  readonly gaps: Pick<ReturnType<typeof createGaps>, 'list' | 'inherit'>
   /** The accounts with watches are known. */
   isListed(): boolean
   nowUs(): number
@@ -36,9 +36,6 @@ export function createNotices(options: NoticesOptions) {
   /** When a gap of an account with a notice was last seen; monotonic. */
   const seen = new Map<string, number>()
   const bornUs = monotonicUs()
-  const bornWallUs = nowUs()
-  /** Since when gaps were noted by an earlier process. */
-  let inherited: ReadonlyMap<string, number> = new Map()
   let steppedUs = Number.NEGATIVE_INFINITY
   let busy: Promise<void> | undefined
   let isStopping = false
@@ -46,14 +43,13 @@ export function createNotices(options: NoticesOptions) {
   const isActive = ({ rules }: AccountState, { id }: StoredWatch): boolean =>
     (rules.get(id)?.rules.pausedUntilUs ?? 0) <= nowUs()
 
-  /** What active watches of an account lack. A gap that was there at the start goes on: it began with the notice. */
-  function lacksOf(account: string, state: AccountState, own: readonly Gap[]): Lack[] {
-    const from = (us: number) => (us <= bornWallUs + AGAIN_US ? Math.min(us, inherited.get(account) ?? us) : us)
+  /** What active watches of an account lack. */
+  function lacksOf(state: AccountState, own: readonly Gap[]): Lack[] {
     return (state.watches ?? []).flatMap((watch) => {
       const rules = state.rules.get(watch.id)?.rules
       if (rules === undefined || !isActive(state, watch)) return []
       return own.flatMap(({ missing, sinceUs, reason }) =>
-        concerned(rules, missing).map((condition) => ({ watch, condition, reason, sinceUs: from(sinceUs) })),
+        concerned(rules, missing).map((condition) => ({ watch, condition, reason, sinceUs })),
       )
     })
   }
@@ -149,7 +145,7 @@ export function createNotices(options: NoticesOptions) {
   async function check(): Promise<void> {
     if (notices === undefined) {
       const rows = await store.unjudged()
-      inherited = new Map(rows.map(({ account, sinceUs }) => [account, sinceUs]))
+      gaps.inherit(new Map(rows.map(({ account, sinceUs }) => [account, sinceUs])))
       notices = new Map(rows.map((notice) => [notice.account, notice]))
     }
     const found = Map.groupBy(gaps.list(), ({ account }) => account)
@@ -158,7 +154,7 @@ export function createNotices(options: NoticesOptions) {
     for (const [account, state] of [...accounts]) {
       if (isStopping) return
       const own = [...ofAll, ...(found.get(account) ?? [])]
-      const lacks = own.length === 0 ? [] : lacksOf(account, state, own)
+      const lacks = own.length === 0 ? [] : lacksOf(state, own)
       const notice = notices.get(account)
       if (lacks.length > 0) await begin(account, lacks)
       else if (notice !== undefined && state.watches !== undefined) await end(notice)

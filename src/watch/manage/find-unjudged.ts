@@ -9,46 +9,36 @@ import type { StoredWatch } from '../watch.ts'
 
 export interface FindUnjudged {
   readonly account: string
-  readonly store: Pick<WatchStore, 'watches' | 'unjudged'>
+  readonly store: Pick<WatchStore, 'watches'>
   readonly node: Pick<WatchNode, 'gaps' | 'unjudged' | 'silent'>
   nowUs(): number
 }
 
-const TOGETHER_US = 60e6
-
-/** The gaps of an account; those by silent nodes with what to do about each. */
-export const gapsOf = (account: string, node: Pick<WatchNode, 'gaps' | 'silent'>): Gap[] => [
-  ...node.silent().map(({ node: id, seenUs }) => ({
+/** The gaps of an account, of twins the first; those by silent nodes with what to do about each. */
+export function gapsOf(account: string, node: Pick<WatchNode, 'gaps' | 'silent'>): Gap[] {
+  const bySilence = node.silent().map(({ node: id, seenUs }) => ({
     missing: 'starts' as const,
     sinceUs: seenUs,
     reason:
       `node ${id} is silent and may hold starts that are not stored: start it, drain its DATA_DIR, or run ` +
       `\`stint node forget ${id}\``,
-  })),
-  ...node.gaps().filter((gap) => gap.missing !== 'starts' && (gap.account ?? account) === account),
-]
+  }))
+  const own = node.gaps().filter((gap) => gap.missing !== 'starts' && (gap.account ?? account) === account)
+  const sorted = [...bySilence, ...own].sort((a, b) => a.sinceUs - b.sinceUs)
+  return sorted.filter(
+    ({ missing, reason }, i) => sorted.findIndex((it) => it.missing === missing && it.reason === reason) === i,
+  )
+}
 
 export const isConcerned = ({ spec }: StoredWatch, gaps: readonly Gap[]): boolean => {
   const rules = gaps.length === 0 ? {} : toConditionRules(spec)
   return gaps.some(({ missing }) => concerned(rules, missing).length > 0)
 }
 
-/** An account may lack what all lack: the one that began first. */
-const distinct = (gaps: readonly Gap[]): Gap[] => {
-  const sorted = gaps.toSorted((a, b) => a.sinceUs - b.sinceUs)
-  return sorted.filter(
-    ({ missing, reason }, i) => sorted.findIndex((it) => it.missing === missing && it.reason === reason) === i,
-  )
-}
-
 export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
   const checks = node.unjudged().filter((check) => check.account === account)
   const gaps = gapsOf(account, node)
   if (checks.length === 0 && gaps.length === 0) return []
-  // what began first at a restart, or with it, was there before
-  const [notice] = gaps.length === 0 ? [] : await store.unjudged(account)
-  const firstUs = Math.min(...gaps.map(({ sinceUs }) => sinceUs))
-  const from = (us: number) => (us - firstUs < TOGETHER_US ? Math.min(us, notice?.sinceUs ?? us) : us)
   const watches = await store.watches(account)
   const active = watches.filter(
     ({ spec }) => spec.paused_until === null || Date.parse(spec.paused_until) * 1000 <= nowUs(),
@@ -64,9 +54,9 @@ export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged
           ...{ watch, condition, process, since: iso(sinceUs) },
           reason: `Stint was down from ${minute(fromUs)} to ${minute(toUs)}, when a start was due: it may be lost`,
         })),
-      ...distinct(gaps).flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
+      ...gaps.flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
         const names = concerned(rules, missing)
-        const since = iso(missing === 'starts' ? sinceUs : from(sinceUs))
+        const since = iso(sinceUs)
         const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
         const conditions = names.length === all && missing !== 'starts' ? [null] : names
         return conditions.map((condition) => ({ watch, condition, process: null, since, reason: text }))

@@ -78,7 +78,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     const watch = watchOf('wat_1', { late: { every: '1h', grace: '5m' } })
     const unjudged = await findUnjudged({
       account: ACCOUNT,
-      store: { watches: async () => [watch], unjudged: async () => [] },
+      store: { watches: async () => [watch] },
       node: { unjudged: () => [], gaps: () => [], silent: a.silent },
       nowUs: () => Date.now() * 1000,
     })
