@@ -6,7 +6,7 @@ import { createOutbox } from '../../src/watch/delivery/outbox.ts'
 import { createEvaluator } from '../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../src/watch/evaluate/liveness.ts'
 import type { KnownMark, WatchSource } from '../../src/watch/evaluate/watch-source.ts'
-import type { WatchStore } from '../../src/watch/storage/watch-store.ts'
+import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import { ACCOUNT, channelOf, silent, watchOf } from '../watch/watch-cast.ts'
 
 const MINUTE = 60e6

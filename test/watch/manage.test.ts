@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createManageAlerts } from '../../src/watch/manage/manage-alerts.ts'
 import { createManageWatches } from '../../src/watch/manage/manage-watches.ts'
-import type { WatchStore } from '../../src/watch/storage/watch-store.ts'
+import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
 import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, watchOf } from './watch-cast.ts'
 

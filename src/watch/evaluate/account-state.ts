@@ -1,5 +1,5 @@
 // The state that evaluations of one account keep, and how often it is evaluated.
-import type { WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
 import type { AccountHistory } from './account-history.ts'
 import type { UnjudgedCheck } from './evaluate-account.ts'

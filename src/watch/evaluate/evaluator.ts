@@ -4,7 +4,7 @@
 import type { Logger } from '../../log.ts'
 import { reads } from '../conditions/conditions.ts'
 import type { Rewind } from '../rules/episode.ts'
-import type { WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
 import { createAccountHistory, LOADED_BACK_US } from './account-history.ts'
 import {
   type AccountState,

@@ -3,7 +3,7 @@
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
 import type { Blind, Rewind } from '../rules/episode.ts'
-import type { WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
 
 const EVERY_US = 10e6
 const TICK_MS = 1000

@@ -1,6 +1,6 @@
 // How far each account was judged, for the next start, and the regular clean-up of the database. Stored now and then:
 // judging a little more repeats nothing, because an alert's identity is unique.
-import type { WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
 
 const EVERY_US = 15e6
 const PRUNE_EVERY_US = 3600e6

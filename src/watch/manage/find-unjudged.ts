@@ -4,7 +4,7 @@ import { toConditionRules } from '../conditions/conditions.ts'
 import { iso, minute } from '../conditions/wording.ts'
 import { concerned, type Gap } from '../evaluate/gaps.ts'
 import type { WatchNode } from '../nodes/watch-node.ts'
-import type { WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 
 export interface FindUnjudged {

@@ -2,7 +2,8 @@
 import { Problem } from '../../problem.ts'
 import type { Alert as AlertAnswer, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import { pathOf, toEnd } from '../evaluate/describe-alert.ts'
-import type { Alert, WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
+import type { Alert } from '../storage/watch-store.ts'
 
 export interface ManageAlertsOptions {
   readonly store: WatchStore

@@ -5,7 +5,7 @@ import { cronFaults } from '../conditions/cron-faults.ts'
 import { spanFaults } from '../conditions/span.ts'
 import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../maintenance.ts'
 import { createId } from '../random-id.ts'
-import type { WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
 
 const MAINTENANCES_MAX = 100
 

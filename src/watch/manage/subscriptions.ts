@@ -8,7 +8,8 @@ import { linkedHtml } from '../delivery/notification-text.ts'
 import type { Tokens } from '../delivery/tokens.ts'
 import { toBody } from '../evaluate/describe-alert.ts'
 import { createToken } from '../random-id.ts'
-import type { Alert, Channel, WatchStore } from '../storage/watch-store.ts'
+import type { WatchStore } from '../storage/create-watch-store.ts'
+import type { Alert, Channel } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 
 const CONFIRMATIONS = { burst: 3, everyS: 600 }

@@ -1,6 +1,10 @@
-// The WatchStore on SQLite or PostgreSQL: watches, channels and maintenances here, alerts in moving-statements.ts, the
-// outbox in outbox-statements.ts.
-import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
+// The durable state of this room on SQLite or PostgreSQL: watches, channels and maintenances here, alerts in
+// moving-statements.ts, the outbox in outbox-statements.ts. Invariants:
+// * The state of an alert and the notifications about it change in one transaction.
+// * A notification leaves the outbox in the transaction that records its delivery; its fixed id reveals repetitions.
+// Times are µs since the epoch. If the database fails, methods reject without an effect.
+import { insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { Maintenance } from '../maintenance.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements, dropWaiting } from './outbox-statements.ts'
@@ -9,6 +13,8 @@ import {
   fromChannel,
   fromMaintenance,
   fromWatch,
+  list,
+  one,
   type Row,
   selectChannel,
   toAlert,
@@ -18,12 +24,18 @@ import {
   updateChannel,
 } from './rows.ts'
 import { createUnjudgedStatements } from './unjudged-statements.ts'
-import type { Alert, WatchStore } from './watch-store.ts'
+import type { Alert, AlertChange, Channel } from './watch-store.ts'
+
+export type WatchStore = ReturnType<typeof createWatchStore>
+
+/** The changes of a watch's firing alerts, within the transaction that changes it. */
+type ToChanges = (firing: readonly Alert[]) => readonly AlertChange[]
 
 /** A watch by account and id. */
 const OWN = 'account = $1 AND id = $2 AND deleted_us IS NULL'
+const OF_ACCOUNT = 'SELECT * FROM watch WHERE account = $1'
 
-export function createWatchStore(database: SqlDatabase): WatchStore {
+export function createWatchStore(database: SqlDatabase) {
   const { read, write } = database
   return {
     ...createMovingStatements(database),
@@ -31,73 +43,72 @@ export function createWatchStore(database: SqlDatabase): WatchStore {
     ...createUnjudgedStatements(database),
     ...createMaintenanceStatements(database),
 
-    watches: async (account) => {
-      const rows = await read(() =>
-        account === undefined
-          ? all<Row>('SELECT * FROM watch WHERE deleted_us IS NULL')
-          : all<Row>('SELECT * FROM watch WHERE account = $1 AND deleted_us IS NULL', account),
-      )
-      return rows.map(toWatch).sort((a, b) => byText(a.spec.name, b.spec.name) || byText(a.id, b.id))
+    async watches(account?: string) {
+      const [own, values] = account === undefined ? ['', []] : ['account = $1 AND', [account]]
+      const found = await read(() => list(toWatch, `SELECT * FROM watch WHERE ${own} deleted_us IS NULL`, ...values))
+      return found.sort((a, b) => byText(a.spec.name, b.spec.name) || byText(a.id, b.id))
     },
-    watch: async (account, id) =>
-      maybe(await read(() => get<Row>(`SELECT * FROM watch WHERE ${OWN}`, account, id)), toWatch),
-    watchByBadge: async (badge) =>
-      maybe(await read(() => get<Row>('SELECT * FROM watch WHERE badge = $1', badge)), toWatch),
-    addWatch: (watch, max) => write(() => add('watch', fromWatch(watch), max)),
-    putWatch: (watch, nowUs, toChanges = () => []) =>
+    watch: (account: string, id: string) => read(() => one(toWatch, `SELECT * FROM watch WHERE ${OWN}`, account, id)),
+    watchByBadge: (badge: string) => read(() => one(toWatch, 'SELECT * FROM watch WHERE badge = $1', badge)),
+    /** False when the account has `max` watches. */
+    addWatch: (watch: StoredWatch, max: number) => write(() => add('watch', fromWatch(watch), max)),
+    /** All but its badge. */
+    putWatch: (watch: StoredWatch, nowUs: number, toChanges: ToChanges = () => []) =>
       write(function* () {
         yield* updateWatch(watch)
         for (const change of toChanges(yield* selectFiring(watch.id))) yield* applyChange(change, nowUs)
       }),
-    async setBadge(account, id, badge) {
+    async setBadge(account: string, id: string, badge: string | null) {
       const update = 'UPDATE watch SET badge = $1 WHERE account = $2 AND id = $3 AND deleted_us IS NULL'
       await write(() => run(update, badge, account, id))
     },
-    removeWatch: (account, id, toEnds, nowUs) =>
+    /** Ends those of its alerts that fire. Its alerts stay in the list until they are pruned. */
+    removeWatch: (account: string, id: string, toEnds: ToChanges, nowUs: number) =>
       write(function* () {
-        const row = yield* get<Row>(`SELECT * FROM watch WHERE ${OWN}`, account, id)
-        if (row === undefined) return false
+        const watch = yield* one(toWatch, `SELECT * FROM watch WHERE ${OWN}`, account, id)
+        if (watch === undefined) return false
         for (const end of toEnds(yield* selectFiring(id))) yield* applyChange(end, nowUs)
         yield* run('UPDATE watch SET deleted_us = $1, badge = NULL WHERE id = $2', nowUs, id)
         // an earlier version, which does not know the column, has nothing to judge in it
-        const { name, process } = toWatch(row).spec
+        const { name, process } = watch.spec
         const spec = JSON.stringify(toSpec({ name, process, channels: [] }))
         yield* run('UPDATE watch SET spec = $1 WHERE id = $2', spec, id)
         yield* dropDeleted(id)
         return true
       }),
-    async watchNames(account) {
-      const rows = await read(() => all<Row>('SELECT * FROM watch WHERE account = $1', account))
-      return new Map(rows.map(toWatch).map(({ id, spec }) => [id, spec.name]))
+    /** The names of an account's watches, of deleted ones too. */
+    async watchNames(account: string): Promise<ReadonlyMap<string, string>> {
+      const found = await read(() => list(toWatch, OF_ACCOUNT, account))
+      return new Map(found.map(({ id, spec }) => [id, spec.name]))
     },
 
-    channels: async (account) => {
-      const rows = await read(() => all<Row>('SELECT * FROM channel WHERE account = $1', account))
-      return rows.map(toChannel).sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id))
+    async channels(account: string) {
+      const found = await read(() => list(toChannel, 'SELECT * FROM channel WHERE account = $1', account))
+      return found.sort((a, b) => byText(a.name, b.name) || byText(a.id, b.id))
     },
-    channel: (id) => read(() => selectChannel(id)),
-    channelToConfirm: async (confirm) => {
-      const select = "SELECT * FROM channel WHERE confirm = $1 AND state = 'pending'"
-      return maybe(await read(() => get<Row>(select, confirm)), toChannel)
-    },
-    addChannel: (channel, max) => write(() => add('channel', fromChannel(channel), max)),
-    putChannel: (channel) =>
+    channel: (id: string) => read(() => selectChannel(id)),
+    /** The pending channel with this hash. */
+    channelToConfirm: (confirm: string) =>
+      read(() => one(toChannel, "SELECT * FROM channel WHERE confirm = $1 AND state = 'pending'", confirm)),
+    addChannel: (channel: Channel, max: number) => write(() => add('channel', fromChannel(channel), max)),
+    /** What waits for it is dropped unless its state is `ok`. */
+    putChannel: (channel: Channel) =>
       write(function* () {
         yield* updateChannel(channel)
         if (channel.state !== 'ok') yield* dropWaiting(channel.id)
       }),
-    removeChannel: (account, id) =>
+    /** Removes it from the watches that use it, too. */
+    removeChannel: (account: string, id: string) =>
       write(function* () {
         if ((yield* run('DELETE FROM channel WHERE account = $1 AND id = $2', account, id)) === 0) return false
-        for (const row of yield* all<Row>('SELECT * FROM watch WHERE account = $1', account)) {
-          const watch = toWatch(row)
+        for (const watch of yield* list(toWatch, OF_ACCOUNT, account)) {
           if (!watch.spec.channels.includes(id)) continue
           const channels = watch.spec.channels.filter((it) => it !== id)
           yield* updateWatch({ ...watch, spec: { ...watch.spec, channels } })
         }
         return true
       }),
-    removeAccount: (account) =>
+    removeAccount: (account: string) =>
       write(function* () {
         for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'progress', 'unjudged'])
           yield* run(`DELETE FROM ${table} WHERE account = $1`, account)
@@ -120,36 +131,29 @@ const updateWatch = ({ id, spec, sinceUs, changed }: StoredWatch): Script<number
     ...[JSON.stringify(spec), sinceUs, JSON.stringify(changed), id],
   )
 
-function* selectFiring(watch: string): Script<Alert[]> {
-  return (yield* all<Row>('SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', watch)).map(toAlert)
-}
+const selectFiring = (watch: string) =>
+  list(toAlert, 'SELECT * FROM alert WHERE watch = $1 AND resolved_us IS NULL', watch)
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
-const maybe = <Row, T>(row: Row | undefined, map: (row: Row) => T): T | undefined =>
-  row === undefined ? undefined : map(row)
-
-type OfMaintenances = 'maintenances' | 'addMaintenance' | 'putMaintenance' | 'removeMaintenance'
 
 /** A change makes the outbox check again which notifications it holds back. */
-function createMaintenanceStatements({ read, write }: SqlDatabase): Pick<WatchStore, OfMaintenances> {
-  return {
-    async maintenances(account) {
-      const select = 'SELECT * FROM maintenance WHERE account = $1 ORDER BY created_us, id'
-      return (await read(() => all<Row>(select, account))).map(toMaintenance)
-    },
-    addMaintenance: (maintenance, max) => write(() => add('maintenance', fromMaintenance(maintenance), max)),
-    putMaintenance: ({ id, account, spec }, nowUs) =>
-      write(function* () {
-        const update = 'UPDATE maintenance SET spec = $1 WHERE id = $2 AND account = $3'
-        return yield* lookAgain(yield* run(update, JSON.stringify(spec), id, account), account, nowUs)
-      }),
-    removeMaintenance: (account, id, nowUs) =>
-      write(function* () {
-        const remove = 'DELETE FROM maintenance WHERE id = $1 AND account = $2'
-        return yield* lookAgain(yield* run(remove, id, account), account, nowUs)
-      }),
-  }
-}
+const createMaintenanceStatements = ({ read, write }: SqlDatabase) => ({
+  maintenances: (account: string) =>
+    read(() => list(toMaintenance, 'SELECT * FROM maintenance WHERE account = $1 ORDER BY created_us, id', account)),
+  addMaintenance: (maintenance: Maintenance, max: number) =>
+    write(() => add('maintenance', fromMaintenance(maintenance), max)),
+  /** False if it does not exist. What it held back may be sent from `nowUs` on. */
+  putMaintenance: ({ id, account, spec }: Maintenance, nowUs: number) =>
+    write(function* () {
+      const update = 'UPDATE maintenance SET spec = $1 WHERE id = $2 AND account = $3'
+      return yield* lookAgain(yield* run(update, JSON.stringify(spec), id, account), account, nowUs)
+    }),
+  removeMaintenance: (account: string, id: string, nowUs: number) =>
+    write(function* () {
+      const remove = 'DELETE FROM maintenance WHERE id = $1 AND account = $2'
+      return yield* lookAgain(yield* run(remove, id, account), account, nowUs)
+    }),
+})
 
 function* lookAgain(changes: number, account: string, nowUs: number): Script<boolean> {
   if (changes > 0) yield* run('UPDATE outbox SET next_us = $1 WHERE account = $2 AND held = 1', nowUs, account)

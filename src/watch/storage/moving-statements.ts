@@ -1,22 +1,10 @@
 // The half of the store that changes with time: alerts and the progress of evaluation.
 import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
+import type { StoredWatch } from '../watch.ts'
 import { announce, changeChannels, NEVER_US, silence, unsilence } from './outbox-statements.ts'
-import { fromAlert, type Row, toAlert, toChannel, toWatch } from './rows.ts'
-import type { AlertChange, NewNotification, WatchStore } from './watch-store.ts'
-
-type Moving =
-  | 'confirmChannel'
-  | 'alerts'
-  | 'alert'
-  | 'acknowledge'
-  | 'recentAlerts'
-  | 'countFiring'
-  | 'commit'
-  | 'judged'
-  | 'alive'
-  | 'noteAlive'
-  | 'prune'
+import { fromAlert, list, one, toAlert, toChannel, toWatch } from './rows.ts'
+import type { Alert, AlertChange, AlertPage, Alive, NewNotification, NotificationBody } from './watch-store.ts'
 
 /** No rule needs blind stretches that ended longer ago. */
 const BLIND_KEPT_US = 400 * 86_400e6
@@ -25,20 +13,29 @@ const RECENT_MAX = 10_000
 /** Limit per transaction: each statement is a round trip to PostgreSQL. */
 const CHANGES_AT_ONCE = 50
 
-export function createMovingStatements({ read, write }: SqlDatabase): Pick<WatchStore, Moving> {
+export function createMovingStatements({ read, write }: SqlDatabase) {
+  /** Transactions of bounded length. */
+  async function inParts<T>(items: readonly T[], script: (item: T) => Script<unknown>): Promise<void> {
+    for (let from = 0; from < items.length; from += CHANGES_AT_ONCE)
+      await write(function* () {
+        for (const item of items.slice(from, from + CHANGES_AT_ONCE)) yield* script(item)
+      })
+  }
+
   return {
-    confirmChannel: (confirm, nowUs, toBody) =>
+    /** Returns the confirmed channel; it is notified of alerts that already fire. */
+    confirmChannel: (confirm: string, nowUs: number, toBody: (watch: StoredWatch, alert: Alert) => NotificationBody) =>
       write(function* () {
-        const row = yield* get<Row>(
+        const channel = yield* one(
+          toChannel,
           "UPDATE channel SET state = 'ok', confirm = NULL WHERE confirm = $1 AND state = 'pending' RETURNING *",
           confirm,
         )
-        if (row === undefined) return undefined
-        const channel = toChannel(row)
+        if (channel === undefined) return undefined
         const { id, account } = channel
-        const watches = (yield* all<Row>('SELECT * FROM watch WHERE account = $1', account)).map(toWatch)
+        const watches = yield* list(toWatch, 'SELECT * FROM watch WHERE account = $1', account)
         const ofAccount = 'SELECT * FROM alert WHERE account = $1 AND resolved_us IS NULL ORDER BY seq'
-        for (const alert of (yield* all<Row>(ofAccount, account)).map(toAlert)) {
+        for (const alert of yield* list(toAlert, ofAccount, account)) {
           const watch = watches.find((it) => it.id === alert.watch && it.spec.channels.includes(id))
           if (watch === undefined) continue
           const notification = { id: createId('msg'), channel: id, body: toBody(watch, alert) }
@@ -46,24 +43,19 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
         }
         return channel
       }),
-    async alerts(account, { state, limit, before }) {
+    /** Newest first. */
+    alerts(account: string, { state, limit, before }: AlertPage) {
       const values = before === undefined ? [account, limit] : [account, before, limit]
-      const rows = await read(() =>
-        all<Row>(
-          `SELECT * FROM alert WHERE account = $1
-             ${state === undefined ? '' : `AND resolved_us IS ${state === 'firing' ? '' : 'NOT'} NULL`}
-             ${before === undefined ? '' : 'AND seq < (SELECT seq FROM alert WHERE id = $2)'}
-           ORDER BY seq DESC LIMIT $${values.length}`,
-          ...values,
-        ),
-      )
-      return rows.map(toAlert)
+      const select = `SELECT * FROM alert WHERE account = $1
+        ${state === undefined ? '' : `AND resolved_us IS ${state === 'firing' ? '' : 'NOT'} NULL`}
+        ${before === undefined ? '' : 'AND seq < (SELECT seq FROM alert WHERE id = $2)'}
+        ORDER BY seq DESC LIMIT $${values.length}`
+      return read(() => list(toAlert, select, ...values))
     },
-    async alert(account, id) {
-      const row = await read(() => get<Row>('SELECT * FROM alert WHERE account = $1 AND id = $2', account, id))
-      return row && toAlert(row)
-    },
-    acknowledge: (account, id, acked, nowUs) =>
+    alert: (account: string, id: string) =>
+      read(() => one(toAlert, 'SELECT * FROM alert WHERE account = $1 AND id = $2', account, id)),
+    /** Null undoes it. No effect on an alert that does not fire, or is acknowledged already. */
+    acknowledge: (account: string, id: string, acked: Alert['acked'], nowUs: number) =>
       write(function* () {
         const changed = yield* run(
           `UPDATE alert SET acked_by = $1, acked_us = $2
@@ -73,50 +65,37 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
         )
         if (changed > 0) yield* acked === null ? unsilence(id, nowUs) : silence(id)
       }),
-    async recentAlerts(account, resolvedSinceUs) {
-      const rows = await read(() =>
-        all<Row>(
-          `SELECT * FROM alert WHERE account = $1 AND (resolved_us IS NULL OR resolved_us > $2 OR dismissed = 1)
-           ORDER BY resolved_us IS NULL DESC, dismissed DESC, seq DESC LIMIT ${RECENT_MAX}`,
+    /** Alerts that fire, resolved after that time, or ended without their own event; the newest if very many. */
+    recentAlerts: (account: string, resolvedSinceUs: number) =>
+      read(() =>
+        list(
+          toAlert,
+          `SELECT * FROM (
+             SELECT * FROM alert WHERE account = $1 AND (resolved_us IS NULL OR resolved_us > $2 OR dismissed = 1)
+             ORDER BY resolved_us IS NULL DESC, dismissed DESC, seq DESC LIMIT ${RECENT_MAX}) recent
+           ORDER BY seq`,
           ...[account, resolvedSinceUs],
         ),
-      )
-      return rows.sort((a, b) => Number(a.seq) - Number(b.seq)).map(toAlert)
-    },
-    async countFiring(account) {
-      const select = 'SELECT account, count(*) n FROM alert WHERE resolved_us IS NULL'
-      const rows = await read(() =>
-        account === undefined
-          ? all<{ account: string; n: number }>(`${select} GROUP BY account`)
-          : all<{ account: string; n: number }>(`${select} AND account = $1 GROUP BY account`, account),
-      )
+      ),
+    async countFiring(account?: string) {
+      const [own, values] = account === undefined ? ['', []] : ['AND account = $1', [account]]
+      const select = `SELECT account, count(*) n FROM alert WHERE resolved_us IS NULL ${own} GROUP BY account`
+      const rows = await read(() => all<{ account: string; n: number }>(select, ...values))
       return new Map(rows.map((row) => [row.account, row.n]))
     },
-    async commit(changes, judged, nowUs) {
-      for (let from = 0; from < changes.length; from += CHANGES_AT_ONCE) {
-        const part = changes.slice(from, from + CHANGES_AT_ONCE)
-        await write(function* () {
-          for (const change of part) yield* applyChange(change, nowUs)
-        })
-      }
-      const progress = [...judged]
-      for (let from = 0; from < progress.length; from += CHANGES_AT_ONCE) {
-        const part = progress.slice(from, from + CHANGES_AT_ONCE)
-        await write(function* () {
-          for (const pair of part)
-            yield* run(
-              'INSERT INTO progress VALUES ($1, $2) ON CONFLICT (account) DO UPDATE SET judged_us = excluded.judged_us',
-              ...pair,
-            )
-        })
-      }
+    /** Omits outdated changes: their watch was changed, or their alert is resolved. */
+    async commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number) {
+      await inParts(changes, (change) => applyChange(change, nowUs))
+      const put =
+        'INSERT INTO progress VALUES ($1, $2) ON CONFLICT (account) DO UPDATE SET judged_us = excluded.judged_us'
+      await inParts([...judged], (pair) => run(put, ...pair))
     },
     async judged() {
       const rows = await read(() => all<{ account: string; judged_us: number }>('SELECT * FROM progress'))
       return new Map(rows.map((row) => [row.account, row.judged_us]))
     },
 
-    alive: () =>
+    alive: (): Promise<Alive> =>
       read(function* () {
         const row = yield* get<{ alive_us: number }>('SELECT alive_us FROM alive')
         const blind = yield* all<{ from_us: number; to_us: number }>(
@@ -133,7 +112,7 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
           rewinds: back.map(({ until_us, since_us }) => ({ untilUs: until_us, sinceUs: since_us })),
         }
       }),
-    noteAlive: ({ aliveUs, blind, rewinds }) =>
+    noteAlive: ({ aliveUs, blind, rewinds }: Alive) =>
       write(function* () {
         if ((yield* run('UPDATE alive SET alive_us = $1', aliveUs)) === 0)
           yield* run('INSERT INTO alive VALUES ($1)', aliveUs)
@@ -153,7 +132,8 @@ export function createMovingStatements({ read, write }: SqlDatabase): Pick<Watch
         yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
         yield* run('DELETE FROM set_back WHERE since_us < $1', aliveUs - BLIND_KEPT_US)
       }),
-    async prune(beforeUs) {
+    /** Deletes alerts that resolved before that time, and other rows that are no longer needed. */
+    async prune(beforeUs: number) {
       await write(function* () {
         const isOver = 'resolved_us < $1 AND (dismissed = 0 OR resolved_us < $2)'
         yield* run(`DELETE FROM alert WHERE ${isOver}`, beforeUs, beforeUs - BLIND_KEPT_US)

@@ -6,8 +6,8 @@
 import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
 import { heldUntilUs, type MaintenanceSpec } from '../maintenance.ts'
-import { type Row, selectChannel, toMaintenance, toNotification, updateChannel } from './rows.ts'
-import type { Channel, NewNotification, Notification, NotificationBody, WatchStore } from './watch-store.ts'
+import { list, selectChannel, toMaintenance, toNotification, updateChannel } from './rows.ts'
+import type { Channel, LastAnswer, NewNotification, Notification, NotificationBody, Outcome } from './watch-store.ts'
 
 /** `held` in the table. */
 const FREE = 0
@@ -16,13 +16,16 @@ const SILENCED = 2
 /** `next_us` of a silenced notification. */
 export const NEVER_US = 9e15
 
-type Outbox = 'due' | 'release' | 'isStillFiring' | 'settle' | 'postpone' | 'outbox'
-
-export function createOutboxStatements({ read, write }: SqlDatabase): Pick<WatchStore, Outbox> {
+export function createOutboxStatements({ read, write }: SqlDatabase) {
   return {
-    async due(nowUs, limit) {
-      const rows = await read(() =>
-        all<Row>(
+    /**
+     * By channel and order of creation, at most `limit`, with a fair share per channel. A notification that waits for
+     * its retry holds back the later ones of its alert and channel.
+     */
+    due: (nowUs: number, limit: number) =>
+      read(() =>
+        list(
+          toNotification,
           `SELECT * FROM outbox WHERE seq IN (
              SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (
                SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert AND earlier.channel = outbox.channel
@@ -32,10 +35,9 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
           nowUs,
           limit,
         ),
-      )
-      return rows.map(toNotification)
-    },
-    release: (channel, rows, nowUs) =>
+      ),
+    /** Those of them, all of one channel and held back, that may be sent now; the others wait on. */
+    release: (channel: Channel, rows: readonly Notification[], nowUs: number) =>
       write(function* () {
         const maintenances = yield* selectMaintenances(channel.account)
         const ready: Notification[] = []
@@ -51,7 +53,8 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
         }
         return ready
       }),
-    isStillFiring: (channel, watch, rows) =>
+    /** Does an alert of the watch fire that the channel was notified of by an incident, or is by these notifications? */
+    isStillFiring: (channel: string, watch: string, rows: readonly Notification[]) =>
       read(function* () {
         const firing = 'SELECT id FROM alert WHERE watch = $1 AND resolved_us IS NULL'
         const ids = (yield* all<{ id: string }>(firing, watch)).map(({ id }) => id)
@@ -59,7 +62,13 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
         const known = new Set([...sent.map(({ alert }) => alert), ...rows.map(({ alert }) => alert)])
         return ids.some((id) => known.has(id))
       }),
-    settle: (done, { id, ...changed }, nowUs, outcome) =>
+    /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
+    settle: (
+      done: readonly Notification[],
+      { id, ...changed }: Pick<Channel, 'id'> & Partial<Channel>,
+      nowUs: number,
+      outcome: Outcome,
+    ) =>
       write(function* () {
         for (const row of done) {
           yield* run('DELETE FROM outbox WHERE seq = $1', row.seq)
@@ -71,7 +80,8 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
         yield* updateChannel({ ...channel, ...changed })
         if (changed.state === 'disabled') yield* dropWaiting(id)
       }),
-    postpone: (rows, nextUs, last, isRefused) =>
+    /** Later notifications of their alerts do not wait for refused ones. */
+    postpone: (rows: readonly Notification[], nextUs: number, last: LastAnswer | undefined, isRefused: boolean) =>
       write(function* () {
         const postpone = 'UPDATE outbox SET attempts = attempts + 1, next_us = $1, refused = $2 WHERE seq = $3'
         for (const row of rows) {
@@ -81,7 +91,7 @@ export function createOutboxStatements({ read, write }: SqlDatabase): Pick<Watch
         const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
         if (channel && last) yield* updateChannel({ ...channel, last })
       }),
-    async outbox() {
+    async outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }> {
       const row = await read(() =>
         get<{ waiting: number; oldest: number | null }>(
           'SELECT count(*) waiting, min(created_us) oldest FROM outbox WHERE held = 0',
@@ -104,9 +114,8 @@ function* dropRefused({ alert, channel, body }: Notification): Script<void> {
   for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
 }
 
-function* ofAlert(alert: string, channel: string): Script<Notification[]> {
-  return (yield* all<Row>('SELECT * FROM outbox WHERE alert = $1 AND channel = $2', alert, channel)).map(toNotification)
-}
+const ofAlert = (alert: string, channel: string) =>
+  list(toNotification, 'SELECT * FROM outbox WHERE alert = $1 AND channel = $2', alert, channel)
 
 function* noteDelivery(
   { seq, channel, body }: Notification,
@@ -127,9 +136,9 @@ function* noteDelivery(
 
 /** Drops everything that waits for a channel. */
 export function* dropWaiting(channel: string): Script<void> {
-  const rows = yield* all<Row>('SELECT * FROM outbox WHERE channel = $1', channel)
+  const rows = yield* list(toNotification, 'SELECT * FROM outbox WHERE channel = $1', channel)
   yield* run('DELETE FROM outbox WHERE channel = $1', channel)
-  for (const row of rows) yield* noteDropped(toNotification(row))
+  for (const row of rows) yield* noteDropped(row)
 }
 
 /** A channel that did not get the beginning of an alert does not get its end. */
@@ -241,7 +250,5 @@ function isWanted(
   return !only_firing || type !== 'alert.resolved'
 }
 
-function* selectMaintenances(account: string): Script<MaintenanceSpec[]> {
-  const rows = yield* all<Row>('SELECT * FROM maintenance WHERE account = $1', account)
-  return rows.map((row) => toMaintenance(row).spec)
-}
+const selectMaintenances = (account: string) =>
+  list((row) => toMaintenance(row).spec, 'SELECT * FROM maintenance WHERE account = $1', account)

@@ -1,10 +1,21 @@
 // Converts database rows to the room's types and back, and holds the statements that several files use.
-import { get, run, type Script, type Value } from '../../state/database.ts'
+import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import type { Maintenance } from '../maintenance.ts'
 import type { StoredWatch } from '../watch.ts'
-import type { Alert, Channel, ChannelSettings, Notification } from './watch-store.ts'
+import type { Alert, Channel, ChannelSettings, Notification, UnjudgedNotice } from './watch-store.ts'
 
 export type Row = Readonly<Record<string, Value>>
+
+/** The rows of a query. */
+export function* list<T>(toItem: (row: Row) => T, sql: string, ...values: Value[]): Script<T[]> {
+  return (yield* all<Row>(sql, ...values)).map(toItem)
+}
+
+/** Its first row. */
+export function* one<T>(toItem: (row: Row) => T, sql: string, ...values: Value[]): Script<T | undefined> {
+  const row = yield* get<Row>(sql, ...values)
+  return row && toItem(row)
+}
 
 /** A column is called like its member, in snake_case. `json`: stored as text; NULL = null. */
 function createMapper<T extends object>(members: readonly (keyof T & string)[], json: readonly (keyof T & string)[]) {
@@ -75,10 +86,10 @@ export const toNotification = (row: Row): Notification => ({
 const maintenances = createMapper<Maintenance>(['id', 'account', 'createdUs'], ['spec'])
 export const [fromMaintenance, toMaintenance] = [maintenances.toRow, maintenances.fromRow]
 
-export function* selectChannel(id: string): Script<Channel | undefined> {
-  const row = yield* get<Row>('SELECT * FROM channel WHERE id = $1', id)
-  return row && toChannel(row)
-}
+export const toNotice = createMapper<UnjudgedNotice>(['id', 'account', 'sinceUs'], ['channels']).fromRow
+
+export const selectChannel = (id: string): Script<Channel | undefined> =>
+  one(toChannel, 'SELECT * FROM channel WHERE id = $1', id)
 
 export function updateChannel(channel: Channel): Script<number> {
   const { id, account: _, kind: _kind, created_us: _created, ...changed } = fromChannel(channel)

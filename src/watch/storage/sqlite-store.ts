@@ -2,9 +2,9 @@
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import { createSqliteDatabase, withDiskProblems } from '../../state/sqlite-database.ts'
+import type { WatchStore } from './create-watch-store.ts'
 import { createWatchStore } from './create-watch-store.ts'
 import { migrations } from './migrations.ts'
-import type { WatchStore } from './watch-store.ts'
 
 /** 'StnW'. */
 const APPLICATION_ID = 0x53746e57

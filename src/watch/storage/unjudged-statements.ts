@@ -1,57 +1,43 @@
 // Which accounts' watches could not be judged at present, and what channels were notified of it. One row per account
 // until its watches are judged again, so neither a restart nor another node notifies a second time.
-import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { run, type SqlDatabase } from '../../state/database.ts'
 import { dropUnknown, enqueue } from './outbox-statements.ts'
-import type { UnjudgedNotice, WatchStore } from './watch-store.ts'
+import { list, one, toNotice } from './rows.ts'
+import type { NewNotification, UnjudgedNotice } from './watch-store.ts'
 
-interface UnjudgedRow {
-  readonly id: string
-  readonly account: string
-  readonly since_us: number
-  readonly channels: string
-}
+const ALL = 'SELECT * FROM unjudged'
+const select = (account: string) => one(toNotice, `${ALL} WHERE account = $1`, account)
 
-type OfUnjudged = 'unjudged' | 'noteUnjudged' | 'noteJudged'
-
-const OF_ACCOUNT = 'SELECT * FROM unjudged WHERE account = $1'
-const select = (account: string): Script<UnjudgedRow | undefined> => get<UnjudgedRow>(OF_ACCOUNT, account)
-
-const toNotice = ({ since_us, channels, ...row }: UnjudgedRow): UnjudgedNotice => ({
-  ...row,
-  sinceUs: since_us,
-  channels: JSON.parse(channels),
+export const createUnjudgedStatements = ({ read, write }: SqlDatabase) => ({
+  /** Accounts with watches that are not judged. */
+  unjudged: () => read(() => list(toNotice, ALL)),
+  /** Begins a notice unless the account has one, and notifies those channels that do not know of it yet. */
+  noteUnjudged: (
+    { id, account, sinceUs }: Omit<UnjudgedNotice, 'channels'>,
+    notifications: readonly NewNotification[],
+    nowUs: number,
+  ) =>
+    write(function* () {
+      const insert = "INSERT INTO unjudged VALUES ($1, $2, $3, '{}') ON CONFLICT DO NOTHING"
+      yield* run(insert, account, id, sinceUs)
+      const notice = (yield* select(account))!
+      const channels = { ...notice.channels }
+      for (const one of notifications) {
+        const { since, watches = [] } = one.body.data
+        const announced = { sinceUs: Date.parse(since) * 1000, watches: watches.map((watch) => watch.id) }
+        if (channels[one.channel] === undefined && (yield* enqueue(notice.id, account, one, nowUs)))
+          channels[one.channel] = announced
+      }
+      yield* run('UPDATE unjudged SET channels = $1 WHERE account = $2', JSON.stringify(channels), account)
+      return { ...notice, channels }
+    }),
+  /** Ends the account's notice; only channels that know of it are notified. */
+  noteJudged: (account: string, notifications: readonly NewNotification[], nowUs: number) =>
+    write(function* () {
+      const notice = yield* select(account)
+      if (notice === undefined) return
+      for (const one of notifications.filter(({ channel }) => notice.channels[channel] !== undefined))
+        if (!(yield* dropUnknown(notice.id, one.channel, nowUs))) yield* enqueue(notice.id, account, one, nowUs)
+      yield* run('DELETE FROM unjudged WHERE account = $1', account)
+    }),
 })
-
-export function createUnjudgedStatements({ read, write }: SqlDatabase): Pick<WatchStore, OfUnjudged> {
-  return {
-    async unjudged(account) {
-      const every = () => all<UnjudgedRow>('SELECT * FROM unjudged')
-      const rows = await read(account === undefined ? every : () => all<UnjudgedRow>(OF_ACCOUNT, account))
-      return rows.map(toNotice)
-    },
-    noteUnjudged: ({ id, account, sinceUs }, notifications, nowUs) =>
-      write(function* () {
-        const insert = "INSERT INTO unjudged VALUES ($1, $2, $3, '{}') ON CONFLICT DO NOTHING"
-        yield* run(insert, account, id, sinceUs)
-        const row = (yield* select(account))!
-        const known: Record<string, UnjudgedNotice['channels'][string]> = JSON.parse(row.channels)
-        for (const one of notifications) {
-          const { since, watches = [] } = one.body.data
-          const announced = { sinceUs: Date.parse(since) * 1000, watches: watches.map((watch) => watch.id) }
-          if (known[one.channel] === undefined && (yield* enqueue(row.id, account, one, nowUs)))
-            known[one.channel] = announced
-        }
-        yield* run('UPDATE unjudged SET channels = $1 WHERE account = $2', JSON.stringify(known), account)
-        return { ...toNotice(row), channels: known }
-      }),
-    noteJudged: (account, notifications, nowUs) =>
-      write(function* () {
-        const row = yield* select(account)
-        if (row === undefined) return
-        const { channels: known } = toNotice(row)
-        for (const one of notifications.filter(({ channel }) => known[channel] !== undefined))
-          if (!(yield* dropUnknown(row.id, one.channel, nowUs))) yield* enqueue(row.id, account, one, nowUs)
-        yield* run('DELETE FROM unjudged WHERE account = $1', account)
-      }),
-  }
-}

@@ -1,12 +1,8 @@
-// The durable state of this room, as an interface for both databases. Invariants:
-// * The state of an alert and the notifications about it change in one transaction.
-// * A notification leaves the outbox in the transaction that records its delivery; its fixed id reveals repetitions.
-// Times are µs since the epoch. If the database fails, methods reject without an effect.
+// Channels, alerts and notifications as they are stored. Times are µs since the epoch.
 import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
 import type { Condition } from '../../wire/conditions.ts'
-import type { Maintenance } from '../maintenance.ts'
 import type { Blind, Episode, Rewind } from '../rules/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
@@ -141,99 +137,3 @@ export interface UnjudgedNotice {
 
 /** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */
 export type Outcome = 'delivered' | 'in incident' | 'dropped'
-
-/** The changes of a watch's firing alerts, within the transaction that changes it. */
-type ToChanges = (firing: readonly Alert[]) => readonly AlertChange[]
-
-export interface WatchStore {
-  watches(account?: string): Promise<StoredWatch[]>
-  watch(account: string, id: string): Promise<StoredWatch | undefined>
-  watchByBadge(badge: string): Promise<StoredWatch | undefined>
-  /** False when the account has `max` watches. */
-  addWatch(watch: StoredWatch, max: number): Promise<boolean>
-  /** All but its badge. */
-  putWatch(watch: StoredWatch, nowUs: number, toChanges?: ToChanges): Promise<void>
-  setBadge(account: string, id: string, badge: string | null): Promise<void>
-  /** Ends those of its alerts that fire. Its alerts stay in the list until they are pruned. */
-  removeWatch(account: string, id: string, toEnds: ToChanges, nowUs: number): Promise<boolean>
-  /** The names of an account's watches, of deleted ones too. */
-  watchNames(account: string): Promise<ReadonlyMap<string, string>>
-
-  channels(account: string): Promise<Channel[]>
-  channel(id: string): Promise<Channel | undefined>
-  addChannel(channel: Channel, max: number): Promise<boolean>
-  /** What waits for it is dropped unless its state is `ok`. */
-  putChannel(channel: Channel): Promise<void>
-  /** Removes it from the watches that use it, too. */
-  removeChannel(account: string, id: string): Promise<boolean>
-  /** The pending channel with this hash. */
-  channelToConfirm(confirm: string): Promise<Channel | undefined>
-  /** Returns the confirmed channel; it is notified of alerts that already fire. */
-  confirmChannel(
-    confirm: string,
-    nowUs: number,
-    toBody: (watch: StoredWatch, alert: Alert) => NotificationBody,
-  ): Promise<Channel | undefined>
-
-  /** Newest first. */
-  alerts(account: string, page: AlertPage): Promise<Alert[]>
-  alert(account: string, id: string): Promise<Alert | undefined>
-  /** Null undoes it. No effect on an alert that does not fire, or is acknowledged already. */
-  acknowledge(account: string, id: string, acked: Alert['acked'], nowUs: number): Promise<void>
-  /** Alerts that fire, resolved after `resolvedSinceUs`, or ended without their own event; the newest if very many. */
-  recentAlerts(account: string, resolvedSinceUs: number): Promise<Alert[]>
-  countFiring(account?: string): Promise<Map<string, number>>
-  /** Omits outdated changes: their watch was changed, or their alert is resolved. */
-  commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number): Promise<void>
-  judged(): Promise<Map<string, number>>
-
-  /**
-   * By channel and order of creation, at most `limit`, with a fair share per channel. A notification that waits for its
-   * retry holds back the later ones of its alert and channel.
-   */
-  due(nowUs: number, limit: number): Promise<Notification[]>
-  /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
-  /** Those of them, all of one channel and held back, that may be sent now; the others wait on. */
-  release(channel: Channel, rows: readonly Notification[], nowUs: number): Promise<Notification[]>
-  settle(
-    done: readonly Notification[],
-    channel: Pick<Channel, 'id'> & Partial<Channel>,
-    nowUs: number,
-    outcome: Outcome,
-  ): Promise<void>
-  /** Later notifications of their alerts do not wait for refused ones. */
-  postpone(
-    waiting: readonly Notification[],
-    nextUs: number,
-    last: LastAnswer | undefined,
-    isRefused: boolean,
-  ): Promise<void>
-  /** Does an alert of the watch fire that the channel was notified of by an incident, or is by these notifications? */
-  isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
-  outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }>
-
-  /** Accounts with watches that are not judged: all, or one. */
-  unjudged(account?: string): Promise<UnjudgedNotice[]>
-  /** Begins a notice unless the account has one, and notifies those channels that do not know of it yet. */
-  noteUnjudged(
-    notice: Omit<UnjudgedNotice, 'channels'>,
-    notifications: readonly NewNotification[],
-    nowUs: number,
-  ): Promise<UnjudgedNotice>
-  /** Ends the account's notice; only channels that know of it are notified. */
-  noteJudged(account: string, notifications: readonly NewNotification[], nowUs: number): Promise<void>
-
-  maintenances(account: string): Promise<Maintenance[]>
-  /** False when the account has `max` of them. */
-  addMaintenance(maintenance: Maintenance, max: number): Promise<boolean>
-  /** False if it does not exist. What it held back may be sent from `nowUs` on. */
-  putMaintenance(maintenance: Maintenance, nowUs: number): Promise<boolean>
-  removeMaintenance(account: string, id: string, nowUs: number): Promise<boolean>
-
-  alive(): Promise<Alive>
-  noteAlive(alive: Alive): Promise<void>
-  removeAccount(account: string): Promise<void>
-  /** Deletes alerts that resolved before that time, and other rows that are no longer needed. */
-  prune(beforeUs: number): Promise<void>
-  close(): Promise<void>
-}

@@ -6,7 +6,7 @@ import { createEvaluator, type Evaluator } from '../../../src/watch/evaluate/eva
 import { createLateEvents } from '../../../src/watch/evaluate/late-events.ts'
 import type { KnownException, KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
-import type { WatchStore } from '../../../src/watch/storage/watch-store.ts'
+import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../../src/watch/watch.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
 import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'

@@ -1,8 +1,8 @@
 // The watches' store in both databases, each empty, with two accounts.
 import { SQL } from 'bun'
 import { openPostgres } from '../../../src/state/postgres.ts'
+import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
-import type { WatchStore } from '../../../src/watch/storage/watch-store.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { tempDir } from '../../support/temp-dir.ts'

@@ -1,6 +1,7 @@
 // The contract of the WatchStore, on SQLite and on a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Alert, WatchStore } from '../../../src/watch/storage/watch-store.ts'
+import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
+import type { Alert } from '../../../src/watch/storage/watch-store.ts'
 import { ACCOUNT, alertOf, channelOf, notificationOf, opened, watchOf } from '../watch-cast.ts'
 import { databases, OTHER } from './watch-databases.ts'
 
