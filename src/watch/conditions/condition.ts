@@ -33,6 +33,8 @@ interface Texts<Given, Rule> {
   spanUs?(rule: Rule): number
   /** Between two starts; an alert does not expire within twice this time. */
   intervalUs?(rule: Rule, fromUs: number): number
+  /** Without these it would be judged wrongly, so its alerts stay as they are; `starts`: all that nodes hold. */
+  needs?(rule: Rule): readonly ('exceptions' | 'starts')[]
   /** Identifies an episode within its instance. */
   stampOf(episode: Episode): string | number
   /** Whether an alert fires by the changed rule as well. */
@@ -98,8 +100,6 @@ export interface MarkCondition<Given, Rule> extends Texts<Given, Rule> {
   readonly reads: 'marks'
   /** Exceptions are read, too. */
   readonly readsExceptions?: true
-  /** Something is missing without which it would be judged wrongly: its alerts stay as they are. */
-  isUnknown?(rule: Rule, missing: { readonly hasExceptions: boolean; readonly hasSilentNodes: boolean }): boolean
   /** An episode that has ended is still reported if its events arrive within this time; 10 minutes when absent. */
   readonly reportedWithinUs?: number
   judge(rule: Rule, view: MarksView): Omit<Instance, 'condition'>[]

@@ -14,7 +14,7 @@ export const failed: MarkCondition<Given, FailedRule> = {
   complete: ({ after = 1, exceptions = false }) => ({ after, exceptions }),
   faults: () => [],
   toRule: ({ after = 1, exceptions = false }) => ({ after, exceptions }),
-  isUnknown: ({ exceptions }, { hasExceptions }) => exceptions && !hasExceptions,
+  needs: ({ exceptions }) => (exceptions ? ['exceptions'] : []),
   /** A nightly job may be cut off for days. Resolved alerts are kept for comparison for longer than this. */
   reportedWithinUs: 7 * 86_400e6,
   judge(rule, view) {

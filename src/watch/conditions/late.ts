@@ -31,8 +31,7 @@ export const late: MarkCondition<Given, LateRule> = {
     return every === undefined ? { schedule: createSchedule(cron, tz), graceUs } : { everyUs: spanUs(every), graceUs }
   },
   spanUs: (rule) => ('everyUs' in rule ? rule.everyUs + rule.graceUs : rule.graceUs),
-  isUnknown: (_, { hasSilentNodes }) => hasSilentNodes,
-
+  needs: () => ['starts'],
   intervalUs: (rule, fromUs) => ('everyUs' in rule ? rule.everyUs : (rule.schedule.nextUs(fromUs) ?? fromUs) - fromUs),
   stampOf: ({ dueUs, sinceUs }) => dueUs ?? sinceUs,
 

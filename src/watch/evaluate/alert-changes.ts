@@ -12,52 +12,23 @@ import type { Alert, AlertChange } from '../storage/watch-store.ts'
 import { notificationsOf, toEnd } from './describe-alert.ts'
 import type { Judged } from './judge-watch.ts'
 import type { Memory, Series } from './memory.ts'
-import type { Moment, ReadyWatch } from './moment.ts'
+import { floorOf, type Moment, type ReadyWatch, recall } from './moment.ts'
 
-/** An episode that has ended is still reported if its events arrive within this time. */
-const LATE_EVENTS_US = 10 * 60e6
 /** Older events open nothing. */
 const OLDEST_US = 7 * 86_400e6
 /** An alert expires when nothing arrived for this time and twice its interval. */
 const EXPIRES_AFTER_US = 30 * 86_400e6
-
-/** A condition counts from its last change, the last change of the watch, or the end of its pause. */
-export function sinceOf({ watch, rules }: ReadyWatch, { clearUs, former }: Moment, condition?: Condition): number {
-  const own = [watch.sinceUs, (condition && watch.changed[condition]) ?? 0].filter((us) => !former.times.has(us))
-  return Math.max(...own, rules.pausedUntilUs ?? 0, clearUs)
-}
-
-/** An alert as it is judged: what happened before the clock was set back is over. */
-function recall(alert: Alert, { rewind, former }: Moment): Alert {
-  const { condition, sinceUs, startedUs, resolvedUs, episode } = alert
-  if (rewind === undefined || !former.alerts.has(alert.id)) return alert
-  const overUs = (us: number) => Math.min(us, rewind.sinceUs)
-  return {
-    ...alert,
-    sinceUs: overUs(sinceUs),
-    startedUs: startedUs && condition !== 'long' ? overUs(startedUs) : startedUs,
-    resolvedUs: former.alerts.get(alert.id) === resolvedUs && resolvedUs !== null ? overUs(resolvedUs) : resolvedUs,
-    episode: episode && {
-      ...episode,
-      ...(episode.fromUs !== undefined && { fromUs: overUs(episode.fromUs) + 1 }),
-    },
-  }
-}
-
-/** Episodes that ended before it are not reported. */
-export const floorOf = (one: ReadyWatch, moment: Moment): number =>
-  (moment.judgedUs ?? sinceOf(one, moment)) - LATE_EVENTS_US
 
 export const findSeries = (memory: Memory, { process, meta }: Pick<Alert, 'process' | 'meta'>): Series | undefined =>
   memory.seriesOf(process).find((series) => series.meta === (meta ?? ''))
 
 const isFiring = ({ resolvedUs }: Alert): boolean => resolvedUs === null
 
-/** Ends by events, then new alerts. `opens`: the conditions that are judged completely. */
+/** Ends by events, then new alerts. `unknown`: conditions that lack something open none. */
 export function findChanges(
   one: ReadyWatch,
   { instances, endOf }: Judged,
-  opens: ReadonlySet<Condition>,
+  unknown: readonly Condition[],
   memory: Memory,
   moment: Moment,
 ): AlertChange[] {
@@ -80,7 +51,7 @@ export function findChanges(
   const fresh = identified.filter(({ instance, episode, identity }) => {
     const own = byInstance.get(instance.key) ?? []
     return (
-      opens.has(instance.condition) &&
+      !unknown.includes(instance.condition) &&
       isReported(one, instance.condition, episode, moment) &&
       !own.some((alert) => alert.identity === identity || isFiring(alert) || overlaps(alert, episode)) &&
       !isCovered(instance, episode, known)
@@ -203,15 +174,4 @@ export function toReminders({ watch, rules, alerts }: ReadyWatch, memory: Memory
 export function dueOf(alert: Alert, remindUs: number, nowUs: number): number {
   const dueUs = alert.remindUs ?? alert.sinceUs + remindUs
   return dueUs > nowUs + remindUs ? nowUs : dueUs
-}
-
-/** For every instance how its last alert ended, if that was by a person or by expiring. */
-export function byHandOf({ alerts }: Pick<ReadyWatch, 'alerts'>, moment: Moment) {
-  const ended = alerts
-    .filter(({ endedBy }) => endedBy === 'person' || endedBy === 'expired')
-    .map((alert) => recall(alert, moment))
-  return (key: string) => {
-    const last = ended.filter(({ instance }) => instance === key).at(-1)
-    return last && { atUs: last.resolvedUs ?? last.sinceUs, isExpired: last.endedBy === 'expired' }
-  }
 }

@@ -1,14 +1,15 @@
 // Evaluates one account's watches at one time → changes of its alerts. If a store does not answer, the conditions
 // that need it are unknown: their alerts stay as they are and nothing fires.
 import type { Condition } from '../../wire/conditions.ts'
-import type { Instance, KnownMarks } from '../conditions/condition.ts'
-import { CONDITION_NAMES, CONDITIONS, reads } from '../conditions/conditions.ts'
+import type { Instance } from '../conditions/condition.ts'
+import { reads } from '../conditions/conditions.ts'
 import { isPattern } from '../process-pattern.ts'
 import type { Alert, AlertChange } from '../storage/watch-store.ts'
 import { type AccountHistory, forgetBeforeUs, type Hints } from './account-history.ts'
-import { byHandOf, dueOf, findChanges, findExpired, floorOf, sinceOf, toReminders } from './alert-changes.ts'
+import { dueOf, findChanges, findExpired, toReminders } from './alert-changes.ts'
 import { concerned } from './gaps.ts'
 import { type Judged, judgeMarks } from './judge-watch.ts'
+import type { Memory } from './memory.ts'
 import type { MetricJudge } from './metric-judge.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 import { judgeUnlessQuiet, type Quiet } from './quiet.ts'
@@ -47,8 +48,8 @@ export async function evaluateAccount(
   moment: Moment,
   hints: Hints,
 ): Promise<Evaluation> {
+  const { memory } = history
   const { nowUs, pointsKnownUs, exceptionsKnownUs, silentNodes } = moment
-  const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
   const faults = new Map<Asked | 'starts', unknown>()
   const attempt = async (asked: Asked, work: () => Promise<void>): Promise<boolean> => {
     try {
@@ -59,54 +60,90 @@ export async function evaluateAccount(
       return false
     }
   }
+  // read
+  const active = watches.filter(({ rules }) => (rules.pausedUntilUs ?? 0) <= nowUs)
   const ofMarks = active.filter(({ rules }) => reads(rules, 'marks'))
   const reach = { nowUs, knownUs: pointsKnownUs, isStored: moment.isStored === true }
   const canReadMarks =
     ofMarks.length > 0 &&
     (await attempt('marks', () => history.readMarks(reach, processesOf(ofMarks), openRuns(ofMarks), hints)))
-  const isReady = ({ watch }: ReadyWatch) =>
-    canReadMarks && history.isReady(isPattern(watch.spec.process) ? undefined : watch.spec.process)
-  const asksExceptions = active.some(({ rules }) => reads(rules, 'exceptions'))
   const hasExceptions =
-    asksExceptions &&
+    active.some(({ rules }) => reads(rules, 'exceptions')) &&
     (await attempt('exceptions', () => history.readExceptions({ nowUs, knownUs: exceptionsKnownUs }, hints)))
-  const isLateUnknown = silentNodes.length > 0 && active.some(({ rules }) => concerned(rules, 'starts').length > 0)
-  if (isLateUnknown) faults.set('starts', new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
-  const metrics = new Map<ReadyWatch, Instance[]>()
+  const metrics = new Map<ReadyWatch, Judged>()
   for (const one of active.filter(({ rules }) => reads(rules, 'metrics')))
     await attempt('metrics', async () => void metrics.set(one, await judgeMetrics(one, moment)))
+  if (silentNodes.length > 0 && active.some(({ rules }) => concerned(rules, 'starts').length > 0))
+    faults.set('starts', new Error(`silent nodes may hold starts back: ${silentNodes.join(', ')}`))
 
-  const { memory } = history
-  const lastUs = ({ process, uid, startedUs, condition }: Alert): number => {
-    const all = memory.seriesOf(process)
-    if (condition !== 'long') return Math.max(...all.map((series) => series.lastUs))
-    const own = all.flatMap(({ exceptions }) => exceptions.filter((it) => uid !== null && it.uid === uid))
-    return Math.max(startedUs ?? 0, ...own.map(({ atUs }) => atUs))
-  }
+  // judge
+  const isReady = ({ watch }: ReadyWatch) =>
+    canReadMarks && history.isReady(isPattern(watch.spec.process) ? undefined : watch.spec.process)
   const unjudged: UnjudgedCheck[] = []
-  let untilUs = Number.POSITIVE_INFINITY
+  let untilUs = Math.min(...watches.flatMap((one) => dueTimes(one, nowUs)))
   const changes = active.flatMap((one) => {
     const byMarks = isReady(one) ? judge(one, history, moment, hasExceptions, quiet) : undefined
     const byMetrics = metrics.get(one)
-    if (byMarks) untilUs = Math.min(untilUs, byMarks.untilUs)
+    untilUs = Math.min(untilUs, byMarks?.untilUs ?? untilUs)
     unjudged.push(...(byMarks?.unjudged ?? []))
     return [
       ...(byMarks?.changes ?? []),
-      ...(byMetrics === undefined ? [] : findChanges(one, byInstances(byMetrics, moment), METRICS, memory, moment)),
-      ...(byMarks ? findExpired(one, lastUs, moment) : []),
+      ...(byMetrics === undefined ? [] : findChanges(one, byMetrics, [], memory, moment)),
+      ...(byMarks ? findExpired(one, (alert) => lastEventUs(memory, alert), moment) : []),
       ...toReminders(one, memory, moment),
     ]
   })
   memory.trim(forgetBeforeUs(nowUs))
   return {
-    changes,
-    faults,
+    ...{ changes, faults, untilUs, unjudged },
     isWaiting: canReadMarks && !ofMarks.every(isReady),
     settlesInUs: history.settlesUs() - pointsKnownUs,
     isBusy: !history.isSettled(),
-    untilUs: Math.min(untilUs, ...watches.flatMap((one) => dueTimes(one, nowUs))),
-    unjudged,
   }
+}
+
+interface JudgedWatch {
+  readonly changes: readonly AlertChange[]
+  readonly untilUs: number
+  readonly unjudged: readonly UnjudgedCheck[]
+}
+
+function judge(
+  one: ReadyWatch,
+  { memory }: AccountHistory,
+  moment: Moment,
+  hasExceptions: boolean,
+  quiet: Quiet,
+): JudgedWatch {
+  const judgeAt = (at: Moment) => judgeMarks(one, memory, at, hasExceptions)
+  const { judged, instances, untilUs, settle } = judgeUnlessQuiet(quiet, one, memory, moment, judgeAt)
+  const unjudged = instances.flatMap((it) => toUnjudged(one, it, moment))
+  if (judged === undefined) return { changes: [], untilUs, unjudged }
+  const unknown = [
+    ...(hasExceptions ? [] : concerned(one.rules, 'exceptions')),
+    ...(moment.silentNodes.length === 0 ? [] : concerned(one.rules, 'starts')),
+  ]
+  const changes = findChanges(one, judged, unknown, memory, moment)
+  if (changes.length === 0 && unknown.length === 0) return { changes, untilUs: settle(), unjudged }
+  return { changes, untilUs: Number.POSITIVE_INFINITY, unjudged }
+}
+
+function toUnjudged(
+  { watch }: ReadyWatch,
+  { condition, process, unjudged }: Instance,
+  { pointsKnownUs }: Moment,
+): UnjudgedCheck[] {
+  if (unjudged === undefined || unjudged.sinceUs > pointsKnownUs || unjudged.untilUs <= pointsKnownUs) return []
+  const { sinceUs, blind } = unjudged
+  return [{ account: watch.account, watch: watch.id, condition, process, sinceUs, blind }]
+}
+
+/** When the last known event of an alert's subject arrived. */
+function lastEventUs(memory: Memory, { process, uid, startedUs, condition }: Alert): number {
+  const all = memory.seriesOf(process)
+  if (condition !== 'long') return Math.max(...all.map((series) => series.lastUs))
+  const own = all.flatMap(({ exceptions }) => exceptions.filter((it) => uid !== null && it.uid === uid))
+  return Math.max(startedUs ?? 0, ...own.map(({ atUs }) => atUs))
 }
 
 /** Undefined = all. */
@@ -136,76 +173,4 @@ const dueTimes = ({ rules, alerts }: ReadyWatch, nowUs: number): number[] => {
       (us) => us > nowUs,
     ),
   ]
-}
-
-const namesOf = (what: 'marks' | 'metrics'): Condition[] =>
-  CONDITION_NAMES.filter((name) => CONDITIONS[name].reads === what)
-const METRICS: ReadonlySet<Condition> = new Set(namesOf('metrics'))
-
-/** A metric whose figure is in range has an instance without an episode. */
-const byInstances = (instances: readonly Instance[], { pointsKnownUs }: Moment): Judged => ({
-  instances,
-  endOf: ({ condition, process }) => {
-    const own = instances.find((it) => it.condition === condition && it.process === process)
-    return own?.episodes.length === 0 ? pointsKnownUs : undefined
-  },
-})
-
-interface JudgedWatch {
-  readonly changes: readonly AlertChange[]
-  readonly untilUs: number
-  readonly unjudged: readonly UnjudgedCheck[]
-}
-
-function judge(
-  one: ReadyWatch,
-  history: AccountHistory,
-  moment: Moment,
-  hasExceptions: boolean,
-  quiet: Quiet,
-): JudgedWatch {
-  const { memory } = history
-  const missing = { hasExceptions, hasSilentNodes: moment.silentNodes.length > 0 }
-  const judgeAt = (at: Moment) => judgeByMarks(one, history, at, hasExceptions)
-  const { judged, instances, untilUs, settle } = judgeUnlessQuiet(quiet, one, memory, moment, judgeAt)
-  const unjudged = instances.flatMap((it) => toUnjudged(one, it, moment))
-  if (judged === undefined) return { changes: [], untilUs, unjudged }
-  const byMarks = namesOf('marks')
-  const unknown = byMarks.filter((name) => isUnknown(name, one.rules[name], missing))
-  const conditions = new Set(byMarks.filter((name) => !unknown.includes(name)))
-  const changes = findChanges(one, judged, conditions, memory, moment)
-  if (changes.length === 0 && unknown.length === 0) return { changes, untilUs: settle(), unjudged }
-  return { changes, untilUs: Number.POSITIVE_INFINITY, unjudged }
-}
-
-function toUnjudged(
-  { watch }: ReadyWatch,
-  { condition, process, unjudged }: Instance,
-  moment: Moment,
-): UnjudgedCheck[] {
-  if (unjudged === undefined) return []
-  const { sinceUs, untilUs, blind } = unjudged
-  if (sinceUs > moment.pointsKnownUs || untilUs <= moment.pointsKnownUs) return []
-  return [{ account: watch.account, watch: watch.id, condition, process, sinceUs, blind }]
-}
-
-function isUnknown(name: Condition, rule: unknown, missing: { hasExceptions: boolean; hasSilentNodes: boolean }) {
-  const condition = CONDITIONS[name]
-  return condition.reads === 'marks' && rule !== undefined && condition.isUnknown?.(rule, missing) === true
-}
-
-function judgeByMarks(one: ReadyWatch, { memory }: AccountHistory, moment: Moment, hasExceptions: boolean): Judged {
-  const { watch, rules } = one
-  const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
-  const exceptionsUs = Math.min(pointsKnownUs, exceptionsKnownUs)
-  const knownFor = (condition: Condition): KnownMarks => {
-    const [sinceUs, countsFromUs] = [sinceOf(one, moment, condition), sinceOf(one, moment)]
-    const marks = { knownUs: pointsKnownUs, sinceUs, countsFromUs, maxRunUs, blind }
-    const exceptions = hasExceptions ? { ...marks, knownUs: exceptionsUs } : undefined
-    return { marks, exceptions, floorUs: floorOf(one, moment) }
-  }
-  const { process, meta } = watch.spec
-  const series = isPattern(process) ? memory.series() : memory.seriesOf(process)
-  const view = { process, isPattern: isPattern(process), meta, rules, endedByHand: byHandOf(one, moment) }
-  return judgeMarks(view, series, knownFor, maxRunUs)
 }

@@ -68,16 +68,9 @@ export function noteGaps(
 /** The conditions of a watch that a gap concerns. */
 export const concerned = (rules: ConditionRules, missing: Missing): Condition[] =>
   ruled(rules).flatMap(([name, rule]) => {
-    const entry = CONDITIONS[name]
-    const isUnknown = (hasExceptions: boolean, hasSilentNodes: boolean) =>
-      entry.reads === 'marks' && entry.isUnknown?.(rule, { hasExceptions, hasSilentNodes }) === true
-    const isConcerned =
-      missing === 'exceptions'
-        ? isUnknown(false, false)
-        : missing === 'starts'
-          ? isUnknown(true, true)
-          : missing === 'all' || missing === 'points' || entry.reads === missing
-    return isConcerned ? [name] : []
+    const { reads, needs } = CONDITIONS[name]
+    const lacking: readonly Missing[] = ['all', 'points', reads, ...(needs?.(rule as never) ?? [])]
+    return lacking.includes(missing) ? [name] : []
   })
 
 interface Options {

@@ -1,18 +1,11 @@
 // Judges a watch by a known history → its instances (subjects that fire independently), their episodes, alert ends.
 import type { Condition } from '../../wire/conditions.ts'
-import type { ByHand, FiredAlert, Instance, KnownMarks, MarksView } from '../conditions/condition.ts'
-import { CONDITIONS, type ConditionRules, ruled } from '../conditions/conditions.ts'
+import type { FiredAlert, Instance, MarksView } from '../conditions/condition.ts'
+import { CONDITIONS, ruled } from '../conditions/conditions.ts'
+import { isPattern } from '../process-pattern.ts'
 import { findRuns, type Run } from '../rules/runs.ts'
-import type { Series } from './memory.ts'
-
-/** The part of a watch that is judged by marks. */
-export interface WatchView {
-  readonly process: string
-  readonly isPattern: boolean
-  readonly meta: string | null
-  readonly rules: ConditionRules & { matches(process: string): boolean }
-  endedByHand?(key: string): ByHand | undefined
-}
+import type { Memory, Series } from './memory.ts'
+import { byHandOf, floorOf, type Moment, type ReadyWatch, sinceOf } from './moment.ts'
 
 export interface Judged {
   readonly instances: readonly Instance[]
@@ -20,18 +13,23 @@ export interface Judged {
   endOf(alert: FiredAlert & { readonly condition: Condition }): number | undefined
 }
 
-/** All conditions that read marks. `knownFor`: a condition that was changed counts from then on. */
-export function judgeMarks(
-  watch: WatchView,
-  series: Iterable<Series>,
-  knownFor: (condition: Condition) => KnownMarks,
-  maxRunUs: number,
-): Judged {
-  const { process, isPattern, meta, rules, endedByHand = () => undefined } = watch
-  const own = [...series].filter((it) => rules.matches(it.process) && (meta === null || it.meta === meta))
-  const runsOf = rememberRuns(maxRunUs)
-  const scope = { process, isPattern, meta }
-  const viewOf = (condition: Condition): MarksView => ({ scope, own, known: knownFor(condition), runsOf, endedByHand })
+/** All conditions that read marks. A condition that was changed counts from then on. */
+export function judgeMarks(one: ReadyWatch, memory: Memory, moment: Moment, hasExceptions: boolean): Judged {
+  const { rules } = one
+  const { process, meta } = one.watch.spec
+  const { pointsKnownUs, exceptionsKnownUs, maxRunUs, blind } = moment
+  const all = isPattern(process) ? memory.series() : memory.seriesOf(process)
+  const own = [...all].filter((it) => rules.matches(it.process) && (meta === null || it.meta === meta))
+  const same = {
+    ...{ scope: { process, isPattern: isPattern(process), meta }, own },
+    ...{ runsOf: rememberRuns(maxRunUs), endedByHand: byHandOf(one, moment) },
+  }
+  const viewOf = (condition: Condition): MarksView => {
+    const [sinceUs, countsFromUs] = [sinceOf(one, moment, condition), sinceOf(one, moment)]
+    const marks = { knownUs: pointsKnownUs, sinceUs, countsFromUs, maxRunUs, blind }
+    const exceptions = hasExceptions ? { ...marks, knownUs: Math.min(pointsKnownUs, exceptionsKnownUs) } : undefined
+    return { ...same, known: { marks, exceptions, floorUs: floorOf(one, moment) } }
+  }
   return {
     instances: ruled(rules).flatMap(([condition, rule]) => {
       const entry = CONDITIONS[condition]

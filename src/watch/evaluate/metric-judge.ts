@@ -3,11 +3,12 @@ import type { Instance, MetricsAsked } from '../conditions/condition.ts'
 import { keyOf } from '../conditions/condition.ts'
 import { CONDITIONS, ruled } from '../conditions/conditions.ts'
 import type { MetricState } from '../rules/metric.ts'
+import type { Judged } from './judge-watch.ts'
 import type { Moment, ReadyWatch } from './moment.ts'
 import type { MetricPart, WatchSource } from './watch-source.ts'
 
 /** Rejects when the store does not answer. */
-export type MetricJudge = (one: ReadyWatch, moment: Moment) => Promise<Instance[]>
+export type MetricJudge = (one: ReadyWatch, moment: Moment) => Promise<Judged>
 
 /** The states of one account between evaluations, by watch and condition, then by process. */
 export type MetricStates = Map<string, Map<string, MetricState>>
@@ -70,7 +71,10 @@ export function createMetricJudge(
       })
       instances.push(...found.map((it) => ({ ...it, condition })))
     }
-    return instances
+    // a metric whose figure is in range has an instance without an episode
+    const isInRange = (alert: Pick<Instance, 'condition' | 'process'>) =>
+      instances.find((it) => it.condition === alert.condition && it.process === alert.process)?.episodes.length === 0
+    return { instances, endOf: (alert) => (isInRange(alert) ? moment.pointsKnownUs : undefined) }
   }
 }
 

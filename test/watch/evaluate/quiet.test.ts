@@ -49,14 +49,10 @@ test('a watch that is quiet has the episodes of its last judgement', () => {
             publicUrl: '',
             silentNodes: [],
           }
-          const judge = (at: Moment) => {
-            const marks = { ...at, knownUs: at.pointsKnownUs, sinceUs: 0 }
-            const known = () => ({ marks, exceptions: undefined, floorUs: 0 })
-            const view = { process: 'job', isPattern: false, meta: null, rules }
-            return judgeMarks(view, memory.seriesOf('job'), known, MAX_RUN_S * S)
-          }
+          const one = { watch, rules, alerts: [] }
+          const judge = (at: Moment) => judgeMarks(one, memory, at, false)
           const text = JSON.stringify(judge(moment).instances.map(({ key, episodes }) => [key, episodes.map(timesOf)]))
-          const answer = judgeUnlessQuiet(quiet, { watch, rules, alerts: [] }, memory, moment, judge)
+          const answer = judgeUnlessQuiet(quiet, one, memory, moment, judge)
           if (answer.judged === undefined) {
             skipped++
             expect(text).toBe(last)
