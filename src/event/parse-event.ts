@@ -1,5 +1,5 @@
 // Turns a JSON value into an event or its faults, in one walk: validation and reading are the same code.
-import { EVENT_KINDS, type Event, type EventKind, type Exception, KINDS, type Mark, type Metrics } from './event.ts'
+import { EVENT_KINDS, type Event, type EventKind, KINDS } from './event.ts'
 import type { Faults } from './faults.ts'
 import {
   checkExceptionText,
@@ -15,8 +15,8 @@ import { type OwnTimes, parseOwnTime } from './own-time.ts'
 import type { Stamp } from './stamp.ts'
 
 /** An event without its account and its stamp. `atUs` is the time it brought along, in µs since the epoch. */
-export type Draft = DraftOf<Mark> | DraftOf<Metrics> | DraftOf<Exception>
-type DraftOf<E> = Omit<E, 'account' | 'stamp'> & { readonly atUs: number | undefined }
+export type Draft = DraftOf<Event>
+type DraftOf<E> = E extends Event ? Omit<E, 'account' | 'stamp'> & { readonly atUs: number | undefined } : never
 
 type Body = Readonly<Record<string, unknown>>
 

@@ -198,9 +198,19 @@ function intakeOf({
   }
 }
 
-/** The names that count towards the series limit; a mark has none. */
-const metricNames = (event: Event): string[] | undefined =>
-  event.kind === 'metrics' ? event.items.map(([name]) => name) : undefined
+/** The names that count towards the series limit; a mark has none, and an exception is no point. */
+function metricNames(event: Event): string[] | undefined {
+  switch (event.kind) {
+    case 'metrics':
+      return event.items.map(([name]) => name)
+    case 'start':
+    case 'end':
+    case 'exception':
+      return undefined
+    default:
+      return event satisfies never
+  }
+}
 
 /**
  * Durable in the spool before it leaves the dead letters: a kill between the two repeats it. False without such a

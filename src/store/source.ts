@@ -1,6 +1,6 @@
 // The interface for asking questions. All times are event times (`time(stamp)`) in epoch ns; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
-import type { MarkName } from '../event/event.ts'
+import type { Family, MarkName, ONE_OF } from '../event/event.ts'
 
 /** The store is down, refuses the credentials, or gave up; `isTooSlow`: it is up, but the question takes too long. */
 export class StoreError extends Error {
@@ -225,7 +225,7 @@ export interface ProcessRow {
   /** Distinct metas, sorted, '' for events without one; at most `PROCESS_METAS`, with `byMeta` one. */
   readonly metas: readonly string[]
   readonly lastNs: bigint
-  readonly kinds: readonly ('mark' | 'metric' | 'exception')[]
+  readonly kinds: readonly (typeof ONE_OF)[Family][]
 }
 
 export interface ProcessSelection extends Selection {

@@ -1,9 +1,10 @@
 // The processes that sent anything, and how many series they use.
 import { type Static, Type } from '@sinclair/typebox'
+import { FAMILIES, ONE_OF } from '../event/event.ts'
 import { defineRoute, json, LOCAL_QUESTION, QUESTION } from './route.ts'
 import { Count, choice, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
 
-export const PROCESS_KINDS = ['mark', 'metric', 'exception'] as const
+export const PROCESS_KINDS = FAMILIES.map((family) => ONE_OF[family])
 
 export const ProcessEntry = Type.Object({
   process: Type.String(),

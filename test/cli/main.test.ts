@@ -1,6 +1,6 @@
 // The command line as a process: on a real terminal, and in a pipe.
 import { afterAll, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ADA } from '../account/accounts-cast.ts'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
@@ -83,3 +83,13 @@ test.skipIf(!existsSync(FULL)).each(['--help', 'account create --email full@exam
     expect(await child.exited).toBe(1)
   },
 )
+
+test('every file of commands is loaded by the program', () => {
+  const dir = join(import.meta.dir, '../../src/cli')
+  const read = (file: string) => readFileSync(join(dir, file), 'utf8')
+  const files = readdirSync(dir).filter(
+    (file) => /\.ts$/.test(file) && read(file).includes('export function register('),
+  )
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.filter((file) => !read('run-cli.ts').includes(`import('./${file}')`))).toEqual([])
+})

@@ -59,7 +59,7 @@ export const MAX_BYTES = 32 * 2 ** 20
 const TORN_AFTER_US = 60_000_000
 /** Time, address and length: all that must be known of thousands of files without opening them. */
 const NAME = /^(pending-(?:metrics-)?\d{17}-[0-9a-f]{8})-(\d+)-[0-9a-f-]+\.jsonl$/
-const KINDS = new Set(['start', 'end', 'exception', 'metrics'])
+const KINDS = { start: true, end: true, exception: true, metrics: true } satisfies Record<OutgoingEvent['kind'], true>
 
 /** `unique` returns a string that no other process uses. */
 export function openPendingEvents(dir: string, unique: () => string): PendingEvents {
@@ -175,7 +175,8 @@ function parseEvent(line: string): PendingEvent | undefined {
   try {
     const { kind, url, body, failed } = JSON.parse(line) as PendingEvent & { failed?: unknown }
     const values = Object.entries(body).filter(([name]) => kind !== 'metrics' || name !== 'items')
-    const isEvent = KINDS.has(kind) && typeof url === 'string' && values.every(([, value]) => typeof value === 'string')
+    const isEvent =
+      Object.hasOwn(KINDS, kind) && typeof url === 'string' && values.every(([, value]) => typeof value === 'string')
     return isEvent ? { kind, url, body: failed === true ? { ...body, failed } : body } : undefined
   } catch {
     return undefined
