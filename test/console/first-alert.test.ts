@@ -17,7 +17,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
     },
   })
   beforeAll(async () => {
-    stint = await startConsole({ NOTIFY_PRIVATE: 'true' }, createQuickProcess)
+    stint = await startConsole({ NOTIFY_PRIVATE: 'true' }, (settings) => createQuickProcess(settings))
   })
   afterAll(async () => {
     await stint.close()

@@ -8,7 +8,7 @@ import { type ConsoleStint, findBarriers, startConsole } from './console-visit.t
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the watches page', () => {
   let console: ConsoleStint
   beforeAll(async () => {
-    console = await startConsole({ NOTIFY_PRIVATE: 'true' }, createQuickProcess)
+    console = await startConsole({ NOTIFY_PRIVATE: 'true' }, (settings) => createQuickProcess(settings))
   })
   afterAll(() => console.close())
 

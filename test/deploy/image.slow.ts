@@ -27,6 +27,9 @@ const { services } = YAML.parse(readRepo('docker-compose.yml')) as {
   services: { stint: { command: string[]; environment: Record<string, string>; stop_grace_period: string } }
 }
 const { command, environment, stop_grace_period } = services.stint
+/** Each check starts a process in the container, which competes with the start that it waits for. */
+const BETWEEN_CHECKS_MS = 1_000
+const HEALTHY_WITHIN_MS = 300_000
 const GRACE_MS = Number.parseInt(stop_grace_period, 10) * 1_000
 
 describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !== undefined))('the image', () => {
@@ -48,10 +51,15 @@ describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !=
 
   async function start(image: Image, options: Parameters<typeof startContainer>[1]): Promise<Container> {
     const container = startContainer(image, options)
-    await until('the container is healthy', () => {
-      if (container.log().includes('"fatal"')) throw new Error(container.log())
-      return isHealthy(image, container)
-    }).catch((cause) => {
+    await until(
+      'the container is healthy',
+      () => {
+        if (container.log().includes('"fatal"')) throw new Error(container.log())
+        return isHealthy(image, container)
+      },
+      HEALTHY_WITHIN_MS,
+      BETWEEN_CHECKS_MS,
+    ).catch((cause) => {
       throw new Error(container.log(), { cause })
     })
     return container

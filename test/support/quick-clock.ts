@@ -10,11 +10,11 @@ export interface QuickProcess extends StintProcess {
 }
 
 /** Not started yet; see quick-clock-main.ts. Its clock continues over restarts. */
-export function createQuickProcess(settings: Env = {}): QuickProcess {
+export function createQuickProcess(settings: Env = {}, speed = SPEED): QuickProcess {
   const fromMs = Date.now()
   const stint = createStintProcess(
-    { CLOCK_SPEED: String(SPEED), CLOCK_FROM_MS: String(fromMs), UV_THREADPOOL_SIZE: '8', ...settings },
+    { CLOCK_SPEED: String(speed), CLOCK_FROM_MS: String(fromMs), UV_THREADPOOL_SIZE: '8', ...settings },
     { entry: join(import.meta.dir, 'quick-clock-main.ts') },
   )
-  return { ...stint, nowMs: () => fromMs + (Date.now() - fromMs) * SPEED }
+  return { ...stint, nowMs: () => fromMs + (Date.now() - fromMs) * speed }
 }

@@ -125,21 +125,10 @@ test('a read-only key is refused before the rest of the request is checked', asy
 })
 
 describe('paths and methods, with a key', () => {
-  test.each([
-    '/v1',
-    '/v1/',
-    '/v1/nothing',
-    '/v1/start/',
-    '/v1/start/x',
-    '/v1//start',
-    '/v1/Start',
-    '/v1/START',
-    '/v1/st%61rt',
-    '/v1/start%2F',
-    '/v1/start;a=1',
-    '/v1/metric',
-    '/v1/timings',
-  ])('%s is 404 for every method', async (path) => {
+  const UNKNOWN =
+    '/v1 /v1/ /v1/nothing /v1/start/ /v1/start/x /v1//start /v1/Start /v1/START /v1/st%61rt /v1/start%2F ' +
+    '/v1/start;a=1 /v1/metric /v1/timings'
+  test.each(UNKNOWN.split(' '))('%s is 404 for every method', async (path) => {
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS']) {
       const answer = await app.fetch(path, {
         method,

@@ -40,26 +40,6 @@ describe('a full spool', () => {
     }))
 })
 
-test('an account that fills half of a spool gets 503, and the other account continues', () =>
-  withApp({ spoolMaxBytes: 400_000, signup: 'open' }, async (app) => {
-    const other = await app.rooms.accounts.create({
-      email: 'eve@example.com',
-      password: 'another long password of a test',
-      address: '192.0.2.1',
-    })
-    const body = JSON.stringify({ process: 'p', exception: 'x'.repeat(15_000) })
-    const send = (key: string) =>
-      app.fetch('/v1/exception', { method: 'POST', key, headers: { 'content-type': 'application/json' }, body })
-    const statuses: number[] = []
-    for (let i = 0; i < 20; i++) statuses.push((await send(other.key.secret)).status)
-    expect([statuses.indexOf(503), statuses.lastIndexOf(201)]).toEqual([14, 13])
-    expect((await send(other.key.secret)).json).toMatchObject({
-      code: 'spool_full',
-      detail: "This account's share of the spool is full; its store is behind.",
-    })
-    expect((await send(app.keys.owner)).status).toBe(201)
-  }))
-
 test('a disk with too little room refuses every kind with 503 and retry-after', () => {
   const full = { ...systemDisk, freeBytes: async () => 1000 }
   return withApp({ disk: { points: full, exceptions: full } }, async (app) => {

@@ -78,16 +78,6 @@ test('other accounts see that delivery is paused and their own dead letters', as
 
 const whole = await useApp()
 
-test.each([
-  ['nobody', undefined, 401],
-  ['a key that is revoked', 'revoked', 401],
-  ['a key that may only write', 'writer', 403],
-  ['a key that may read', 'reader', 200],
-] as const)('%s gets its status', async (_, key, status) => {
-  const answer = await whole.fetch('/api/health', key === undefined ? {} : { key: whole.keys[key] })
-  expect(answer.status).toBe(status)
-})
-
 test('refuses parameters after checking the key', async () => {
   const ask = (path: string, key: 'reader' | 'revoked') => whole.fetch(`${path}?x=1&a~b=&x=2`, { key: whole.keys[key] })
   const answer = await ask('/api/health', 'reader')

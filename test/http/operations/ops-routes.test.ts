@@ -54,18 +54,4 @@ describe('outside /v1', () => {
     const answer = await app.fetch(path)
     expect([answer.status, answer.json.code]).toEqual([404, 'not_found'])
   })
-
-  test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])(
-    '%s to a read-only path is 405 with allow',
-    async (method) => {
-      for (const path of ['/livez', '/readyz', '/metrics', '/swagger', '/swagger/json', '/api/timings']) {
-        const answer = await app.fetch(path, { method })
-        expect([answer.status, answer.headers.get('allow'), answer.json.code]).toEqual([
-          405,
-          'GET, HEAD',
-          'method_not_allowed',
-        ])
-      }
-    },
-  )
 })
