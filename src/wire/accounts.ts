@@ -1,9 +1,9 @@
 // The account and the password. Sessions are in sessions.ts.
 import { type Static, type StringOptions, Type } from '@sinclair/typebox'
-import { IssuedKey, NEW_KEY } from './keys.ts'
+import { IssuedKey } from './keys.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { closed, GivenName, orNull, TimeMs } from './shapes.ts'
+import { closed, GivenName, orNull, Text, TimeMs } from './shapes.ts'
 
 export const PASSWORD_MIN = 8
 export const PASSWORD_MAX = 1024
@@ -12,11 +12,14 @@ export const EMAIL_MAX = 254
 export const GIVEN_MAX = 4096
 
 export const Account = Type.Object({
-  id: Type.String(),
-  email: Type.String({ description: 'The address that made the account.' }),
-  name: Type.String(),
+  id: Text('acc_5k0c2v9d1xw7q3ma'),
+  email: Text('ada@example.com', 'The address that made the account.'),
+  name: Text('Example Ltd'),
   created_at: TimeMs,
-  operator: Type.Boolean({ description: 'You are an owner of the operator’s account, which sees the totals of all.' }),
+  operator: Type.Boolean({
+    description: 'You are an owner of the operator’s account, which sees the totals of all.',
+    examples: [true],
+  }),
 })
 export type Account = Static<typeof Account>
 
@@ -59,11 +62,12 @@ const DeleteAccount = closed({
 })
 
 export const SignUpState = Type.Object({
-  open: Type.Boolean(),
+  open: Type.Boolean({ examples: [true] }),
   setup_code_required: Type.Boolean(),
-  passwords: Type.Boolean({ description: 'People may sign in by a password.' }),
+  passwords: Type.Boolean({ description: 'People may sign in by a password.', examples: [true] }),
   provider: orNull(
     Type.Object({ name: Type.String() }, { description: 'Sign in there by `/auth/oidc`; null without a provider.' }),
+    { name: 'Example Ltd' },
   ),
   signed_in: Type.Boolean(),
 })
@@ -72,28 +76,11 @@ export type SignUpState = Static<typeof SignUpState>
 export const NewAccount = Type.Object({ account: Account, key: IssuedKey })
 export type NewAccount = Static<typeof NewAccount>
 
-/** An example. */
-export const ACCOUNT: Account = {
-  id: 'acc_5k0c2v9d1xw7q3ma',
-  email: 'ada@example.com',
-  name: 'Example Ltd',
-  created_at: '2026-11-20T21:52:42.171Z',
-  operator: true,
-}
-
 export const SHOW_SIGN_UP = defineRoute('GET /api/sign-up', {
   tag: 'account',
   access: 'anyone',
   summary: 'Show whether an account can be created and whether you are signed in',
-  answers: {
-    200: json('The state of sign-up', SignUpState, {
-      open: true,
-      setup_code_required: false,
-      passwords: true,
-      provider: { name: 'Example Ltd' },
-      signed_in: false,
-    }),
-  },
+  answers: { 200: json('The state of sign-up', SignUpState) },
   problems: ['cross_site', 'internal', 'store_unavailable'],
 })
 
@@ -103,10 +90,7 @@ export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
   summary: 'Create an account and receive its first key',
   body: jsonBody(SignUp, { email: 'ada@example.com', password: 'correct horse battery staple' }),
   answers: {
-    201: json('The account and its key, whose secret is shown this once; also sets the session cookie', NewAccount, {
-      account: ACCOUNT,
-      key: NEW_KEY,
-    }),
+    201: json('The account and its key, whose secret is shown this once; also sets the session cookie', NewAccount),
   },
   problems: ['signup_closed', 'setup_code_invalid', 'email_taken', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })
@@ -126,7 +110,7 @@ export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
   audit: 'account_renamed',
   summary: 'Rename the account',
   body: jsonBody(closed({ name: GivenName('Example Ltd') }), { name: 'Example Ltd' }),
-  answers: { 200: json('The account', Type.Object({ account: Account }), { account: ACCOUNT }) },
+  answers: { 200: json('The account', Type.Object({ account: Account })) },
 })
 
 export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
@@ -156,7 +140,7 @@ export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
   summary: 'Send a link that sets a new password',
   description: 'The link is good once, for 30 minutes. Needs SMTP_URL.',
   body: jsonBody(RequestReset, { email: 'ada@example.com' }),
-  answers: { 202: json('If the address has an account, the link is on its way', ResetRequested, { sent: true }) },
+  answers: { 202: json('If the address has an account, the link is on its way', ResetRequested) },
   problems: ['cross_site', 'rate_limited', 'internal', 'not_found'],
 })
 

@@ -1,8 +1,9 @@
 // Alerts: a watch's condition that fires or fired.
 import { type Static, Type } from '@sinclair/typebox'
 import { CONDITIONS, type Condition } from './conditions.ts'
+import { exampleOf } from './example.ts'
 import { defineRoute, json } from './route.ts'
-import { choice, orNull, pageOf, TimeMs } from './shapes.ts'
+import { choice, orNull, ProcessName, pageOf, Text, TimeMs } from './shapes.ts'
 
 export const ALERT_STATES = ['firing', 'resolved'] as const
 
@@ -15,12 +16,14 @@ const Acknowledged = Type.Object({
   at: TimeMs,
 })
 
+const WatchRef = Type.Object({ id: Text('wat_4m8s1q0z7c2n5v9x'), name: Text('nightly import') })
+
 export const Alert = Type.Object({
-  id: Type.String(),
-  watch: Type.Object({ id: Type.String(), name: Type.String() }),
+  id: Text('ale_2j6h0p4d8g3k7m1n'),
+  watch: WatchRef,
   condition: choice(CONDITIONS),
   state: choice(ALERT_STATES),
-  process: Type.String(),
+  process: ProcessName,
   meta: orNull(Type.String()),
   uid: orNull(Type.String()),
   started_at: orNull(Type.String({ format: 'date-time', description: 'The start of the run that it is about.' })),
@@ -34,20 +37,20 @@ export const Alert = Type.Object({
         'version ended.',
     }),
   ),
-  notified_at: orNull(TimeMs),
+  notified_at: orNull(TimeMs, '2026-11-20T21:52:44.000Z'),
   acknowledged: orNull(Acknowledged),
-  summary: Type.String(),
-  path: Type.String({ description: 'Opens the run, or for `late` the runs of the process, in the console.' }),
+  summary: Text('nightly import is late: no start since 2026-11-20 02:00 UTC'),
+  path: Text('/#/runs?process=nightly+import', 'Opens the run, or for `late` the runs of the process, in the console.'),
 })
 export type Alert = Static<typeof Alert>
 
 /** A check that is not judged at present. */
 export const Unjudged = Type.Object({
-  watch: Type.Object({ id: Type.String(), name: Type.String() }),
+  watch: WatchRef,
   condition: orNull(choice(CONDITIONS, { description: 'Null: every condition.' })),
   process: orNull(Type.String({ description: 'Null: every process of the watch.' })),
   since: TimeMs,
-  reason: Type.String(),
+  reason: Text('InfluxDB does not answer'),
 })
 export type Unjudged = Static<typeof Unjudged>
 
@@ -93,24 +96,6 @@ export interface WebhookBody {
   }
 }
 
-const ALERT: Alert = {
-  id: 'ale_2j6h0p4d8g3k7m1n',
-  watch: { id: 'wat_4m8s1q0z7c2n5v9x', name: 'nightly import' },
-  condition: 'late',
-  state: 'firing',
-  process: 'nightly import',
-  meta: null,
-  uid: null,
-  started_at: null,
-  since: '2026-11-21T03:10:00.000Z',
-  resolved_at: null,
-  ended_by: null,
-  notified_at: '2026-11-21T03:10:02.000Z',
-  acknowledged: null,
-  path: '/#/runs?process=nightly+import',
-  summary: 'nightly import is late: no start since 2026-11-20 02:00 UTC',
-}
-
 const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_ALERTS = defineRoute('GET /api/alerts', {
@@ -122,14 +107,15 @@ export const LIST_ALERTS = defineRoute('GET /api/alerts', {
     state: choice(ALERT_STATES, { description: 'Only alerts in this state.' }),
     cursor: Type.String({ description: 'The `next` of the previous page.' }),
   },
-  answers: { 200: json('The alerts', AlertPage, { alerts: [ALERT], next: null, unjudged: [] }) },
+  answers: { 200: json('The alerts', AlertPage) },
 })
 
-const ACKNOWLEDGED: Alert = { ...ALERT, acknowledged: { by: 'ada@example.com', at: '2026-11-21T03:12:00.000Z' } }
+const ALERT = exampleOf(Alert)
+const ACKNOWLEDGED: Alert = { ...ALERT, acknowledged: { by: 'ada@example.com', at: '2026-11-20T21:55:00.000Z' } }
 const RESOLVED: Alert = {
   ...ACKNOWLEDGED,
   state: 'resolved',
-  resolved_at: '2026-11-21T03:30:00.000Z',
+  resolved_at: '2026-11-20T22:10:00.000Z',
   ended_by: 'person',
 }
 
@@ -146,7 +132,7 @@ export const UNACKNOWLEDGE_ALERT = defineRoute('DELETE /api/alerts/:id/ack', {
   ...route,
   audit: 'acknowledgement_undone',
   summary: 'Undo the acknowledgement of an alert',
-  answers: { 200: json('The alert', AlertAnswer, { alert: ALERT }) },
+  answers: { 200: json('The alert', AlertAnswer) },
 })
 
 export const RESOLVE_ALERT = defineRoute('POST /api/alerts/:id/resolve', {

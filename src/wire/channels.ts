@@ -4,7 +4,7 @@ import { CHANNEL_KINDS, type ChannelMember, HIDDEN } from './channel-kinds.ts'
 import { CONDITIONS } from './conditions.ts'
 import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, closed, orNull, TimeMs } from './shapes.ts'
+import { choice, closed, orNull, Text, TimeMs } from './shapes.ts'
 import { Span, WatchName } from './watches.ts'
 
 const secretOf = (pattern: string, fault: string, description: string, example: string) =>
@@ -74,11 +74,11 @@ export type ChangeChannel = Static<typeof ChangeChannel>
 const CHANNEL_STATES = ['untested', 'delivered', 'failing', 'pending', 'disabled'] as const
 
 const Common = {
-  id: Type.String(),
-  name: Type.String(),
-  kind: choice(CHANNEL_KINDS),
+  id: Text('cha_9d3k7f1w5b8r2t6y'),
+  name: Text('on call'),
+  kind: choice(CHANNEL_KINDS, { examples: ['webhook'] }),
   url: Type.Optional(
-    Type.String({ description: `Secret parts are ${HIDDEN}; for a viewer everything after the host.` }),
+    Text('https://example.com/stint', `Secret parts are ${HIDDEN}; for a viewer everything after the host.`),
   ),
   to: Type.Optional(Type.String()),
   headers: Type.Optional(Type.Record(Type.String(), Type.String(), { description: `Each value is ${HIDDEN}.` })),
@@ -103,7 +103,9 @@ export type Channel = Static<typeof Channel>
 export const NewChannel = Type.Object({
   channel: Type.Object({
     ...Common,
-    secret: Type.Optional(Type.String({ description: 'Signs the notifications of a webhook. Shown this once.' })),
+    secret: Type.Optional(
+      Text('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'Signs the notifications of a webhook. Shown this once.'),
+    ),
   }),
 })
 export type NewChannel = Static<typeof NewChannel>
@@ -111,24 +113,11 @@ export type NewChannel = Static<typeof NewChannel>
 export const ChannelAnswer = Type.Object({ channel: Channel })
 export type ChannelAnswer = Static<typeof ChannelAnswer>
 /** Secrets cannot be compared by what is returned. */
-export const ChangedChannel = Type.Object({ channel: Channel, changed: Type.Boolean() })
+export const ChangedChannel = Type.Object({ channel: Channel, changed: Type.Boolean({ examples: [true] }) })
 export type ChangedChannel = Static<typeof ChangedChannel>
 export const Channels = Type.Object({ channels: Type.Array(Channel) })
 export type Channels = Static<typeof Channels>
-const TestAnswer = Type.Object({ detail: Type.String({ description: "The receiver's answer." }) })
-
-const CHANNEL: Channel = {
-  id: 'cha_9d3k7f1w5b8r2t6y',
-  name: 'on call',
-  kind: 'webhook',
-  url: 'https://example.com/stint',
-  conditions: null,
-  only_firing: false,
-  delay: null,
-  state: 'delivered',
-  last: { at: '2026-11-21T03:10:02.000Z', ok: true, detail: '204' },
-  created_at: '2026-11-20T21:52:42.171Z',
-}
+const TestAnswer = Type.Object({ detail: Text('204', "The receiver's answer.") })
 
 const route = { tag: 'watches', access: 'manage' } as const
 
@@ -136,7 +125,7 @@ export const LIST_CHANNELS = defineRoute('GET /api/channels', {
   ...route,
   access: 'view',
   summary: 'List channels',
-  answers: { 200: json('The channels, by name', Channels, { channels: [CHANNEL] }) },
+  answers: { 200: json('The channels, by name', Channels) },
 })
 
 export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
@@ -148,12 +137,8 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
     "`telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's " +
     'address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first ' +
     'e-mail is confirmed.',
-  body: jsonBody(CreateChannel, { name: CHANNEL.name, kind: 'webhook', url: 'https://example.com/stint' }),
-  answers: {
-    201: json('The channel; the secret of a webhook is shown this once', NewChannel, {
-      channel: { ...CHANNEL, state: 'untested', last: null, secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
-    }),
-  },
+  body: jsonBody(CreateChannel, { name: 'on call', kind: 'webhook', url: 'https://example.com/stint' }),
+  answers: { 201: json('The channel; the secret of a webhook is shown this once', NewChannel) },
   problems: ['limit_reached'],
 })
 
@@ -161,7 +146,7 @@ export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {
   ...route,
   access: 'view',
   summary: 'Show a channel',
-  answers: { 200: json('The channel', ChannelAnswer, { channel: CHANNEL }) },
+  answers: { 200: json('The channel', ChannelAnswer) },
 })
 
 export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
@@ -172,9 +157,7 @@ export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
     `Only what is named changes; null removes an optional member, and ${HIDDEN} keeps a secret. A change of the ` +
     'address to another scheme, host or port must give the secrets that are sent there again.',
   body: jsonBody(ChangeChannel, { delay: '15m', conditions: ['failed', 'late'] }),
-  answers: {
-    200: json('The channel, and whether anything changed', ChangedChannel, { channel: CHANNEL, changed: true }),
-  },
+  answers: { 200: json('The channel, and whether anything changed', ChangedChannel) },
 })
 
 export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
@@ -189,7 +172,7 @@ export const TEST_CHANNEL = defineRoute('POST /api/channels/:id/test', {
   ...route,
   audit: 'channel_tested',
   summary: 'Send a test notification',
-  answers: { 200: json('It was delivered', TestAnswer, { detail: '204' }) },
+  answers: { 200: json('It was delivered', TestAnswer) },
   problems: ['channel_failed'],
 })
 

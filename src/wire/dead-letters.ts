@@ -2,20 +2,25 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { EVENT_KINDS, FAMILIES } from '../event/event.ts'
 import { defineRoute, json, jsonBody, LOCAL_QUESTION } from './route.ts'
-import { choice, closed, orNull, pageOf, Time } from './shapes.ts'
+import { choice, closed, orNull, pageOf, Text, Time } from './shapes.ts'
+
+const [PROCESS, AT] = ['nightly import', '2026-11-20T21:52:42.171920000Z']
 
 export const DeadLetter = Type.Object({
-  id: Type.String({ description: 'Begins with the NODE_ID of the node that holds it, unless that is 0: `2-17`.' }),
+  id: Text('17', 'Begins with the NODE_ID of the node that holds it, unless that is 0: `2-17`.'),
   account: Type.Optional(Type.String({ description: 'With `all=true`.' })),
   kind: choice([...EVENT_KINDS, 'unknown'] as const, {
     description: '`unknown`: written by a newer version; process, at and event are null then.',
+    examples: ['metrics'],
   }),
-  process: orNull(Type.String()),
+  process: orNull(Type.String(), PROCESS),
   meta: orNull(Type.String()),
-  at: orNull(Time),
-  reason: Type.String(),
+  at: orNull(Time, AT),
+  reason: Text('field type conflict'),
   buried_at: Time,
-  event: orNull(Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it was sent.' })),
+  event: orNull(Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it was sent.' }), {
+    ...{ process: PROCESS, meta: null, at: AT, items: { rows: 1 } },
+  }),
 })
 export type DeadLetter = Static<typeof DeadLetter>
 
@@ -26,23 +31,7 @@ export const FIND_DEAD_LETTERS = defineRoute('GET /api/dead', {
     'Events that their store will never take, with the reason, newest first. With `all=true` those of all ' +
     'accounts, for the operator.',
   parameters: ['all', 'limit', 'cursor'],
-  answers: {
-    200: json('The dead letters', pageOf('dead', DeadLetter), {
-      dead: [
-        {
-          id: '17',
-          kind: 'metrics',
-          process: 'nightly import',
-          meta: null,
-          at: '2026-11-20T21:52:42.171920000Z',
-          reason: 'field type conflict',
-          buried_at: '2026-11-20T21:52:43.000000000Z',
-          event: { process: 'nightly import', meta: null, items: { rows: 1 }, at: '2026-11-20T21:52:42.171920000Z' },
-        },
-      ],
-      next: null,
-    }),
-  },
+  answers: { 200: json('The dead letters', pageOf('dead', DeadLetter)) },
 })
 
 export const REPLAY_DEAD_LETTER = defineRoute('POST /api/dead/:id/replay', {
@@ -74,6 +63,7 @@ const BuryHeld = closed({
 
 export const BuriedHeld = Type.Object({
   families: Type.Array(choice(FAMILIES), {
+    examples: [['metrics']],
     description: 'What was held back and is buried now; empty when nothing was.',
   }),
 })
@@ -90,5 +80,5 @@ export const BURY_HELD = defineRoute('POST /api/dead/held', {
     'of all accounts: they become dead letters with this reason. For the session of an owner of the operator’s ' +
     'account. It never happens by itself.',
   body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
-  answers: { 202: json('These are being buried', BuriedHeld, { families: ['metrics'] }) },
+  answers: { 202: json('These are being buried', BuriedHeld) },
 })

@@ -1,36 +1,44 @@
 // Exceptions, and their groups by fingerprint.
 import { type Static, Type } from '@sinclair/typebox'
+import { exampleOf } from './example.ts'
 import { GROUP_STATUSES } from './parameters.ts'
 import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
-import { Count, choice, closed, LIST_PAGES, orNull, pageOf, Time, TimeMs } from './shapes.ts'
+import { Count, choice, closed, LIST_PAGES, orNull, ProcessName, pageOf, Text, Time, TimeMs } from './shapes.ts'
+
+const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
+const Fingerprint = Text('v3:5f0c1e2d3b4a6978')
 
 export const ExceptionText = Type.Object({
   at: Time,
-  process: Type.String(),
+  process: ProcessName,
   meta: orNull(Type.String()),
   uid: Type.Optional(Type.String({ description: 'Of the run that raised it, if it was sent with one.' })),
-  exception: Type.String(),
-  fingerprint: Type.String(),
+  exception: Text(EXAMPLE),
+  fingerprint: Fingerprint,
 })
 export type ExceptionText = Static<typeof ExceptionText>
 
 /** A group's status, who set it and when: of a regressed one, who resolved it. */
 const Status = {
-  status: choice(GROUP_STATUSES, { description: 'A `regressed` group was resolved and has occurred since.' }),
-  status_by: orNull(Type.String({ description: 'An e-mail address, or a key.' })),
-  status_at: orNull(TimeMs),
+  status: choice(GROUP_STATUSES, {
+    description: 'A `regressed` group was resolved and has occurred since.',
+    examples: ['regressed'],
+  }),
+  status_by: orNull(Type.String({ description: 'An e-mail address, or a key.' }), 'ada@example.com'),
+  status_at: orNull(TimeMs, '2026-11-20T20:30:00.000Z'),
 }
 
 export const ExceptionGroup = Type.Object({
-  fingerprint: Type.String(),
-  process: Type.String(),
-  count: Count,
+  fingerprint: Fingerprint,
+  process: ProcessName,
+  count: Type.Integer({ minimum: 0, examples: [12] }),
   first_at: Type.String({ ...Time, description: 'Of all that is stored, also before and after the range.' }),
   last_at: Type.String({ ...Time, description: 'Likewise.' }),
   ...Status,
-  example: Type.String({
-    description: 'The newest text; without `fingerprint`, a line of `…` replaces the middle of one above 4,000 bytes.',
-  }),
+  example: Text(
+    EXAMPLE,
+    'The newest text; without `fingerprint`, a line of `…` replaces the middle of one above 4,000 bytes.',
+  ),
   counts: Type.Optional(
     Type.Array(Type.Object({ at: Time, count: Count }), {
       description: 'With `every`: oldest bucket first, without empty ones.',
@@ -65,31 +73,16 @@ export const ChangeExceptionGroup = closed({
 export type ChangeExceptionGroup = Static<typeof ChangeExceptionGroup>
 
 export const ChangedExceptionGroups = Type.Object({
-  groups: Type.Array(Type.Object({ fingerprint: Type.String(), process: Type.String(), ...Status })),
+  groups: Type.Array(Type.Object({ fingerprint: Fingerprint, process: ProcessName, ...Status })),
 })
 export type ChangedExceptionGroups = Static<typeof ChangedExceptionGroups>
-
-const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
 
 export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
   ...QUESTION,
   summary: 'List exceptions',
   description: 'Newest first.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'limit', 'cursor'],
-  answers: {
-    200: json('The exceptions', pageOf('exceptions', ExceptionText), {
-      exceptions: [
-        {
-          at: '2026-11-20T21:52:42.171920000Z',
-          process: 'nightly import',
-          meta: null,
-          exception: EXAMPLE,
-          fingerprint: 'v3:5f0c1e2d3b4a6978',
-        },
-      ],
-      next: null,
-    }),
-  },
+  answers: { 200: json('The exceptions', pageOf('exceptions', ExceptionText)) },
 })
 
 export const EXPORT_MAX = 100_000
@@ -121,25 +114,7 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
     'Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted ' +
     `in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
   parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'text', 'status', 'every', 'tz', 'limit', 'cursor'],
-  answers: {
-    200: json('The groups', ExceptionGroups, {
-      groups: [
-        {
-          fingerprint: 'v3:5f0c1e2d3b4a6978',
-          process: 'nightly import',
-          count: 12,
-          first_at: '2026-11-20T20:10:00.000000000Z',
-          last_at: '2026-11-20T21:52:42.171920000Z',
-          status: 'regressed',
-          status_by: 'ada@example.com',
-          status_at: '2026-11-20T20:30:00.000Z',
-          example: EXAMPLE,
-        },
-      ],
-      next: null,
-      hidden: { resolved: 1, ignored: 2 },
-    }),
-  },
+  answers: { 200: json('The groups', ExceptionGroups) },
 })
 
 export const CHANGE_GROUP = defineRoute('PATCH /api/exceptions/groups/:fingerprint', {
@@ -153,15 +128,7 @@ export const CHANGE_GROUP = defineRoute('PATCH /api/exceptions/groups/:fingerpri
   body: jsonBody(ChangeExceptionGroup, { status: 'resolved', process: 'nightly import' }),
   answers: {
     200: json('The group, in each process that was chosen', ChangedExceptionGroups, {
-      groups: [
-        {
-          fingerprint: 'v3:5f0c1e2d3b4a6978',
-          process: 'nightly import',
-          status: 'resolved',
-          status_by: 'ada@example.com',
-          status_at: '2026-11-20T22:00:00.000Z',
-        },
-      ],
+      groups: [{ ...exampleOf(ChangedExceptionGroups).groups[0]!, status: 'resolved' }],
     }),
   },
   problems: ['limit_reached'],

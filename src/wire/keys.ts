@@ -1,15 +1,20 @@
 // API keys: what may be done with one, how it is shown, and the routes that create, rotate and revoke it.
 import { type Static, Type } from '@sinclair/typebox'
-import { SCOPES, type Scope } from './roles.ts'
+import { SCOPES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, closed, GivenName, orNull, TimeMs } from './shapes.ts'
+import { choice, closed, GivenName, orNull, Text, TimeMs } from './shapes.ts'
 
 /** How long an old key may stay valid after a rotation. */
 export const OVERLAP_MAX_S = 30 * 86_400
 
-const Common = { id: Type.String(), name: Type.String(), prefix: Type.String(), scopes: Type.Array(choice(SCOPES)) }
+const Common = {
+  id: Text('key_8r1n4t0zp6hs2bqe'),
+  name: Text('first key'),
+  prefix: Text('stint_SVVgM7'),
+  scopes: Type.Array(choice(SCOPES), { examples: [['write', 'read']] }),
+}
 
-export const IssuedKey = Type.Object({ ...Common, secret: Type.String({ description: 'Shown this once.' }) })
+export const IssuedKey = Type.Object({ ...Common, secret: Text('stint_ shown this once', 'Shown this once.') })
 export type IssuedKey = Static<typeof IssuedKey>
 
 export const Key = Type.Object({
@@ -23,6 +28,7 @@ export const Key = Type.Object({
       id: orNull(Type.String({ description: 'Null once the person has left the account.' })),
       email: Type.String(),
     }),
+    { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com' },
   ),
 })
 export type Key = Static<typeof Key>
@@ -59,29 +65,12 @@ const RotateKey = closed({
   ),
 })
 
-const SHOWN = {
-  id: 'key_8r1n4t0zp6hs2bqe',
-  name: 'first key',
-  prefix: 'stint_SVVgM7',
-  scopes: ['write', 'read'] satisfies Scope[],
-}
-/** An example. */
-export const NEW_KEY: IssuedKey = { ...SHOWN, secret: 'stint_ shown this once' }
-const KEY: Key = {
-  ...SHOWN,
-  created_at: '2026-11-20T21:52:42.171Z',
-  last_used_at: '2026-11-21T06:00:00.004Z',
-  expires_at: null,
-  revoked_at: null,
-  creator: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com' },
-}
-
 export const LIST_KEYS = defineRoute('GET /api/keys', {
   tag: 'keys',
   access: 'viewKeys',
   summary: 'List the keys, including those that ended in the last 30 days',
   description: 'Owners see all keys of the account, other members and keys those that they created.',
-  answers: { 200: json('Keys, newest first', Keys, { keys: [KEY] }) },
+  answers: { 200: json('Keys, newest first', Keys) },
 })
 
 export const CREATE_KEY = defineRoute('POST /api/keys', {
@@ -90,7 +79,7 @@ export const CREATE_KEY = defineRoute('POST /api/keys', {
   audit: 'key_created',
   summary: 'Create a key',
   body: jsonBody(CreateKey, { name: 'nightly import', scopes: ['write'] }),
-  answers: { 201: json('The key; its secret is shown this once', KeyAnswer, { key: NEW_KEY }) },
+  answers: { 201: json('The key; its secret is shown this once', KeyAnswer) },
 })
 
 export const REVOKE_KEY = defineRoute('DELETE /api/keys/:id', {
@@ -107,7 +96,7 @@ export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
   audit: 'key_rotated',
   summary: 'Replace a key by a new one with the same name and scopes',
   body: jsonBody(RotateKey, { overlap_seconds: 3600 }),
-  answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer, { key: NEW_KEY }) },
+  answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer) },
 })
 
 export const TAKE_KEY = defineRoute('POST /api/keys/:id/take', {
@@ -116,5 +105,5 @@ export const TAKE_KEY = defineRoute('POST /api/keys/:id/take', {
   audit: 'key_taken',
   summary: 'Take over the key of another member, or of one who has left',
   description: 'The key keeps working when its creator leaves.',
-  answers: { 200: json('The key', Type.Object({ key: Key }), { key: KEY }) },
+  answers: { 200: json('The key', Type.Object({ key: Key })) },
 })

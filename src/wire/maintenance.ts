@@ -1,7 +1,7 @@
 // Maintenance: stretches of time in which notifications about some processes are held back.
 import { type Static, Type } from '@sinclair/typebox'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { closed, orNull, TimeMs } from './shapes.ts'
+import { closed, orNull, Text, TimeMs } from './shapes.ts'
 import { Processes, Span } from './watches.ts'
 
 const Moment = (description: string) => Type.String({ format: 'date-time', description: `RFC 3339. ${description}` })
@@ -28,11 +28,13 @@ export type CreateMaintenance = Static<typeof CreateMaintenance>
 export const ChangeMaintenance = Type.Partial(CreateMaintenance, { additionalProperties: false, minProperties: 1 })
 export type ChangeMaintenance = Static<typeof ChangeMaintenance>
 
+const [FROM, TO] = ['2026-11-22T01:00:00.000Z', '2026-11-22T03:00:00.000Z']
+
 export const Maintenance = Type.Object({
-  id: Type.String(),
-  process: Type.String(),
-  from: orNull(TimeMs),
-  to: orNull(TimeMs),
+  id: Text('mnt_8f2k5w0c4r7t1y3m'),
+  process: Text('nightly *'),
+  from: orNull(TimeMs, FROM),
+  to: orNull(TimeMs, TO),
   repeat: orNull(Repeat),
   active: Type.Boolean({ description: 'Notifications are held back now.' }),
   until: orNull(TimeMs),
@@ -45,25 +47,12 @@ export type MaintenanceAnswer = Static<typeof MaintenanceAnswer>
 const Maintenances = Type.Object({ maintenance: Type.Array(Maintenance) })
 export type Maintenances = Static<typeof Maintenances>
 
-const MAINTENANCE: Maintenance = {
-  id: 'mnt_8f2k5w0c4r7t1y3m',
-  process: 'nightly *',
-  from: '2026-11-22T01:00:00.000Z',
-  to: '2026-11-22T03:00:00.000Z',
-  repeat: null,
-  active: true,
-  until: '2026-11-22T03:00:00.000Z',
-  created_at: '2026-11-20T21:52:42.171Z',
-}
-const ONE = { maintenance: MAINTENANCE }
-const { process, from, to } = MAINTENANCE
-
 const route = { tag: 'watches', access: 'manage' } as const
 export const LIST_MAINTENANCE = defineRoute('GET /api/maintenance', {
   ...route,
   access: 'view',
   summary: 'List maintenances',
-  answers: { 200: json('The maintenances, oldest first', Maintenances, { maintenance: [MAINTENANCE] }) },
+  answers: { 200: json('The maintenances, oldest first', Maintenances) },
 })
 
 export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
@@ -73,8 +62,8 @@ export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
   description:
     'Watches are judged as ever; notifications are held back. What still fires at the end is notified then, what ' +
     'fired and ended meanwhile is not.',
-  body: jsonBody(CreateMaintenance, { process, from, to }),
-  answers: { 201: json('The maintenance', MaintenanceAnswer, ONE) },
+  body: jsonBody(CreateMaintenance, { process: 'nightly *', from: FROM, to: TO }),
+  answers: { 201: json('The maintenance', MaintenanceAnswer) },
   problems: ['limit_reached'],
 })
 
@@ -82,7 +71,7 @@ export const SHOW_MAINTENANCE = defineRoute('GET /api/maintenance/:id', {
   ...route,
   access: 'view',
   summary: 'Show a maintenance',
-  answers: { 200: json('The maintenance', MaintenanceAnswer, ONE) },
+  answers: { 200: json('The maintenance', MaintenanceAnswer) },
 })
 
 export const CHANGE_MAINTENANCE = defineRoute('PATCH /api/maintenance/:id', {
@@ -90,8 +79,8 @@ export const CHANGE_MAINTENANCE = defineRoute('PATCH /api/maintenance/:id', {
   audit: 'maintenance_changed',
   summary: 'Change a maintenance',
   description: 'Only what is named changes. An end in the past ends it: what it held back is sent.',
-  body: jsonBody(ChangeMaintenance, { to }),
-  answers: { 200: json('The maintenance', MaintenanceAnswer, ONE) },
+  body: jsonBody(ChangeMaintenance, { to: TO }),
+  answers: { 200: json('The maintenance', MaintenanceAnswer) },
 })
 
 export const DELETE_MAINTENANCE = defineRoute('DELETE /api/maintenance/:id', {

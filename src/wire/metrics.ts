@@ -1,15 +1,15 @@
 // Metrics, as sent or aggregated by interval.
 import { type Static, Type } from '@sinclair/typebox'
 import { defineRoute, json, QUESTION } from './route.ts'
-import { Count, orNull, pageOf, Time } from './shapes.ts'
+import { Count, orNull, ProcessName, pageOf, Text, Time } from './shapes.ts'
 
 export const MetricPoint = Type.Object({
   at: Time,
-  process: Type.String(),
+  process: ProcessName,
   meta: orNull(Type.String()),
-  uid: orNull(Type.String({ description: 'Of the run that sent it.' })),
-  name: Type.String(),
-  value: Type.Number(),
+  uid: orNull(Type.String({ description: 'Of the run that sent it.' }), '3f2a9c1e'),
+  name: Text('rows'),
+  value: Type.Number({ examples: [120412] }),
 })
 export type MetricPoint = Static<typeof MetricPoint>
 
@@ -37,19 +37,5 @@ export const FIND_METRICS = defineRoute('GET /api/metrics', {
     'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, ' +
     'name and bucket, with `by=meta` also per meta; `limit` and `cursor` cannot be combined with it.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'name', 'by', 'every', 'tz', 'limit', 'cursor'],
-  answers: {
-    200: json('The metrics', MetricAnswer, {
-      points: [
-        {
-          at: '2026-11-20T21:52:42.171920000Z',
-          process: 'nightly import',
-          meta: null,
-          uid: '3f2a9c1e',
-          name: 'rows',
-          value: 120412,
-        },
-      ],
-      next: null,
-    }),
-  },
+  answers: { 200: json('The metrics', MetricAnswer) },
 })

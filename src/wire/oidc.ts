@@ -3,8 +3,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { Given } from './accounts.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { SESSION, Session } from './sessions.ts'
-import { closed, TimeMs } from './shapes.ts'
+import { Session } from './sessions.ts'
+import { closed, LaterMs, Text } from './shapes.ts'
 
 const PAGE = 'A browser gets an HTML page instead of the problem.'
 
@@ -40,8 +40,8 @@ export const FINISH_OIDC = defineRoute('GET /auth/oidc/callback', {
 })
 
 export const SignInCode = Type.Object({
-  code: Type.String({ description: 'Good once; shown this once.' }),
-  expires_at: TimeMs,
+  code: Text('4w9e0c2k7t1y5b8n4w9e0c2k', 'Good once; shown this once.'),
+  expires_at: LaterMs,
 })
 export type SignInCode = Static<typeof SignInCode>
 
@@ -51,9 +51,7 @@ export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
   audit: 'sign_in_code_made',
   summary: 'Create a one-time code for `stint account login --code`',
   description: 'It signs you in elsewhere, once, within five minutes.',
-  answers: {
-    201: json('The code', SignInCode, { code: '4w9e0c2k7t1y5b8n4w9e0c2k', expires_at: '2026-11-21T06:05:00.004Z' }),
-  },
+  answers: { 201: json('The code', SignInCode) },
 })
 
 export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
@@ -61,6 +59,6 @@ export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
   access: 'anyone',
   summary: 'Sign in by a one-time code',
   body: jsonBody(closed({ code: Given('From `/api/session/code`.') }), { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
-  answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
+  answers: { 201: json('Signed in; also sets the session cookie', Session) },
   problems: ['credentials_invalid', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })

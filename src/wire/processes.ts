@@ -2,14 +2,15 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { FAMILIES, ONE_OF } from '../event/event.ts'
 import { defineRoute, json, LOCAL_QUESTION, QUESTION } from './route.ts'
-import { Count, choice, LIST_PAGES, orNull, pageOf, Time } from './shapes.ts'
+import { Count, choice, LIST_PAGES, orNull, ProcessName, pageOf, Time } from './shapes.ts'
 
 export const PROCESS_KINDS = FAMILIES.map((family) => ONE_OF[family])
 
 export const ProcessEntry = Type.Object({
-  process: Type.String(),
+  process: ProcessName,
   metas: Type.Array(orNull(Type.String()), {
     description: 'Sorted, at most 100; null means events without a meta. With `by=meta` exactly one.',
+    examples: [[null, 'region eu']],
   }),
   more_metas: Type.Boolean({ description: 'The process has more metas than these; `by=meta` lists all of them.' }),
   last_at: Time,
@@ -25,20 +26,7 @@ export const FIND_PROCESSES = defineRoute('GET /api/processes', {
   summary: 'List processes that sent anything',
   description: `Most recent first. With \`by=meta\` one entry per process and meta. ${LIST_PAGES}`,
   parameters: ['from', 'to', 'process', 'meta', 'by', 'limit', 'cursor'],
-  answers: {
-    200: json('The processes', Processes, {
-      processes: [
-        {
-          process: 'nightly import',
-          metas: [null, 'region eu'],
-          more_metas: false,
-          last_at: '2026-11-20T21:52:42.171920000Z',
-          kinds: ['mark', 'exception'],
-        },
-      ],
-      next: null,
-    }),
-  },
+  answers: { 200: json('The processes', Processes) },
 })
 
 export const SeriesUse = Type.Object({

@@ -2,10 +2,10 @@
 // it.
 //
 // Everything that goes over the wire is declared in this folder, once. To add a resource:
-// 1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer. Where others name its type, export
+// 1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, an example with each member. Where others name its type, export
 //   that beside it under the same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof
 //   Watch>`.
-// 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers with an example,
+// 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers,
 //   possible problems.
 // 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; the handler gets the checked body.
 // 4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import
@@ -14,6 +14,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
 import type { AuditAction } from './audit-actions.ts'
+import { exampleOf } from './example.ts'
 import type { ParameterName } from './parameters.ts'
 import { BODY_PROBLEMS, QUESTION_INVALID, QUESTION_TOO_LARGE, WRITE_PROBLEMS } from './problem.ts'
 import { ACCESS, type Access, type AccessRule } from './roles.ts'
@@ -111,8 +112,8 @@ export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>) => ({
   'application/json': { schema, examples: { example: { value: example } } },
 })
 
-/** An answer with JSON; the example must be of the schema's type. */
-export const json = <T extends TSchema>(description: string, schema: T, example: Static<T>) => ({
+/** An answer with JSON. Its example follows from those of the members, unless another says more. */
+export const json = <T extends TSchema>(description: string, schema: T, example = exampleOf(schema)) => ({
   description,
   body: { schema, example },
 })

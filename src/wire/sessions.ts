@@ -1,55 +1,49 @@
 // Sessions of people: signing in and out, and the account that a session shows.
 import { type Static, Type } from '@sinclair/typebox'
-import { ACCOUNT, Account, GIVEN_MAX, GivenPassword } from './accounts.ts'
+import { Account, GIVEN_MAX, GivenPassword } from './accounts.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { ROLES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, closed, TimeMs } from './shapes.ts'
+import { choice, closed, LaterMs, Text, TimeMs } from './shapes.ts'
 
 const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
 
-export const Person = Type.Object({ id: Type.String(), email: Type.String() })
+export const Person = Type.Object({ id: Text('per_3m8q1z6v0k5x9d2w'), email: Text('ada@example.com') })
 export type Person = Static<typeof Person>
+
+const Owner = choice(ROLES, { examples: ['owner'] })
 
 /** The session of a person: the account that it shows, and those that it may show. */
 export const Session = Type.Object({
   account: Account,
   person: Type.Object({
     ...Person.properties,
-    password: Type.Boolean({ description: 'false: the person signs in by the provider alone.' }),
+    password: Type.Boolean({ description: 'false: the person signs in by the provider alone.', examples: [true] }),
   }),
-  role: choice(ROLES),
-  accounts: Type.Array(Type.Object({ id: Type.String(), name: Type.String(), role: choice(ROLES) })),
+  role: Owner,
+  accounts: Type.Array(Type.Object({ id: Account.properties.id, name: Account.properties.name, role: Owner })),
 })
 export type Session = Static<typeof Session>
 
 export const SessionEntry = Type.Object({
-  id: Type.String(),
-  current: Type.Boolean(),
-  user_agent: Type.String(),
+  id: Text('ses_1d6k9y3m0uw4r8cx'),
+  current: Type.Boolean({ examples: [true] }),
+  user_agent: Text('Mozilla/5.0'),
   created_at: TimeMs,
   last_seen_at: TimeMs,
-  expires_at: TimeMs,
+  expires_at: LaterMs,
 })
 export type SessionEntry = Static<typeof SessionEntry>
 
 export const Sessions = Type.Object({ sessions: Type.Array(SessionEntry) })
 export type Sessions = Static<typeof Sessions>
 
-/** An example. */
-export const SESSION: Session = {
-  account: ACCOUNT,
-  person: { id: 'per_3m8q1z6v0k5x9d2w', email: 'ada@example.com', password: true },
-  role: 'owner',
-  accounts: [{ id: 'acc_5k0c2v9d1xw7q3ma', name: 'Example Ltd', role: 'owner' }],
-}
-
 export const SIGN_IN = defineRoute('POST /api/session', {
   tag: 'session',
   access: 'anyone',
   summary: 'Sign in',
   body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
-  answers: { 201: json('Signed in; also sets the session cookie', Session, SESSION) },
+  answers: { 201: json('Signed in; also sets the session cookie', Session) },
   problems: ['credentials_invalid', 'password_sign_in_off', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
@@ -57,7 +51,7 @@ export const SHOW_SESSION = defineRoute('GET /api/session', {
   tag: 'session',
   access: 'self',
   summary: 'Show who is signed in',
-  answers: { 200: json('The session', Session, SESSION) },
+  answers: { 200: json('The session', Session) },
 })
 
 export const SIGN_OUT = defineRoute('DELETE /api/session', {
@@ -72,20 +66,7 @@ export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
   tag: 'session',
   access: 'self',
   summary: 'List your sessions, in all accounts',
-  answers: {
-    200: json('Sessions, most recently used first', Sessions, {
-      sessions: [
-        {
-          id: 'ses_1d6k9y3m0uw4r8cx',
-          current: true,
-          user_agent: 'Mozilla/5.0',
-          created_at: '2026-11-20T21:52:42.171Z',
-          last_seen_at: '2026-11-21T06:00:00.004Z',
-          expires_at: '2026-11-28T06:00:00.004Z',
-        },
-      ],
-    }),
-  },
+  answers: { 200: json('Sessions, most recently used first', Sessions) },
 })
 
 export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
@@ -102,6 +83,6 @@ export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
   summary: 'Show another account of yours in this session',
   description: 'Pages that still show the account before are refused with `account_changed`.',
   body: jsonBody(closed({ id: Type.String({ maxLength: GIVEN_MAX }) }), { id: 'acc_5k0c2v9d1xw7q3ma' }),
-  answers: { 200: json('The session', Session, SESSION) },
+  answers: { 200: json('The session', Session) },
   problems: ['not_found', ...WRITE_PROBLEMS],
 })

@@ -1,15 +1,34 @@
 // The pieces that the schemas of this folder are made of.
-import { type TLiteral, type TProperties, type TSchema, type TUnion, Type } from '@sinclair/typebox'
+import { type Static, type TLiteral, type TProperties, type TSchema, type TUnion, Type } from '@sinclair/typebox'
 
 /** An event's time. */
-export const Time = Type.String({ format: 'date-time', description: 'RFC 3339 with nine digits of a second.' })
+export const Time = Type.String({
+  format: 'date-time',
+  description: 'RFC 3339 with nine digits of a second.',
+  examples: ['2026-11-20T21:52:42.171920000Z'],
+})
 
 /** A time of the account routes. */
-export const TimeMs = Type.String({ format: 'date-time', description: 'RFC 3339 with milliseconds.' })
+export const TimeMs = Type.String({
+  format: 'date-time',
+  description: 'RFC 3339 with milliseconds.',
+  examples: ['2026-11-20T21:52:42.171Z'],
+})
+
+/** An end that lies ahead. */
+export const LaterMs = Type.String({ ...TimeMs, examples: ['2026-11-28T06:00:00.004Z'] })
+
+/** A text with its example. */
+export const Text = (example: string, description?: string) =>
+  Type.String({ examples: [example], ...(description && { description }) })
+
+export const ProcessName = Text('nightly import')
 
 export const Count = Type.Integer({ minimum: 0 })
 
-export const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+/** Null in examples unless one is given. */
+export const orNull = <T extends TSchema>(schema: T, example?: Static<T>) =>
+  Type.Union([schema, Type.Null()], example === undefined ? {} : { examples: [example] })
 
 type Literals<T extends readonly string[]> = { -readonly [K in keyof T]: TLiteral<T[K] & string> }
 

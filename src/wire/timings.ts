@@ -1,18 +1,18 @@
 // Timings: each start with its end, and the figures over them.
 import { type Static, Type } from '@sinclair/typebox'
 import { defineRoute, json, QUESTION } from './route.ts'
-import { Count, choice, orNull, pageOf, TIMING_STATES, Time } from './shapes.ts'
+import { Count, choice, orNull, ProcessName, pageOf, TIMING_STATES, Time } from './shapes.ts'
 
 const Figure = orNull(Type.Number())
 
 export const Timing = Type.Object({
-  process: Type.String(),
-  meta: orNull(Type.String()),
-  uid: orNull(Type.String()),
+  process: ProcessName,
+  meta: orNull(Type.String(), 'region eu'),
+  uid: orNull(Type.String(), '3f2a9c1e'),
   state: choice(TIMING_STATES),
-  started_at: orNull(Time),
-  ended_at: orNull(Time),
-  duration_ms: orNull(Type.Number()),
+  started_at: orNull(Time, '2026-11-20T21:52:42.171920000Z'),
+  ended_at: orNull(Time, '2026-11-20T21:53:02.421120000Z'),
+  duration_ms: orNull(Type.Number(), 20249.2),
   exceptions: orNull(
     Type.Integer({
       minimum: 0,
@@ -20,6 +20,7 @@ export const Timing = Type.Object({
         'Exceptions between start and end (of a running timing: until now) that belong to this run or may belong ' +
         'to it; null for abandoned starts, for orphan ends, and when unknown.',
     }),
+    0,
   ),
   metrics: Type.Optional(
     Type.Record(Type.String(), Figure, {
@@ -38,41 +39,31 @@ export type TimingPage = Static<typeof TimingPage>
 export const LatestTimings = Type.Object({ timings: Type.Array(Timing), cut: Type.Boolean() })
 export type LatestTimings = Static<typeof LatestTimings>
 
-const EXAMPLE: Timing = {
-  process: 'nightly import',
-  meta: 'region eu',
-  uid: '3f2a9c1e',
-  state: 'completed',
-  started_at: '2026-11-20T21:52:42.171920000Z',
-  ended_at: '2026-11-20T21:53:02.421120000Z',
-  duration_ms: 20249.2,
-  exceptions: 0,
-}
-
 const Figures = Type.Object({
-  count: Count,
-  mean_ms: Figure,
-  p50_ms: Figure,
-  p95_ms: Figure,
-  p99_ms: Figure,
-  max_ms: Figure,
+  count: Type.Integer({ minimum: 0, examples: [3] }),
+  mean_ms: orNull(Type.Number(), 20),
+  p50_ms: orNull(Type.Number(), 20),
+  p95_ms: orNull(Type.Number(), 29),
+  p99_ms: orNull(Type.Number(), 29.8),
+  max_ms: orNull(Type.Number(), 30),
   percentiles: Type.Optional(
     Type.Record(Type.String(), Figure, { description: 'With `percentiles`: ms of each, by its text.' }),
   ),
   failed: Count,
   failure_rate: orNull(
     Type.Number({ minimum: 0, maximum: 1, description: 'The failed ones of all that ended; null without any.' }),
+    0,
   ),
-  running: Count,
+  running: Type.Integer({ minimum: 0, examples: [1] }),
   abandoned: Count,
   orphan: Count,
 })
 export type Figures = Static<typeof Figures>
 
 export const SummaryRow = Type.Object({
-  process: Type.String(),
+  process: ProcessName,
   meta: Type.Optional(orNull(Type.String())),
-  at: Type.Optional(Time),
+  at: Type.Optional(Type.String({ format: 'date-time', description: 'With `every`: the start of the bucket.' })),
   ...Figures.properties,
   before: Type.Optional(Figures),
 })
@@ -88,7 +79,7 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
     'now, an abandoned start and an orphan end count at their mark.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'sort', 'metric', 'limit', 'cursor'],
-  answers: { 200: json('The timings', TimingPage, { timings: [EXAMPLE], next: null }) },
+  answers: { 200: json('The timings', TimingPage) },
 })
 
 export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
@@ -98,7 +89,7 @@ export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
     'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says ' +
     'whether that limit left older ones out; those beyond `each` do not count.',
   parameters: ['from', 'to', 'process', 'meta', 'each'],
-  answers: { 200: json('The timings', LatestTimings, { timings: [EXAMPLE], cut: false }) },
+  answers: { 200: json('The timings', LatestTimings) },
 })
 
 export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
@@ -114,24 +105,5 @@ export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
     ...(['from', 'to', 'process', 'meta', 'uid', 'by', 'every', 'tz'] as const),
     ...(['percentiles', 'compare_from', 'compare_to'] as const),
   ],
-  answers: {
-    200: json('The rows', Summary, {
-      rows: [
-        {
-          process: 'nightly import',
-          count: 3,
-          mean_ms: 20,
-          p50_ms: 20,
-          p95_ms: 29,
-          p99_ms: 29.8,
-          max_ms: 30,
-          failed: 0,
-          failure_rate: 0,
-          running: 1,
-          abandoned: 0,
-          orphan: 0,
-        },
-      ],
-    }),
-  },
+  answers: { 200: json('The rows', Summary) },
 })

@@ -1,7 +1,8 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
+import { exampleOf } from './example.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, closed, GivenName, orNull, TimeMs } from './shapes.ts'
+import { choice, closed, GivenName, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
 
 const SPAN_FAULT = 'must be a time span such as 30s, 10m, 26h or 7d, at least 1s'
 
@@ -90,17 +91,21 @@ export type ChangeWatch = Static<typeof ChangeWatch>
 
 export const WATCH_STATES = ['ok', 'firing', 'paused', 'unknown'] as const
 
+const LATE = { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' }
+const FAILED = { after: 1, exceptions: false }
+const CHANNEL = 'cha_9d3k7f1w5b8r2t6y'
+
 export const Watch = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  process: Type.String(),
+  id: Text('wat_4m8s1q0z7c2n5v9x'),
+  name: Text('nightly import'),
+  process: ProcessName,
   meta: orNull(Type.String()),
-  late: orNull(Late),
-  long: orNull(Type.String()),
-  failed: orNull(Failed),
+  late: orNull(Late, LATE),
+  long: orNull(Type.String(), '30m'),
+  failed: orNull(Failed, FAILED),
   metric: orNull(Metric),
   slow: orNull(Type.Number()),
-  channels: Type.Array(Type.String()),
+  channels: Type.Array(Text(CHANNEL)),
   remind: orNull(Type.String()),
   paused_until: orNull(TimeMs),
   created_at: TimeMs,
@@ -116,31 +121,13 @@ export type WatchAnswer = Static<typeof WatchAnswer>
 export const Watches = Type.Object({ watches: Type.Array(Watch) })
 export type Watches = Static<typeof Watches>
 
-const WATCH: Watch = {
-  id: 'wat_4m8s1q0z7c2n5v9x',
-  name: 'nightly import',
-  process: 'nightly import',
-  meta: null,
-  late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
-  long: '30m',
-  failed: { after: 1, exceptions: false },
-  metric: null,
-  slow: null,
-  channels: ['cha_9d3k7f1w5b8r2t6y'],
-  remind: null,
-  paused_until: null,
-  created_at: '2026-11-20T21:52:42.171Z',
-  state: 'ok',
-  badge: null,
-}
-
 const route = { tag: 'watches', access: 'manage' } as const
 
 export const LIST_WATCHES = defineRoute('GET /api/watches', {
   ...route,
   access: 'view',
   summary: 'List watches',
-  answers: { 200: json('The watches, by name', Watches, { watches: [WATCH] }) },
+  answers: { 200: json('The watches, by name', Watches) },
 })
 
 export const CREATE_WATCH = defineRoute('POST /api/watches', {
@@ -148,14 +135,10 @@ export const CREATE_WATCH = defineRoute('POST /api/watches', {
   audit: 'watch_created',
   summary: 'Create a watch',
   body: jsonBody(CreateWatch, {
-    name: WATCH.name,
-    process: WATCH.process,
-    channels: WATCH.channels,
-    late: WATCH.late,
-    long: '30m',
-    failed: WATCH.failed,
+    ...{ name: 'nightly import', process: 'nightly import', channels: [CHANNEL] },
+    ...{ late: LATE, long: '30m', failed: FAILED },
   }),
-  answers: { 201: json('The watch', WatchAnswer, { watch: WATCH }) },
+  answers: { 201: json('The watch', WatchAnswer) },
   problems: ['limit_reached'],
 })
 
@@ -163,7 +146,7 @@ export const SHOW_WATCH = defineRoute('GET /api/watches/:id', {
   ...route,
   access: 'view',
   summary: 'Show a watch',
-  answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
+  answers: { 200: json('The watch', WatchAnswer) },
 })
 
 export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
@@ -172,7 +155,7 @@ export const CHANGE_WATCH = defineRoute('PATCH /api/watches/:id', {
   summary: 'Change a watch',
   description: 'Only what is named changes; null removes a condition.',
   body: jsonBody(ChangeWatch, { long: '45m', slow: null }),
-  answers: { 200: json('The watch', WatchAnswer, { watch: WATCH }) },
+  answers: { 200: json('The watch', WatchAnswer) },
 })
 
 export const DELETE_WATCH = defineRoute('DELETE /api/watches/:id', {
@@ -187,7 +170,7 @@ export const PUBLISH_BADGE = defineRoute('POST /api/watches/:id/badge', {
   audit: 'badge_published',
   summary: 'Publish a badge at an address that cannot be guessed',
   description: 'An address that was published before stops working. `.svg` shows the badge, `.json` the state.',
-  answers: { 200: json('The watch', WatchAnswer, { watch: { ...WATCH, badge: '/badge/Q7…' } }) },
+  answers: { 200: json('The watch', WatchAnswer, { watch: { ...exampleOf(Watch), badge: '/badge/Q7…' } }) },
 })
 
 export const REVOKE_BADGE = defineRoute('DELETE /api/watches/:id/badge', {
@@ -198,7 +181,7 @@ export const REVOKE_BADGE = defineRoute('DELETE /api/watches/:id/badge', {
 })
 
 export const BadgeState = Type.Object({
-  name: Type.String(),
+  name: Text('nightly import'),
   state: choice(WATCH_STATES),
   firing: Type.Integer({ minimum: 0 }),
 })
@@ -209,6 +192,6 @@ export const SHOW_BADGE = defineRoute('GET /badge/:name', {
   access: 'anyone',
   summary: 'Show a published badge or its state',
   description: 'The name is the published one with `.svg` for an image or `.json` for the state.',
-  answers: { 200: json('The state; with `.svg` an image', BadgeState, { name: WATCH.name, state: 'ok', firing: 0 }) },
+  answers: { 200: json('The state; with `.svg` an image', BadgeState) },
   problems: ['not_found', 'internal', 'store_unavailable'],
 })
