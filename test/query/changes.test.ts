@@ -67,6 +67,27 @@ test('requests of one account that accept a shared answer cost one question with
   expect(await ask('ada', '/x')).toBe(5)
 })
 
+test('while nothing is stored, one answer serves all pages for ten seconds', async () => {
+  let nowMs = 0
+  let asked = 0
+  let version = 1
+  const shared = createSharedAnswers(() => nowMs)
+  const ask = async () => {
+    const request = new Request('http://stint/x', { headers: { 'cache-control': 'max-age=1' } })
+    const make = async () => ({ n: ++asked, version, bytes: '' })
+    const { answer } = await shared(request, 'ada', make, (made) => made.version === version)
+    return answer.n
+  }
+  const at = async (ms: number) => {
+    nowMs = ms
+    return ask()
+  }
+  expect([await at(0), await at(1_500), await at(9_999)]).toEqual([1, 1, 1])
+  expect([await at(10_000), await at(10_500)]).toEqual([2, 2])
+  version++
+  expect([await at(10_600), await at(11_100), await at(12_000)]).toEqual([2, 3, 3])
+})
+
 test('a shared question is aborted when the last page that waits for it has left, and not before', async () => {
   const shared = createSharedAnswers(() => 0)
   const asked: Reader[] = []
@@ -121,6 +142,6 @@ test('shared answers are bounded by their bytes and their age, the oldest go fir
   expect([await ask('c', 1), await ask('b', 12), await ask('a', 20)]).toEqual([3, 2, 4])
   expect([await ask('c', 1), await ask('b', 12), await ask('d', 40)]).toEqual([3, 5, 6])
   expect([await ask('d', 1), await ask('a', 1)]).toEqual([7, 8])
-  nowMs = 2_001
+  nowMs = 10_001
   expect([await ask('e', 32), await ask('e', 32)]).toEqual([9, 9]) // those before it are too old to count
 })

@@ -1,6 +1,7 @@
 // GET /api/…: what callers ask about their own events. The key or session is judged before the question is read.
 import { Elysia } from 'elysia'
 import type { Changes } from '../../query/changes.ts'
+import type { Reader } from '../../query/limit-questions.ts'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import { CHANGES_HEADER } from '../../wire/changes.ts'
@@ -33,10 +34,16 @@ export function questionRoutes({ authorize, questions, shared, changes }: Questi
         let noteSent: () => void = resolve
         try {
           if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
-            const found = await shared(request, account, async (reader) => {
+            const make = async (reader: Reader) => {
               const stored = changes?.of(account) // before the answer, which may know more
               return { stored, ...(await encodeFor(request, await questions[kind](account, search, reader))) }
-            })
+            }
+            const found = await shared(
+              request,
+              account,
+              make,
+              ({ stored }) => stored?.whole === true && stored.version === changes?.of(account).version,
+            )
             const { answer } = found
             noteSent = found.noteSent
             const response = answerJson(request, answer, noteSent)

@@ -1,8 +1,11 @@
 // Shares answers between open pages of an account: a request with `cache-control: max-age=…` accepts an answer up to
-// that many seconds old, at most two. Others are answered afresh. Bounded by entries, bytes and age, oldest first.
+// that many seconds old, at most two, or up to ten while nothing was stored since. Others are answered afresh. Bounded
+// by entries, bytes and age, oldest first.
 import type { Reader } from '../../query/limit-questions.ts'
 
 const MAX_AGE_S = 2
+/** Relative ranges have moved on by so much at most. */
+const CURRENT_MAX_MS = 10_000
 const ENTRIES_MAX = 1_000
 const BYTES_MAX = 32 * 1024 ** 2
 
@@ -16,6 +19,8 @@ interface Held<T> {
   /** 0 until it is made. */
   size: number
   readonly answer: Promise<T>
+  /** Once it is made. */
+  made?: T
   /** Returns what to call when the request has its answer; the work ends when nobody waits for it any more. */
   join(request: Request): () => void
 }
@@ -28,8 +33,16 @@ const maxAgeOf = (request: Request): number => {
 export const acceptsShared = (request: Request): boolean => maxAgeOf(request) > 0
 
 export interface SharedAnswers {
-  /** `make` is called when no answer is fresh enough; a failed one is not kept. Call `noteSent` once it was sent. */
-  <T extends Sized>(request: Request, account: string, make: Make<T>): Promise<{ readonly answer: T; noteSent(): void }>
+  /**
+   * `make` is called when no answer is fresh enough or `isCurrent`; a failed one is not kept. Call `noteSent` once it
+   * was sent.
+   */
+  <T extends Sized>(
+    request: Request,
+    account: string,
+    make: Make<T>,
+    isCurrent?: (answer: T) => boolean,
+  ): Promise<{ readonly answer: T; noteSent(): void }>
   /** The account's answers are no longer fresh. */
   forget(account: string): void
 }
@@ -42,7 +55,7 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     const now = nowMs()
     let bytes = held.values().reduce((sum, { size }) => sum + size, 0)
     for (const [key, { atMs, size }] of held) {
-      if (now - atMs <= MAX_AGE_S * 1000 && held.size <= ENTRIES_MAX && bytes <= BYTES_MAX) continue
+      if (now - atMs <= CURRENT_MAX_MS && held.size <= ENTRIES_MAX && bytes <= BYTES_MAX) continue
       held.delete(key)
       bytes -= size
     }
@@ -59,9 +72,10 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     let readers = 0
     const drop = () => held.get(key) === made && held.delete(key)
     const answer = make({ left: stop.signal, sent })
-    answer.then(({ bytes }) => {
+    answer.then((found) => {
       isMade = true
-      made.size = bytes.length
+      made.made = found
+      made.size = found.bytes.length
       tidy()
     }, drop)
     const made: Held<T> = {
@@ -88,12 +102,19 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     return made
   }
 
-  async function share<T extends Sized>(request: Request, account: string, make: Make<T>) {
+  async function share<T extends Sized>(
+    request: Request,
+    account: string,
+    make: Make<T>,
+    isCurrent: (answer: T) => boolean = () => false,
+  ) {
     const maxAgeS = maxAgeOf(request)
     const now = nowMs()
+    const isFresh = ({ atMs, made }: Held<T>) =>
+      now - atMs < maxAgeS * 1000 || (now - atMs < CURRENT_MAX_MS && made !== undefined && isCurrent(made))
     const key = JSON.stringify([account, request.url, request.headers.get('accept-encoding')])
     let found = held.get(key) as Held<T> | undefined
-    if (found === undefined || now - found.atMs >= maxAgeS * 1000) {
+    if (found === undefined || !isFresh(found)) {
       found = hold(key, now, make)
       held.delete(key)
       held.set(key, found)
