@@ -1,5 +1,5 @@
-// What the demo plays: a believable day of a small company's jobs, as events with their own times. The same seed, the
-// same day.
+// What the demo plays: a believable day of a small company's jobs and a sample of the week before it, as events with
+// their own times. The same seed, the same week.
 
 /** One event as POST /v1/batch takes it. */
 export interface DemoEvent {
@@ -20,6 +20,8 @@ interface Job {
   readonly everyS: number
   /** Typical length; the tail of long runs follows from it. */
   readonly lengthS: number
+  /** … in the week before; absent: the same. */
+  readonly formerLengthS?: number
   /** Runs of one meta may overlap and tell themselves apart by uid. */
   readonly overlaps: boolean
   /** Share of the runs that throw, that hang (never end), and whose start got lost. */
@@ -31,6 +33,9 @@ interface Job {
 }
 
 const DAY_S = 86_400
+const WEEK_S = 7 * DAY_S
+/** In the week before, one run in so many is played of jobs that run more than once an hour. */
+const FORMER_EVERY = 8
 
 const JOBS: readonly Job[] = [
   {
@@ -56,6 +61,7 @@ const JOBS: readonly Job[] = [
     metas: [undefined],
     everyS: 300,
     lengthS: 35,
+    formerLengthS: 14,
     overlaps: false,
     fails: 0.02,
     hangs: 0.004,
@@ -71,7 +77,7 @@ const JOBS: readonly Job[] = [
     process: 'resize images',
     metas: ['queue media', 'queue avatars'],
     everyS: 110,
-    lengthS: 75,
+    lengthS: 8,
     overlaps: true,
     fails: 0.03,
     hangs: 0.0015,
@@ -143,21 +149,29 @@ export function createRandom(seed: number): () => number {
 const drawLengthS = (random: () => number, typicalS: number) =>
   typicalS * Math.exp(0.35 * (random() + random() + random() - 1.5)) * (random() < 0.04 ? 2 + 2 * random() : 1)
 
-/** The events of the day that ends at `endMs` (ms since the epoch), oldest first; without ends after it. */
-export function playDay(endMs: number, seed = 7): DemoEvent[] {
+/**
+ * The events of the day that ends at `endMs` (ms since the epoch) and of the week before it, oldest first. The last
+ * ones are later than `endMs`: they end what is running then.
+ */
+export function playDays(endMs: number, seed = 7): DemoEvent[] {
   const random = createRandom(seed)
   const events: DemoEvent[] = []
-  const beginMs = endMs - DAY_S * 1000
+  const dayMs = endMs - DAY_S * 1000
   for (const job of JOBS)
     for (const meta of job.metas)
-      for (let startMs = beginMs + random() * job.everyS * 1000; startMs < endMs; ) {
-        const lengthS = drawLengthS(random, job.lengthS)
-        pushRun(events, job, meta, startMs, lengthS, endMs, random)
-        const gapS = job.everyS * (0.85 + 0.3 * random())
+      for (let startMs = dayMs - WEEK_S * 1000 + random() * job.everyS * 1000; startMs < endMs; ) {
+        const isFormer = startMs < dayMs
+        const lengthS = drawLengthS(random, (isFormer ? job.formerLengthS : undefined) ?? job.lengthS)
+        pushRun(events, job, meta, startMs, lengthS, random)
+        const gapS = job.everyS * (0.85 + 0.3 * random()) * (isFormer && job.everyS < 3600 ? FORMER_EVERY : 1)
         startMs += Math.max(gapS, job.overlaps ? 0 : lengthS + 5) * 1000
       }
   return events.sort((a, b) => (a.at < b.at ? -1 : 1))
 }
+
+/** What a run of the process sends when it fails. */
+export const exceptionOf = (process: string): string =>
+  JOBS.find((job) => job.process === process)?.throws.at(-1) ?? 'Error'
 
 function pushRun(
   events: DemoEvent[],
@@ -165,7 +179,6 @@ function pushRun(
   meta: string | undefined,
   startMs: number,
   lengthS: number,
-  endMs: number,
   random: () => number,
 ): void {
   const common = { process: job.process, ...(meta !== undefined && { meta }) }
@@ -173,7 +186,7 @@ function pushRun(
   const stopMs = startMs + lengthS * 1000
   const luck = random()
   if (luck >= job.orphans) events.push({ kind: 'start', ...common, ...uid, at: time(startMs) })
-  if (stopMs >= endMs || luck > 1 - job.hangs) return
+  if (luck > 1 - job.hangs) return
   events.push({ kind: 'metrics', ...common, ...uid, items: job.metrics(random, lengthS), at: time(stopMs - 20) })
   const hasFailed = random() < job.fails
   if (hasFailed) {

@@ -1,7 +1,7 @@
 // `bun run demo`: a server with data of its own, an account and a day of jobs; then short jobs continue until Ctrl-C.
 import { processEnv } from '../cli/config.ts'
 import { systemClock } from '../clock.ts'
-import { createRandom, playDay } from './day-of-jobs.ts'
+import { createRandom, type DemoEvent, playDays } from './day-of-jobs.ts'
 import { withServer } from './run-server.ts'
 import { watchJobs } from './watch-jobs.ts'
 
@@ -38,12 +38,17 @@ async function play(url: string): Promise<void> {
   const cookie = signedIn.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
   const send = (path: string, body: unknown) => post(url + path, body, { 'x-stint-api-key': key.secret })
 
-  const day = playDay(systemClock.wallUs() / 1000)
+  const nowMs = systemClock.wallUs() / 1000
+  const all = playDays(nowMs)
+  const [day = [], later = []] = [true, false].map((isPast) =>
+    all.filter(({ at }) => Date.parse(at) < nowMs === isPast),
+  )
   for (let i = 0; i < day.length; i += EVENTS_PER_BATCH) {
     await send('/v1/batch', day.slice(i, i + EVENTS_PER_BATCH))
     const done = Math.min(day.length, i + EVENTS_PER_BATCH)
-    process.stdout.write(`\rplaying a day of jobs … ${done} of ${day.length} events`)
+    process.stdout.write(`\rplaying a week of jobs … ${done} of ${day.length} events`)
   }
+  void sendLater(send, later)
   await watchJobs({ manage: (path, body) => post(url + path, body, { cookie }), send, print, signal })
   print(`
 
@@ -64,6 +69,15 @@ Short jobs continue until Ctrl-C.`)
   }
 }
 
+/** Ends what was running when the demo began, each at its time. */
+async function sendLater(send: (path: string, body: unknown) => Promise<unknown>, later: readonly DemoEvent[]) {
+  for (const event of later) {
+    await pause(Date.parse(event.at) - systemClock.wallUs() / 1000)
+    if (signal.aborted) return
+    await send('/v1/batch', [event]).catch(() => {}) // the run is shown as running for longer
+  }
+}
+
 /** One short run as it happens, stamped by the server. */
 async function playLive(send: (path: string, body: unknown) => Promise<unknown>, random: () => number): Promise<void> {
   const mark = {
@@ -72,7 +86,7 @@ async function playLive(send: (path: string, body: unknown) => Promise<unknown>,
     uid: `live-${random().toString(36).slice(2, 10)}`,
   }
   await send('/v1/start', mark)
-  await pause(1000 + 20_000 * random() ** 2)
+  await pause(4000 + 7000 * random())
   await send('/v1/metrics', {
     process: mark.process,
     meta: mark.meta,

@@ -12,6 +12,7 @@ const SETTINGS = {
   LOG_LEVEL: 'info',
   SIGNUP: 'first',
   NOTIFY_PRIVATE: 'true',
+  MAX_AGE: '30d',
 }
 /** The environment variables that a program needs. A caller's INFLUX_URL must not get the demo's events. */
 const KEPT = ['PATH', 'HOME', 'TMPDIR', 'LANG', 'TZ', 'LD_LIBRARY_PATH']

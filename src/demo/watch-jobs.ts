@@ -1,5 +1,7 @@
 // The demo's watches: a channel whose notifications are printed, an alert that fires, and one that the next run
 // resolves.
+import { systemClock } from '../clock.ts'
+import { exceptionOf } from './day-of-jobs.ts'
 
 export interface WatchedDemo {
   /** As the signed-in user. */
@@ -9,9 +11,6 @@ export interface WatchedDemo {
   print(text: string): void
   readonly signal: AbortSignal
 }
-
-const FAILURE =
-  'TypeError: Cannot read properties of undefined (reading "vat")\n    at total (/srv/billing/total.js:19:27)'
 
 export async function watchJobs({ manage, send, print, signal }: WatchedDemo): Promise<void> {
   const receiver = Bun.serve({
@@ -36,15 +35,22 @@ export async function watchJobs({ manage, send, print, signal }: WatchedDemo): P
   await watch('Imports', 'nightly import', { late: { every: '8h', grace: '30m' }, long: '2h', slow: 2.5 })
   await watch('Backups', 'backup*', { late: { every: '3h', grace: '1h' } })
 
-  const run = async (process: string, meta: string, failure?: string) => {
-    const mark = { process, meta, uid: `watched-${failure === undefined ? 'good' : 'bad'}` }
-    await send('/v1/start', mark)
-    if (failure !== undefined) await send('/v1/exception', { ...mark, exception: failure })
-    await send('/v1/end', { ...mark, failed: failure !== undefined })
+  /** A run that ends now. */
+  const run = async (process: string, meta: string, tookMs: number, failed: boolean) => {
+    const mark = { process, meta, uid: `run-${crypto.randomUUID().slice(0, 8)}` }
+    const ago = (ms: number) => new Date(systemClock.wallUs() / 1000 - ms).toISOString()
+    await send('/v1/batch', [
+      { kind: 'start', ...mark, at: ago(tookMs) },
+      ...(failed ? [{ kind: 'exception', ...mark, exception: exceptionOf(process), at: ago(10) }] : []),
+      { kind: 'end', ...mark, failed, at: ago(0) },
+    ])
   }
-  await run('send invoices', 'plan team', FAILURE)
-  await run('ci tests', 'branch main', 'AssertionError: expected 200, got 503')
-  const recover = setTimeout(() => void run('ci tests', 'branch main').catch(() => {}), RECOVERS_AFTER_MS)
+  await run('send invoices', 'plan team', 221_000, true)
+  await run('ci tests', 'branch main', 388_000, true)
+  const recover = setTimeout(
+    () => void run('ci tests', 'branch main', 402_000, false).catch(() => {}),
+    RECOVERS_AFTER_MS,
+  )
   signal.addEventListener('abort', () => clearTimeout(recover), { once: true })
 }
 
