@@ -15,7 +15,7 @@ import { type App, type OpenPage, type Page, pageHeader } from './kit/page.ts'
 import { openQuickOpen } from './kit/quick-open.ts'
 import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
-import { formatRoute, parseRoute } from './kit/route.ts'
+import { formatRoute, linkToken, parseRoute } from './kit/route.ts'
 import { openAccountPage } from './pages/account-page.ts'
 import { openAuditPage } from './pages/audit-page.ts'
 import { openDoor } from './pages/door.ts'
@@ -81,15 +81,21 @@ function setTitle(title: string): void {
   document.title = `${title} · Stint`
 }
 
-async function showDoor(note?: string): Promise<void> {
+/** Nothing of the page stays, also no dialog: it would lie over what is shown next. */
+function leavePage(): void {
   leave?.()
   leave = undefined
+  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+}
+
+async function showDoor(note?: string): Promise<void> {
+  leavePage()
   api.showAccount(undefined)
   try {
     const [state] = await Promise.all([api.get<SignUpState>('api/sign-up'), fontLoaded])
     const invitation = openInvitation({ api, state, setTitle, showDoor, enter: () => enter() })
     if (invitation !== undefined) return fill(root, invitation)
-    if (state.signed_in) return await enter()
+    if (state.signed_in && linkToken('reset') === undefined) return await enter()
     const door = openDoor({ api, state, note, enter: (_, firstKey) => void enter(firstKey), setTitle })
     fill(root, door.element)
     door.focus()
@@ -114,9 +120,7 @@ const notFound = (name: string): HTMLElement =>
 
 /** Another tab has switched the session: this page stops. */
 function showOtherAccount(): void {
-  leave?.()
-  leave = undefined
-  for (const dialog of document.querySelectorAll('dialog')) dialog.close()
+  leavePage()
   setTitle('Account changed')
   const next = button('Show that account', () => void showDoor(), { class: 'button button-main' })
   const text = 'Another tab of this browser now shows another account. Nothing was changed here.'
@@ -141,8 +145,7 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
     await reload()
   }
   async function reload(): Promise<void> {
-    leave?.()
-    leave = undefined
+    leavePage()
     await enter()
   }
   const frame = createFrame(session, search, (id) => void switchTo(id).catch(showFailure))
@@ -178,7 +181,7 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
 
   function follow(): void {
     const { page: name, params } = parseRoute(location.hash)
-    if (name === 'invitation') return void showDoor()
+    if ((linkToken('invitation') ?? linkToken('reset')) !== undefined) return void showDoor()
     const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
     if (known === undefined) {
       if (name === '') {

@@ -80,6 +80,30 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.close()
   })
 
+  test('a link to reset a password works while signed in, and a session that ends takes its dialog along', async () => {
+    const { cookie } = await stint.signUp('linked@example.com')
+    const visit = await stint.visit(LIGHT, cookie)
+    const { page } = visit
+    for (const name of ['reset', 'invitation']) {
+      await visit.go(name) // without a token
+      await page.getByText(`This console has no page “${name}”.`).waitFor()
+    }
+    await visit.go('reset?token=abc')
+    await heading(visit, 'Set a new password')
+    await visit.go('keys')
+    await page.reload()
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('late')
+    await page.context().clearCookies()
+    await dialog.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText('Your session has ended').waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    await signIn(visit, 'linked@example.com', PASSWORD)
+    await heading(visit, 'Keys')
+    await visit.close()
+  })
+
   test('shows form errors beside their fields', async () => {
     const visit = await stint.visit()
     await visit.page.goto(stint.stint.url)

@@ -1,8 +1,8 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cutText } from '../../src/console/kit/dom.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
-import { afterNs, formatAgo } from '../../src/console/kit/format-time.ts'
+import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
 import { toLine } from '../../src/console/kit/line-chart.ts'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
 import { bucketsOf, chooseEvery, everyMs, fixRange, readRange } from '../../src/console/kit/time-range.ts'
@@ -11,9 +11,11 @@ test.each([
   [null, '–'],
   [0, '0 s'],
   [0.8124, '812 µs'],
+  [0.9997, '1.00 ms'],
   [1, '1.00 ms'],
   [12.44, '12.4 ms'],
   [999.4, '999 ms'],
+  [999.7, '1.00 s'],
   [3_204, '3.20 s'],
   [59_940, '59.9 s'],
   [59_960, '1 m 00 s'],
@@ -93,6 +95,39 @@ test.each([
   ['2026-11-20T21:52:42Z', '2026-11-20T21:52:42.000000001Z'],
 ])('a nanosecond after %p is %p', (at, next) => {
   expect(afterNs(at)).toBe(next)
+})
+
+test.each([
+  ['2026-11-20T20:59:00Z', '20:59:00'],
+  ['2026-11-19T20:59:00Z', '19 Nov 20:59:00'],
+  ['2026-02-01T00:00:00Z', '1 Feb 00:00:00'],
+  ['2025-11-20T20:59:00Z', '20 Nov 2025 20:59:00'],
+])('on 20 Nov 2026 the moment %p is %p', (at, text) => {
+  const parts = formatMoment(Date.parse(at), Date.parse('2026-11-20T22:00:00Z')).split(/[\s,]+/)
+  expect(parts.toSorted()).toEqual(text.split(' ').toSorted()) // the order is the language's
+})
+
+describe('where the clocks change', () => {
+  const zone = process.env.TZ
+  beforeAll(() => {
+    process.env.TZ = 'Europe/Berlin'
+  })
+  afterAll(() => {
+    process.env.TZ = zone ?? 'UTC'
+  })
+  test.each([
+    ['2026-03-29T00:30:00.000Z', '2026-03-29T01:30:00'],
+    ['2026-03-29T01:30:00.000Z', '2026-03-29T03:30:00'],
+    ['2026-10-24T23:30:00.000Z', '2026-10-25T01:30:00'],
+    ['2026-10-25T01:30:00.000Z', '2026-10-25T02:30:00'],
+    ['2026-10-25T02:30:00.000Z', '2026-10-25T03:30:00'],
+  ])('%p is entered and shown as %p', (at, local) => {
+    expect(writeMoment(Date.parse(at))).toBe(local)
+    const read = new Date(readMoment(local)).toISOString()
+    // in autumn one hour exists twice
+    expect([at, new Date(Date.parse(at) - 3_600_000).toISOString()]).toContain(read)
+    if (!local.includes('T02:30')) expect(read).toBe(at)
+  })
 })
 
 describe('the address', () => {

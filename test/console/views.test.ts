@@ -453,31 +453,42 @@ describe.skipIf(cannotRun)('the console', () => {
   test.each([1280, 390])('at %i px no view moves while it loads', async (width) => {
     const moved: string[] = []
     const mine = await stint.visit({ ...LIGHT, viewport: { width, height: 800 } }, ada.cookie)
-    await mine.page.addInitScript(() => {
-      const shifts: { value: number; what: string[] }[] = []
-      Object.assign(globalThis, { shifts })
-      const note = (list: PerformanceObserverEntryList) => {
-        for (const entry of list.getEntries()) {
-          const { value, sources } = entry as unknown as { value: number; sources: { node: Element | null }[] }
-          shifts.push({ value, what: sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? 'text') })
-        }
-      }
-      new PerformanceObserver(note).observe({ type: 'layout-shift', buffered: true })
-    })
-    for (const view of [...VIEWS, 'runs?from=-30d', 'runs?process=nightly+import&from=-24h']) {
-      await mine.page.goto('about:blank')
-      await mine.go(view)
-      await mine.page.locator('main .region, main .steps').first().waitFor()
-      await mine.page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
-      await mine.page.waitForLoadState('networkidle')
-      const shifts = await mine.page.evaluate(
-        () => (globalThis as never as { shifts: { value: number; what: string[] }[] }).shifts,
-      )
-      const sum = shifts.reduce((total, { value }) => total + value, 0)
-      if (sum > 0.02) moved.push(`${view}: ${sum.toFixed(3)} by ${shifts.flatMap(({ what }) => what).join(' ')}`)
-    }
+    for (const view of [...VIEWS, 'runs?from=-30d', 'runs?process=nightly+import&from=-24h'])
+      moved.push(...(await findMoves(mine, view)))
     expect(moved).toEqual([])
     await mine.close()
+  })
+
+  test('on a phone nothing moves on Home, whichever answer comes last', async () => {
+    const first = await stint.visit({ ...LIGHT, viewport: { width: 390, height: 800 } }, ada.cookie)
+    const asked = new Set<string>()
+    const nameOf = (url: string) => url.replace(/^.*?\/(api\/[^?]*)/, '$1').replace(/[?&](?:to|limit)=[^&]*/g, '')
+    first.page.on('request', (request) => /\/(?:api\/|.*woff2)/.test(request.url()) && asked.add(nameOf(request.url())))
+    await findMoves(first, 'home')
+    await first.close()
+    expect(asked.size).toBeGreaterThan(8)
+    const moved = await Promise.all(
+      [...asked].map(async (late) => {
+        const mine = await stint.visit({ ...LIGHT, viewport: { width: 390, height: 800 } }, ada.cookie)
+        const rest = Promise.withResolvers<void>()
+        let isAnswered = false
+        mine.page.on('response', (response) => {
+          if (nameOf(response.url()) === nameOf(late)) isAnswered = true
+          else if (asked.has(nameOf(response.url()))) mine.page.waitForTimeout(HELD_MS).then(rest.resolve, () => {})
+        })
+        await mine.page.route(
+          (url) => nameOf(url.href) === late,
+          async (route) => {
+            if (!isAnswered) await rest.promise
+            await route.fallback()
+          },
+        )
+        const moves = await findMoves(mine, 'home')
+        await mine.close()
+        return moves.map((text) => `${late} is last: ${text}`)
+      }),
+    )
+    expect(moved.flat()).toEqual([])
   })
 
   test('the keyboard alone reaches the content, the navigation, and a dialog, which returns the focus', async () => {
@@ -515,7 +526,51 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText(/^Cannot reach Stint/).waitFor({ state: 'detached' })
     await fresh.close()
   })
+
+  test('Home stays marked as out of date while other answers fail, with the time of its data', async () => {
+    const { page } = visit
+    await visit.go('home')
+    await page.getByRole('region', { name: 'Processes' }).waitFor()
+    await page.route('**/api/**', (route) => route.abort())
+    const notice = page.getByText(/^Cannot reach Stint. Showing data from/)
+    await notice.waitFor()
+    const said = await notice.textContent()
+    await page.waitForEvent('requestfailed', (request) => request.url().includes('api/alerts'))
+    await page.waitForTimeout(100) // the page has drawn what it made of that
+    expect(await notice.allTextContents()).toEqual([said!])
+    await page.unroute('**/api/**')
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await notice.waitFor({ state: 'detached' })
+  })
 })
+
+/** So long after another answer the held one is let go: longer than the page needs to show what it has. */
+const HELD_MS = 600
+
+/** Loads a view; what moved by itself while it loaded, if it was too much. */
+async function findMoves({ page, go }: Visit, view: string): Promise<string[]> {
+  await page.addInitScript(() => {
+    const shifts: { value: number; what: string[] }[] = []
+    Object.assign(globalThis, { shifts })
+    const note = (list: PerformanceObserverEntryList) => {
+      for (const entry of list.getEntries()) {
+        const { value, sources } = entry as unknown as { value: number; sources: { node: Element | null }[] }
+        shifts.push({ value, what: sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? 'text') })
+      }
+    }
+    new PerformanceObserver(note).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.goto('about:blank')
+  await go(view)
+  await page.locator('main .region, main .steps').first().waitFor()
+  await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+  await page.waitForLoadState('networkidle')
+  const shifts = await page.evaluate(
+    () => (globalThis as never as { shifts: { value: number; what: string[] }[] }).shifts,
+  )
+  const sum = shifts.reduce((total, { value }) => total + value, 0)
+  return sum > 0.02 ? [`${view}: ${sum.toFixed(3)} by ${shifts.flatMap(({ what }) => what).join(' ')}`] : []
+}
 
 /** Two events that a store is said to have refused. */
 function buryMetric(dataDir: string, account: string): void {

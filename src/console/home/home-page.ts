@@ -28,6 +28,7 @@ export function openHomePage(app: App): Page {
   const { api, nowMs } = app
   let params = new URLSearchParams()
   let latest: Latest | undefined
+  let answeredMs = 0
   let day: DayFigures | undefined
   let hasFailed = false
   let entries: readonly ProcessEntry[] = []
@@ -37,14 +38,14 @@ export function openHomePage(app: App): Page {
   const feed = createLatestFeed(api, nowMs, () => app.changes.late())
   const firing = createWatchedFeed(app, WATCHED_EVERY_MS, () => show())
   const region = createRegion()
-  const sentence = h('p.answer', { role: 'status' }, '\u00a0')
-  const dayLine = h('p.day-line', '\u00a0')
+  const sentence = h('p.answer', { role: 'status' })
+  const dayLine = h('p.day-line')
   const filters = createHomeFilters(change)
   const table = createHomeTable(nowMs)
   const card = h('div.card.card-table', filters.element, table.element)
 
   const latestPoll = createPoll<Latest>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => LATEST_EVERY_MS,
     async ask(signal) {
       const [found, processes] = await Promise.all([feed.refresh(signal), app.askProcesses(signal)])
@@ -53,12 +54,13 @@ export function openHomePage(app: App): Page {
     },
     show(found) {
       latest = found
+      answeredMs = nowMs()
       show()
     },
     fail: (error) => region.fail(error, () => latestPoll.now()),
   })
   const dayPoll = createPoll<DayFigures>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
       const [{ rows }, { groups, next }] = await Promise.all([
@@ -70,10 +72,11 @@ export function openHomePage(app: App): Page {
     show(answer) {
       if (day === undefined) weekPoll.now() // the sentence does not wait behind the longest question
       day = answer
+      hasFailed = false
       show()
     },
     fail() {
-      hasFailed = true // the poll of the runs reports the failure
+      hasFailed = true // the sentence says so; the poll of the runs reports the failure
       show()
     },
   })
@@ -89,8 +92,9 @@ export function openHomePage(app: App): Page {
   })
 
   function show(): void {
-    // Everything appears at once: what comes later would move the rest.
+    // Everything appears at once: what comes later would move the rest, and an early sentence call too much fine.
     if (latest === undefined || (firing.watched() === undefined && !firing.hasFailed())) return
+    if (day === undefined && !hasFailed) return
     const rows = toRows(latest, entries, day, firing.watched()?.alerts ?? [], before, nowMs())
     if (rows.length === 0) {
       showNone()
@@ -102,13 +106,11 @@ export function openHomePage(app: App): Page {
     showDay(rows)
     filters.show(view, rows)
     table.show(selectRows(rows, view))
-    region.ready(nowMs(), maintenance, firing.element, sentence, dayLine, card)
+    region.ready(answeredMs, maintenance, firing.element, sentence, dayLine, card)
   }
 
   function showSentence(rows: readonly HomeRow[]): void {
     const watched = firing.watched()
-    const isPartial = day === undefined || watched === undefined
-    if (isPartial && !hasFailed && !firing.hasFailed()) return // an early sentence would call too much fine
     const verdicts: Partial<Record<Verdict, number>> = {}
     for (const { verdict } of rows) verdicts[verdict] = (verdicts[verdict] ?? 0) + 1
     const { sentence: text, tone } = describeOverall({
@@ -117,7 +119,7 @@ export function openHomePage(app: App): Page {
       acknowledged: watched?.alerts.filter(({ acknowledged }) => acknowledged !== null).length ?? 0,
       unjudged: watched?.unjudged.length ?? 0,
       failingChannels: watched?.failingChannels ?? 0,
-      isPartial,
+      isPartial: hasFailed || firing.hasFailed(),
     })
     if (sentence.textContent === text) return
     sentence.className = `answer ${tone}`
@@ -148,7 +150,7 @@ export function openHomePage(app: App): Page {
   function showNone(): void {
     showSentence([])
     region.ready(
-      nowMs(),
+      answeredMs,
       firing.watched()?.maintenance,
       firing.element,
       sentence.textContent !== '' && sentence,

@@ -1,13 +1,15 @@
-// Firing alerts and failing channels: a list of links to the Watches page, and facts for Home's sentence. Hidden
-// without alerts, and if the session may not read them.
+// Firing alerts and failing channels: a list of links to the runs, and facts for Home's sentence. Hidden without alerts,
+// and if the session may not read them.
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenances } from '../../wire/maintenance.ts'
 import { ApiError } from '../kit/api.ts'
+import { rowAction } from '../kit/data-table.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
+import { explain } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { maintenanceNotice } from '../pages/maintenance-page.ts'
 
@@ -23,7 +25,7 @@ export interface Watched {
 const NOTHING: Watched = { alerts: [], unjudged: [], failingChannels: 0, maintenance: false }
 
 /** Loads when started, then every `everyMs`. `changed` is called after every answer. */
-export function createWatchedFeed({ api, nowMs }: Pick<App, 'api' | 'nowMs'>, everyMs: number, changed: () => void) {
+export function createWatchedFeed({ api, nowMs, may, announce }: App, everyMs: number, changed: () => void) {
   const list = h('ul')
   const element = h('section.firing', { 'aria-label': 'Firing alerts', hidden: true }, list)
   let shown = ''
@@ -52,6 +54,7 @@ export function createWatchedFeed({ api, nowMs }: Pick<App, 'api' | 'nowMs'>, ev
 
   function show(answer: Watched): void {
     watched = answer
+    hasFailed = false
     const { alerts } = answer
     const more = alerts.length - ALERTS_SHOWN
     const signature = JSON.stringify([
@@ -60,17 +63,42 @@ export function createWatchedFeed({ api, nowMs }: Pick<App, 'api' | 'nowMs'>, ev
     ])
     if (signature !== shown) {
       element.hidden = alerts.length === 0
-      const rest = more > 0 && h('li', watchesLink(`${formatCount(more)} more`))
+      const rest = more > 0 && h('li', h('a', { href: formatRoute('watches') }, `${formatCount(more)} more`))
       fill(list, ...alerts.slice(0, ALERTS_SHOWN).map(toItem), rest)
     }
     shown = signature
     changed()
   }
 
+  async function acknowledge({ id }: Alert): Promise<void> {
+    await api.send('POST', `api/alerts/${id}/ack`).then(
+      () => announce('Alert acknowledged.'),
+      (error) => announce(explain(error).detail), // it may have ended: the list shows that
+    )
+    poll.now()
+  }
+
+  /** Who is on it; its link opens the run. */
+  const toItem = (alert: Alert) => {
+    const { summary, acknowledged, path } = alert
+    return h(
+      'li',
+      acknowledged === null
+        ? h('span.badge.badge-bad', 'firing')
+        : h('span.badge.badge-warn', { title: `by ${acknowledged.by}` }, 'acknowledged'),
+      ' ',
+      h('a', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
+      acknowledged !== null && h('span.muted', ' by ', nameText(acknowledged.by)),
+      ' ',
+      acknowledged === null && may('member') && rowAction('Acknowledge', summary, () => void acknowledge(alert)),
+    )
+  }
+
   return {
     element,
     /** undefined until the first answer. */
     watched: () => watched,
+    /** The last question failed: what is shown may be out of date. */
     hasFailed: () => hasFailed,
     start: () => poll.now(),
     close: () => poll.stop(),
@@ -79,18 +107,3 @@ export function createWatchedFeed({ api, nowMs }: Pick<App, 'api' | 'nowMs'>, ev
 
 const isFailing = ({ state, last }: Channel): boolean =>
   state === 'disabled' || state === 'failing' || last?.ok === false
-
-const watchesLink = (content: string | Node) => h('a', { href: formatRoute('watches') }, content)
-/** Who is on it; its link opens the run. */
-const toItem = ({ summary, acknowledged, path }: Alert) =>
-  h(
-    'li',
-    acknowledged === null
-      ? h('span.badge.badge-bad', 'firing')
-      : h('span.badge.badge-warn', { title: `by ${acknowledged.by}` }, 'acknowledged'),
-    ' ',
-    h('a', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
-    acknowledged !== null && h('span.muted', ' by ', nameText(acknowledged.by)),
-    ' ',
-    acknowledged === null && watchesLink('Acknowledge'),
-  )

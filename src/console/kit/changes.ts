@@ -1,5 +1,5 @@
-// Whether something of the account changed, learnt by one cheap request that all polls of a page share. Where that
-// request fails, or other nodes store events too, polls ask as often as they would without it.
+// Whether something of the account changed, learnt by one cheap request that all polls of a page share: sent only while
+// a poll waits for a change. Where it fails, or other nodes store events too, polls ask as often as without it.
 import type { ChangesAnswer } from '../../wire/changes.ts'
 import type { Api } from './api.ts'
 import { createPoll, type Poll } from './poll.ts'
@@ -8,7 +8,7 @@ const EVERY_MS = 1_500
 
 export interface Changes {
   /** Differs once something changed; undefined: unknown, so ask. */
-  version(): string | undefined
+  version(isWaiting?: boolean): string | undefined
   /** Differs once something older was stored, so that all runs must be loaded again; undefined: unknown. */
   late(): string | undefined
   close(): void
@@ -17,14 +17,18 @@ export interface Changes {
 export function createChanges(api: Api, nowMs: () => number): Changes & Pick<Poll, 'now'> {
   let known: Pick<ChangesAnswer, 'version' | 'late'> | undefined
   let notedMs = Number.NEGATIVE_INFINITY
+  let isAwaited = false
   api.onStored((version, late) => {
     known = { version, late }
     notedMs = nowMs()
   })
   const poll = createPoll<ChangesAnswer | undefined>({
     everyMs: () => EVERY_MS,
-    ask: async (signal) =>
-      nowMs() - notedMs < EVERY_MS ? undefined : api.get<ChangesAnswer>('api/changes', {}, signal),
+    async ask(signal) {
+      if (!isAwaited || nowMs() - notedMs < EVERY_MS) return undefined
+      isAwaited = false
+      return api.get<ChangesAnswer>('api/changes', {}, signal)
+    },
     show(answer) {
       if (answer !== undefined) known = answer.whole ? answer : undefined
     },
@@ -33,7 +37,10 @@ export function createChanges(api: Api, nowMs: () => number): Changes & Pick<Pol
     },
   })
   return {
-    version: () => known?.version,
+    version(isWaiting = false) {
+      isAwaited ||= isWaiting
+      return known?.version
+    },
     late: () => known?.late,
     now: () => poll.now(),
     close: () => poll.stop(),

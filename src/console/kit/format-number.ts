@@ -24,8 +24,8 @@ export const plural = (n: number, one: string, many = `${one}s`): string => `${f
 export function formatDuration(ms: number | null): string {
   if (ms === null) return '–'
   if (ms === 0) return '0 s'
-  if (ms < 1) return `${Math.round(ms * 1000)} µs`
-  if (ms < 1000) return `${digits(ms)} ms`
+  if (ms < 0.9995) return `${Math.round(ms * 1000)} µs`
+  if (ms < 999.5) return `${digits(ms)} ms`
   const s = ms / 1000
   if (s < 59.95) return `${digits(s)} s`
   const seconds = Math.round(s)

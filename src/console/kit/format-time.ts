@@ -33,9 +33,14 @@ export function parseTime(at: string): number {
   return Date.parse(at) + (us === undefined ? 0 : Number(us) / 1000)
 }
 
-/** `21:52:42` today, `19 Nov 21:52:42` on another day. */
-export const formatMoment = (ms: number, nowMs: number): string =>
-  formatFullDay(ms) === formatFullDay(nowMs) ? formatClock(ms) : `${formatDay(ms)} ${formatClock(ms)}`
+/** Further away a day of the year could be one of another year. */
+const SAME_YEAR_MS = 300 * 86_400_000
+
+/** `21:52:42` today, `19 Nov 21:52:42` on another day, `19 Nov 2025 21:52:42` most of a year away. */
+export function formatMoment(ms: number, nowMs: number): string {
+  if (formatFullDay(ms) === formatFullDay(nowMs)) return formatClock(ms)
+  return `${Math.abs(nowMs - ms) < SAME_YEAR_MS ? formatDay(ms) : formatFullDay(ms)} ${formatClock(ms)}`
+}
 
 /** `just now`, `5 min ago`, `3 h ago`, `12 d ago`. */
 export function formatAgo(ms: number, nowMs: number): string {
@@ -99,8 +104,4 @@ export function zoneName(ms: number): string {
 
 /** `datetime-local` has no zone: its text is read and written in the chosen one. */
 export const writeMoment = (ms: number): string => new Date(ms + zoneOffsetMs(ms)).toISOString().slice(0, 19)
-
-export function readMoment(text: string): number {
-  const asUtcMs = Date.parse(`${text}Z`)
-  return asUtcMs - zoneOffsetMs(asUtcMs)
-}
+export const readMoment = (text: string): number => Date.parse(currentZone() === 'UTC' ? `${text}Z` : text)

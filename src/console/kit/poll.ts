@@ -9,8 +9,11 @@ export interface PollOptions<T> {
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void
   fail(error: unknown): void
-  /** Version of the account's data: while unchanged, the question is repeated every `IDLE_MS`. undefined: unknown. */
-  version?(): string | undefined
+  /**
+   * Version of the account's data: while unchanged, the question is repeated every `IDLE_MS`. undefined: unknown.
+   * `isWaiting`: the question is due, and asked once the version differs.
+   */
+  version?(isWaiting?: boolean): string | undefined
 }
 
 export interface Poll {
@@ -59,7 +62,7 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
   function wait(ms: number, idleMs: number): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      const isSame = asked !== undefined && version?.() === asked
+      const isSame = asked !== undefined && version?.(true) === asked
       if (document.hidden) isDue = true
       else if (isSame && idleMs > 0) wait(LOOK_MS, idleMs - LOOK_MS)
       else void step()

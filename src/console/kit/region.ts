@@ -10,8 +10,9 @@ export interface Region {
   loading(): void
   /** Drops the content: it answers another question. */
   reset(): void
-  ready(nowMs: number, ...content: readonly Child[]): void
-  empty(nowMs: number, title: string, ...more: readonly Child[]): void
+  /** `answeredMs`: when the data arrived. The same answer, shown again, remains out of date if it was. */
+  ready(answeredMs: number, ...content: readonly Child[]): void
+  empty(answeredMs: number, title: string, ...more: readonly Child[]): void
   /** Keeps the content and marks it as out of date; without content, shows the failure instead. */
   fail(error: unknown, retry: () => void): void
 }
@@ -23,12 +24,13 @@ export function createRegion(): Region {
   let shownAtMs: number | undefined
   let reported = ''
 
-  const settle = (nowMs: number, children: readonly Child[]) => {
-    shownAtMs = nowMs
-    reported = ''
+  const settle = (answeredMs: number, children: readonly Child[]) => {
     element.removeAttribute('aria-busy')
-    fill(notice)
     fill(content, ...children)
+    if (answeredMs === shownAtMs) return
+    shownAtMs = answeredMs
+    reported = ''
+    fill(notice)
   }
 
   return {
@@ -42,8 +44,8 @@ export function createRegion(): Region {
       reported = ''
       fill(notice)
     },
-    ready: (nowMs, ...children) => settle(nowMs, children),
-    empty: (nowMs, title, ...more) => settle(nowMs, [emptyState(title, ...more)]),
+    ready: (answeredMs, ...children) => settle(answeredMs, children),
+    empty: (answeredMs, title, ...more) => settle(answeredMs, [emptyState(title, ...more)]),
     fail(error, retry) {
       element.removeAttribute('aria-busy')
       const { title, detail } = explain(error)

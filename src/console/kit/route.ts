@@ -11,6 +11,10 @@ export function parseRoute(hash: string): Route {
   return { page, params: new URLSearchParams(search) }
 }
 
+/** The token of an e-mailed link such as `#/reset?token=…`, if this page was opened by one. */
+export const linkToken = (page: 'invitation' | 'reset'): string | undefined =>
+  new RegExp(`^#/${page}\\?token=(\\w+)$`).exec(location.hash)?.[1]
+
 /** Undefined values are omitted. */
 export type Params = Readonly<Record<string, string | undefined>>
 

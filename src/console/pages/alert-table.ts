@@ -22,7 +22,12 @@ const ENDED_TEXT = {
 
 export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTableOptions): DataTable<Alert> {
   const ago = (at: string): Child => agoElement(at, nowMs())
-  const taken = ({ by, at }: NonNullable<Alert['acknowledged']>) => h('span.sub', 'by ', nameText(by), ' ', ago(at))
+  const taken = ({ by, at }: NonNullable<Alert['acknowledged']>): Child[] => [
+    ' · acknowledged by ',
+    nameText(by),
+    ' ',
+    ago(at),
+  ]
   return createDataTable<Alert>({
     caption: 'Alerts',
     isChosen,
@@ -39,14 +44,14 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
         cell: ({ state, acknowledged }) => {
           if (state === 'resolved') return h('span.badge.badge-off', 'resolved')
           if (acknowledged === null) return h('span.badge.badge-bad', 'firing')
-          return [h('span.badge.badge-warn', 'acknowledged'), taken(acknowledged)]
+          return h('span.badge.badge-warn', 'acknowledged')
         },
       },
       {
         label: 'Summary',
-        cell: ({ summary, watch, path }) => [
+        cell: ({ summary, watch, path, state, acknowledged }) => [
           h('a.strong', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
-          h('span.sub', watch.name),
+          h('span.sub', nameText(watch.name), ...(state === 'firing' && acknowledged ? taken(acknowledged) : [])),
         ],
       },
       { label: 'Since', isMinor: true, cell: ({ since }) => ago(since) },

@@ -41,7 +41,7 @@ export function openAuditPage(app: App): Page {
     nowMs: app.nowMs,
     toExport: ({ row: _, ...entry }) => ({ ...entry }),
     columns: [
-      { label: 'When', cell: ({ at }) => timeElement(at, formatAgo(parseTime(at), app.nowMs())) },
+      { label: 'When', isTight: true, cell: ({ at }) => timeElement(at, formatAgo(parseTime(at), app.nowMs())) },
       { label: 'Who', cell: ({ actor: who, key }) => who ?? (key === null ? 'unknown' : h('code', key)) },
       { label: 'Action', cell: ({ action: done }) => wordAction(done) },
       {

@@ -6,6 +6,7 @@ import type { Api } from '../kit/api.ts'
 import { button, type Child, fill, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
 import { logo } from '../kit/icons.ts'
+import { linkToken } from '../kit/route.ts'
 
 export interface DoorOptions {
   readonly api: Api
@@ -48,7 +49,7 @@ export function openDoor(options: DoorOptions) {
   }
   const focus = () => place.querySelector<HTMLElement>('input')?.focus()
 
-  const token = /^#\/reset\?token=(\w+)$/.exec(location.hash)?.[1]
+  const token = linkToken('reset')
   if (token !== undefined) {
     const form = resetForm(options, token, () => {
       history.replaceState(null, '', '#/')

@@ -46,7 +46,7 @@ export function createGroupView(app: App) {
   const act = createChangeStatus(app, region, () => poll.now())
 
   const poll = createPoll<Found>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     async ask(signal) {
       const range = rangeOf()

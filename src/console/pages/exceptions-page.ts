@@ -64,6 +64,7 @@ export function openExceptionsPage(app: App): Page {
     searchField,
   )
   let found: Found | undefined
+  let answeredMs = 0
   const region = createRegion()
   const total = h('p.muted', { role: 'status' })
   const view = createGroupView(app)
@@ -121,7 +122,7 @@ export function openExceptionsPage(app: App): Page {
   }
 
   const poll = createPoll<Found>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     async ask(signal) {
       const range = rangeOf()
@@ -146,6 +147,7 @@ export function openExceptionsPage(app: App): Page {
     },
     show(answer) {
       found = answer
+      answeredMs = nowMs()
       show(answer)
     },
     fail: (error) => region.fail(error, () => poll.now()),
@@ -159,11 +161,11 @@ export function openExceptionsPage(app: App): Page {
       ignored > 0 && `${formatCount(ignored)} ignored`,
     ]
     const hiddenText = parts.filter((part) => part !== false).join(' and ')
+    hiddenNote.hidden = hiddenText === ''
     fill(
       hiddenNote,
-      hiddenText !== '' && `${hiddenText} ${resolved + ignored === 1 ? 'group is' : 'groups are'} not shown. `,
-      hiddenText !== '' &&
-        h('a', { href: formatRoute('exceptions', changeParams(params, { status: 'all' })) }, 'Show all'),
+      `${hiddenText} ${resolved + ignored === 1 ? 'group is' : 'groups are'} not shown. `,
+      h('a', { href: formatRoute('exceptions', changeParams(params, { status: 'all' })) }, 'Show all'),
     )
     const { from, to } = rangeOf().query
     exports.show({ from, to, ...chosen(), text: params.get('q') || undefined })
@@ -176,11 +178,11 @@ export function openExceptionsPage(app: App): Page {
         : `${plural(count, 'exception')} in ${hasMore ? 'the newest ' : ''}${plural(groups.length, 'group')}` +
             (hasMore ? '; older groups are not shown: choose a shorter range or a process' : ''),
     )
-    if (groups.length > 0) region.ready(nowMs(), total, hiddenNote, card)
-    else if (params.get('q')) region.empty(nowMs(), 'No text in this range contains these words', hiddenNote)
+    if (groups.length > 0) region.ready(answeredMs, total, hiddenNote, card)
+    else if (params.get('q')) region.empty(answeredMs, 'No text in this range contains these words', hiddenNote)
     else if (params.get('status') || hiddenText !== '')
-      region.empty(nowMs(), 'No such groups in this range', hiddenNote)
-    else region.empty(nowMs(), 'No exceptions in this range', note('Good news, or the range is too short.'))
+      region.empty(answeredMs, 'No such groups in this range', hiddenNote)
+    else region.empty(answeredMs, 'No exceptions in this range', note('Good news, or the range is too short.'))
   }
   const list = [h('div.toolbar', picker.element, filters), region.element]
 

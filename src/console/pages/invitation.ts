@@ -8,6 +8,7 @@ import { button, type Child, fill, h, note } from '../kit/dom.ts'
 import { createField, createForm } from '../kit/form.ts'
 import { logo } from '../kit/icons.ts'
 import { explain } from '../kit/region.ts'
+import { linkToken } from '../kit/route.ts'
 
 export interface InvitationOptions {
   readonly api: Api
@@ -19,7 +20,7 @@ export interface InvitationOptions {
 
 /** Undefined when the address of this page is no invitation. */
 export function openInvitation({ api, state, setTitle, showDoor, enter }: InvitationOptions): HTMLElement | undefined {
-  const token = /^#\/invitation\?token=(\w+)$/.exec(location.hash)?.[1]
+  const token = linkToken('invitation')
   if (token === undefined) return undefined
   const place = h('div.door-place')
   const show = (title: string, ...content: readonly Child[]) => {

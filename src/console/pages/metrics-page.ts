@@ -44,6 +44,7 @@ export function openMetricsPage(app: App): Page {
   let params = new URLSearchParams()
   let question = ''
   let found: Found | undefined
+  let answeredMs = 0
   let charts = new Map<string, LineChart>()
 
   /** A range that reaches back to the newest value, unless the URL names one. */
@@ -64,11 +65,12 @@ export function openMetricsPage(app: App): Page {
   const region = createRegion()
 
   const poll = createPoll<Found>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => (rangeOf().isLive ? EVERY_MS : 0),
     ask,
     show(answer) {
       found = answer
+      answeredMs = nowMs()
       show()
     },
     fail: (error) => region.fail(error, () => poll.now()),
@@ -110,7 +112,7 @@ export function openMetricsPage(app: App): Page {
   }
 
   function showNone(title: string, text: string): void {
-    region.empty(nowMs(), title, note(text))
+    region.empty(answeredMs, title, note(text))
   }
 
   function showControls({ processes, process: chosen }: Found): void {
@@ -181,7 +183,7 @@ export function openMetricsPage(app: App): Page {
     }
     for (const [key, chart] of charts) if (!kept.has(key)) chart.close()
     charts = kept
-    region.ready(nowMs(), names, chartGrid([...kept.values()]))
+    region.ready(answeredMs, names, chartGrid([...kept.values()]))
   }
   const grid = h('div.chart-grid')
   function chartGrid(shown: readonly LineChart[]): HTMLElement {

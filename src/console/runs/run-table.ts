@@ -3,7 +3,7 @@ import { ROWS_MAX } from '../kit/api.ts'
 import { createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, nameText } from '../kit/dom.ts'
 import { formatCount, formatDuration } from '../kit/format-number.ts'
-import { formatMoment, timeElement } from '../kit/format-time.ts'
+import { formatDay, formatMoment, timeElement } from '../kit/format-time.ts'
 import { describeState, isTrouble, lengthMs, nameOf, type Run } from '../timeline/run.ts'
 import type { RunsFound } from '../timeline/run-feed.ts'
 
@@ -26,7 +26,7 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
     signatureOf: (run) =>
       [
         ...[run.state, run.exceptions, isTrouble(run) && whyOf(run)],
-        run.state === 'running' ? Math.floor(nowMs() / 1000) : run.endMs,
+        run.state === 'running' ? Math.floor(nowMs() / 1000) : `${run.endMs} ${formatDay(nowMs())}`,
       ].join(' '),
     isChosen: ({ id }) => id === chosen,
     toExport: ({ timing: { metrics: _, ...timing }, exceptions }) => ({ ...timing, exceptions }),
@@ -46,6 +46,7 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
             nameText(run.process),
           ),
           subLine([run.meta, run.uid].filter((part) => part !== null).join(' · ')),
+          h('span.sub.on-phone', formatMoment(run.startMs, nowMs())),
         ],
       },
       {
@@ -57,7 +58,7 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
               'span',
               { class: isTrouble(run) ? 'state state-failed' : `state state-${run.state}` },
               h('i', { class: `mark mark-${run.state}` }),
-              h('span.state-text', describeState(run)),
+              describeState(run),
             ),
             why !== undefined &&
               h('button.link.sub.clip.why', { type: 'button', onclick: () => choose(run) }, nameText(why)),
@@ -66,6 +67,7 @@ export function createRunTable({ nowMs, choose, turnTo, whyOf }: RunTableOptions
       },
       {
         label: 'Started',
+        isMinor: true,
         cell: (run) =>
           run.timing.started_at === null ? '–' : timeElement(run.timing.started_at, formatMoment(run.startMs, nowMs())),
       },

@@ -48,6 +48,7 @@ export function openRunsPage(app: App): Page {
   let params = new URLSearchParams()
   let processes: readonly ProcessEntry[] = []
   let found: RunsFound | undefined
+  let answeredMs = 0
   let figures: Figures | undefined
   let exceptions: readonly Raised[] = []
   let older: OlderRuns | undefined
@@ -87,14 +88,14 @@ export function openRunsPage(app: App): Page {
   const feed = createRunFeed(api, nowMs, () => app.changes.late())
 
   const runsPoll = createPoll<RunsFound>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => (isLive() ? RUNS_EVERY_MS : 0),
-    ask: (signal) => feed.refresh(rangeOf(), readRunQuery(params), signal, showRuns),
-    show: showRuns,
+    ask: (signal) => feed.refresh(rangeOf(), readRunQuery(params), signal, showNew),
+    show: showNew,
     fail: (error) => region.fail(error, () => runsPoll.now()),
   })
   const figuresPoll = createPoll<Figures>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
     async ask(signal) {
       const range = rangeOf()
@@ -115,7 +116,7 @@ export function openRunsPage(app: App): Page {
     fail() {}, // the poll of the runs reports the failure; the figures stay as they are
   })
   const exceptionPoll = createPoll<readonly Raised[]>({
-    version: () => app.changes.version(),
+    version: app.changes.version,
     everyMs: () => (isLive() ? FIGURES_EVERY_MS : 0),
     async ask(signal) {
       if (found?.runs.every((run) => run.exceptions === 0)) return []
@@ -195,6 +196,11 @@ export function openRunsPage(app: App): Page {
     progress.show(isPartial ? { loaded: runs.length, total: state === 'trouble' ? undefined : total } : undefined)
   }
 
+  function showNew(answer: RunsFound): void {
+    answeredMs = nowMs()
+    showRuns(answer)
+  }
+
   function showRuns(answer: RunsFound): void {
     const isFirst = found?.isPartial !== false
     const hasNews = answer !== found
@@ -213,7 +219,7 @@ export function openRunsPage(app: App): Page {
     showTimeline(answer)
     showTable(answer)
     if (hasNews) showFigures()
-    region.ready(nowMs(), timeline.element, hint, unloaded)
+    region.ready(answeredMs, timeline.element, hint, unloaded)
     if (answer.isPartial) region.loading()
   }
 
@@ -247,7 +253,7 @@ export function openRunsPage(app: App): Page {
       'Show 7 days',
     )
     const first = h('a.button', { href: formatRoute('welcome') }, 'How to send one')
-    region.empty(nowMs(), 'No runs here', note(text), h('div.button-row', wider, first))
+    region.empty(answeredMs, 'No runs here', note(text), h('div.button-row', wider, first))
   }
 
   return {
