@@ -6,6 +6,13 @@ import type { OlderCount, OlderRuns } from '../timeline/picture.ts'
 import type { StateFilter } from '../timeline/run.ts'
 import { countOf } from './run-filters.ts'
 
+/** The runs of a row; `state`: only those in that state. */
+export function countRuns(row: SummaryRow, state: StateFilter | undefined): number {
+  if (state !== undefined && state !== 'trouble') return countOf(row, state)
+  const troubles = countOf(row, 'failed') + row.abandoned
+  return state === 'trouble' ? troubles : row.count + troubles + row.running + row.orphan
+}
+
 /** `rows` are in intervals of `every`; only those of `state` count. */
 export function countOlder(
   rows: readonly SummaryRow[],
@@ -17,12 +24,10 @@ export function countOlder(
   for (const row of rows) {
     const atMs = parseTime(row.at ?? '')
     if (!(atMs < untilMs)) continue
-    const troubles = countOf(row, 'failed') + row.abandoned
-    const all = row.count + troubles + row.running + row.orphan
-    const runs = state === undefined ? all : state === 'trouble' ? troubles : countOf(row, state)
+    const runs = countRuns(row, state)
     const isRed = state === undefined || state === 'trouble' || state === 'failed' || state === 'abandoned'
     const held = counts.get(row.process) ?? []
-    held.push({ atMs, runs, troubles: isRed ? Math.min(runs, troubles) : 0 })
+    held.push({ atMs, runs, troubles: isRed ? Math.min(runs, countRuns(row, 'trouble')) : 0 })
     counts.set(row.process, held)
   }
   return { untilMs, everyMs: everyMs(every), counts }

@@ -19,9 +19,9 @@ import { type Run, toRun } from '../timeline/run.ts'
 import { createRunFeed, type RunsFound } from '../timeline/run-feed.ts'
 import { createTimeline } from '../timeline/timeline.ts'
 import { usualMsFor } from '../timeline/usual.ts'
-import { countOlder } from './count-older.ts'
+import { countOlder, countRuns } from './count-older.ts'
 import { createRunChart } from './run-chart.ts'
-import { countOf, createLoadProgress, createRunFilters, createRunStates, readRunQuery } from './run-filters.ts'
+import { createLoadProgress, createRunFilters, createRunStates, readRunQuery } from './run-filters.ts'
 import { createRunHeader } from './run-header.ts'
 import { createRunPanel } from './run-panel.ts'
 import { createRunTable } from './run-table.ts'
@@ -185,14 +185,7 @@ export function openRunsPage(app: App): Page {
 
   function showProgress({ runs, isPartial }: RunsFound): void {
     const { state } = readRunQuery(params)
-    const total = figures?.totals.reduce(
-      (sum, row) =>
-        sum +
-        (state === undefined || state === 'trouble'
-          ? row.count + countOf(row, 'failed') + row.running + row.abandoned + row.orphan
-          : countOf(row, state)),
-      0,
-    )
+    const total = figures?.totals.reduce((sum, row) => sum + countRuns(row, state), 0)
     progress.show(isPartial ? { loaded: runs.length, total: state === 'trouble' ? undefined : total } : undefined)
   }
 
