@@ -133,30 +133,18 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
 
   const range = cursor ?? { ...clampRange(fromNs, toNs), nowNs }
   const fixed = { fromNs: range.fromNs, toNs: range.toNs, nowNs: range.nowNs }
-  const { process, meta, uid, state, name, fingerprint, text, status, every, tz, metric, percentiles } = given
-  const { compare_from, format } = given
+  const { process, compare_from, by, sort, all, limit, each, ...same } = given
   return {
+    ...same,
     ...fixed,
     ...(process !== undefined && { process: process.length === 1 ? process.join() : process }),
-    ...(meta !== undefined && { meta }),
-    ...(uid !== undefined && { uid }),
-    ...(state !== undefined && { state }),
-    ...(name !== undefined && { name }),
-    ...(fingerprint !== undefined && { fingerprint }),
-    ...(text !== undefined && { text }),
-    ...(status !== undefined && { status }),
-    ...(format !== undefined && { format }),
-    ...(every !== undefined && { every }),
-    ...(tz !== undefined && { tz }),
-    ...(metric !== undefined && { metric }),
-    ...(percentiles !== undefined && { percentiles }),
     ...(compare_from !== undefined && { compare: clampRange(compare_from, compareTo) }),
     ...(cursor !== undefined && { place: cursor.place }),
-    slowest: given.sort !== undefined,
-    byMeta: given.by === 'meta',
-    all: given.all === true,
-    limit: given.limit ?? DEFAULT_LIMIT,
-    each: given.each ?? DEFAULT_EACH,
+    slowest: sort !== undefined,
+    byMeta: by === 'meta',
+    all: all === true,
+    limit: limit ?? DEFAULT_LIMIT,
+    each: each ?? DEFAULT_EACH,
     next: (place) => encodeCursor({ ...fixed, place, digest }),
   }
 }

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { MarkName } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { formatStampNs } from '../../src/event/stamp.ts'
-import type { PairingQuestion, StampedMark } from '../../src/store/pair-marks.ts'
+import type { PairingQuestion, StampedMark } from '../support/pair-marks.ts'
 
 export const S = 1_000_000_000n
 /** A day on which nothing else happens. */

@@ -10,7 +10,6 @@ import { createInfluxClient } from '../../src/store/influx/client.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import { compare } from '../../src/store/order.ts'
-import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import type {
   PlainTiming,
   PointSource,
@@ -22,6 +21,7 @@ import type {
 import { findTimings, summarizeTimings as summarizeTimingsInFlux } from '../store/influx/flux-timings.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from '../support/pair-marks.ts'
 import { summarizeTimings } from '../support/summarize-timings.ts'
 import { arrivals, histories, MAX_RUN_NS, question, S, until } from './histories.ts'
 import type { SourceSubject, SourceTrial } from './source.ts'

@@ -3,7 +3,6 @@ import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
 import { bucketNs, compare, comparePlaces, groupTie, LAST_NS } from '../../src/store/order.ts'
-import { pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import {
   type Buckets,
   type ExceptionRow,
@@ -23,6 +22,7 @@ import {
   type Selection,
   type Timing,
 } from '../../src/store/source.ts'
+import { pairMarks, type StampedMark } from './pair-marks.ts'
 import { summarizeTimings } from './summarize-timings.ts'
 
 const timeNs = (stamp: Stamp): bigint => BigInt(timeUs(stamp)) * 1000n

@@ -1,7 +1,7 @@
 // The summary of timings, written once without a store, as pair-marks.ts is for the timings themselves: the Flux and the SQL are proved equal to it.
 import { bucketNs, compare } from '../../src/store/order.ts'
-import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import type { Buckets, NewestRuns, Timing, TimingSummaryRow } from '../../src/store/source.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from './pair-marks.ts'
 
 export interface SummaryQuestion extends PairingQuestion, Buckets {
   readonly byMeta: boolean

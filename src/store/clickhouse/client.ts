@@ -64,9 +64,10 @@ export async function openClickHouseClient(
   const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
   if (isEmbedded(address)) {
     const clients: ClickHouseClient[] = []
-    const connect = async () => wrap(createClient({ connection: await connectEngine(address.path), log }), '')
+    const connect = async () =>
+      bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
     for (let i = 0; i < connections; i++) {
-      const client = bindOnConnection(await connect())
+      const client = await connect()
       await client.run('SET max_query_size = 0') // the sink's statements hold whole batches; lasts for the connection
       clients.push(client)
     }
@@ -153,6 +154,9 @@ function inTurn(clients: readonly ClickHouseClient[], killer?: ClickHouseClient)
   }
 }
 
+const KILL = "KILL QUERY WHERE Settings['log_comment'] = {comment:String} ASYNC"
+const noop = () => {}
+
 function wrap(
   client: ReturnType<typeof createClient>,
   password: string,
@@ -191,10 +195,7 @@ function wrap(
           .then(async (answer) => ((await answer.json()) as unknown as { data: Row[] }).data),
       ),
 
-    async kill(comment) {
-      const query = `KILL QUERY WHERE Settings['log_comment'] = '${comment}' ASYNC`
-      await client.command({ query }).catch(() => {})
-    },
+    kill: (comment) => client.command({ query: KILL, query_params: { comment } }).then(noop, noop),
 
     close: () => client.close(),
   }
@@ -247,7 +248,10 @@ function bindOnConnection(client: ClickHouseClient): ClickHouseClient {
       await bind(params)
       return client.selectArrays(sql)
     },
-    kill: (comment) => client.kill(comment),
+    kill: (comment) =>
+      bind({ comment })
+        .then(() => client.run(KILL))
+        .catch(noop),
     close: () => client.close(),
   }
 }

@@ -2,6 +2,7 @@
 import { LAST_NS, marksWindow } from '../order.ts'
 import type {
   NewestRuns,
+  Page,
   PointSource,
   Timing,
   TimingQuestion,
@@ -17,6 +18,7 @@ import {
   bucketOf,
   limitOf,
   type Ns,
+  nsText,
   readTie,
   type Select,
   type StoredFloat,
@@ -103,24 +105,42 @@ ${tail}`,
     })
   }
 
+  /** From when on so many runs started: a page of the newest most likely begins later. Undefined where fewer did. */
+  async function findRecentNs(q: TimingQuestion, starts: number): Promise<bigint | undefined> {
+    const { where, params } = selectionOf(q)
+    const sql = `SELECT ${nsText('at')} AS ns FROM ${schema.raw('marks')}
+WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET {starts:UInt32}`
+    const [row] = await select<{ ns: Ns }>(sql, { ...params, starts }, q)
+    return row && BigInt(row.ns)
+  }
+
+  async function findPage(q: TimingQuestion, { limit, after }: Page): Promise<Timing[]> {
+    const [place, run] = after === undefined ? [] : readTie(after.tie, TIE)
+    const by = q.slowest ? LENGTH : 'first'
+    const behind = '(place < {place:UInt64} OR (place = {place:UInt64} AND run < {run:UInt64}))'
+    const where = [
+      `${by} <= {after:Int64}`,
+      ...(q.slowest ? [HAS_LENGTH] : []),
+      ...(after === undefined ? [] : [q.slowest ? `(${LENGTH} < {after:Int64} OR ${behind})` : behind]),
+      ...(q.states === undefined ? [] : ["has(splitByChar(',', {states:String}), toString(state))"]),
+    ]
+    const order = q.slowest ? `${LENGTH} DESC, ${NEWEST_FIRST}` : NEWEST_FIRST
+    return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY ${order} LIMIT {limit:UInt32}`, {
+      limit,
+      after: toInt64(after?.ns ?? (q.slowest ? LAST_NS : q.toNs)),
+      ...(after !== undefined && { place: place!, run: run! }),
+      ...(q.states !== undefined && { states: q.states.join(',') }),
+    })
+  }
+
   return {
-    async findTimings(q, { limit, after }) {
-      const [place, run] = after === undefined ? [] : readTie(after.tie, TIE)
-      const by = q.slowest ? LENGTH : 'first'
-      const behind = '(place < {place:UInt64} OR (place = {place:UInt64} AND run < {run:UInt64}))'
-      const where = [
-        `${by} <= {after:Int64}`,
-        ...(q.slowest ? [HAS_LENGTH] : []),
-        ...(after === undefined ? [] : [q.slowest ? `(${LENGTH} < {after:Int64} OR ${behind})` : behind]),
-        ...(q.states === undefined ? [] : ["has(splitByChar(',', {states:String}), toString(state))"]),
-      ]
-      const order = q.slowest ? `${LENGTH} DESC, ${NEWEST_FIRST}` : NEWEST_FIRST
-      return readTimings(q, `WHERE ${where.join(' AND ')}\nORDER BY ${order} LIMIT {limit:UInt32}`, {
-        limit,
-        after: toInt64(after?.ns ?? (q.slowest ? LAST_NS : q.toNs)),
-        ...(after !== undefined && { place: place!, run: run! }),
-        ...(q.states !== undefined && { states: q.states.join(',') }),
-      })
+    /** First of what began recently: where that holds the page, the rest of the range need not be paired. */
+    async findTimings(q, page) {
+      const isCommon = !q.slowest && q.uid === undefined && (q.states?.includes('completed') ?? true)
+      const fromNs = isCommon ? await findRecentNs(q, 2 * page.limit) : undefined
+      const recent = fromNs === undefined || fromNs <= q.fromNs ? [] : await findPage({ ...q, fromNs }, page)
+      const isWhole = recent.length === page.limit && recent.at(-1)!.place.ns >= fromNs!
+      return isWhole ? recent : findPage(q, page)
     },
 
     findLatest: ({ each, maxRows, ...q }) =>

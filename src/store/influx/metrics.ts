@@ -2,7 +2,15 @@
 // are read, and the edges of a range within a second are applied here.
 import { bucketNs, compare, compareMetricRows } from '../order.ts'
 import type { Buckets, MetricRow, MetricRowSelection, MetricSelection, Selection } from '../source.ts'
-import { type FluxText, flux, fluxDuration, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
+import {
+  collectRows,
+  type FluxText,
+  flux,
+  fluxDuration,
+  fluxExpression,
+  type GetColumn,
+  type InfluxClient,
+} from './client.ts'
 import {
   ceilSecond,
   floorSecond,
@@ -43,6 +51,26 @@ export function readMetrics(
   |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
   |> filter(fn: (r) => ${q.uid === '' ? flux`not exists r.uid` : flux`exists r.uid and r.uid == ${fluxText(q.uid)}`})
   |> rename(columns: {value: "_value"})`
+}
+
+/** The range in which the run sent metrics, of whole seconds; undefined where it sent none. Both steps are pushed down. */
+export async function narrowToRun<Q extends MetricSelection>(
+  client: InfluxClient,
+  bucket: string,
+  q: Q,
+): Promise<Q | undefined> {
+  if (q.uid === undefined || q.uid === '') return q
+  const points = flux`from(bucket: ${bucket})
+  |> range(start: ${fluxTime(floorSecond(q.fromNs))}, stop: ${fluxTime(ceilSecond(q.toNs))})
+  |> filter(fn: (r) => r._measurement == "metric" and ${whereTags(q)} and r._field == "uid" and \
+r._value == ${fluxText(q.uid)})
+  |> keep(columns: ["_time"])`
+  const stamps = await collectRows(client, points, (get) => parseFluxTime(get('_time')), q.signal)
+  const [first, last] = [stamps.sort(compare)[0], stamps.at(-1)]
+  if (first === undefined || last === undefined) return undefined
+  const [, fromNs] = [q.fromNs, floorSecond(first)].sort(compare)
+  const [toNs] = [q.toNs, ceilSecond(last + 1n)].sort(compare)
+  return { ...q, fromNs: fromNs!, toNs: toNs! }
 }
 
 const FIGURES = ['count', 'sum', 'min', 'max', 'last'] as const

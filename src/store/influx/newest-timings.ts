@@ -109,7 +109,7 @@ interface Uncertain {
 }
 
 /** The certain timings in the requested states that begin in [lo, B), and the marks there that are not certain. */
-async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds<number>, farS: number) {
+async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds, farS: number) {
   const timings: Settled[] = []
   const uncertain: Uncertain[] = []
   const fromUs = Math.max(known.loS * 1e6, bounds.from)
@@ -146,7 +146,7 @@ async function readUncertain(
   reader: MarkReader,
   known: KnownMarks,
   open: readonly Uncertain[],
-  { maxRun }: PairingBounds<number>,
+  { maxRun }: PairingBounds,
 ): Promise<void> {
   const ends = open.filter(({ mark }) => mark.mark !== 'start')
   const starts = open.filter(({ mark }) => mark.mark === 'start')

@@ -229,7 +229,7 @@ function createMarkParser(subjectOf: (process: string, meta: string) => Subject,
     const sub = fraction % 1000
     const stampUs = dayUs + ((two(11) * 60 + two(14)) * 60 + two(17)) * 1e6 + (fraction - sub) / 1000
     const us = timeUs({ us: stampUs, sub })
-    if (us > asOfUs && sub % 2 === 0) return // see `arrivedAfter`
+    if (us > asOfUs && sub % 2 === 0) return // see `asOfNs`
     marks.push({ mark, uid, at: us, stampUs, sub })
   }
 

@@ -3,7 +3,7 @@ import { type PointSource, type Selection, StoreError, type TimingSelection } fr
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
 import { findMetrics } from './find-metrics.ts'
 import { findMarks, findNewestStarts } from './marks.ts'
-import { aggregateMetrics } from './metrics.ts'
+import { aggregateMetrics, narrowToRun } from './metrics.ts'
 import { findNewestMetrics } from './newest-metrics.ts'
 import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
@@ -61,8 +61,16 @@ export function createInfluxSource({
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
     findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),
     findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
-    findMetrics: (q, page) => ask(q, [], () => findMetrics(client, bucket, q, page)),
-    aggregateMetrics: (q) => ask(q, [], () => aggregateMetrics(client, bucket, q)),
+    findMetrics: (q, page) =>
+      ask(q, [], async () => {
+        const narrow = await narrowToRun(client, bucket, q)
+        return narrow === undefined ? [] : findMetrics(client, bucket, narrow, page)
+      }),
+    aggregateMetrics: (q) =>
+      ask(q, [], async () => {
+        const narrow = await narrowToRun(client, bucket, q)
+        return narrow === undefined ? [] : aggregateMetrics(client, bucket, narrow)
+      }),
     findNewestMetrics: (q) => ask(q, [], () => findNewestMetrics(client, bucket, q)),
     findPointProcesses: (q) => ask(q, [], () => findProcesses(client, bucket, q)),
 

@@ -4,8 +4,8 @@
 //
 // Memory: a slice, and starts without a next mark. Later marks only settle open starts; reading ends with the last one.
 import { marksWindow } from '../order.ts'
-import { boundsInUs, judgeMark, toTiming as timingOf } from '../pair-marks.ts'
-import type { Timing, TimingSelection, TimingState } from '../source.ts'
+import { boundsInUs, judgeMark } from '../pair-marks.ts'
+import type { PlainTiming, Timing, TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, createSlices, eachSubject, findGroups, floorS, type SliceReader } from './slices.ts'
@@ -142,12 +142,15 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
   }
 }
 
-// A timing as the questions answer it, of marks as InfluxDB holds them.
-const storedMark = (subject: Subject, { mark, uid, at, stampUs, sub }: SeriesMark) => ({
-  ...subject,
-  ...{ mark, uid, ns: BigInt(at) * 1000n },
-  stamp: BigInt(stampUs) * 1000n + BigInt(sub),
+export const toPlain = ({ state, subject, mark, start }: Settled): PlainTiming => ({
+  ...{ process: subject.process, meta: subject.meta, uid: mark.uid, state },
+  ...(state !== 'orphan' && { startedNs: BigInt((start ?? mark).at) * 1000n }),
+  ...((start !== undefined || state === 'orphan') && { endedNs: BigInt(mark.at) * 1000n }),
 })
 
-export const toTiming = ({ state, subject, mark, start }: Settled): Timing =>
-  timingOf(state, storedMark(subject, mark), start && storedMark(subject, start))
+export function toTiming(settled: Settled): Timing {
+  const { mark, at, stampUs, sub } = settled.start ?? settled.mark
+  const { process, meta, uid, ...timing } = toPlain(settled)
+  const tie = JSON.stringify([String(BigInt(stampUs) * 1000n + BigInt(sub)), mark, process, meta, uid])
+  return { process, meta, uid, ...timing, place: { ns: BigInt(at) * 1000n, tie } }
+}

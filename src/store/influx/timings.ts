@@ -7,7 +7,7 @@ import { canReadRuns, findNewest } from './newest-timings.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, RunKey } from './read-marks.ts'
 import { ceilS, floorS, type SliceReader } from './slices.ts'
-import { type OpenStarts, type Settled, streamTimings, toTiming } from './stream-timings.ts'
+import { type OpenStarts, type Settled, streamTimings, toPlain, toTiming } from './stream-timings.ts'
 
 type LatestQuestion = Parameters<PointSource['findLatest']>[0]
 
@@ -88,12 +88,6 @@ async function streamPage(
   return newest.timings()
 }
 
-const toPlain = ({ state, subject, mark, start }: Settled): PlainTiming => ({
-  ...{ process: subject.process, meta: subject.meta, uid: mark.uid, state },
-  ...(state !== 'orphan' && { startedNs: BigInt((start ?? mark).at) * 1000n }),
-  ...((start !== undefined || state === 'orphan') && { endedNs: BigInt(mark.at) * 1000n }),
-})
-
 /** The newest timings of each process. */
 export async function findLatest(
   reader: MarkReader,
@@ -117,7 +111,7 @@ export async function findLatest(
     .slice(0, q.maxRows)
 }
 
-const isIn = (timing: Settled, bounds: PairingBounds<number>): boolean =>
+const isIn = (timing: Settled, bounds: PairingBounds): boolean =>
   isWithin(timing.state, firstUs(timing), timing.mark.at, bounds)
 
 const firstUs = ({ mark, start }: Settled): number => (start ?? mark).at

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { marksWindow } from '../../src/store/order.ts'
-import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
 import type { Timing } from '../../src/store/source.ts'
 import { histories, question, until } from '../contract/histories.ts'
-import { settledNs } from '../support/summarize-timings.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from './pair-marks.ts'
+import { settledNs } from './summarize-timings.ts'
 
 const FOREVER = { fromNs: 0n, toNs: 1n << 62n }
 const told = ({ startedNs, endedNs, place, ...timing }: Timing) => ({

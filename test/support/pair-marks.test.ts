@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { MarkName } from '../../src/event/event.ts'
-import { type PairingQuestion, pairMarks, type StampedMark } from '../../src/store/pair-marks.ts'
+import { type PairingQuestion, pairMarks, type StampedMark } from './pair-marks.ts'
 
 const MAX_RUN = 100n
 const wide: PairingQuestion = { fromNs: 0n, toNs: 100_000n, maxRunNs: MAX_RUN, nowNs: 10_000n }
