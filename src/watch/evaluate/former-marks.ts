@@ -37,6 +37,18 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
 
   const isAhead = (atUs: number, nowUs: number): boolean => atUs > nowUs + AHEAD_US && atUs <= untilUs
 
+  /** After a restart a start is from before, too, if its end is: the first reading may come late. */
+  function findAhead(marks: readonly KnownMark[], nowUs: number): KnownMark[] {
+    const isFormer = (mark: KnownMark | undefined) => mark !== undefined && isAhead(mark.atUs, nowUs)
+    if (before !== undefined) return marks.filter(isFormer)
+    return [...Map.groupBy(marks, runOf).values()].flatMap((own) => {
+      const sorted = own.toSorted((a, b) => a.atUs - b.atUs)
+      const isCut = (mark: KnownMark, next: KnownMark | undefined) =>
+        mark.mark === 'start' && next?.mark !== 'start' && isFormer(next)
+      return sorted.filter((mark, i) => isFormer(mark) || isCut(mark, sorted[i + 1]))
+    })
+  }
+
   function move(former: readonly KnownMark[], nowUs: number): KnownMark[] {
     if (before === undefined) return []
     const sorted = former.toSorted((a, b) => a.atUs - b.atUs || Number(a.mark !== 'start') - Number(b.mark !== 'start'))
@@ -73,8 +85,7 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
         if (range === undefined) return mark
         return mark.mark === 'start' ? [] : { ...mark, atUs: range.sinceUs, ownUs: mark.atUs }
       })
-      const ahead = clear.filter((mark) => isAhead(mark.atUs, nowUs))
-      const former = [...first, ...ahead].filter((mark) => !known.has(nameOf(mark)))
+      const former = [...first, ...findAhead(clear, nowUs)].filter((mark) => !known.has(nameOf(mark)))
       first = []
       for (const mark of former) known.add(nameOf(mark))
       return { current: [...clear.filter((mark) => !known.has(nameOf(mark))), ...move(former, nowUs)], former }

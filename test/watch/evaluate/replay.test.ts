@@ -289,6 +289,17 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
             back: { at: 877, by: 62 },
           },
         ],
+        // the first reading after a restart comes late, while times come twice
+        [
+          {
+            ...{ ...CALM, diesAt: 1453, hangs: 6, returnsAt: 818 },
+            downs: [
+              { at: 1143, for: 9, how: 'kill' },
+              { at: 1114, for: 42, how: 'store' },
+            ],
+            back: { at: 668, by: 685 },
+          },
+        ],
         // set back by ten minutes shortly after everything broke, and with everything healthy
         [{ ...CALM, diesAt: 900, hangs: 14, fails: 14, back: { at: 910, by: 600 } }],
         [{ ...CALM, diesAt: 700, hangs: 10, fails: 10, back: { at: 910, by: 600 } }],
