@@ -79,7 +79,7 @@ export interface Watches {
 
 /** Throws an Error that describes the fault of the file to the operator. */
 export function openWatches(options: WatchesOptions): Watches {
-  const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp, meter, accepts, oldestUnstoredUs } = options
+  const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp, meter } = options
   const database = shared && openPostgres(shared.url, 'watches')
   if (shared && existsSync(path))
     log.warn({ path }, 'watches: this file is not used with DATABASE_URL; `stint accounts copy` copies it')
@@ -91,24 +91,12 @@ export function openWatches(options: WatchesOptions): Watches {
     if (isExpected(err)) log.debug({ err }, message)
     else log.error({ err }, message)
   }
-  const same = {
-    source: options.source,
-    deliver,
-    nowUs,
-    monotonicUs: options.monotonicUs,
-    maxRunUs,
-    publicUrl,
-    log,
-    meter,
-    onFault,
-    onRound: meter.round,
-  }
-  const createOwnDuty = (parts: Pick<DutyOptions, 'store' | 'accepts' | 'oldestUnstoredUs'> & Partial<DutyOptions>) =>
-    createDuty({ ...same, ...parts })
+  const createOwnDuty = (parts: Pick<DutyOptions, 'store'> & Partial<DutyOptions>) =>
+    createDuty({ ...options, deliver, onFault, onRound: meter.round, ...parts })
   const node: WatchNode =
     shared && database
       ? createSharedNode({ ...options, database, node: shared.node, createDuty: createOwnDuty })
-      : createOnlyNode(createOwnDuty({ store, accepts, oldestUnstoredUs }))
+      : createOnlyNode(createOwnDuty({ store }))
   const { heartbeatUrl } = options
   const heartbeat =
     heartbeatUrl === undefined

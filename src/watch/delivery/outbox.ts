@@ -44,15 +44,7 @@ export interface OutboxOptions {
   readonly meter: OutboxMeter
 }
 
-export interface Outbox {
-  /** Delivers what is due; resolves when these deliveries have ended. */
-  step(): Promise<void>
-  start(): void
-  /** Resolves when nothing is in flight. */
-  stop(): Promise<void>
-}
-
-export function createOutbox(options: OutboxOptions): Outbox {
+export function createOutbox(options: OutboxOptions) {
   const { store, deliver, nowUs, log, meter } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const inFlight = new Map<string, Promise<void>>()
@@ -165,11 +157,13 @@ export function createOutbox(options: OutboxOptions): Outbox {
     void step().catch((err: unknown) => onFault(err, 'the outbox of notifications could not be read; retrying'))
 
   return {
+    /** Delivers what is due; resolves when these deliveries have ended. */
     step,
-    start() {
+    start(): void {
       timer = setInterval(safeStep, STEP_MS)
     },
-    async stop() {
+    /** Resolves when nothing is in flight. */
+    async stop(): Promise<void> {
       isStopping = true
       clearInterval(timer)
       await Promise.all(inFlight.values())

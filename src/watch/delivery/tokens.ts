@@ -5,16 +5,12 @@ export interface Rate {
   readonly everyS: number
 }
 
-export interface Tokens {
-  /** Takes a token if there is one. */
-  take(name: string, rate: Rate): boolean
-  left(name: string, rate: Rate): number
-}
+export type Tokens = ReturnType<typeof createTokens>
 
 /** Beyond this number buckets that are full again are dropped. */
 const MAX_BUCKETS = 10_000
 
-export function createTokens(nowUs: () => number): Tokens {
+export function createTokens(nowUs: () => number) {
   const buckets = new Map<string, { tokens: number; atUs: number }>()
 
   function fill(name: string, { burst, everyS }: Rate) {
@@ -30,12 +26,13 @@ export function createTokens(nowUs: () => number): Tokens {
   }
 
   return {
-    take(name, rate) {
+    /** Takes a token if there is one. */
+    take(name: string, rate: Rate): boolean {
       const bucket = fill(name, rate)
       if (bucket.tokens < 1) return false
       bucket.tokens--
       return true
     },
-    left: (name, rate) => Math.floor(fill(name, rate).tokens),
+    left: (name: string, rate: Rate): number => Math.floor(fill(name, rate).tokens),
   }
 }

@@ -60,23 +60,7 @@ export interface Reach {
   readonly isStored?: boolean
 }
 
-export interface AccountHistory {
-  readonly memory: Memory
-  /** Reads the hinted ones of these processes (undefined = all). Rejects if the store fails, and keeps what it has. */
-  readMarks(
-    reach: Reach,
-    processes: ReadonlySet<string> | undefined,
-    openRuns: readonly OpenRun[],
-    hints: Hints,
-  ): Promise<void>
-  readExceptions(reach: Reach, hints: Hints): Promise<void>
-  /** Nothing waits to be read again. */
-  isSettled(): boolean
-  /** When everything that was accepted before must be stored for the next second load. */
-  settlesUs(): number
-  /** Whether the marks of this process (undefined = of all) may be judged. */
-  isReady(process: string | undefined): boolean
-}
+export type AccountHistory = ReturnType<typeof createAccountHistory>
 
 export interface AccountHistoryOptions extends FormerMarksOptions {
   readonly source: WatchSource
@@ -100,7 +84,7 @@ interface Again extends LateStarts {
   readonly latestUs: number
 }
 
-export function createAccountHistory(options: AccountHistoryOptions): AccountHistory {
+export function createAccountHistory(options: AccountHistoryOptions) {
   const { source, account, judgedUs, late, rewind } = options
   const memory = createMemory()
   const former = createFormerMarks(options)
@@ -215,48 +199,50 @@ export function createAccountHistory(options: AccountHistoryOptions): AccountHis
 
   return {
     memory,
-    isReady: (process) => ready === 'all' || (process !== undefined && ready.has(process)),
-    isSettled: () =>
+    /** Whether the marks of this process (undefined = of all) may be judged. */
+    isReady: (process: string | undefined): boolean => ready === 'all' || (process !== undefined && ready.has(process)),
+    /** Nothing waits to be read again. */
+    isSettled: (): boolean =>
       loads.length === 0 &&
       again.length === 0 &&
       late.marks.isEmpty() &&
       late.exceptions.isEmpty() &&
       inheritedUs === undefined,
-    settlesUs: () => Math.min(...loads.map(({ dueUs }) => dueUs)),
-    async readMarks(reach, wanted, openRuns, hints) {
+    /** When everything that was accepted before must be stored for the next second load. */
+    settlesUs: (): number => Math.min(...loads.map(({ dueUs }) => dueUs)),
+    /** Reads the hinted ones of these processes (undefined = all). Rejects if the store fails, and keeps what it has. */
+    async readMarks(
+      reach: Reach,
+      wanted: ReadonlySet<string> | undefined,
+      openRuns: readonly OpenRun[],
+      hints: Hints,
+    ): Promise<void> {
       const { nowUs, knownUs } = reach
       if (wanted !== undefined) forgetAllBut(wanted)
       const isFirst = loaded !== 'all' && loaded.size === 0
       await loadWanted(reach, wanted ?? 'all', openRuns)
       await readAgain(reach)
       const untilUs = Math.min(nowUs, knownUs)
-      if (hints.isSweep && isFirst) {
-        // all of it was just loaded
-        wideUs = nowUs
-        sweptUs = untilUs
-        readUs = untilUs
-      } else if (hints.isSweep) {
+      const hinted = [...hints.marks].filter(([process]) => wanted?.has(process) ?? true)
+      if (hints.isSweep) {
         const isWide = nowUs - wideUs >= WIDE_SWEEP.everyUs
-        const backUs = isWide ? WIDE_SWEEP.backUs : SWEEP_BACK_US
-        await read(namesOf(wanted ?? 'all'), Math.min(sweptUs ?? judgedUs ?? nowUs, nowUs) - backUs, nowUs + AHEAD_US)
+        const fromUs = Math.min(sweptUs ?? judgedUs ?? nowUs, nowUs) - (isWide ? WIDE_SWEEP.backUs : SWEEP_BACK_US)
+        // at first all of it was just loaded
+        if (!isFirst) await read(namesOf(wanted ?? 'all'), fromUs, nowUs + AHEAD_US)
         if (isWide) wideUs = nowUs
         sweptUs = untilUs
-        readUs = untilUs
-      } else {
-        const hinted = [...hints.marks].filter(([process]) => wanted?.has(process) ?? true)
-        if (hinted.length > 0) {
-          const fromUs = Math.min(readUs ?? nowUs, nowUs, ...hinted.map(([, us]) => us)) - OVERLAP_US
-          await read(namesOf(new Set(hinted.map(([process]) => process))), fromUs, nowUs + AHEAD_US)
-        }
-        readUs = untilUs
+      } else if (hinted.length > 0) {
+        const fromUs = Math.min(readUs ?? nowUs, nowUs, ...hinted.map(([, us]) => us)) - OVERLAP_US
+        await read(namesOf(new Set(hinted.map(([process]) => process))), fromUs, nowUs + AHEAD_US)
       }
+      readUs = untilUs
       const old = late.marks.stored(knownUs)
       if (old === undefined) return
       const processes = old.processes?.filter((process) => wanted?.has(process) ?? true)
       if (processes?.length !== 0) await read(processes, old.fromUs, old.toUs)
       late.marks.settle()
     },
-    async readExceptions({ nowUs, knownUs }, hints) {
+    async readExceptions({ nowUs, knownUs }: Reach, hints: Hints): Promise<void> {
       if (!isExceptionDue(hints, knownUs)) {
         exceptionsUs = Math.min(nowUs, knownUs)
         return

@@ -86,6 +86,23 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, series }
   }
 }
 
+type Data = WebhookBody['data']
+
+/** A notification that is about no alert. */
+export const plainBody = (
+  type: WebhookBody['type'],
+  nowUs: number,
+  data: Pick<Data, 'id' | 'watch' | 'summary' | 'url'> & Partial<Data>,
+  facts: NotificationBody['facts'],
+): NotificationBody => ({
+  ...{ type, timestamp: iso(nowUs), facts },
+  data: {
+    ...{ condition: null, process: '', meta: null, uid: null, since: iso(nowUs), started_at: null },
+    ...{ resolved_at: null, ended_by: null, exception: null, usual_ms: null },
+    ...data,
+  },
+})
+
 /** The first line of the exception of a failed run. */
 function exceptionOf({ condition, uid, startedUs, sinceUs }: Alert, series: Series | undefined): string | undefined {
   if (condition !== 'failed' || series === undefined) return undefined

@@ -35,6 +35,16 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
     marks.filter(({ atUs }) => atUs > sinceUs).map(({ uid, mark, atUs }) => ({ process, meta, uid, mark, atUs })),
   )
 
+  const knownBefore = new Set(first.map(nameOf))
+  const completeFromUs = new Map(
+    [...(before?.memory.series() ?? [])].map((it) => [JSON.stringify([it.process, it.meta]), it.completeFromUs]),
+  )
+  /** It was judged before, and not on its way or stored only just. */
+  const wasJudged = (mark: KnownMark): boolean => {
+    const fromUs = completeFromUs.get(JSON.stringify([mark.process, mark.meta])) ?? Number.POSITIVE_INFINITY
+    return mark.atUs <= judgedUs && (mark.atUs < fromUs || knownBefore.has(nameOf(mark)))
+  }
+
   const isAhead = (atUs: number, nowUs: number): boolean => atUs > nowUs + AHEAD_US && atUs <= untilUs
 
   /** After a restart a start is from before, too, if its end is: the first reading may come late. */
@@ -52,7 +62,7 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
   function move(former: readonly KnownMark[], nowUs: number): KnownMark[] {
     if (before === undefined) return []
     const sorted = former.toSorted((a, b) => a.atUs - b.atUs || Number(a.mark !== 'start') - Number(b.mark !== 'start'))
-    const [judged, others] = [sorted.filter((it) => it.atUs <= judgedUs), sorted.filter((it) => it.atUs > judgedUs)]
+    const [judged, others] = [sorted.filter(wasJudged), sorted.filter((it) => !wasJudged(it))]
     const found = [...Map.groupBy(judged, runOf)].flatMap(([run, marks]): KnownMark[] => {
       // a run that had begun before ends
       const cut =

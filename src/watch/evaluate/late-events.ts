@@ -19,18 +19,7 @@ export interface LateRange {
   readonly toUs: number
 }
 
-export interface LateEvents {
-  /** Without a process: events of any, at that time or later. */
-  note(process: string | undefined, atUs: number, nowUs: number): void
-  /** The range of all late events that are stored by now; everything accepted before `knownUs` is stored. */
-  stored(knownUs: number): LateRange | undefined
-  /** Whether a late event of the process was accepted less than 5 s before `knownUs` or later: more may arrive. */
-  isPending(process: string, knownUs: number): boolean
-  /** Nothing waits to be read. */
-  isEmpty(): boolean
-  /** Call it after the range last returned by `stored` was read. */
-  settle(): void
-}
+export type LateEvents = ReturnType<typeof createLateEvents>
 
 export interface LateOnes {
   readonly marks: LateEvents
@@ -52,7 +41,7 @@ interface Late {
   readonly acceptedUs: number
 }
 
-export function createLateEvents(): LateEvents {
+export function createLateEvents() {
   const late = new Map<string, Late>()
   let taken: readonly (readonly [string, Late])[] = []
   let takenUs = 0
@@ -69,7 +58,8 @@ export function createLateEvents(): LateEvents {
         }
 
   return {
-    note(process, atUs, nowUs) {
+    /** Without a process: events of any, at that time or later. */
+    note(process: string | undefined, atUs: number, nowUs: number): void {
       const isNamed = process !== undefined && !late.has(ALL) && (late.size < MAX_PROCESSES || late.has(process))
       const name = isNamed ? process : ALL
       const toUs = process === undefined ? nowUs : atUs + 1
@@ -80,7 +70,8 @@ export function createLateEvents(): LateEvents {
       late.clear()
       late.set(ALL, whole)
     },
-    stored(knownUs) {
+    /** The range of all late events that are stored by now; everything accepted before `knownUs` is stored. */
+    stored(knownUs: number): LateRange | undefined {
       taken = [...late].filter(([, it]) => isSettled(it, knownUs) || it.firstUs + STREAM_US <= knownUs)
       takenUs = knownUs
       if (taken.length === 0) return undefined
@@ -90,10 +81,13 @@ export function createLateEvents(): LateEvents {
         toUs: Math.max(...taken.map(([, { toUs }]) => toUs)),
       }
     },
-    isPending: (process, knownUs) =>
+    /** Whether a late event of the process was accepted less than 5 s before `knownUs` or later: more may arrive. */
+    isPending: (process: string, knownUs: number): boolean =>
       [late.get(process), late.get(ALL)].some((it) => it !== undefined && !isSettled(it, knownUs)),
-    isEmpty: () => late.size === 0,
-    settle() {
+    /** Nothing waits to be read. */
+    isEmpty: (): boolean => late.size === 0,
+    /** Call it after the range last returned by `stored` was read. */
+    settle(): void {
       for (const [name, range] of taken) {
         if (late.get(name) !== range) continue
         if (isSettled(range, takenUs)) late.delete(name)

@@ -17,22 +17,7 @@ const START_US = 2e6
 /** Callers retry for some time after a blind stretch: half of its length, at most this. */
 const SETTLES_US = 30e6
 
-export interface Liveness {
-  /** All blind stretches, including a current one. */
-  blind(nowUs: number): readonly Blind[]
-  /** The last time the clock was set back, as this process noticed it. */
-  rewind(): Rewind | undefined
-  /** The times that it was set back during earlier processes. */
-  rewinds(): readonly Rewind[]
-  /**
-   * Call it before each judgement: notices a pause of the process, and a clock that was set back. Returns the time that
-   * it saw: a pause that begins before the next reading of the clock makes nothing late.
-   */
-  notice(): number
-  step(): Promise<void>
-  start(): Promise<void>
-  stop(): Promise<void>
-}
+export type Liveness = ReturnType<typeof createLiveness>
 
 export interface LivenessOptions {
   readonly store: WatchStore
@@ -47,7 +32,7 @@ export interface LivenessOptions {
   readonly log: Logger
 }
 
-export function createLiveness(options: LivenessOptions): Liveness {
+export function createLiveness(options: LivenessOptions) {
   const { store, nowUs, monotonicUs, accepts, coveredSinceUs, gapUs = GAP_US, log } = options
   let past: readonly Blind[] = []
   /** Events were accepted until then: as stored, and as known. */
@@ -86,6 +71,10 @@ export function createLiveness(options: LivenessOptions): Liveness {
     log.warn({ back_s: (untilUs - now) / 1e6 }, 'the clock was set back; watches are judged again from now on')
   }
 
+  /**
+   * Call it before each judgement: notices a pause of the process, and a clock that was set back. Returns the time that
+   * it saw: a pause that begins before the next reading of the clock makes nothing late.
+   */
   function notice(): number {
     if (Number.isNaN(aliveUs)) return nowUs()
     const now = readClocks()
@@ -123,12 +112,15 @@ export function createLiveness(options: LivenessOptions): Liveness {
   }
 
   return {
+    /** The last time the clock was set back, as this process noticed it. */
     rewind: () => rewind,
+    /** The times that it was set back during earlier processes. */
     rewinds: () => rewinds,
-    blind: (now) => (wasRefusing ? [...past, { fromUs: aliveUs, toUs: now }] : past),
+    /** All blind stretches, including a current one. */
+    blind: (now: number): readonly Blind[] => (wasRefusing ? [...past, { fromUs: aliveUs, toUs: now }] : past),
     notice,
     step: () => step(),
-    async start() {
+    async start(): Promise<void> {
       const known = await store.alive()
       past = known.blind
       rewinds = known.rewinds
@@ -149,7 +141,7 @@ export function createLiveness(options: LivenessOptions): Liveness {
         )
       }, TICK_MS)
     },
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer)
       if (!Number.isNaN(aliveUs) && accepts()) await step(true)
     },

@@ -46,26 +46,9 @@ export interface LateStarts {
   readonly trust: { -readonly [K in keyof Trust]: Trust[K] }
 }
 
-export interface Memory {
-  /** Without `lateness` all of them are trusted, including known ones. */
-  addMarks(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[]
-  addExceptions(exceptions: readonly KnownException[]): void
-  addNewestStarts(starts: readonly NewestStart[]): void
-  addFormerStarts(marks: readonly KnownMark[]): void
-  /** Marks before this time may be missing, of these processes or of all. */
-  noteCompleteFrom(us: number, processes?: readonly string[]): void
-  completeFromUs(process: string, meta: string): number
-  series(): Iterable<Series>
-  seriesOf(process: string): readonly Series[]
-  /** A number that changes with every new event of one process or of any. */
-  versionOf(process: string | undefined): number
-  /** Forgets the marks of all others; their exceptions stay. */
-  keepMarksOf(processes: ReadonlySet<string>): void
-  /** Drops what no rule needs. Called after an evaluation, so that every mark is evaluated once. */
-  trim(forgetBeforeUs: number): void
-}
+export type Memory = ReturnType<typeof createMemory>
 
-export function createMemory(): Memory {
+export function createMemory() {
   const byProcess = new Map<string, Series[]>()
   /** Never repeats, even after a process was dropped. */
   const versions = new Map<string, number>()
@@ -94,7 +77,8 @@ export function createMemory(): Memory {
   }
 
   return {
-    addMarks(marks, lateness) {
+    /** Without `lateness` all of them are trusted, including known ones. */
+    addMarks(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[] {
       const late = new Map<string, LateStarts>()
       const bySeries = new Map<Series, WatchMark[]>()
       for (const { process, meta, ...known } of marks) {
@@ -132,14 +116,14 @@ export function createMemory(): Memory {
       }
       return [...late.values()]
     },
-    addExceptions(exceptions) {
+    addExceptions(exceptions: readonly KnownException[]): void {
       for (const { process, meta, ...exception } of exceptions) {
         const series = at(process, meta)
         series.lastUs = Math.max(series.lastUs, exception.atUs)
         if (insert(series.exceptions, exception, compareExceptions)) touch(process)
       }
     },
-    addNewestStarts(starts) {
+    addNewestStarts(starts: readonly NewestStart[]): void {
       for (const { process, meta, atUs } of starts) {
         const series = at(process, meta)
         series.newestStartUs = Math.max(series.newestStartUs, atUs)
@@ -147,19 +131,24 @@ export function createMemory(): Memory {
         touch(process)
       }
     },
-    addFormerStarts(marks) {
+    addFormerStarts(marks: readonly KnownMark[]): void {
       for (const { process, meta, mark, atUs } of marks)
         if (mark === 'start') at(process, meta).formerStartsUs.push(atUs)
     },
-    noteCompleteFrom(us, processes) {
+    /** Marks before this time may be missing, of these processes or of all. */
+    noteCompleteFrom(us: number, processes?: readonly string[]): void {
       const concerned = processes?.flatMap((process) => byProcess.get(process) ?? []) ?? all()
       for (const series of concerned) series.completeFromUs = Math.max(series.completeFromUs, us)
     },
-    completeFromUs: (process, meta) => byProcess.get(process)?.find((it) => it.meta === meta)?.completeFromUs ?? 0,
+    completeFromUs: (process: string, meta: string): number =>
+      byProcess.get(process)?.find((it) => it.meta === meta)?.completeFromUs ?? 0,
     series: all,
-    seriesOf: (process) => byProcess.get(process) ?? [],
-    versionOf: (process) => (process === undefined ? version : (versions.get(process) ?? 0)),
-    keepMarksOf(processes) {
+    seriesOf: (process: string): readonly Series[] => byProcess.get(process) ?? [],
+    /** A number that changes with every new event of one process or of any. */
+    versionOf: (process: string | undefined): number =>
+      process === undefined ? version : (versions.get(process) ?? 0),
+    /** Forgets the marks of all others; their exceptions stay. */
+    keepMarksOf(processes: ReadonlySet<string>): void {
       for (const [process, list] of [...byProcess]) {
         if (processes.has(process)) continue
         byProcess.delete(process)
@@ -172,7 +161,8 @@ export function createMemory(): Memory {
         if (!byProcess.has(process)) versions.delete(process)
       }
     },
-    trim(forgetBeforeUs) {
+    /** Drops what no rule needs. Called after an evaluation, so that every mark is evaluated once. */
+    trim(forgetBeforeUs: number): void {
       for (const [process, list] of byProcess) {
         const kept = list.filter(({ lastUs }) => lastUs >= forgetBeforeUs)
         if (kept.length === 0) {

@@ -8,9 +8,10 @@ import { iso, minute } from '../conditions/wording.ts'
 import { heldUntilUs } from '../maintenance.ts'
 import { createId } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Channel, NewNotification, NotificationBody, UnjudgedNotice } from '../storage/watch-store.ts'
+import type { Channel, NewNotification, UnjudgedNotice } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { AccountState } from './account-state.ts'
+import { plainBody } from './describe-alert.ts'
 import { concerned, type createGaps, type Gap } from './gaps.ts'
 
 const AFTER_US = 600e6
@@ -82,8 +83,7 @@ export function createNotices(options: NoticesOptions) {
       if (now - sinceUs < AFTER_US + delayUs(channel)) return []
       const watches = [...new Set(mine.map(({ watch }) => watch))]
       const summary = `${namesOf(watches)} could not be judged since ${minute(sinceUs)}: ${reason}`
-      const body = bodyOf({ type: 'watches.unjudged', id, watches, sinceUs, summary })
-      return [{ id: createId('msg'), channel: channel.id, body }]
+      return [{ id: createId('msg'), channel: channel.id, body: bodyOf(id, watches, summary, sinceUs) }]
     })
     if (notifications.length === 0) return
     notices?.set(account, await store.noteUnjudged(known, notifications, now))
@@ -105,8 +105,7 @@ export function createNotices(options: NoticesOptions) {
           ? `The watches that could not be judged since ${minute(sinceUs)} were removed or paused`
           : `${namesOf(watches)} ${watches.length > 1 ? 'are' : 'is'} judged again since ${minute(untilUs)}, ` +
             `and could not be since ${minute(sinceUs)}`
-      const body = bodyOf({ type: 'watches.judged', id, watches, sinceUs, untilUs, summary })
-      return { id: createId('msg'), channel, body }
+      return { id: createId('msg'), channel, body: bodyOf(id, watches, summary, sinceUs, untilUs) }
     })
     await store.noteJudged(account, notifications, nowUs())
     notices?.delete(account)
@@ -114,33 +113,17 @@ export function createNotices(options: NoticesOptions) {
     options.onChanged?.()
   }
 
-  interface Notice {
-    readonly type: 'watches.unjudged' | 'watches.judged'
-    readonly id: string
-    readonly watches: readonly StoredWatch[]
-    readonly sinceUs: number
-    readonly untilUs?: number
-    readonly summary: string
-  }
-
-  function bodyOf({ type, id, watches, sinceUs, untilUs, summary }: Notice): NotificationBody {
-    const [first] = watches
-    const isOne = watches.length === 1
-    return {
-      type,
-      timestamp: iso(nowUs()),
-      data: {
-        id,
-        watch: isOne ? { id: first!.id, name: first!.spec.name } : { id: '', name: namesOf(watches) },
-        watches: watches.map((watch) => ({ id: watch.id, name: watch.spec.name })),
-        condition: null,
-        process: isOne ? first!.spec.process : '',
-        ...{ meta: null, uid: null, since: iso(sinceUs), started_at: null },
-        resolved_at: untilUs === undefined ? null : iso(untilUs),
-        ...{ ended_by: null, exception: null, usual_ms: null, summary, url: `${publicUrl()}/#/watches` },
-      },
-      facts: [['Watches', watches.map(({ spec }) => spec.name).join(', ')]],
+  /** `untilUs`: they are judged again. */
+  function bodyOf(id: string, watches: readonly StoredWatch[], summary: string, sinceUs: number, untilUs?: number) {
+    const all = watches.map((watch) => ({ id: watch.id, name: watch.spec.name }))
+    const data = {
+      ...{ id, summary, url: `${publicUrl()}/#/watches`, since: iso(sinceUs), watches: all },
+      watch: all.length === 1 ? all[0]! : { id: '', name: namesOf(watches) },
+      process: watches.length === 1 ? watches[0]!.spec.process : '',
+      resolved_at: untilUs === undefined ? null : iso(untilUs),
     }
+    const type = untilUs === undefined ? 'watches.unjudged' : 'watches.judged'
+    return plainBody(type, nowUs(), data, [['Watches', all.map(({ name }) => name).join(', ')]])
   }
 
   async function check(): Promise<void> {

@@ -10,6 +10,7 @@ import {
 import { KINDS } from '../channels/kinds.ts'
 import { isHidden, keptElsewhere, membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'
 import { spanFaults } from '../conditions/span.ts'
+import { iso } from '../conditions/wording.ts'
 import type { Channel } from '../storage/watch-store.ts'
 
 const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+\.[^\s@<>()[\],;:"\\]+$/
@@ -90,10 +91,10 @@ export function answerChannel(channel: Channel, isViewer = false): ChannelAnswer
     delay,
     state: state !== 'ok' ? state : last === null ? 'untested' : last.ok ? 'delivered' : 'failing',
     last: last && {
-      at: new Date(last.atUs / 1000).toISOString(),
+      at: iso(last.atUs),
       ok: last.ok,
       detail: isViewer ? statusOf(last.detail) : last.detail,
     },
-    created_at: new Date(createdUs / 1000).toISOString(),
+    created_at: iso(createdUs),
   }
 }

@@ -1,6 +1,7 @@
 // Lists an account's alerts and the checks that cannot be judged; acknowledges alerts and resolves them by hand.
 import { Problem } from '../../problem.ts'
 import type { Alert as AlertAnswer, AlertPage, Unjudged } from '../../wire/alerts.ts'
+import { iso } from '../conditions/wording.ts'
 import { pathOf, toEnd } from '../evaluate/describe-alert.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert } from '../storage/watch-store.ts'
@@ -16,8 +17,7 @@ export interface ManageAlertsOptions {
 
 export type ManageAlerts = ReturnType<typeof createManageAlerts>
 
-const time = (us: number): string => new Date(us / 1000).toISOString()
-const maybeTime = (us: number | null): string | null => (us === null ? null : time(us))
+const maybeTime = (us: number | null): string | null => (us === null ? null : iso(us))
 
 const ended = () => new Problem('alert_ended', 'Only an alert that still fires can be acknowledged.')
 
@@ -34,11 +34,11 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
       meta: alert.meta,
       uid: alert.uid,
       started_at: maybeTime(alert.startedUs),
-      since: time(alert.sinceUs),
+      since: iso(alert.sinceUs),
       resolved_at: maybeTime(alert.resolvedUs),
       ended_by: alert.endedBy,
       notified_at: maybeTime(alert.notifiedUs),
-      acknowledged: alert.acked && { by: alert.acked.by, at: time(alert.acked.atUs) },
+      acknowledged: alert.acked && { by: alert.acked.by, at: iso(alert.acked.atUs) },
       summary: alert.summary,
       path: pathOf(alert),
     }))

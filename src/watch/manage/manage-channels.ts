@@ -12,6 +12,7 @@ import type { Deliver } from '../delivery/deliver.ts'
 import { DeliveryError } from '../delivery/delivery-error.ts'
 import type { Mailer } from '../delivery/mailer.ts'
 import { createTokens } from '../delivery/tokens.ts'
+import { plainBody } from '../evaluate/describe-alert.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { NO_SETTINGS } from '../storage/rows.ts'
@@ -141,26 +142,7 @@ const isLeft = ({ state, confirm }: Channel, enabled: boolean | undefined): bool
   enabled === true && state === 'disabled' && confirm !== null
 
 const testBody = ({ id, name }: Channel, nowUs: number, publicUrl: string): NotificationBody => {
-  const now = new Date(nowUs / 1000).toISOString()
-  return {
-    type: 'test',
-    timestamp: now,
-    data: {
-      id,
-      watch: { id: '', name },
-      condition: 'failed',
-      process: 'test',
-      meta: null,
-      uid: null,
-      since: now,
-      started_at: null,
-      resolved_at: null,
-      ended_by: null,
-      exception: null,
-      usual_ms: null,
-      summary: `This is a test of the channel ${name}`,
-      url: publicUrl,
-    },
-    facts: [['Channel', name]],
-  }
+  const summary = `This is a test of the channel ${name}`
+  const data = { id, watch: { id: '', name }, condition: 'failed', process: 'test', summary, url: publicUrl } as const
+  return plainBody('test', nowUs, data, [['Channel', name]])
 }

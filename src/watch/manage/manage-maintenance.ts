@@ -3,6 +3,7 @@ import { type Fault, Problem } from '../../problem.ts'
 import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from '../../wire/maintenance.ts'
 import { cronFaults } from '../conditions/cron-faults.ts'
 import { spanFaults } from '../conditions/span.ts'
+import { iso } from '../conditions/wording.ts'
 import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../maintenance.ts'
 import { createId } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
@@ -27,8 +28,8 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
       to: spec.to,
       repeat: spec.repeat,
       active: untilUs !== undefined,
-      until: untilUs === undefined || !Number.isFinite(untilUs) ? null : time(untilUs),
-      created_at: time(createdUs),
+      until: untilUs === undefined || !Number.isFinite(untilUs) ? null : iso(untilUs),
+      created_at: iso(createdUs),
     }
   }
 
@@ -36,7 +37,7 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
     list: async (account: string): Promise<Answer[]> => (await store.maintenances(account)).map(answer),
     show: async (account: string, id: string) => answer(await find(account, id)),
     async create(account: string, body: CreateMaintenance): Promise<Answer> {
-      const begins = body.repeat == null ? { from: body.from ?? time(nowUs()) } : {}
+      const begins = body.repeat == null ? { from: body.from ?? iso(nowUs()) } : {}
       const spec = toSpec({ ...body, ...begins })
       const maintenance = { id: createId('mnt'), account, spec, createdUs: nowUs() }
       if (!(await store.addMaintenance(maintenance, MAINTENANCES_MAX)))
@@ -53,8 +54,6 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
     },
   }
 }
-
-const time = (us: number): string => new Date(us / 1000).toISOString()
 
 function missing(): never {
   throw new Problem('not_found', 'The account has no maintenance with this id.')

@@ -2,6 +2,7 @@
 import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
+import { iso } from '../conditions/wording.ts'
 import { notificationsOf, toEnd } from '../evaluate/describe-alert.ts'
 import type { Gap } from '../evaluate/gaps.ts'
 import { createId, createToken } from '../random-id.ts'
@@ -62,7 +63,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, o
       ...spec,
       channels: [...channels],
       paused_until: paused_until === null ? null : new Date(paused_until).toISOString(),
-      created_at: new Date(createdUs / 1000).toISOString(),
+      created_at: iso(createdUs),
       state: stateOf(watch, firing),
       badge: badge === null ? null : `/badge/${badge}`,
     }

@@ -4,7 +4,6 @@
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
 import type { SilentNode } from '../evaluate/gaps.ts'
-import type { EventHint } from '../evaluate/hint-book.ts'
 import type { LateEvent } from '../evaluate/late-events.ts'
 import { createToken } from '../random-id.ts'
 import { createHintNotes } from './hint-notes.ts'
@@ -65,31 +64,9 @@ interface KnownNode {
   readonly report: NodeReport
 }
 
-export interface Presence {
-  isOnDuty(): boolean
-  /** Nodes that are silent and not forgotten yet, with the times of their last heartbeats. */
-  silent(): SilentNode[]
-  /** Over all nodes: events before it are stored. */
-  oldestUnstoredUs(): Unstored
-  /** Whether any node accepts events, and since when there has always been one. */
-  accepts(): boolean
-  coveredSinceUs(): number
-  /** The report of the node on duty; undefined if no node is on duty. */
-  round(): NodeReport['round']
-  /** When a node was last known to be on duty. */
-  roundUs(): number
-  noteLate(event: LateEvent): void
-  noteHint(hint: EventHint): void
-  noteChanged(account: string): void
-  step(): Promise<void>
-  start(): Promise<void>
-  /** Ends the duty and hands the lease over. */
-  stop(): Promise<void>
-  /** Call it when nothing is shipped any more: with empty spools the others need not wait for this node. */
-  leave(): Promise<void>
-}
+export type Presence = ReturnType<typeof createPresence>
 
-export function createPresence(options: PresenceOptions): Presence {
+export function createPresence(options: PresenceOptions) {
   const { database, node, nowUs, monotonicUs, log } = options
   const holder = createToken()
   let nodes: readonly KnownNode[] = []
@@ -255,13 +232,18 @@ export function createPresence(options: PresenceOptions): Presence {
 
   return {
     isOnDuty,
-    silent,
-    oldestUnstoredUs: () => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
-    accepts: () => acceptance().length > 0,
-    coveredSinceUs: () => Math.min(nowUs(), ...acceptance()),
-    round: () => (isOnDuty() ? options.round() : onDuty()?.report.round),
-    roundUs: () => roundUs,
-    noteLate({ atUs, ...subject }) {
+    /** Nodes that are silent and not forgotten yet, with the times of their last heartbeats. */
+    silent: (): SilentNode[] => silent(),
+    /** Over all nodes: events before it are stored. */
+    oldestUnstoredUs: (): Unstored => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
+    /** Whether any node accepts events, and since when there has always been one. */
+    accepts: (): boolean => acceptance().length > 0,
+    coveredSinceUs: (): number => Math.min(nowUs(), ...acceptance()),
+    /** The report of the node on duty; undefined if no node is on duty. */
+    round: (): NodeReport['round'] => (isOnDuty() ? options.round() : onDuty()?.report.round),
+    /** When a node was last known to be on duty. */
+    roundUs: (): number => roundUs,
+    noteLate({ atUs, ...subject }: LateEvent): void {
       const key = JSON.stringify(subject)
       const known = late.get(key)?.range
       if (known === undefined && late.size >= REPORTED_MAX) return
@@ -269,15 +251,16 @@ export function createPresence(options: PresenceOptions): Presence {
       late.set(key, { range: { ...subject, fromUs, toUs }, times: 0 })
     },
     noteHint: hints.note,
-    noteChanged(account) {
+    noteChanged(account: string): void {
       if (changed.size < REPORTED_MAX) changed.set(account, { times: 0 })
     },
     step,
-    async start() {
+    async start(): Promise<void> {
       run()
       await running
     },
-    async stop() {
+    /** Ends the duty and hands the lease over. */
+    async stop(): Promise<void> {
       isStopping = true
       clearTimeout(timer)
       await running
@@ -286,7 +269,8 @@ export function createPresence(options: PresenceOptions): Presence {
       await ending
       if (token !== undefined) await database.write(() => releaseLease(token)).catch(() => {}) // it expires
     },
-    async leave() {
+    /** Call it when nothing is shipped any more: with empty spools the others need not wait for this node. */
+    async leave(): Promise<void> {
       const { points, exceptions } = options.oldestUnstoredUs()
       if (points !== undefined || exceptions !== undefined) return
       await database.write(() => forgetNode(node)).catch(() => {}) // otherwise the others wait for it

@@ -2,7 +2,7 @@
 import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
-import { createEvaluator, type Evaluator, type EvaluatorOptions } from '../evaluate/evaluator.ts'
+import { createEvaluator, type EvaluatorOptions } from '../evaluate/evaluator.ts'
 import type { Gap, SilentNode } from '../evaluate/gaps.ts'
 import type { EventHint } from '../evaluate/hint-book.ts'
 import type { LateEvent } from '../evaluate/late-events.ts'
@@ -15,19 +15,14 @@ export type DutyOptions = Omit<EvaluatorOptions, 'liveness' | 'onChanged'> &
   Omit<OutboxOptions, 'log'> &
   Omit<LivenessOptions, 'log'>
 
-type Shared = 'expectLate' | 'hint' | 'hintAll' | 'hurry' | 'unknown' | 'gaps' | 'unjudged' | 'lastRoundUs'
-
-export interface Duty extends Pick<Evaluator, Shared> {
-  start(): Promise<void>
-  stop(): Promise<void>
-}
+export type Duty = ReturnType<typeof createDuty>
 
 /**
  * The work that exactly one node does: it evaluates the watches and delivers the notifications.
  *   start: liveness first, because it measures how long no event was accepted; then evaluation and delivery.
  *   stop:  evaluation → delivery (finishes those in flight) → liveness, whose last heartbeat limits the downtime.
  */
-export function createDuty(options: DutyOptions): Duty {
+export function createDuty(options: DutyOptions) {
   const outbox = createOutbox(options)
   const liveness = createLiveness(options)
   const evaluator = createEvaluator({
@@ -88,7 +83,7 @@ const UNJUDGED_MAX = 200
 export interface SharedNodeOptions
   extends Pick<PresenceOptions, 'node' | 'nowUs' | 'monotonicUs' | 'accepts' | 'oldestUnstoredUs' | 'log'> {
   readonly database: SqlDatabase
-  createDuty(parts: Pick<DutyOptions, 'store' | 'accepts' | 'oldestUnstoredUs'> & Partial<DutyOptions>): Duty
+  createDuty(parts: Pick<DutyOptions, 'store'> & Partial<DutyOptions>): Duty
 }
 
 export function createSharedNode({ createDuty, ...options }: SharedNodeOptions): WatchNode {
@@ -111,14 +106,7 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     async takeDuty(token) {
       const { accepts, coveredSinceUs, oldestUnstoredUs, silent, isOnDuty } = presence
       const store = createWatchStore(fenced(database, token))
-      const mine = createDuty({
-        store,
-        accepts,
-        coveredSinceUs,
-        oldestUnstoredUs,
-        silent,
-        mayDeliver: isOnDuty,
-      })
+      const mine = createDuty({ store, accepts, coveredSinceUs, oldestUnstoredUs, silent, mayDeliver: isOnDuty })
       await mine.start()
       duty = mine
       return async () => {

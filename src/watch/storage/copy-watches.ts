@@ -18,25 +18,14 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
       .query<Row, []>(`SELECT * FROM ${table} ORDER BY 1`)
       .all()
       .map(({ seq: _, ...row }) => row)
-  const copyTable = (table: string, rows: readonly Row[]) => copyRows(postgres, table, rows)
-  const copyOwn = (table: string) =>
-    copyTable(
-      table,
-      rowsOf(table).filter(({ account }) => accounts.has(account!)),
-    )
-  const copied = {
-    channel: await copyOwn('channel'),
-    watch: await copyOwn('watch'),
-    alert: await copyOwn('alert'),
-  }
-  const alerts = rowsOf('alert').filter(({ account }) => accounts.has(account!))
-  const ids = new Set(alerts.map(({ id }) => id!))
-  await copyTable(
-    'incident',
-    rowsOf('incident').filter(({ alert }) => ids.has(alert!)),
-  )
-  for (const table of ['maintenance', 'outbox', 'progress', 'unjudged']) await copyOwn(table)
-  for (const table of ['blind', 'set_back']) await copyTable(table, rowsOf(table))
+  const isOwn = ({ account }: Row) => accounts.has(account!)
+  const copy = (table: string, isCopied: (row: Row) => boolean = isOwn) =>
+    copyRows(postgres, table, rowsOf(table).filter(isCopied))
+  const copied = { channel: await copy('channel'), watch: await copy('watch'), alert: await copy('alert') }
+  const alerts = new Set(rowsOf('alert').flatMap((row) => (isOwn(row) ? [row.id!] : [])))
+  await copy('incident', ({ alert }) => alerts.has(alert!))
+  for (const table of ['maintenance', 'outbox', 'progress', 'unjudged']) await copy(table)
+  for (const table of ['blind', 'set_back']) await copy(table, () => true)
   const alive = db.query<{ alive_us: number }, []>('SELECT alive_us FROM alive').get()
   if (alive !== null)
     await postgres.write(function* () {

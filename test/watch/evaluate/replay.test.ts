@@ -300,6 +300,19 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
             back: { at: 668, by: 685 },
           },
         ],
+        // a failure arrives late, just before the clock is set back
+        [
+          {
+            ...{ ...CALM, hangs: 9, fails: 4, drags: 11, lateBy: 15 },
+            downs: [
+              { at: 64, for: 7, how: 'kill' },
+              { at: 222, for: 3, how: 'kill' },
+              { at: 595, for: 25, how: 'kill' },
+              { at: 1200, for: 9, how: 'pause' },
+            ],
+            back: { at: 329, by: 160 },
+          },
+        ],
         // set back by ten minutes shortly after everything broke, and with everything healthy
         [{ ...CALM, diesAt: 900, hangs: 14, fails: 14, back: { at: 910, by: 600 } }],
         [{ ...CALM, diesAt: 700, hangs: 10, fails: 10, back: { at: 910, by: 600 } }],
