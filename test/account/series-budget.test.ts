@@ -20,53 +20,6 @@ function open(max: number, path?: string) {
 }
 
 describe('a budget', () => {
-  test('counts each process, meta and metric name once, and marks as one', () => {
-    const { admit, use } = open(100)
-    expect(use('a')).toEqual({ used: 0, max: 100 })
-    for (let i = 0; i < 3; i++) {
-      admit('a', 'p', 'm', undefined)
-      admit('a', 'p', '', undefined)
-      admit('a', 'p', 'm', ['x', 'y'])
-      admit('a', 'p', '', ['x'])
-      admit('a', 'q', 'm', ['y', 'x', 'x'])
-    }
-    expect(use('a')).toEqual({ used: 7, max: 100 })
-    expect(use('b').used).toBe(0)
-  })
-
-  test('admits a request whole or not at all', () => {
-    const { admit, use } = open(5)
-    expect(admit('a', 'p', '', ['1', '2', '3'])).not.toBe('spent')
-    expect(admit('a', 'p', '', ['3', '4', '5', '6'])).toBe('spent')
-    expect(use('a').used).toBe(3)
-    expect(admit('a', 'p', '', ['3', '4', '5'])).not.toBe('spent')
-    expect(use('a').used).toBe(5)
-  })
-
-  test('always admits known series and refuses the first series beyond the limit', () => {
-    const { admit } = open(2)
-    expect(admit('a', 'p', '', undefined)).not.toBe('spent')
-    expect(admit('a', 'p', '', ['x'])).not.toBe('spent')
-    expect(admit('a', 'q', '', undefined)).toBe('spent')
-    expect(admit('a', 'p', '', ['y'])).toBe('spent')
-    expect(admit('a', 'p', '', ['x', 'y'])).toBe('spent')
-    expect(admit('a', 'p', '', undefined)).not.toBe('spent')
-    expect(admit('a', 'p', '', ['x'])).not.toBe('spent')
-    expect(admit('b', 'q', '', undefined)).not.toBe('spent')
-  })
-
-  test('distinguishes process, meta and name wherever their boundary is', () => {
-    const { admit, use } = open(100)
-    admit('a', 'pm', '', undefined)
-    admit('a', 'p', 'm', undefined)
-    admit('a', 'p', 'm', ['n'])
-    admit('a', 'p', 'mn', undefined)
-    admit('a', 'p', '', ['m'])
-    admit('a', 'p', '', ['ab'])
-    admit('a', 'p', '', ['a', 'b'])
-    expect(use('a').used).toBe(8)
-  })
-
   test('of 0 has no limit and costs nothing', () => {
     const { admit, use, database } = open(0)
     for (let i = 0; i < 100; i++) expect(admit('a', `p${i}`, '', undefined)).not.toBe('spent')

@@ -65,22 +65,6 @@ test('finds random sets of refused events of a large batch within the bound', ()
   )
 })
 
-test.each([
-  [1, (i: number) => i === 3210],
-  [5, (i: number) => i % 1000 === 999],
-  [50, (i: number) => i % 100 === 37],
-  [2500, (i: number) => i % 2 === 0],
-  [5000, () => true],
-])('%i refused of 5,000 stay within 2k·⌈log₂N⌉+1 requests', (k, isBad) => {
-  const bad = new Set(Array.from({ length: 5000 }, (_, i) => i).filter(isBad))
-  expect(bad.size).toBe(k)
-  expectExact(5000, bad)
-})
-
-test('a completely refused batch costs little more than a request per event', () => {
-  expect(expectExact(5000, new Set(Array(5000).keys())).requests).toBeLessThan(5050)
-})
-
 test('a request never weighs more than the limit unless it is a single event', () => {
   const bisection = createBisection([3, 3, 3, 20, 1, 1], 7)
   const spans: [number, number][] = []
@@ -94,48 +78,4 @@ test('a request never weighs more than the limit unless it is a single event', (
     [3, 4],
     [4, 6],
   ])
-})
-
-test('splits what is too large in halves and keeps the smaller limit for the rest', () => {
-  const bisection = createBisection(Array(100).fill(1), 1000)
-  expect(bisection.tooLarge()).toBeUndefined()
-  expect(bisection.next()).toEqual({ from: 0, to: 50 })
-  expect(bisection.tooLarge()).toBeUndefined()
-  const lengths: number[] = []
-  for (let span = bisection.next(); span; span = bisection.next()) {
-    lengths.push(span.to - span.from)
-    bisection.stored()
-  }
-  expect(lengths).toEqual([25, 25, 25, 25])
-  expect(bisection.maxWeight).toBe(25)
-})
-
-test('decides a single event that is too large and continues with the rest', () => {
-  const bisection = createBisection([50, 1], 1000)
-  expect(bisection.tooLarge()).toBeUndefined()
-  expect(bisection.tooLarge()).toBe(0)
-  expect(bisection.next()).toEqual({ from: 1, to: 2 })
-})
-
-test('sends again only events that were put back', () => {
-  const bisection = createBisection(Array(8).fill(1), 1000)
-  const bad = new Set([2, 3, 6])
-  const refused: number[] = []
-  const asked: number[] = []
-  const run = (isBad: (i: number) => boolean) => {
-    for (let span = bisection.next(); span; span = bisection.next()) {
-      const indexes = Array.from({ length: span.to - span.from }, (_, i) => span.from + i)
-      asked.push(...indexes)
-      if (indexes.some(isBad)) {
-        const single = bisection.refused()
-        if (single !== undefined) refused.push(single)
-      } else bisection.stored()
-    }
-  }
-  run((i) => bad.has(i))
-  expect(refused).toEqual([2, 3, 6])
-  bisection.putBack(refused)
-  asked.length = 0
-  run(() => false)
-  expect(asked.sort()).toEqual([2, 3, 6])
 })

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { chmodSync, copyFileSync, existsSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
@@ -206,46 +206,6 @@ test('refuses a damaged file with instructions and never replaces it with an emp
     )
     expect(statSync(path).size).toBe(size)
   }
-})
-
-test('the files are private, whatever the mode of the directory and the process that created them', () => {
-  const mask = process.umask(0o000)
-  try {
-    const path = freshPath()
-    const modes = () => ['', '-wal'].map((suffix) => (statSync(path + suffix).mode & 0o777).toString(8))
-    const dead = open(path)
-    dead.bury([letter('r')])
-    expect(modes()).toEqual(['600', '600'])
-    expect(existsSync(`${path}-shm`)).toBe(false) // 32 KiB that a full disk does not have
-    dead.close()
-    chmodSync(path, 0o644)
-    const again = open(path)
-    expect(modes()).toEqual(['600', '600'])
-    again.close()
-  } finally {
-    process.umask(mask)
-  }
-})
-
-test('every change has reached the main file when it returns, so a damaged WAL loses nothing', () => {
-  const path = freshPath()
-  const dead = open(path)
-  const heldByCopy = () => {
-    const copy = freshPath()
-    copyFileSync(path, copy)
-    const copied = open(copy)
-    const held = copied.list('alice', { limit: 10 }).map(({ record }) => record)
-    copied.close()
-    return held
-  }
-  dead.bury([letter('a'), letter('b')])
-  expect(statSync(`${path}-wal`).size).toBe(0)
-  expect(heldByCopy()).toEqual(['b', 'a'])
-  dead.remove('alice', dead.list('alice', { limit: 1 })[0]!.id)
-  expect(heldByCopy()).toEqual(['a'])
-  dead.removeAccount('alice')
-  expect(heldByCopy()).toEqual([])
-  dead.close()
 })
 
 describe('the version of the file', () => {

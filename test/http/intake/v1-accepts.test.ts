@@ -39,6 +39,8 @@ describe('each kind', () => {
       meta: 'eu',
       uid: 'run_1-a',
     })
+    expect(await accepted('/v1/end', { process: 'p', failed: false })).not.toHaveProperty('failed')
+    expect(await accepted('/v1/end', { process: 'p', failed: true })).toHaveProperty('failed', true)
   })
 
   test('metrics in their three forms and mixed', async () => {
