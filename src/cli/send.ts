@@ -1,12 +1,12 @@
 // `stint start|end|metric|exception`: one event from a shell. An event that Stint does not take now is kept and sent
 // later, with exit code 0: a script must not fail because Stint is away.
 import { systemClock } from '../clock.ts'
+import { endOfText } from '../wire/text-tail.ts'
 import { readCliConfig } from './config.ts'
 import { startFlush } from './exec/flush.ts'
 import { formatUs } from './exec/job-events.ts'
 import { openPendingEvents } from './exec/pending-events.ts'
 import { type OutgoingEvent, sendEvent } from './exec/send-event.ts'
-import { createTextTail } from './exec/tee-stderr.ts'
 import { CliError, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
@@ -51,7 +51,7 @@ export function register(program: Program, io: Io): void {
   command('exception', 'send the text of an exception', 'uid of the run that it belongs to')
     .argument('[text]', 'default: standard input, of which the last 15,000 characters are sent')
     .action(async (process: string, text: string | undefined, options: Options) => {
-      const exception = text ?? endOf(await io.readStdin())
+      const exception = text ?? endOfText(await io.readStdin(), EXCEPTION_CODE_POINTS)
       if (exception.trim() === '') throw new CliError('the text of the exception is empty: nothing was sent')
       await send('exception', { process, ...options, exception }, io)
     })
@@ -66,12 +66,6 @@ function parseItem(text: string, others: Items = {}): Items {
     throw invalidArgument('Expected NAME=VALUE with a finite number, such as rows=120.')
   if (Object.hasOwn(others, name)) throw invalidArgument(`The metric ${JSON.stringify(name)} is named twice.`)
   return { ...others, [name]: Number(value) }
-}
-
-function endOf(text: string): string {
-  const tail = createTextTail(EXCEPTION_CODE_POINTS)
-  tail.push(new TextEncoder().encode(text))
-  return tail.text()
 }
 
 /** `onValid` is called unless the event is refused. Throws CliError if it is refused or lost. */

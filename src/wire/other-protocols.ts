@@ -119,8 +119,8 @@ export const EXPORT_METRICS = describe(
 const PING_DESCRIPTION =
   'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ' +
   'ended; `/start`: it has begun; `/fail` or ' +
-  'another exit code: it has failed, with the body as exception; `/log`: accepted and not kept. `rid` tells ' +
-  'overlapping runs apart.'
+  'another exit code: it has failed, with the end of the body as exception; `/log`: accepted and not kept. `rid` ' +
+  'tells overlapping runs apart. A body may have 8 MiB.'
 
 const describePing = <const M extends 'GET' | 'POST'>(method: M) =>
   defineRoute(`${method} /ping/*` as const, {

@@ -3,8 +3,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Clock } from '../../clock.ts'
+import { createTextTail } from '../../wire/text-tail.ts'
 import { StartFailure, startCommand } from './start-command.ts'
-import { createTee, createTextTail } from './tee-stderr.ts'
+import { createTee } from './tee-stderr.ts'
 
 export interface Ending {
   /**

@@ -8,15 +8,16 @@ import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolRefusal } from '../../spool/spool.ts'
-import { bodyTooLarge, MAX_BODY_BYTES } from '../../wire/events.ts'
+import { bodyTooLarge, MAX_BATCH_BYTES } from '../../wire/events.ts'
 import { PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
+import { createTextTail, endOfText } from '../../wire/text-tail.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
+import { isSmall } from '../intake/body-budget.ts'
 import { SPOOL_REFUSALS } from '../intake/intake-gate.ts'
 import type { LimitBadKeys } from '../intake/rate-limit.ts'
-import { readCounted } from '../intake/read-body.ts'
 
 export interface PingDeps extends BatchDeps {
   findKey(secret: string): FoundKey | undefined
@@ -65,7 +66,7 @@ export function pingRoutes(deps: PingDeps) {
         return hasBegun ? [{ kind: 'end', ...run }] : [start, { kind: 'end', ...run }]
       case 'fail': {
         const how = exitCode === undefined ? 'failed' : `exited with code ${exitCode}`
-        const exception = tail([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'))
+        const exception = endOfText([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'), MAX_EXCEPTION)
         const end: Body[] = [
           { kind: 'exception', ...run, exception },
           { kind: 'end', ...run, failed: true },
@@ -83,10 +84,7 @@ export function pingRoutes(deps: PingDeps) {
     if (ping === undefined) throw new Problem('not_found', 'The ping address does not exist.')
     const account = admit(request, ping.token)
     const uid = (searchParams.get('rid') ?? '').toLowerCase()
-    const said = await deps.bodies.during(account, async (reserve) => {
-      if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
-      return new TextDecoder().decode(await readCounted(request, MAX_BODY_BYTES, reserve))
-    })
+    const said = await readEnd(request)
     const run = JSON.stringify([account, ping.process, uid])
     const hasBegun = open.has(run) || uid !== ''
     await append(toBodies(ping, uid, said, hasBegun), account)
@@ -128,10 +126,19 @@ export function pingRoutes(deps: PingDeps) {
     .head(PING_BY_GET.path, ({ request }) => accept(request), { detail: { hide: true } })
 }
 
-/** The end of a log says why it failed. */
-function tail(text: string): string {
-  const characters = [...text.toWellFormed()]
-  return characters.length <= MAX_EXCEPTION ? characters.join('') : characters.slice(-MAX_EXCEPTION).join('')
+/** The end of a log says why it failed; the rest is read and dropped. Throws Problem `body_too_large`. */
+async function readEnd(request: Request): Promise<string> {
+  const { headers, body } = request
+  if (body === null || isSmall(request)) return await request.text()
+  if (Number(headers.get('content-length') ?? 0) > MAX_BATCH_BYTES) throw bodyTooLarge(MAX_BATCH_BYTES)
+  const end = createTextTail(MAX_EXCEPTION)
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > MAX_BATCH_BYTES) throw bodyTooLarge(MAX_BATCH_BYTES)
+    end.push(chunk)
+  }
+  return end.text()
 }
 
 // Reads a ping address.

@@ -86,7 +86,8 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
       const channel = await find(account, id)
       const next = withChanges(channel, body)
       const isNewTarget = targetOf(next) !== targetOf(channel)
-      const mustConfirm = channel.kind === 'email' && (next.target !== channel.target || isLeft(channel, enabled))
+      const mustConfirm =
+        channel.kind === 'email' && (next.target !== channel.target || (enabled === true && channel.confirm !== null))
       const token = createToken()
       const again = channel.confirm !== null ? 'pending' : 'ok'
       const state = enabled === undefined ? channel.state : enabled ? again : 'disabled'
@@ -112,7 +113,9 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
       if (channel.confirm !== null)
         throw new Problem(
           'channel_failed',
-          'The e-mail address is not confirmed yet: open the link that was sent to it.',
+          channel.state === 'disabled'
+            ? 'The recipient has unsubscribed: enable the channel to send a link that confirms the address again.'
+            : 'The e-mail address is not confirmed yet: open the link that was sent to it.',
         )
       if (!tokens.take(`test ${account}`, MESSAGES))
         throw new Problem('rate_limited', 'Too many test notifications.', { retryAfterS: MESSAGES.everyS })
@@ -136,10 +139,6 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
 }
 
 const targetOf = ({ target, settings }: Channel): string => JSON.stringify([target, settings.members])
-
-/** Its recipient has unsubscribed, and it is to be used again. */
-const isLeft = ({ state, confirm }: Channel, enabled: boolean | undefined): boolean =>
-  enabled === true && state === 'disabled' && confirm !== null
 
 const testBody = ({ id, name }: Channel, nowUs: number, publicUrl: string): NotificationBody => {
   const summary = `This is a test of the channel ${name}`

@@ -83,7 +83,10 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
 const isToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
 
 function outdated(): never {
-  throw new Problem('not_found', 'This link is not valid any more. Add the channel again to get a new one.')
+  throw new Problem(
+    'not_found',
+    'This link was used already, or is not valid any more. Enable the channel in Stint to send another.',
+  )
 }
 
 function isSame(a: string, b: string): boolean {

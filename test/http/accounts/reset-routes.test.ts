@@ -101,6 +101,23 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     const byProgram = { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) }
     expect((await fetch(stint.url + leave, byProgram)).status).toBe(200)
     expect(await stateOf()).toBe('disabled')
-    expect((await ask(`/api/channels/${channel.id}/test`, {}, cookie)).status).toBe(502)
+    const refused = await ask(`/api/channels/${channel.id}/test`, {}, cookie)
+    expect([refused.status, await refused.text()]).toEqual([502, expect.stringContaining('has unsubscribed')])
+    mails.length = 0
+    for (const times of [1, 2]) {
+      const enabled = await fetch(`${stint.url}/api/channels/${channel.id}`, {
+        method: 'PATCH',
+        headers: { cookie, 'content-type': 'application/json', origin: new URL(stint.url).origin },
+        body: '{"enabled":true}',
+      })
+      expect(enabled.status).toBe(200)
+      await until('a link arrives', () => mails.length === times)
+      expect(await stateOf()).toBe('pending')
+    }
+    const [old, next] = mails.map(({ text }) => /\/api\/channels\/confirm\?token=[\w-]{43}/.exec(text)![0])
+    const shown = await fetch(stint.url + old, { headers: { accept: 'text/html' } })
+    expect([shown.status, await shown.text()]).toEqual([404, expect.stringContaining('<h1>This link does not work')])
+    expect((await press(next!)).status).toBe(200)
+    expect(await stateOf()).not.toBe('pending')
   })
 })

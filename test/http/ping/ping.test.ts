@@ -95,10 +95,23 @@ describe('a ping', () => {
     expect(exception).toMatchObject({ exception: expect.stringMatching(/^x{14989} the reason$/) })
   })
 
+  test.each(['fail', 'log'])('/%s takes a body of more than an event may have', async (signal) => {
+    const body = new ReadableStream({
+      start(stream) {
+        for (let i = 0; i < 40; i++) stream.enqueue(new TextEncoder().encode('é'.repeat(100_000)))
+        stream.enqueue(new TextEncoder().encode(' the reason'))
+        stream.close()
+      },
+    })
+    expect((await ping(`huge-${signal}/${signal}`, { method: 'POST', body })).status).toBe(200)
+    const [exception] = (await eventsOf(`huge-${signal}`)).filter((event) => event.kind === 'exception')
+    expect(exception?.exception?.slice(-13)).toBe(signal === 'log' ? undefined : 'éé the reason')
+  })
+
   test('with an invalid rid or a body that is too large is refused', async () => {
     const answer = await ping('bad?rid=a%20b')
     expect([answer.status, answer.json.errors]).toEqual([422, [{ pointer: '/rid', detail: expect.any(String) }]])
-    expect((await ping('bad', { method: 'POST', body: 'x'.repeat(300_000) })).status).toBe(413)
+    expect((await ping('bad', { method: 'POST', body: 'x'.repeat(9 * 2 ** 20) })).status).toBe(413)
     expect(await summary('bad')).toEqual([])
   })
 

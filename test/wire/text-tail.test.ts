@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createTextTail } from '../../../src/cli/exec/tee-stderr.ts'
+import { createTextTail } from '../../src/wire/text-tail.ts'
 
 const lastCodePoints = (text: string, max: number) => [...text].slice(-max).join('')
 

@@ -1,0 +1,55 @@
+// The end of a byte stream as text: the last output of a failed command. Memory is bounded, however long the stream is.
+
+/** The longest UTF-8 sequence. */
+const CODE_POINT_MAX_BYTES = 4
+
+export interface TextTail {
+  push(chunk: Uint8Array): void
+  /** The last `maxCodePoints` code points; invalid UTF-8 becomes U+FFFD. */
+  text(): string
+}
+
+export function createTextTail(maxCodePoints: number): TextTail {
+  const keptBytes = maxCodePoints * CODE_POINT_MAX_BYTES
+  // Twice the kept size, so that the kept end moves to the front only once per `keptBytes`.
+  const buffer = new Uint8Array(2 * keptBytes)
+  let used = 0
+  let cut = false
+
+  return {
+    push(chunk) {
+      if (chunk.length >= keptBytes) {
+        cut ||= used > 0 || chunk.length > keptBytes
+        buffer.set(chunk.subarray(chunk.length - keptBytes))
+        used = keptBytes
+        return
+      }
+      if (used + chunk.length > buffer.length) {
+        buffer.copyWithin(0, used - keptBytes, used)
+        used = keptBytes
+        cut = true
+      }
+      buffer.set(chunk, used)
+      used += chunk.length
+    },
+    text() {
+      let start = Math.max(0, used - keptBytes)
+      // A cut may fall inside a sequence, whose rest is not a character of the text.
+      if (cut || start > 0) for (let i = 0; i < 3 && isContinuation(buffer[start]); i++) start++
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(buffer.subarray(start, used))
+      return endOfText(text, maxCodePoints)
+    },
+  }
+}
+
+const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80
+
+/** The last `max` code points; lone surrogates become U+FFFD. */
+export function endOfText(given: string, max: number): string {
+  const text = given.toWellFormed()
+  let start = text.length
+  for (let taken = 0; taken < max && start > 0; taken++) start -= isTrailSurrogate(text.charCodeAt(start - 1)) ? 2 : 1
+  return text.slice(start)
+}
+
+const isTrailSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
