@@ -193,7 +193,7 @@ function intakeOf({
       metrics.countAccepted(kind, events)
       if (arrivedUs !== undefined) metrics.requestSeconds.observe((stampClock.nowUs() - arrivedUs) / 1e6)
     },
-    expectLate: watches.expectLate,
+    expectDelayed: watches.expectDelayed,
     hint: watches.hint,
   }
 }

@@ -9,7 +9,7 @@ export interface MaintenanceSpec {
   /** RFC 3339; null = without a limit on that side, which only a repeating one has. */
   readonly from: string | null
   readonly to: string | null
-  /** It begins at each moment of a cron expression, and lasts so long. */
+  /** It begins at each time of a cron expression, and lasts so long. */
   readonly repeat: { readonly cron: string; readonly tz?: string; readonly length: string } | null
 }
 
@@ -32,7 +32,7 @@ export function maintenanceUntilUs({ from, to, repeat }: MaintenanceSpec, nowUs:
   if (repeat === null) return toUs
   const lengthUs = spanUs(repeat.length)
   const { nextUs, previousUs } = createSchedule(repeat.cron, repeat.tz ?? 'UTC')
-  // the first moment whose stretch is not over
+  // the first time whose stretch is not over
   const firstUs = nextUs(Math.max(nowUs - lengthUs, fromUs - 1))
   if (firstUs === undefined || firstUs > nowUs) return undefined
   const lastUntil = (us: number) => Math.max(firstUs, previousUs(us + 1) ?? firstUs)

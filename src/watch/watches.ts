@@ -8,10 +8,10 @@ import { createDeliver } from './delivery/deliver.ts'
 import { createMailer, type Mailer } from './delivery/mailer.ts'
 import type { OutboxMeter } from './delivery/outbox.ts'
 import type { Resolve } from './delivery/pinned-post.ts'
+import type { DelayedEvent } from './evaluate/delayed-events.ts'
 import type { EvaluatorOptions } from './evaluate/evaluator.ts'
 import type { SilentNode } from './evaluate/gaps.ts'
 import type { EventHint } from './evaluate/hint-book.ts'
-import type { LateEvent } from './evaluate/late-events.ts'
 import type { WatchSource } from './evaluate/watch-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { findUnjudged, gapsOf } from './manage/find-unjudged.ts'
@@ -66,7 +66,7 @@ export interface Watches {
   /** Of an account, or of all. */
   stats(account?: string): Promise<WatchStats>
   /** Notes an event of the past that is being accepted. */
-  expectLate(event: LateEvent): void
+  expectDelayed(event: DelayedEvent): void
   /** Other nodes without a recent heartbeat. */
   silent(): readonly SilentNode[]
   /** Notes an event that is being accepted. */
@@ -144,7 +144,7 @@ export function openWatches(options: WatchesOptions): Watches {
         return { firing: 0, outbox: { waiting: 0 }, ...state, unknown: 1 }
       }
     },
-    expectLate: node.expectLate,
+    expectDelayed: node.expectDelayed,
     hint: node.hint,
     silent: node.silent,
     removeAccount: store.removeAccount,

@@ -248,7 +248,7 @@ export async function runWorld({ days, jobs, stepUs, seed, openStore }: WorldOpt
     advance(({ process, atUs, spooledUs }) => {
       running?.evaluator.hint({ account: ACCOUNT, process, kind: 'mark' })
       if (spooledUs - atUs > MINUTE)
-        running?.evaluator.expectLate({ account: ACCOUNT, process, atUs, isException: false })
+        running?.evaluator.expectDelayed({ account: ACCOUNT, process, atUs, isException: false })
     })
     if (isIn(stintDown, now)) {
       running?.liveness.blind(now)

@@ -17,8 +17,8 @@ import { turnOf } from '../../event/stamp-clock.ts'
 import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
 import { SpoolError } from '../../spool/spool-interface.ts'
+import type { DelayedEvent } from '../../watch/evaluate/delayed-events.ts'
 import type { EventHint } from '../../watch/evaluate/hint-book.ts'
-import type { LateEvent } from '../../watch/evaluate/late-events.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps extends OwnTimes {
@@ -31,7 +31,7 @@ export interface IntakeDeps extends OwnTimes {
   /** `arrivedUs`, of a request with a single event: the stamp clock at its arrival. */
   countAccepted(kind: EventKind, events: number, arrivedUs?: number): void
   /** An event of the past is on its way to its store. */
-  expectLate?(event: LateEvent): void
+  expectDelayed?(event: DelayedEvent): void
   /** An event is on its way to its store. */
   hint?(hint: EventHint): void
 }
@@ -61,7 +61,7 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
   deps.hint?.({ account, process: arrived.process, kind })
   if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
   if (arrival.us - draft.atUs > LATE_US && kind !== 'metrics')
-    deps.expectLate?.({
+    deps.expectDelayed?.({
       account,
       process: arrived.process,
       isException: kind === 'exception',

@@ -46,7 +46,7 @@ export const late: MarkCondition<Given, LateRule> = {
       if (scope.isPattern && lastUs < knownUs - SEEN_WITHIN_US) return []
       const key = keyOf('late', process)
       const subject = { key, process, meta: scope.meta }
-      // a moment of an expression that a start covered before the clock was set back is not due again
+      // a due time of an expression that a start covered before the clock was set back is not due again
       const former = 'everyUs' in rule ? [] : list.flatMap(({ formerStartsUs }) => formerStartsUs)
       const starts = [...startsOf(list), ...former].sort((a, b) => a - b)
       const ended = endedByHand(key)

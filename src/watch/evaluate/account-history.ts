@@ -1,13 +1,14 @@
 // Reads an account's history incrementally: everything once, then the newest stretch with an overlap, at times a longer
-// one, and the times of late events. Reads are bounded. Invariant: no run is open because its end is not stored yet.
-//   live  a start in the newest stretch: every end that was accepted before the judged time is stored
-//   late  any other new start without an end: a run only once all that was accepted up to 5 s after it was seen is
-//         stored and its stretch read again; not while late events of its process arrive, as its end may be among them.
-// Initially, and for a new process, every start is late: everything is loaded twice and not judged before, unless
+// one, and the times of delayed events. Reads are bounded. Invariant: no run is open because its end is not stored yet.
+//   live     a start in the newest stretch: every end that was accepted before the judged time is stored
+//   delayed  any other new start without an end: a run only once all that was accepted up to 5 s after it was seen is
+//            stored and its stretch read again; not while delayed events of its process arrive: its end may be one.
+// Initially, and for a new process, every start is delayed: everything is loaded twice and not judged before, unless
 // nothing waited to be stored at the first time.
+
+import type { AccountDelayed } from './delayed-events.ts'
 import { createFormerMarks, type FormerMarksOptions } from './former-marks.ts'
-import type { LateOnes } from './late-events.ts'
-import { createMemory, type Lateness, type LateStarts, type Memory } from './memory.ts'
+import { createMemory, type DelayedStarts, type Memory, type StartDelay } from './memory.ts'
 import { namesOf, type Processes, union, without } from './processes.ts'
 import { findAllExceptions, type KnownMark, type WatchSource } from './watch-source.ts'
 
@@ -23,13 +24,13 @@ const MAX_ROWS = 200_000
 /** Events with their own time may be in the future. */
 const AHEAD_US = 5 * MINUTE_US
 
-/** As far as the spool is delivered, live events are stored within this time; older ones arrived late. */
+/** As far as the spool is delivered, live events are stored within this time; older ones are delayed. */
 const LIVE_US = 10e6
-/** The events that arrive with a late mark are accepted within this time after the mark was seen. */
+/** The events that arrive with a delayed mark are accepted within this time after the mark was seen. */
 const SETTLES_US = 5e6
-/** An endless stream of late events is read this often. */
+/** An endless stream of delayed events is read this often. */
 const STREAM_US = 60e6
-/** The longest time that a late start waits for the end of such a stream. */
+/** The longest time that a delayed start waits for the end of such a stream. */
 const LONGEST_WAIT_US = 10 * MINUTE_US
 
 /** What is read again before the newest stretch; a sweep looks further back, now and then for a day. */
@@ -67,7 +68,7 @@ export interface AccountHistoryOptions extends FormerMarksOptions {
   readonly account: string
   /** How far an earlier process evaluated; undefined at the first start. */
   readonly judgedUs: number | undefined
-  readonly late: LateOnes
+  readonly delayed: AccountDelayed
   nowUs(): number
 }
 
@@ -76,16 +77,16 @@ interface Load {
   readonly processes: Processes
   readonly fromUs: number
   readonly dueUs: number
-  readonly late: readonly LateStarts[]
+  readonly delayed: readonly DelayedStarts[]
 }
 
 /** To be read again before they are trusted, at `latestUs` at the latest. */
-interface Again extends LateStarts {
+interface Again extends DelayedStarts {
   readonly latestUs: number
 }
 
 export function createAccountHistory(options: AccountHistoryOptions) {
-  const { source, account, judgedUs, late, rewind } = options
+  const { source, account, judgedUs, delayed, rewind } = options
   const memory = createMemory()
   const former = createFormerMarks(options)
   let readUs: number | undefined
@@ -100,27 +101,27 @@ export function createAccountHistory(options: AccountHistoryOptions) {
   let sweptUs: number | undefined
   let wideUs = Number.NEGATIVE_INFINITY
 
-  const lateness = (waitUs: number): Lateness => ({
+  const startDelay = (waitUs: number): StartDelay => ({
     beforeUs: (readUs ?? Number.POSITIVE_INFINITY) - LIVE_US,
     trustUs: options.nowUs() + waitUs,
   })
 
-  function readAgainLater(starts: readonly LateStarts[]): void {
+  function readAgainLater(starts: readonly DelayedStarts[]): void {
     const latestUs = options.nowUs() + LONGEST_WAIT_US
     const wanted = starts.filter(({ process }) => loaded === 'all' || loaded.has(process))
     if (wanted.length > 0) again = [...again, ...wanted.map((it) => ({ ...it, latestUs }))]
   }
 
-  function add(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[] {
+  function add(marks: readonly KnownMark[], startDelay?: StartDelay): readonly DelayedStarts[] {
     const divided = former.divide(marks, options.nowUs())
     memory.addFormerStarts(divided.former)
-    return memory.addMarks(divided.current, lateness)
+    return memory.addMarks(divided.current, startDelay)
   }
 
   /** Resolves to the time before which marks are missing, if the answer was cut. */
   async function read(processes: readonly string[] | undefined, fromUs: number, toUs: number, waitUs = SETTLES_US) {
     const marks = await source.findMarks({ account, fromUs, toUs, ...(processes && { processes }), maxRows: MAX_ROWS })
-    readAgainLater(add(marks, lateness(waitUs)))
+    readAgainLater(add(marks, startDelay(waitUs)))
     if (marks.length < MAX_ROWS) return undefined
     const cutUs = marks.at(-1)!.atUs
     memory.noteCompleteFrom(cutUs, processes)
@@ -149,7 +150,7 @@ export function createAccountHistory(options: AccountHistoryOptions) {
       if (loaded !== 'all') memory.keepMarksOf(loaded)
       const marks = await load(nowUs, processes)
       const dueUs = options.nowUs() + SETTLES_US
-      const isComplete = isStored && late.marks.isEmpty()
+      const isComplete = isStored && delayed.marks.isEmpty()
       const starts = add(marks, isComplete ? undefined : { beforeUs: Number.POSITIVE_INFINITY, trustUs: dueUs })
       noteIncomplete(memory, marks.length, fromUs)
       const runs = openRuns.map(({ startedUs, ...run }) => ({ ...run, mark: 'start' as const, atUs: startedUs }))
@@ -157,14 +158,14 @@ export function createAccountHistory(options: AccountHistoryOptions) {
       add(runs)
       if (rewind) await read(namesOf(processes), rewind.sinceUs, rewind.untilUs + 1)
       if (isComplete) ready = union(ready, processes)
-      else loads = [...loads, { processes, fromUs, dueUs, late: starts }]
+      else loads = [...loads, { processes, fromUs, dueUs, delayed: starts }]
       loaded = union(loaded, processes)
     }
     for (const one of loads.filter(({ dueUs }) => dueUs <= knownUs)) {
       const marks = await load(nowUs, one.processes)
       if (rewind) await read(namesOf(one.processes), rewind.sinceUs, rewind.untilUs + 1)
-      readAgainLater(add(marks, lateness(SETTLES_US)))
-      readAgainLater(one.late.filter(({ process }) => late.marks.isPending(process, knownUs)))
+      readAgainLater(add(marks, startDelay(SETTLES_US)))
+      readAgainLater(one.delayed.filter(({ process }) => delayed.marks.isPending(process, knownUs)))
       noteIncomplete(memory, marks.length, fromUs)
       loads = loads.filter((it) => it !== one)
       ready = union(ready, one.processes)
@@ -181,10 +182,10 @@ export function createAccountHistory(options: AccountHistoryOptions) {
     again = again.filter(({ process }) => wanted.has(process))
   }
 
-  /** Stretches whose late marks are trusted from now on. */
+  /** Stretches whose delayed marks are trusted from now on. */
   async function readAgain({ nowUs, knownUs }: Reach): Promise<void> {
     for (const { process, trust, latestUs } of again)
-      if (trust.us <= knownUs && late.marks.isPending(process, knownUs))
+      if (trust.us <= knownUs && delayed.marks.isPending(process, knownUs))
         trust.us = Math.min(options.nowUs() + SETTLES_US, latestUs)
     const due = again.filter(({ trust }) => trust.us <= knownUs)
     if (due.length === 0) return
@@ -195,7 +196,10 @@ export function createAccountHistory(options: AccountHistoryOptions) {
   }
 
   const isExceptionDue = ({ isSweep, exceptionUs }: Hints, knownUs: number) =>
-    isSweep || exceptionUs !== undefined || inheritedUs !== undefined || late.exceptions.stored(knownUs) !== undefined
+    isSweep ||
+    exceptionUs !== undefined ||
+    inheritedUs !== undefined ||
+    delayed.exceptions.stored(knownUs) !== undefined
 
   return {
     memory,
@@ -205,8 +209,8 @@ export function createAccountHistory(options: AccountHistoryOptions) {
     isSettled: (): boolean =>
       loads.length === 0 &&
       again.length === 0 &&
-      late.marks.isEmpty() &&
-      late.exceptions.isEmpty() &&
+      delayed.marks.isEmpty() &&
+      delayed.exceptions.isEmpty() &&
       inheritedUs === undefined,
     /** When everything that was accepted before must be stored for the next second load. */
     settlesUs: (): number => Math.min(...loads.map(({ dueUs }) => dueUs)),
@@ -236,11 +240,11 @@ export function createAccountHistory(options: AccountHistoryOptions) {
         await read(namesOf(new Set(hinted.map(([process]) => process))), fromUs, nowUs + AHEAD_US)
       }
       readUs = untilUs
-      const old = late.marks.stored(knownUs)
+      const old = delayed.marks.stored(knownUs)
       if (old === undefined) return
       const processes = old.processes?.filter((process) => wanted?.has(process) ?? true)
       if (processes?.length !== 0) await read(processes, old.fromUs, old.toUs)
-      late.marks.settle()
+      delayed.marks.settle()
     },
     async readExceptions({ nowUs, knownUs }: Reach, hints: Hints): Promise<void> {
       if (!isExceptionDue(hints, knownUs)) {
@@ -259,10 +263,10 @@ export function createAccountHistory(options: AccountHistoryOptions) {
         memory.addExceptions(found.filter(({ process, meta, atUs }) => atUs >= memory.completeFromUs(process, meta)))
         inheritedUs = undefined
       }
-      const old = late.exceptions.stored(knownUs)
+      const old = delayed.exceptions.stored(knownUs)
       if (old === undefined) return
       memory.addExceptions(await findAllExceptions(source, { ...range, fromUs: old.fromUs, toUs: old.toUs }))
-      late.exceptions.settle()
+      delayed.exceptions.settle()
     },
   }
 }

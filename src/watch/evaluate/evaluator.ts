@@ -14,11 +14,11 @@ import {
   planSweep,
   readWatches,
 } from './account-state.ts'
+import { type AccountDelayed, createDelayedEvents, type DelayedEvent } from './delayed-events.ts'
 import { evaluateAccount } from './evaluate-account.ts'
 import type { Before } from './former-marks.ts'
 import { createGaps, noteGaps, type SilentNode } from './gaps.ts'
 import { createHintBook, type EventHint } from './hint-book.ts'
-import { createLateEvents, type LateEvent, type LateOnes } from './late-events.ts'
 import type { Liveness } from './liveness.ts'
 import { createMetricJudge } from './metric-judge.ts'
 import { type Moment, NOTHING_FORMER, toFormer } from './moment.ts'
@@ -67,8 +67,8 @@ export function createEvaluator(options: EvaluatorOptions) {
   const { store, liveness, nowUs, monotonicUs, log } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const accounts = new Map<string, AccountState>()
-  /** Accounts that have watches or sent late events since the last round. */
-  const late = new Map<string, LateOnes>()
+  /** Accounts that have watches or sent delayed events since the last round. */
+  const delayed = new Map<string, AccountDelayed>()
   const rewinds = () => liveness.rewinds?.() ?? []
   let hints = createHintBook()
   let rewind: Rewind | undefined
@@ -85,11 +85,11 @@ export function createEvaluator(options: EvaluatorOptions) {
   let listedUs = Number.NEGATIVE_INFINITY
   let isStopping = false
 
-  function lateOf(account: string): LateOnes {
-    const known = late.get(account)
+  function delayedOf(account: string): AccountDelayed {
+    const known = delayed.get(account)
     if (known !== undefined) return known
-    const fresh = { marks: createLateEvents(), exceptions: createLateEvents() }
-    late.set(account, fresh)
+    const fresh = { marks: createDelayedEvents(), exceptions: createDelayedEvents() }
+    delayed.set(account, fresh)
     return fresh
   }
 
@@ -98,7 +98,7 @@ export function createEvaluator(options: EvaluatorOptions) {
     if (known !== undefined) return known
     const judgedUs = progress.of(account) && Math.min(progress.of(account)!, nowUs())
     const again = { rewind, rewinds: rewinds(), before: before.get(account) }
-    const history = createAccountHistory({ source, account, judgedUs, late: lateOf(account), nowUs, ...again })
+    const history = createAccountHistory({ source, account, judgedUs, delayed: delayedOf(account), nowUs, ...again })
     const fresh = createAccountState(history, judgedUs)
     accounts.set(account, fresh)
     return fresh
@@ -131,7 +131,7 @@ export function createEvaluator(options: EvaluatorOptions) {
     const watches = await readWatches(store, account, state, nowUs() - RESOLVED_SEEN_US)
     if (watches.length === 0) {
       if (state.watches === undefined) return // the first one was just added
-      for (const map of [accounts, late]) map.delete(account)
+      for (const map of [accounts, delayed]) map.delete(account)
       for (const book of [hints, progress]) book.forget(account)
       return
     }
@@ -194,8 +194,8 @@ export function createEvaluator(options: EvaluatorOptions) {
     const listed = Map.groupBy(await store.watches(), ({ account }) => account)
     const isChanged = (account: string) => accounts.has(account) && accounts.get(account)!.watches === undefined
     for (const [account, watches] of listed) if (!isChanged(account)) stateOf(account).watches = watches
-    const gone = [...accounts.keys(), ...late.keys()].filter((it) => !listed.has(it) && !isChanged(it))
-    for (const map of [accounts, late]) for (const account of gone) map.delete(account)
+    const gone = [...accounts.keys(), ...delayed.keys()].filter((it) => !listed.has(it) && !isChanged(it))
+    for (const map of [accounts, delayed]) for (const account of gone) map.delete(account)
     listedUs = mono
   }
 
@@ -205,7 +205,7 @@ export function createEvaluator(options: EvaluatorOptions) {
     if (last === rewind) return
     rewind = last
     before = new Map([...accounts].map(([account, { history, judgedUs }]) => [account, { ...history, judgedUs }]))
-    for (const map of [accounts, late]) map.clear()
+    for (const map of [accounts, delayed]) map.clear()
     hints = createHintBook()
     listedUs = Number.NEGATIVE_INFINITY
   }
@@ -259,8 +259,8 @@ export function createEvaluator(options: EvaluatorOptions) {
       for (const account of accounts.keys()) hints.note({ account }, nowUs())
     },
     /** Notes an event with its own time in the past, which is being accepted: it is read as soon as it is stored. */
-    expectLate({ account, process, isException, atUs }: LateEvent): void {
-      const { marks, exceptions } = lateOf(account)
+    expectDelayed({ account, process, isException, atUs }: DelayedEvent): void {
+      const { marks, exceptions } = delayedOf(account)
       const now = nowUs()
       const oldestUs = now - LOADED_BACK_US
       if (process !== undefined && atUs < oldestUs) return

@@ -1,5 +1,5 @@
 // The evaluation's memory of an account's processes: their newest marks and exceptions, in order. Invariants:
-// * Adding an event twice has no effect, so overlapping reads are safe; late events are inserted in order.
+// * Adding an event twice has no effect, so overlapping reads are safe; delayed events are inserted in order.
 // * Bounded: it holds the newest marks of each process and meta, and the starts without a next mark.
 // * It holds every mark since `completeFromUs`.
 import type { WatchException } from '../rules/failed.ts'
@@ -32,14 +32,14 @@ export interface Series {
   droppedUs: number
 }
 
-/** New starts older than `beforeUs` without an end arrived late: they are not trusted before `trustUs`. */
-export interface Lateness {
+/** New starts older than `beforeUs` without an end are delayed: they are not trusted before `trustUs`. */
+export interface StartDelay {
   readonly beforeUs: number
   readonly trustUs: number
 }
 
-/** The late starts of one process found in one call; `trust` applies to all of them. */
-export interface LateStarts {
+/** The delayed starts of one process found in one call; `trust` applies to all of them. */
+export interface DelayedStarts {
   readonly process: string
   /** The oldest. */
   fromUs: number
@@ -77,9 +77,9 @@ export function createMemory() {
   }
 
   return {
-    /** Without `lateness` all of them are trusted, including known ones. */
-    addMarks(marks: readonly KnownMark[], lateness?: Lateness): readonly LateStarts[] {
-      const late = new Map<string, LateStarts>()
+    /** Without `startDelay` all of them are trusted, including known ones. */
+    addMarks(marks: readonly KnownMark[], startDelay?: StartDelay): readonly DelayedStarts[] {
+      const delayed = new Map<string, DelayedStarts>()
       const bySeries = new Map<Series, WatchMark[]>()
       for (const { process, meta, ...known } of marks) {
         const { mark, atUs } = known
@@ -91,30 +91,30 @@ export function createMemory() {
         else own.push(known)
       }
       for (const [series, own] of bySeries) {
-        if (lateness === undefined)
+        if (startDelay === undefined)
           series.marks.forEach((known, i) => {
             series.marks[i] = own.find((mark) => compareMarks(mark, known) === 0) ?? known
           })
         if (!merge(series.marks, own)) continue
         touch(series.process)
-        if (lateness === undefined) continue
+        if (startDelay === undefined) continue
         const fresh = new Set(own)
         const open = findOpen(series.marks)
         series.marks.forEach((mark, i) => {
-          if (mark.atUs >= lateness.beforeUs || !fresh.has(mark) || open.get(mark.uid) !== mark) return
+          if (mark.atUs >= startDelay.beforeUs || !fresh.has(mark) || open.get(mark.uid) !== mark) return
           if (mark.atUs <= series.droppedUs) {
             series.marks[i] = { ...mark, trust: NEVER }
             return
           }
           const { process } = series
-          const trust = { us: lateness.trustUs, fromUs: Number.NEGATIVE_INFINITY }
-          const found = late.get(process) ?? { process, fromUs: mark.atUs, trust }
+          const trust = { us: startDelay.trustUs, fromUs: Number.NEGATIVE_INFINITY }
+          const found = delayed.get(process) ?? { process, fromUs: mark.atUs, trust }
           found.fromUs = Math.min(found.fromUs, mark.atUs)
-          late.set(process, found)
+          delayed.set(process, found)
           series.marks[i] = { ...mark, trust: found.trust }
         })
       }
-      return [...late.values()]
+      return [...delayed.values()]
     },
     addExceptions(exceptions: readonly KnownException[]): void {
       for (const { process, meta, ...exception } of exceptions) {

@@ -4,9 +4,9 @@
 //   suspended and lost the lease changes nothing. A new token is a time, so that one whose row a failover has lost does
 //   not occur again.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { DelayedEvent } from '../evaluate/delayed-events.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
 import type { Gap } from '../evaluate/gaps.ts'
-import type { LateEvent } from '../evaluate/late-events.ts'
 
 export const LEASE_US = 15e6
 /** A node without a heartbeat for this long is silent; it is forgotten after an hour. */
@@ -21,7 +21,7 @@ export interface NodeReport {
   readonly pointsUs?: number
   readonly exceptionsUs?: number
   /** Recently accepted events of the past, by account and process. */
-  readonly late: readonly LateReport[]
+  readonly late: readonly DelayedReport[]
   /** Accounts whose watches were recently changed on this node. */
   readonly changed: readonly string[]
   /** Only from the node on duty: the end of its last good round, and accounts whose watches it could not judge. */
@@ -36,7 +36,7 @@ export interface NodeReport {
   readonly hints?: { readonly [account: string]: readonly string[] | null } | 'all'
 }
 
-export interface LateReport extends Omit<LateEvent, 'atUs'> {
+export interface DelayedReport extends Omit<DelayedEvent, 'atUs'> {
   readonly fromUs: number
   readonly toUs: number
 }

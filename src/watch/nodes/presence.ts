@@ -3,14 +3,14 @@
 // * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
+import type { DelayedEvent } from '../evaluate/delayed-events.ts'
 import type { SilentNode } from '../evaluate/gaps.ts'
-import type { LateEvent } from '../evaluate/late-events.ts'
 import { createToken } from '../random-id.ts'
 import { createHintNotes } from './hint-notes.ts'
 import {
+  type DelayedReport,
   forgetNode,
   giveSignOfLife,
-  type LateReport,
   LEASE_US,
   type NodeReport,
   releaseLease,
@@ -81,14 +81,14 @@ export function createPresence(options: PresenceOptions) {
   let isStopping = false
   let isAway = false
   const missing = new Set<number>()
-  const late = new Map<string, { range: LateReport; times: number }>()
+  const delayed = new Map<string, { range: DelayedReport; times: number }>()
   const changed = new Map<string, { times: number }>()
   const hints = createHintNotes()
   /** The last heartbeat of each node that was read during this duty: the row of a dead node stays for an hour. */
   const heard = new Map<number, number>()
   const accepting = new Map<number, number>()
 
-  const moment = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
+  const readClocks = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
   /** Neither a clock that is set back nor a suspended machine makes it too small. */
   const since = (then: { wallUs: number; monotonicUs: number }) =>
     Math.max(nowUs() - then.wallUs, monotonicUs() - then.monotonicUs)
@@ -98,7 +98,7 @@ export function createPresence(options: PresenceOptions) {
     const stoodStill = signed !== undefined && since(signed) > STOOD_STILL_US
     if (!options.accepts()) acceptingSinceUs = undefined
     else if (acceptingSinceUs === undefined || stoodStill) acceptingSinceUs = nowUs()
-    signed = moment()
+    signed = readClocks()
   }
 
   function ownReport(): NodeReport {
@@ -109,7 +109,7 @@ export function createPresence(options: PresenceOptions) {
       ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
       ...(points !== undefined && { pointsUs: points }),
       ...(exceptions !== undefined && { exceptionsUs: exceptions }),
-      late: [...late.values()].map(({ range }) => range),
+      late: [...delayed.values()].map(({ range }) => range),
       changed: [...changed.keys()],
       hints: hints.report(),
       ...(round && { round }),
@@ -119,12 +119,12 @@ export function createPresence(options: PresenceOptions) {
   async function step(): Promise<void> {
     noteAcceptance()
     if (!isOnDuty()) endDuty()
-    const asked = moment()
+    const asked = readClocks()
     const { token = -1 } = duty ?? {}
     const mayHold = ending === undefined && !isStopping
     const sign = { node, report: ownReport(), holder, token, mayHold }
     const answer = await database.write(() => giveSignOfLife(sign))
-    for (const noted of [late, changed])
+    for (const noted of [delayed, changed])
       for (const [key, one] of noted) if (++one.times >= REPORTED_TIMES) noted.delete(key)
     hints.age()
     const now = nowUs()
@@ -243,12 +243,12 @@ export function createPresence(options: PresenceOptions) {
     round: (): NodeReport['round'] => (isOnDuty() ? options.round() : onDuty()?.report.round),
     /** When a node was last known to be on duty. */
     roundUs: (): number => roundUs,
-    noteLate({ atUs, ...subject }: LateEvent): void {
+    noteDelayed({ atUs, ...subject }: DelayedEvent): void {
       const key = JSON.stringify(subject)
-      const known = late.get(key)?.range
-      if (known === undefined && late.size >= REPORTED_MAX) return
+      const known = delayed.get(key)?.range
+      if (known === undefined && delayed.size >= REPORTED_MAX) return
       const [fromUs, toUs] = [Math.min(atUs, known?.fromUs ?? atUs), Math.max(atUs, known?.toUs ?? atUs)]
-      late.set(key, { range: { ...subject, fromUs, toUs }, times: 0 })
+      delayed.set(key, { range: { ...subject, fromUs, toUs }, times: 0 })
     },
     noteHint: hints.note,
     noteChanged(account: string): void {

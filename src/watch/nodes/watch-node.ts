@@ -1,11 +1,11 @@
 // This node's part in evaluation and delivery: a single node is always on duty, otherwise the one with the lease is.
 import type { SqlDatabase } from '../../state/database.ts'
 import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
+import type { DelayedEvent } from '../evaluate/delayed-events.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
 import { createEvaluator, type EvaluatorOptions } from '../evaluate/evaluator.ts'
 import type { Gap, SilentNode } from '../evaluate/gaps.ts'
 import type { EventHint } from '../evaluate/hint-book.ts'
-import type { LateEvent } from '../evaluate/late-events.ts'
 import { createLiveness, type LivenessOptions } from '../evaluate/liveness.ts'
 import { createWatchStore } from '../storage/create-watch-store.ts'
 import { fenced } from './node-table.ts'
@@ -60,7 +60,7 @@ export interface WatchNode {
   /** Call it when the watches of an account were changed on this node. */
   hurry(account: string): void
   /** Call it when this node accepted an event of the past. */
-  expectLate(event: LateEvent): void
+  expectDelayed(event: DelayedEvent): void
   /** Call it when this node accepted an event. */
   hint(hint: EventHint): void
   start(): Promise<void>
@@ -122,7 +122,7 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
             if (processes === null) duty?.hint({ account })
             else for (const process of processes) duty?.hint({ account, process, kind: 'mark' })
         for (const { fromUs, toUs, ...subject } of late)
-          for (const atUs of [fromUs, toUs]) duty?.expectLate({ ...subject, atUs })
+          for (const atUs of [fromUs, toUs]) duty?.expectDelayed({ ...subject, atUs })
         for (const account of changed) duty?.hurry(account)
       }
     },
@@ -140,7 +140,7 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
     hint: (hint) => (duty === undefined ? presence.noteHint(hint) : duty.hint(hint)),
     lastRoundUs: () => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
     hurry: (account) => (duty === undefined ? presence.noteChanged(account) : duty.hurry(account)),
-    expectLate: (event) => (duty === undefined ? presence.noteLate(event) : duty.expectLate(event)),
+    expectDelayed: (event) => (duty === undefined ? presence.noteDelayed(event) : duty.expectDelayed(event)),
     start: presence.start,
     stop: presence.stop,
     leave: presence.leave,

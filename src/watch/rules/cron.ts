@@ -2,9 +2,9 @@
 import { Cron } from 'croner'
 
 export interface Schedule {
-  /** The first due moment after `us`, in µs; undefined after the last one. */
+  /** The first due time after `us`, in µs; undefined after the last one. */
   nextUs(us: number): number | undefined
-  /** The last due moment before `us`, in µs. */
+  /** The last due time before `us`, in µs. */
   previousUs(us: number): number | undefined
 }
 

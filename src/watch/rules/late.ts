@@ -41,7 +41,7 @@ interface Silence {
   readonly fromUs: number
   /** The last start at or before `fromUs`. */
   readonly coveredUs: number | undefined
-  /** The first moment that is not part of it. */
+  /** The first time that is not part of it. */
   readonly endUs: number
 }
 
@@ -108,7 +108,7 @@ interface Found {
 const findMiss = (rule: LateRule, startsUs: readonly number[], silence: Silence, blind: readonly Blind[]): Found =>
   'everyUs' in rule
     ? findMissedInterval(rule, startsUs, silence, blind)
-    : findMissedMoment(rule, startsUs, silence, blind)
+    : findMissedTime(rule, startsUs, silence, blind)
 
 function findMissedInterval(
   { everyUs, graceUs }: { readonly everyUs: number; readonly graceUs: number },
@@ -148,7 +148,7 @@ function findMissedInterval(
   return { ...(excused && { excused }) }
 }
 
-function findMissedMoment(
+function findMissedTime(
   { schedule, graceUs }: { readonly schedule: Schedule; readonly graceUs: number },
   startsUs: readonly number[],
   { fromUs, coveredUs, endUs }: Silence,

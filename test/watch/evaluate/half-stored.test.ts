@@ -2,8 +2,8 @@
 // The real evaluator and SQLite store; time, the spool and the marks' store are simulated.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createAccountHistory, type Hints } from '../../../src/watch/evaluate/account-history.ts'
+import { createDelayedEvents } from '../../../src/watch/evaluate/delayed-events.ts'
 import { createEvaluator, type Evaluator } from '../../../src/watch/evaluate/evaluator.ts'
-import { createLateEvents } from '../../../src/watch/evaluate/late-events.ts'
 import type { KnownException, KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
@@ -91,7 +91,7 @@ function accept(mark: KnownMark['mark'], process: string, uid: string, agoUs: nu
   const atUs = now - agoUs
   spool.push({ acceptedUs: now, mark: { process, meta: '', uid, mark, atUs } })
   evaluator.hint({ account: ACCOUNT, process, kind: 'mark' })
-  if (isNoted && agoUs > 60 * S) evaluator.expectLate({ account: ACCOUNT, process, atUs, isException: false })
+  if (isNoted && agoUs > 60 * S) evaluator.expectDelayed({ account: ACCOUNT, process, atUs, isException: false })
 }
 
 const alerts = async () =>
@@ -419,8 +419,8 @@ describe('while Stint runs', () => {
 })
 
 test('a process that is looked at while all were being loaded is loaded by itself', async () => {
-  const late = { marks: createLateEvents(), exceptions: createLateEvents() }
-  const history = createAccountHistory({ source, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
+  const late = { marks: createDelayedEvents(), exceptions: createDelayedEvents() }
+  const history = createAccountHistory({ source, account: ACCOUNT, judgedUs: now, delayed: late, nowUs: () => now })
   const read = (processes?: readonly string[]) =>
     history.readMarks({ nowUs: now, knownUs: now - S }, processes && new Set(processes), [], EVERYTHING)
   await read()
@@ -434,7 +434,7 @@ test('a process that is looked at while all were being loaded is loaded by itsel
 })
 
 test('a late start is never a run when the read that would show its end is cut', async () => {
-  const late = { marks: createLateEvents(), exceptions: createLateEvents() }
+  const late = { marks: createDelayedEvents(), exceptions: createDelayedEvents() }
   const own = { process: 'job', meta: '', mark: 'start' } as const
   const starts = ['cut', 'read'].map((uid, i) => ({ ...own, uid, atUs: now - (9 - 6 * i) * HOUR }))
   const newest = Array.from({ length: 200_000 }, (_, i) => ({ ...own, uid: '', atUs: now - i * 0.1 * S }))
@@ -444,7 +444,13 @@ test('a late start is never a run when the read that would show its end is cut',
     findMarks: async ({ fromUs, toUs }) =>
       !isLoaded ? [] : toUs < now ? starts : fromUs < now - 8 * HOUR ? newest : [],
   }
-  const history = createAccountHistory({ source: answers, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
+  const history = createAccountHistory({
+    source: answers,
+    account: ACCOUNT,
+    judgedUs: now,
+    delayed: late,
+    nowUs: () => now,
+  })
   const read = async () => {
     now += 10 * S
     await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [], EVERYTHING)
@@ -460,13 +466,19 @@ test('a late start is never a run when the read that would show its end is cut',
 })
 
 test('a read that is cut marks what may be missing', async () => {
-  const late = { marks: createLateEvents(), exceptions: createLateEvents() }
+  const late = { marks: createDelayedEvents(), exceptions: createDelayedEvents() }
   let backlog: KnownMark[] = []
   const answers: WatchSource = {
     ...source,
     findMarks: async ({ toUs, maxRows }) => (toUs < now - HOUR ? backlog.slice(0, maxRows) : []),
   }
-  const history = createAccountHistory({ source: answers, account: ACCOUNT, judgedUs: now, late, nowUs: () => now })
+  const history = createAccountHistory({
+    source: answers,
+    account: ACCOUNT,
+    judgedUs: now,
+    delayed: late,
+    nowUs: () => now,
+  })
   late.marks.note('job', now - 9 * HOUR, now)
   late.marks.note('job', now - 2 * HOUR, now)
   backlog = Array.from({ length: 300_000 }, (_, i) => ({

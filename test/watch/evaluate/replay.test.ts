@@ -166,7 +166,7 @@ async function replay(world: World, tick = TICK) {
       if (!stored.some((it) => it.uid === mark.uid && it.mark === mark.mark && it.process === mark.process))
         stored.push(mark)
       running.evaluator.hint({ account: ACCOUNT, process: mark.process, kind: 'mark' })
-      if (t - at > 60) running.evaluator.expectLate({ account: ACCOUNT, process: mark.process, atUs: mark.atUs })
+      if (t - at > 60) running.evaluator.expectDelayed({ account: ACCOUNT, process: mark.process, atUs: mark.atUs })
     }
     await running.liveness.step()
     await running.evaluator.step()

@@ -207,7 +207,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     const [a, b] = [nodeOf(1), nodeOf(2)]
     await a.step()
     const late = { account: 'acc_2', process: 'p', isException: false }
-    for (const atUs of [7, 5, 9]) b.noteLate({ ...late, atUs })
+    for (const atUs of [7, 5, 9]) b.noteDelayed({ ...late, atUs })
     b.noteChanged('acc_3')
     for (let i = 0; i < 3; i++) {
       await b.step()

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { createLateEvents } from '../../../src/watch/evaluate/late-events.ts'
+import { createDelayedEvents } from '../../../src/watch/evaluate/delayed-events.ts'
 
 const S = 1e6
 
 test('a late event is looked for once everything that was accepted before it is stored', () => {
-  const late = createLateEvents()
+  const late = createDelayedEvents()
   late.note('job', 10 * S, 100 * S)
   late.note('job', 7 * S, 101 * S)
   expect(late.stored(105 * S)).toBeUndefined()
@@ -15,7 +15,7 @@ test('a late event is looked for once everything that was accepted before it is 
 })
 
 test('an event that comes while the others are read is looked for afterwards', () => {
-  const late = createLateEvents()
+  const late = createDelayedEvents()
   late.note('job', 10 * S, 100 * S)
   late.stored(200 * S)
   late.note('job', 5 * S, 201 * S)
@@ -24,7 +24,7 @@ test('an event that comes while the others are read is looked for afterwards', (
 })
 
 test('a stream of late events that never ends is read now and then, and its newest events again', () => {
-  const late = createLateEvents()
+  const late = createDelayedEvents()
   for (let t = 100; t <= 200; t++) {
     late.note('job', (t - 90) * S, t * S)
     const range = late.stored((t - 1) * S)
@@ -35,20 +35,20 @@ test('a stream of late events that never ends is read now and then, and its newe
 })
 
 test('late events of any process are looked for in all, from then to now', () => {
-  const late = createLateEvents()
+  const late = createDelayedEvents()
   late.note('job', 50 * S, 100 * S)
   late.note(undefined, 70 * S, 100 * S)
   expect(late.stored(200 * S)).toEqual({ processes: undefined, fromUs: 50 * S, toUs: 100 * S })
 })
 
 test('late events of very many processes are looked for in all', () => {
-  const late = createLateEvents()
+  const late = createDelayedEvents()
   for (let i = 0; i < 1000; i++) late.note(`job ${i}`, (1000 - i) * S, 2000 * S)
   expect(late.stored(3000 * S)).toEqual({ processes: undefined, fromUs: 1 * S, toUs: 1000 * S + 1 })
 })
 
 test('more late events of a process are expected until 5 s after its newest', () => {
-  const late = createLateEvents()
+  const late = createDelayedEvents()
   late.note('job', 10 * S, 100 * S)
   expect(['job', 'other'].map((process) => late.isPending(process, 104 * S))).toEqual([true, false])
   expect(late.isPending('job', 105 * S)).toBe(false)

@@ -2,7 +2,7 @@
 // read once, by process and time, when everything accepted before it is stored. A backlog is read when no more of it
 // arrives: half of it would show runs without their ends.
 
-export interface LateEvent {
+export interface DelayedEvent {
   readonly account: string
   /** Absent: any process, at that time or later. */
   readonly process?: string
@@ -11,7 +11,7 @@ export interface LateEvent {
   readonly atUs: number
 }
 
-export interface LateRange {
+export interface DelayedRange {
   /** undefined = all. */
   readonly processes: readonly string[] | undefined
   /** [fromUs, toUs). */
@@ -19,35 +19,35 @@ export interface LateRange {
   readonly toUs: number
 }
 
-export type LateEvents = ReturnType<typeof createLateEvents>
+export type DelayedEvents = ReturnType<typeof createDelayedEvents>
 
-export interface LateOnes {
-  readonly marks: LateEvents
-  readonly exceptions: LateEvents
+export interface AccountDelayed {
+  readonly marks: DelayedEvents
+  readonly exceptions: DelayedEvents
 }
 
 const MAX_PROCESSES = 200
 /** Time for a noted request to reach the spool, and for the next one of its backlog to be noted. */
 const SETTLES_US = 5e6
-/** An endless stream of late events is read this often. */
+/** An endless stream of delayed events is read this often. */
 const STREAM_US = 60e6
 /** All processes, if there are too many to name; never a process's name. */
 const ALL = ''
 
-interface Late {
+interface Delayed {
   readonly fromUs: number
   readonly toUs: number
   readonly firstUs: number
   readonly acceptedUs: number
 }
 
-export function createLateEvents() {
-  const late = new Map<string, Late>()
-  let taken: readonly (readonly [string, Late])[] = []
+export function createDelayedEvents() {
+  const delayed = new Map<string, Delayed>()
+  let taken: readonly (readonly [string, Delayed])[] = []
   let takenUs = 0
-  const isSettled = ({ acceptedUs }: Late, knownUs: number) => acceptedUs + SETTLES_US <= knownUs
+  const isSettled = ({ acceptedUs }: Delayed, knownUs: number) => acceptedUs + SETTLES_US <= knownUs
 
-  const join = (a: Late | undefined, b: Late): Late =>
+  const join = (a: Delayed | undefined, b: Delayed): Delayed =>
     a === undefined
       ? b
       : {
@@ -60,19 +60,20 @@ export function createLateEvents() {
   return {
     /** Without a process: events of any, at that time or later. */
     note(process: string | undefined, atUs: number, nowUs: number): void {
-      const isNamed = process !== undefined && !late.has(ALL) && (late.size < MAX_PROCESSES || late.has(process))
+      const isNamed =
+        process !== undefined && !delayed.has(ALL) && (delayed.size < MAX_PROCESSES || delayed.has(process))
       const name = isNamed ? process : ALL
       const toUs = process === undefined ? nowUs : atUs + 1
       const one = { fromUs: atUs, toUs, firstUs: nowUs, acceptedUs: nowUs }
-      const range = join(late.get(name), one)
-      if (name !== ALL || late.has(ALL)) return void late.set(name, range)
-      const whole = [...late.values()].reduce(join, range)
-      late.clear()
-      late.set(ALL, whole)
+      const range = join(delayed.get(name), one)
+      if (name !== ALL || delayed.has(ALL)) return void delayed.set(name, range)
+      const whole = [...delayed.values()].reduce(join, range)
+      delayed.clear()
+      delayed.set(ALL, whole)
     },
-    /** The range of all late events that are stored by now; everything accepted before `knownUs` is stored. */
-    stored(knownUs: number): LateRange | undefined {
-      taken = [...late].filter(([, it]) => isSettled(it, knownUs) || it.firstUs + STREAM_US <= knownUs)
+    /** The range of all delayed events that are stored by now; everything accepted before `knownUs` is stored. */
+    stored(knownUs: number): DelayedRange | undefined {
+      taken = [...delayed].filter(([, it]) => isSettled(it, knownUs) || it.firstUs + STREAM_US <= knownUs)
       takenUs = knownUs
       if (taken.length === 0) return undefined
       return {
@@ -81,17 +82,17 @@ export function createLateEvents() {
         toUs: Math.max(...taken.map(([, { toUs }]) => toUs)),
       }
     },
-    /** Whether a late event of the process was accepted less than 5 s before `knownUs` or later: more may arrive. */
+    /** Whether a delayed event of the process was accepted less than 5 s before `knownUs` or later: more may arrive. */
     isPending: (process: string, knownUs: number): boolean =>
-      [late.get(process), late.get(ALL)].some((it) => it !== undefined && !isSettled(it, knownUs)),
+      [delayed.get(process), delayed.get(ALL)].some((it) => it !== undefined && !isSettled(it, knownUs)),
     /** Nothing waits to be read. */
-    isEmpty: (): boolean => late.size === 0,
+    isEmpty: (): boolean => delayed.size === 0,
     /** Call it after the range last returned by `stored` was read. */
     settle(): void {
       for (const [name, range] of taken) {
-        if (late.get(name) !== range) continue
-        if (isSettled(range, takenUs)) late.delete(name)
-        else late.set(name, { ...range, firstUs: range.acceptedUs })
+        if (delayed.get(name) !== range) continue
+        if (isSettled(range, takenUs)) delayed.delete(name)
+        else delayed.set(name, { ...range, firstUs: range.acceptedUs })
       }
       taken = []
     },
