@@ -33,13 +33,9 @@ export type RigName = 'embedded' | 'remote'
 
 /** What was done and how it went, over all rounds of a rig. */
 export interface RigCounts {
-  readonly faults: Record<string, number>
   kills: number
   /** After which answers were missing. */
   killsUnderLoad: number
-  killsInStart: number
-  /** In wall time, however busy the machine was. */
-  slowestReadyMs: number
   /** The most processor time a start took until it was ready. */
   mostReadyCpuMs: number
   /** Keys that were answered and unknown after a kill. */
@@ -102,11 +98,8 @@ export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
     other,
     stores,
     counts: {
-      faults: {},
       kills: 0,
       killsUnderLoad: 0,
-      killsInStart: 0,
-      slowestReadyMs: 0,
       mostReadyCpuMs: 0,
       keysLost: 0,
       beyondBackups: 0,
@@ -133,9 +126,8 @@ export async function runRound(
   const trial: Trial = { rig, caller, email, oracle, chance }
   const load = startLoad(oracle, manyOf(caller, clients))
   try {
-    for (const { name, run } of faults) {
+    for (const { run } of faults) {
       await underLoad(trial)
-      rig.counts.faults[name] = (rig.counts.faults[name] ?? 0) + 1
       await run(trial)
     }
     await underLoad(trial)
@@ -195,10 +187,8 @@ async function restoreBackup(trial: Trial): Promise<void> {
 }
 
 export async function restart({ stint, counts }: Rig): Promise<void> {
-  const since = performance.now()
   await stint.launch()
   await until('Stint started', () => isUp(stint), STARTED_WITHIN_MS)
-  counts.slowestReadyMs = Math.max(counts.slowestReadyMs, performance.now() - since)
   counts.mostReadyCpuMs = Math.max(counts.mostReadyCpuMs, cpuMs(stint.pid()))
 }
 
@@ -238,7 +228,6 @@ async function killInStart(trial: Trial): Promise<void> {
     await Bun.sleep(between(chance, 0, 900))
     await rig.stint.kill()
     rig.counts.kills++
-    rig.counts.killsInStart++
   }
   await restart(rig)
 }

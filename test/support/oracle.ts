@@ -85,11 +85,8 @@ export interface Oracle {
    * the copy. Returns how many events may be lost.
    */
   restored(snapshot: Snapshot, seen?: Stored): number
-  sent(): number
   /** Events sent again with their own time and answered with the same time. */
   sentAgain(): number
-  /** Acknowledged events of their own time, by its precision. */
-  ownTimes(): Readonly<Record<Precision, number>>
   /** Events with a 201. */
   acknowledged(): number
   /** Events whose answer never came: they may be stored or not. */
@@ -105,7 +102,7 @@ export interface Oracle {
 export type Snapshot = ReadonlySet<object>
 
 const PRECISIONS = ['s', 'ms', 'µs'] as const
-export type Precision = (typeof PRECISIONS)[number]
+type Precision = (typeof PRECISIONS)[number]
 
 /** Of the events that a store is made to refuse. */
 export const POISON_PROCESS = 'poison'
@@ -270,12 +267,6 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       return after.length
     },
     sentAgain: () => counts.again,
-    ownTimes() {
-      const times = { s: 0, ms: 0, µs: 0 }
-      for (const { own, at, id } of sent) if (own !== undefined && at !== undefined) times[precisionOf(id)!]++
-      return times
-    },
-    sent: () => sent.length,
     acknowledged: () => counts.acknowledged,
     unanswered: () => sent.filter(({ at, inDoubt }) => at === undefined && inDoubt).length,
     refused,

@@ -221,6 +221,8 @@ test('the answers contain what was sent', async () => {
     ],
     next: null,
   })
+  const running = { meta: null, uid: null, state: 'running', ended_at: null, duration_ms: null }
+  expect(await ask('/api/timings?meta=')).toMatchObject({ timings: [running] })
   expect(await ask('/api/timings/summary')).toMatchObject({
     rows: [{ process: 'p', count: 1, p50_ms: 10_000, running: 1 }],
   })
