@@ -3,7 +3,8 @@
 import { createHash } from 'node:crypto'
 import { ENDING, ERROR, LOOK_BACK, namesFault } from './failed-command.ts'
 import { normalizeText } from './normalize-text.ts'
-import { parseTraces, splitLines, type Trace, withLineFeeds } from './trace/parse-trace.ts'
+import { parseTraces, type Trace } from './trace/parse-trace.ts'
+import { splitLines, withLineFeeds, withoutLogger } from './trace/printed-lines.ts'
 import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
 
 const VERSION = 'v3'
@@ -61,8 +62,9 @@ export function normalizeException(exception: string): string {
     const how = `${normalizeFile(command)}: ${normalizeText(ending)}`
     return said === '' ? how : `${how}\n${said}`
   }
-  const [trace] = parseTraces(splitLines(exception))
-  return trace === undefined ? normalizeMessage(exception.trimStart(), MESSAGE_CHARS) : describeTrace(trace)
+  const lines = splitLines(exception)
+  const [trace] = parseTraces(lines)
+  return trace === undefined ? normalizeMessage(lines.join('\n').trimStart(), MESSAGE_CHARS) : describeTrace(trace)
 }
 
 const describeTrace = ({ chain }: Trace): string =>
@@ -126,20 +128,18 @@ const NUMBERED =
 const dropNumbers = (name: string): string =>
   name
     .replace(/::h[0-9a-f]{16}$/, '') // Rust
-    .replace(/::\{\{closure\}\}|\{closure#\d+\}/g, '::closure')
     .replace(/\{closure[^}]*\}/g, '{closure}') // PHP
     .replace(/@anonymous.*$/, '@anonymous')
     .replace(/<>c(?:__DisplayClass\d+_\d+)?\.|\.MoveNext$/g, '') // C#
     .replace(/<(\w+)>[bdg]__(\w+\|)?\d+(?:_\d+)?/g, (_, method: string, local?: string) =>
       local === undefined ? method : `${method}.${local.slice(0, -1)}`,
     )
-    .replace(/\$\$.*$/, '') // CGLIB and lambdas of the JVM
     .replace(/\$\d+/g, '$')
     .replace(/(?<=\.func|\.gowrap|\.init\.)\d+(?:\.\d+)*/g, '') // Go
     .replace(/#\d+/g, '') // Swift
     .replace(/block (?:\(\d+ levels\) )?in /, 'block in ') // Ruby
     .replace(/0x[0-9a-f]{1,16}/gi, '<number>')
-    .replace(/(?<=__|Accessor|Proxy|AnonStorey)\d+(?:_\d+)*/g, '<number>')
+    .replace(/(?<=__|Accessor|Proxy|AnonStorey)_?\d+(?:_\d+)*/g, '<number>')
 
 /** A file's name without the hash of a bundle and without ids. */
 const normalizeFile = (file: string): string =>
@@ -185,7 +185,7 @@ function readFailure(text: string): Failure | undefined {
 const isWhole = ({ chain, start }: Trace): boolean => start > 0 || chain[0]!.type !== '' || chain[0]!.message !== ''
 
 const isLast = ({ end }: Trace, lines: readonly string[]): boolean =>
-  lines.slice(end).filter((line) => !BELOW_TRACE.test(line)).length <= LINES
+  lines.slice(end).filter((line) => !BELOW_TRACE.test(withoutLogger(line))).length <= LINES
 
 /** The last lines that report an error, and the last one, unless a signal ended the command amid ordinary work. */
 function lastLines(lines: readonly string[], hasExited: boolean): string[] {

@@ -21,6 +21,20 @@ const ZONE =
   '(?: ?(?:Z|UTC|GMT|[CEMW]E?S?T|[CEMP][SD]T|[BIJ]ST|MSK|[A-Z][a-z]{2,9}/[A-Z][\\w/]{2,30}|[+-]\\d\\d:?\\d\\d))?'
 const UNIT = '(?:ns|us|µs|μs|ms|s|sec|min|m|h|d|[kKmMgGT]i?[bB]|[bBKMGT]|%)'
 
+const global = (...parts: readonly string[]): RegExp => new RegExp(parts.join(''), 'g')
+const DAY_OF_MONTH = global(
+  `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -](?:de )?${MONTH}|${MONTH} {1,2}\\d{1,2})`,
+  `(?:,?[ -](?:de )?\\d{4})?(?:,? ${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
+)
+const DAY_IN_DIGITS = global(`(?<![\\w.])\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w|\\.\\d)`)
+const TIME = global(
+  `(?<![\\w:])\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?(?: ?[AP]M)?${ZONE}| ?[AaPp]\\.?[Mm])(?![\\w:])`,
+)
+const NUMBER = global(
+  '(?<![\\w.])[-+]?\\d{1,40}(?:[.,_]\\d{1,40}){0,20}(?:[eE][-+]?\\d{1,5})?(?:-(?:alpha|beta|rc|pre|dev|SNAPSHOT)',
+  `(?:[.-]?\\d{1,9}){0,3})?(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
+)
+
 /**
  * Order matters: an earlier pattern hides its match from later ones. Every match contains a `part` that begins with a
  * rare character: searching for it costs a tenth of searching for the whole.
@@ -32,52 +46,29 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   [/#(?:PID|Reference|Port)<[\d.]{1,60}>/g, '<number>', ['#']], // Erlang
   // A pod of Kubernetes: the hash of its template, and five letters and digits; other objects have the latter.
   [/(?:-[\db-df-hj-np-tv-xz]{8,10})?-(?!https)[\db-df-hj-np-tv-xz]{5}(?![\w-])/g, '-<number>', ['-']],
-  [new RegExp(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`, 'g'), '<date>', ['-', '/']],
+  [global(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`), '<date>', ['-', '/']],
+  [DAY_OF_MONTH, '<date>', IS_MONTH],
+  [DAY_IN_DIGITS, '<date>', /[/.]\d{1,2}[/.]\d{4}/],
   [
-    new RegExp(
-      `(?<!\\w)(?:[A-Z][a-z]{2,8},? )?(?:\\d{1,2}\\.?[ -](?:de )?${MONTH}|${MONTH} {1,2}\\d{1,2})` +
-        `(?:,?[ -](?:de )?\\d{4})?(?:,? ${CLOCK}${ZONE}(?: \\d{4})?)?(?!\\w)`,
-      'g',
-    ),
-    '<date>',
-    IS_MONTH,
+    /(?<![\w.]|ersion )\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|\/\d{1,2}(?![.\d]))?(?![\w.]\d)/g,
+    '<address>',
+    /\.\d{1,3}\.\d/,
   ],
-  [
-    new RegExp(`(?<![\\w.])\\d{1,2}[/.]\\d{1,2}[/.]\\d{4}(?:,? ${CLOCK}${ZONE})?(?!\\w|\\.\\d)`, 'g'),
-    '<date>',
-    /[/.]\d{1,2}[/.]\d{4}/,
-  ],
-  [/(?<![\w.]|ersion )\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5}|\/\d{1,2})?(?![\w.]\d)/g, '<address>', /\.\d{1,3}\.\d/],
   [/(?<!\w)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?!\w)/gi, '<address>', /(?:[:-][0-9a-f]{2}){5}/i],
-  [
-    new RegExp(
-      `(?<![\\w:])\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?(?: ?[AP]M)?${ZONE}| ?[AaPp]\\.?[Mm])(?![\\w:])`,
-      'g',
-    ),
-    '<date>',
-    /:\d\d(?::\d\d| ?[AaPp]\.?[Mm])/,
-  ],
+  [TIME, '<date>', /:\d\d(?::\d\d| ?[AaPp]\.?[Mm])/],
   [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>', ['0x']],
-  [
-    new RegExp(
-      `(?<![\\w.])[-+]?\\d{1,40}(?:[.,_]\\d{1,40}){0,20}(?:[eE][-+]?\\d{1,5})?` +
-        `(?:-(?:alpha|beta|rc|pre|dev|SNAPSHOT)(?:[.-]?\\d{1,9}){0,3})?` +
-        `(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
-      'g',
-    ),
-    '<number>',
-  ],
+  [NUMBER, '<number>'],
 ]
 
 const EMAIL = /(?<![\w.+-])[\w+-]{1,64}(?:\.[\w+-]{1,64}){0,4}@[\w-]{1,63}(?:(?:\.[\w-]{1,63}){1,8}|(?=:[ /~a-z]))/g
 const IPV6 = /(?<![\w:.])\[?(?:[0-9a-f]{0,4}:){2,7}(?:\d{5}|[0-9a-f]{0,4})(?:%\w{1,20})?(?:\]:\d{1,5})?(?!\w|:[\w:])/gi
 const DIGIT = /\d/g
 const WORD_END = /[^A-Za-z0-9]|$/g
-/** The prefix of log lines: times, process ids, containers. */
+/** The prefix of log lines: times and process ids. */
 const LOG_HEADER = new RegExp(
-  '^(?:[\\w.-]{0,60}<number>[\\w.|-]{0,60} {1,20}\\| {0,20})?' +
-    '(?:(?:[[(] {0,9}<(?:date|number)>[\\])]|<date>)[ :,#*-]{0,10}){0,9}' +
-    '|^[EFW]<number> <date> {1,9}<number> [\\w.]{1,60}:<number>\\] ', // klog
+  '^[EFW]<number> <date> <number> [\\w.]{1,60}:<number>\\] ' + // klog
+    '|^(\\[?(?:ERROR|WARN(?:ING)?|FATAL|CRITICAL|SEVERE)\\]?:? )<date>[ :,-]{0,10}' +
+    '|^(?:(?:[[(] ?<(?:date|number)>[\\])]|<date>)[ :,#*-]{0,10}){1,9}',
 )
 /** PostgreSQL's details: `Key (email)=(ada@example.com)`. */
 const ROW = /(=|row contains |values |[`"] in |\bIN )\([^()\n]{0,300}\)?/g
@@ -88,24 +79,19 @@ const NOT_JSON =
   /\b(Unexpected token )[^\n]{1,60}(?= in JSON| is not valid JSON)|(\(String\))"[^\n]{0,2000}"(?=; line)/g
 
 const REASON =
-  'Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request ' +
-  'Timeout|Conflict|Gone|' +
-  'Length Required|Precondition Failed|Payload Too Large|Content Too Large|Unsupported Media ' +
-  'Type|Unprocessable|Too Many Requests|' +
-  'Internal Server Error|Not Implemented|Bad Gateway|Service (?:Temporarily )?Unavailable|Gateway ' +
-  'Time-?out|(?:Client|Server) Error'
+  '(?:Bad Request|Unauthorized|Payment Required|Forbidden|Not Found|Method Not Allowed|Not Acceptable|Request Timeout' +
+  '|Conflict|Gone|Length Required|Precondition Failed|(?:Payload|Content) Too Large|Unsupported Media Type' +
+  '|Unprocessable|Too Many Requests|Internal Server Error|Not Implemented|Bad Gateway' +
+  '|Service (?:Temporarily )?Unavailable|Gateway Time-?out|(?:Client|Server) Error)'
 const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 
 /** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals, database and compiler codes. */
 const TELLING: readonly RegExp[] = [
   new RegExp(
-    '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)[ ' +
-      `_-]?code|with code|(?<=\\()code|code(?=["']? ?[:=])|exit(?:ed)?(?: with)?|(?:(?:exit|http|grpc|response)[ ` +
-      `_]?)?status)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
-    'gi',
-  ),
-  new RegExp(
-    `\\b(?:errno|os error|win ?error|signal|rc|hresult|error number|general error)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+    '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)' +
+      `[ _-]?code|with code|(?<=\\()code|code(?=["']? ?[:=])|exit(?:ed)?(?: with)?` +
+      '|(?:(?:exit|http|grpc|response)[ _]?)?status|errno|os error|win ?error|signal|rc|hresult|error number' +
+      `|general error)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
     'gi',
   ),
   new RegExp(
@@ -122,31 +108,26 @@ const TELLING: readonly RegExp[] = [
   new RegExp(
     '\\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|' +
       'base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\\d\\d|' +
-      'latin-?1)\\b',
+      'latin-?1)\\b(?!\\.\\w)',
     'gi',
   ),
 ]
 
 const STATUS = /\b[1-5]\d\d\b/
-const TELLING_STATUSES: readonly RegExp[] = [
-  /\bHTTP(?:\/\d(?:\.\d)?)?(?: error| status)?:? [1-5]\d\d(?!\w)/gi,
-  new RegExp(`\\b[1-5]\\d\\d(?= (?:${REASON}))`, 'gi'),
-  new RegExp(
+const TELLING_STATUS = new RegExp(
+  `\\bHTTP(?:/\\d(?:\\.\\d)?)?(?: error| status)?:? [1-5]\\d\\d(?!\\w)|\\b[1-5]\\d\\d(?= ${REASON})|` +
     '\\b(?:returned(?: error)?|responded(?: with)?|answered(?: with)?|got|received|error):? ' +
-      '[45]\\d\\d(?= ?(?:$|[.,;:)\\n]| (?:for|from|on) ))',
-    'gim',
-  ),
-]
+    '[45]\\d\\d(?= ?(?:$|[.,;:)\\n]| (?:for|from|on) ))',
+  'gim',
+)
 
 /** It repeats the status: `404 Not Found`. */
-const REASON_PHRASE = new RegExp(`(?<=[\\ue034\\ue035][\\ue030-\\ue039]{2}) (?:${REASON})\\b`, 'g')
+const REASON_PHRASE = new RegExp(`(?<=[\\ue034\\ue035][\\ue030-\\ue039]{2}) ${REASON}\\b`, 'g')
 
-/** The same in brackets: curl, exceptions in Python with a sentence or as they are constructed, clients of MySQL. */
+/** The same in brackets: exceptions in Python with a sentence, curl, clients of MySQL. */
 const TELLING_IN_BRACKETS: readonly RegExp[] = [
-  /\(\d{1,2}\)(?<=\bcurl: .{3,4})/g,
   /\(-?\d{1,5}(?=, ?[bu]?["'][^\s"]{1,40} [^\s"])(?<=(?:^|[a-z](?:Error|Exception|Warning)[:)] )\(-?\d{1,5})/gm,
-  /\(-?\d{1,5}(?=, ?[bu]?["'])(?<=[a-z](?:Error|Exception|Warning)\(-?\d{1,5})/g,
-  /\(\d{4}\)$(?<=^(?:mysql|maria)\w{0,20}: [^\n]*)/gm,
+  /\((?:\d{1,2}\)(?<=\bcurl: .{3,4})|\d{4}\)$(?<=^(?:mysql|maria)\w{0,20}: [^\n]*))/gm,
   /\(\d{1,3}(?=[) ])(?<=MySQL server (?:on|through socket) '[^'\n]{1,100}' \(\d{1,3})/g,
 ]
 
@@ -159,7 +140,7 @@ const hideAll = (text: string, patterns: readonly RegExp[]): string =>
 
 function hideTelling(text: string): string {
   let normal = hideAll(text, TELLING)
-  if (STATUS.test(normal)) normal = hideAll(normal, TELLING_STATUSES).replace(REASON_PHRASE, '')
+  if (STATUS.test(normal)) normal = normal.replace(TELLING_STATUS, hide).replace(REASON_PHRASE, '')
   return normal.includes('(') ? hideAll(normal, TELLING_IN_BRACKETS) : normal
 }
 
@@ -178,20 +159,18 @@ export function normalizeText(text: string, isContext = false): string {
   if (normal.includes('@')) normal = normal.replace(EMAIL, '<address>')
   normal = replaceHosts(normal)
   if (hasDigits) normal = replaceNumbers(normal)
-  normal = joinPlaceholders(normal)
-  if ('<[(EFW'.includes(normal.charAt(0)) || normal.includes(' | ')) normal = normal.replace(LOG_HEADER, '')
-  return singleSpaces(hides ? unhide(normal) : normal).trim()
+  normal = joinPlaceholders(singleSpaces(normal))
+  if ('<[(EFWCS'.includes(normal.charAt(0))) normal = normal.replace(LOG_HEADER, '$1')
+  normal = (hides ? unhide(normal) : normal).trim()
+  return normal.endsWith('.') ? normal.slice(0, -1) : normal
 }
 
-const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s+/g, ' ') : text)
+const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.replace(/\s{2,}|[^\S ]/g, ' ') : text)
 
 function replaceNumbers(text: string): string {
   let normal = isAddress(text) ? text.replace(IPV6, (match) => (isAddress(match) ? '<address>' : match)) : text
   for (const [pattern, placeholder, part] of VARIABLE)
-    if (
-      part === undefined ||
-      (part instanceof RegExp ? part.test(normal) : part.some((known) => normal.includes(known)))
-    )
+    if (part instanceof RegExp ? part.test(normal) : (part?.some((known) => normal.includes(known)) ?? true))
       normal = normal.replace(pattern, placeholder)
   return replaceWords(normal)
 }

@@ -38,9 +38,9 @@ const HOST = new RegExp(
 )
 /** Words behind which a host stands, by its name alone. */
 const HOST_FOLLOWS = [
-  'to host |resolve host(?:name| address)?:? [‘\'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |listener ' +
-    'at host ',
-  'host ?= ?|(?:server|host): (?=[\\w-]{1,63}(?:\\.|, port))|server at (?:`|(?=[\\w-]{1,63}\\.))|dial (?:tcp|udp) ',
+  'to host |resolve host(?:name| address)?:? [‘\'"]?|getaddrinfo E[A-Z_]{2,20} |UnknownHostException: |at host ',
+  '[a-z]{0,9}host ?= ?|(?:server|host): (?=[\\w-]{1,63}(?:\\.|, port))|server at (?:`|(?=[\\w-]{1,63}\\.))',
+  'host name \\(|dial (?:tcp|udp) ',
   '(?:connect|connection|connecting|reading|read) (?:to|from) ' +
     '(?=\\S{1,253}(?: port \\d|:\\d|\\[)|[a-z\\d-]{1,63}(?:\\.[a-z\\d-]{1,63}){1,8}(?![\\w.(]))',
   '(?:lookup|looking up \\w{1,5} for) (?=\\S{1,253} ?(?:on |: ?no|- ))',
@@ -67,18 +67,18 @@ const IDS = ['id=', 'id:', 'id"', 'Id=', 'Id:', 'Id"', 'ID=', 'ID:', 'ID"']
 const CERTIFICATE = /(altnames: |alternative names: |certificate is valid for |Certificate for (?=<))[^\n]{1,2000}/g
 /** Names that an installation gives; a word without a mark could be any other word. */
 const NAMES =
-  'endpoint|bucket|Bucket|container|namespace|region|domain|Domain|volume|node|pod|certificate|project|Project'.split(
-    '|',
+  'endpoint bucket Bucket container namespace region domain Domain volume node pod certificate project Project'.split(
+    ' ',
   )
 const NAMED = new RegExp(
-  `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ` +
-    '))[a-z\\d][\\w.-]{0,252}(?<![.:])',
+  `\\b((?:${NAMES.join('|')})(?: name)?:? \\(?)(?!\\d{1,40}(?![\\w.-]))` +
+    '(?=[a-z\\d]{1,63}[\\d_.-]|(?<=No such (?:container|pod): ))[a-z\\d][\\w.-]{0,252}(?<![.:])',
   'g',
 )
 
 /** Windows, and shares of it; a name in it may have spaces. */
 const WINDOWS_ROOT = /(?:(?<!\w)[A-Za-z]:\\{1,2}|(?<![\w\\])\\\\[\w.-]{1,60}\\)/
-const WINDOWS_FOLDERS = /(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}\\{1,2}){0,20}/
+const WINDOWS_FOLDERS = /(?:[^\\/:*?"'<>|\s]{1,80}(?: [^\\/:*?"'<>|\s]{1,40}){0,3}(?:\\{1,2}|\/)){0,20}/
 const WINDOWS = new RegExp(`${WINDOWS_ROOT.source}${WINDOWS_FOLDERS.source}([\\w.~-]{0,120})`, 'g')
 const TEMPORARY = /\/(?:tmp\/|var\/folders\/|dev\/(?:[hsv]d|xvd|nvme|md|dm-|mapper\/|loop|disk))[^\s"'`:,)\]]{1,300}/g
 const ROOTS =
@@ -88,8 +88,8 @@ const NO_END = '[^\\s/"\'`:,()<>[\\]]'
 /** A directory of this machine, or any that source files are in; what follows it is the file's name. */
 const DIRECTORY = new RegExp(
   '(?<![\\w/:.@>-]|(?:GET|POST|PUT|PATCH|DELETE|HEAD) ' +
-    `)(?:(?:(?:\\.{1,2}|~[\\w-]{0,32})\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
-    `\\/(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))(${NO_END}{0,120})`,
+    `)(?:(?:(?:\\.{1,2}[\\w-]{0,30}|~[\\w-]{0,32})\\/|\\/(?:${ROOTS})\\/)(?:${NO_END}{1,80}\\/){0,20}|` +
+    `\\/?(?:[\\w.@+~-]{1,60}\\/){1,20}(?=[\\w.-]{1,60}\\.(?:${SOURCE})\\b))(${NO_END}{0,120})`,
   'g',
 )
 const IS_SOURCE = new RegExp(`\\.(?:${SOURCE})(?:\\.\\d{1,3})?$`)
@@ -112,8 +112,6 @@ const DATABASE = /\b([Tt]able ['"`]?)[\w-]{1,64}[.:](?=[A-Za-z_])/g
 const IMAGE = /\b(image ["']?[\w./-]{1,200}):[\w.-]{1,128}/g
 /** A resource of AWS; its service stays. */
 const ARN = /\b(arn:[\w-]{1,20}:[\w-]{1,30}:)[^\s"',)\]]{1,500}/g
-/** The directory of a Perl script: `at /srv/load line 12.` */
-const PERL = / at \S{0,300}\/(?=[^\s/]{1,100} line \d)/g
 /** Where Perl looked for a module. */
 const INCLUDED = /\(@INC[^:()]{0,30}: [^)\n]{0,2000}\)?/g
 /** urllib3, npm and rclone */
@@ -150,7 +148,6 @@ export function replacePlaces(text: string, isContext: boolean): string {
   if (has(normal, '/')) normal = replacePaths(normal)
   if (has(normal, '.gz', '.csv', '.zip', '.log', '.bak', '.zst', '.xz')) normal = normal.replace(RUN_FILE, '<path>')
   if (has(normal, 'arn:')) normal = normal.replace(ARN, '$1<path>')
-  if (has(normal, ' line ')) normal = normal.replace(PERL, ' at ')
   return normal
 }
 

@@ -15,13 +15,15 @@ const NAME_MAX = 100
 /** A file of one run. */
 const DATA_TYPES = 'csv|tsv|txt|log|gz|tgz|bz2|xz|zst|zip|tar|bak|tmp|img|iso|pdf|jpe?g|png|parquet|avro|xlsx?|bin|dat'
 const DATA = new RegExp(`\\d[\\w-]{0,60}\\.(?:${DATA_TYPES})$`)
+/** Where a database is: `dbname=shop;host=db1` */
+const SOURCE_NAME = /=[^;]{0,60};\w{1,30}=/
 /** A hash or a generated id */
 const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 
 /** The end of the text before a quote, if a value follows. */
 const VALUE_WORDS =
   'string(?: to \\w{1,20})?|value|entry|input|text|data|parsing(?: time)?|user(?:name)?|customer|login|e-?mail|' +
-  'character|host(?:name)?|failed to resolve|be resolved|unable to access|server(?: (?:on|at|through socket))?|' +
+  'character|host(?: ?name)?|failed to resolve|be resolved|unable to access|server(?: (?:on|at|through socket))?|' +
   'namespace|container(?: name)?|pod|vault|bucket|refs to|Username for|added|definer|endpoint|upstream'
 const VALUE_AFTER = new RegExp(
   `(?:\\b(?:literal|syntax) for [\\w() ]{1,40}:|\\b(?:${VALUE_WORDS})) ?[:=]? ?\\(?$|@$`,
@@ -45,12 +47,12 @@ const DESCRIBES = new RegExp(
 const KEY = /(?:(["'])([\w.-]{1,40})\1: ?|\b([\w.-]{1,40})=|\b([\w-]{1,40})(?:: ?| = ))$/
 /** An exception or its code before the text that it was raised with. */
 const RAISED = /(?:(?:Error|Exception|Warning|Disconnected)\(|\bwith message |[\ue030-\ue039], ?)$/
-/** Between quotes: words that only a sentence about a fault has. */
+/** Between quotes: words and codes that only a sentence about a fault has. */
 const FAULT_WORDS =
   "error|fail(?:ed|ure|s)?|cannot|can't|could ?n[o']t|unable|denied|refused|reset|aborted|closed|lost|not|no such|" +
   'invalid|missing|expired|mismatch(?:ed)?|exceeded|timed out|timeout|deadlock|too (?:many|long|large)|' +
   "doesn't|unknown|unreachable|unsupported|unexpected|already|forbidden"
-const FAULT = new RegExp(`\\b(?:${FAULT_WORDS})\\b`, 'i')
+const FAULT = new RegExp(`\\b(?:${FAULT_WORDS})\\b|[\ue030-\ue039]`, 'i')
 /** Sentences of a query. */
 const QUERIED = /\b(?:near|query|statement|command|sql):? ?$/i
 /** So deep are quotes within quotes looked at: each level costs as much as the text. */
@@ -110,21 +112,17 @@ function isName(text: string): boolean {
   const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
   if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
   if (text.startsWith('<address>')) return true
-  if (text === '<path>' || HASH.test(text) || DATA.test(text)) return false
+  if (text === '<path>' || HASH.test(text) || DATA.test(text) || SOURCE_NAME.test(text)) return false
   return !/[/\\].*\d|\d.*[/\\]|^\/(?:tmp|var\/folders)\//.test(text)
 }
 
-const LINE_FEED = 10
-const BACKSLASH = 92
-
 /** The closing quote, or else the line's end; the caller does not search this stretch again, to stay linear. */
 function findClose(text: string, from: number, closer: string): { found: boolean; at: number } {
-  const code = closer.charCodeAt(0)
   for (let i = from; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (char === LINE_FEED) return { found: false, at: i }
-    if (char === BACKSLASH) i++
-    else if (char === code && (closer === '"' || !isWordAt(text, i + 1))) return { found: true, at: i }
+    const char = text[i]
+    if (char === '\n') return { found: false, at: i }
+    if (char === '\\') i++
+    else if (char === closer && (closer === '"' || !isWordAt(text, i + 1))) return { found: true, at: i }
   }
   return { found: false, at: text.length }
 }

@@ -1,12 +1,15 @@
 // The headline of an exception: the line of its text that says what happened, for where a whole text has no room.
 import { ENDING, LOOK_BACK, namesFault } from '../event/failed-command.ts'
+import { splitLines, withoutLogger } from '../event/trace/printed-lines.ts'
 
 const PYTHON = /^.*Traceback \(most recent call last\):$/
 const RUST = /^thread '.*' panicked at /
-const GO = /^(?:panic|fatal error): /
+const GO_OR_ELIXIR = /^(?:panic|fatal error): |^\*\* \([A-Z]/
 /** A frame as JavaScript, Java and .NET print it. */
 const FRAME = /^\s+at \S/
-const NAMED = /^(?:Uncaught |Unhandled exception\. |Exception in thread ".*" )*([\w$.]+(?: \[\w+\])?(?::.*)?)$/
+const PREFIX =
+  'Uncaught |Unhandled exception\\. |Exception in thread "[^"]*" |Caused by: |\\(node:\\d+\\) |Unhandled\\w+: '
+const NAMED = new RegExp(`^(?:${PREFIX})*([\\w$.]+(?: \\[\\w+\\])?(?::.*)?)$`)
 /** The frame that Python draws around the parts of an exception group. */
 const MARGIN = /^[\s|+-]*/
 
@@ -16,7 +19,7 @@ const MARGIN = /^[\s|+-]*/
  * near its end. Elsewhere it is the first line.
  */
 export function headlineOf(text: string): string {
-  const lines = text.split(/\r\n|[\n\r]/).map((line) => line.trimEnd())
+  const lines = splitLines(text).map(withoutLogger)
   return (
     afterTraceback(lines) ??
     afterPanic(lines) ??
@@ -41,17 +44,17 @@ function afterTraceback(lines: readonly string[]): string | undefined {
 
 function afterPanic(lines: readonly string[]): string | undefined {
   const rust = lines.findIndex((line) => RUST.test(line))
+  if (rust >= 0 && / panicked at '/.test(lines[rust]!)) return lines[rust]
   if (rust >= 0 && lines[rust + 1]) return lines[rust + 1]
-  return lines.find((line) => GO.test(line))
+  return lines.find((line) => GO_OR_ELIXIR.test(line))
 }
 
-/** The nearest line above the first frame that looks like `Name: message`; a message may have several lines. */
+/** The nearest line above the first frame like `Name: message`, which may have several lines; or one with a fault. */
 function aboveFrames(lines: readonly string[]): string | undefined {
   const frame = lines.findIndex((line) => FRAME.test(line))
-  return lines
-    .slice(0, Math.max(0, frame))
-    .map((line) => NAMED.exec(line)?.[1])
-    .findLast((line) => line !== undefined)
+  const above = lines.slice(ENDING.test(lines[0]!) ? 1 : 0, Math.max(0, frame))
+  const named = above.map((line) => NAMED.exec(line)?.[1]).findLast((line) => line !== undefined)
+  return named ?? above.findLast(namesFault)
 }
 
 /** The last line that names a fault, unless a signal or a limit of time ended the command. */

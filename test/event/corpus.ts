@@ -1,4 +1,4 @@
-// The texts of corpus.txt, trackers.txt and traces.txt, and how well a fingerprint sorts them into faults.
+// The texts of corpus.txt, trackers.txt, reports.txt and traces.txt, and how well a fingerprint sorts them into faults.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -23,9 +23,15 @@ const sectionsOf = (file: string): string[] =>
 export function readCorpus(file = 'corpus.txt'): Fault[] {
   return sectionsOf(file).map((section) => {
     const end = section.indexOf('\n')
-    const body = section.slice(end + 1).trimEnd()
-    const count = Math.max(2, ...[...body.matchAll(VARIED)].map(([, list]) => list!.split('|').length))
-    return { name: section.slice(0, end), texts: Array.from({ length: count }, (_, i) => occurrence(body, i)) }
+    const texts = section
+      .slice(end + 1)
+      .trimEnd()
+      .split('\n⟦again⟧\n')
+      .flatMap((body) => {
+        const count = Math.max(2, ...[...body.matchAll(VARIED)].map(([, list]) => list!.split('|').length))
+        return Array.from({ length: count }, (_, i) => occurrence(body, i))
+      })
+    return { name: section.slice(0, end), texts }
   })
 }
 
@@ -50,6 +56,7 @@ export const asLogs = (faults: readonly Fault[]): Fault[] =>
 const occurrence = (body: string, i: number): string =>
   body
     .replace(VARIED, (_, list: string) => list.split('|')[i % list.split('|').length]!)
+    .replaceAll('¦', '|')
     .replace(/^%log (\d+)$/gm, (_, lines: string) => logLines(Number(lines) + i, i))
 
 /** Every occurrence logs other lines, and the cut falls elsewhere. */

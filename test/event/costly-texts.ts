@@ -16,8 +16,22 @@ const LISTED =
   '404 Not Found |E1 <date> |addr=|url=http://a/| a=|-bcdfg|a1.gz|1.csv|/1.gz|rsync: |/srv/a1/|[a] =>|server at a.|a@b:a|a.com|' +
   "LINE 1: |1-rc|` in (|'a clause' |c__AnonStorey1|at a.b (c) [0x0] in <|error A1|A1B2|a@1f|" +
   ':a.git|ERROR : a|ERROR : a: |unix:///|ip-1-1-1-1.|tcp :1|refused (a:1|No such container: a|: [|a: Name or service not known|a- |$ a'
-/** Whole lines that were slow once. */
-const LINES = [`@${'/'.repeat(998)}\n`, `a@${'a/'.repeat(498)}\n`, `${'('.repeat(998)}\n`]
+/** Whole lines that were slow once, and what loggers print before a line. */
+const PRINTED = ['a-1  | ', 'a  | a\n', '[pod/', '│ ', '\u001b[1m', 'Nov 20 03:00:00 a b[1]: ', '03:00:00 [A]: at a']
+const LINES = [
+  ...PRINTED,
+  '2026-11-20T03:00:00Z a\n',
+  '(a) b.ex:1: c\n',
+  '** (A) a\n',
+  "',)",
+  'a.b [<address>]',
+  'a=b;',
+  'a/b.rb',
+  'ERROR <date> ',
+  `@${'/'.repeat(998)}\n`,
+  `a@${'a/'.repeat(498)}\n`,
+  `${'('.repeat(998)}\n`,
+]
 export const STARTS = [
   '',
   'Error: ',

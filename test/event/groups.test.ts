@@ -147,6 +147,10 @@ describe('every text is a group of its own:', () => {
       ],
     ],
     [
+      'codes within quotes',
+      ["'signal 9 (SIGKILL)'", "'signal 11 (SIGSEGV)'", "'exitcode 1'"].map((how) => `worker exited with ${how}`),
+    ],
+    [
       'codes in JSON',
       ['{"errno":1062}', '{"errno":1213}', '{"code":11000}', '{"httpStatusCode":404}', '{"httpStatusCode":500}'],
     ],
@@ -280,6 +284,23 @@ const ALIKE: readonly (readonly [string, readonly string[]])[] = [
   [
     'a file of one run',
     ["'rows-77.csv'", "'2026-11-20.csv'", "'/data/in/7.csv'"].map((at) => `cannot open file ${at}`),
+  ],
+  ['a full stop', ['timed out after 30 s.', 'timed out after 9 s']],
+  ['a time behind its level', ['2026-11-20 03:00:01,123', '2026-11-21T04:00:00Z'].map((at) => `ERROR ${at} no rows`)],
+  ['a line of klog', ['1120 03:00:01.1    17 a.go:1', '1121 04:00:00.2 4711 b.go:22'].map((at) => `E${at}] no rows`)],
+  ['mixed separators', ['C:\\xampp\\htdocs/shop', '/var/www/shop'].map((at) => `no room in ${at}/src/View.php`)],
+  ['a source file by a relative path', ['src/', '/home/ada/app/src/', ''].map((at) => `no room in ${at}view.rb`)],
+  ['a tuple of Python 2', ["('closed',)", "('closed')"].map((said) => `WorkerLostError${said}`)],
+  ['an address behind another', ['172.18.20.166/172.18.20.166:6379', '10.0.0.6/10.0.0.6:80'].map((at) => `lost ${at}`)],
+  ['a node by its number', ['1001', '2'].map((id) => `cancelled due to node ${id} being disconnected`)],
+  ['a host name in quotes', ['db-1.a.io', 'pg'].map((at) => `could not translate host name "${at}" to address`)],
+  ['a template of Rails', ['_12_34', '__56_78'].map((id) => `NoMethodError: x\na.erb:1:in '_a_erb_${id}'`)],
+  [
+    'frames of Elixir, with or without versions',
+    ['', ' 2.3.0'].map(
+      (version) =>
+        `** (ArgumentError) no room\n    (ecto${version}) lib/ecto/repo.ex:${version.length}: Ecto.Repo.all/2`,
+    ),
   ],
   ['a user that does not exist', ['ada', 'bob.x'].map((name) => `user ${name} does not exist`)],
   ['a user and a host of MySQL', ["'ada'@'web'", "'root'@'10.0.0.1'"].map((at) => `Access denied for user ${at}`)],

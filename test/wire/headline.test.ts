@@ -34,6 +34,21 @@ test.each([
     'sh: exited with code 1\nno such table: a\nINFO failed once\n  ERROR: no rows \nbye',
     'ERROR: no rows',
   ],
+  ['a prefixed Java exception', 'Caused by: a.B: no\n  of two lines\n\tat a.C.d(C.java:1)', 'a.B: no'],
+  ['a rejection of Node', '(node:7) UnhandledPromiseRejectionWarning: Error: no\n    at a (b:1:2)', 'Error: no'],
+  ['an error of Elixir', '03:00:01 [error] GenServer a terminating\n** (ArgumentError) no', '** (ArgumentError) no'],
+  [
+    'a Rust panic of one line',
+    "a: exited with code 101\nthread 'a' panicked at 'no', a.rs:1:2\nnote: run with",
+    "thread 'a' panicked at 'no', a.rs:1:2",
+  ],
+  ['a log with a prefix', `${PYTHON}\nKeyError: 'a'`.replace(/^/gm, 'Nov 20 03:00:01 web app[7]: '), "KeyError: 'a'"],
+  ['a container and colours', 'sh: exited with code 1\nweb-1  | \u001b[31mERROR\u001b[0m no rows', 'ERROR no rows'],
+  [
+    'a job whose fault stands above its frames',
+    `a: exited with code 1\nno such row\n${'\tat x\n'.repeat(20)}`,
+    'no such row',
+  ],
   ['a job that names no fault', 'sh: exited with code 4\n12 rows\nWARN failed once', 'sh: exited with code 4'],
   ['a job that says nothing', 'sh: exited with code 4', 'sh: exited with code 4'],
   [

@@ -1,5 +1,6 @@
 // Finds the stack traces in a text. One pass over the lines serves all languages: a line is a frame, connects two
 // exceptions of a chain, or belongs to an exception's message, which is above its frames (in Python below them).
+import { withoutLogger } from './printed-lines.ts'
 import { type FoundFrame, readFrame } from './read-frame.ts'
 import type { Frame, Raised } from './trace.ts'
 
@@ -22,8 +23,6 @@ interface Part {
   isReversed?: true
 }
 
-/** No line of a trace is longer. */
-const MAX_LINE = 1000
 /** A cause follows the exception it led to. */
 const CAUSE = /^\s*(?:Caused by: |\[cause\]: |---> )/
 /** An exception follows its cause. */
@@ -38,22 +37,9 @@ const OLD_PANIC = /^'(.*)', (\S+:\d+:\d+)$/
 const GOROUTINE = /^goroutine \d+ (?:gp=\S+ m=\S+ (?:mp=\S+ )?)?\[/
 const PHP_PLACE = / (?:in|at) (\/?[^\s]+?)(?::\d+\)?| on line \d+)$/
 
-/** Texts of more lines lose some in the middle, so that the number of lines bounds the cost. */
-const FIRST_LINES = 200
-const LAST_LINES = 100
-
-/** Lines end in `\n` alone. */
-export const withLineFeeds = (text: string): string =>
-  text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
-
-export function splitLines(text: string): string[] {
-  const lines = withLineFeeds(text).split('\n')
-  if (lines.length > FIRST_LINES + LAST_LINES) lines.splice(FIRST_LINES, lines.length - FIRST_LINES - LAST_LINES)
-  return lines.map((line) => line.slice(0, MAX_LINE).trimEnd())
-}
-
 /** In the order of the text. `isLog`: lines above a trace may belong to something else. */
-export function parseTraces(lines: readonly string[], isLog = false): Trace[] {
+export function parseTraces(printed: readonly string[], isLog = false): Trace[] {
+  const lines = printed.map(withoutLogger)
   const traces: Trace[] = []
   let chain: Part[] = []
   let open: Part[] = []
@@ -171,6 +157,8 @@ const STACKED = new RegExp(`^(?:${PREFIXES.join('|')}){1,${PREFIXES_MAX}}`)
 const NAMED = /^([A-Za-z_$][\w$]{0,100}(?:(?:\.|::|\\)[A-Za-z_$][\w$]{0,100}){0,20}(?: \[\w{1,60}\])?)(?::(?: (.*))?)?$/
 /** Rails: `Type (message):`. */
 const IN_BRACKETS = /^([A-Z]\w{0,100}(?:::\w{1,100}){0,20}) \((.*)\):?$/
+/** Elixir */
+const STARRED = /^\*\* \(([A-Z][\w.]{0,200})\) (.*)$/
 const EXCEPTION = new RegExp(
   '(?:Error|Exception|Fault|Failure|Interrupt|Exit|Warning|Panic|Throwable|Iteration|Group|NotFound|Timeout)' +
     '(?: \\[\\w+\\])?$',
@@ -184,7 +172,8 @@ const EXCERPT = /^\s*(?:\d+ \| .*|[\^~]+)\s*$/
 /** Go's and Swift's ends, behind whatever a log puts before them. */
 const PANIC = /^(?:.{0,200}?[ :])?(panic|[Ff]atal error|\w{1,20}Sanitizer)(?: serving \S+)?: (?! ?Uncaught)(.*)$/
 const TRAILER = /^(?:Require stack:$|- \/|\[signal |(?:stack backtrace|\[?stack ?trace\]?):?$|Thread \d+ .*crashed:?$)/i
-const LOG_PREFIX = /^\[?\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+\]? +(?:\[?[A-Za-z-]{4,8}\]?:? +)?/
+const LOG_PREFIX =
+  /^(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,+Z-]+\]? +(?:\[?[A-Za-z-]{4,8}\]?:? +)?|\[?(?:ERROR|FATAL|SEVERE|WARN)\]? +)/
 
 /** The line is the beginning of an exception's text, not the middle of one. */
 const startsHeader = (line: string): boolean => EXCEPTION.test(typeOf(stripPrefix(line)))
@@ -201,7 +190,8 @@ function readHeader(block: readonly string[], isLog: boolean): { type: string; m
   const match = (line: string) => {
     const [, panic, said = ''] = PANIC.exec(line) ?? []
     if (panic !== undefined) return { type: panic, message: said }
-    const [, type = '', message = ''] = NAMED.exec(line) ?? IN_BRACKETS.exec(line) ?? []
+    const named = (line.startsWith('** (') ? STARRED : NAMED).exec(line) ?? IN_BRACKETS.exec(line)
+    const [, type = '', message = ''] = named ?? []
     return EXCEPTION.test(type) || QUALIFIED.test(type) ? { type, message } : undefined
   }
   const at = isLog ? lines.findLastIndex((line) => match(line)) : lines.findIndex((line) => match(line))

@@ -21,6 +21,7 @@ const RUST = /^\d+: (?:0x[0-9a-f]+ - )?(\S.*)$/
 const RUBY_PLACE = /^(?:\d+: )?(?:from )?(\S.*):\d+$/
 const RUBY_NAME = /^([^'"]+)['"](?:: (.*))?$/
 const GO_PLACE = /^\s+(\S.*\.(?:go|s)):\d+(?: \+0x[0-9a-f]+)?$/
+const ELIXIR = /^(?:\([\w-]+(?: [\w.-]+)?\) )?(\S+\.(?:ex|erl):\d+): (\S.*)$/
 const GLIBC = /^(\S+)\((\w*)\+0x[0-9a-f]+\) ?\[0x[0-9a-f]+\]$/
 
 const V8_PLACE = /^native$|^<anonymous>$|^index \d+$|^eval at /
@@ -42,7 +43,7 @@ export function readFrame(lines: readonly string[], i: number): FoundFrame | und
     const found = readSwift(text) ?? readRust(text, next)
     if (found !== undefined) return found
   }
-  return readRuby(text) ?? readGecko(text) ?? readGo(line, next) ?? readGlibc(text)
+  return readElixir(text) ?? readRuby(text) ?? readGecko(text) ?? readGo(line, next) ?? readGlibc(text)
 }
 
 const frame = (name: string, place: string, family: Family = 'script'): FoundFrame => ({
@@ -113,6 +114,12 @@ function readRust(text: string, next: string): FoundFrame | undefined {
   if (name === undefined || (!name.includes('::') && !/^\w+$/.test(name))) return undefined
   const place = /^\s+at (\S.*)$/.exec(next)?.[1]
   return { ...frame(name, place ?? '', 'native'), lines: place === undefined ? 1 : 2 }
+}
+
+function readElixir(text: string): FoundFrame | undefined {
+  if (!text.includes('.ex:') && !text.includes('.erl:')) return undefined
+  const [, place, name = ''] = ELIXIR.exec(text) ?? []
+  return place === undefined ? undefined : frame(name, place)
 }
 
 function readRuby(text: string): FoundFrame | undefined {

@@ -34,7 +34,8 @@ const RUNTIME = {
 export type Family = keyof typeof RUNTIME
 
 const INTERNAL_PLACES = [
-  /^(?:node:|internal\/|[a-z_]+\.js:|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/|<generated>$)/,
+  /^(?:node:|internal\/|[a-z_]+\.(?:js|erl):|native\b|<anonymous>$|<frozen |<internal:|\[native code\]|\/rustc\/)/,
+  /^(?:<generated>$|lib\/gen_server\.ex:)/,
   /\/(?:local|lib(?:64|exec)?)\/go[\d.-]*\/src\//,
   /\/python\d[\d.]*\/(?!(?:site|dist)-packages)/,
   /\/ruby\/\d[\d.]*\/(?!gems)/,
