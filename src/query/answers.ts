@@ -110,38 +110,19 @@ export const answerMetricRows = (rows: readonly MetricRow[]): metrics.MetricRow[
     ...row,
   }))
 
-export const answerException = ({
-  atNs,
-  process,
-  meta,
-  uid,
-  exception,
-  fingerprint,
-}: Omit<ExceptionRow, 'place'>): exceptions.ExceptionText => ({
-  at: formatNs(atNs),
-  process,
-  meta: orNull(meta),
-  ...(uid !== '' && { uid }),
-  exception,
-  fingerprint,
+export const answerException = (row: Omit<ExceptionRow, 'place'>): exceptions.ExceptionText => ({
+  at: formatNs(row.atNs),
+  process: row.process,
+  meta: orNull(row.meta),
+  ...(row.uid !== '' && { uid: row.uid }),
+  exception: row.exception,
+  fingerprint: row.fingerprint,
 })
 
-export const answerGroup = ({
-  fingerprint,
-  process,
-  count,
-  firstNs,
-  lastNs,
-  example,
-  counts,
-}: Omit<ExceptionGroup, 'place'>) => ({
-  fingerprint,
-  process,
-  count,
-  first_at: formatNs(firstNs),
-  last_at: formatNs(lastNs),
-  example,
-  ...(counts !== undefined && { counts: counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
+export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({
+  ...{ fingerprint: group.fingerprint, process: group.process, count: group.count },
+  ...{ first_at: formatNs(group.firstNs), last_at: formatNs(group.lastNs), example: group.example },
+  ...(group.counts && { counts: group.counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
 })
 
 export interface ListedProcess extends ProcessRow {

@@ -45,12 +45,8 @@ export async function countExceptions(
   const subjects = [...new Map(asked.map(({ process, meta }) => [keyOf(process, meta), { process, meta }])).values()]
   try {
     const moments = await source.findMoments({
-      account,
-      ...(signal && { signal }),
-      ...rangeOf(asked),
-      subjects,
-      limitEach: limits.each + 1,
-      limit: limits.all + 1,
+      ...{ account, signal, ...rangeOf(asked), subjects },
+      ...{ limitEach: limits.each + 1, limit: limits.all + 1 },
     })
     const countOf = createExceptionCount(moments, nowNs, limits)
     return timings.map(countOf)

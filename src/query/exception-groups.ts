@@ -55,9 +55,8 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
     const known = await states.list(account)
     const resolved = known.filter(({ status }) => status === 'resolved')
     if (resolved.length === 0) return known as Judged[]
-    const asker = { account, ...(signal && { signal }) }
     const fromNs = BigInt(Math.min(...resolved.map(({ atUs }) => atUs))) * 1000n
-    const since = await exceptions.findGroupSpans({ ...asker, ...EVER, fromNs, only: resolved })
+    const since = await exceptions.findGroupSpans({ account, signal, ...EVER, fromNs, only: resolved })
     const lastUs = new Map(since.map((span) => [groupKeyOf(span), Number(span.lastNs / 1000n)]))
     return known.map((state) => {
       const isBack = state.status === 'resolved' && (lastUs.get(groupKeyOf(state)) ?? 0) > state.atUs
@@ -109,7 +108,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
         chosen.only?.length === 0 ? [] : exceptions.groupExceptions({ ...selection, ...chosen }, page),
       )
       const { account, signal } = selection
-      const spans = await exceptions.findGroupSpans({ account, ...(signal && { signal }), ...EVER, only: items })
+      const spans = await exceptions.findGroupSpans({ account, signal, ...EVER, only: items })
       const spanOf = new Map(spans.map((span) => [groupKeyOf(span), span]))
       const stateOf = new Map(judged.map((state) => [groupKeyOf(state), state]))
       // one for all: a fingerprint of the current version is its hash
@@ -145,7 +144,7 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
   ) => {
     const isChosen = (group: GroupKey) =>
       group.fingerprint === fingerprint && (process === undefined || group.process === process)
-    const chosen = { account, ...EVER, fingerprint, ...(process !== undefined && { process }) }
+    const chosen = { account, ...EVER, fingerprint, process }
     const stored = await ask(exceptions.findGroupSpans({ ...chosen, maxRows: PROCESSES_MAX + 1 }))
     const known = (await states.list(account)).filter(isChosen) // also of exceptions that are no longer stored
     const groups = [...new Map([...known, ...stored].map((group) => [groupKeyOf(group), group])).values()]

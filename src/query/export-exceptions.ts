@@ -46,7 +46,7 @@ async function* writeFile(
   let text = format === 'csv' ? formatCsvLine(EXPORT_FIELDS) : ''
   let after: Page['after']
   for (;;) {
-    const rows = await find({ limit: PAGE_ROWS, ...(after && { after }) })
+    const rows = await find({ limit: PAGE_ROWS, after })
     for (const row of rows) {
       text += TO_LINE[format](answerException(row))
       if (text.length < SLICE_CHARS) continue

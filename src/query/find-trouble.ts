@@ -59,12 +59,12 @@ export async function findTrouble(
   }
   if (!(await hasExceptions(exceptions, q)))
     return {
-      timings: await points.findTimings({ ...q, states: ['failed', 'abandoned'] }, { limit, ...(after && { after }) }),
+      timings: await points.findTimings({ ...q, states: ['failed', 'abandoned'] }, { limit, after }),
     }
   const found: Timing[] = []
   let place = after
   for (let scanned = 0; scanned < scan.pages; scanned++) {
-    const read = await points.findTimings(q, { limit: scan.rows, ...(place && { after: place }) })
+    const read = await points.findTimings(q, { limit: scan.rows, after: place })
     const counts = await countExceptions(exceptions, q, read, q.nowNs)
     for (const [i, timing] of read.entries()) if (isBad(timing) || (counts[i] ?? 0) > 0) found.push(timing)
     if (found.length >= limit || read.length < scan.rows) return { timings: found.slice(0, limit) }

@@ -5,7 +5,7 @@ import type { Question } from './question.ts'
 
 export function pageOf({ limit, place }: Question): Page {
   const [ns, tie] = place ?? []
-  return { limit: limit + 1, ...(ns !== undefined && tie !== undefined && { after: { ns: BigInt(ns), tie } }) }
+  return { limit: limit + 1, after: ns === undefined || tie === undefined ? undefined : { ns: BigInt(ns), tie } }
 }
 
 /** A row's place as a cursor carries it. */

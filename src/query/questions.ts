@@ -73,7 +73,7 @@ export function createQuestions(deps: QuestionDeps) {
       ...select(asker, question),
       maxRunNs,
       nowNs: question.nowNs,
-      ...(question.uid !== undefined && { uid: question.uid }),
+      uid: question.uid,
       // of running ones on the first page, too: an end that comes while it is read would skip its run
       ...((question.place !== undefined || question.state === 'running') && { asOfNs: question.nowNs }),
     }
@@ -144,11 +144,7 @@ export function createQuestions(deps: QuestionDeps) {
     metrics: limited('metrics', async (asker, question) => {
       assertBuckets(question)
       const { name, uid, every } = question
-      const selection = {
-        ...select(asker, question),
-        ...(name !== undefined && { name }),
-        ...(uid !== undefined && { uid }),
-      }
+      const selection = { ...select(asker, question), name, uid }
       if (every !== undefined) {
         const form = { ...buckets(question), byMeta: question.byMeta, maxRows: MAX_ROWS + 1 }
         const rows = await ask(points.aggregateMetrics({ ...selection, ...form }))

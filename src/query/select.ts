@@ -20,15 +20,8 @@ export function select(asker: Asker, question: Question): Selection {
 /** The whole range on every page: for lists of what holds many events. */
 export const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Question): Selection => ({
   ...asker,
-  fromNs,
-  toNs,
-  ...(process !== undefined && { process }),
-  ...(meta !== undefined && { meta }),
+  ...{ fromNs, toNs, process, meta },
 })
 
 /** The texts that a question selects. */
-export const selectTexts = ({ fingerprint, uid, text }: Question) => ({
-  ...(fingerprint !== undefined && { fingerprint }),
-  ...(uid !== undefined && { uid }),
-  ...(text !== undefined && { words: text }),
-})
+export const selectTexts = ({ fingerprint, uid, text }: Question) => ({ fingerprint, uid, words: text })

@@ -75,16 +75,11 @@ export function createWatchSource(
 ): WatchSource {
   return {
     async findMarks({ processes, perSeries, maxRows, ...q }) {
-      const rows = await points.findMarks({
-        ...range(q),
-        maxRows,
-        ...(processes && { processes }),
-        ...(perSeries !== undefined && { perSeries }),
-      })
+      const rows = await points.findMarks({ ...range(q), maxRows, process: processes, perSeries })
       return rows.map(({ process, meta, uid, mark, ns }) => ({ process, meta, uid, mark, atUs: toUs(ns) }))
     },
     async findNewestStarts({ processes, ...q }) {
-      const rows = await points.findNewestStarts({ ...range(q), ...(processes && { processes }) })
+      const rows = await points.findNewestStarts({ ...range(q), process: processes })
       return rows.map(({ process, meta, ns }) => ({ process, meta, atUs: toUs(ns) }))
     },
     async findExceptions({ maxRows, ...q }) {
@@ -102,14 +97,8 @@ export function createWatchSource(
       }))
     },
     async aggregateMetrics({ process, name, meta, ...q }) {
-      const rows = await points.aggregateMetrics({
-        ...range(q),
-        everyNs: toNs(q.toUs - q.fromUs),
-        maxRows: METRIC_ROWS_MAX,
-        ...(process !== undefined && { process }),
-        ...(name !== undefined && { name }),
-        ...(meta !== undefined && { meta }),
-      })
+      const form = { everyNs: toNs(q.toUs - q.fromUs), maxRows: METRIC_ROWS_MAX }
+      const rows = await points.aggregateMetrics({ ...range(q), ...form, process, name, meta })
       if (rows.length >= METRIC_ROWS_MAX) throw new Error('the metrics of the watches have too many series')
       return rows.map(({ atNs, ...row }) => ({ ...row, atUs: toUs(atNs) }))
     },

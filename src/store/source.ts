@@ -20,7 +20,7 @@ export class StoreError extends Error {
 export interface Asker {
   readonly account: string
   /** Aborted once nobody waits for the answer: work that has not begun is skipped. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Asks about a short time: it may run beside a long statement of the same account. */
   readonly isShort?: boolean
 }
@@ -31,9 +31,9 @@ export type Names = string | readonly string[]
 export interface Selection extends Asker {
   readonly fromNs: bigint
   readonly toNs: bigint
-  readonly process?: Names
+  readonly process?: Names | undefined
   /** '' = only without meta; absent = any. */
-  readonly meta?: string
+  readonly meta?: string | undefined
   /**
    * Limits an answer without pages: the most recent processes, otherwise any rows. Without it a long answer would fill
    * the memory. The caller refuses a question that reaches it.
@@ -51,7 +51,7 @@ export interface Place {
 export interface Page {
   readonly limit: number
   /** The last row of the page before. */
-  readonly after?: Place
+  readonly after?: Place | undefined
 }
 
 export type TimingState = 'completed' | 'failed' | 'running' | 'abandoned' | 'orphan'
@@ -74,7 +74,7 @@ export type PlainTiming = Omit<Timing, 'place'>
 
 export interface TimingSelection extends Selection {
   /** '' = only without uid; absent = any. */
-  readonly uid?: string
+  readonly uid?: string | undefined
   readonly maxRunNs: bigint
   readonly nowNs: bigint
   /** Omits marks that came later: a later time and an even stamp (lane 0). Not set on most first pages. */
@@ -144,8 +144,8 @@ export interface MetricPoint {
 
 /** `uid`: only metrics of this run; '' = only those without uid; absent = any. */
 export interface MetricSelection extends Selection {
-  readonly name?: Names
-  readonly uid?: string
+  readonly name?: Names | undefined
+  readonly uid?: string | undefined
 }
 
 /** One row per process, name and bucket, with `byMeta` also per meta. */
@@ -180,10 +180,10 @@ export interface GroupKey {
 
 /** `uid`: only exceptions of this run; '' = only those without uid; absent = any. */
 export interface ExceptionSelection extends Selection {
-  readonly fingerprint?: string
-  readonly uid?: string
+  readonly fingerprint?: string | undefined
+  readonly uid?: string | undefined
   /** The text contains each of these, in any case. */
-  readonly words?: readonly string[]
+  readonly words?: readonly string[] | undefined
   /** Exceptions of these groups alone. */
   readonly only?: readonly GroupKey[]
   readonly without?: readonly GroupKey[]
@@ -246,15 +246,16 @@ export interface StoredMark {
 export interface MarkSelection extends Asker {
   readonly fromNs: bigint
   readonly toNs: bigint
-  /** Only these; absent = all. */
-  readonly processes?: readonly string[]
+  readonly process?: Names | undefined
 }
 
 export interface PointSource {
   /** Whether pages of all, completed or failed timings rarely read the whole window: its marks need not be counted. */
   readonly pagesStopEarly?: true
   /** Newest first, at most `maxRows`, about `perSeries` per process and meta. A mark sent twice may come twice. */
-  findMarks(q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number }): Promise<StoredMark[]>
+  findMarks(
+    q: MarkSelection & { readonly perSeries?: number | undefined; readonly maxRows: number },
+  ): Promise<StoredMark[]>
   /** The newest start of each process and meta, in any order. */
   findNewestStarts(q: MarkSelection): Promise<Pick<StoredMark, 'process' | 'meta' | 'ns'>[]>
   /**

@@ -131,8 +131,8 @@ export function pointSourceContract(subject: SourceSubject): void {
         ]
         expect(text(await source.findMarks(q))).toEqual(all)
         expect(text(await source.findMarks({ ...q, maxRows: 2 }))).toEqual(all.slice(0, 2))
-        expect(text(await source.findMarks({ ...q, processes: [HOSTILE, 'other'] }))).toEqual(all.slice(0, 2))
-        expect(await source.findMarks({ ...q, processes: [] })).toEqual([])
+        expect(text(await source.findMarks({ ...q, process: [HOSTILE, 'other'] }))).toEqual(all.slice(0, 2))
+        expect(await source.findMarks({ ...q, process: [] })).toEqual([])
         expect(await source.findMarks({ ...q, account: 'stranger' })).toEqual([])
       })
 
@@ -160,7 +160,7 @@ export function pointSourceContract(subject: SourceSubject): void {
           ({ process, meta, ns }) => `${process}|${meta}|${ns - T}`,
         )
         expect(found.toSorted()).toEqual([`import|${HOSTILE}|4`, 'import||2'])
-        expect(await source.findNewestStarts({ ...range, processes: ['other'] })).toEqual([])
+        expect(await source.findNewestStarts({ ...range, process: ['other'] })).toEqual([])
       })
     })
 

@@ -198,7 +198,7 @@ test('every question is under the limits, and its selection carries the signal t
   const never = new Promise<never>(() => {})
   const signals: (AbortSignal | undefined)[] = []
   const { points, exceptions } = createMemorySource([])
-  const hang = ({ signal }: { readonly signal?: AbortSignal }) => {
+  const hang = ({ signal }: { readonly signal?: AbortSignal | undefined }) => {
     signals.push(signal)
     return never
   }

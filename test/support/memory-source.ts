@@ -115,9 +115,9 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
       .slice(0, q.maxRows)
 
   const isAmong = (q: MarkSelection) => {
-    const { fromNs, toNs, processes } = q
+    const { fromNs, toNs, process: asked } = q
     return ({ process, ns }: StampedMark) =>
-      ns >= fromNs && ns < toNs && (processes === undefined || processes.includes(process))
+      ns >= fromNs && ns < toNs && (asked === undefined || [asked].flat().includes(process))
   }
 
   return {

@@ -23,6 +23,7 @@ import {
   selectionOf,
   type TieColumns,
   tieText,
+  timeParam,
   toInt64,
   withEqual,
   withPlace,
@@ -39,10 +40,14 @@ interface StoredMoment extends Omit<ExceptionMoment, 'atNs'> {
   readonly ns: Ns
 }
 
-interface StoredGroup extends Pick<ExceptionGroup, 'fingerprint' | 'process' | 'example'> {
-  readonly occurrences: number
+interface StoredSpan extends GroupKey {
   readonly first_ns: Ns
   readonly last_ns: Ns
+}
+
+interface StoredGroup extends StoredSpan {
+  readonly example: string
+  readonly occurrences: number
   readonly buckets_ns?: readonly Ns[]
   readonly counts?: readonly number[]
 }
@@ -186,7 +191,7 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
       if (q.only?.length === 0) return []
       const { where, params } = selectExceptions(q)
       // not FINAL: an exception that was stored twice changes no minimum and no maximum
-      const rows = await select<Pick<StoredGroup, 'fingerprint' | 'process' | 'first_ns' | 'last_ns'>>(
+      const rows = await select<StoredSpan>(
         `SELECT fingerprint, process, ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns
 FROM ${schema.raw('exceptions')} WHERE ${where.join(' AND ')} GROUP BY fingerprint, process${limitOf(q)}`,
         params,
@@ -197,7 +202,7 @@ FROM ${schema.raw('exceptions')} WHERE ${where.join(' AND ')} GROUP BY fingerpri
   }
 }
 
-const AFTER = "fromUnixTimestamp64Nano({after:Int64}, 'UTC')"
+const AFTER = timeParam('after')
 const BEHIND = `max(at) <= ${AFTER} AND (max(at) < ${AFTER} OR fingerprint > {after_fingerprint:String}
   OR (fingerprint = {after_fingerprint:String} AND process > {after_process:String}))`
 
@@ -212,16 +217,8 @@ const fromExceptionRow = ({ ns, tie, ...row }: StoredException): ExceptionRow =>
   place: { ns: BigInt(ns), tie },
 })
 
-const toSpan = ({
-  fingerprint,
-  process,
-  first_ns,
-  last_ns,
-}: Pick<StoredGroup, 'fingerprint' | 'process' | 'first_ns' | 'last_ns'>): GroupSpan => ({
-  fingerprint,
-  process,
-  firstNs: BigInt(first_ns),
-  lastNs: BigInt(last_ns),
+const toSpan = ({ fingerprint, process, first_ns, last_ns }: StoredSpan): GroupSpan => ({
+  ...{ fingerprint, process, firstNs: BigInt(first_ns), lastNs: BigInt(last_ns) },
 })
 
 const fromGroup = (row: StoredGroup): ExceptionGroup => ({

@@ -9,7 +9,7 @@ export function createMarkQuestions(
 ): Pick<PointSource, 'findMarks' | 'findNewestStarts'> {
   /** Reads the table and not the FINAL view: a mark that is there twice is the same mark. */
   const from = (q: MarkSelection) => {
-    const { where, params } = selectionOf({ ...q, ...(q.processes && { process: q.processes }) })
+    const { where, params } = selectionOf(q)
     return { sql: `FROM ${schema.raw('marks')} WHERE ${where.join(' AND ')}`, params }
   }
 

@@ -10,7 +10,7 @@ import { COLUMNS } from './encode-events.ts'
 import { isFault, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { SORTING_KEYS } from './migrations.ts'
 import type { Schema } from './schema.ts'
-import { asStoreError } from './selection.ts'
+import { asStoreError, timeParam } from './selection.ts'
 
 /** Rows per page: with more, writing begins too late. An exception may have 15,000 characters. */
 const PAGE_ROWS: Readonly<Record<Family, number>> = { marks: 20_000, metrics: 20_000, exceptions: 4_000 }
@@ -32,7 +32,7 @@ const READ: Readonly<Record<string, string>> = {
   mark: 'toString(mark)',
 }
 const BIND: Readonly<Record<string, (name: string) => string>> = {
-  at: (name) => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`,
+  at: timeParam,
   stamp_rest: (name) => `{${name}:UInt32}`,
   content: (name) => `{${name}:UInt64}`,
 }
@@ -110,8 +110,7 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
 
 function conditions({ account, range }: ScanSelection): { where: string; params: Params } {
   const where = [account === undefined ? `account != '${CHECK_ACCOUNT}'` : 'account = {account:String}']
-  if (range !== undefined)
-    where.push("at >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND at < fromUnixTimestamp64Nano({to:Int64}, 'UTC')")
+  if (range !== undefined) where.push(`at >= ${timeParam('from')} AND at < ${timeParam('to')}`)
   return {
     where: where.join(' AND '),
     params: {

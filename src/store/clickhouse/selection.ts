@@ -50,7 +50,12 @@ export interface Conditions {
 }
 
 /** Which series: the columns that the sorting keys begin with. */
-export function seriesOf({ account, process, meta, uid }: Selection & { readonly uid?: string }): Conditions {
+export function seriesOf({
+  account,
+  process,
+  meta,
+  uid,
+}: Selection & { readonly uid?: string | undefined }): Conditions {
   const of = { where: ['account = {account:String}'], params: { account } }
   return withEqual(withEqual(withEqual(of, 'process', process), 'meta', meta), 'uid', uid)
 }
@@ -132,7 +137,7 @@ function parseTexts(text: string): string[] | undefined {
 }
 
 /** A bound moment as DateTime64(9). */
-const timeParam = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`
+export const timeParam = (name: string): string => `fromUnixTimestamp64Nano({${name}:Int64}, 'UTC')`
 
 /** A DateTime64(9) as text of its nanoseconds. */
 export const nsText = (at: string): string => `toString(toUnixTimestamp64Nano(${at}))`

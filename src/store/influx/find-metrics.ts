@@ -21,7 +21,7 @@ export async function findMetrics(
   const toNs = after !== undefined && after.ns < q.toNs ? after.ns + 1n : q.toNs
   const found: MetricPoint[] = []
   for (const stretch of stretches(floorSecond(q.fromNs), ceilSecond(toNs))) {
-    const page = { limit: limit - found.length, ...(after !== undefined && { after }) }
+    const page = { limit: limit - found.length, after }
     const points = await readPage(page, (count) => readNewest(client, bucket, { ...q, toNs }, stretch, count))
     found.push(...points)
     if (found.length >= limit) break

@@ -1,30 +1,20 @@
 // Raw marks for the evaluation of watches, which pairs them itself.
 import { compare } from '../order.ts'
 import type { MarkSelection, StoredMark } from '../source.ts'
-import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
+import { collectRows, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
-import { behindStamps, ceilSecond, floorSecond, fluxTime, whereTags } from './selection.ts'
-
-/** The question as other ones name its processes. */
-const selectionOf = (q: MarkSelection) => ({ ...q, ...(q.processes && { process: q.processes }) })
-
-function read(bucket: string, q: MarkSelection, condition: FluxText): FluxText {
-  return flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(behindStamps(q.toNs))})
-  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(selectionOf(q))})
-  |> filter(fn: (r) => ${condition})`
-}
+import { behindStamps, fluxTime, whereTags } from './selection.ts'
+import { ceilS, floorS } from './slices.ts'
 
 /** Newest first. Pairs of fields are not joined by InfluxDB: a pivot costs ten times what reading the marks does. */
 export async function findMarks(
   client: InfluxClient,
   bucket: string,
-  q: MarkSelection & { readonly perSeries?: number; readonly maxRows: number },
+  q: MarkSelection & { readonly perSeries?: number | undefined; readonly maxRows: number },
 ): Promise<StoredMark[]> {
-  if (q.processes?.length === 0) return []
-  const reader = createMarkReader(client, bucket, selectionOf(q), { tail: q.perSeries })
-  const second = (ns: bigint) => Number(ns / 1_000_000_000n)
-  const series = await readNewest(reader, second(floorSecond(q.fromNs)), second(ceilSecond(q.toNs)), q.maxRows)
+  if (q.process?.length === 0) return []
+  const reader = createMarkReader(client, bucket, q, { tail: q.perSeries })
+  const series = await readNewest(reader, floorS(q.fromNs), ceilS(q.toNs), q.maxRows)
   const rows = series.flatMap(({ subject, marks }) =>
     marks.map(({ mark, uid, at }): StoredMark => ({ ...subject, uid, mark, ns: BigInt(at) * 1000n })),
   )
@@ -53,8 +43,10 @@ async function readNewest(reader: MarkReader, fromS: number, toS: number, maxRow
 }
 
 export async function findNewestStarts(client: InfluxClient, bucket: string, q: MarkSelection) {
-  if (q.processes?.length === 0) return []
-  const query = flux`${read(bucket, q, flux`r._field == "at" and r.mark == "start"`)}
+  if (q.process?.length === 0) return []
+  const query = flux`from(bucket: ${bucket})
+  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(behindStamps(q.toNs))})
+  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(q)} and r._field == "at" and r.mark == "start")
   |> last()
   |> keep(columns: ["process", "meta", "_value"])
   |> group()`

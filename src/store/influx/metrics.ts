@@ -73,19 +73,53 @@ r._value == ${fluxText(q.uid)})
   return { ...q, fromNs: fromNs!, toNs: toNs! }
 }
 
-const FIGURES = ['count', 'sum', 'min', 'max', 'last'] as const
-type Figure = (typeof FIGURES)[number]
+/** How a figure of a series and window, or of a single point, enters its row. */
+const FIGURES = {
+  count(row: Draft, value: number) {
+    row.count += value
+  },
+  sum(row: Draft, value: number) {
+    row.sum += value
+  },
+  min(row: Draft, value: number) {
+    row.min = Math.min(row.min, value)
+  },
+  max(row: Draft, value: number) {
+    row.max = Math.max(row.max, value)
+  },
+  last(row: Draft, value: number, stampNs: bigint) {
+    const isLater = (compare(timeNs(stampNs), timeNs(row.lastNs)) || compare(stampNs, row.lastNs)) > 0
+    if (row.lastNs < 0n || isLater) Object.assign(row, { last: value, lastNs: stampNs })
+  },
+}
+type Figure = keyof typeof FIGURES
+const ALL_FIGURES = Object.keys(FIGURES) as Figure[]
 
-/**
- * Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. InfluxDB pushes each figure down
- * per series and window; the metas of a name become one row here, as the answer streams in. InfluxDB finds the latest
- * stamp; where that is of a whole second or ms, a later time may have an earlier stamp, so the second is read.
- */
-export async function aggregateMetrics(
+/** Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. */
+export const aggregateMetrics = async (
   client: InfluxClient,
   bucket: string,
   q: MetricRowSelection,
-): Promise<MetricRow[]> {
+): Promise<MetricRow[]> =>
+  (await foldMetrics(client, bucket, q, ALL_FIGURES))
+    .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
+    .sort(compareMetricRows)
+
+/** The newest point of each process, meta and name. */
+export async function findNewestMetrics(client: InfluxClient, bucket: string, q: Selection) {
+  const whole = { bounds: [floorSecond(q.fromNs), ceilSecond(q.toNs)], byMeta: true }
+  const rows = await foldMetrics(client, bucket, { ...q, ...whole }, ['last'])
+  return rows.map(({ process, meta = '', name, last, lastNs }) => ({
+    ...{ atNs: timeNs(lastNs), process, meta, name, value: last },
+  }))
+}
+
+/**
+ * InfluxDB pushes each figure down per series and window; the metas of a name become one row here, as the answer streams
+ * in. InfluxDB finds the latest stamp; where that is of a whole second or ms, a later time may have an earlier stamp, so
+ * the second is read.
+ */
+async function foldMetrics(client: InfluxClient, bucket: string, q: MetricRowSelection, asked: readonly Figure[]) {
   const rows = new Map<string, Draft>()
   const metaOf = (get: GetColumn) => (q.byMeta ? get('meta') : undefined)
   const keyAt = (get: GetColumn, ns: bigint) =>
@@ -104,15 +138,14 @@ export async function aggregateMetrics(
   while (stretches.length > 0 && isFull() === undefined) {
     const figures = stretches
       .splice(0, STRETCHES)
-      .flatMap((stretch, i) => FIGURES.map((figure) => figureFlux(bucket, q, stretch, figure, i)))
+      .flatMap((stretch, i) => asked.map((figure) => figureFlux(bucket, q, stretch, figure, i)))
       .join('\n')
     const addLine = (get: GetColumn) => {
       const startNs = parseFluxTime(get('_start')) // of a bucket that the range cuts: somewhere inside it
-      addFigure(rowAt(get, startNs), get)
-      if (get('result').startsWith('last')) {
-        const stampNs = parseFluxTime(get('_time'))
-        if (isUnsure(stampNs)) unsure.add(floorSecond(stampNs))
-      }
+      const figure = get('result').split(' ')[0] as Figure
+      const stampNs = figure === 'last' ? parseFluxTime(get('_time')) : 0n
+      FIGURES[figure](rowAt(get, startNs), toFloat(get('_value')), stampNs)
+      if (isUnsure(stampNs)) unsure.add(floorSecond(stampNs))
       return isFull()
     }
     await client.readRows(fluxExpression(figures), addLine, q.signal)
@@ -122,7 +155,8 @@ export async function aggregateMetrics(
       const stampNs = parseFluxTime(get('_time'))
       const ns = timeNs(stampNs)
       if (ns >= q.fromNs && ns < q.toNs && isFull() === undefined)
-        addValue(rowAt(get, ns), toFloat(get('_value')), stampNs)
+        for (const figure of asked)
+          FIGURES[figure](rowAt(get, ns), figure === 'count' ? 1 : toFloat(get('_value')), stampNs)
       return isFull()
     }
     await client.readRows(readMetrics(bucket, q, edge), addPoint, q.signal)
@@ -131,7 +165,7 @@ export async function aggregateMetrics(
     const addPoint = (get: GetColumn) => {
       const stampNs = parseFluxTime(get('_time'))
       const row = rows.get(keyAt(get, timeNs(stampNs))) // absent: it arrived between the reads
-      if (row !== undefined) addLast(row, toFloat(get('_value')), stampNs)
+      if (row !== undefined) FIGURES.last(row, toFloat(get('_value')), stampNs)
       return isFull()
     }
     await client.readRows(
@@ -140,7 +174,7 @@ export async function aggregateMetrics(
       q.signal,
     )
   }
-  return [...rows.values()].map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count })).sort(compareMetricRows)
+  return [...rows.values()]
 }
 
 const secondAt = (startNs: bigint): Stretch => ({ startNs, stopNs: ceilSecond(startNs + 1n) })
@@ -200,38 +234,3 @@ const newDraft = (atNs: bigint, process: string, meta: string | undefined, name:
   ...{ atNs, process, ...(meta !== undefined && { meta }), name },
   ...{ count: 0, mean: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, last: 0, lastNs: -1n },
 })
-
-function addFigure(row: Draft, get: GetColumn): void {
-  const value = toFloat(get('_value'))
-  switch (get('result').split(' ')[0] as Figure) {
-    case 'count':
-      row.count += value
-      return
-    case 'sum':
-      row.sum += value
-      return
-    case 'min':
-      row.min = Math.min(row.min, value)
-      return
-    case 'max':
-      row.max = Math.max(row.max, value)
-      return
-    case 'last':
-      addLast(row, value, parseFluxTime(get('_time')))
-  }
-}
-
-function addValue(row: Draft, value: number, stampNs: bigint): void {
-  row.count++
-  row.sum += value
-  row.min = Math.min(row.min, value)
-  row.max = Math.max(row.max, value)
-  addLast(row, value, stampNs)
-}
-
-function addLast(row: Draft, value: number, stampNs: bigint): void {
-  const isLater = row.lastNs < 0n || (compare(timeNs(stampNs), timeNs(row.lastNs)) || compare(stampNs, row.lastNs)) > 0
-  if (!isLater) return
-  row.last = value
-  row.lastNs = stampNs
-}

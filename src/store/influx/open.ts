@@ -1,8 +1,6 @@
 // One InfluxDB store: its sink, its source and its facts.
 import type { Logger } from '../../log.ts'
-import type { Leases } from '../node-lease.ts'
 import type { Sink } from '../sink.ts'
-import type { PointSource } from '../source.ts'
 import type { InfluxAddress } from './client.ts'
 import { createInfluxLeases } from './leases.ts'
 import { createInfluxSink } from './sink.ts'
@@ -11,14 +9,6 @@ import { createInfluxSource } from './source.ts'
 /** Marks are streamed and paired in bounded memory (stream-timings.ts). Tags are indexed: 2.3 GB for 500,000 values. */
 export const INFLUX_FACTS = { maxMarks: 10_000_000, seriesCost: true }
 
-export interface InfluxStore {
-  createSink(): Sink
-  readonly source: PointSource
-  readonly leases: Leases
-  /** Closes sinks and source with it. */
-  close(): Promise<void>
-}
-
 export interface InfluxOptions extends InfluxAddress {
   /** 0 = keep forever. Applied only to a bucket that `prepare` creates. */
   readonly retentionDays: number
@@ -26,19 +16,20 @@ export interface InfluxOptions extends InfluxAddress {
 }
 
 /** Opens no connection. */
-export function openInflux({ retentionDays, log, ...address }: InfluxOptions): InfluxStore {
+export function openInflux({ retentionDays, log, ...address }: InfluxOptions) {
   const source = createInfluxSource(address)
   const leases = createInfluxLeases(address)
   const sinks: Sink[] = []
   return {
-    createSink() {
+    createSink(): Sink {
       const sink = createInfluxSink({ ...address, retentionDays, log })
       sinks.push(sink)
       return sink
     },
     source,
     leases,
-    async close() {
+    /** Closes sinks and source with it. */
+    async close(): Promise<void> {
       leases.close()
       await Promise.all([source, ...sinks].map((part) => part.close()))
     },

@@ -45,7 +45,11 @@ export function createInfluxScan(address: InfluxAddress): Scan {
   const client = createInfluxClient(address, TIMEOUT_MS)
 
   /** Undefined when the stretch holds too many lines. */
-  async function readStretch(family: PointFamily, range: Range, account?: string): Promise<Lines | undefined> {
+  async function readStretch(
+    family: PointFamily,
+    range: Range,
+    account?: string,
+  ): Promise<ReturnType<typeof createLines> | undefined> {
     const lines = createLines(family)
     const query = flux`${readPoints(bucket, family, range, account)}
   |> drop(columns: ["_start", "_stop", "_measurement"])`
@@ -166,13 +170,6 @@ function readPoints(
   |> filter(fn: (r) => ${fields})`
 }
 
-interface Lines {
-  add(get: GetColumn): void
-  count(): number
-  /** In the order of their stamps. */
-  events(): Event[]
-}
-
 interface Point {
   readonly account: string
   readonly process: string
@@ -184,13 +181,13 @@ interface Point {
   uid: string
 }
 
-function createLines(family: PointFamily): Lines {
+function createLines(family: PointFamily) {
   const points = new Map<string, Point>()
   const uids = new Map<string, string>()
   let count = 0
   return {
     count: () => count,
-    add(get) {
+    add(get: GetColumn): void {
       count++
       const [account, process, meta, time] = [get('account'), get('process'), get('meta'), get('_time')]
       const name = family === 'marks' ? get('mark') : get('name')
@@ -201,7 +198,8 @@ function createLines(family: PointFamily): Lines {
         points.set(place, { account, process, meta, name, stampNs: parseFluxTime(time), value, uid: '' })
       }
     },
-    events() {
+    /** In the order of their stamps. */
+    events(): Event[] {
       for (const [place, uid] of uids) {
         const point = points.get(place)
         if (point !== undefined) point.uid = uid

@@ -1,10 +1,9 @@
 // Answers questions about points from InfluxDB 2. A caller's values enter queries only through the `flux` tag.
-import { type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
+import { type MetricSelection, type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
 import { findMetrics } from './find-metrics.ts'
 import { findMarks, findNewestStarts } from './marks.ts'
-import { aggregateMetrics, narrowToRun } from './metrics.ts'
-import { findNewestMetrics } from './newest-metrics.ts'
+import { aggregateMetrics, findNewestMetrics, narrowToRun } from './metrics.ts'
 import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
 import { createMarkReader } from './read-marks.ts'
@@ -53,6 +52,11 @@ export function createInfluxSource({
     }
   }
 
+  async function ofRun<Q extends MetricSelection, T>(q: Q, find: (narrow: Q) => Promise<T[]>): Promise<T[]> {
+    const narrow = await narrowToRun(client, bucket, q)
+    return narrow === undefined ? [] : find(narrow)
+  }
+
   return {
     pagesStopEarly: true,
     findTimings: (q, page) => ask(q, [], () => findTimings(readerOf(q), openStarts, q, page)),
@@ -61,16 +65,8 @@ export function createInfluxSource({
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
     findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),
     findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
-    findMetrics: (q, page) =>
-      ask(q, [], async () => {
-        const narrow = await narrowToRun(client, bucket, q)
-        return narrow === undefined ? [] : findMetrics(client, bucket, narrow, page)
-      }),
-    aggregateMetrics: (q) =>
-      ask(q, [], async () => {
-        const narrow = await narrowToRun(client, bucket, q)
-        return narrow === undefined ? [] : aggregateMetrics(client, bucket, narrow)
-      }),
+    findMetrics: (q, page) => ask(q, [], () => ofRun(q, (narrow) => findMetrics(client, bucket, narrow, page))),
+    aggregateMetrics: (q) => ask(q, [], () => ofRun(q, (narrow) => aggregateMetrics(client, bucket, narrow))),
     findNewestMetrics: (q) => ask(q, [], () => findNewestMetrics(client, bucket, q)),
     findPointProcesses: (q) => ask(q, [], () => findProcesses(client, bucket, q)),
 
