@@ -53,9 +53,7 @@ const needed = <T>(variable: string, row: Row<T>, about: string): Setting<T> => 
   return { ...row, variable, about, unset: 'fault' }
 }
 /** Of a group: the others count when it is set, so in the group it has a value. */
-const first = <T>(variable: string, row: Row<T>, about: string): Setting<T> => {
-  return { ...row, variable, about, unset: 'nothing' }
-}
+const first = optional as <T>(...row: Parameters<typeof optional<T>>) => Setting<T>
 
 /**
  * A member of its own, or a group: an object whose first member turns the others on. Times are in µs, sizes in bytes;

@@ -36,6 +36,10 @@ export interface KeyRow {
   readonly expires_ms: number | null
 }
 
+export const KEY_COLUMNS = [
+  ...(['id', 'account', 'hash', 'may_write', 'may_read', 'may_ping', 'may_manage', 'is_capped', 'expires_ms'] as const),
+] satisfies (keyof KeyRow)[]
+
 export interface KeyUse {
   readonly keyId: string
   /** ms since the epoch. */
@@ -108,7 +112,7 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
   }
 
   const live = db.query<KeyRow, [number]>(
-    `SELECT id, account, hash, may_write, may_read, may_ping, may_manage, is_capped, expires_ms FROM api_key
+    `SELECT ${KEY_COLUMNS} FROM api_key
      WHERE revoked_ms IS NULL AND (expires_ms IS NULL OR expires_ms > ?)`,
   )
   for (const row of live.iterate(nowMs())) set(row)

@@ -1,5 +1,8 @@
 // What commands share that ask the API and print its answer: for people, or as JSON for programs.
+import { systemClock } from '../clock.ts'
+import { parseSpanS } from './exec/parse-exec-call.ts'
 import { formatTable } from './format-rows.ts'
+import { parseLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
@@ -22,8 +25,8 @@ export interface List<T> {
 }
 
 /** Adds `list` to a group of commands. */
-export function addList<T>(group: Program, io: Io, { about, ask, heads, rows, empty }: List<T>): void {
-  group
+export function addList<T>(group: Program, io: Io, { about, ask, heads, rows, empty }: List<T>): Program {
+  return group
     .command('list')
     .description(about)
     .option(...JSON_OPTION)
@@ -65,3 +68,12 @@ export const oneOf =
     if (found === undefined) throw invalidArgument(rule)
     return found
   }
+
+/** A moment on the command line: local time, RFC 3339, or a span from now. Returns RFC 3339. */
+export function parseMoment(text: string): string {
+  const seconds = /^[1-9]\d*[smhd]$/.test(text) ? parseSpanS(text) : undefined
+  const time = seconds === undefined ? parseLocalTime(text) : new Date(systemClock.wallUs() / 1000 + seconds * 1000)
+  if (time instanceof Date && !Number.isNaN(time.getTime())) return time.toISOString()
+  if (typeof time === 'string' && !time.startsWith('-')) return time
+  throw invalidArgument('Expected an existing local time ("2026-11-20 21:00"), RFC 3339 or a span such as 2h.')
+}

@@ -1,6 +1,7 @@
 // `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings; parts of the
 // server are loaded when they are called.
 import { join, resolve } from 'node:path'
+import type { CopyParts, CopyPlan } from '../copy/places.ts'
 import type { Config } from '../settings.ts'
 import type { Json } from './commands.ts'
 import { readCliConfig } from './config.ts'
@@ -41,7 +42,7 @@ function registerCopy(program: Program, io: Io): void {
     .addHelpText('after', COPY_HELP)
     .action(async ({ from, to, restart, json }: CopyFlags) => {
       const { planCopy } = await import('../copy/places.ts')
-      await run(io, json, () => ({ plan: planCopy(io.env, from, to), choices: { restart } }))
+      await run(io, json, () => planCopy(io.env, from, to, restart))
     })
 }
 
@@ -66,7 +67,7 @@ function registerTransfers(program: Program, io: Io): void {
     .addHelpText('after', TRANSFER_HELP)
     .action(async (file: string, flags: TransferFlags) => {
       const { planExport } = await import('../copy/places.ts')
-      await transfer(io, flags, (account) => ({ plan: planExport(io.env, file), choices: { account } }))
+      await transfer(io, flags, (account) => planExport(io.env, file, account))
     })
 
   const command = program
@@ -78,28 +79,21 @@ function registerTransfers(program: Program, io: Io): void {
     .addHelpText('after', TRANSFER_HELP)
     .action(async (file: string, flags: TransferFlags) => {
       const { planImport } = await import('../copy/places.ts')
-      await transfer(io, flags, (asAccount) => ({ plan: planImport(io.env, file), choices: { asAccount } }))
+      await transfer(io, flags, (account) => planImport(io.env, file, account))
     })
   defineHealthchecks(command.command('healthchecks'), io)
 }
 
-type RunCopy = typeof import('../copy/run-copy.ts').runCopy
-interface Transfer {
-  readonly plan: Parameters<RunCopy>[0]
-  readonly choices: Parameters<RunCopy>[1]
-}
-
-async function transfer(io: Io, { account, json }: TransferFlags, toTransfer: (id: string) => Transfer): Promise<void> {
+async function transfer(io: Io, { account, json }: TransferFlags, toPlan: (id: string) => CopyPlan): Promise<void> {
   if (account === undefined) throw new CliError("required option '--account <account>' not specified", EXIT_USAGE)
   const id = await findAccount(io, account)
-  await run(io, json, () => toTransfer(id))
+  await run(io, json, () => toPlan(id))
 }
 
-async function run(io: Io, json: boolean | undefined, toTransfer: () => Transfer): Promise<void> {
+async function run(io: Io, json: boolean | undefined, toPlan: () => CopyPlan): Promise<void> {
   const { runCopy } = await import('../copy/run-copy.ts')
   await withServerParts(io, async (parts) => {
-    const { plan, choices } = toTransfer()
-    const summary = await runCopy(plan, choices, parts)
+    const summary = await runCopy(toPlan(), parts)
     if (json) io.stdout.write(`${safeJson(summary)}\n`)
     assertComplete(summary)
   })
@@ -118,15 +112,8 @@ async function findAccount(io: Io, account: string): Promise<string> {
   throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory, or pass the account's id`)
 }
 
-export interface ServerParts {
-  readonly clock: import('../clock.ts').Clock
-  readonly log: import('../log.ts').Logger
-  readonly stderr: Io['stderr']
-  readonly signal: AbortSignal
-}
-
 /** Runs work that SIGINT and SIGTERM interrupt. Its errors become CliErrors with every fault of a Problem. */
-export async function withServerParts<T>(io: Io, work: (parts: ServerParts) => Promise<T>): Promise<T> {
+export async function withServerParts<T>(io: Io, work: (parts: CopyParts) => Promise<T>): Promise<T> {
   const [{ createLog }, { systemClock }, { ConfigError }, { Problem }] = await Promise.all([
     import('../log.ts'),
     import('../clock.ts'),

@@ -3,10 +3,9 @@
 import { systemClock } from '../clock.ts'
 import type { Maintenance, MaintenanceAnswer, Maintenances } from '../wire/maintenance.ts'
 import { createApi } from './api.ts'
-import { addList, JSON_OPTION, type Json, printJson } from './commands.ts'
+import { addList, JSON_OPTION, type Json, parseMoment, printJson } from './commands.ts'
 import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
-import { parseMoment } from './parse-moment.ts'
 import type { Program } from './program.ts'
 
 interface Options extends Json {

@@ -1,6 +1,6 @@
 // `stint node …`, for operators of several nodes on one PostgreSQL: list them, and stop waiting for one that is gone.
+import { addList } from './commands.ts'
 import { withServerParts } from './copy.ts'
-import { formatTable } from './format-rows.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 
@@ -12,25 +12,16 @@ Forget it only if its disk is lost.`
 export function register(program: Program, io: Io): void {
   const node = program.command('node').description('nodes on one PostgreSQL, on the machine of a server')
 
-  node
-    .command('list')
-    .description('list nodes with the time since their last heartbeat')
-    .addHelpText('after', HELP)
-    .action(async () => {
-      const nodes = await withNodes(io, ({ list }) => list())
-      if (nodes.length === 0) io.stderr.write('No nodes.\n')
-      else
-        io.stdout.write(
-          formatTable(
-            ['NODE', 'STATE', 'LAST HEARTBEAT'],
-            nodes.map(({ node, ageUs, isSilent }) => [
-              `${node}`,
-              isSilent ? 'silent' : 'alive',
-              `${Math.round(ageUs / 1e6)} s ago`,
-            ]),
-          ),
-        )
-    })
+  addList(node, io, {
+    about: 'list nodes with the time since their last heartbeat',
+    ask: () => withNodes(io, ({ list }) => list()),
+    heads: ['NODE', 'STATE', 'LAST HEARTBEAT'],
+    rows: (nodes) =>
+      nodes.map(({ node, ageUs, isSilent }) => {
+        return [`${node}`, isSilent ? 'silent' : 'alive', `${Math.round(ageUs / 1e6)} s ago`]
+      }),
+    empty: 'No nodes.',
+  }).addHelpText('after', HELP)
 
   node
     .command('forget')

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './account.ts'
 import { readCliConfig } from './config.ts'
-import { type ServerParts, withServerParts } from './copy.ts'
+import { withServerParts } from './copy.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
@@ -28,45 +28,36 @@ function registerReset(program: Program, io: Io): void {
     )
     .action(async (options: PasswordOptions & { email: string }) => {
       const { dataDir } = readCliConfig(io.env)
-      const path = join(dataDir, 'accounts.sqlite')
       const isShared = Boolean(io.env.DATABASE_URL || io.env.DATABASE_URL_FILE)
-      if (!isShared && !existsSync(path))
+      if (!isShared && !existsSync(pathIn(dataDir)))
         throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory`)
       const password = await askPassword(io, options, 'New password', true)
       await withServerParts(io, (parts) =>
         isShared
           ? resetShared(io.env, options.email, password, parts)
-          : resetInFile(dataDir, path, options.email, password, parts),
+          : resetInFile(dataDir, options.email, password, parts),
       )
       io.stderr.write(`Password of ${oneLine(options.email)} changed; all its sessions are signed out.\n`)
     })
 }
 
+type Parts = Parameters<Parameters<typeof withServerParts>[1]>[0]
+const pathIn = (dataDir: string) => join(dataDir, 'accounts.sqlite')
+
 /** The two below import parts of the server: no other command needs them. */
-async function resetInFile(
-  dataDir: string,
-  path: string,
-  email: string,
-  password: string,
-  { clock, log }: ServerParts,
-): Promise<void> {
+async function resetInFile(dataDir: string, email: string, password: string, { clock, log }: Parts): Promise<void> {
   const { openAccounts } = await import('../account/open-accounts.ts')
   const { lockDataDir } = await import('../state/data-dir-lock.ts')
   const lock = lockDataDir(dataDir)
   try {
-    const accounts = openAccounts({ path, clock, log, signup: 'closed' })
+    const accounts = openAccounts({ path: pathIn(dataDir), clock, log, signup: 'closed' })
     await accounts.people.resetPassword({ email }, password).finally(accounts.close)
   } finally {
     lock.release()
   }
 }
 
-async function resetShared(
-  env: Io['env'],
-  email: string,
-  password: string,
-  { clock, log }: ServerParts,
-): Promise<void> {
+async function resetShared(env: Io['env'], email: string, password: string, { clock, log }: Parts): Promise<void> {
   const { openSharedAccounts } = await import('../account/shared/open-shared-accounts.ts')
   const { readConfig } = await import('../config.ts')
   const url = readConfig(env).databaseUrl!
@@ -97,7 +88,7 @@ function registerCopy(program: Program, io: Io): void {
     .addHelpText('after', COPY_HELP)
     .action(async () => {
       const { dataDir } = readCliConfig(io.env)
-      const [accountsPath, watchesPath] = [join(dataDir, 'accounts.sqlite'), join(dataDir, 'watches.sqlite')]
+      const [accountsPath, watchesPath] = [pathIn(dataDir), join(dataDir, 'watches.sqlite')]
       const [hasAccounts, hasWatches] = [existsSync(accountsPath), existsSync(watchesPath)]
       if (!hasAccounts && !hasWatches)
         throw new CliError(`no accounts in ${dataDir}: set DATA_DIR to the server's data directory`)

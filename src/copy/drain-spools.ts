@@ -3,9 +3,7 @@
 // dead letters of DIR.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Clock } from '../clock.ts'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
-import type { Logger } from '../log.ts'
 import type { Config } from '../settings.ts'
 import { pause } from '../ship/backoff.ts'
 import { createShipper, type Next, type Shipper } from '../ship/shipper.ts'
@@ -15,15 +13,8 @@ import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { openPostgresLeases } from '../state/postgres-leases.ts'
 import { FRESH_S, type Leases } from '../store/node-lease.ts'
 import { openStores } from '../store/open-stores.ts'
-import { CopyError, embeddedIn } from './places.ts'
-import { createProgressLine, type Output } from './show-progress.ts'
-
-export interface DrainParts {
-  readonly clock: Clock
-  readonly log: Logger
-  readonly stderr: Output
-  readonly signal: AbortSignal
-}
+import { CopyError, type CopyParts, embeddedIn } from './places.ts'
+import { createProgressLine } from './show-progress.ts'
 
 export interface DrainSummary {
   readonly delivered: number
@@ -44,7 +35,7 @@ const GIVE_BACK_WITHIN_MS = 1_500
  * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. Throws CopyError, or the signal's reason; what
  * was delivered until then stays delivered.
  */
-export async function drainSpools(dir: string, config: Config, parts: DrainParts): Promise<DrainSummary> {
+export async function drainSpools(dir: string, config: Config, parts: CopyParts): Promise<DrainSummary> {
   const { clock, log } = parts
   if (!existsSync(join(dir, 'spool'))) throw new CopyError(`${dir} holds no spools: name the DATA_DIR of a node`)
   const closers: (() => unknown)[] = []
@@ -109,7 +100,7 @@ function shipperOf(
   spool: Spool,
   sink: Parameters<typeof createShipper>[0]['sink'],
   deadLetters: DeadLetters,
-  { clock, log }: DrainParts,
+  { clock, log }: CopyParts,
   sum: Sum,
 ): Shipper {
   const meter = {
@@ -128,7 +119,7 @@ function shipperOf(
   return createShipper({ destination, spool, sink, deadLetters, clock, log, meter })
 }
 
-async function deliverAll(lanes: readonly Lane[], parts: DrainParts, sum: Sum): Promise<void> {
+async function deliverAll(lanes: readonly Lane[], parts: CopyParts, sum: Sum): Promise<void> {
   const total = lanes.reduce((records, { spool }) => records + spool.stats().records, 0)
   const line = createProgressLine(parts.stderr, parts.clock, 0, total)
   try {

@@ -1,9 +1,12 @@
 // The source and target of a copy, from the arguments and the environment. The target has the server's own settings; a
 // source of the same kind has them too, unless FROM_CLICKHOUSE_… or FROM_INFLUX_… name another server.
 import { join, resolve } from 'node:path'
+import type { Clock } from '../clock.ts'
 import { ConfigError, readConfig } from '../config.ts'
 import { FAMILIES, type Family, familiesIn } from '../event/event.ts'
+import type { Logger } from '../log.ts'
 import type { ClickHouseConfig, Config, InfluxConfig } from '../settings.ts'
+import type { Output } from './show-progress.ts'
 
 /** Why a copy cannot begin or continue, as text for the operator. */
 export class CopyError extends Error {
@@ -20,6 +23,15 @@ export type Place =
   /** All that are configured. */
   | { readonly kind: 'stores'; readonly config: Config }
 
+/** What a command on the stores works with. */
+export interface CopyParts {
+  readonly clock: Clock
+  readonly log: Logger
+  readonly stderr: Output
+  /** Ends the work after the write in hand. */
+  readonly signal: AbortSignal
+}
+
 export interface CopyPlan {
   /** Settings of the target and of DATA_DIR. */
   readonly config: Config
@@ -28,6 +40,12 @@ export interface CopyPlan {
   readonly toFile: string | undefined
   /** Families that the source may hold and that the target keeps elsewhere. */
   readonly families: readonly Family[]
+  /** Only this account's events. */
+  readonly account?: string
+  /** Every event becomes this account's; only from a file. */
+  readonly asAccount?: string
+  /** Forgets the progress of an interrupted copy. */
+  readonly restart?: boolean | undefined
 }
 
 const SERVERS = {
@@ -40,7 +58,7 @@ const SERVERS = {
 } as const
 
 /** Throws CopyError and ConfigError. */
-export function planCopy(env: Env, from: string, to: string | undefined): CopyPlan {
+export function planCopy(env: Env, from: string, to: string | undefined, restart?: boolean): CopyPlan {
   const config = readConfig(env)
   const source = readPlace(env, config, from)
   const toFile = to === undefined ? undefined : resolve(to)
@@ -55,19 +73,19 @@ export function planCopy(env: Env, from: string, to: string | undefined): CopyPl
         'CLICKHOUSE_URL to the ' +
         'new stores, or FROM_CLICKHOUSE_URL or FROM_INFLUX_URL to the former ones',
     )
-  return { config, source, toFile, families }
+  return { config, source, toFile, families, restart }
 }
 
 /** The configured stores into a file, for one account. Throws ConfigError. */
-export function planExport(env: Env, file: string): CopyPlan {
+export function planExport(env: Env, file: string, account: string): CopyPlan {
   const config = readConfig(env)
-  return { config, source: { kind: 'stores', config }, toFile: resolve(file), families: FAMILIES }
+  return { config, source: { kind: 'stores', config }, toFile: resolve(file), families: FAMILIES, account }
 }
 
 /** A file into the configured stores. Throws ConfigError. */
-export function planImport(env: Env, file: string): CopyPlan {
+export function planImport(env: Env, file: string, asAccount: string): CopyPlan {
   const source: Place = { kind: 'file', path: resolve(file) }
-  return { config: readConfig(env), source, toFile: undefined, families: FAMILIES }
+  return { config: readConfig(env), source, toFile: undefined, families: FAMILIES, asAccount }
 }
 
 /** The configured store of a family. */

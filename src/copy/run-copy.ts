@@ -1,8 +1,6 @@
 // `stint copy`: opens both sides, copies, compares. What is open is closed again however it ends.
 import { mkdirSync } from 'node:fs'
-import type { Clock } from '../clock.ts'
 import { DESTINATIONS, type Destination, type Family, familiesIn } from '../event/event.ts'
-import type { Logger } from '../log.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { noteUsedStores } from '../state/used-stores.ts'
 import { openClickHouseScan } from '../store/clickhouse/open.ts'
@@ -13,25 +11,8 @@ import { type Comparison, compareStores, describeComparison, describeCounts, tot
 import { copyEvents, createProgressFile } from './copy-events.ts'
 import { createDeliver, type Deliver, prepareSink } from './deliver-events.ts'
 import { createEventFile, openFileScan } from './event-file.ts'
-import { type CopyPlan, describePlace, embeddedIn, type Place, placeId, targetOf } from './places.ts'
-import { createProgressLine, type Output, type ProgressLine } from './show-progress.ts'
-
-export interface CopyParts {
-  readonly clock: Clock
-  readonly log: Logger
-  readonly stderr: Output
-  /** Ends the copy after the write in hand. */
-  readonly signal: AbortSignal
-}
-
-export interface CopyChoices {
-  /** Only this account's events. */
-  readonly account?: string | undefined
-  /** Every event becomes this account's; only from a file. */
-  readonly asAccount?: string | undefined
-  /** Forgets the progress of an interrupted copy. */
-  readonly restart?: boolean | undefined
-}
+import { type CopyParts, type CopyPlan, describePlace, embeddedIn, type Place, placeId, targetOf } from './places.ts'
+import { createProgressLine, type ProgressLine } from './show-progress.ts'
 
 export interface CopySummary {
   readonly from: string
@@ -48,7 +29,7 @@ export interface CopySummary {
 }
 
 /** Throws CopyError, ConfigError, EngineUnavailableError, StoreError, or the signal's reason. */
-export async function runCopy(plan: CopyPlan, choices: CopyChoices, parts: CopyParts): Promise<CopySummary> {
+export async function runCopy(plan: CopyPlan, parts: CopyParts): Promise<CopySummary> {
   const { config } = plan
   const closers: (() => unknown)[] = []
   try {
@@ -57,9 +38,9 @@ export async function runCopy(plan: CopyPlan, choices: CopyChoices, parts: CopyP
       const lock = lockDataDir(config.dataDir)
       closers.push(() => lock.release())
     }
-    const scan = await openScan(plan.source, choices.asAccount)
+    const scan = await openScan(plan.source, plan.asAccount)
     closers.push(() => scan.close())
-    const copy = { plan, choices, parts, scan, beganUs: parts.clock.monotonicUs() }
+    const copy = { plan, parts, scan, beganUs: parts.clock.monotonicUs() }
     return plan.toFile === undefined ? await copyToStores(copy, closers) : await copyToFile(copy, plan.toFile)
   } finally {
     for (const close of closers.reverse()) await close()
@@ -68,7 +49,6 @@ export async function runCopy(plan: CopyPlan, choices: CopyChoices, parts: CopyP
 
 interface Copy {
   readonly plan: CopyPlan
-  readonly choices: CopyChoices
   readonly parts: CopyParts
   readonly scan: Scan
   readonly beganUs: number
@@ -82,16 +62,18 @@ function needsLock({ config, source, toFile, families }: CopyPlan): boolean {
   return [...sources, ...places].some((place) => placeId(place) === embedded)
 }
 
-const selectionOf = ({ account }: CopyChoices): ScanSelection => (account === undefined ? {} : { account })
+const selectionOf = ({ account }: Pick<CopyPlan, 'account'>): ScanSelection =>
+  account === undefined ? {} : { account }
 
 async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<CopySummary> {
-  const { plan, choices, parts, scan } = copy
-  const { config, families } = plan
+  const { plan, parts, scan } = copy
+  const { config, families, asAccount } = plan
+  const selection = selectionOf(plan)
   const { delivers, targets, line, progress, file } = await openTarget(copy, closers)
   const copied = await copyEvents({
     scan,
     families,
-    selection: selectionOf(choices),
+    selection,
     write: (family, events) => delivers[destinationOf(family)](events),
     progress,
     saveProgress: file.write,
@@ -103,11 +85,11 @@ async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<Cop
     source: scan,
     targetOf: (family) => targets[destinationOf(family)],
     families,
-    selection: selectionOf(choices),
-    targetSelection: choices.asAccount === undefined ? selectionOf(choices) : { account: choices.asAccount },
+    selection,
+    targetSelection: asAccount === undefined ? selection : { account: asAccount },
   })
   file.remove() // complete, or to be begun again
-  if (plan.source.kind === 'embedded' && comparison.missing === 0 && choices.account === undefined)
+  if (plan.source.kind === 'embedded' && comparison.missing === 0 && plan.account === undefined)
     noteUsedStores(config.dataDir, [
       { kind: 'embedded', place: '', holds: [], copied: [...new Set(families.map(destinationOf))] },
     ])
@@ -125,7 +107,7 @@ async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<Cop
   }
 }
 
-async function openTarget({ plan, choices, parts, scan }: Copy, closers: (() => unknown)[]) {
+async function openTarget({ plan, parts, scan }: Copy, closers: (() => unknown)[]) {
   const { config, source, families } = plan
   const { clock, log, signal, stderr } = parts
   const stores = await openStores({ ...config, embeddedPath: embeddedIn(config).path, log })
@@ -156,28 +138,28 @@ async function openTarget({ plan, choices, parts, scan }: Copy, closers: (() => 
   const route = [
     placeId(source),
     ...families.map((name) => `${name} → ${placeId(targetOf(config, name))}`),
-    choices.account ?? '',
-    choices.asAccount ?? '',
+    plan.account ?? '',
+    plan.asAccount ?? '',
   ]
   const file = createProgressFile(config.dataDir, route.join('; '))
-  const progress = choices.restart ? undefined : file.read()
-  const total = totalOf(await scan.count(families, selectionOf(choices)))
+  const progress = plan.restart ? undefined : file.read()
+  const total = totalOf(await scan.count(families, selectionOf(plan)))
   if (progress !== undefined)
     before.say(`Continuing an interrupted copy behind ${progress.events.toLocaleString('en')} events.`)
   line = createProgressLine(stderr, clock, progress?.events ?? 0, total)
   return { delivers, targets, line, progress, file }
 }
 
-async function copyToFile({ plan, choices, parts, scan, beganUs }: Copy, path: string): Promise<CopySummary> {
+async function copyToFile({ plan, parts, scan, beganUs }: Copy, path: string): Promise<CopySummary> {
   const { families, source } = plan
-  const total = totalOf(await scan.count(families, selectionOf(choices)))
-  const file = await createEventFile(path, choices.account === undefined)
+  const total = totalOf(await scan.count(families, selectionOf(plan)))
+  const file = await createEventFile(path, plan.account === undefined)
   const line = createProgressLine(parts.stderr, parts.clock, 0, total)
   try {
     const copied = await copyEvents({
       scan,
       families,
-      selection: selectionOf(choices),
+      selection: selectionOf(plan),
       write: (_, events) => file.write(events),
       progress: undefined,
       saveProgress() {},

@@ -1,7 +1,10 @@
 // The example of an answer, made from those of its members, which are declared with each.
 import type { Static, TSchema } from '@sinclair/typebox'
 
-/** Members that may be null or absent are so, unless they have an example. Without one a number is its least, a list has one item. */
+/**
+ * Members that may be null or absent are so, unless they have an example. Without one a number is its least, and a list
+ * has one item.
+ */
 export const exampleOf = <T extends TSchema>(schema: T): Static<T> => make(schema) as Static<T>
 
 function make({ examples, const: constant, anyOf, type, minimum, items, properties, required }: TSchema): unknown {

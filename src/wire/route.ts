@@ -2,11 +2,11 @@
 // it.
 //
 // Everything that goes over the wire is declared in this folder, once. To add a resource:
-// 1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, an example with each member. Where others name its type, export
-//   that beside it under the same name: `export const Watch = Type.Object({…})`, `export type Watch = Static<typeof
-//   Watch>`.
-// 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body, answers,
-//   possible problems.
+// 1. Create `src/wire/<resource>.ts` with a TypeBox schema for each body and answer, and an example with each member.
+//   Where others name its type, export that beside it under the same name: `export const Watch = Type.Object({…})`,
+//   `export type Watch = Static<typeof Watch>`.
+// 2. In the same file describe each route by `defineRoute('POST /api/…', {…})`: access, body,
+//   answers, possible problems.
 // 3. In `src/http` mount it by `on(CREATE_WATCH, handler)`, see mount.ts; the handler gets the checked body.
 // 4. The command line, the console and the clients write `import type { Watch } from '…/wire/<resource>.ts'`. `import
 //   type` is required in the console: TypeBox stays out of the browser's bundle.

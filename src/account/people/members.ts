@@ -9,7 +9,7 @@ import { all, get, run, type Script, type SqlDatabase } from '../../state/databa
 import type { Member } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
 import type { Session } from '../../wire/sessions.ts'
-import type { KeyRing, KeyRow } from '../key-ring.ts'
+import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
 import { deletePersonAlone, type Person, type Seat, selectRole } from './person-rows.ts'
 
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
@@ -26,8 +26,6 @@ export interface Members {
   setRole(seat: Seat, role: Role): Script<readonly KeyRow[]>
 }
 
-const KEY_COLUMNS = 'id, account, hash, may_write, may_read, may_ping, may_manage, is_capped, expires_ms'
-
 export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () => number): Members {
   function* find({ account, person }: Seat): Script<Member> {
     const row = yield* get<MemberRow>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
@@ -42,8 +40,8 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
     const { account, person } = seat
     yield* run('UPDATE membership SET role = $1 WHERE account = $2 AND person = $3', role, account, person)
     return yield* all<KeyRow>(
-      'UPDATE api_key SET is_capped = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL RETURNING ' +
-        KEY_COLUMNS,
+      `UPDATE api_key SET is_capped = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL
+       RETURNING ${KEY_COLUMNS}`,
       Number(role === 'viewer'),
       account,
       person,
@@ -116,8 +114,8 @@ function* leaveKeys({ account, person }: Seat, nowMs: number): Script<KeptKeys> 
     person,
   )
   const capped = yield* all<KeyRow>(
-    'UPDATE api_key SET is_capped = 1 WHERE account = $1 AND creator = $2 AND revoked_ms IS NULL RETURNING ' +
-      KEY_COLUMNS,
+    `UPDATE api_key SET is_capped = 1 WHERE account = $1 AND creator = $2 AND revoked_ms IS NULL
+     RETURNING ${KEY_COLUMNS}`,
     account,
     person,
   )

@@ -7,7 +7,7 @@ import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
 import { all, get, type Script } from '../../state/database.ts'
 import type { Postgres } from '../../state/postgres.ts'
-import type { KeyRing } from '../key-ring.ts'
+import { KEY_COLUMNS, type KeyRing } from '../key-ring.ts'
 import type { Delta, Followed, Replica, SharedKeyRow } from './replica.ts'
 
 const POLL_EVERY_MS = 500
@@ -146,11 +146,7 @@ function* readDelta(followed: Followed, recentMs: number): Script<Delta | undefi
     'SELECT id, operator FROM account WHERE changed > $1',
     since,
   )
-  const keys = yield* all<SharedKeyRow>(
-    `SELECT hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms
-     FROM api_key WHERE changed > $1`,
-    since,
-  )
+  const keys = yield* all<SharedKeyRow>(`SELECT ${KEY_COLUMNS}, revoked_ms FROM api_key WHERE changed > $1`, since)
   const delta = { version, mark, removed: removed.map((row) => row.account), accounts, keys }
   return isKnown ? delta : { ...delta, whole: { databaseId: database_id, salt } }
 }

@@ -4,7 +4,7 @@
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import { withDiskProblems } from '../../state/sqlite-database.ts'
-import type { KeyRow } from '../key-ring.ts'
+import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
 
 /** 'Stnk'. */
 const APPLICATION_ID = 0x53746e6b
@@ -97,10 +97,7 @@ export function openReplica(path: string, log: Logger): Replica {
   )
   const { db, write } = file
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
-  const setKey = query(
-    `INSERT OR REPLACE INTO api_key (hash, id, account, may_write, may_read, may_ping, may_manage, is_capped,
-       expires_ms, revoked_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  )
+  const setKey = query(`INSERT OR REPLACE INTO api_key (${KEY_COLUMNS}) VALUES (${KEY_COLUMNS.map(() => '?')})`)
   const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
   const setAccount = query(
     'INSERT INTO account (id, operator) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET operator = ?2',
@@ -115,9 +112,8 @@ export function openReplica(path: string, log: Logger): Replica {
   )
 
   function setKeyRow(row: SharedKeyRow): void {
-    if (row.revoked_ms !== null) return void deleteKey.run(row.hash)
-    const { hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms } = row
-    setKey.run(hash, id, account, may_write, may_read, may_ping, may_manage, is_capped, expires_ms, revoked_ms)
+    if (row.revoked_ms !== null) deleteKey.run(row.hash)
+    else setKey.run(...KEY_COLUMNS.map((column) => row[column]))
   }
 
   /** Series stay while they are comparable, and are merged again: the database may have lost them. */

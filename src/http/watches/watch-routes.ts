@@ -1,4 +1,4 @@
-// Watches, channels and alerts over HTTP, for a session or a key with the scope `manage`.
+// Watches, channels, maintenances and alerts over HTTP, for a session or a key with the scope `manage`.
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { Problem } from '../../problem.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
@@ -6,6 +6,7 @@ import { parseParameters } from '../../query/question.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as alertWire from '../../wire/alerts.ts'
 import * as channelWire from '../../wire/channels.ts'
+import * as maintenanceWire from '../../wire/maintenance.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
@@ -13,24 +14,27 @@ import type { NameOf } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
 import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
-import { mountMaintenance } from './maintenance-routes.ts'
 
+const PROCESS_RULE = { process: (process: string) => checkProcess(process)[0]?.detail }
 const RULES: Rules<wire.CreateWatch> = {
-  process: (process) => checkProcess(process)[0]?.detail,
+  ...PROCESS_RULE,
   meta: (meta) => checkMeta(meta)[0]?.detail,
   metric: ({ name }) => nameFault(name),
 }
 
 /** Events are stored without certain characters: a watch must not wait for a name that no event can have. */
-const stripped = <T extends wire.ChangeWatch>(body: T): T => ({
+const stripped = <T extends { readonly process?: string; readonly meta?: string | null }>(body: T): T => ({
   ...body,
   ...(typeof body.process === 'string' && { process: stripText(body.process) }),
   ...(typeof body.meta === 'string' && { meta: stripText(body.meta) }),
 })
 
-export function mountWatches(mounts: Mounts, watch: Watches, nameOf: NameOf): void {
+export function mountWatches(
+  mounts: Mounts,
+  { watches, channels, maintenance, alerts }: Watches,
+  nameOf: NameOf,
+): void {
   const { on, onAnyone } = mounts
-  const { watches, channels, alerts } = watch
   on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
   on(wire.CREATE_WATCH, RULES, async ({ account }, { body }) => ({
     watch: await watches.create(account, stripped(body)),
@@ -56,7 +60,17 @@ export function mountWatches(mounts: Mounts, watch: Watches, nameOf: NameOf): vo
   on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
   on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
 
-  mountMaintenance(mounts, watch)
+  on(maintenanceWire.LIST_MAINTENANCE, async ({ account }) => ({ maintenance: await maintenance.list(account) }))
+  on(maintenanceWire.CREATE_MAINTENANCE, PROCESS_RULE, async ({ account }, { body }) => ({
+    maintenance: await maintenance.create(account, stripped(body)),
+  }))
+  on(maintenanceWire.SHOW_MAINTENANCE, async ({ account }, { params }) => ({
+    maintenance: await maintenance.show(account, params.id),
+  }))
+  on(maintenanceWire.CHANGE_MAINTENANCE, PROCESS_RULE, async ({ account }, { params, body }) => ({
+    maintenance: await maintenance.change(account, params.id, stripped(body)),
+  }))
+  on(maintenanceWire.DELETE_MAINTENANCE, ({ account }, { params }) => maintenance.remove(account, params.id))
 
   on(alertWire.LIST_ALERTS, ({ account }, { request }) => {
     const question = parseParameters(ALERT_PARAMETERS, new URL(request.url).searchParams)
