@@ -104,7 +104,8 @@ export function parseRoleRules(text: string): RoleRule[] | undefined {
   return rules.every((rule) => rule !== undefined) ? rules : undefined
 }
 
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
+/** Of a setting or a URL, which has brackets around an IPv6 address. */
+export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host)
 
 /**
  * An issuer (OpenID Connect Discovery 1.0, 3): https, or http on a loopback address; no credentials, query, fragment.
@@ -112,7 +113,7 @@ const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/
 export function isIssuer(text: string): boolean {
   if (!isPlainHttpUrl(text)) return false
   const { protocol, hostname } = new URL(text)
-  return protocol === 'https:' || LOOPBACK.test(hostname)
+  return protocol === 'https:' || isLoopback(hostname)
 }
 
 /** How a text becomes a value. */

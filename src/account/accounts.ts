@@ -3,11 +3,12 @@
 // * Every change is durable when its call resolves; memory changes after the database, never before.
 // * `local` is a file of this node, read within the call: with SQLite the database itself, with PostgreSQL the copy
 //   that follows it, so intake (keys, number of accounts, operator, series) never waits for PostgreSQL.
-import type { Clock } from '../clock.ts'
+import { type Clock, toTime } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { all, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
+import type { Account } from '../wire/accounts.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import { type AccountRow, countAccounts, deleteAccount, selectById } from './account-rows.ts'
 import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
@@ -39,17 +40,6 @@ const KEY_USE_FLUSH_MS = 60_000
 const SIGN_UPS = { windowS: 3600, maxEntries: 10_000 }
 /** Sign-ups per address and hour: a set-up script may create many accounts in a row. */
 const SIGN_UPS_MAX = 1000
-
-export interface Account {
-  readonly id: string
-  /** The address that made the account. */
-  readonly email: string
-  readonly name: string
-  /** The first account: it sees the totals of all. */
-  readonly operator: boolean
-  /** ms since the epoch. */
-  readonly createdMs: number
-}
 
 export interface AccountsOptions {
   readonly clock: Clock
@@ -88,7 +78,10 @@ export interface AccountParts {
   stopWork?(): Promise<void>
 }
 
-/** Everything that returns a promise rejects with Problem `store_unavailable` while PostgreSQL is away. */
+/**
+ * `operator` of an account: it is the first one, which sees the totals of all. Everything that returns a promise
+ * rejects with Problem `store_unavailable` while PostgreSQL is away.
+ */
 export interface Accounts {
   /** The hot path of every request: see `KeyRing.find`. */
   findKey(secret: string): FoundKey | undefined
@@ -202,9 +195,10 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       const made = await database.write(function* () {
         yield* refuseSignUp(normalEmail)
         const operator = (yield* countAccounts()) === 0
-        const account = { id: createId('acc'), email: normalEmail, name: normalEmail, operator, createdMs: nowMs() }
-        const { createdMs: created_ms, ...columns } = account
-        yield* insert('account', { ...columns, operator: Number(operator), created_ms })
+        const names = { id: createId('acc'), email: normalEmail, name: normalEmail }
+        const row = { ...names, operator: Number(operator), created_ms: nowMs() }
+        const account = toAccount(row)
+        yield* insert('account', row)
         const owner = yield* insertPerson(normalEmail, hash, nowMs())
         const seat = { account: account.id, person: owner.id }
         yield* insertMember(seat, 'owner', nowMs())
@@ -274,5 +268,5 @@ const toAccount = (row: AccountRow): Account => ({
   email: row.email,
   name: row.name,
   operator: row.operator === 1,
-  createdMs: row.created_ms,
+  created_at: toTime(row.created_ms),
 })

@@ -1,30 +1,14 @@
 // The audit log of each account: who did what, when, from which address. Kept for 365 days, newest first.
+import { toTime } from '../clock.ts'
 import { all, get, insert, run, type SqlDatabase } from '../state/database.ts'
+import type { AuditEntry } from '../wire/audit.ts'
 import type { AuditAction } from '../wire/audit-actions.ts'
 
 const KEPT_MS = 365 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
 const TEXT_MAX = 300
 
-export interface AuditRecord {
-  readonly account: string
-  readonly action: AuditAction
-  /** The person's e-mail address; null for a failed sign-in of an unknown address. */
-  readonly actor: string | null
-  /** The id of the key that the actor used. */
-  readonly key: string | null
-  /** An id or an e-mail address. */
-  readonly target: string | null
-  readonly detail: string | null
-  /** The client's address. */
-  readonly address: string
-}
-
-export interface AuditEntry extends AuditRecord {
-  readonly seq: number
-  /** ms since the epoch. */
-  readonly atMs: number
-}
+export type AuditRecord = Omit<AuditEntry, 'at'> & { readonly account: string }
 
 export interface AuditQuestion {
   readonly action?: AuditAction
@@ -39,7 +23,7 @@ export interface AuditQuestion {
 /** All reject with Problem `store_unavailable`, `note` also with `disk_low` and `disk_failed`. */
 export interface AuditLog {
   note(record: AuditRecord): Promise<void>
-  list(account: string, question: AuditQuestion): Promise<AuditEntry[]>
+  list(account: string, question: AuditQuestion): Promise<(AuditEntry & { readonly seq: number })[]>
 }
 
 export function createAuditLog(database: SqlDatabase, nowMs: () => number): AuditLog {
@@ -57,10 +41,10 @@ export function createAuditLog(database: SqlDatabase, nowMs: () => number): Audi
       })
       if (forgets) forgottenMs = now
     },
-    list: (account, { action, actor, fromMs, toMs, before, limit }) =>
-      database.read(() =>
-        all<AuditEntry>(
-          `SELECT seq, account, at_ms AS "atMs", action, actor, actor_key AS "key", target, detail, address
+    async list(account, { action, actor, fromMs, toMs, before, limit }) {
+      const rows = await database.read(() =>
+        all<Omit<AuditEntry, 'at'> & { readonly seq: number; readonly at_ms: number }>(
+          `SELECT seq, at_ms, action, actor, actor_key AS "key", target, detail, address
            FROM audit WHERE account = $1 AND at_ms >= $2 AND at_ms < $3 AND seq < $4
            AND ($5 = '' OR action = $5) AND ($6 = '' OR actor = $6) ORDER BY seq DESC LIMIT $7`,
           account,
@@ -71,6 +55,8 @@ export function createAuditLog(database: SqlDatabase, nowMs: () => number): Audi
           actor ?? '',
           limit,
         ),
-      ),
+      )
+      return rows.map(({ at_ms, ...row }) => ({ at: toTime(at_ms), ...row }))
+    },
   }
 }

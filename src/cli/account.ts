@@ -1,4 +1,5 @@
 // `stint account …`: create an account, sign in and out. Standard output gets the new account's key alone, for scripts.
+import { isLoopback } from '../parse-settings.ts'
 import type { NewAccount } from '../wire/accounts.ts'
 import type { Session } from '../wire/sessions.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
@@ -107,7 +108,7 @@ function open(io: Io) {
   const config = readCliConfig(io.env)
   const sessions = createSessionFile(config.sessionPath)
   const { protocol, hostname } = new URL(config.url)
-  if (protocol === 'http:' && !/^(?:localhost|127\.[\d.]+|\[::1\])$/.test(hostname)) {
+  if (protocol === 'http:' && !isLoopback(hostname)) {
     io.stderr.write(`stint: warning: ${config.url} is not https; others on the network can read your password\n`)
   }
   const keep = (email: string, token: string | undefined) => {

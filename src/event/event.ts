@@ -46,6 +46,9 @@ export const markName = ({ kind, failed }: Mark): MarkName => (failed === true ?
 /** The store that an event goes to: one spool, one shipper and one store each. */
 export type Destination = 'points' | 'exceptions'
 
+/** One for each destination. */
+export type Both<T> = Readonly<Record<Destination, T>>
+
 export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 
 /** Events that a store keeps together, in one measurement or table: a problem with one of them may affect all. */

@@ -13,12 +13,13 @@ import type { Logger } from '../log.ts'
 import { createFlowCookie } from '../oidc/flow-cookie.ts'
 import { createProvider } from '../oidc/provider.ts'
 import { roleOf } from '../oidc/roles.ts'
+import { isLoopback } from '../parse-settings.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { OidcConfig } from '../settings.ts'
 import { linkedHtml } from '../watch/delivery/notification-text.ts'
-import { isLoopback, type Rooms } from './open-rooms.ts'
-import { localUrl } from './open-watch-room.ts'
+import type { Rooms } from './open-rooms.ts'
+import { publicUrlOf } from './open-watch-room.ts'
 import { renderMetrics, VERSION } from './report.ts'
 import { nodeWarnings, rivalText, silenceWarnings } from './shared-nodes.ts'
 
@@ -135,8 +136,8 @@ function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
   const mails: Pick<AppDeps['accounts'], 'mailInvitation' | 'mailReset'> = {
     async mailInvitation(to, { by, account, url }) {
       const text =
-        `${by} invites you to the account ${oneLine(account)} on Stint.\n\nTo accept within 7 days, open this link:\n` +
-        `${url}\n\nIf you do not know ${by}, ignore this e-mail.`
+        `${by} invites you to the account ${account.replaceAll(/\s+/g, ' ')} on Stint.\n\n` +
+        `To accept within 7 days, open this link:\n${url}\n\nIf you do not know ${by}, ignore this e-mail.`
       await send(to, 'Invitation', text, url, 'invitation')
     },
     async mailReset(to, url) {
@@ -150,7 +151,7 @@ function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
   return {
     linkLimiter: createAttemptLimiter({ clock, ...LINKS }),
     resetLimiter: createAttemptLimiter({ clock, ...RESETS }),
-    publicUrl: () => config.publicUrl ?? localUrl(config),
+    publicUrl: () => publicUrlOf(config),
     ...(mailer && mails),
     mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
   }
@@ -169,8 +170,6 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
     log,
   }
 }
-
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ')
 
 function intakeOf({
   config,

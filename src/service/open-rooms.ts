@@ -4,7 +4,7 @@ import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import type { Clock } from '../clock.ts'
-import type { Destination } from '../event/event.ts'
+import type { Both, Destination } from '../event/event.ts'
 import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { accountOfRecord } from '../event/record.ts'
@@ -12,6 +12,7 @@ import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import { createTakenStamps } from '../event/taken-stamps.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
+import { isLoopback } from '../parse-settings.ts'
 import { type Changes, createChanges, noteStored } from '../query/changes.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
@@ -34,9 +35,6 @@ import { openSharedNodes, type SharedNodes } from './shared-nodes.ts'
 /** Firing alerts that Prometheus is shown. */
 const MAX_FIRING = 1000
 const MIN_FREE_BYTES = 64 * 2 ** 20
-
-/** One for each destination. */
-export type Both<T> = Readonly<Record<Destination, T>>
 
 export interface Rooms {
   readonly config: Config
@@ -207,5 +205,3 @@ function createShipperTo(destination: Destination, parts: ShipperParts): Shipper
     },
   })
 }
-
-export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host)

@@ -14,8 +14,9 @@ import type { Range, WatchSource } from '../watch/evaluate/watch-source.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
 import { headlineOf } from '../wire/headline.ts'
 
-/** A wildcard address cannot be connected to. */
-export function localUrl({ host, port, tls }: Config): string {
+/** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */
+export function publicUrlOf({ publicUrl, host, port, tls }: Config): string {
+  if (publicUrl !== undefined) return publicUrl
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`
 }
@@ -47,7 +48,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
       exceptions: spools.exceptions.stats().oldestUs,
     }),
     maxRunUs: config.maxRunUs,
-    publicUrl: () => config.publicUrl ?? localUrl(config),
+    publicUrl: () => publicUrlOf(config),
     smtp: config.smtp,
     notifyPrivate: config.notifyPrivate,
     heartbeatUrl: config.heartbeatUrl,

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import pino from 'pino'
+import { toTime } from '../../src/clock.ts'
 import { ADA, BOB, databases, openFresh, problemOf } from './accounts-cast.ts'
 
 describe.each(databases())('accounts in $database', ({ open }) => {
@@ -12,7 +13,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
       expect(account).toMatchObject({
         email: 'ada@example.com',
         operator: true,
-        createdMs: accounts.clock.wallUs() / 1000,
+        created_at: toTime(accounts.clock.wallUs() / 1000),
       })
       expect(key.scopes).toEqual(['write', 'read'])
       expect(accounts.findKey(key.secret)).toMatchObject({

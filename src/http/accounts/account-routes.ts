@@ -6,7 +6,6 @@ import * as sessionWire from '../../wire/sessions.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import type { Mounts } from '../mount.ts'
 import {
-  answerAccount,
   answerSession,
   type PeopleDeps,
   requirePasswords,
@@ -62,7 +61,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
     const { account, owner, seat, key } = await accounts.create({ email, password, address, ...setupCode })
     await audit('account_created', { account: account.id, actor: owner.email, address })
-    const created: wire.NewAccount = { account: answerAccount(account, account.operator), key }
+    const created: wire.NewAccount = { account, key }
     return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
   })
   onStranger(sessionWire.SIGN_IN, async (_, { request, body: { email, password } }) => {
@@ -88,7 +87,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
   })
   on(wire.CHANGE_ACCOUNT, async ({ account, isOperator }, { body: { name }, noted }) => {
     noted.detail = name
-    return { account: answerAccount(await accounts.rename(account, name.trim()), isOperator) }
+    return { account: { ...(await accounts.rename(account, name.trim())), operator: isOperator } }
   })
   on(wire.CHANGE_PASSWORD, PASSWORD_RULES, async ({ account, session }, { request, body }) => {
     const { person, email, id } = session!

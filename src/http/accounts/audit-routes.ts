@@ -1,7 +1,6 @@
 // GET /api/audit: who did what in the account, for its owners.
 import type { AuditQuestion } from '../../account/audit-log.ts'
 import { normalizeEmail } from '../../account/credentials.ts'
-import { toTime } from '../../clock.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/audit.ts'
@@ -20,7 +19,7 @@ export function mountAudit({ on }: Mounts, { accounts, nowMs }: PeopleDeps): voi
     const found = await accounts.audit.list(account, { ...question, limit: question.limit + 1 })
     const shown = found.slice(0, question.limit)
     return {
-      entries: shown.map(({ seq: _, account: __, atMs, ...entry }) => ({ at: toTime(atMs), ...entry })),
+      entries: shown.map(({ seq: _, ...entry }) => entry),
       next: found.length > shown.length ? String(shown.at(-1)!.seq) : null,
     }
   })

@@ -1,28 +1,18 @@
 // Shared by the routes of accounts and people: dependencies, the answer that shows a session, signing in and out.
-import type { Account, Accounts } from '../../account/accounts.ts'
+import type { Accounts } from '../../account/accounts.ts'
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Person, Seat } from '../../account/people/person-rows.ts'
 import type { SessionProof } from '../../account/sessions.ts'
-import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
-import type * as wire from '../../wire/accounts.ts'
 import type { AuditAction } from '../../wire/audit-actions.ts'
 import type { Session } from '../../wire/sessions.ts'
 import { emptyAnswer } from '../answers.ts'
 import type { NoteDone } from '../mount.ts'
 import { clearedSessionCookie, sessionCookie, sessionToken } from './session-cookie.ts'
 
-export interface AuditFields {
-  /** Absent when nobody known failed to sign in. */
-  readonly account?: string
-  /** The e-mail address of the person who acted. */
-  readonly actor?: string
-  /** The id of the key that acted. */
-  readonly key?: string
-  /** An id or an e-mail address. */
-  readonly target?: string
-  readonly detail?: string
-  /** The client's address. */
+/** Members of an entry in the audit log. Without an account, nobody known failed to sign in. */
+export type AuditFields = Readonly<Partial<Record<'account' | 'actor' | 'key' | 'target' | 'detail', string>>> & {
+  /** The client's. */
   readonly address: string
 }
 
@@ -55,14 +45,6 @@ export interface PeopleDeps {
   readonly mailReset?: (to: string, url: string) => Promise<void>
 }
 
-export const answerAccount = ({ id, email, name, createdMs }: Account, isOperator: boolean): wire.Account => ({
-  id,
-  email,
-  name,
-  created_at: toTime(createdMs),
-  operator: isOperator,
-})
-
 /** The session as the console shows it. Throws Problem `session_invalid`. */
 export async function answerSession(
   { accounts, passwordSignIn }: Pick<PeopleDeps, 'accounts' | 'passwordSignIn'>,
@@ -78,7 +60,7 @@ export async function answerSession(
   if (account === undefined || entry === undefined)
     throw new Problem('session_invalid', 'You are no longer a member of the account.')
   return {
-    account: answerAccount(account, account.operator && entry.role === 'owner'),
+    account: { ...account, operator: account.operator && entry.role === 'owner' },
     person: { id: person.id, email: person.email, password },
     role: entry.role,
     accounts: entries,

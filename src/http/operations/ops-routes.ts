@@ -1,5 +1,5 @@
 // Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
-import type { Destination } from '../../event/event.ts'
+import type { Both, Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Problem } from '../../problem.ts'
 import { parseParameters } from '../../query/question.ts'
@@ -32,8 +32,6 @@ export function mountOperations({ onAnyone }: Pick<Mounts, 'onAnyone'>, { render
 
 // GET /api/health: whether accepted events reach their store. Totals of this Stint, and the caller's own dead letters;
 // the reason of a pause and all dead letters are for the operator: a store's message may quote other accounts.
-type Both<T> = Readonly<Record<Destination, T>>
-
 export interface HealthDeps {
   readonly spools: Both<Pick<Spool, 'stats'>>
   readonly sinks: Both<Pick<Sink, 'store'>>
