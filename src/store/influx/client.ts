@@ -52,6 +52,7 @@ export type GetColumn = (label: string) => string
 
 /** All methods throw InfluxFault and nothing else. */
 export interface InfluxClient {
+  readonly bucket: string
   /** Resolves when the server has stored all lines. */
   writeLines(lines: readonly string[]): Promise<void>
   /** Shows the rows of all tables in the answer's order, until `visit` has had enough or `signal` aborts. */
@@ -140,6 +141,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
   const queryPath = `/api/v2/query?org=${encodeURIComponent(org)}`
 
   return {
+    bucket,
     async writeLines(lines) {
       const headers = { 'content-type': 'text/plain; charset=utf-8' }
       await send(writePath, lines.join('\n'), { method: 'POST', headers })

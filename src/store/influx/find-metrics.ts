@@ -14,7 +14,6 @@ const GROWTH = 8n
  */
 export async function findMetrics(
   client: InfluxClient,
-  bucket: string,
   q: MetricSelection,
   { limit, after }: Page,
 ): Promise<MetricPoint[]> {
@@ -22,7 +21,7 @@ export async function findMetrics(
   const found: MetricPoint[] = []
   for (const stretch of stretches(floorSecond(q.fromNs), ceilSecond(toNs))) {
     const page = { limit: limit - found.length, after }
-    const points = await readPage(page, (count) => readNewest(client, bucket, { ...q, toNs }, stretch, count))
+    const points = await readPage(page, (count) => readNewest(client, { ...q, toNs }, stretch, count))
     found.push(...points)
     if (found.length >= limit) break
   }
@@ -41,13 +40,12 @@ function* stretches(startNs: bigint, stopNs: bigint): Generator<Stretch> {
 /** A point's value and uid are two fields, read one after the other: a pivot of both would not be pushed down. */
 async function readNewest(
   client: InfluxClient,
-  bucket: string,
   q: MetricSelection,
   stretch: Stretch,
   count: number,
 ): Promise<MetricPoint[]> {
   const fields = (q.uid === undefined ? (['value', 'uid'] as const) : (['value'] as const)).map(
-    (field) => flux`${newestFlux(bucket, q, stretch, count, field)} |> yield(name: ${field})`,
+    (field) => flux`${newestFlux(client, q, stretch, count, field)} |> yield(name: ${field})`,
   )
   const points: MetricPoint[] = []
   const uids = new Map<string, string>()
@@ -63,12 +61,12 @@ async function readNewest(
 
 /** `place` is the event's time (event/stamp.ts), −1 outside the range. Maps are plain arithmetic, see pairing.ts. */
 const newestFlux = (
-  bucket: string,
+  client: InfluxClient,
   q: MetricSelection,
   stretch: Stretch,
   count: number,
   field: MetricField,
-): FluxText => flux`${readMetrics(bucket, q, stretch, field)}
+): FluxText => flux`${readMetrics(client, q, stretch, field)}
   |> map(fn: (r) => ({r with stamp: int(v: r._time)}))
   |> map(fn: (r) => ({r with at: if r.stamp % 10 == 7 then r.stamp - r.stamp % 1000000000
     else if r.stamp % 10 == 3 then r.stamp - r.stamp % 1000000

@@ -3,17 +3,16 @@ import { compare } from '../order.ts'
 import type { MarkSelection, StoredMark } from '../source.ts'
 import { collectRows, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
-import { behindStamps, fluxTime, whereTags } from './selection.ts'
+import { behindStamps, fluxTime, pointsIn, whereTags } from './selection.ts'
 import { ceilS, floorS } from './slices.ts'
 
 /** Newest first. Pairs of fields are not joined by InfluxDB: a pivot costs ten times what reading the marks does. */
 export async function findMarks(
   client: InfluxClient,
-  bucket: string,
   q: MarkSelection & { readonly perSeries?: number | undefined; readonly maxRows: number },
 ): Promise<StoredMark[]> {
   if (q.process?.length === 0) return []
-  const reader = createMarkReader(client, bucket, q, { tail: q.perSeries })
+  const reader = createMarkReader(client, q, { tail: q.perSeries })
   const series = await readNewest(reader, floorS(q.fromNs), ceilS(q.toNs), q.maxRows)
   const rows = series.flatMap(({ subject, marks }) =>
     marks.map(({ mark, uid, at }): StoredMark => ({ ...subject, uid, mark, ns: BigInt(at) * 1000n })),
@@ -42,11 +41,10 @@ async function readNewest(reader: MarkReader, fromS: number, toS: number, maxRow
   return left <= 0 ? newer : [...newer, ...(await readNewest(reader, fromS, middleS, left))]
 }
 
-export async function findNewestStarts(client: InfluxClient, bucket: string, q: MarkSelection) {
+export async function findNewestStarts(client: InfluxClient, q: MarkSelection) {
   if (q.process?.length === 0) return []
-  const query = flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(behindStamps(q.toNs))})
-  |> filter(fn: (r) => r._measurement == "mark" and ${whereTags(q)} and r._field == "at" and r.mark == "start")
+  const where = flux`r._measurement == "mark" and ${whereTags(q)} and r._field == "at" and r.mark == "start"`
+  const query = flux`${pointsIn(client, fluxTime(q.fromNs), fluxTime(behindStamps(q.toNs)), where)}
   |> last()
   |> keep(columns: ["process", "meta", "_value"])
   |> group()`

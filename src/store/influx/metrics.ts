@@ -18,6 +18,7 @@ import {
   fluxTime,
   isOneOf,
   parseFluxTime,
+  pointsIn,
   timeNs,
   toFloat,
   whereTags,
@@ -35,15 +36,14 @@ export type MetricField = 'value' | 'uid'
 
 /** The points as tables with a `_value`, one per series. A uid in the question must be joined to its value first. */
 export function readMetrics(
-  bucket: string,
+  client: InfluxClient,
   q: MetricSelection,
   { startNs, stopNs }: Stretch,
   field: MetricField = 'value',
 ): FluxText {
   const ofName = q.name === undefined ? flux`` : flux` and ${isOneOf('name', q.name)}`
-  const read = flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
-  |> filter(fn: (r) => r._measurement == "metric" and ${whereTags(q)}${ofName})`
+  const where = flux`r._measurement == "metric" and ${whereTags(q)}${ofName}`
+  const read = pointsIn(client, fluxTime(startNs), fluxTime(stopNs), where)
   if (q.uid === undefined)
     return flux`${read}
   |> filter(fn: (r) => r._field == ${field})`
@@ -53,17 +53,12 @@ export function readMetrics(
   |> rename(columns: {value: "_value"})`
 }
 
-/** The range in which the run sent metrics, of whole seconds; undefined where it sent none. Both steps are pushed down. */
-export async function narrowToRun<Q extends MetricSelection>(
-  client: InfluxClient,
-  bucket: string,
-  q: Q,
-): Promise<Q | undefined> {
+/** Narrowed to the seconds in which the run sent metrics; undefined where it sent none. The read is pushed down. */
+export async function narrowToRun<Q extends MetricSelection>(client: InfluxClient, q: Q): Promise<Q | undefined> {
   if (q.uid === undefined || q.uid === '') return q
-  const points = flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(floorSecond(q.fromNs))}, stop: ${fluxTime(ceilSecond(q.toNs))})
-  |> filter(fn: (r) => r._measurement == "metric" and ${whereTags(q)} and r._field == "uid" and \
-r._value == ${fluxText(q.uid)})
+  const ofRun = flux`r._measurement == "metric" and r._field == "uid" and r._value == ${fluxText(q.uid)}`
+  const where = flux`${ofRun} and ${whereTags(q)}`
+  const points = flux`${pointsIn(client, fluxTime(floorSecond(q.fromNs)), fluxTime(ceilSecond(q.toNs)), where)}
   |> keep(columns: ["_time"])`
   const stamps = await collectRows(client, points, (get) => parseFluxTime(get('_time')), q.signal)
   const [first, last] = [stamps.sort(compare)[0], stamps.at(-1)]
@@ -96,30 +91,26 @@ type Figure = keyof typeof FIGURES
 const ALL_FIGURES = Object.keys(FIGURES) as Figure[]
 
 /** Metrics in buckets, oldest first, then by process, meta (with `byMeta`) and name. */
-export const aggregateMetrics = async (
-  client: InfluxClient,
-  bucket: string,
-  q: MetricRowSelection,
-): Promise<MetricRow[]> =>
-  (await foldMetrics(client, bucket, q, ALL_FIGURES))
+export const aggregateMetrics = async (client: InfluxClient, q: MetricRowSelection): Promise<MetricRow[]> =>
+  (await foldMetrics(client, q, ALL_FIGURES))
     .map(({ lastNs, ...row }) => ({ ...row, mean: row.sum / row.count }))
     .sort(compareMetricRows)
 
 /** The newest point of each process, meta and name. */
-export async function findNewestMetrics(client: InfluxClient, bucket: string, q: Selection) {
+export async function findNewestMetrics(client: InfluxClient, q: Selection) {
   const whole = { bounds: [floorSecond(q.fromNs), ceilSecond(q.toNs)], byMeta: true }
-  const rows = await foldMetrics(client, bucket, { ...q, ...whole }, ['last'])
+  const rows = await foldMetrics(client, { ...q, ...whole }, ['last'])
   return rows.map(({ process, meta = '', name, last, lastNs }) => ({
     ...{ atNs: timeNs(lastNs), process, meta, name, value: last },
   }))
 }
 
 /**
- * InfluxDB pushes each figure down per series and window; the metas of a name become one row here, as the answer streams
- * in. InfluxDB finds the latest stamp; where that is of a whole second or ms, a later time may have an earlier stamp, so
- * the second is read.
+ * InfluxDB pushes each figure down per series and window; the metas of a name become one row here, as the answer
+ * streams in. InfluxDB finds the latest stamp; where that is of a whole second or ms, a later time may have an earlier
+ * stamp, so the second is read.
  */
-async function foldMetrics(client: InfluxClient, bucket: string, q: MetricRowSelection, asked: readonly Figure[]) {
+async function foldMetrics(client: InfluxClient, q: MetricRowSelection, asked: readonly Figure[]) {
   const rows = new Map<string, Draft>()
   const metaOf = (get: GetColumn) => (q.byMeta ? get('meta') : undefined)
   const keyAt = (get: GetColumn, ns: bigint) =>
@@ -138,7 +129,7 @@ async function foldMetrics(client: InfluxClient, bucket: string, q: MetricRowSel
   while (stretches.length > 0 && isFull() === undefined) {
     const figures = stretches
       .splice(0, STRETCHES)
-      .flatMap((stretch, i) => asked.map((figure) => figureFlux(bucket, q, stretch, figure, i)))
+      .flatMap((stretch, i) => asked.map((figure) => figureFlux(client, q, stretch, figure, i)))
       .join('\n')
     const addLine = (get: GetColumn) => {
       const startNs = parseFluxTime(get('_start')) // of a bucket that the range cuts: somewhere inside it
@@ -159,7 +150,7 @@ async function foldMetrics(client: InfluxClient, bucket: string, q: MetricRowSel
           FIGURES[figure](rowAt(get, ns), figure === 'count' ? 1 : toFloat(get('_value')), stampNs)
       return isFull()
     }
-    await client.readRows(readMetrics(bucket, q, edge), addPoint, q.signal)
+    await client.readRows(readMetrics(client, q, edge), addPoint, q.signal)
   }
   if (unsure.size > 0) {
     const addPoint = (get: GetColumn) => {
@@ -169,7 +160,7 @@ async function foldMetrics(client: InfluxClient, bucket: string, q: MetricRowSel
       return isFull()
     }
     await client.readRows(
-      readSeconds(unsure, (second) => readMetrics(bucket, q, second)),
+      readSeconds(unsure, (second) => readMetrics(client, q, second)),
       addPoint,
       q.signal,
     )
@@ -217,12 +208,12 @@ function* evenStretches({ everyNs, bounds }: Buckets, { startNs, stopNs }: Stret
 
 /** The source is spelt out for each figure: a shared variable would be read once, but nothing could be pushed down. */
 const figureFlux = (
-  bucket: string,
+  client: InfluxClient,
   q: MetricSelection,
   stretch: EvenStretch,
   figure: Figure,
   i: number,
-): FluxText => flux`${readMetrics(bucket, q, stretch)}
+): FluxText => flux`${readMetrics(client, q, stretch)}
   |> window(every: ${fluxDuration(`${stretch.everyNs}ns`)}, offset: ${fluxDuration(`${stretch.offsetNs}ns`)})
   |> ${fluxExpression(figure)}()
   |> yield(name: ${`${figure} ${i}`})`

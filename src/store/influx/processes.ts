@@ -4,18 +4,18 @@
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { edgesOf, isUnsure, readSeconds, type Stretch } from './metrics.ts'
-import { ceilSecond, floorSecond, fluxTime, parseFluxTime, timeNs, whereTags } from './selection.ts'
+import { ceilSecond, floorSecond, fluxTime, parseFluxTime, pointsIn, timeNs, whereTags } from './selection.ts'
 
 /** Processes, or processes and metas; the most recent first. */
-export async function findProcesses(client: InfluxClient, bucket: string, q: ProcessSelection): Promise<ProcessRow[]> {
+export async function findProcesses(client: InfluxClient, q: ProcessSelection): Promise<ProcessRow[]> {
   const whole = { startNs: ceilSecond(q.fromNs), stopNs: floorSecond(q.toNs) }
-  const reads = edgesOf(q).map((edge) => pointsFlux(bucket, q, edge))
-  if (whole.startNs < whole.stopNs) reads.push(flux`${pointsFlux(bucket, q, whole)} |> last()`)
+  const reads = edgesOf(q).map((edge) => pointsFlux(client, q, edge))
+  if (whole.startNs < whole.stopNs) reads.push(flux`${pointsFlux(client, q, whole)} |> last()`)
   const read = async (texts: readonly FluxText[]) =>
     (await Promise.all(texts.map((text) => collectRows(client, text, toPoint, q.signal)))).flat()
   const found = await read(reads)
   const unsure = new Set(found.filter(({ stampNs }) => isUnsure(stampNs)).map(({ ns }) => floorSecond(ns)))
-  if (unsure.size > 0) found.push(...(await read([readSeconds(unsure, (second) => pointsFlux(bucket, q, second))])))
+  if (unsure.size > 0) found.push(...(await read([readSeconds(unsure, (second) => pointsFlux(client, q, second))])))
   const points = found.filter(({ ns }) => ns >= q.fromNs && ns < q.toNs)
   const keyOf = ({ process, meta }: (typeof points)[number]) => (q.byMeta ? `${process}\0${meta}` : process)
   const processes = [...Map.groupBy(points, keyOf).values()].map((own) => {
@@ -31,11 +31,12 @@ export async function findProcesses(client: InfluxClient, bucket: string, q: Pro
 }
 
 /** The points of every series, one for a mark or a metric. */
-const pointsFlux = (bucket: string, q: Selection, { startNs, stopNs }: Stretch): FluxText =>
-  flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(startNs)}, stop: ${fluxTime(stopNs)})
-  |> filter(fn: (r) => (r._measurement == "mark" and r._field == "at")
-    or (r._measurement == "metric" and r._field == "value"))
+const pointsFlux = (client: InfluxClient, q: Selection, { startNs, stopNs }: Stretch): FluxText => flux`${pointsIn(
+  client,
+  fluxTime(startNs),
+  fluxTime(stopNs),
+  flux`(r._measurement == "mark" and r._field == "at") or (r._measurement == "metric" and r._field == "value")`,
+)}
   |> filter(fn: (r) => ${whereTags(q)})`
 
 function toPoint(get: GetColumn) {

@@ -8,7 +8,7 @@ import { timeUs } from '../../event/stamp.ts'
 import type { TimingSelection } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
 import { createPace } from './pace.ts'
-import { fluxNs, fluxText, whereTags } from './selection.ts'
+import { fluxNs, fluxText, pointsIn, whereTags } from './selection.ts'
 
 /** The runs of one process and meta. Subjects are compared by identity within one question. */
 export interface Subject {
@@ -69,7 +69,6 @@ export interface MarkLimits {
 /** For one question. */
 export function createMarkReader(
   client: InfluxClient,
-  bucket: string,
   q: Question,
   { tail, sliceMarks = SLICE_MARKS }: MarkLimits = {},
 ): MarkReader {
@@ -101,13 +100,19 @@ export function createMarkReader(
     return rows > maxRows ? undefined : found
   }
 
+  const uids = (startS: number, stopS: number, where: FluxText): FluxText =>
+    pointsIn(
+      client,
+      fluxSecond(startS),
+      fluxSecond(stopS),
+      flux`r._measurement == "mark" and r._field == "uid" and ${where}`,
+    )
+
   const select = (startS: number, stopS: number, where: FluxText, uid?: string): FluxText[] => {
     const ofUid = (uid: string) => (uid === '' ? NO_UID : flux`r._value == ${fluxText(uid)}`)
     const kinds = uid === undefined ? [WITH_UID, NO_UID] : [ofUid(uid)]
     return kinds.map(
-      (kind) => flux`from(bucket: ${bucket})
-  |> range(start: ${fluxSecond(startS)}, stop: ${fluxSecond(stopS)})
-  |> filter(fn: (r) => r._measurement == "mark" and ${where} and r._field == "uid" and ${kind})${newest}
+      (kind) => flux`${uids(startS, stopS, flux`${where} and ${kind}`)}${newest}
   |> drop(columns: ${kind === NO_UID ? [...DROPPED, '_value'] : DROPPED})`,
     )
   }
@@ -130,9 +135,7 @@ export function createMarkReader(
         counts.set(get('process'), (counts.get(get('process')) ?? 0) + Number(get('_value')))
         return undefined
       }
-      const query = flux`from(bucket: ${bucket})
-  |> range(start: ${fluxSecond(startS)}, stop: ${fluxSecond(stopS)})
-  |> filter(fn: (r) => r._measurement == "mark" and ${where} and r._field == "uid")
+      const query = flux`${uids(startS, stopS, where)}
   |> count()
   |> keep(columns: ["process", "_value"])`
       await client.readRows(query, add, q.signal)

@@ -13,9 +13,10 @@ import {
   flux,
   type GetColumn,
   type InfluxAddress,
+  type InfluxClient,
   InfluxFault,
 } from './client.ts'
-import { fluxText, fluxTime, parseFluxTime } from './selection.ts'
+import { fluxText, fluxTime, parseFluxTime, pointsIn } from './selection.ts'
 
 const TIMEOUT_MS = 120_000
 const HOUR_NS = 3_600_000_000_000n
@@ -41,7 +42,6 @@ interface Range {
 }
 
 export function createInfluxScan(address: InfluxAddress): Scan {
-  const { bucket } = address
   const client = createInfluxClient(address, TIMEOUT_MS)
 
   /** Undefined when the stretch holds too many lines. */
@@ -51,7 +51,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     account?: string,
   ): Promise<ReturnType<typeof createLines> | undefined> {
     const lines = createLines(family)
-    const query = flux`${readPoints(bucket, family, range, account)}
+    const query = flux`${readPoints(client, family, range, account)}
   |> drop(columns: ["_start", "_stop", "_measurement"])`
     const canShrink = range.toNs - range.fromNs > MIN_STRETCH_NS
     let isTooLarge = false
@@ -69,7 +69,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
   /** The first and the last stamp of a measurement; undefined without points. */
   async function extent(family: PointFamily, { account, range }: ScanSelection): Promise<Range | undefined> {
     const edge = async (selector: 'first' | 'last') => {
-      const query = flux`${readPoints(bucket, family, range ?? ALL, account, true)}
+      const query = flux`${readPoints(client, family, range ?? ALL, account, true)}
   |> ${selector === 'first' ? flux`first()` : flux`last()`}
   |> keep(columns: ["_time"])
   |> group()
@@ -107,7 +107,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     for (const family of families) {
       if (!isOfPoints(family)) continue
       const by = family === 'marks' ? flux`["mark"]` : flux`["_measurement"]`
-      const query = flux`${readPoints(bucket, family, range, account, true)}
+      const query = flux`${readPoints(client, family, range, account, true)}
   |> count()
   |> group(columns: ${by})
   |> sum()`
@@ -123,7 +123,7 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     async countDays(family, { account, range = ALL }) {
       const days = new Map<bigint, number>()
       if (!isOfPoints(family)) return days
-      const query = flux`${readPoints(bucket, family, range, account, true)}
+      const query = flux`${readPoints(client, family, range, account, true)}
   |> aggregateWindow(every: 1d, fn: count, createEmpty: false, timeSrc: "_start")
   |> group(columns: ["_time"])
   |> sum()`
@@ -153,7 +153,7 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
 
 /** Empty uids are never read: InfluxDB would shift the rows behind them (pairing.ts). */
 function readPoints(
-  bucket: string,
+  client: InfluxClient,
   family: PointFamily,
   { fromNs, toNs }: Range,
   account: string | undefined,
@@ -164,9 +164,7 @@ function readPoints(
   const fields = withoutUid
     ? flux`r._field == ${field}`
     : flux`r._field == ${field} or (r._field == "uid" and r._value != "")`
-  return flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(fromNs)}, stop: ${fluxTime(toNs)})
-  |> filter(fn: (r) => r._measurement == ${measurement} and ${who})
+  return flux`${pointsIn(client, fluxTime(fromNs), fluxTime(toNs), flux`r._measurement == ${measurement} and ${who}`)}
   |> filter(fn: (r) => ${fields})`
 }
 

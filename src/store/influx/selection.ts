@@ -3,9 +3,15 @@ import { parseRfc3339 } from '../../event/own-time.ts'
 import { formatNs, parseStampNs, timeUs } from '../../event/stamp.ts'
 import { STAMP_REACH_NS } from '../order.ts'
 import type { Names, Selection } from '../source.ts'
-import { type FluxText, flux, fluxDateTime, fluxExpression, fluxInteger } from './client.ts'
+import { type FluxText, flux, fluxDateTime, fluxExpression, fluxInteger, type InfluxClient } from './client.ts'
 
 const NS_PER_S = 1_000_000_000n
+
+/** The points of a range of stamps that meet a condition on `r`, as a table per series. */
+export const pointsIn = ({ bucket }: Pick<InfluxClient, 'bucket'>, start: FluxText, stop: FluxText, where: FluxText) =>
+  flux`from(bucket: ${bucket})
+  |> range(start: ${start}, stop: ${stop})
+  |> filter(fn: (r) => ${where})`
 
 /** Conditions on `r`'s tags. `r.meta == ""` would match nothing: a series without meta lacks the tag. */
 export function whereTags({ account, process, meta }: Pick<Selection, 'account' | 'process' | 'meta'>): FluxText {

@@ -1,13 +1,13 @@
 // Answers questions about points from InfluxDB 2. A caller's values enter queries only through the `flux` tag.
 import { type MetricSelection, type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
-import { collectRows, createInfluxClient, flux, type InfluxAddress, InfluxFault } from './client.ts'
+import { collectRows, createInfluxClient, flux, type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'
 import { findMetrics } from './find-metrics.ts'
 import { findMarks, findNewestStarts } from './marks.ts'
 import { aggregateMetrics, findNewestMetrics, narrowToRun } from './metrics.ts'
 import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
 import { createMarkReader } from './read-marks.ts'
-import { fluxTime, whereTags } from './selection.ts'
+import { fluxTime, pointsIn, whereTags } from './selection.ts'
 import { summarizeTimings } from './summarize.ts'
 import { findLatest, findMatching, findTimings } from './timings.ts'
 
@@ -31,10 +31,9 @@ export function createInfluxSource({
   openLagS,
   ...address
 }: InfluxSourceOptions): PointSource {
-  const { bucket } = address
   const client = createInfluxClient(address, timeoutMs, pingMs)
   const openStarts = createOpenStarts(openLagS)
-  const readerOf = (q: TimingSelection) => createMarkReader(client, bucket, q, { sliceMarks })
+  const readerOf = (q: TimingSelection) => createMarkReader(client, q, { sliceMarks })
 
   /** InfluxDB calls an empty range an error. */
   async function ask<T>(
@@ -53,7 +52,7 @@ export function createInfluxSource({
   }
 
   async function ofRun<Q extends MetricSelection, T>(q: Q, find: (narrow: Q) => Promise<T[]>): Promise<T[]> {
-    const narrow = await narrowToRun(client, bucket, q)
+    const narrow = await narrowToRun(client, q)
     return narrow === undefined ? [] : find(narrow)
   }
 
@@ -63,18 +62,18 @@ export function createInfluxSource({
     findMatching: (q, page, matches) => ask(q, [], () => findMatching(readerOf(q), openStarts, q, page, matches)),
     findLatest: (q) => ask(q, [], () => findLatest(readerOf(q), openStarts, q)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
-    findMarks: (q) => ask(q, [], () => findMarks(client, bucket, q)),
-    findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, bucket, q)),
-    findMetrics: (q, page) => ask(q, [], () => ofRun(q, (narrow) => findMetrics(client, bucket, narrow, page))),
-    aggregateMetrics: (q) => ask(q, [], () => ofRun(q, (narrow) => aggregateMetrics(client, bucket, narrow))),
-    findNewestMetrics: (q) => ask(q, [], () => findNewestMetrics(client, bucket, q)),
-    findPointProcesses: (q) => ask(q, [], () => findProcesses(client, bucket, q)),
+    findMarks: (q) => ask(q, [], () => findMarks(client, q)),
+    findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, q)),
+    findMetrics: (q, page) => ask(q, [], () => ofRun(q, (narrow) => findMetrics(client, narrow, page))),
+    aggregateMetrics: (q) => ask(q, [], () => ofRun(q, (narrow) => aggregateMetrics(client, narrow))),
+    findNewestMetrics: (q) => ask(q, [], () => findNewestMetrics(client, q)),
+    findPointProcesses: (q) => ask(q, [], () => findProcesses(client, q)),
 
     countMarks: (q) =>
       ask(q, 0, async () => {
         const [marks = 0] = await collectRows(
           client,
-          countMarksFlux(bucket, q),
+          countMarksFlux(client, q),
           (get) => Number(get('_value')),
           q.signal,
         )
@@ -87,9 +86,10 @@ export function createInfluxSource({
   }
 }
 
-const countMarksFlux = (bucket: string, q: Selection) => flux`from(bucket: ${bucket})
-  |> range(start: ${fluxTime(q.fromNs)}, stop: ${fluxTime(q.toNs)})
-  |> filter(fn: (r) => r._measurement == "mark" and r._field == "at" and ${whereTags(q)})
+const countMarksFlux = (client: InfluxClient, q: Selection) => {
+  const where = flux`r._measurement == "mark" and r._field == "at" and ${whereTags(q)}`
+  return flux`${pointsIn(client, fluxTime(q.fromNs), fluxTime(q.toNs), where)}
   |> count()
   |> group()
   |> sum()`
+}
