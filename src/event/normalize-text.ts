@@ -12,10 +12,8 @@ const MONTHS =
   'juin|juil(?:let)?|août|sept(?:embre)?|oct(?:obre|ubre)?|nov(?:embre)?|déc(?:embre)?|enero|febrero|marzo|abril|' +
   'mayo|junio|julio|agosto|septiembre|noviembre|diciembre'
 const MONTH = `(?:${MONTHS})(?![a-zé])\\.?`
-const IS_MONTH = new RegExp(
-  'Jan|Feb|M[aär][rzyi]|Apr|Ju[nl]|Aug|Sep|O[ck]t|Nov|De[cz]|oct\\. |' +
-    '\\d (?:de )?(?:j[au]|f[eé]|ma|a[bvog]|sep|oc|no|d[éi]|en)',
-)
+const IS_MONTH =
+  /Jan|Feb|M[aär]|Apr|Ju[nl]|Aug|Sep|O[ck]t|Nov|De[cz]|oct\.|\d (?:de )?(?:j[au]|f[eé]|ma|a[bvog]|se|oc|no|d[éi]|en)/
 const CLOCK = '\\d{1,2}:\\d\\d(?::\\d\\d(?:[.,]\\d{1,9})?)?(?: ?[AaPp][Mm])?'
 const ZONE =
   '(?: ?(?:Z|UTC|GMT|[CEMW]E?S?T|[CEMP][SD]T|[BIJ]ST|MSK|[A-Z][a-z]{2,9}/[A-Z][\\w/]{2,30}|[+-]\\d\\d:?\\d\\d))?'

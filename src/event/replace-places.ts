@@ -51,11 +51,8 @@ const NAMED_HOST = new RegExp(
   'gi',
 )
 /** Resolvers print it before their error. */
-const UNRESOLVED = new RegExp(
-  '(?<![\\w.:/-])[\\w.-]{1,253}(?::\\d{1,5})?(?=: ' +
-    '(?:Name or service not known|Temporary failure in name|nodename nor servname|No address associated))',
-  'g',
-)
+const UNRESOLVED =
+  /(?<![\w.:/-])[\w.-]{1,253}(?::\d{1,5})?(?=: (?:Name or service|Temporary failure in|nodename nor|No address))/g
 /** Ansible and Chef begin with it. */
 const LABELLED_HOST =
   /^(fatal: |failed: |unreachable: |)(?:\[[^\]\n]{1,253}\](?=:| =>)|[^\s|]{1,253}(?= \| (?:FAILED|UNREACHABLE)))/gm

@@ -2,11 +2,9 @@
 
 import { isDigit } from './trace.ts'
 
-/** No line of a trace is longer. */
 const MAX_LINE = 1000
 /** Texts of more lines lose some in the middle, so that the number of lines bounds the cost. */
-const FIRST_LINES = 200
-const LAST_LINES = 100
+const [FIRST_LINES, LAST_LINES] = [200, 100]
 const COLOUR = /\u001b\[[\d;?]{0,20}[A-Za-z]/g
 /** The container before each line (Docker Compose, Foreman, kubectl), or a border (Terraform). */
 const PRINTER =
