@@ -15,8 +15,6 @@ const NAME_MAX = 100
 /** A file of one run. */
 const DATA_TYPES = 'csv|tsv|txt|log|gz|tgz|bz2|xz|zst|zip|tar|bak|tmp|img|iso|pdf|jpe?g|png|parquet|avro|xlsx?|bin|dat'
 const DATA = new RegExp(`\\d[\\w-]{0,60}\\.(?:${DATA_TYPES})$`)
-/** Where a database is: `dbname=shop;host=db1` */
-const SOURCE_NAME = /=[^;]{0,60};\w{1,30}=/
 /** A hash or a generated id */
 const HASH = /^(?=.{0,20}\d)[\da-f-]{6,100}$/i
 
@@ -112,7 +110,7 @@ function isName(text: string): boolean {
   const name = text.endsWith(')') ? text.replace(RETURNS, '') : text
   if (!NAME.test(name) || !/[A-Za-z]/.test(name)) return false
   if (text.startsWith('<address>')) return true
-  if (text === '<path>' || HASH.test(text) || DATA.test(text) || SOURCE_NAME.test(text)) return false
+  if (text === '<path>' || HASH.test(text) || DATA.test(text)) return false
   return !/[/\\].*\d|\d.*[/\\]|^\/(?:tmp|var\/folders)\//.test(text)
 }
 

@@ -157,8 +157,6 @@ const STACKED = new RegExp(`^(?:${PREFIXES.join('|')}){1,${PREFIXES_MAX}}`)
 const NAMED = /^([A-Za-z_$][\w$]{0,100}(?:(?:\.|::|\\)[A-Za-z_$][\w$]{0,100}){0,20}(?: \[\w{1,60}\])?)(?::(?: (.*))?)?$/
 /** Rails: `Type (message):`. */
 const IN_BRACKETS = /^([A-Z]\w{0,100}(?:::\w{1,100}){0,20}) \((.*)\):?$/
-/** Elixir */
-const STARRED = /^\*\* \(([A-Z][\w.]{0,200})\) (.*)$/
 const EXCEPTION = new RegExp(
   '(?:Error|Exception|Fault|Failure|Interrupt|Exit|Warning|Panic|Throwable|Iteration|Group|NotFound|Timeout)' +
     '(?: \\[\\w+\\])?$',
@@ -190,8 +188,7 @@ function readHeader(block: readonly string[], isLog: boolean): { type: string; m
   const match = (line: string) => {
     const [, panic, said = ''] = PANIC.exec(line) ?? []
     if (panic !== undefined) return { type: panic, message: said }
-    const named = (line.startsWith('** (') ? STARRED : NAMED).exec(line) ?? IN_BRACKETS.exec(line)
-    const [, type = '', message = ''] = named ?? []
+    const [, type = '', message = ''] = NAMED.exec(line) ?? IN_BRACKETS.exec(line) ?? []
     return EXCEPTION.test(type) || QUALIFIED.test(type) ? { type, message } : undefined
   }
   const at = isLog ? lines.findLastIndex((line) => match(line)) : lines.findIndex((line) => match(line))
