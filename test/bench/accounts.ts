@@ -11,7 +11,7 @@ import { createLog } from '../../src/log.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { inWords, surroundings } from './machine.ts'
+import { inWords, median, surroundings } from './machine.ts'
 
 interface Case {
   readonly what: string
@@ -34,7 +34,6 @@ const { values } = parseArgs({
 })
 const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)]
 const [manyAccounts, keysEach] = [Number(values.accounts), Number(values.keys)]
-if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
 const CONNECTIONS = 64
@@ -88,7 +87,7 @@ async function timeStart(stint: StintProcess): Promise<{ ms: number; cpuMs: numb
     cpuTimes.push(cpuMs(stint.pid()))
   }
   if (hasTwoCores) Bun.spawnSync(['taskset', '-apc', '0', String(stint.pid())])
-  return { ms: Math.round(medianOf(times)), cpuMs: Math.round(medianOf(cpuTimes)) }
+  return { ms: Math.round(median(times)), cpuMs: Math.round(median(cpuTimes)) }
 }
 
 /** The requests are made before the load begins, so that a key costs the client the same whether it is the same one or another. */
@@ -126,8 +125,6 @@ async function shoot({ what, stint, secrets, perSecond, cpuUs }: Case, isCounted
   say(`${what}: ${Math.round(perSecond.at(-1)!)}/s`)
 }
 
-const medianOf = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
-
 const before = surroundings()
 const stints = ['one', 'many'].map((name) =>
   createStintProcess({ ...SETTINGS }, { dataDir: mkdtempSync(join(dir, name)) }),
@@ -156,11 +153,11 @@ try {
   const base = cases[0]!
   const rows = cases.map(({ what, perSecond, cpuUs }) => ({
     what,
-    perSecond: Math.round(medianOf(perSecond)),
+    perSecond: Math.round(median(perSecond)),
     /** Of each round, to the first case of that round. */
-    ratio: Number(medianOf(perSecond.map((rate, round) => rate / base.perSecond[round]!)).toFixed(3)),
-    cpuUs: Number(medianOf(cpuUs).toFixed(1)),
-    cpuRatio: Number(medianOf(cpuUs.map((us, round) => us / base.cpuUs[round]!)).toFixed(3)),
+    ratio: Number(median(perSecond.map((rate, round) => rate / base.perSecond[round]!)).toFixed(3)),
+    cpuUs: Number(median(cpuUs).toFixed(1)),
+    cpuRatio: Number(median(cpuUs.map((us, round) => us / base.cpuUs[round]!)).toFixed(3)),
   }))
   const after = surroundings()
   if (values.json) console.log(JSON.stringify({ before, after, rows, starts }))

@@ -1,13 +1,13 @@
 // `bun run bench cores [--seconds N] [--rounds N]`: `/v1/start` at one process, which may use every core, and at two processes with a NODE_ID and a
 // DATA_DIR each, by turns; the stores are away. 64 connections in all. Two ports replace one that both share: the kernel would spread the
 // connections in the same way. The load needs a core, too, so on two cores the processes have one and a half of them.
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { inWords, surroundings } from './machine.ts'
+import { inWords, median, surroundings } from './machine.ts'
+import { runWrk } from './wrk.ts'
 
 const { values } = parseArgs({
   args: process.argv.slice(2),
@@ -44,24 +44,8 @@ async function startNode(id: number): Promise<Node> {
   return { stint, caller: await stint.signUp('bench@example.com') }
 }
 
-async function load({ stint, caller }: Node, connections: number, s: number) {
-  const script = join(dir, `${stint.pid()}.lua`)
-  writeFileSync(
-    script,
-    `wrk.method = "POST"
-wrk.headers["content-type"] = "application/json"
-wrk.headers["x-stint-api-key"] = "${caller.secret}"
-wrk.body = [==[${BODY}]==]
-function done(summary, latency)
-  io.write(string.format('\\n{"requests":%d,"us":%d,"p99":%d}\\n', summary.requests, summary.duration, latency:percentile(99)))
-end`,
-  )
-  const command = ['wrk', '-t1', `-c${connections}`, `-d${s}s`, '-s', script, `${stint.url}/v1/start`]
-  const text = await new Response(Bun.spawn(command, { stderr: 'inherit' }).stdout).text()
-  const line = text.split('\n').find((one) => one.startsWith('{"requests"'))
-  if (line === undefined) throw new Error('wrk printed no figures')
-  return JSON.parse(line) as Record<'requests' | 'us' | 'p99', number>
-}
+const load = ({ stint, caller }: Node, connections: number, s: number) =>
+  runWrk(stint.url, { path: '/v1/start', body: BODY, key: caller.secret }, connections, s, dir, undefined)
 
 async function measure(nodes: readonly Node[], s = seconds): Promise<Figures> {
   const cpu = () => nodes.reduce((sum, { stint }) => sum + cpuMs(stint.pid()), 0)
@@ -71,11 +55,9 @@ async function measure(nodes: readonly Node[], s = seconds): Promise<Figures> {
   return {
     perSecond: all.reduce((sum, one) => sum + one.requests / (one.us / 1e6), 0),
     cpuUs: ((cpu() - before) / requests) * 1000,
-    p99Ms: Math.max(...all.map((one) => one.p99)) / 1000,
+    p99Ms: Math.max(...all.map((one) => one.p99Us)) / 1000,
   }
 }
-
-const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
 
 const before = surroundings()
 const nodes = [await startNode(0), await startNode(1), await startNode(2)]

@@ -1,6 +1,8 @@
 // `bun run bench intake [--seconds N] [--rounds N] [--only REGEXP] [--away] [--beside DIR] [--json]`: the cost of a durable request beside its rivals.
-// The first figure of a row is its ratio: processor time of the whole process per request, relative to a minimal Elysia app that takes the same
-// mark in the same round; the median of the rounds. Ratios repeat within a few percent; requests a second differ by half from hour to hour.
+// The first figure of a row is its ratio: processor time of the whole process per request, relative to a minimal
+// Elysia app that takes the same mark in the same round; the median of the rounds. Requests a second differ by half
+// from hour to hour. `CPU µs stored` goes on until the last event is in its store, and no server is measured while
+// another one still stores.
 // All cases alternate. The server has one core and the load the other, on machines with two.
 // `--away`: the stores do not answer, so the spool alone is measured. `--beside`: another checkout of Stint takes part in every round.
 import { rmSync } from 'node:fs'
@@ -8,7 +10,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { inWords, surroundings } from './machine.ts'
+import { inWords, median, surroundings } from './machine.ts'
 import { pinned, runWrk, SERVER_CORE } from './wrk.ts'
 
 const { values } = parseArgs({
@@ -28,8 +30,6 @@ const dir = tempDir('bench')
 const ROOT = join(import.meta.dir, '../..')
 const AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'bench', CLICKHOUSE_PASSWORD: 'bench' }
 const WARM_UP_SECONDS = 2
-
-if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
 
 const MARK = JSON.stringify({
   process: 'nightly import',
@@ -65,6 +65,8 @@ interface Case {
 
 interface Figures {
   readonly cpuUs: number
+  /** The same until everything is stored. */
+  readonly storedUs: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
@@ -122,10 +124,10 @@ async function readTotal({ url }: Server, family: string): Promise<number> {
   return [...text.matchAll(new RegExp(`^${family}\\{.*\\} (\\d+)`, 'gm'))].reduce((sum, it) => sum + Number(it[1]), 0)
 }
 
-/** Waits until everything accepted is stored: each figure includes the storing of its own events only. */
+/** Waits until everything accepted is stored. */
 async function settle(server: Server): Promise<void> {
   if (values.away || !server.isStint) return
-  while ((await readTotal(server, 'stint_spool_records')) > 0) await Bun.sleep(200)
+  while ((await readTotal(server, 'stint_spool_records')) > 0) await Bun.sleep(50)
 }
 
 const countCommits = async (server: Server) =>
@@ -135,20 +137,23 @@ async function measure(
   { server, path, body, key = server.key, connections }: Case,
   forSeconds: number,
 ): Promise<Figures> {
-  await settle(server)
   const { pid } = server.child
   const [cpuBefore, commitsBefore] = [cpuMs(pid), await countCommits(server)]
   const figures = await runWrk(server.url, { path, body, key }, connections, forSeconds, dir)
   const cpu = cpuMs(pid) - cpuBefore
+  const commits = (await countCommits(server)) - commitsBefore
+  const rssMb = memoryOf(pid).now / 2 ** 20
+  await settle(server)
   const perUs = (n: number) => (n / figures.us) * 1e6
   return {
     cpuUs: (cpu / figures.requests) * 1000,
+    storedUs: ((cpuMs(pid) - cpuBefore) / figures.requests) * 1000,
     perSecond: perUs(figures.requests),
     p50Ms: figures.p50Us / 1000,
     p99Ms: figures.p99Us / 1000,
     p999Ms: figures.p999Us / 1000,
-    commitsPerSecond: perUs((await countCommits(server)) - commitsBefore),
-    rssMb: memoryOf(pid).now / 2 ** 20,
+    commitsPerSecond: perUs(commits),
+    rssMb,
     unexpected: figures.unexpected,
   }
 }
@@ -212,8 +217,6 @@ function casesOf({ minimal, durable, bare, app, stint, beside }: Servers): Case[
   return [...bases, ...asked.filter(({ what }) => what !== MINIMAL)]
 }
 
-const median = (numbers: readonly number[]) => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
-
 async function measureAll(cases: readonly Case[]) {
   for (const one of cases) await measure(one, WARM_UP_SECONDS)
   const measured = cases.map((): Figures[] => [])
@@ -232,6 +235,7 @@ async function measureAll(cases: readonly Case[]) {
       what: one.what,
       connections: one.connections,
       'CPU µs': of('cpuUs', 1),
+      'CPU µs stored': of('storedUs', 1),
       'requests/s': of('perSecond'),
       'p50 ms': of('p50Ms', 1),
       'p99 ms': of('p99Ms', 1),
@@ -256,7 +260,6 @@ try {
   const rows = await measureAll(casesOf(servers))
   const started = rows.find(({ what, connections }) => what === 'Stint, start' && connections === 64)
   const rate = started && Math.round(started['requests/s'] / 2)
-  if (rate !== undefined) await settle(servers.stint)
   const openLoop = rate && { rate, ...(await measureOpenLoop(servers.stint, rate)) }
   const after = surroundings()
   if (values.json) console.log(JSON.stringify({ before, after, rows, openLoop }))

@@ -20,3 +20,6 @@ export const surroundings = (): Surroundings => ({
 
 export const inWords = (before: Surroundings, after: Surroundings): string =>
   `${before.machine} · Bun ${before.bun} · ${before.date} · load ${before.load} before, ${after.load} after`
+
+/** The upper one of two. */
+export const median = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!

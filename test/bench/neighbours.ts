@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util'
 import { type Caller, createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { memoryOf } from '../support/process-figures.ts'
 import { ATTACKS, type Attack, type Attacker, FULL_SPOOL } from './attacks.ts'
-import { inWords, surroundings } from './machine.ts'
+import { inWords, median, surroundings } from './machine.ts'
 
 const { values } = parseArgs({
   args: process.argv.slice(2),
@@ -70,8 +70,7 @@ async function measure(url: string, neighbour: Caller): Promise<Figures> {
   }
 }
 
-const medianOf = (numbers: readonly number[]): number => numbers.toSorted((a, b) => a - b)[numbers.length >> 1]!
-const median = (all: readonly Figures[], of: (figures: Figures) => number) => Number(medianOf(all.map(of)).toFixed(1))
+const medianOf = (all: readonly Figures[], of: (figures: Figures) => number) => Number(median(all.map(of)).toFixed(1))
 const sum = (all: readonly Figures[], of: (figures: Figures) => number) =>
   all.reduce((total, each) => total + of(each), 0)
 
@@ -104,7 +103,7 @@ async function compare(attack: Attack, target: Target, neighbour: Caller, other:
     under.push(await measureUnder(attack, target, stint.url, neighbour))
     say(`${attack.name}: p99 ${quiet.at(-1)!.p99Ms.toFixed(1)} → ${under.at(-1)!.p99Ms.toFixed(1)} ms`)
   }
-  const both = (of: (figures: Figures) => number) => `${median(quiet, of)} → ${median(under, of)}`
+  const both = (of: (figures: Figures) => number) => `${medianOf(quiet, of)} → ${medianOf(under, of)}`
   return {
     attack: attack.name,
     'p50 ms': both((figures) => figures.p50Ms),
@@ -113,7 +112,7 @@ async function compare(attack: Attack, target: Target, neighbour: Caller, other:
     'question p99 ms': both((figures) => figures.questionP99Ms),
     refused: sum(under, (figures) => figures.refused),
     unanswered: sum(under, (figures) => figures.unanswered),
-    'accepted/s': Math.round(medianOf(under.map(({ acceptedPerS }) => acceptedPerS))),
+    'accepted/s': Math.round(median(under.map(({ acceptedPerS }) => acceptedPerS))),
     'RSS MB': Math.round(Math.max(...under.map(({ memory }) => memory)) / 1e6),
   }
 }

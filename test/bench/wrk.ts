@@ -4,6 +4,8 @@ import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
 
+if (Bun.which('wrk') === null) throw new Error('the benchmark needs wrk (Debian: apt-get install wrk)')
+
 export interface Shot {
   readonly path: string
   readonly body: string
@@ -38,18 +40,19 @@ function done(summary, latency)
     summary.duration, latency:percentile(50), latency:percentile(99), latency:percentile(99.9), summary.errors.status))
 end`
 
-/** `dir` keeps the script of the run. */
+/** `dir` keeps the script of the run. `core` is the load's, undefined: any. */
 export async function runWrk(
   url: string,
   shot: Shot,
   connections: number,
   seconds: number,
   dir: string,
+  core: number | undefined = LOAD_CORE,
 ): Promise<WrkFigures> {
-  const lua = join(dir, 'shot.lua')
+  const lua = join(dir, `${crypto.randomUUID()}.lua`)
   writeFileSync(lua, script(shot))
   const command = ['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '-s', lua, url + shot.path]
-  const wrk = Bun.spawn(pinned(LOAD_CORE, command), { stderr: 'inherit' })
+  const wrk = Bun.spawn(core === undefined ? command : pinned(core, command), { stderr: 'inherit' })
   const line = (await new Response(wrk.stdout).text()).split('\n').find((text) => text.startsWith('{"requests"'))
   if (line === undefined) throw new Error('wrk printed no figures')
   return JSON.parse(line) as WrkFigures
