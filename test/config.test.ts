@@ -124,6 +124,7 @@ test('reports an unreadable TLS file together with the other invalid settings, w
     ],
     ['/dev/zero', key, ['TLS_CERT=/dev/zero: the file is larger than 64 KiB']],
     [cert, key, [expect.stringMatching(/^TLS_CERT and TLS_KEY: cannot be used together/)]],
+    [key, cert, [`TLS_CERT=${key}: contains no CERTIFICATE in PEM`, `TLS_KEY=${cert}: contains no PRIVATE KEY in PEM`]],
     [cert, '', ['TLS_KEY: required together with TLS_CERT']],
   ] as const) {
     const told = problemsOf({ TLS_CERT: certPath, TLS_KEY: keyPath, PORT: 'x' })

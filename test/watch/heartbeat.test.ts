@@ -1,10 +1,8 @@
 // The heartbeat of the real evaluator, requested from a real receiver; the clock and the store of marks are the test's.
 import { expect, test } from 'bun:test'
-import { createEvaluator } from '../../src/watch/evaluate/evaluator.ts'
-import type { WatchSource } from '../../src/watch/evaluate/watch-source.ts'
 import { createHeartbeat } from '../../src/watch/heartbeat.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
-import { openStore, silent, watchOf } from './watch-cast.ts'
+import { evaluatorOf, openStore, silent, watchOf } from './watch-cast.ts'
 
 test('is requested once a minute while the watches are evaluated, and not while a store is away', async () => {
   const beganUs = Date.UTC(2026, 10, 21) * 1000
@@ -24,26 +22,11 @@ test('is requested once a minute while the watches are evaluated, and not while 
     if (isAway) throw new Error('the store is away')
     return []
   }
-  const source: WatchSource = {
-    findMarks: answer,
-    findNewestStarts: answer,
-    findExceptions: answer,
-    aggregateMetrics: answer,
-  }
+  const source = { findMarks: answer, findNewestStarts: answer, findExceptions: answer, aggregateMetrics: answer }
   const store = openStore(inMemoryDir())
   await store.addWatch(watchOf('wat_1', { long: '5m' }), 1)
   const nowUs = () => now
-  const evaluator = createEvaluator({
-    store,
-    source,
-    liveness: { blind: () => [], notice: () => now },
-    nowUs,
-    monotonicUs: nowUs,
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-    maxRunUs: 86_400e6,
-    publicUrl: () => '',
-    log: silent,
-  })
+  const evaluator = evaluatorOf({ store, source, nowUs })
   const { lastRoundUs } = evaluator
   const url = `http://127.0.0.1:${receiver.port}/`
   const heartbeat = createHeartbeat({ url, post: { allowPrivate: true }, nowUs, lastRoundUs, log: silent })

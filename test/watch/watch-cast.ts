@@ -1,6 +1,8 @@
 // A watch, a channel and an alert as they are stored, and a store in a directory of its own.
 import { join } from 'node:path'
 import pino from 'pino'
+import { createEvaluator, type EvaluatorOptions } from '../../src/watch/evaluate/evaluator.ts'
+import type { WatchSource } from '../../src/watch/evaluate/watch-source.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
 import type { Alert, AlertChange, Channel, NewNotification } from '../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
@@ -9,6 +11,23 @@ export const ACCOUNT = 'acc_1'
 export const silent = pino({ level: 'silent' })
 
 export const openStore = (dir: string) => openSqliteWatchStore(join(dir, 'watches.sqlite'), silent)
+
+const nothing = async () => []
+
+/** A source of events that has none of a kind unless `over` finds them. */
+export const sourceOf = (over: Partial<WatchSource> = {}): WatchSource => ({
+  ...{ findMarks: nothing, findNewestStarts: nothing, findExceptions: nothing, aggregateMetrics: nothing },
+  ...over,
+})
+
+/** An evaluator without gaps, whose clocks are one and whose events are all stored. */
+export const evaluatorOf = (over: Pick<EvaluatorOptions, 'store' | 'nowUs'> & Partial<EvaluatorOptions>) =>
+  createEvaluator({
+    ...{ source: sourceOf(), liveness: { blind: () => [], notice: over.nowUs }, monotonicUs: over.nowUs, log: silent },
+    ...{ maxRunUs: 86_400e6, publicUrl: () => '' },
+    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
+    ...over,
+  })
 
 export const specOf = (over: Partial<WatchSpec> = {}): WatchSpec => ({
   name: 'nightly',

@@ -1,12 +1,11 @@
 // `failed` is changed by the API's operation while runs fail: the row goes on, and a change alone fires nothing.
 import { expect, test } from 'bun:test'
-import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import type { KnownException, KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { createManageAlerts } from '../../../src/watch/manage/manage-alerts.ts'
 import { createManageWatches } from '../../../src/watch/manage/manage-watches.ts'
 import type { ChangeWatch } from '../../../src/wire/watches.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, openStore, silent } from '../watch-cast.ts'
+import { ACCOUNT, evaluatorOf, openStore, sourceOf } from '../watch-cast.ts'
 
 const S = 1e6
 const PROCESS = 'nightly'
@@ -24,17 +23,8 @@ async function play(failed: Failed, steps: readonly Step[]) {
     <T extends { readonly atUs: number }>(list: T[]) =>
     async ({ fromUs, toUs }: { readonly fromUs: number; readonly toUs: number }): Promise<T[]> =>
       list.filter(({ atUs }) => atUs >= fromUs && atUs < toUs).reverse()
-  const evaluator = createEvaluator({
-    ...{ store, nowUs: () => now, monotonicUs: () => now, log: silent, maxRunUs: 86_400 * S, publicUrl: () => '' },
-    source: {
-      findMarks: find(marks),
-      findExceptions: find(exceptions),
-      findNewestStarts: async () => [],
-      aggregateMetrics: async () => [],
-    },
-    liveness: { blind: () => [], notice: () => now },
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-  })
+  const source = sourceOf({ findMarks: find(marks), findExceptions: find(exceptions) })
+  const evaluator = evaluatorOf({ store, source, nowUs: () => now })
   const parts = { store, nowUs: () => now, publicUrl: () => '', onChanged: evaluator.hurry }
   const watches = createManageWatches({ ...parts, maxRunUs: 86_400 * S, gaps: () => [] })
   const alerts = createManageAlerts({ ...parts, unjudged: async () => [] })

@@ -1,9 +1,8 @@
 // The work of the evaluation grows with events and due times, not with accounts: questions to the stores and reads of the database are counted.
 import { expect, test } from 'bun:test'
-import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
-import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import type { KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { openStore, silent, watchOf } from '../watch-cast.ts'
+import { evaluatorOf, openStore, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const ACCOUNTS = 40
@@ -13,18 +12,16 @@ test('an account without a new event or a due time is swept now and then and not
   const store = openStore(inMemoryDir())
   const marks: (KnownMark & { account: string })[] = []
   const counts = { questions: 0, exceptions: 0, alerts: 0, commits: 0 }
-  const source: WatchSource = {
+  const source = sourceOf({
     async findMarks({ account, fromUs, toUs }) {
       counts.questions++
       return marks.filter((it) => it.account === account && it.atUs >= fromUs && it.atUs < toUs).reverse()
     },
-    findNewestStarts: async () => [],
     async findExceptions() {
       counts.exceptions++
       return []
     },
-    aggregateMetrics: async () => [],
-  }
+  })
   for (let i = 0; i < ACCOUNTS; i++) {
     const spec = { process: 'job', late: { every: '1h', grace: '5m' }, long: '10m' }
     const over = { account: `acc_${i}`, sinceUs: now, createdUs: now }
@@ -41,13 +38,7 @@ test('an account without a new event or a due time is swept now and then and not
       return store.commit(...args)
     },
   }
-  const evaluator = createEvaluator({
-    ...{ store: counted, source, liveness: { blind: () => [], notice: () => now }, maxRunUs: 86_400 * S, log: silent },
-    nowUs: () => now,
-    monotonicUs: () => now,
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-    publicUrl: () => '',
-  })
+  const evaluator = evaluatorOf({ store: counted, source, nowUs: () => now })
   const send = (i: number, mark: KnownMark['mark']) => {
     marks.push({ account: `acc_${i}`, process: 'job', meta: '', uid: '', mark, atUs: now })
     evaluator.hint({ account: `acc_${i}`, process: 'job', kind: 'mark' })
@@ -96,18 +87,8 @@ test('the first load of many accounts is three questions each, and an account th
   const spec = { process: 'job', late: { every: '30d', grace: '5m' }, failed: { after: 1, exceptions: true } }
   const add = (account: string) =>
     store.addWatch(watchOf(`wat_${account}`, spec, { account, sinceUs: now, createdUs: now }), 1)
-  const evaluator = createEvaluator({
-    source: { findMarks: answer, findNewestStarts: answer, findExceptions: answer, aggregateMetrics: answer },
-    ...{
-      store,
-      liveness: { blind: () => [], notice: () => now },
-      maxRunUs: 86_400 * S,
-      log: silent,
-      publicUrl: () => '',
-    },
-    ...{ nowUs: () => now, monotonicUs: () => now },
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-  })
+  const source = { findMarks: answer, findNewestStarts: answer, findExceptions: answer, aggregateMetrics: answer }
+  const evaluator = evaluatorOf({ store, source, nowUs: () => now })
   await add('acc_loaded')
   await evaluator.step()
   for (let i = 0; i < 100; i++) await add(`acc_${i}`)
@@ -133,15 +114,12 @@ test('a watch that is added while watches are being read is evaluated in the nex
   let now = Date.UTC(2026, 10, 21) * 1000
   const store = openStore(inMemoryDir())
   const asked: string[] = []
-  const source: WatchSource = {
+  const source = sourceOf({
     async findMarks({ account }) {
       asked.push(account)
       return []
     },
-    findNewestStarts: async () => [],
-    findExceptions: async () => [],
-    aggregateMetrics: async () => [],
-  }
+  })
   const add = async (account: string, id: string) => {
     const spec = { process: id, late: { every: '1h', grace: '5m' } }
     await store.addWatch(watchOf(id, spec, { account, sinceUs: now, createdUs: now }), 9)
@@ -159,13 +137,7 @@ test('a watch that is added while watches are being read is evaluated in the nex
       return read
     },
   }
-  const evaluator = createEvaluator({
-    ...{ store: slow, source, liveness: { blind: () => [], notice: () => now }, maxRunUs: 86_400 * S, log: silent },
-    nowUs: () => now,
-    monotonicUs: () => now,
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-    publicUrl: () => '',
-  })
+  const evaluator = evaluatorOf({ store: slow, source, nowUs: () => now })
   const evaluated = async () => {
     asked.length = 0
     for (let i = 0; i < 4; i++) {

@@ -3,13 +3,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { createAccountHistory, type Hints } from '../../../src/watch/evaluate/account-history.ts'
 import { createDelayedEvents } from '../../../src/watch/evaluate/delayed-events.ts'
-import { createEvaluator, type Evaluator } from '../../../src/watch/evaluate/evaluator.ts'
-import type { KnownException, KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import type { Evaluator } from '../../../src/watch/evaluate/evaluator.ts'
+import type { KnownException, KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../../src/watch/watch.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, evaluatorOf, openStore, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const HOUR = 3600 * S
@@ -34,7 +34,7 @@ let isAway = false
 let readUs: number[]
 let silentNodes: { node: number; seenUs: number }[] = []
 
-const source: WatchSource = {
+const source = sourceOf({
   async findMarks({ fromUs, toUs, processes, perSeries = Number.POSITIVE_INFINITY, maxRows }) {
     if (isAway) throw new Error('away')
     readUs.push(toUs - fromUs)
@@ -45,28 +45,20 @@ const source: WatchSource = {
       .flatMap((own) => own.slice(0, perSeries))
       .slice(0, maxRows)
   },
-  findNewestStarts: async () => [],
   findExceptions: async ({ fromUs, toUs, maxRows }) =>
     exceptions
       .filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
       .sort((a, b) => b.atUs - a.atUs)
       .slice(0, maxRows),
-  aggregateMetrics: async () => [],
-}
+})
 
 function startEvaluator(): void {
   const oldest = (kind: 'mark' | 'exception') => spool.find((it) => it[kind] !== undefined)?.acceptedUs
-  evaluator = createEvaluator({
-    store,
-    source,
-    liveness: { blind: () => [], notice: () => now },
-    nowUs: () => now,
-    monotonicUs: () => now,
+  evaluator = evaluatorOf({
+    ...{ store, source, nowUs: () => now },
     oldestUnstoredUs: () => ({ points: oldest('mark'), exceptions: oldest('exception') }),
     maxRunUs: 30 * DAY,
     silent: () => silentNodes,
-    publicUrl: () => 'http://stint',
-    log: silent,
   })
 }
 
@@ -439,11 +431,10 @@ test('a late start is never a run when the read that would show its end is cut',
   const starts = ['cut', 'read'].map((uid, i) => ({ ...own, uid, atUs: now - (9 - 6 * i) * HOUR }))
   const newest = Array.from({ length: 200_000 }, (_, i) => ({ ...own, uid: '', atUs: now - i * 0.1 * S }))
   let isLoaded = false
-  const answers: WatchSource = {
-    ...source,
+  const answers = sourceOf({
     findMarks: async ({ fromUs, toUs }) =>
       !isLoaded ? [] : toUs < now ? starts : fromUs < now - 8 * HOUR ? newest : [],
-  }
+  })
   const history = createAccountHistory({
     source: answers,
     account: ACCOUNT,
@@ -468,10 +459,9 @@ test('a late start is never a run when the read that would show its end is cut',
 test('a read that is cut marks what may be missing', async () => {
   const late = { marks: createDelayedEvents(), exceptions: createDelayedEvents() }
   let backlog: KnownMark[] = []
-  const answers: WatchSource = {
-    ...source,
+  const answers = sourceOf({
     findMarks: async ({ toUs, maxRows }) => (toUs < now - HOUR ? backlog.slice(0, maxRows) : []),
-  }
+  })
   const history = createAccountHistory({
     source: answers,
     account: ACCOUNT,

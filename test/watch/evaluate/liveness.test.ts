@@ -1,10 +1,9 @@
 // Clocks as a stranger meets them: what is no step of the clock is not taken for one, and small steps hide no dead job.
 import { expect, test } from 'bun:test'
-import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
-import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import type { KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { openStore, silent, watchOf } from '../watch-cast.ts'
+import { evaluatorOf, openStore, silent, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const BORN = Date.UTC(2026, 10, 21) * 1000
@@ -93,20 +92,14 @@ for (const [name, { wallS, monotonicS, torn }] of Object.entries(PAUSES))
 
 test('a clock that is corrected a little every few minutes hides no dead job', async () => {
   const marks: KnownMark[] = [{ process: 'job', meta: '', uid: '', mark: 'start', atUs: BORN + 10 * S }]
-  const source: WatchSource = {
+  const source = sourceOf({
     findMarks: async ({ fromUs, toUs }) => marks.filter(({ atUs }) => atUs >= fromUs && atUs < toUs),
-    findNewestStarts: async () => [],
-    findExceptions: async () => [],
-    aggregateMetrics: async () => [],
-  }
+  })
   const store = openStore(inMemoryDir())
   let [wall, monotonic] = [BORN, 0]
   const clocks = { nowUs: () => wall, monotonicUs: () => monotonic, log: silent, store }
   const liveness = createLiveness({ ...clocks, accepts: () => true })
-  const evaluator = createEvaluator({
-    ...{ ...clocks, source, liveness, maxRunUs: 86_400 * S, publicUrl: () => '' },
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-  })
+  const evaluator = evaluatorOf({ ...clocks, source, liveness })
   const late = { every: '10m', grace: '20s' }
   await store.addWatch(watchOf('wat_1', { process: 'job', late }, { account: 'acc_1', sinceUs: BORN }), 9)
   await liveness.start()

@@ -1,13 +1,12 @@
 // Watches that cannot be judged: since when and why they are listed, and who is notified once, and once more at the end.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import type { WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
 import { findUnjudged } from '../../../src/watch/manage/find-unjudged.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { ChannelSettings, Notification } from '../../../src/watch/storage/watch-store.ts'
 import type { WatchSpec } from '../../../src/watch/watch.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { channelOf, openStore, silent, watchOf } from '../watch-cast.ts'
+import { channelOf, evaluatorOf, openStore, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const BORN = Date.UTC(2026, 10, 21, 12) * 1000
@@ -45,10 +44,10 @@ function create(over: Partial<WatchStore> = {}) {
     ...{ findMarks: points, findNewestStarts: points, aggregateMetrics: reply('points', 'metrics') },
     findExceptions: reply('exceptions'),
   }
-  const evaluator = createEvaluator({
+  const evaluator = evaluatorOf({
     store: { ...store, ...over },
-    ...{ source, liveness: { blind: () => [], notice: () => now }, maxRunUs: 86_400 * S, log: silent },
-    ...{ nowUs: () => now, monotonicUs: () => now + (now % 7e6) / 4e6, publicUrl: () => 'https://stint.example' },
+    ...{ source, nowUs: () => now, monotonicUs: () => now + (now % 7e6) / 4e6 },
+    publicUrl: () => 'https://stint.example',
     oldestUnstoredUs: () => unstored,
     silent: () => silentNodes,
   })

@@ -1,10 +1,9 @@
 // The process is paused at any moment of a round: between two readings of its clocks, or while it waits for a store.
 import { expect, test } from 'bun:test'
-import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
-import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import type { KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { openStore, silent, watchOf } from '../watch-cast.ts'
+import { evaluatorOf, openStore, silent, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const EVERY_S = 60
@@ -20,15 +19,12 @@ test('a pause at any moment of a round declares no job late', async () => {
   }
   const store = openStore(inMemoryDir())
   const marks: KnownMark[] = []
-  const source: WatchSource = {
+  const source = sourceOf({
     async findMarks({ fromUs, toUs }) {
       read()
       return marks.filter(({ atUs }) => atUs >= fromUs && atUs < toUs).reverse()
     },
-    findNewestStarts: async () => [],
-    findExceptions: async () => [],
-    aggregateMetrics: async () => [],
-  }
+  })
   const clocks = { nowUs: read, monotonicUs: read, log: silent, store }
   const accounts = ['acc_1', 'acc_2']
   const late = { every: `${EVERY_S}s`, grace: '20s' }
@@ -36,10 +32,7 @@ test('a pause at any moment of a round declares no job late', async () => {
     await store.addWatch(watchOf(`wat_${account}`, { process: 'job', late }, { account, sinceUs: now }), 9)
   const liveness = createLiveness({ ...clocks, accepts: () => true })
   await liveness.start()
-  const evaluator = createEvaluator({
-    ...{ ...clocks, source, liveness, maxRunUs: 86_400 * S, publicUrl: () => '' },
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-  })
+  const evaluator = evaluatorOf({ ...clocks, source, liveness })
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
       now += S

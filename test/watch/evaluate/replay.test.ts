@@ -2,11 +2,10 @@
 // against a naive reference that knows every event: no end without its event, no miss longer than a limit after the downtime, nothing twice.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createEvaluator } from '../../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../../src/watch/evaluate/liveness.ts'
-import type { KnownMark, WatchSource } from '../../../src/watch/evaluate/watch-source.ts'
+import type { KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, evaluatorOf, openStore, silent, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const EVERY = 60
@@ -107,17 +106,14 @@ async function replay(world: World, tick = TICK) {
   let t = 0
   const wall = () => wallOf(t)
   const stored: KnownMark[] = []
-  const source: WatchSource = {
+  const source = sourceOf({
     async findMarks({ fromUs, toUs, processes }) {
       if (isDown(t, 'store')) throw new Error('away')
       const isAsked = ({ atUs, process }: KnownMark) =>
         atUs >= fromUs && atUs < toUs && processes?.includes(process) !== false
       return stored.filter(isAsked).sort((a, b) => b.atUs - a.atUs)
     },
-    findNewestStarts: async () => [],
-    findExceptions: async () => [],
-    aggregateMetrics: async () => [],
-  }
+  })
   const store = openStore(inMemoryDir())
   const late = { every: `${EVERY}s`, grace: `${GRACE}s` }
   for (const process of ['healthy', 'dies'])
@@ -136,11 +132,7 @@ async function replay(world: World, tick = TICK) {
       ...{ store, nowUs: wall, monotonicUs: () => t * S, accepts: () => isAlive, log: silent },
       gapUs: 2.5 * tick * S,
     })
-    const evaluator = createEvaluator({
-      ...{ store, source, liveness, nowUs: wall, monotonicUs: () => t * S, log: silent, maxRunUs: 86_400 * S },
-      oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-      publicUrl: () => '',
-    })
+    const evaluator = evaluatorOf({ store, source, liveness, nowUs: wall, monotonicUs: () => t * S })
     const kill = () => {
       isAlive = false
       return liveness.stop()
