@@ -80,7 +80,7 @@ const JOBS: readonly Job[] = [
     lengthS: 8,
     overlaps: true,
     fails: 0.03,
-    hangs: 0.0015,
+    hangs: 0,
     orphans: 0.003,
     throws: [
       'java.lang.OutOfMemoryError: Java heap space\n\tat com.acme.media.Resizer.decode(Resizer.java:131)\n' +

@@ -1,6 +1,6 @@
 // Home's filters: search, state and sort order, stored in the URL.
 import { h } from '../kit/dom.ts'
-import { createChoice, createStateChips } from '../kit/form.ts'
+import { createChoice, createStateChips, labelled } from '../kit/form.ts'
 import type { Params } from '../kit/route.ts'
 import { type HomeRow, type HomeView, SORTS, type Sort, VERDICTS, type Verdict } from './home-rows.ts'
 
@@ -31,7 +31,6 @@ export const readHomeView = (params: URLSearchParams): HomeView => ({
 /** `change` gets the URL parameters to change. */
 export function createHomeFilters(change: (changes: Params) => void) {
   const search = h('input', {
-    id: 'home-search',
     type: 'search',
     autocomplete: 'off',
     spellcheck: 'false',
@@ -44,12 +43,7 @@ export function createHomeFilters(change: (changes: Params) => void) {
     element: h(
       'div.toolbar',
       h('div.chips', { role: 'group', 'aria-label': 'State' }, ...states.chips),
-      h(
-        'div.filters',
-        { role: 'group', 'aria-label': 'Filter' },
-        h('div.field', h('label', { for: 'home-search' }, 'Search'), search),
-        sort.element,
-      ),
+      h('div.filters', { role: 'group', 'aria-label': 'Filter' }, labelled('Search', search), sort.element),
     ),
     show(view: HomeView, rows: readonly HomeRow[]) {
       if (document.activeElement !== search) search.value = view.search

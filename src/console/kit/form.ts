@@ -25,11 +25,11 @@ export function createField(name: string, label: string, attributes: Attributes 
 export function createSelectField(
   name: string,
   label: string,
-  options: readonly (readonly [value: string, label: string])[],
+  labels: Readonly<Record<string, string>>,
   chosen: string,
   hint?: string,
 ): Field<HTMLSelectElement> {
-  const items = options.map(([value, text]) => h('option', { value, selected: value === chosen }, text))
+  const items = Object.entries(labels).map(([value, text]) => h('option', { value, selected: value === chosen }, text))
   return toField(h('select', { name }, ...items), label, hint)
 }
 
@@ -180,6 +180,12 @@ function sentence(detail: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
 
+/** A filter below its label. */
+export function labelled(label: string, input: AnyInput): HTMLElement {
+  input.id = `field-${++fields}`
+  return h('div.field', h('label', { for: input.id }, label), input)
+}
+
 // A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or
 // undefined.
 export interface Option<T> {
@@ -193,20 +199,16 @@ export interface Choice<T> {
   show(options: readonly Option<T>[], chosen: T): void
 }
 
-let choices = 0
-
 export function createChoice<T>(label: string, choose: (value: T) => void): Choice<T> {
-  const id = `choice-${++choices}`
   let shown: readonly Option<T>[] = []
   const select = h('select', {
-    id,
     onchange: () => {
       const option = shown[select.selectedIndex]
       if (option !== undefined) choose(option.value)
     },
   })
   return {
-    element: h('div.field', h('label', { for: id }, label), select),
+    element: labelled(label, select),
     show(options, chosen) {
       const isSame = options.length === shown.length && options.every((option, i) => option.label === shown[i]?.label)
       if (!isSame) select.replaceChildren(...options.map((option) => h('option', option.label)))

@@ -1,6 +1,7 @@
 // Chooses the time range (live presets, a fixed range, steps, zoom) and the time zone.
 import { copyButton } from './copy-button.ts'
 import { button, fill, h, setText } from './dom.ts'
+import { labelled } from './form.ts'
 import { chooseZone, currentZone, readMoment, writeMoment, zoneName } from './format-time.ts'
 import { icon } from './icons.ts'
 import { changeParams, formatRoute, type Params, parseRoute } from './route.ts'
@@ -52,11 +53,11 @@ export function createRangePicker(choose: (changes: Params) => void) {
     later,
   )
 
-  const moment = (name: string, label: string) => {
-    const input = h('input', { id: `${id}-${name}`, type: 'datetime-local', step: 1, required: true })
-    return { input, field: h('div.field', h('label', { for: `${id}-${name}` }, label), input) }
+  const moment = (label: string) => {
+    const input = h('input', { type: 'datetime-local', step: 1, required: true })
+    return { input, field: labelled(label, input) }
   }
-  const [from, to] = [moment('from', 'From'), moment('to', 'To')]
+  const [from, to] = [moment('From'), moment('To')]
   const fault = h('p.field-fault', { role: 'alert' })
   const zoneHint = h('p.field-hint')
   const form = h(

@@ -9,12 +9,7 @@ import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createRegion } from '../kit/region.ts'
 
 const ROWS = 100
-const RANGES = [
-  ['-1d', 'Last day'],
-  ['-7d', 'Last 7 days'],
-  ['-30d', 'Last 30 days'],
-  ['', 'Last 365 days'],
-] as const
+const RANGES = { '-1d': 'Last day', '-7d': 'Last 7 days', '-30d': 'Last 30 days', '': 'Last 365 days' }
 
 /** `key_created` → `Key created` */
 const wordAction = (action: string): string => {
@@ -25,8 +20,8 @@ const wordAction = (action: string): string => {
 export function openAuditPage(app: App): Page {
   const { api } = app
   const region = createRegion()
-  const everything = [['', 'Everything'] as const, ...AUDIT_ACTIONS.map((it) => [it, wordAction(it)] as const)]
-  const action = createSelectField('action', 'Action', everything, '')
+  const actions = Object.fromEntries(AUDIT_ACTIONS.map((action) => [action, wordAction(action)]))
+  const action = createSelectField('action', 'Action', { '': 'Everything', ...actions }, '')
   const actor = createField('actor', 'Person', { type: 'email', placeholder: 'ada@example.com' })
   const range = createSelectField('from', 'Time', RANGES, '-30d')
   const more = button('Show more', () => void load(true))

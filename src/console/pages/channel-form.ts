@@ -29,7 +29,7 @@ const MEMBERS = Object.keys(MEMBER_TEXT) as ChannelMember[]
 /** Edits `channel`, or creates one. `done` is called when it is saved. */
 export function askForChannel(app: App, done: () => void, channel?: Channel): void {
   const name = createField('name', 'Name', { required: true, maxlength: 100, value: channel?.name ?? '' })
-  const kinds = CHANNEL_KINDS.map((kind) => [kind, CHANNEL_TABLE[kind].label] as const)
+  const kinds = Object.fromEntries(CHANNEL_KINDS.map((kind) => [kind, CHANNEL_TABLE[kind].label]))
   const kind = createSelectField('kind', 'Kind', kinds, channel?.kind ?? 'webhook')
   kind.input.disabled = channel !== undefined
   const chosenKind = () => kind.input.value as ChannelKind

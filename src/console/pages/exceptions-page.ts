@@ -4,7 +4,7 @@ import type { ProcessEntry } from '../../wire/processes.ts'
 import { createProcessFilter } from '../kit/ask-processes.ts'
 import { actionColumn, createDataTable, subLine } from '../kit/data-table.ts'
 import { fill, h, note, setText, svg } from '../kit/dom.ts'
-import { createChoice } from '../kit/form.ts'
+import { createChoice, labelled } from '../kit/form.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { agoElement } from '../kit/format-time.ts'
 import { toLine } from '../kit/line-chart.ts'
@@ -44,7 +44,6 @@ export function openExceptionsPage(app: App): Page {
   const filter = createProcessFilter((changes) => change(changes))
   const chosen = () => ({ process: params.get('process') || undefined, meta: params.get('meta') ?? undefined })
   const search = h('input', {
-    id: 'exception-search',
     type: 'search',
     autocomplete: 'off',
     maxlength: 200,
@@ -54,14 +53,13 @@ export function openExceptionsPage(app: App): Page {
       typing = setTimeout(() => change({ q: search.value.trim() || undefined }, 'replace'), TYPING_MS)
     },
   })
-  const searchField = h('div.field', h('label', { for: 'exception-search' }, 'Search'), search)
   const status = createChoice<string | undefined>('Status', (value) => change({ status: value }))
   const filters = h(
     'div.filters',
     { role: 'group', 'aria-label': 'Filter' },
     ...filter.elements,
     status.element,
-    searchField,
+    labelled('Search', search),
   )
   let found: Found | undefined
   let answeredMs = 0

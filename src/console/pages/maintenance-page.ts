@@ -137,10 +137,7 @@ export function openMaintenancePage(app: App): Page {
   }
 }
 
-const KINDS = [
-  ['once', 'once'],
-  ['repeat', 'repeatedly'],
-] as const
+const KINDS = { once: 'once', repeat: 'repeatedly' }
 
 function stateOf({ active, to, repeat }: Maintenance, nowMs: number): string {
   if (active) return 'active'

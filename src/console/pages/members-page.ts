@@ -12,11 +12,11 @@ import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
 
 const EVERY_MS = 15_000
-const ROLE_LABELS: readonly (readonly [Role, string])[] = [
-  ['viewer', 'Viewer: reads everything'],
-  ['member', 'Member: also changes watches and own keys'],
-  ['owner', 'Owner: also manages people, all keys and the account'],
-]
+const ROLE_LABELS: Readonly<Record<Role, string>> = {
+  viewer: 'Viewer: reads everything',
+  member: 'Member: also changes watches and own keys',
+  owner: 'Owner: also manages people, all keys and the account',
+}
 
 export function openMembersPage(app: App): Page {
   const { api, session } = app
@@ -116,15 +116,8 @@ export function openMembersPage(app: App): Page {
 
   function askForRemoval(member: Member): void {
     const isLeaving = isMe(member)
-    const keys = createSelectField(
-      'keys',
-      'Keys of this person',
-      [
-        ['end', 'Keys that read or manage end; keys that only write stay'],
-        ['take', 'Make all of them yours'],
-      ],
-      'end',
-    )
+    const kept = { end: 'Keys that read or manage end; keys that only write stay', take: 'Make all of them yours' }
+    const keys = createSelectField('keys', 'Keys of this person', kept, 'end')
     confirmAction({
       title: isLeaving ? `Leave ${account()}?` : `Remove ${member.email}?`,
       text: [

@@ -114,13 +114,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
 
 const HOUR_MS = 3_600_000
 const FOR_GOOD = '9999-12-31T00:00:00Z'
-const PAUSES = [
-  ['1', '1 hour'],
-  ['8', '8 hours'],
-  ['24', '1 day'],
-  ['168', '7 days'],
-  ['', 'until resumed'],
-] as const
+const PAUSES = { 1: '1 hour', 8: '8 hours', 24: '1 day', 168: '7 days', '': 'until resumed' }
 
 export const isForGood = (until: string): boolean => parseTime(until) >= parseTime(FOR_GOOD)
 
@@ -128,10 +122,8 @@ export function askHowLongToPause(app: App, { id, name }: Watch, done: () => voi
   const hours = createSelectField('paused_until', 'Pause for', PAUSES, '24')
   const untilOf = (value: string) =>
     value === '' ? FOR_GOOD : new Date(app.nowMs() + Number(value) * HOUR_MS).toISOString()
-  createAsk(
-    app,
-    done,
-  )({
+  const ask = createAsk(app, done)
+  ask({
     title: `Pause ${name}?`,
     text: ['No alerts fire and no notifications are sent until it is resumed. Current alerts continue, silently.'],
     fields: [hours],
@@ -161,15 +153,8 @@ interface ConditionFields {
 function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   const { late, long, failed, metric, slow } = draft
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const kind = createSelectField(
-    '',
-    'Expected',
-    [
-      ['every', 'at an interval'],
-      ['cron', 'by a cron schedule'],
-    ],
-    late?.cron === undefined ? 'every' : 'cron',
-  )
+  const kinds = { every: 'at an interval', cron: 'by a cron schedule' }
+  const kind = createSelectField('', 'Expected', kinds, late?.cron === undefined ? 'every' : 'cron')
   const every = createField('late/every', 'A start every', {
     placeholder: '1h',
     required: true,
@@ -211,15 +196,8 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   const metricName = createField('metric/name', 'Metric', { required: true, maxlength: 250, value: metric?.name ?? '' })
   const of = createSelectField('metric/of', 'Statistic', FIGURES, metric?.of ?? 'last')
   const window = createField('metric/window', 'Window', { required: true, value: metric?.window ?? '10m' })
-  const side = createSelectField(
-    '',
-    'Fires while it is',
-    [
-      ['above', 'above'],
-      ['below', 'below'],
-    ],
-    metric?.below === undefined ? 'above' : 'below',
-  )
+  const sides = { above: 'above', below: 'below' }
+  const side = createSelectField('', 'Fires while it is', sides, metric?.below === undefined ? 'above' : 'below')
   const number = createField(`metric/${side.input.value}`, 'Threshold', {
     type: 'number',
     step: 'any',
@@ -231,23 +209,23 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   })
   const lasting = createField('metric/for', 'For at least', { placeholder: 'at once', value: metric?.for ?? '' })
 
-  const groups = {
-    late: createGroup('a start is late', late != null, [kind, every, cron, tz, grace].map(elementOf)),
-    long: createGroup('a run takes too long', long != null, [elementOf(longest)]),
-    failed: createGroup('a run fails', isNew || failed != null, [
+  const groups = [
+    createGroup('a start is late', late != null, [kind, every, cron, tz, grace].map(elementOf)),
+    createGroup('a run takes too long', long != null, [elementOf(longest)]),
+    createGroup('a run fails', isNew || failed != null, [
       elementOf(after),
       h('label.check', exceptions, ' Exceptions count as failures'),
     ]),
-    slow: createGroup('a run is slower than usual', slow != null, [elementOf(times)]),
-    metric: createGroup(
+    createGroup('a run is slower than usual', slow != null, [elementOf(times)]),
+    createGroup(
       'a metric crosses a threshold',
       metric != null,
       [metricName, of, window, side, number, lasting].map(elementOf),
     ),
-  }
+  ]
   const fields = [kind, every, cron, tz, grace, longest, after, times, metricName, of, window, side, number, lasting]
   return {
-    elements: Object.values(groups).map(({ element }) => element),
+    elements: groups,
     fields,
     every,
     long: longest,
@@ -255,12 +233,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   }
 }
 
-const FIGURES = [
-  ['last', 'last value'],
-  ['min', 'minimum'],
-  ['max', 'maximum'],
-  ['mean', 'mean'],
-] as const
+const FIGURES = { last: 'last value', min: 'minimum', max: 'maximum', mean: 'mean' }
 
 const elementOf = ({ element }: AnyField): Child => element
 
@@ -275,5 +248,5 @@ function createGroup(label: string, isOn: boolean, content: readonly Child[]) {
   }
   input.addEventListener('change', show)
   show()
-  return { element, isOn: () => input.checked }
+  return element
 }

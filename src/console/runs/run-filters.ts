@@ -3,7 +3,7 @@ import type { ProcessEntry } from '../../wire/processes.ts'
 import type { TimingState as RunState, SummaryRow } from '../../wire/timings.ts'
 import { createProcessFilter } from '../kit/ask-processes.ts'
 import { h, setText } from '../kit/dom.ts'
-import { createStateChips } from '../kit/form.ts'
+import { createStateChips, labelled } from '../kit/form.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
 import { STATE_TEXT, type StateFilter } from '../timeline/run.ts'
@@ -26,7 +26,6 @@ export function readRunQuery(params: URLSearchParams): RunQuery {
 export function createRunFilters(change: (changes: Params) => void) {
   const filter = createProcessFilter(change)
   const uid = h('input', {
-    id: 'filter-uid',
     type: 'search',
     autocomplete: 'off',
     spellcheck: 'false',
@@ -36,12 +35,7 @@ export function createRunFilters(change: (changes: Params) => void) {
     onchange: () => change({ uid: uid.value.trim() || undefined }),
   })
   return {
-    element: h(
-      'div.filters',
-      { role: 'group', 'aria-label': 'Filter' },
-      ...filter.elements,
-      h('div.field', h('label', { for: 'filter-uid' }, 'Uid'), uid),
-    ),
+    element: h('div.filters', { role: 'group', 'aria-label': 'Filter' }, ...filter.elements, labelled('Uid', uid)),
     show(query: RunQuery, processes: readonly ProcessEntry[]) {
       filter.show(processes, query)
       if (document.activeElement !== uid) uid.value = query.uid ?? ''
