@@ -29,7 +29,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
   let found: Found | undefined
   let sent: { readonly atMs: number; readonly hasFailed: boolean } | undefined
 
-  const watched = h('div', { role: 'status' })
+  const watched = h('div', { role: 'status' }, note('\u00a0')) // room for what comes
   const outcome = h('ol.arrivals')
   const told = h('div', { role: 'status' }, outcome)
   const { fault, attempt } = createAttempt()
