@@ -1,41 +1,32 @@
 // The interface of this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from
 // start to stop; with PostgreSQL the node that holds the lease does, and all others only manage.
 import { existsSync } from 'node:fs'
-import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { openPostgres } from '../state/postgres.ts'
 import { createDeliver } from './delivery/deliver.ts'
-import { createMailer, type Mailer } from './delivery/mailer.ts'
+import { createMailer } from './delivery/mailer.ts'
 import type { OutboxMeter } from './delivery/outbox.ts'
 import type { Resolve } from './delivery/pinned-post.ts'
-import type { DelayedEvent } from './evaluate/delayed-events.ts'
 import type { EvaluatorOptions } from './evaluate/evaluator.ts'
-import type { SilentNode } from './evaluate/gaps.ts'
-import type { EventHint } from './evaluate/hint-book.ts'
-import type { WatchSource } from './evaluate/watch-source.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { findUnjudged, gapsOf } from './manage/find-unjudged.ts'
-import { createManageAlerts, type ManageAlerts } from './manage/manage-alerts.ts'
-import { createManageChannels, type ManageChannels } from './manage/manage-channels.ts'
-import { createManageMaintenance, type ManageMaintenance } from './manage/manage-maintenance.ts'
-import { createManageWatches, type ManageWatches } from './manage/manage-watches.ts'
+import { createManageAlerts } from './manage/manage-alerts.ts'
+import { createManageChannels } from './manage/manage-channels.ts'
+import { createManageMaintenance } from './manage/manage-maintenance.ts'
+import { createManageWatches } from './manage/manage-watches.ts'
 import { LeaseLost } from './nodes/node-table.ts'
 import { createDuty, createOnlyNode, createSharedNode, type DutyOptions, type WatchNode } from './nodes/watch-node.ts'
 import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 
-export interface WatchesOptions {
+export interface WatchesOptions
+  extends Pick<EvaluatorOptions, 'source' | 'nowUs' | 'monotonicUs' | 'oldestUnstoredUs' | 'maxRunUs' | 'log'> {
   /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
   readonly shared?: { readonly url: string; readonly node: number }
-  readonly source: WatchSource
-  nowUs(): number
-  monotonicUs(): number
   /** Are events accepted now? */
   accepts(): boolean
-  readonly oldestUnstoredUs: EvaluatorOptions['oldestUnstoredUs']
-  readonly maxRunUs: number
   /** The public URL of Stint, without a trailing slash. */
   publicUrl(): string
   readonly smtp: { readonly url: string; readonly from: string } | undefined
@@ -43,7 +34,6 @@ export interface WatchesOptions {
   readonly notifyPrivate: boolean
   readonly heartbeatUrl: string | undefined
   readonly resolve?: Resolve
-  readonly log: Logger
   readonly meter: OutboxMeter & { round(seconds: number): void }
 }
 
@@ -56,29 +46,10 @@ export interface WatchStats {
   readonly lastRoundUs: number | undefined
 }
 
-export interface Watches {
-  readonly watches: ManageWatches
-  readonly channels: ManageChannels
-  readonly alerts: ManageAlerts
-  readonly maintenance: ManageMaintenance
-  /** Absent without SMTP. */
-  readonly mailer: Mailer | undefined
-  /** Of an account, or of all. */
-  stats(account?: string): Promise<WatchStats>
-  /** Notes an event of the past that is being accepted. */
-  expectDelayed(event: DelayedEvent): void
-  /** Other nodes without a recent heartbeat. */
-  silent(): readonly SilentNode[]
-  /** Notes an event that is being accepted. */
-  hint(hint: EventHint): void
-  removeAccount(account: string): Promise<void>
-  start(): Promise<void>
-  stop(): Promise<void>
-  close(): Promise<void>
-}
+export type Watches = ReturnType<typeof openWatches>
 
 /** Throws an Error that describes the fault of the file to the operator. */
-export function openWatches(options: WatchesOptions): Watches {
+export function openWatches(options: WatchesOptions) {
   const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp, meter } = options
   const database = shared && openPostgres(shared.url, 'watches')
   if (shared && existsSync(path))
@@ -130,8 +101,10 @@ export function openWatches(options: WatchesOptions): Watches {
       onChanged: node.hurry,
     }),
     maintenance: createManageMaintenance({ store, nowUs }),
+    /** Absent without SMTP. */
     mailer,
-    async stats(account) {
+    /** Of an account, or of all. */
+    async stats(account?: string): Promise<WatchStats> {
       const isUnknown = () => node.unknown()?.includes(account!) ?? true
       const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown())
       const state = { unknown, lastRoundUs: node.lastRoundUs() }
@@ -148,16 +121,16 @@ export function openWatches(options: WatchesOptions): Watches {
     hint: node.hint,
     silent: node.silent,
     removeAccount: store.removeAccount,
-    async start() {
+    async start(): Promise<void> {
       await node.start()
       heartbeat?.start()
     },
-    async stop() {
+    async stop(): Promise<void> {
       heartbeat?.stop()
       await node.stop()
       mailer?.close()
     },
-    async close() {
+    async close(): Promise<void> {
       await node.leave()
       await store.close()
     },

@@ -25,9 +25,9 @@ export const keyOf = (...parts: readonly (string | number | undefined)[]): strin
 /** Given: the member of the request. Rule: the same in the numbers that are judged. */
 interface Texts<Given, Rule> {
   /** Fills in omitted members. */
-  complete(given: Given): Given
+  complete?(given: Given): Given
   /** What the schema cannot express. Pointers start with the condition's name. */
-  faults(given: Given, limits: { readonly maxRunUs: number }): Fault[]
+  faults?(given: Given, limits: { readonly maxRunUs: number }): Fault[]
   toRule(given: Given): Rule
   /** The span in which an alert is expected after its cause; watches with short spans are evaluated more often. */
   spanUs?(rule: Rule): number

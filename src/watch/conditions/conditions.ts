@@ -26,12 +26,12 @@ export type ConditionRules = { readonly [N in Name]?: ReturnType<(typeof TABLE)[
 
 /** Fills in omitted members. */
 export function completeConditions(body: { readonly [N in Name]?: Given[N] | null | undefined }): ConditionSpecs {
-  const complete = (name: Name) => (body[name] == null ? null : CONDITIONS[name].complete(body[name]))
+  const complete = (name: Name) => (body[name] == null ? null : (CONDITIONS[name].complete?.(body[name]) ?? body[name]))
   return Object.fromEntries(NAMES.map((name) => [name, complete(name)])) as unknown as ConditionSpecs
 }
 
 export const conditionFaults = (specs: ConditionSpecs, limits: { readonly maxRunUs: number }): Fault[] =>
-  NAMES.flatMap((name) => (specs[name] === null ? [] : CONDITIONS[name].faults(specs[name], limits)))
+  NAMES.flatMap((name) => (specs[name] === null ? [] : (CONDITIONS[name].faults?.(specs[name], limits) ?? [])))
 
 export const toConditionRules = (specs: ConditionSpecs): ConditionRules =>
   Object.fromEntries(

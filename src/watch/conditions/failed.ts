@@ -12,7 +12,6 @@ export const failed: MarkCondition<Given, FailedRule> = {
   reads: 'marks',
   readsExceptions: true,
   complete: ({ after = 1, exceptions = false }) => ({ after, exceptions }),
-  faults: () => [],
   toRule: ({ after = 1, exceptions = false }) => ({ after, exceptions }),
   needs: ({ exceptions }) => (exceptions ? ['exceptions'] : []),
   /** A nightly job may be cut off for days. Resolved alerts are kept for comparison for longer than this. */

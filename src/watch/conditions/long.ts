@@ -10,7 +10,6 @@ const LIMIT = 'must be shorter than MAX_RUN, after which a run counts as abandon
 
 export const long: MarkCondition<string, number> = {
   reads: 'marks',
-  complete: (given) => given,
   faults: (given, { maxRunUs }) => spanFaults('/long', given, maxRunUs, LIMIT),
   toRule: spanUs,
   spanUs: (rule) => rule,

@@ -13,7 +13,6 @@ const MAX_WINDOW_US = 86_400e6
 
 export const metric: MetricCondition<Given, MetricRule> = {
   reads: 'metrics',
-  complete: (given) => given,
   faults: ({ window, above, below, for: lasting }) => [
     ...spanFaults('/metric/window', window, MAX_WINDOW_US + 1, 'must be at most 1d'),
     ...spanFaults('/metric/for', lasting),

@@ -5,8 +5,6 @@ import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 export const slow: MarkCondition<number, number> = {
   reads: 'marks',
-  complete: (given) => given,
-  faults: () => [],
   toRule: (given) => given,
   judge: (rule, view) =>
     view.own.map((series) => {

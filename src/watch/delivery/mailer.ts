@@ -13,11 +13,7 @@ export interface Mail {
   readonly unsubscribe?: string
 }
 
-export interface Mailer {
-  /** The server's answer. Rejects with DeliveryError. */
-  send(mail: Mail): Promise<string>
-  close(): void
-}
+export type Mailer = ReturnType<typeof createMailer>
 
 export interface MailerOptions {
   /** `smtp://user:password@host:587` (STARTTLS) or `smtps://…`. */
@@ -28,7 +24,7 @@ export interface MailerOptions {
 
 const TIMEOUT_MS = 20_000
 
-export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOptions): Mailer {
+export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOptions) {
   const { protocol, hostname, port, username, password } = new URL(url)
   const isTls = protocol === 'smtps:'
   const isLocal = /^(localhost|127\.|\[?::1)/.test(hostname)
@@ -48,7 +44,8 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
   })
   const domain = /@([^>\s]+)>?$/.exec(from)?.[1] ?? 'stint'
   return {
-    async send({ to, subject, text, html, id, unsubscribe }) {
+    /** The server's answer. Rejects with DeliveryError. */
+    async send({ to, subject, text, html, id, unsubscribe }: Mail): Promise<string> {
       try {
         const sent = await transport.sendMail({
           from,

@@ -3,7 +3,7 @@ import type { WatchStore } from '../storage/create-watch-store.ts'
 import { type StoredWatch, toRules, type WatchRules } from '../watch.ts'
 import type { AccountHistory } from './account-history.ts'
 import type { UnjudgedCheck } from './evaluate-account.ts'
-import type { GapState } from './gaps.ts'
+import { createGapState } from './gaps.ts'
 import type { MetricStates } from './metric-judge.ts'
 import type { Former, ReadyWatch } from './moment.ts'
 import type { Quiet } from './quiet.ts'
@@ -18,47 +18,27 @@ const SWEEP_LATER_EVERY_US = 3600e6
 /** Sweeps of many accounts are spread over this part of their interval. */
 const SPREAD = 0.2
 
-export interface AccountState extends GapState {
-  readonly history: AccountHistory
-  readonly metrics: MetricStates
-  readonly quiet: Quiet
-  /** Undefined: to be read from the database. */
-  watches: readonly StoredWatch[] | undefined
-  /** Counts changes of the watches: what was read during one is outdated. */
-  changes: number
-  /** Monotonic. */
-  dueUs: number
-  sweepUs: number
-  sweepEveryUs: number
-  evaluatedUs: number
-  intervalUs: number
-  judgedUs: number | undefined
-  /** See Moment. */
-  former: Former | undefined
-  unjudged: readonly UnjudgedCheck[]
-}
+export type AccountState = ReturnType<typeof createAccountState>
 
-export function createAccountState(history: AccountHistory, judgedUs: number | undefined): AccountState {
-  return {
-    history,
-    metrics: new Map(),
-    quiet: new WeakMap(),
-    rules: new Map(),
-    watches: undefined,
-    changes: 0,
-    dueUs: Number.NEGATIVE_INFINITY,
-    sweepUs: Number.NEGATIVE_INFINITY,
-    sweepEveryUs: SWEEP_EVERY_US,
-    evaluatedUs: Number.NEGATIVE_INFINITY,
-    intervalUs: MIN_INTERVAL_US,
-    judgedUs,
-    former: undefined,
-    gaps: new Map(),
-    goodUs: Number.NEGATIVE_INFINITY,
-    fault: undefined,
-    unjudged: [],
-  }
-}
+/** Times of the schedule are monotonic. */
+export const createAccountState = (history: AccountHistory, judgedUs: number | undefined) => ({
+  ...createGapState(),
+  ...{ history, judgedUs },
+  metrics: new Map() as MetricStates,
+  quiet: new WeakMap() as Quiet,
+  /** Undefined: to be read from the database. */
+  watches: undefined as readonly StoredWatch[] | undefined,
+  /** Counts changes of the watches: what was read during one is outdated. */
+  changes: 0,
+  dueUs: Number.NEGATIVE_INFINITY,
+  sweepUs: Number.NEGATIVE_INFINITY,
+  sweepEveryUs: SWEEP_EVERY_US,
+  evaluatedUs: Number.NEGATIVE_INFINITY,
+  intervalUs: MIN_INTERVAL_US,
+  /** See Moment. */
+  former: undefined as Former | undefined,
+  unjudged: [] as readonly UnjudgedCheck[],
+})
 
 export const intervalOf = (watches: readonly ReadyWatch[]): number =>
   Math.max(MIN_INTERVAL_US, Math.min(INTERVAL_US, Math.min(...watches.map(({ rules }) => rules.shortestUs)) / 4))

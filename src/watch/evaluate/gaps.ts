@@ -18,16 +18,18 @@ export interface Gap {
 }
 
 /** The part of an account's state that is about gaps. */
-export interface GapState {
+export const createGapState = () => ({
   /** Built once per version of a watch: parsing cron expressions is expensive. */
-  rules: ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>
+  rules: new Map() as ReadonlyMap<string, { readonly text: string; readonly rules: WatchRules }>,
   /** What the last evaluation lacked, and since when; monotonic. */
-  gaps: ReadonlyMap<Asked | 'starts', { readonly sinceUs: number; readonly reason: string }>
+  gaps: new Map() as ReadonlyMap<Asked | 'starts', { readonly sinceUs: number; readonly reason: string }>,
   /** When the last evaluation that lacked nothing began; monotonic. */
-  goodUs: number
+  goodUs: Number.NEGATIVE_INFINITY,
   /** Why the last evaluation was not complete. */
-  fault: unknown
-}
+  fault: undefined as unknown,
+})
+
+export type GapState = ReturnType<typeof createGapState>
 
 /** Another node without a recent heartbeat. */
 export interface SilentNode {

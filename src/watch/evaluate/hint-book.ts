@@ -16,15 +16,15 @@ interface Stretch {
 }
 
 /** The hints of an account that are not read yet. */
-interface Page {
-  readonly marks: Map<string, Stretch>
-  exceptions: Stretch | undefined
-  metricUs: number | undefined
+const createPage = () => ({
+  marks: new Map<string, Stretch>(),
+  exceptions: undefined as Stretch | undefined,
+  metricUs: undefined as number | undefined,
   /** A process of unknown name: everything is read. */
-  wholeUs: number | undefined
+  wholeUs: undefined as number | undefined,
   /** Something is new since the last evaluation. */
-  isOpen: boolean
-}
+  isOpen: false,
+})
 
 /** Beyond this many processes of an account all are read. */
 const MAX_PROCESSES = 500
@@ -37,19 +37,13 @@ function extend(known: Stretch | undefined, nowUs: number): Stretch {
 }
 
 export function createHintBook() {
-  const pages = new Map<string, Page>()
+  const pages = new Map<string, ReturnType<typeof createPage>>()
   const touched = new Set<string>()
 
-  function pageOf(account: string): Page {
+  function pageOf(account: string) {
     const known = pages.get(account)
     if (known !== undefined) return known
-    const page: Page = {
-      marks: new Map(),
-      exceptions: undefined,
-      metricUs: undefined,
-      wholeUs: undefined,
-      isOpen: false,
-    }
+    const page = createPage()
     if (pages.size < MAX_ACCOUNTS) pages.set(account, page)
     return page
   }

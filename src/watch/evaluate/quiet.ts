@@ -19,22 +19,14 @@ export type Quiet = WeakMap<WatchRules, Stretch>
 
 const AHEAD_US = 3600e6
 
-interface Answer {
-  /** Absent while the watch is quiet. */
-  readonly judged?: Judged
-  readonly instances: readonly Instance[]
-  readonly untilUs: number
-  /** Call it when the judgement changed no alert. Returns until when the watch is quiet. */
-  settle(): number
-}
-
+/** `judged` is undefined while the watch is quiet. */
 export function judgeUnlessQuiet(
   quiet: Quiet,
   { rules, watch, alerts }: ReadyWatch,
   memory: Memory,
   moment: Moment,
   judge: (at: Moment) => Judged,
-): Answer {
+) {
   const { blind, pointsKnownUs, exceptionsKnownUs } = moment
   const state = JSON.stringify([
     memory.versionOf(watch.spec.process.includes('*') ? undefined : watch.spec.process),
@@ -43,14 +35,16 @@ export function judgeUnlessQuiet(
     alerts.map(({ id, resolvedUs }) => [id, resolvedUs]),
   ])
   const known = quiet.get(rules)
-  if (known?.state === state && pointsKnownUs < known.untilUs) return { ...known, settle: () => known.untilUs }
+  if (known?.state === state && pointsKnownUs < known.untilUs)
+    return { ...known, judged: undefined, settle: () => known.untilUs }
   const judged = judge(moment)
   const { instances } = judged
   return {
     judged,
     instances,
     untilUs: pointsKnownUs,
-    settle() {
+    /** Call it when the judgement changed no alert. Returns until when the watch is quiet. */
+    settle(): number {
       const ahead = { pointsKnownUs: pointsKnownUs + AHEAD_US, exceptionsKnownUs: exceptionsKnownUs + AHEAD_US }
       const changeUs = firstChangeUs(instances, judge({ ...moment, ...ahead }).instances)
       const excusedUs = instances.flatMap(({ unjudged }) => (unjudged ? [unjudged.sinceUs, unjudged.untilUs] : []))

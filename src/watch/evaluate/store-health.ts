@@ -12,21 +12,16 @@ const TRY_EVERY_US = 5e6
 /** An evaluation asks several questions at a time. */
 const TOGETHER_US = 5e3
 
-interface Health {
+const fresh = () => ({
   /** Monotonic: the last answer, and the first question after it that has none. */
-  answeredUs: number
-  sinceUs: number | undefined
-  askedUs: number
-  /** Its last question failed. */
-  hasFailed: boolean
-}
-
-const fresh = (): Health => ({
   answeredUs: Number.NEGATIVE_INFINITY,
-  sinceUs: undefined,
+  sinceUs: undefined as number | undefined,
   askedUs: Number.NEGATIVE_INFINITY,
+  /** Its last question failed. */
   hasFailed: false,
 })
+
+type Health = ReturnType<typeof fresh>
 
 export function createStoreHealth(source: WatchSource, nowUs: () => number, monotonicUs: () => number) {
   const none = (): Readonly<Record<Asked, Health>> => ({ marks: fresh(), exceptions: fresh(), metrics: fresh() })

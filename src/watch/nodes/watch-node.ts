@@ -45,29 +45,7 @@ export function createDuty(options: DutyOptions) {
   }
 }
 
-export interface WatchNode {
-  isOnDuty(): boolean
-  /** Accounts whose watches could not be judged recently; undefined if no node evaluates. */
-  unknown(): readonly string[] | undefined
-  /** What cannot be judged at present. */
-  gaps(): readonly Gap[]
-  /** Checks that are not judged at present. */
-  unjudged(): readonly UnjudgedCheck[]
-  /** Other nodes without a recent heartbeat. */
-  silent(): readonly SilentNode[]
-  /** The end of the last round in which every store answered, if this node is on duty. */
-  lastRoundUs(): number | undefined
-  /** Call it when the watches of an account were changed on this node. */
-  hurry(account: string): void
-  /** Call it when this node accepted an event of the past. */
-  expectDelayed(event: DelayedEvent): void
-  /** Call it when this node accepted an event. */
-  hint(hint: EventHint): void
-  start(): Promise<void>
-  stop(): Promise<void>
-  /** Called after the last event was shipped. */
-  leave(): Promise<void>
-}
+export type WatchNode = ReturnType<typeof createSharedNode>
 
 export const createOnlyNode = (duty: Duty): WatchNode => ({
   ...duty,
@@ -86,7 +64,7 @@ export interface SharedNodeOptions
   createDuty(parts: Pick<DutyOptions, 'store'> & Partial<DutyOptions>): Duty
 }
 
-export function createSharedNode({ createDuty, ...options }: SharedNodeOptions): WatchNode {
+export function createSharedNode({ createDuty, ...options }: SharedNodeOptions) {
   const { database } = options
   let duty: Duty | undefined
 
@@ -130,19 +108,29 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions):
 
   return {
     isOnDuty: presence.isOnDuty,
-    unknown: () => presence.round()?.unknown,
-    gaps() {
+    /** Accounts whose watches could not be judged recently; undefined if no node evaluates. */
+    unknown: (): readonly string[] | undefined => presence.round()?.unknown,
+    /** What cannot be judged at present. */
+    gaps(): readonly Gap[] {
       const round = presence.round()
       return round?.gaps ?? (round === undefined ? [{ ...NOBODY, sinceUs: presence.roundUs() }] : [])
     },
-    unjudged: () => presence.round()?.unjudged ?? [],
-    silent: presence.silent,
-    hint: (hint) => (duty === undefined ? presence.noteHint(hint) : duty.hint(hint)),
-    lastRoundUs: () => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
-    hurry: (account) => (duty === undefined ? presence.noteChanged(account) : duty.hurry(account)),
-    expectDelayed: (event) => (duty === undefined ? presence.noteDelayed(event) : duty.expectDelayed(event)),
+    /** Checks that are not judged at present. */
+    unjudged: (): readonly UnjudgedCheck[] => presence.round()?.unjudged ?? [],
+    /** Other nodes without a recent heartbeat. */
+    silent: (): readonly SilentNode[] => presence.silent(),
+    /** The end of the last round in which every store answered, if this node is on duty. */
+    lastRoundUs: (): number | undefined => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
+    /** Notes an event that this node is accepting. */
+    hint: (hint: EventHint): void => (duty === undefined ? presence.noteHint(hint) : duty.hint(hint)),
+    /** Notes an event of the past that this node is accepting. */
+    expectDelayed: (event: DelayedEvent): void =>
+      duty === undefined ? presence.noteDelayed(event) : duty.expectDelayed(event),
+    /** Call it when the watches of an account were changed on this node. */
+    hurry: (account: string): void => (duty === undefined ? presence.noteChanged(account) : duty.hurry(account)),
     start: presence.start,
     stop: presence.stop,
+    /** Called after the last event was shipped. */
     leave: presence.leave,
   }
 }

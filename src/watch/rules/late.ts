@@ -101,8 +101,8 @@ function silencesOf(startsUs: readonly number[], { knownUs, sinceUs }: Judgement
 }
 
 interface Found {
-  readonly miss?: Miss
-  readonly excused?: Pick<Excused, 'dueUs' | 'blind'>
+  readonly miss?: Miss | undefined
+  readonly excused: Pick<Excused, 'dueUs' | 'blind'> | undefined
 }
 
 const findMiss = (rule: LateRule, startsUs: readonly number[], silence: Silence, blind: readonly Blind[]): Found =>
@@ -126,7 +126,7 @@ function findMissedInterval(
   for (let nth = 1, i = 0; i < MAX_EXCUSED; nth = Math.max(nth + 1, Math.ceil((againUs - fromUs) / everyUs)), i++) {
     const usualUs = fromUs + nth * everyUs
     const dueUs = excused === undefined ? usualUs : againUs + everyUs
-    if (dueUs + graceUs >= endUs) return { ...(excused && { excused }) }
+    if (dueUs + graceUs >= endUs) return { excused }
     const isFirst = excused === undefined && !isAfterStart
     if (lastBlind(blind, isFirst ? fromUs : usualUs - everyUs, dueUs + Math.max(graceUs, MIN_SPREAD_US))) {
       spread ??= spreadOf(intervalsOf(startsUs, fromUs).map((us) => us - everyUs))
@@ -140,12 +140,9 @@ function findMissedInterval(
         continue
       }
     }
-    return {
-      miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) },
-      ...(excused && { excused }),
-    }
+    return { miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) }, excused }
   }
-  return { ...(excused && { excused }) }
+  return { excused }
 }
 
 function findMissedTime(
@@ -172,15 +169,12 @@ function findMissedTime(
         chance *= chanceOf(blind, dueUs - Math.min(early, halfUs), dueUs + Math.min(late, halfUs))
       }
       if (hidden === undefined || chance < MIN_CHANCES)
-        return {
-          miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) },
-          ...(excused && { excused }),
-        }
+        return { miss: { dueUs, fromUs: dueUs - earlyUs, firesUs: judgedFrom(blind, dueUs, graceUs) }, excused }
       excused = { dueUs, blind: hidden }
     }
     dueUs = schedule.nextUs(dueUs)
   }
-  return { ...(excused && { excused }) }
+  return { excused }
 }
 
 function earlyOf(schedule: Schedule, dueUs: number, graceUs: number): number {
