@@ -27,7 +27,7 @@ const EVERY_MS = 60_000
 interface Event {
   readonly atMs: number
   readonly kind: 'start' | 'end' | 'exception'
-  readonly body: object
+  readonly body: { readonly process: string; readonly at: string }
 }
 interface Body {
   readonly type: string
@@ -107,13 +107,12 @@ for (const [name, interrupt] of Object.entries(WAYS))
         add('start', 'stuck', bornMs + 3000, { uid: 's' })
         events.sort((a, b) => a.atMs - b.atMs)
 
-        // a caller sends what it could not send again, with the time at which it happened
-        const queue = [...events]
+        // each job sends what it could not send again, with the time at which it happened, and waits for no other job
         let isSending = true
-        const sending = (async () => {
-          while (isSending) {
-            const next = queue[0]
-            if (next === undefined || next.atMs > stint.nowMs()) await Bun.sleep(50)
+        const send = async (queue: Event[]) => {
+          while (isSending && queue.length > 0) {
+            const next = queue[0]!
+            if (next.atMs > stint.nowMs()) await Bun.sleep(50)
             else {
               const sent = await caller.post(`/v1/${next.kind}`, next.body).catch(() => undefined)
               if (sent?.status === 201) queue.shift()
@@ -123,7 +122,8 @@ for (const [name, interrupt] of Object.entries(WAYS))
               }
             }
           }
-        })()
+        }
+        const sending = Promise.all([...Map.groupBy(events, ({ body }) => body.process).values()].map(send))
 
         const bodies = () => receiver.requests.map(({ text }) => JSON.parse(text) as Body)
         const fired = (process: string) =>
