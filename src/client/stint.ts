@@ -225,14 +225,16 @@ export const metrics: Stint['metrics'] = (...args) => stint().metrics(...args)
 export const exception: Stint['exception'] = (...args) => stint().exception(...args)
 export const flush: Stint['flush'] = (...args) => stint().flush(...args)
 
-// Whatever was thrown as text: the stack, then those of its causes.
+// Whatever was thrown as text: the stack, then those of its causes, and of what an AggregateError holds.
 const MAX_CAUSES = 5
 
 function describeError(error: unknown, depth = 0): string {
   if (typeof error !== 'object' || error === null) return String(error)
-  const { stack, cause } = error as { stack?: unknown; cause?: unknown }
+  const { stack, cause, errors } = error as { stack?: unknown; cause?: unknown; errors?: unknown }
   const text = typeof stack === 'string' && stack !== '' ? withMessage(stack, error) : describeValue(error)
-  return cause === undefined || depth === MAX_CAUSES ? text : `${text}\nCaused by: ${describeError(cause, depth + 1)}`
+  const causes = [...(cause === undefined ? [] : [cause]), ...(Array.isArray(errors) ? errors : [])]
+  const shown = causes.slice(0, MAX_CAUSES - depth).map((one) => `Caused by: ${describeError(one, depth + 1)}`)
+  return [text, ...shown].join('\n')
 }
 
 /** A stack is made with the error, so that a message set later is missing in it. */

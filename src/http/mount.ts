@@ -95,8 +95,12 @@ const createMount =
       if (schema !== undefined) asker = await judge(request, route, true) // a session may have ended meanwhile
       const body = await handle(asker, { request, params: params as never, body: sent as never, noted })
       if (route.audit !== undefined && noteDone !== undefined) {
-        const target = noted.target ?? params.id ?? idIn(body)
-        await noteDone(asker, { ...noted, ...(target !== undefined && { target }), action: route.audit, request })
+        const [id, name] = describeSubject(body)
+        const target = noted.target ?? params.id ?? id
+        const members = route.method === 'PATCH' && sent !== undefined ? [Object.keys(sent).join(', ')] : []
+        const detail = noted.detail ?? (name && [name, ...members].join(': '))
+        const done = { ...(target !== undefined && { target }), ...(detail !== undefined && { detail }) }
+        await noteDone(asker, { ...done, action: route.audit, request })
       }
       if (body instanceof Response) return body
       return body === undefined ? emptyAnswer() : jsonAnswer(body as object, status)
@@ -104,9 +108,12 @@ const createMount =
     app.route(route.method, route.path, answer as never, describeRoute(route) as never)
   }
 
-/** The id of what a body such as `{key: {id, …}}` holds. */
-function idIn(body: unknown): string | undefined {
-  if (typeof body !== 'object' || body === null) return undefined
-  const [first] = Object.values(body) as ({ id?: unknown } | undefined)[]
-  return typeof first?.id === 'string' ? first.id : undefined
+/** Id and name of what a body such as `{key: {id, name, …}}` holds. */
+function describeSubject(body: unknown): [id?: string, name?: string] {
+  if (typeof body !== 'object' || body === null) return []
+  const [first] = Object.values(body) as ({ id?: unknown; name?: unknown; process?: unknown } | undefined)[]
+  return [first?.id, first?.name ?? first?.process].map((value) => (typeof value === 'string' ? value : undefined)) as [
+    string?,
+    string?,
+  ]
 }

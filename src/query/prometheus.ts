@@ -100,13 +100,11 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing }
     }
     const newest = new Map([...history.metrics, ...metrics].map((row) => [keyOf(row.process, row.meta, row.name), row]))
     for (const [, { process, meta, name, value }] of inOrder(newest)) text.add('metric', { process, meta, name }, value)
-    const names = new Map(
-      alerts.map(({ watch, condition, process }) => {
-        const labels = { watch: watch.name, condition, process }
-        return [keyOf(watch.name, condition, process), labels] as const
-      }),
-    )
-    for (const [, labels] of inOrder(names)) text.add('firing', labels, 1)
+    const fired = Map.groupBy(alerts, ({ watch, condition, process }) => keyOf(watch.name, condition, process))
+    for (const [, those] of inOrder(fired)) {
+      const { watch, condition, process } = those[0]!
+      text.add('firing', { watch: watch.name, condition, process }, those.length)
+    }
     return text.print()
   }
 

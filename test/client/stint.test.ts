@@ -69,6 +69,16 @@ describe('run', () => {
     expect(report.exception).toContain('the cause')
   })
 
+  test('shows what an AggregateError holds', async () => {
+    const process = nextProcess()
+    const stint = connect()
+    const error = new AggregateError([new Error('row 3 is bad'), new Error('row 9 is bad')], 'two rows')
+    await stint.run(process, async () => Promise.reject(error)).catch(() => {})
+    await stint.flush()
+    const [report] = (await eventsOf(process)).filter(({ kind }) => kind === 'exception')
+    expect(report).toMatchObject({ exception: expect.stringMatching(/two rows.*row 3 is bad.*row 9 is bad/s) })
+  })
+
   test('gives metrics and exceptions inside it its process, meta and uid, nested and in parallel', async () => {
     const [outer, inner] = [nextProcess(), nextProcess()]
     const stint = connect()

@@ -91,11 +91,11 @@ test('shows the newest value of each metric, and escapes names', async () => {
   )
 })
 
-test('shows firing alerts once each, of the own account only', async () => {
+test('counts firing alerts, of the own account only', async () => {
   const alert = { watch: { name: 'night' }, condition: 'late', process: 'import' }
   const { text } = open([], [alert, alert])
   const firing = (await text()).split('\n').filter((line) => line.startsWith('stint_alert_firing'))
-  expect(firing).toEqual(['stint_alert_firing{watch="night",condition="late",process="import"} 1'])
+  expect(firing).toEqual(['stint_alert_firing{watch="night",condition="late",process="import"} 2'])
   expect(await text('eve')).not.toContain('night')
 })
 

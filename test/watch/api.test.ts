@@ -270,3 +270,21 @@ test('stint watch add, pause and rm', async () => {
   expect((await run('watch rm backup', { env })).stderr).toBe('stint: no watch is called backup\n')
   expect((await run('alerts', { env })).exitCode).toBe(0)
 })
+
+test('the audit log names what was deleted and says which members were changed', async () => {
+  const { id } = await channel({ name: 'on call' })
+  await ask('PATCH', `/api/channels/${id}`, { name: 'pager', enabled: false })
+  await ask('DELETE', `/api/channels/${id}`)
+  const { entries } = (await ask('GET', '/api/audit?limit=3')).json
+  expect(entries.map((entry: Record<string, unknown>) => [entry.action, entry.target, entry.detail])).toEqual([
+    ['channel_deleted', id, 'pager'],
+    ['channel_changed', id, 'pager: name, enabled'],
+    ['channel_created', id, 'on call'],
+  ])
+  const maintenance = { process: 'nightly *', to: '2100-01-01T00:00:00Z' }
+  const planned = (await ask('POST', '/api/maintenance', maintenance)).json.maintenance.id
+  const { watch } = (await ask('POST', '/api/watches', { name: 'w', process: 'p', channels: [], failed: {} })).json
+  for (const path of [`maintenance/${planned}`, `watches/${watch.id}`]) await ask('DELETE', `/api/${path}`)
+  const rest = (await ask('GET', '/api/audit?limit=2')).json.entries
+  expect(rest.map(({ detail }: { detail: string }) => detail)).toEqual(['w', 'nightly *'])
+})

@@ -21,7 +21,7 @@ export interface Invitations {
   /** Ends earlier ones. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
   create(by: Seat, email: string, role: Role): Promise<Invitation & { readonly token: string }>
   /** Throws Problem `not_found`. */
-  revoke(account: string, id: string): Promise<void>
+  revoke(account: string, id: string): Promise<{ readonly email: string }>
   /** Throws Problem `not_found`. */
   look(token: string): Promise<Invited>
   /** The person of the session joins. Throws Problem `not_found` or `invitation_for_another`. */
@@ -90,9 +90,10 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
       return { id, email, role, expires_at: toTime(ends_ms), token }
     },
     async revoke(account, id) {
-      const remove = 'DELETE FROM invitation WHERE account = $1 AND id = $2'
-      const removed = await database.write(() => run(remove, account, id))
-      if (removed === 0) throw new Problem('not_found', 'The account has no invitation with this id.')
+      const remove = 'DELETE FROM invitation WHERE account = $1 AND id = $2 RETURNING email'
+      const removed = await database.write(() => get<{ email: string }>(remove, account, id))
+      if (removed === undefined) throw new Problem('not_found', 'The account has no invitation with this id.')
+      return removed
     },
     look: (token) =>
       database.read(function* () {

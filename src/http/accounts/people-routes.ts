@@ -48,7 +48,9 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     noted.detail = role
     return { invitation: { ...made, url, mailed: mailInvitation !== undefined } }
   })
-  on(wire.WITHDRAW_INVITATION, ({ account }, { params }) => invitations.revoke(account, params.id))
+  on(wire.WITHDRAW_INVITATION, async ({ account }, { params, noted }) => {
+    noted.target = (await invitations.revoke(account, params.id)).email
+  })
 
   onStranger(wire.LOOK_INVITATION, (_, { request, body: { token } }) => {
     linkLimiter.attempt(addressOf(request))

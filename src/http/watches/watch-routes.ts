@@ -43,7 +43,9 @@ export function mountWatches(
   on(wire.CHANGE_WATCH, RULES, async ({ account }, { params, body }) => ({
     watch: await watches.change(account, params.id, stripped(body)),
   }))
-  on(wire.DELETE_WATCH, ({ account }, { params }) => watches.remove(account, params.id))
+  on(wire.DELETE_WATCH, async ({ account }, { params, noted }) => {
+    noted.detail = (await watches.remove(account, params.id)).name
+  })
   on(wire.PUBLISH_BADGE, async ({ account }, { params }) => ({
     watch: await watches.setBadge(account, params.id, true),
   }))
@@ -57,7 +59,9 @@ export function mountWatches(
     channel: await channels.show(account, params.id, role),
   }))
   on(channelWire.CHANGE_CHANNEL, ({ account }, { params, body }) => channels.change(account, params.id, body))
-  on(channelWire.DELETE_CHANNEL, ({ account }, { params }) => channels.remove(account, params.id))
+  on(channelWire.DELETE_CHANNEL, async ({ account }, { params, noted }) => {
+    noted.detail = (await channels.remove(account, params.id)).name
+  })
   on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
 
   on(maintenanceWire.LIST_MAINTENANCE, async ({ account }) => ({ maintenance: await maintenance.list(account) }))
@@ -70,7 +74,9 @@ export function mountWatches(
   on(maintenanceWire.CHANGE_MAINTENANCE, PROCESS_RULE, async ({ account }, { params, body }) => ({
     maintenance: await maintenance.change(account, params.id, stripped(body)),
   }))
-  on(maintenanceWire.DELETE_MAINTENANCE, ({ account }, { params }) => maintenance.remove(account, params.id))
+  on(maintenanceWire.DELETE_MAINTENANCE, async ({ account }, { params, noted }) => {
+    noted.detail = (await maintenance.remove(account, params.id)).process
+  })
 
   on(alertWire.LIST_ALERTS, ({ account }, { request }) => {
     const question = parseParameters(ALERT_PARAMETERS, new URL(request.url).searchParams)

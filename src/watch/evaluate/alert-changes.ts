@@ -170,8 +170,8 @@ export function toReminders({ watch, rules, alerts }: ReadyWatch, memory: Memory
     })
 }
 
-/** When an alert is next reminded of: at once if that is further away than a whole interval. */
+/** When an alert is next reminded of. A shorter interval counts from its notification. */
 export function dueOf(alert: Alert, remindUs: number, nowUs: number): number {
   const dueUs = alert.remindUs ?? alert.sinceUs + remindUs
-  return dueUs > nowUs + remindUs ? nowUs : dueUs
+  return dueUs > nowUs + remindUs ? (alert.notifiedUs ?? alert.sinceUs) + remindUs : dueUs
 }

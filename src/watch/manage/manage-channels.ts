@@ -102,9 +102,10 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
       return { channel: answerChannel(changed), changed: !Bun.deepEquals(changed, channel) }
     },
 
-    async remove(account: string, id: string): Promise<void> {
-      await find(account, id)
+    async remove(account: string, id: string): Promise<{ readonly name: string }> {
+      const channel = await find(account, id)
       await store.removeChannel(account, id)
+      return channel
     },
 
     /** The receiver's answer. */

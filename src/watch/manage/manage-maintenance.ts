@@ -49,8 +49,9 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
       const changed = { ...known, spec: toSpec({ ...known.spec, ...body }) }
       return (await store.putMaintenance(changed, nowUs())) ? answer(changed) : missing()
     },
-    async remove(account: string, id: string): Promise<void> {
-      if (!(await store.removeMaintenance(account, id, nowUs()))) missing()
+    async remove(account: string, id: string): Promise<{ readonly process: string }> {
+      const { spec } = await find(account, id)
+      return (await store.removeMaintenance(account, id, nowUs())) ? spec : missing()
     },
   }
 }

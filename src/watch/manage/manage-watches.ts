@@ -116,10 +116,11 @@ export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, o
       onChanged(account)
       return show(changed)
     },
-    async remove(account: string, id: string): Promise<void> {
+    async remove(account: string, id: string): Promise<{ readonly name: string }> {
       const watch = await find(account, id)
       await store.removeWatch(account, id, (firing) => toEnds(firing, watch, 'deleted'), nowUs())
       onChanged(account)
+      return watch.spec
     },
     async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {
       await find(account, id)

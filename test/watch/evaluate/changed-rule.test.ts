@@ -1,11 +1,12 @@
 // `failed` is changed by the API's operation while runs fail: the row goes on, and a change alone fires nothing.
 import { expect, test } from 'bun:test'
+import { dueOf } from '../../../src/watch/evaluate/alert-changes.ts'
 import type { KnownException, KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { createManageAlerts } from '../../../src/watch/manage/manage-alerts.ts'
 import { createManageWatches } from '../../../src/watch/manage/manage-watches.ts'
 import type { ChangeWatch } from '../../../src/wire/watches.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, evaluatorOf, openStore, sourceOf } from '../watch-cast.ts'
+import { ACCOUNT, alertOf, evaluatorOf, openStore, sourceOf } from '../watch-cast.ts'
 
 const S = 1e6
 const PROCESS = 'nightly'
@@ -77,4 +78,12 @@ test.each<[string, Failed, Step[], string[]]>([
   ],
 ])('failures in a row across a change of `failed`: %s', async (_, failed, steps, expected) => {
   expect(await play(failed, steps)).toEqual(expected)
+})
+
+test.each([
+  ['the first is due an interval after the beginning', { remindUs: null }, 60, 60],
+  ['a shorter interval counts from the notification', { notifiedUs: 2, remindUs: 3_602 }, 60, 62],
+  ['a longer interval keeps what is due', { notifiedUs: 2, remindUs: 62 }, 3_600, 62],
+])('reminders: %s', (_, over, remindUs, due) => {
+  expect(dueOf(alertOf('ale_1', 'wat_1', { sinceUs: 0, notifiedUs: null, ...over }), remindUs, 3)).toBe(due)
 })
