@@ -1,5 +1,5 @@
-// Mounts routes of src/wire: access, the body by its declared schema, description, an answer with the declared status and
-// type, and its entry in the audit log. Order of checks: who may (401, 403) → size, content type, JSON, fields (413, 422)
+// Mounts routes of src/wire: access, the body by its declared schema, description, an answer with the declared status,
+// an entry in the audit log. Order of checks: who may (401, 403) → size, content type, JSON, fields (413, 422)
 // → who may once more, after the body arrived → the request itself.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { AnyElysia } from 'elysia'

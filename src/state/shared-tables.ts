@@ -1,4 +1,4 @@
-// Tables that are the same in both databases, as PostgreSQL's text; SQLite's follows from it. Never edit a released one.
+// Tables that both databases have, as PostgreSQL's text; SQLite's follows from it. Never edit a released one.
 
 /** A table with a number as its key has SQLite's rowid; the column `rowid` of PostgreSQL does the same there. */
 export const toSqlite = (tables: string): string =>

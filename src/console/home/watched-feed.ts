@@ -1,4 +1,4 @@
-// Firing alerts and failing channels: a list of links to the runs, and facts for Home's sentence. Hidden without alerts,
+// Firing alerts and failing channels: links to the runs, and facts for Home's sentence. Hidden without alerts,
 // and if the session may not read them.
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'

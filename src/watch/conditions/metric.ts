@@ -56,7 +56,8 @@ export const metric: MetricCondition<Given, MetricRule> = {
     // As short as it can be while it is on the same side of the limit.
     const shown = [6, 9, 12, 15].map((digits) => Number(figure.toPrecision(digits)))
     const text = shown.find((rounded) => crosses(rule, rounded) === crosses(rule, figure)) ?? figure
-    return `${subjectName(subject)}: ${given.name} is ${rule.side} ${rule.than} (${given.of} of ${given.window}: ${text})`
+    const { name, of, window } = given
+    return `${subjectName(subject)}: ${name} is ${rule.side} ${rule.than} (${of} of ${window}: ${text})`
   },
   summarizeEnd: (alert, untilUs) =>
     `${subjectName(alert)}: the metric is back at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)}`,

@@ -214,7 +214,7 @@ export function createAccountHistory(options: AccountHistoryOptions) {
       inheritedUs === undefined,
     /** When everything that was accepted before must be stored for the next second load. */
     settlesUs: (): number => Math.min(...loads.map(({ dueUs }) => dueUs)),
-    /** Reads the hinted ones of these processes (undefined = all). Rejects if the store fails, and keeps what it has. */
+    /** Reads the hinted ones of these processes (undefined = all). Rejects if the store fails; keeps what it has. */
     async readMarks(
       reach: Reach,
       wanted: ReadonlySet<string> | undefined,

@@ -90,7 +90,7 @@ export function createLiveness(options: LivenessOptions) {
     return now.wallUs
   }
 
-  /** The sign of life of a young process is stored more often, so that kills leave a small part of its life in doubt. */
+  /** The sign of life of a young process is stored more often, so that kills leave little of its life in doubt. */
   const isSaved = () => monotonicUs() - savedUs < Math.min(EVERY_US, (savedUs - bornUs) / 4)
 
   async function step(isLast = false): Promise<void> {

@@ -53,7 +53,7 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
         }
         return ready
       }),
-    /** Does an alert of the watch fire that the channel was notified of by an incident, or is by these notifications? */
+    /** Does an alert of the watch fire of which an incident, or one of these notifications, told the channel? */
     isStillFiring: (channel: string, watch: string, rows: readonly Notification[]) =>
       read(function* () {
         const firing = 'SELECT id FROM alert WHERE watch = $1 AND resolved_us IS NULL'
