@@ -1,4 +1,4 @@
-// The four calls of SPEC.md and the batch: what callers send and what they get.
+// The four calls and the batch: what callers send and what they get.
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
 import { destinationOf, EVENT_KINDS, type EventKind, pathOf } from '../event/event.ts'
 import { LIMITS } from '../event/fields.ts'

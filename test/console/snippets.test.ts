@@ -20,7 +20,7 @@ beforeAll(async () => {
   symlinkSync(join(REPO, 'node_modules/@opentelemetry'), join(dir, 'node_modules/@opentelemetry'))
   await Bun.write(join(dir, 'node_modules/@stint/client/package.json'), '{"type":"module","exports":"./stint.js"}')
   await Bun.write(join(dir, 'node_modules/@stint/client/stint.js'), Bun.file(join(dir, 'stint.mjs')))
-  const stint = join(dir, '.local/bin/stint')
+  const stint = join(dir, 'bin/stint')
   await Bun.write(stint, `#!/bin/sh\nexec "${process.execPath}" "${join(REPO, 'src/cli/main.ts')}" "$@"\n`)
   chmodSync(stint, 0o755)
 })
@@ -41,12 +41,12 @@ const failing = (name: string, text: string): string => {
 
 /** Runs a snippet and returns its exit code; of a crontab, that of its line. */
 async function run(name: string, text: string): Promise<number> {
-  const script = name === 'cron' ? text.replace(/^\*\/5 \* \* \* \* /m, '') : text
+  const script = name === 'cron' ? text.replace(/^\*\/5 \* \* \* \* \/usr\/local\/bin\//m, '') : text
   const file = join(dir, `job${name === 'Python' ? '.py' : BREAK[name] === undefined ? '.sh' : '.ts'}`)
   await Bun.write(file, script)
   const [command] = file.endsWith('.py') ? ['python3'] : file.endsWith('.ts') ? [process.execPath] : ['/bin/sh']
   const { PATH = '' } = process.env
-  const env = { PATH: `${join(dir, '.local/bin')}:${PATH}`, HOME: dir, PYTHONPATH: join(REPO, 'src/client/python') }
+  const env = { PATH: `${join(dir, 'bin')}:${PATH}`, HOME: dir, PYTHONPATH: join(REPO, 'src/client/python') }
   const child = Bun.spawn([command!, file], { cwd: dir, env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
   return child.exited
 }
@@ -54,7 +54,7 @@ async function run(name: string, text: string): Promise<number> {
 /** `stint exec` keeps what Stint has not answered within 20 ms, and sends it later. */
 async function flush(): Promise<void> {
   const env = { ...process.env, HOME: dir, STINT_URL: app.url, STINT_API_KEY: app.keys.writer }
-  await Bun.spawn([join(dir, '.local/bin/stint'), 'flush'], { env, stdout: 'ignore', stderr: 'ignore' }).exited
+  await Bun.spawn([join(dir, 'bin/stint'), 'flush'], { env, stdout: 'ignore', stderr: 'ignore' }).exited
 }
 
 /** As a store would have them: an event that was sent twice is one. */

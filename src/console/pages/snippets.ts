@@ -15,7 +15,7 @@ export interface Snippet {
 
 /** The npm and Python packages that `bun run pack` writes. */
 const VERSION = '1.1.0'
-const PACK = 'bun run pack, in Stint’s repository'
+const PACK = 'after bun run pack in Stint’s repository, which is at PATH'
 
 const quoted = (name: string): string => `'${name}'`
 
@@ -25,7 +25,7 @@ export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): 
   const isUsual = service === 'stint'
   const env = `STINT_URL='${baseUrl}' STINT_API_KEY='${secret}'${isUsual ? '' : ` STINT_SERVICE='${service}'`}`
   const file = `{"url": "${baseUrl}", "api_key": "${secret}"${isUsual ? '' : `, "service": "${service}"`}}`
-  const install = 'install -m 755 dist/stint ~/.local/bin/stint # after bun run build:cli, in Stint’s repository'
+  const install = 'sudo install dist/stint /usr/local/bin/stint # after bun run build:cli, in Stint’s repository'
   return [
     {
       name: 'cron',
@@ -33,7 +33,7 @@ export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): 
       text: `# ${install}
 mkdir -p ~/.config && (umask 077; echo '${file}' > ~/.config/stint.json)
 # crontab -e
-*/5 * * * * PATH=$HOME/.local/bin:$PATH stint exec --process 'first steps' --meta cron -- sleep 0.5
+*/5 * * * * /usr/local/bin/stint exec --process 'first steps' --meta cron -- sleep 0.5
 `,
     },
     {
@@ -47,7 +47,7 @@ stint exec --process 'first steps' --meta shell -- sleep 0.5
     {
       name: 'TypeScript',
       hint: 'Node 20 or later, Bun or Deno. An error of the job is reported and passed on.',
-      text: `// npm install ./stint-client-${VERSION}.tgz (${PACK})
+      text: `// job.mjs, after: npm install PATH/dist/stint-client-${VERSION}.tgz (${PACK})
 import { createStint } from ${quoted('@stint/client')}
 
 const stint = createStint({ url: '${baseUrl}', key: '${secret}'${isUsual ? '' : `, service: '${service}'`} })
@@ -61,7 +61,7 @@ await job.finally(() => stint.flush()) // an uncaught error ends the process at 
     {
       name: 'Python',
       hint: 'Python 3.9 or later; one file without dependencies. An error of the job is reported and passed on.',
-      text: `# pip install ./stint_client-${VERSION}-py3-none-any.whl (${PACK})
+      text: `# pip install PATH/dist/stint_client-${VERSION}-py3-none-any.whl (${PACK})
 import time
 import stint
 
@@ -91,7 +91,7 @@ fi
     {
       name: 'OpenTelemetry',
       hint: 'Every root span is a run; a span with status ERROR has failed. Any SDK works: point its exporter here.',
-      text: `// npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-proto
+      text: `// job.mjs, after: npm install @opentelemetry/sdk-trace @opentelemetry/exporter-trace-otlp-proto
 import { OTLPTraceExporter } from ${quoted('@opentelemetry/exporter-trace-otlp-proto')}
 import { BatchSpanProcessor, TracerProvider } from ${quoted('@opentelemetry/sdk-trace')}
 
