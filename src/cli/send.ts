@@ -61,7 +61,7 @@ export function register(program: Program, io: Io): void {
 function parseItem(text: string, others: Items = {}): Items {
   const at = text.lastIndexOf('=')
   const name = text.slice(0, at)
-  const value = text.slice(at + 1)
+  const value = text.slice(at + 1).trim() // `wc -l` pads with spaces
   if (at < 1 || !/^[-+]?[\d.]+(?:e[-+]?\d+)?$/i.test(value) || !Number.isFinite(Number(value)))
     throw invalidArgument('Expected NAME=VALUE with a finite number, such as rows=120.')
   if (Object.hasOwn(others, name)) throw invalidArgument(`The metric ${JSON.stringify(name)} is named twice.`)

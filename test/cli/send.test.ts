@@ -41,7 +41,7 @@ describe('one event', () => {
     [['end', 'p', '--uid', 'a-1'], '/v1/end', { process: 'p', uid: 'a-1' }],
     [['end', 'p', '--failed'], '/v1/end', { process: 'p', failed: true }],
     [
-      ['metric', 'p', 'rows=3', 'bytes read=-1.5e3', 'a=b=0'],
+      ['metric', 'p', 'rows=     3', 'bytes read=-1.5e3', 'a=b=0'],
       '/v1/metrics',
       { process: 'p', items: { rows: 3, 'bytes read': -1500, 'a=b': 0 } },
     ],
