@@ -232,7 +232,9 @@ function describeError(error: unknown, depth = 0): string {
   if (typeof error !== 'object' || error === null) return String(error)
   const { stack, cause, errors } = error as { stack?: unknown; cause?: unknown; errors?: unknown }
   const text = typeof stack === 'string' && stack !== '' ? withMessage(stack, error) : describeValue(error)
-  const causes = [...(cause === undefined ? [] : [cause]), ...(Array.isArray(errors) ? errors : [])]
+  // Elsewhere `errors` often holds what a person typed, such as a password that is too short.
+  const held = Array.isArray(errors) ? errors.filter((one) => one instanceof Error) : []
+  const causes = [...(cause === undefined ? [] : [cause]), ...held]
   const shown = causes.slice(0, MAX_CAUSES - depth).map((one) => `Caused by: ${describeError(one, depth + 1)}`)
   return [text, ...shown].join('\n')
 }
