@@ -160,18 +160,17 @@ export function toReminders({ watch, rules, alerts }: ReadyWatch, memory: Memory
   const { nowUs } = moment
   if (remindUs === undefined) return []
   return alerts
-    .filter((alert) => isFiring(alert) && alert.acked === null && dueOf(alert, remindUs, nowUs) <= nowUs)
-    .map((alert) => {
-      const series = findSeries(memory, alert)
+    .filter((alert) => isFiring(alert) && alert.acked === null)
+    .flatMap((alert): AlertChange[] => {
       const { id, summary } = alert
+      const next = { kind: 'remind', id, remindUs: nowUs + remindUs } as const
+      if (dueOf(alert, remindUs) > next.remindUs) return [{ ...next, notifications: [] }] // the clock was set back
+      if (dueOf(alert, remindUs) > nowUs) return []
+      const series = findSeries(memory, alert)
       const context = { type: 'alert.reminder', alert, watch, summary, ...moment, ...(series && { series }) } as const
-      const notifications = notificationsOf(watch.spec.channels, context)
-      return { kind: 'remind', id, remindUs: nowUs + remindUs, notifications }
+      return [{ ...next, notifications: notificationsOf(watch.spec.channels, context) }]
     })
 }
 
-/** When an alert is next reminded of. A shorter interval counts from its notification. */
-export function dueOf(alert: Alert, remindUs: number, nowUs: number): number {
-  const dueUs = alert.remindUs ?? alert.sinceUs + remindUs
-  return dueUs > nowUs + remindUs ? (alert.notifiedUs ?? alert.sinceUs) + remindUs : dueUs
-}
+/** When an alert is next reminded of. */
+export const dueOf = ({ remindUs, sinceUs }: Alert, everyUs: number): number => remindUs ?? sinceUs + everyUs

@@ -169,8 +169,6 @@ const dueTimes = ({ rules, alerts }: ReadyWatch, nowUs: number): number[] => {
   const reminded = alerts.filter(({ resolvedUs, acked }) => resolvedUs === null && acked === null)
   return [
     ...(pausedUntilUs !== undefined && pausedUntilUs > nowUs ? [pausedUntilUs] : []),
-    ...(remindUs === undefined ? [] : reminded.map((alert) => dueOf(alert, remindUs, nowUs))).filter(
-      (us) => us > nowUs,
-    ),
+    ...(remindUs === undefined ? [] : reminded.map((alert) => dueOf(alert, remindUs))).filter((us) => us > nowUs),
   ]
 }

@@ -109,9 +109,16 @@ export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, o
         const notifications = notificationsOf(added, { ...context, type: 'alert.firing' })
         return { kind: 'notify', id: alert.id, notifications }
       }
+      const [everyUs, beforeUs] = [toRules(spec).remindUs, toRules(watch.spec).remindUs]
+      /** A changed interval counts from the last notification. */
+      const move = ({ id, remindUs }: Alert): AlertChange[] => {
+        if (everyUs === undefined || beforeUs === undefined || everyUs === beforeUs || remindUs === null) return []
+        return [{ kind: 'remind', id, remindUs: Math.max(now, remindUs - beforeUs + everyUs), notifications: [] }]
+      }
       await store.putWatch(changed, now, (firing) => [
         ...toEnds(firing.filter(isOver), changed, 'changed'),
         ...(added.length === 0 ? [] : firing.filter((alert) => !isOver(alert)).map(notify)),
+        ...firing.flatMap(move),
       ])
       onChanged(account)
       return show(changed)

@@ -1,12 +1,11 @@
 // `failed` is changed by the API's operation while runs fail: the row goes on, and a change alone fires nothing.
 import { expect, test } from 'bun:test'
-import { dueOf } from '../../../src/watch/evaluate/alert-changes.ts'
 import type { KnownException, KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { createManageAlerts } from '../../../src/watch/manage/manage-alerts.ts'
 import { createManageWatches } from '../../../src/watch/manage/manage-watches.ts'
 import type { ChangeWatch } from '../../../src/wire/watches.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, alertOf, evaluatorOf, openStore, sourceOf } from '../watch-cast.ts'
+import { ACCOUNT, alertOf, channelOf, evaluatorOf, opened, openStore, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const PROCESS = 'nightly'
@@ -81,9 +80,35 @@ test.each<[string, Failed, Step[], string[]]>([
 })
 
 test.each([
-  ['the first is due an interval after the beginning', { remindUs: null }, 60, 60],
-  ['a shorter interval counts from the notification', { notifiedUs: 2, remindUs: 3_602 }, 60, 62],
-  ['a longer interval keeps what is due', { notifiedUs: 2, remindUs: 62 }, 3_600, 62],
-])('reminders: %s', (_, over, remindUs, due) => {
-  expect(dueOf(alertOf('ale_1', 'wat_1', { sinceUs: 0, notifiedUs: null, ...over }), remindUs, 3)).toBe(due)
+  ['go on after the clock was set back by ten days', 240, '1h', [60]],
+  ['count from the last one when the interval is shorter', 0, '10m', [5, 15]],
+  ['are due at once when a shorter interval is over', 0, '2m', [0, 2]],
+  ['count from the last one when the interval is longer', 0, '2h', [115]],
+])('reminders %s', async (_, backH, remind, minutes) => {
+  const H = 3600 * S
+  let now = Date.UTC(2026, 10, 21) * 1000
+  const store = openStore(inMemoryDir())
+  await store.addChannel(channelOf('cha_1'), 9)
+  await store.addWatch(
+    watchOf('wat_1', { channels: ['cha_1'], failed: { after: 1, exceptions: false }, remind: '1h' }),
+    9,
+  )
+  const first = { sinceUs: now - 5 * H, notifiedUs: now - 5 * H }
+  const alert = alertOf('ale_1', 'wat_1', { condition: 'failed', ...first, remindUs: now + H })
+  await store.commit([opened(alert, [])], new Map(), now)
+  now += 5 * 60 * S - backH * H
+  const evaluator = evaluatorOf({ store, nowUs: () => now })
+  const parts = { store, nowUs: () => now, publicUrl: () => '', onChanged: evaluator.hurry }
+  const watches = createManageWatches({ ...parts, maxRunUs: 86_400 * S, gaps: () => [] })
+  await watches.change(ACCOUNT, 'wat_1', { remind })
+  const seen: number[] = []
+  for (let s = 0; s < 7200 && seen.length < minutes.length; s += 10) {
+    await evaluator.step()
+    const due = await store.due(now, 9)
+    if (due.length > 0) seen.push(Math.floor(s / 60))
+    await store.settle(due, { id: 'cha_1' }, now, 'delivered')
+    now += 10 * S
+  }
+  expect(seen).toEqual(minutes)
+  await store.close()
 })
