@@ -72,6 +72,7 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         throw new Problem('fields_invalid', 'The channel cannot be saved.', {
           errors: [{ pointer: '/kind', detail: 'e-mail is not set up: the operator must set SMTP_URL' }],
         })
+      if (isEmail) subscriptions.reserve(account)
       if (!(await store.addChannel(channel, CHANNELS_MAX)))
         throw new Problem('limit_reached', `An account has at most ${CHANNELS_MAX} channels. Delete one first.`)
       if (isEmail) await subscriptions.ask(channel, token)
@@ -97,6 +98,7 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         confirm: mustConfirm ? hash(token) : channel.confirm,
         last: isNewTarget ? null : channel.last,
       }
+      if (mustConfirm) subscriptions.reserve(account)
       await store.putChannel(changed)
       if (mustConfirm) await subscriptions.ask(changed, token)
       return { channel: answerChannel(changed), changed: !Bun.deepEquals(changed, channel) }
@@ -115,7 +117,7 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         throw new Problem(
           'channel_failed',
           channel.state === 'disabled'
-            ? 'The recipient has unsubscribed: enable the channel to send a link that confirms the address again.'
+            ? 'The channel is disabled, and its address is not confirmed: enable it to send a link that confirms it.'
             : 'The e-mail address is not confirmed yet: open the link that was sent to it.',
         )
       if (!tokens.take(`test ${account}`, MESSAGES))

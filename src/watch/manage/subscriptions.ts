@@ -33,13 +33,16 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
   }
 
   return {
-    /** Sends the link that confirms the address. Rejects with Problem `rate_limited`. */
-    async ask({ account, id, target, name }: Channel, token: string): Promise<void> {
-      if (mailer === undefined) return
-      if (!tokens.take(`confirm ${account}`, CONFIRMATIONS))
+    /** To be called before the hash of a link's token is stored. Throws Problem `rate_limited`. */
+    reserve(account: string): void {
+      if (mailer !== undefined && !tokens.take(`confirm ${account}`, CONFIRMATIONS))
         throw new Problem('rate_limited', 'Too many e-mail addresses were to be confirmed. Try again later.', {
           retryAfterS: CONFIRMATIONS.everyS,
         })
+    },
+    /** Sends the link that confirms the address. */
+    async ask({ id, target, name }: Channel, token: string): Promise<void> {
+      if (mailer === undefined) return
       const url = `${publicUrl()}/api/channels/confirm?token=${token}`
       const text = [
         `Someone added this address to Stint at ${publicUrl()} as the channel "${name}".`,
@@ -85,7 +88,8 @@ const isToken = (token: string): boolean => /^[\w-]{43}$/.test(token)
 function outdated(): never {
   throw new Problem(
     'not_found',
-    'This link was used already, or is not valid any more. Enable the channel in Stint to send another.',
+    'This link was used already, or is not valid any more. If no alerts arrive, ask a member of the account for ' +
+      'another one (stint channel change NAME --enable).',
   )
 }
 

@@ -102,7 +102,7 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     expect((await fetch(stint.url + leave, byProgram)).status).toBe(200)
     expect(await stateOf()).toBe('disabled')
     const refused = await ask(`/api/channels/${channel.id}/test`, {}, cookie)
-    expect([refused.status, await refused.text()]).toEqual([502, expect.stringContaining('has unsubscribed')])
+    expect([refused.status, await refused.text()]).toEqual([502, expect.stringContaining('address is not confirmed')])
     mails.length = 0
     for (const times of [1, 2]) {
       const enabled = await fetch(`${stint.url}/api/channels/${channel.id}`, {

@@ -116,7 +116,7 @@ test('a wrong password and a server that is away are failed deliveries without s
   expect(away.message).toMatch(/^The mail server did not take the e-mail: E\w+\.$/)
 })
 
-test('an address that is confirmed is notified once of the alerts that already fire', async () => {
+async function startChannels() {
   const { mails, port } = await startSmtp()
   const mailer = createMailer({ url: `smtp://127.0.0.1:${port}`, from: 'Stint <stint@example.com>' })
   const store = openStore(inMemoryDir())
@@ -124,6 +124,41 @@ test('an address that is confirmed is notified once of the alerts that already f
   const nowUs = () => Date.now() * 1000
   const deliver = createDeliver({ post: { allowPrivate: true }, nowUs, publicUrl, mailer })
   const manage = createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash: (text) => `hash of ${text}` })
+  /** The token of the link in the newest mail. */
+  const newestToken = () => {
+    const text = mails
+      .at(-1)!
+      .text.replace(/=\r?\n/g, '')
+      .replaceAll('=3D', '=')
+    return /confirm\?token=([\w-]{43})/.exec(text)![1]!
+  }
+  return { mails, store, nowUs, deliver, manage, newestToken }
+}
+
+test('a mail that is refused as one too many changes nothing: the link in the inbox stays valid', async () => {
+  const { mails, store, manage, newestToken } = await startChannels()
+  const refused = { code: 'rate_limited' }
+  const to = 'ada@example.com'
+  const { id } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to })
+  for (const _ of [2, 3]) await manage.change(ACCOUNT, id, { enabled: true })
+  const token = newestToken()
+  await expect(manage.change(ACCOUNT, id, { enabled: true, name: 'other' })).rejects.toMatchObject(refused)
+  await expect(manage.create(ACCOUNT, { name: 'second', kind: 'email', to })).rejects.toMatchObject(refused)
+  expect((await store.channels(ACCOUNT)).map(({ name }) => name)).toEqual(['mail'])
+  expect(mails).toHaveLength(3)
+  expect(await manage.links.confirmable(token)).toMatchObject({ id })
+})
+
+test('a test of an address that is not confirmed says so, also while its owner keeps the channel disabled', async () => {
+  const { manage } = await startChannels()
+  const { id } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' })
+  await expect(manage.test(ACCOUNT, id)).rejects.toThrow('not confirmed yet: open the link')
+  await manage.change(ACCOUNT, id, { enabled: false })
+  await expect(manage.test(ACCOUNT, id)).rejects.toThrow('disabled, and its address is not confirmed')
+})
+
+test('an address that is confirmed is notified once of the alerts that already fire', async () => {
+  const { mails, store, nowUs, deliver, manage, newestToken } = await startChannels()
   const meter = { delivered() {}, failed() {}, seconds() {} }
   const outbox = createOutbox({ store, deliver, nowUs, log: silent, meter })
 
@@ -143,10 +178,9 @@ test('an address that is confirmed is notified once of the alerts that already f
   await outbox.step()
   expect(mails.length).toBe(1) // the one that asks for confirmation
 
-  const text = mails[0]!.text.replace(/=\r?\n/g, '').replaceAll('=3D', '=')
-  const token = /confirm\?token=([\w-]{43})/.exec(text)![1]!
+  const token = newestToken()
   await manage.links.confirm(token)
-  await expect(manage.links.confirm(token)).rejects.toThrow('not valid')
+  await expect(manage.links.confirm(token)).rejects.toThrow('was used already')
   await outbox.step()
   expect(mails.slice(1).map((mail) => [mail.to, /^Subject: (.*)\r$/m.exec(mail.text)?.[1]])).toEqual([
     [['ada@example.com'], '[Stint] Firing: ale_fires is late'],
