@@ -117,9 +117,9 @@ export const object = (value: unknown): Json => (isObject(value) ? value : {})
 export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** 64-bit numbers are decimal texts; some write them as numbers. */
+/** 64-bit numbers are decimal texts or numbers; beyond 2⁵³ a number has lost its last digits at the sender. */
 export function integer(value: unknown): bigint | undefined {
-  if (typeof value === 'number' && Number.isSafeInteger(value)) return BigInt(value)
+  if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 64) return BigInt(value)
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
 }
 
@@ -135,18 +135,39 @@ const MAX_ATTRIBUTES = 1000
 
 /** The first attributes as text by key; lists and maps as JSON. */
 export function attributesOf(value: unknown): Map<string, string> {
+  const room = { values: MAX_NESTED }
   return new Map(
     list(value)
       .slice(0, MAX_ATTRIBUTES)
-      .map(({ key, value: any }) => [text(key), anyText(object(any))]),
+      .map(({ key, value: any }) => [text(key), anyText(object(any), room)]),
   )
 }
 
-export function anyText({ stringValue, boolValue, intValue, doubleValue, arrayValue, kvlistValue }: Json): string {
-  const plain = stringValue ?? boolValue ?? intValue ?? doubleValue
-  if (plain !== undefined) return String(plain)
-  const nested = arrayValue ?? kvlistValue
-  return nested === undefined ? '' : JSON.stringify(nested)
+/** Values in lists and maps of one item: the text of an exception, the longest, has no room for more. */
+const MAX_NESTED = 7500
+const MAX_DEPTH = 32
+
+export function anyText(any: Json, room = { values: MAX_NESTED }): string {
+  const plain = plainOf(any, room)
+  return typeof plain === 'object' ? JSON.stringify(plain) : String(plain ?? '')
+}
+
+/** The plain JSON of a value; undefined without one, or for one of another type. */
+function plainOf(any: Json, room: { values: number }, depth = 0): unknown {
+  const whole = integer(any.intValue)
+  if (whole !== undefined) return Number.isSafeInteger(Number(whole)) ? Number(whole) : String(whole)
+  const scalar = any.stringValue ?? any.boolValue ?? any.doubleValue
+  if (['string', 'boolean', 'number'].includes(typeof scalar)) return scalar
+  const nesting = any.arrayValue ?? any.kvlistValue
+  if (!isObject(nesting)) return undefined
+  if (depth === MAX_DEPTH) return '…'
+  const nested: [string, unknown][] = []
+  for (const one of Array.isArray(nesting.values) ? nesting.values : []) {
+    if (room.values-- <= 0) break
+    const [key, value] = any.arrayValue ? ['', one] : [text(object(one).key), object(one).value]
+    nested.push([key, plainOf(object(value), room, depth + 1) ?? null])
+  }
+  return any.arrayValue ? nested.map(([, value]) => value) : Object.fromEntries(nested)
 }
 
 /** Names, metas and texts hold whole code points. */

@@ -31,8 +31,10 @@ const MAX_META = 500
 const MAX_NAME = 250
 const MAX_EXCEPTION = 15_000
 const MAX_ITEMS = 50
-const STATUS_ERROR = 2n
-const SEVERITY_ERROR = 17n
+/** Enums are numbers; some encoders write their names. */
+const isStatusError = (code: unknown) => code === 'STATUS_CODE_ERROR' || integer(code) === 2n
+const isSeverityError = (severity: unknown) =>
+  /^SEVERITY_NUMBER_(ERROR|FATAL)[2-4]?$/.test(text(severity)) || (integer(severity) ?? 0n) >= 17n
 
 interface Scoped {
   readonly service: string
@@ -55,7 +57,8 @@ function* walk(request: Json, signal: string, items: string): Generator<Scoped> 
 function subjectOf({ service, resource, item }: Scoped, name: string) {
   const own = attributesOf(item.attributes)
   const pick = (key: string) => own.get(key) ?? resource.get(key)
-  const process = pick('stint.process') ?? [service, name].filter((part) => part !== '').join(' ')
+  const named = [service, name].filter((part) => part !== '').join(' ')
+  const process = pick('stint.process') ?? (named || resource.get('service.name') || 'unknown_service')
   const meta = pick('stint.meta')
   return { own, subject: { process: cut(process, MAX_PROCESS), ...(meta && { meta: cut(meta, MAX_META) }) } }
 }
@@ -75,6 +78,10 @@ export function* spansToEvents(request: Json): Generator<Translated> {
       yield { bodies: [], items: 1, fault: 'a span needs an id, a start and an end' }
       continue
     }
+    if (endedAt < startedAt) {
+      yield { bodies: [], items: 1, fault: 'a span is refused: its end is before its start' }
+      continue
+    }
     const run = { ...subject, uid: text(item.spanId).toLowerCase() }
     yield { items: 1, bodies: spanToBodies(item, run, startedAt, endedAt) }
   }
@@ -85,10 +92,10 @@ function* spanToBodies(span: Json, run: Json, startedAt: string, endedAt: string
   yield { kind: 'start', ...run, at: startedAt }
   for (const { name, timeUnixNano, attributes } of list(span.events)) {
     if (name !== 'exception') continue
-    const exception = cut(exceptionText(attributesOf(attributes)) ?? '', MAX_EXCEPTION)
+    const exception = cut(exceptionText(attributesOf(attributes)) ?? name, MAX_EXCEPTION)
     yield { kind: 'exception', ...run, exception, at: atOf(timeUnixNano) ?? endedAt }
   }
-  const failed = integer(object(span.status).code) === STATUS_ERROR
+  const failed = isStatusError(object(span.status).code)
   yield { kind: 'end', ...run, ...(failed && { failed }), at: endedAt }
 }
 
@@ -97,14 +104,18 @@ export function* logsToEvents(request: Json): Generator<Translated> {
     const { item } = scoped
     const { own, subject } = subjectOf(scoped, '')
     const raised = exceptionText(own)
-    if (raised === undefined && (integer(item.severityNumber) ?? 0n) < SEVERITY_ERROR) {
+    if (raised === undefined && !isSeverityError(item.severityNumber)) {
       yield SKIPPED
       continue
     }
-    const said = anyText(object(item.body))
+    const said = raised ?? anyText(object(item.body))
+    if (said.trim() === '') {
+      yield { bodies: [], items: 1, fault: 'a log record needs a text: a body or exception.message' }
+      continue
+    }
     const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)
     const uid = isEmptyId(item.spanId) ? {} : { uid: text(item.spanId).toLowerCase() }
-    const exception = cut(raised ?? said, MAX_EXCEPTION)
+    const exception = cut(said, MAX_EXCEPTION)
     yield { items: 1, bodies: [{ kind: 'exception', ...subject, ...uid, exception, ...(at && { at }) }] }
   }
 }

@@ -1,7 +1,8 @@
 // OTLP as the SDKs send it and as anybody may, seen by the real intake.
 import { describe, expect, test } from 'bun:test'
-import type { Event } from '../../../src/event/event.ts'
+import { type Event, type Mark, markName } from '../../../src/event/event.ts'
 import { formatTime, timeUs } from '../../../src/event/stamp.ts'
+import { anyText, type Json } from '../../../src/http/otlp/otlp-messages.ts'
 import { startApp, useApp } from '../../support/app.ts'
 import { findPythonPackages, missing } from '../../support/needs.ts'
 
@@ -16,6 +17,12 @@ const strings = (attributes: Record<string, string>) =>
   Object.entries(attributes).map(([key, stringValue]) => ({ key, value: { stringValue } }))
 const traces = (service: string, ...spans: object[]) => ({
   resourceSpans: [{ resource: { attributes: strings({ 'service.name': service }) }, scopeSpans: [{ spans }] }],
+})
+const logs = (attributes: Record<string, string>, ...logRecords: object[]) => ({
+  resourceLogs: [{ resource: { attributes: strings(attributes) }, scopeLogs: [{ logRecords }] }],
+})
+const metrics = (attributes: Record<string, string>, ...metrics: object[]) => ({
+  resourceMetrics: [{ resource: { attributes: strings(attributes) }, scopeMetrics: [{ metrics }] }],
 })
 const spansWith = (member: string) => `{"resourceSpans":[{"scopeSpans":[{"spans":[{${member}}]}]}]}`
 let ids = 0
@@ -138,14 +145,8 @@ test('log records from ERROR on are exceptions', async () => {
     attributes: strings({ 'exception.type': 'E', 'exception.stacktrace': 'E\n  at main' }),
     spanId: 'ABCDEF0123456789',
   }
-  const answer = await app.post('/otlp/v1/logs', {
-    resourceLogs: [
-      {
-        resource: { attributes: strings({ 'service.name': 'logs' }) },
-        scopeLogs: [{ logRecords: [record(9), record(17), record(9, raised)] }],
-      },
-    ],
-  })
+  const request = logs({ 'service.name': 'logs' }, record(9), record(17), record(9, raised))
+  const answer = await app.post('/otlp/v1/logs', request)
   expect(answer.json).toEqual({})
   const found = (await eventsOf('logs')) as { exception: string; uid?: string }[]
   expect(found.map(({ exception, uid }) => [exception, uid]).sort()).toEqual([
@@ -156,35 +157,146 @@ test('log records from ERROR on are exceptions', async () => {
 
 test('gauges and sums are metrics, named with their attributes; histograms are rejected', async () => {
   const timeUnixNano = ns(nowUs())
-  const answer = await app.post('/otlp/v1/metrics', {
-    resourceMetrics: [
-      {
-        resource: { attributes: strings({ 'service.name': 'gauges' }) },
-        scopeMetrics: [
-          {
-            metrics: [
-              { name: 'heat', gauge: { dataPoints: [{ timeUnixNano, asDouble: 1.5 }] } },
-              {
-                name: 'hits',
-                sum: {
-                  dataPoints: [
-                    { timeUnixNano, asInt: '7', attributes: strings({ path: '/a', host: 'x' }) },
-                    { timeUnixNano, asInt: 8, attributes: strings({ path: '/b', host: 'x' }) },
-                  ],
-                },
-              },
-              { name: 'slow', histogram: { dataPoints: [{ timeUnixNano }, { timeUnixNano }] } },
-            ],
-          },
-        ],
-      },
-    ],
-  })
+  const hit = (path: string, asInt: unknown) => ({ timeUnixNano, asInt, attributes: strings({ path, host: 'x' }) })
+  const request = metrics(
+    { 'service.name': 'gauges' },
+    { name: 'heat', gauge: { dataPoints: [{ timeUnixNano, asDouble: 1.5 }] } },
+    { name: 'hits', sum: { dataPoints: [hit('/a', '7'), hit('/b', 8)] } },
+    { name: 'slow', histogram: { dataPoints: [{ timeUnixNano }, { timeUnixNano }] } },
+  )
+  const answer = await app.post('/otlp/v1/metrics', request)
   expect(answer.json).toEqual({
     partialSuccess: { rejectedDataPoints: '2', errorMessage: 'only gauges and sums are taken' },
   })
   const [event] = (await eventsOf('gauges')) as unknown as { items: [string, number][] }[]
   expect(Object.fromEntries(event!.items)).toEqual({ heat: 1.5, 'hits{host=x,path=/a}': 7, 'hits{host=x,path=/b}': 8 })
+})
+
+describe('what other encoders write', () => {
+  const exceptionsOf = async (process: string) =>
+    (await eventsOf(process)).map((event) => (event as unknown as { exception: string }).exception)
+  const any = (value: unknown): object =>
+    Array.isArray(value)
+      ? { arrayValue: { values: value.map(any) } }
+      : typeof value === 'object' && value !== null
+        ? { kvlistValue: { values: Object.entries(value).map(([key, one]) => ({ key, value: any(one) })) } }
+        : value === null
+          ? {}
+          : typeof value === 'number' || typeof value === 'bigint'
+            ? { intValue: String(value) }
+            : { [`${typeof value === 'string' ? 'string' : 'bool'}Value`]: value }
+
+  test('times may be numbers', async () => {
+    const us = Math.floor(nowUs() / 1e6) * 1e6 - 20_000_000
+    const timeUnixNano = us * 1000
+    const sent = span('s', { startTimeUnixNano: timeUnixNano, endTimeUnixNano: timeUnixNano + 1e9 })
+    const service = { 'service.name': 'numbers' }
+    const record = { timeUnixNano, severityNumber: 17, body: any('full') }
+    const point = { timeUnixNano, asInt: 2 ** 60 }
+    const answers = [
+      await app.post('/otlp/v1/traces', traces('numbers', sent)),
+      await app.post('/otlp/v1/logs', logs(service, record)),
+      await app.post('/otlp/v1/metrics', metrics(service, { name: 'm', gauge: { dataPoints: [point] } })),
+    ]
+    expect(answers.map(({ json }) => json)).toEqual([{}, {}, {}])
+    const times = [...(await eventsOf('numbers s')), ...(await eventsOf('numbers'))].map(({ stamp }) => timeUs(stamp))
+    expect(times).toEqual([us, us + 1_000_000, us, us])
+  })
+
+  test.each([
+    ['STATUS_CODE_ERROR', 'failed'],
+    ['STATUS_CODE_OK', 'end'],
+  ])('the status %s', async (code, mark) => {
+    await app.post('/otlp/v1/traces', traces(code, span('s', { status: { code } })))
+    expect<string>(markName((await eventsOf(`${code} s`)).at(-1) as Mark)).toBe(mark)
+  })
+
+  test.each([
+    ['SEVERITY_NUMBER_ERROR', 1],
+    ['SEVERITY_NUMBER_FATAL4', 1],
+    ['SEVERITY_NUMBER_WARN4', 0],
+  ])('the severity %s', async (severityNumber, stored) => {
+    const record = { timeUnixNano: ns(nowUs()), severityNumber, body: any('full') }
+    await app.post('/otlp/v1/logs', logs({ 'service.name': severityNumber }, record))
+    expect(await exceptionsOf(severityNumber)).toEqual(Array(stored).fill('full'))
+  })
+
+  test.each([
+    ['unknown_service', {}],
+    ['unknown_service:node', { 'service.name': 'unknown_service:node' }],
+  ])('a resource that names no service is %s', async (process, attributes) => {
+    const timeUnixNano = ns(nowUs())
+    const point = { name: 'm', gauge: { dataPoints: [{ timeUnixNano, asInt: 1 }] } }
+    const record = { timeUnixNano, severityNumber: 17, body: any('full') }
+    expect((await app.post('/otlp/v1/metrics', metrics(attributes, point))).json).toEqual({})
+    expect((await app.post('/otlp/v1/logs', logs(attributes, record))).json).toEqual({})
+    expect((await eventsOf(process)).map(({ kind }) => kind).sort()).toEqual(['exception', 'metrics'])
+  })
+
+  test('lists and maps are plain JSON, in bodies and in the names of metrics', async () => {
+    const timeUnixNano = ns(nowUs())
+    const nested = { a: 1, list: ['x', true, null, { b: [] }], long: 2n ** 62n }
+    const bodies = [
+      any(nested),
+      any([1, 'two']),
+      { stringValue: { toString: 1 } },
+      { arrayValue: {} },
+      any(Array(20_000).fill(1)),
+    ]
+    const records = bodies.map((body) => ({ timeUnixNano, severityNumber: 17, body }))
+    const point = { timeUnixNano, asInt: 1, attributes: [{ key: 'k', value: any({ a: [1] }) }] }
+    const service = { 'service.name': 'plain' }
+    const answer = await app.post('/otlp/v1/logs', logs(service, ...records))
+    expect(answer.json.partialSuccess.rejectedLogRecords).toBe('1')
+    await app.post('/otlp/v1/metrics', metrics(service, { name: 'm', gauge: { dataPoints: [point] } }))
+    const texts = (await exceptionsOf('plain')).filter((text) => text !== undefined).sort()
+    expect(texts).toEqual(
+      [
+        '[1,"two"]',
+        '[]',
+        `[${'1,'.repeat(7_500)}`.slice(0, 15_000),
+        JSON.stringify({ ...nested, long: String(nested.long) }),
+      ].sort(),
+    )
+    expect((await eventsOf('plain')).filter(({ kind }) => kind === 'metrics')).toMatchObject([
+      { items: [['m{k={_a_:[1]}}', 1]] },
+    ])
+  })
+
+  test('of a large value, no more is read than the longest text can hold', () => {
+    let deep: unknown = 'x'
+    for (let i = 0; i < 40; i++) deep = [deep]
+    expect(anyText(any(deep) as Json)).toBe(`${'['.repeat(32)}"…"${']'.repeat(32)}`)
+    expect(anyText(any(Array(20_000).fill([])) as Json)).toBe(JSON.stringify(Array(7_500).fill([])))
+  })
+
+  test.each([
+    ['no body', {}],
+    ['a blank body', { body: any(' ') }],
+  ])('an error with %s is refused', async (name, rest) => {
+    const record = { timeUnixNano: ns(nowUs()), severityNumber: 17, ...rest }
+    const { json } = await app.post('/otlp/v1/logs', logs({ 'service.name': name }, record))
+    expect(json.partialSuccess).toEqual({
+      rejectedLogRecords: '1',
+      errorMessage: 'a log record needs a text: a body or exception.message',
+    })
+    expect(await eventsOf(name)).toEqual([])
+  })
+
+  test('a span that ends before its start is refused whole', async () => {
+    const startTimeUnixNano = ns(nowUs())
+    const { json } = await app.post('/otlp/v1/traces', traces('back', span('s', { startTimeUnixNano })))
+    expect(json.partialSuccess).toEqual({
+      rejectedSpans: '1',
+      errorMessage: 'a span is refused: its end is before its start',
+    })
+    expect(await eventsOf('back s')).toEqual([])
+  })
+
+  test('an exception of a span without attributes has a text', async () => {
+    await app.post('/otlp/v1/traces', traces('bare', span('s', { events: [{ name: 'exception' }] })))
+    expect((await exceptionsOf('bare s')).filter((text) => text !== undefined)).toEqual(['exception'])
+  })
 })
 
 describe('the gate', () => {
