@@ -40,9 +40,10 @@ export const long: MarkCondition<string, number> = {
     if (lost === undefined) return text
     return `${text}, ${orLost(lost)}${isFollowed ? '; a later run has started: end unknown' : ''}`
   },
-  summarizeEnd(alert, untilUs) {
+  summarizeEnd(alert, untilUs, episode) {
+    const how = episode?.endedAs === 'completed' ? 'ended' : (episode?.endedAs ?? 'ended or started again')
     const after = formatSpan(untilUs - (alert.startedUs ?? alert.sinceUs))
-    return `${subjectName(alert)} ended or started again at ${minute(untilUs)}, after ${after}`
+    return `${subjectName(alert)} ${how} at ${minute(untilUs)}, after ${after}`
   },
 }
 

@@ -16,6 +16,10 @@ export interface Episode {
   readonly limit?: number
   /** For `failed`: the kind of the last failure. */
   readonly cause?: 'failed' | 'abandoned' | 'exception'
+  /** For `failed`: when its run failed, if an exception of the run began it. */
+  readonly failedUs?: number
+  /** For `long`: how its run is known to have ended. */
+  readonly endedAs?: 'completed' | 'failed' | 'started again'
   /** For `late`: the due time that passed, and the earliest start that counts for it. */
   readonly dueUs?: number
   readonly fromUs?: number

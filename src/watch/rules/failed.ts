@@ -40,13 +40,15 @@ export function judgeFailed(
   const count = ({ atUs, run, exception, lost }: Step, cause: NonNullable<Episode['cause']>) => {
     row++
     if (current !== undefined || row < rule.after || atUs <= sinceUs) return
-    const { uid } = run ?? exception ?? {}
+    const own = exception && failedRunOf(exception, runs, knownUs)
+    const { uid } = own ?? run ?? exception ?? {}
     current = {
       sinceUs: atUs,
-      cause,
+      cause: own === undefined ? cause : 'failed',
       figure: row,
       ...(uid !== undefined && { uid }),
       ...(run && { startedUs: run.startedUs }),
+      ...(own && { startedUs: own.startedUs, failedUs: own.settledUs }),
       ...(lost && { lost }),
     }
   }
@@ -97,6 +99,12 @@ function toSteps(runs: readonly Run[], exceptions: readonly WatchException[], ju
 
 const mayBelong = ({ atUs, uid }: WatchException, run: Run): boolean =>
   atUs >= run.startedUs && (uid === undefined || uid === run.uid)
+
+/** The failed run that raised an exception; undefined if it has not failed yet, or others may have raised it. */
+function failedRunOf(exception: WatchException, runs: readonly Run[], knownUs: number): Run | undefined {
+  const [own, ...others] = runs.filter((run) => mayBelong(exception, run) && exception.atUs <= run.settledUs)
+  return own?.state === 'failed' && own.settledUs <= knownUs && others.length === 0 ? own : undefined
+}
 
 /**
  * A run abandoned only because of another start is no failure. If its end may be lost in a downtime, it is one MAX_RUN

@@ -19,7 +19,9 @@ export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blin
       return []
     }
     const episode = { sinceUs: Math.max(atUs, sinceUs), uid, startedUs: ownUs, limit: limitUs }
-    return [nextUs === undefined ? episode : { ...episode, untilUs: nextUs, figure: nextUs - startedUs }]
+    if (nextUs === undefined) return [episode]
+    const endedAs = endOfRun(run)
+    return [{ ...episode, untilUs: nextUs, figure: nextUs - startedUs, ...(endedAs && { endedAs }) }]
   })
   for (const [lost, open] of across) {
     open.sort((a, b) => a.run.startedUs - b.run.startedUs)
@@ -30,6 +32,10 @@ export function judgeLong(limitUs: number, runs: readonly Run[], { knownUs, blin
   }
   return episodes
 }
+
+/** Unknown after MAX_RUN: its state is no longer that of its next mark. */
+const endOfRun = ({ state, isDoubtful }: Run): Episode['endedAs'] =>
+  isDoubtful ? 'started again' : state === 'completed' || state === 'failed' ? state : undefined
 
 /** When the last of these runs got its next mark; undefined while one of them has none. `marks` are sorted. */
 export function endOfLong(marks: readonly WatchMark[], runs: readonly RunName[]): number | undefined {

@@ -1,9 +1,10 @@
 // `failed` against an oracle that counts the row again for every moment.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { failed } from '../../../src/watch/conditions/failed.ts'
 import { judgeFailed, type WatchException } from '../../../src/watch/rules/failed.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
-import { firesAt, judgementAt, LAST_S, MAX_RUN_S, runs, S, secondMarks, toMarks } from './history.ts'
+import { firesAt, judgementAt, LAST_S, MAX_RUN_S, type RunPlan, runs, S, secondMarks, toMarks } from './history.ts'
 
 const judge = (marks: Parameters<typeof toMarks>[0], after: number, t: number, exceptions?: WatchException[]) =>
   judgeFailed(
@@ -75,6 +76,28 @@ test('an exception fires, the run that raised it does not resolve it, the next c
   expect(judge(runs(['', 10, 20]), 1, 25, thrown)).toEqual([{ sinceUs: 15 * S, cause: 'exception', figure: 1 }])
   expect(judge(both, 1, 40, thrown)).toMatchObject([{ sinceUs: 15 * S, untilUs: 35 * S }])
   expect(judge(both, 1, 40)).toEqual([])
+})
+
+const THREW = 'raised an exception at 1970-01-01 00:00:20'
+test.each<[string, RunPlan[], WatchException, string]>([
+  ['a run that fails then', [['a', 10, 20, 'failed']], { atUs: 20 * S, uid: 'a' }, 'failed at 1970-01-01 00:00:20'],
+  ['a run that fails later', [['a', 10, 25, 'failed']], { atUs: 20 * S, uid: 'a' }, 'failed at 1970-01-01 00:00:25'],
+  [
+    'the only run at the time, which fails',
+    [['', 10, 25, 'failed']],
+    { atUs: 20 * S },
+    'failed at 1970-01-01 00:00:25',
+  ],
+  ['one of two runs', [['a', 10, 25, 'failed'], ['b', 15, 26]], { atUs: 20 * S }, THREW], // biome-ignore format: a row
+  ['a run that completes', [['a', 10, 25]], { atUs: 20 * S, uid: 'a' }, THREW],
+  ['a run that goes on', [['a', 10]], { atUs: 20 * S, uid: 'a' }, THREW],
+  ['no run', [['a', 10, 25, 'failed']], { atUs: 20 * S, uid: 'b' }, THREW],
+])('the text of an alert about an exception of %s', (_, plans, exception, text) => {
+  const [episode] = judge(runs(...plans), 1, 30, [exception])
+  expect(episode?.sinceUs).toBe(20 * S)
+  const rule = { after: 1, exceptions: true }
+  const said = failed.summarize({ process: 'nightly', meta: null }, rule, episode!)
+  expect(said).toBe(`nightly ${text} UTC`)
 })
 
 test('an exception at the very end of a run counts as before it: the run is no success', () => {

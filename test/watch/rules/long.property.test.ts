@@ -1,6 +1,7 @@
 // `long` against an oracle that asks at every second which runs are open.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { long } from '../../../src/watch/conditions/long.ts'
 import type { Blind } from '../../../src/watch/rules/episode.ts'
 import { judgeLong } from '../../../src/watch/rules/long.ts'
 import { findRuns } from '../../../src/watch/rules/runs.ts'
@@ -49,9 +50,21 @@ test('long fires for each run from its limit to the next mark of its uid, past M
 test('overlapping runs are episodes of their own', () => {
   const marks = toMarks(runs(['a', 0, 30], ['b', 5]))
   expect(judgeLong(10 * S, findRuns(marks, 50 * S, MAX_RUN_S * S), judgementAt(50))).toEqual([
-    { sinceUs: 10 * S, untilUs: 30 * S, uid: 'a', startedUs: 0, limit: 10 * S, figure: 30 * S },
+    { sinceUs: 10 * S, untilUs: 30 * S, uid: 'a', startedUs: 0, limit: 10 * S, figure: 30 * S, endedAs: 'completed' },
     { sinceUs: 15 * S, uid: 'b', startedUs: 5 * S, limit: 10 * S },
   ])
+})
+
+test.each<[string, RunPlan[], string]>([
+  ['completes', [['a', 0, 30]], 'ended'],
+  ['fails', [['a', 0, 30, 'failed']], 'failed'],
+  ['is followed by another start', [['a', 0], ['a', 30]], 'started again'], // biome-ignore format: a row
+  ['ends after MAX_RUN', [['a', 0, MAX_RUN_S + 5]], 'ended or started again'],
+])('the text of the end of an alert about a run that %s', (_, plans, text) => {
+  const t = MAX_RUN_S + 10
+  const [episode] = judgeLong(10 * S, findRuns(toMarks(runs(...plans)), t * S, MAX_RUN_S * S), judgementAt(t))
+  const alert = { process: 'nightly', meta: null, sinceUs: 10 * S, uid: 'a', startedUs: 0, episode: null }
+  expect(long.summarizeEnd(alert, episode!.untilUs!, episode)).toStartWith(`nightly ${text} at 1970-01-01 00:00:`)
 })
 
 /** Runs that start at these seconds and do not end; they are long after 8 s. */
