@@ -1,9 +1,13 @@
 // The caller's address, and whether it used TLS. Behind trusted proxies the caller is the n-th entry of X-Forwarded-For
 // from the right; the caller wrote those further left. X-Forwarded-Proto is read the same way.
+import { isIP } from 'node:net'
 
 /** `trustedProxies`: how many proxies stand before Stint, each appending to X-Forwarded-For; 0 = none is believed. */
-export const clientAddress = (request: Request, peer: string | undefined, trustedProxies: number): string =>
-  forwardedBy(request, 'x-forwarded-for', trustedProxies) || (peer ?? 'unknown')
+export function clientAddress(request: Request, peer: string | undefined, trustedProxies: number): string {
+  const forwarded = forwardedBy(request, 'x-forwarded-for', trustedProxies) ?? ''
+  const withoutPort = forwarded.replace(/^\[|\](?::\d+)?$|(?<=^[^:]+):\d+$/g, '')
+  return isIP(withoutPort) === 0 ? (peer ?? 'unknown') : withoutPort
+}
 
 /** Whether the outermost trusted proxy used TLS. A proxy that replaces the header leaves one entry. */
 export const isForwardedSecure = (request: Request, trustedProxies: number): boolean =>

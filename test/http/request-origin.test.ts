@@ -20,6 +20,17 @@ test('behind two proxies uses the last entry but one', () => {
   expect(clientAddress(request('203.0.113.9'), PEER, 2)).toBe('203.0.113.9')
 })
 
+test.each([
+  ['203.0.113.9:4711', '203.0.113.9'],
+  ['[2001:db8::1]:4711', '2001:db8::1'],
+  ['[2001:db8::1]', '2001:db8::1'],
+  ['2001:db8::1', '2001:db8::1'],
+  ['unknown', PEER],
+  ['_hidden', PEER],
+])('%s is %s', (forwarded, address) => {
+  expect(clientAddress(request(forwarded), PEER, 1)).toBe(address)
+})
+
 test('uses the address of the connection if the header is missing or empty', () => {
   expect(clientAddress(request(), PEER, 1)).toBe(PEER)
   expect(clientAddress(request(''), PEER, 1)).toBe(PEER)

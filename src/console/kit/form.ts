@@ -118,7 +118,7 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
     })
     const { title, detail } = explain(error)
     if (wrong.length === 0) {
-      fill(failure, h('div.banner.banner-danger', h('p', h('strong', title), ` ${detail}`)))
+      fill(failure, h('div.banner.banner-danger', h('p', h('strong', sentence(title)), ` ${detail}`)))
     }
     ;(wrong[0] ?? fields[0])?.input.focus()
   }

@@ -131,7 +131,7 @@ export function createGaps(accounts: ReadonlyMap<string, GapState>, options: Opt
     const own = [...accounts].flatMap(([account, state]) =>
       ofAccount(account, state).map((gap) => continued(account, gap)),
     )
-    return [...all, ...ofInherited, ...own]
+    return [...all, ...own, ...ofInherited] // other nodes get the first ones only
   }
 
   const isActive = ({ pausedUntilUs = 0 }: WatchRules) => pausedUntilUs <= nowUs()

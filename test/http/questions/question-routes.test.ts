@@ -11,7 +11,9 @@ import { errorToProblem } from '../../../src/http/error-to-problem.ts'
 import { createMounts } from '../../../src/http/mount.ts'
 import { type BuriedEvent, mountDeadLetters } from '../../../src/http/questions/dead-letter-routes.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
+import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import { Problem } from '../../../src/problem.ts'
+import { createChanges } from '../../../src/query/changes.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
 import type { Role } from '../../../src/wire/roles.ts'
@@ -437,4 +439,27 @@ test('aborts a question whose client disconnected', async () => {
   await givenUp
   await app.stop(true)
   expect(failures).toEqual([])
+})
+
+test('a shared answer stays until something of its account is stored, at most ten seconds', async () => {
+  let nowMs = 0
+  let asked = 0
+  const changes = createChanges(() => 0, false)
+  const routes = questionRoutes({
+    authorize: async () => ({ account: 'ada', role: 'member', isOperator: false }),
+    questions: { timings: async () => ({ timings: [], next: `${++asked}` }) } as never,
+    shared: createSharedAnswers(() => nowMs),
+    changes,
+  })
+  const ask = async () => {
+    const headers = { 'cache-control': 'max-age=2' }
+    return (await (await routes.handle(new Request('http://localhost/api/timings', { headers }))).json()).next
+  }
+  expect([await ask(), await ask()]).toEqual(['1', '1'])
+  nowMs = 3_000
+  expect(await ask()).toBe('1')
+  changes.note([EVENTS[0]!])
+  expect(await ask()).toBe('2')
+  nowMs = 13_001
+  expect(await ask()).toBe('3')
 })
