@@ -179,6 +179,12 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
     signedOut: () => void showDoor('Signed out.'),
   }
 
+  /** Back and links leave no dialog over another view, except one whose secret is not shown again. */
+  function onRoute(): void {
+    for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog:not([closedby=none])')) dialog.close()
+    follow()
+  }
+
   function follow(): void {
     const { page: name, params } = parseRoute(location.hash)
     if ((linkToken('invitation') ?? linkToken('reset')) !== undefined) return void showDoor()
@@ -221,13 +227,13 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
 
   leave?.()
   leave = () => {
-    removeEventListener('hashchange', follow)
+    removeEventListener('hashchange', onRoute)
     removeEventListener(ZONE_CHANGED, reopen)
     removeEventListener('keydown', onKey)
     page?.close()
     changes.close()
   }
-  addEventListener('hashchange', follow)
+  addEventListener('hashchange', onRoute)
   addEventListener(ZONE_CHANGED, reopen)
   addEventListener('keydown', onKey)
   fill(root, frame.element)

@@ -527,6 +527,50 @@ describe.skipIf(cannotRun)('the console', () => {
     await fresh.close()
   })
 
+  test('Back closes an open dialog, but not one with a secret that is shown once', async () => {
+    const { page } = visit
+    await visit.go('keys')
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+    await visit.go('watches')
+    await page.getByRole('button', { name: 'Create watch' }).click()
+    await page.getByRole('dialog').waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Create key' }).first().click()
+    await page.getByRole('dialog').getByLabel('Name').fill('kept')
+    await page.getByRole('dialog').getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'I’ve saved it' }).waitFor()
+    await visit.go('home')
+    await page.getByRole('region', { name: 'Processes' }).waitFor()
+    await page.getByRole('button', { name: 'I’ve saved it' }).click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+  })
+
+  test('Home shows a new failure in its sentence, its row and the figures of the day at once', async () => {
+    const bob = await stint.signUp('bob@example.com')
+    const run = (more: object) => [
+      { kind: 'start', process: 'import' },
+      { kind: 'end', process: 'import', ...more },
+    ]
+    await stint.send(bob.secret, run({}))
+    const mine = await stint.visit(LIGHT, bob.cookie)
+    await mine.go('home')
+    await mine.page.getByText('The only process is fine.').waitFor()
+    for (const failed of [1, 2]) {
+      await stint.send(bob.secret, run({ failed: true }))
+      const shown = await mine.page.waitForFunction((n) => {
+        const isShown = document.querySelector(`tbody [role="img"][aria-label$=", ${n} with trouble"]`) !== null
+        return isShown && document.querySelector('main')?.innerText
+      }, failed)
+      const text = await shown.jsonValue()
+      expect(text).toContain('1 process failed.')
+      expect(text).toContain(failed === 1 ? '1 run failed' : '2 runs failed')
+      expect(text).toMatch(new RegExp(`^${failed} failed$`, 'm'))
+    }
+    await mine.close()
+  })
+
   test('Home stays marked as out of date while other answers fail, with the time of its data', async () => {
     const { page } = visit
     await visit.go('home')

@@ -1,16 +1,32 @@
 // The page of watches in a real browser: from nothing to a channel, a watch, and an alert that fires.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { SMTPServer } from 'smtp-server'
 import { HIDDEN } from '../../src/wire/channel-kinds.ts'
 import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
+import { until } from '../support/until.ts'
 import { type ConsoleStint, findBarriers, startConsole } from './console-visit.ts'
 
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the watches page', () => {
   let console: ConsoleStint
-  beforeAll(async () => {
-    console = await startConsole({ NOTIFY_PRIVATE: 'true' }, (settings) => createQuickProcess(settings))
+  let mails = 0
+  const smtp = new SMTPServer({
+    authOptional: true,
+    onData(stream, _, done) {
+      mails++
+      stream.resume().on('end', () => done())
+    },
   })
-  afterAll(() => console.close())
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()))
+    const { port } = smtp.server.address() as { port: number }
+    const mail = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Stint <stint@example.com>' }
+    console = await startConsole({ NOTIFY_PRIVATE: 'true', ...mail }, (settings) => createQuickProcess(settings))
+  })
+  afterAll(async () => {
+    await console.close()
+    smtp.close()
+  })
 
   test('creates a channel and a watch, an alert is acknowledged by name, undone and resolved, everything is deleted', async () => {
     const { cookie } = await console.signUp('watch@example.com')
@@ -148,6 +164,33 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.waitFor({ state: 'detached' })
     expect(await planned()).toMatchObject([{ active: false, from, repeat: { length: '6m' } }])
     expect(complaints.filter((text) => !text.includes('422'))).toEqual([])
+  })
+
+  test('a lost link is sent again, and a disabled channel is enabled', async () => {
+    const { cookie } = await console.signUp('again@example.com')
+    const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const headers = { 'content-type': 'application/json', cookie: `stint_session=${cookie}` }
+    const send = async (method: string, path: string, body: object) => {
+      const answer = await fetch(`${console.stint.url}/api/${path}`, { method, headers, body: JSON.stringify(body) })
+      expect(answer.ok).toBe(true)
+      return ((await answer.json()) as { channel: { id: string } }).channel.id
+    }
+    const row = (name: string) => page.getByRole('row').filter({ hasText: name })
+    const mail = await send('POST', 'channels', { name: 'mail', kind: 'email', to: 'ops@example.com' })
+    const hook = await send('POST', 'channels', { name: 'hook', kind: 'webhook', url: 'http://127.0.0.1:1/' })
+    await send('PATCH', `channels/${hook}`, { enabled: false })
+    await until('the link arrives', () => mails === 1)
+    await go('watches')
+    await page.getByRole('button', { name: 'Send the link again mail' }).click()
+    await until('the link arrives again', () => mails === 2)
+    await page.getByText('Confirmation link sent.').waitFor({ state: 'attached' })
+    await row('mail').getByText('pending', { exact: true }).waitFor()
+    await send('PATCH', `channels/${mail}`, { enabled: false })
+    await page.getByRole('button', { name: 'Enable mail' }).click({ timeout: 40_000 })
+    await until('the link arrives once more', () => mails === 3)
+    await page.getByRole('button', { name: 'Enable hook' }).click()
+    await row('hook').getByText('untested', { exact: true }).waitFor()
+    expect(await page.getByRole('button', { name: /^Enable/ }).count()).toBe(0)
   })
 
   test('the link of a notification shows its watch', async () => {

@@ -12,7 +12,7 @@ import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { createHomeFilters, readHomeView } from './home-filters.ts'
 import { type DayFigures, type HomeRow, selectRows, toRows, type Verdict } from './home-rows.ts'
 import { createHomeTable } from './home-table.ts'
-import { createLatestFeed, type Latest } from './latest-feed.ts'
+import { createLatestFeed, hasNews, type Latest } from './latest-feed.ts'
 import { describeOverall } from './overall.ts'
 import { createWatchedFeed } from './watched-feed.ts'
 import { WEEK_EVERY_MS } from './week-feed.ts'
@@ -20,6 +20,8 @@ import { WEEK_EVERY_MS } from './week-feed.ts'
 const LATEST_EVERY_MS = 5_000
 const WATCHED_EVERY_MS = 10_000
 const DAY_EVERY_MS = 60_000
+/** A slow store answers for the day less often: these questions take at most this share of its time. */
+const DAY_SHARE = 1 / 10
 const DAY = '-24h'
 /** A single page: Home needs only counts, but groups contain texts. */
 const GROUPS_MAX = 1_000
@@ -28,6 +30,12 @@ export function openHomePage(app: App): Page {
   const { api, nowMs } = app
   let params = new URLSearchParams()
   let latest: Latest | undefined
+  /** Shown with the next figures of the day: figures without its failures would contradict it. */
+  let held: Latest | undefined
+  /** What the figures of the day were asked for. */
+  let counted: Latest | undefined
+  let dayAskedMs = 0
+  let dayTookMs = 0
   let answeredMs = 0
   let day: DayFigures | undefined
   let hasFailed = false
@@ -53,9 +61,13 @@ export function openHomePage(app: App): Page {
       return found
     },
     show(found) {
-      latest = found
       answeredMs = nowMs()
-      show()
+      const isDue = answeredMs - dayAskedMs >= Math.max(LATEST_EVERY_MS, dayTookMs / DAY_SHARE)
+      counted ??= found
+      if (isDue && !hasFailed && hasNews(found, counted)) {
+        held = found
+        dayPoll.now()
+      } else showLatest(found)
     },
     fail: (error) => region.fail(error, () => latestPoll.now()),
   })
@@ -63,6 +75,8 @@ export function openHomePage(app: App): Page {
     version: app.changes.version,
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
+      dayAskedMs = nowMs()
+      counted = held ?? latest
       const [{ rows }, { groups, next }] = await Promise.all([
         api.get<Summary>('api/timings/summary', { from: DAY }, signal),
         api.get<ExceptionGroups>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
@@ -72,12 +86,13 @@ export function openHomePage(app: App): Page {
     show(answer) {
       if (day === undefined) weekPoll.now() // the sentence does not wait behind the longest question
       day = answer
+      dayTookMs = nowMs() - dayAskedMs
       hasFailed = false
-      show()
+      showLatest(held ?? latest)
     },
     fail() {
       hasFailed = true // the sentence says so; the poll of the runs reports the failure
-      show()
+      showLatest(held ?? latest)
     },
   })
 
@@ -90,6 +105,12 @@ export function openHomePage(app: App): Page {
     },
     fail() {}, // without it the column has no figures
   })
+
+  function showLatest(found: Latest | undefined): void {
+    latest = found
+    held = undefined
+    show()
+  }
 
   function show(): void {
     // Everything appears at once: what comes later would move the rest, and an early sentence call too much fine.

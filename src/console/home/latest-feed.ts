@@ -2,7 +2,7 @@
 // recent changes are. A run whose end was missed is corrected by the next full answer.
 import type { LatestTimings, Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
-import { byNewest, type Run, toRun } from '../timeline/run.ts'
+import { byNewest, isTrouble, type Run, toRun } from '../timeline/run.ts'
 
 /** Runs per process. */
 export const STRIP = 30
@@ -23,6 +23,16 @@ export interface Latest {
   readonly byProcess: ReadonlyMap<string, readonly Run[]>
   /** How far back the runs reach: `-30d`. */
   readonly from: string
+}
+
+/** Whether a process is new, or a run's trouble: figures that were asked `before` lack it. */
+export function hasNews({ byProcess }: Latest, before: Latest): boolean {
+  return [...byProcess].some(([process, runs]) => {
+    const known = before.byProcess.get(process)
+    if (known === undefined) return true
+    const troubles = new Set(known.filter(isTrouble).map(({ id }) => id))
+    return known !== runs && runs.some((run) => isTrouble(run) !== troubles.has(run.id))
+  })
 }
 
 const isShown = ({ state }: Run, place: number): boolean => place < STRIP || state === 'running'
@@ -83,7 +93,7 @@ export function createLatestFeed(api: Api, nowMs: () => number, late: () => stri
       }
       merge((news ?? []).map(toRun))
       newsAtMs = startedMs
-      return { byProcess, from }
+      return { byProcess: new Map(byProcess), from }
     },
   }
 }

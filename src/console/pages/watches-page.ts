@@ -85,6 +85,8 @@ export function openWatchesPage(app: App): Page {
         cell: ({ last }) => (last === null ? 'Not tested yet' : [last.detail, ' · ', ago(last.at)]),
       },
       actionColumn(mayChange, ({ id, name, ...rest }) => [
+        rest.state === 'pending' && rowAction('Send the link again', name, () => enable(id, 'Confirmation link sent.')),
+        rest.state === 'disabled' && rowAction('Enable', name, () => enable(id, 'Enabled; e-mail may need its link.')),
         rowAction('Send test', name, () => act('POST', `api/channels/${id}/test`, 'Test notification delivered.')),
         rowAction('Edit', name, () => askForChannel(app, () => poll.now(), { id, name, ...rest })),
         rowAction('Delete', name, () => askForDeletion('channel', `api/channels/${id}`, name)),
@@ -141,6 +143,7 @@ export function openWatchesPage(app: App): Page {
   const ago = (at: string): Child => agoElement(at, app.nowMs())
   const channelName = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
 
+  const enable = (id: string, done: string) => act('PATCH', `api/channels/${id}`, done, { enabled: true })
   const resume = ({ id }: Watch) => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
   const pausedText = (until: string): Child =>
     isForGood(until) ? h('span.sub', 'until resumed') : h('span.sub', 'until ', momentElement(until, app.nowMs()))
