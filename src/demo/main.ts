@@ -1,4 +1,4 @@
-// `bun run demo`: a server with data of its own, an account and a day of jobs; then short jobs continue until Ctrl-C.
+// `bun run demo`: a server with data of its own, an account and a week of jobs; then short jobs continue until Ctrl-C.
 import { processEnv } from '../cli/config.ts'
 import { systemClock } from '../clock.ts'
 import { createRandom, type DemoEvent, playDays } from './day-of-jobs.ts'
