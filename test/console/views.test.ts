@@ -561,12 +561,12 @@ describe.skipIf(cannotRun)('the console', () => {
       await stint.send(bob.secret, run({ failed: true }))
       const shown = await mine.page.waitForFunction((n) => {
         const isShown = document.querySelector(`tbody [role="img"][aria-label$=", ${n} with trouble"]`) !== null
-        return isShown && document.querySelector('main')?.innerText
+        return isShown && document.querySelector('main')?.textContent
       }, failed)
       const text = await shown.jsonValue()
       expect(text).toContain('1 process failed.')
       expect(text).toContain(failed === 1 ? '1 run failed' : '2 runs failed')
-      expect(text).toMatch(new RegExp(`^${failed} failed$`, 'm'))
+      expect(text).toContain(`${failed} failed`)
     }
     await mine.close()
   })
