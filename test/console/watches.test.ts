@@ -347,15 +347,27 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByRole('button', { name: 'Create watch' }).click()
     await dialog.waitFor({ state: 'detached' })
 
+    const second = await page.evaluate(async () => {
+      const late = { every: '1s', grace: '1s' }
+      const body = JSON.stringify({ name: 'the second', process: 'a/b & c', channels: [], late })
+      const headers = { 'content-type': 'application/json' }
+      const { watch } = await (await fetch('api/watches', { method: 'POST', headers, body })).json()
+      return watch.id as string
+    })
     await go('home')
     const alert = firing.getByRole('link', { name: 'a/b & c is late' })
-    await alert.waitFor({ timeout: 40_000 })
+    const named = firing.getByText(' · the second')
+    await named.waitFor({ timeout: 40_000 })
+    expect(await firing.getByText(' · a/b & c').count()).toBe(1)
     expect(await findBarriers(page)).toEqual([])
+    await page.evaluate((id) => fetch(`api/watches/${id}`, { method: 'DELETE' }), second)
+    await named.waitFor({ state: 'detached', timeout: 40_000 })
+    expect(await firing.textContent()).not.toContain(' · ')
     await alert.click()
     await page.getByRole('heading', { level: 1, name: 'a/b & c' }).waitFor()
     await go('watches')
     await page.getByRole('button', { name: 'Resolve a/b & c' }).click()
-    await page.getByText('resolved', { exact: true }).waitFor({ timeout: 20_000 })
+    await page.getByText('resolved', { exact: true }).nth(1).waitFor({ timeout: 20_000 })
     await openQuietHome()
     await page.getByRole('link', { name: 'a/b & c', exact: true }).waitFor()
     expect(await firing.count()).toBe(0)

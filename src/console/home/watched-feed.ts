@@ -78,9 +78,10 @@ export function createWatchedFeed({ api, nowMs, may, announce }: App, everyMs: n
     poll.now()
   }
 
-  /** Who is on it; its link opens the run. */
-  const toItem = (alert: Alert) => {
-    const { summary, acknowledged, path } = alert
+  /** Who is on it; its link opens the run. The watch is named if others fire for the process, too. */
+  const toItem = (alert: Alert, _: number, shown: readonly Alert[]) => {
+    const { summary, acknowledged, path, process, watch } = alert
+    const isOneOfSeveral = shown.some((other) => other.process === process && other.watch.id !== watch.id)
     return h(
       'li',
       acknowledged === null
@@ -88,6 +89,7 @@ export function createWatchedFeed({ api, nowMs, may, announce }: App, everyMs: n
         : h('span.badge.badge-warn', { title: `by ${acknowledged.by}` }, 'acknowledged'),
       ' ',
       h('a', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
+      isOneOfSeveral && h('span.muted', ' · ', nameText(watch.name)),
       acknowledged !== null && h('span.muted', ' by ', nameText(acknowledged.by)),
       ' ',
       acknowledged === null && may('member') && rowAction('Acknowledge', summary, () => void acknowledge(alert)),
