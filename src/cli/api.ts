@@ -93,7 +93,8 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
     }
     if (problem.code === 'scope_missing')
       lines.push(
-        '  Create a key that may: stint key create --scopes write,read,manage. Without a key your session is used.',
+        '  Create a key that may: stint key create --name NAME --scopes write,read,manage. Or without a key in ' +
+          'STINT_API_KEY and stint.json: then the session of stint account login is used.',
       )
     const retryAfter = response.headers.get('retry-after')
     if (retryAfter !== null) lines.push(`  Try again in ${oneLine(retryAfter)} s.`)

@@ -45,8 +45,10 @@ export function register(program: Program, io: Io): void {
     .description('send the events that were kept while Stint was away')
     .option('--all', 'include events for another STINT_URL')
     .addOption(hiddenOption('--background')) // used by the process that stint exec starts; nobody reads its output
-    .action(async ({ all = false, background = false }: { all?: boolean; background?: boolean }) => {
-      const { runFlush } = await import('./exec/flush.ts')
+    .addOption(hiddenOption('--later')) // likewise, while Stint is away
+    .action(async ({ all = false, background = false, later = false }: Record<string, boolean>) => {
+      const { flushLater, runFlush } = await import('./exec/flush.ts')
+      if (later) return flushLater(readCliConfig(io.env), io)
       await runFlush(readCliConfig(io.env), { anyUrl: all, isSilent: background }, io)
     })
 }

@@ -93,5 +93,6 @@ async function send(
       cause,
     })
   }
+  startFlush(stateDir, systemClock, io.env, true)
   io.stderr.write(`stint: ${why}; event kept, sent later\n`)
 }

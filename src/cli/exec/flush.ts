@@ -22,6 +22,12 @@ export interface FlushOptions {
 
 const TIMEOUT_MS = 10_000
 const STALE_US = 60_000_000
+const SENDING = 'flush.lock'
+const WAITING = 'flush-later.lock'
+const FIRST_WAIT_MS = 10_000
+/** Shorter than a lock's life. */
+const WAIT_MS = 30_000
+const WAITS = 120
 
 /** Throws CliError if something is left that should have been sent. */
 export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOptions, io: Io): Promise<void> {
@@ -66,7 +72,7 @@ export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOpt
 
   for (let before = -1; why === undefined && sent + dropped > before && list().length > 0; ) {
     before = sent + dropped
-    const lock = takeLock(stateDir, clock)
+    const lock = takeLock(stateDir, clock, SENDING)
     if (lock === undefined) throw fail('cannot send kept events: another stint process is sending them')
     try {
       await sendAll(lock)
@@ -80,12 +86,33 @@ export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOpt
   if (!isSilent) io.stdout.write(`${figures}\n`)
 }
 
-/** Starts a process that sends the backlog and outlives us. If that fails, the next `stint exec` starts one. */
-export function startFlush(dir: string, clock: Clock, env: Io['env']): void {
-  if (isHeld(lockPath(dir), clock.wallUs())) return
+/** Sends the backlog when Stint answers again; gives up after an hour. One process at a time waits. */
+export async function flushLater(config: CliConfig, io: Io): Promise<void> {
+  const { url, stateDir } = config
+  const waiting = takeLock(stateDir, systemClock, WAITING)
+  if (waiting === undefined) return
+  const pending = openPendingEvents(stateDir, () => crypto.randomUUID())
+  try {
+    for (let tries = 0; tries < WAITS && pending.list(url).length > 0; tries++) {
+      await Bun.sleep(tries === 0 ? FIRST_WAIT_MS : WAIT_MS)
+      waiting.touch()
+      if (pending.list(url).length === 0) return
+      await runFlush(config, { anyUrl: false, isSilent: true }, io).catch(() => {}) // the next round says the same
+    }
+  } finally {
+    waiting.release()
+  }
+}
+
+/**
+ * Starts a process that sends the backlog and outlives us; `isAway`: it waits until Stint answers. If that fails, the
+ * next `stint exec` starts one.
+ */
+export function startFlush(dir: string, clock: Clock, env: Io['env'], isAway = false): void {
+  if (isHeld(join(dir, isAway ? WAITING : SENDING), clock.wallUs())) return
   // A compiled program is one file and starts by itself.
   const ourselves = Bun.main.startsWith('/$bunfs/') ? [] : [...process.execArgv, Bun.main]
-  const words = [process.execPath, ...ourselves, 'flush', '--background']
+  const words = [process.execPath, ...ourselves, 'flush', isAway ? '--later' : '--background']
   try {
     Bun.spawn(words, { env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', detached: true }).unref()
   } catch {
@@ -99,11 +126,9 @@ interface Lock {
   release(): void
 }
 
-const lockPath = (dir: string) => join(dir, 'flush.lock')
-
 /** Undefined if another process holds it. */
-function takeLock(dir: string, clock: Clock): Lock | undefined {
-  const path = lockPath(dir)
+function takeLock(dir: string, clock: Clock, name: string): Lock | undefined {
+  const path = join(dir, name)
   mkdirSync(dir, { recursive: true, mode: 0o700 })
   if (!isHeld(path, clock.wallUs())) rmSync(path, { force: true })
   try {

@@ -34,9 +34,9 @@ export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: I
   const pending = openPendingEvents(stateDir, () => crypto.randomUUID())
   const delivery = createDelivery({ target, fetch: io.fetch, pending, clock })
 
-  function flushBacklog(): void {
+  function flushBacklog(isAway = false): void {
     try {
-      if (pending.list(url).length > 0) startFlush(stateDir, clock, io.env)
+      if (pending.list(url).length > 0) startFlush(stateDir, clock, io.env, isAway)
     } catch {
       // An unreadable directory was reported when an event could not be kept there.
     }
@@ -46,7 +46,7 @@ export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: I
   return {
     async end(ending, endedUs) {
       const report = await delivery.finish(endEvents(job, { startedUs, endedUs }, name, ending, call.ok))
-      if (!report.isAway) flushBacklog()
+      flushBacklog(report.isAway)
       const line = describeReport(report)
       if (line !== undefined) say(line)
     },
