@@ -28,6 +28,8 @@ export interface PingDeps extends BatchDeps {
 type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' }
 
 const MAX_EXCEPTION = 15_000
+/** What the end of a long body takes while it arrives, and what is not counted of each body. */
+const TAIL_BYTES = 192 * 1024
 /** Starts that are remembered; the oldest are forgotten first. */
 const OPEN_MAX = 10_000
 const PREFIX = '/ping/'
@@ -84,7 +86,10 @@ export function pingRoutes(deps: PingDeps) {
     if (ping === undefined) throw new Problem('not_found', 'The ping address does not exist.')
     const account = admit(request, ping.token)
     const uid = (searchParams.get('rid') ?? '').toLowerCase()
-    const said = await readEnd(request)
+    const said = await deps.bodies.during(account, (reserve) => {
+      if (!isSmall(request)) reserve(TAIL_BYTES)
+      return readEnd(request)
+    })
     const run = JSON.stringify([account, ping.process, uid])
     const hasBegun = open.has(run) || uid !== ''
     await append(toBodies(ping, uid, said, hasBegun), account)
@@ -129,7 +134,7 @@ export function pingRoutes(deps: PingDeps) {
 /** The end of a log says why it failed; the rest is read and dropped. Throws Problem `body_too_large`. */
 async function readEnd(request: Request): Promise<string> {
   const { headers, body } = request
-  if (body === null || isSmall(request)) return await request.text()
+  if (body === null || isSmall(request)) return request.text()
   if (Number(headers.get('content-length') ?? 0) > MAX_BATCH_BYTES) throw bodyTooLarge(MAX_BATCH_BYTES)
   const end = createTextTail(MAX_EXCEPTION)
   let bytes = 0
