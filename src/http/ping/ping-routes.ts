@@ -87,7 +87,7 @@ export function pingRoutes(deps: PingDeps) {
     const account = admit(request, ping.token)
     const uid = (searchParams.get('rid') ?? '').toLowerCase()
     const said = await deps.bodies.during(account, (reserve) => {
-      if (!isSmall(request)) reserve(TAIL_BYTES)
+      if (request.body !== null && !isSmall(request)) reserve(TAIL_BYTES)
       return readEnd(request)
     })
     const run = JSON.stringify([account, ping.process, uid])
