@@ -5,7 +5,14 @@ import { formatBytes, formatCompact, formatDuration, formatValue, plural } from 
 import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
 import { toLine } from '../../src/console/kit/line-chart.ts'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
-import { bucketsOf, chooseEvery, everyMs, fixRange, readRange } from '../../src/console/kit/time-range.ts'
+import {
+  bucketsOf,
+  chooseEvery,
+  describeRange,
+  everyMs,
+  fixRange,
+  readRange,
+} from '../../src/console/kit/time-range.ts'
 
 test.each([
   [null, '–'],
@@ -105,6 +112,15 @@ test.each([
 ])('on 20 Nov 2026 the moment %p is %p', (at, text) => {
   const parts = formatMoment(Date.parse(at), Date.parse('2026-11-20T22:00:00Z')).split(/[\s,]+/)
   expect(parts.toSorted()).toEqual(text.split(' ').toSorted()) // the order is the language's
+})
+
+test.each([
+  ['2026-11-18T10:00:00Z', '2026-11-18T11:00:00Z', /18 Nov.* 10:00:00 – 11:00:00$|Nov 18.* 10:00:00 – 11:00:00$/],
+  ['2026-11-18T10:00:00Z', '2026-11-20T11:00:00Z', /18.* – .*20.* 11:00:00$/],
+  ['2026-11-20T10:00:00Z', '2026-11-20T11:00:00Z', /^10:00:00 – 11:00:00$/],
+])('on 20 Nov 2026 the range from %s to %s', (from, to, text) => {
+  const range = { fromMs: Date.parse(from), toMs: Date.parse(to), isLive: false } as never
+  expect(describeRange(range, Date.parse('2026-11-20T22:00:00Z'))).toMatch(text)
 })
 
 describe('where the clocks change', () => {

@@ -1,6 +1,6 @@
 // The time range of a view: relative to now (`from=-6h`), so that it moves with the clock, or fixed (`from` and `to` in
 // RFC 3339).
-import { formatClock, formatFullDay, formatMoment } from './format-time.ts'
+import { formatMoment } from './format-time.ts'
 
 export interface TimeRange {
   readonly fromMs: number
@@ -53,11 +53,10 @@ export function fixRange(fromMs: number, toMs: number): { from: string; to: stri
   }
 }
 
-/** `20 Nov 21:00:00 – 22:00:00`; undefined for a live range. */
+/** `20 Nov 21:00:00 – 22:00:00`, with the second day if it is another; undefined for a live range. */
 export function describeRange({ fromMs, toMs, isLive }: TimeRange, nowMs: number): string | undefined {
   if (isLive) return undefined
-  const end = formatFullDay(fromMs) === formatFullDay(toMs) ? formatClock(toMs) : formatMoment(toMs, nowMs)
-  return `${formatMoment(fromMs, nowMs)} – ${end}`
+  return `${formatMoment(fromMs, nowMs)} – ${formatMoment(toMs, fromMs)}`
 }
 
 const STEPS = ['1s', '5s', '10s', '30s', '1m', '5m', '10m', '30m', '1h', '3h', '6h', '12h', '1d', '7d', '30d'] as const
