@@ -101,6 +101,7 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     withoutIt: 'these dead letters',
     probe: readTotals,
     shrinks: true,
+    adoptedBy: 'dead_letter',
     log,
   })
   const { rowId, toLetter } = createIds(node)

@@ -29,6 +29,8 @@ export interface SqliteOptions {
   readonly probe?: (db: Database) => unknown
   /** Freed pages are given back to the disk after each write. */
   readonly shrinks?: boolean
+  /** A table that identifies a file of an unversioned Stint: it counts as version 1. */
+  readonly adoptedBy?: string
   readonly log: Logger
 }
 
@@ -160,8 +162,14 @@ function checkFile(options: SqliteOptions): number {
 }
 
 function check(db: Database, options: SqliteOptions): number {
-  const { path, what, applicationId, migrations, probe } = options
+  const { path, what, applicationId, migrations, adoptedBy, probe } = options
   const pragma = (name: string) => Object.values(db.query(`PRAGMA ${name}`).get() as Record<string, unknown>)[0]
+  const isUnversioned = pragma('application_id') === 0 && pragma('user_version') === 0
+  if (isUnversioned && adoptedBy !== undefined && hasTable(db, adoptedBy)) {
+    probe?.(db)
+    adopt(db, applicationId)
+    return 1
+  }
   if (pragma('application_id') !== applicationId) throw damaged(options, `it does not hold Stint's ${what}`)
   const version = pragma('user_version') as number
   if (version > migrations.length) {
@@ -178,6 +186,21 @@ function check(db: Database, options: SqliteOptions): number {
   if (pragma('integrity_check') !== 'ok') throw damaged(options, 'the integrity check failed')
   if (db.query('PRAGMA foreign_key_check').get() !== null) throw damaged(options, 'rows are missing from it')
   return version
+}
+
+const hasTable = (db: Database, name: string): boolean =>
+  db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null
+
+/** A full disk is no reason not to start: a later start adopts the file then. */
+function adopt(db: Database, applicationId: number): void {
+  try {
+    db.transaction(() => {
+      db.run(`PRAGMA application_id = ${applicationId}`)
+      db.run('PRAGMA user_version = 1')
+    }).immediate()
+  } catch (error) {
+    if (!/FULL|IOERR/.test((error as { code?: string }).code ?? '')) throw error
+  }
 }
 
 function migrate(db: Database, migrations: readonly string[], from: number): void {

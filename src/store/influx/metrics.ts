@@ -58,9 +58,9 @@ export async function narrowToRun<Q extends MetricSelection>(client: InfluxClien
   if (q.uid === undefined || q.uid === '') return q
   const ofRun = flux`r._measurement == "metric" and r._field == "uid" and r._value == ${fluxText(q.uid)}`
   const where = flux`${ofRun} and ${whereTags(q)}`
-  const points = flux`${pointsIn(client, fluxTime(floorSecond(q.fromNs)), fluxTime(ceilSecond(q.toNs)), where)}
-  |> keep(columns: ["_time"])`
-  const stamps = await collectRows(client, points, (get) => parseFluxTime(get('_time')), q.signal)
+  const ends = flux`points = ${pointsIn(client, fluxTime(floorSecond(q.fromNs)), fluxTime(ceilSecond(q.toNs)), where)}
+union(tables: [points |> first(), points |> last()]) |> keep(columns: ["_time"])`
+  const stamps = await collectRows(client, ends, (get) => parseFluxTime(get('_time')), q.signal)
   const [first, last] = [stamps.sort(compare)[0], stamps.at(-1)]
   if (first === undefined || last === undefined) return undefined
   const [, fromNs] = [q.fromNs, floorSecond(first)].sort(compare)
