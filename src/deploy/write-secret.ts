@@ -4,8 +4,9 @@ import { dirname } from 'node:path'
 
 /** Whole or not at all. Each container runs as a user of its own, and only those that need a directory have it. */
 export function writeSecret(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true })
+  const isNew = mkdirSync(dirname(file), { recursive: true }) !== undefined
+  if (isNew) chmodSync(dirname(file), 0o755) // whatever the umask is
   writeFileSync(`${file}.new`, text)
-  chmodSync(`${file}.new`, 0o444) // whatever the umask is
+  chmodSync(`${file}.new`, 0o444)
   renameSync(`${file}.new`, file)
 }

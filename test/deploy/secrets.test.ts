@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { influxd, influxdMissing } from '../support/influxd.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -16,7 +16,8 @@ async function run(
   args: string[],
   env: Record<string, string> = {},
 ): Promise<{ exitCode: number; said: string }> {
-  const child = Bun.spawn([process.execPath, join(DEPLOY, script), ...args], {
+  const strictly = ['/bin/sh', '-c', 'umask 077; exec "$@"', 'sh']
+  const child = Bun.spawn([...strictly, process.execPath, join(DEPLOY, script), ...args], {
     env: { PATH: process.env.PATH ?? '', ...env },
     stdout: 'pipe',
     stderr: 'pipe',
@@ -50,7 +51,10 @@ describe('make-secrets', () => {
     const secrets = Object.entries(made).flatMap(([path, text]) => (path.endsWith('.xml') ? [] : [text]))
     expect(new Set(secrets).size).toBe(8)
     for (const text of secrets) expect(text).toMatch(/^[\w-]{43}$/)
-    for (const path of Object.keys(made)) expect(statSync(join(dir, path)).mode & 0o777).toBe(0o444)
+    for (const path of Object.keys(made)) {
+      expect(statSync(join(dir, path)).mode & 0o777).toBe(0o444)
+      expect(statSync(join(dir, dirname(path))).mode & 0o777).toBe(0o755)
+    }
     for (const text of secrets) expect(made['clickhouse/stint.xml']).not.toContain(text)
 
     expect(await run('make-secrets.ts', [dir])).toEqual({ exitCode: 0, said: '' })
