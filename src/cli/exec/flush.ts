@@ -92,16 +92,18 @@ export async function flushLater(config: CliConfig, io: Io): Promise<void> {
   const waiting = takeLock(stateDir, systemClock, WAITING)
   if (waiting === undefined) return
   const pending = openPendingEvents(stateDir, () => crypto.randomUUID())
+  const isLeft = () => pending.list(url).length > 0
+  let tries = 0
   try {
-    for (let tries = 0; tries < WAITS && pending.list(url).length > 0; tries++) {
+    for (; tries < WAITS && isLeft(); tries++) {
       await Bun.sleep(tries === 0 ? FIRST_WAIT_MS : WAIT_MS)
       waiting.touch()
-      if (pending.list(url).length === 0) return
       await runFlush(config, { anyUrl: false, isSilent: true }, io).catch(() => {}) // the next round says the same
     }
   } finally {
     waiting.release()
   }
+  if (tries < WAITS && isLeft()) await flushLater(config, io) // a job wrote its file and found us still waiting
 }
 
 /**

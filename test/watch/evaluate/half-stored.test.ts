@@ -410,9 +410,13 @@ describe('while Stint runs', () => {
   })
 })
 
+type HistoryOptions = Parameters<typeof createAccountHistory>[0]
+const historyOf = (source: HistoryOptions['source'], delayed: HistoryOptions['delayed']) =>
+  createAccountHistory({ source, account: ACCOUNT, judgedUs: now, delayed, nowUs: () => now })
+
 test('a process that is looked at while all were being loaded is loaded by itself', async () => {
   const late = { marks: createDelayedEvents(), exceptions: createDelayedEvents() }
-  const history = createAccountHistory({ source, account: ACCOUNT, judgedUs: now, delayed: late, nowUs: () => now })
+  const history = historyOf(source, late)
   const read = (processes?: readonly string[]) =>
     history.readMarks({ nowUs: now, knownUs: now - S }, processes && new Set(processes), [], EVERYTHING)
   await read()
@@ -435,13 +439,7 @@ test('a late start is never a run when the read that would show its end is cut',
     findMarks: async ({ fromUs, toUs }) =>
       !isLoaded ? [] : toUs < now ? starts : fromUs < now - 8 * HOUR ? newest : [],
   })
-  const history = createAccountHistory({
-    source: answers,
-    account: ACCOUNT,
-    judgedUs: now,
-    delayed: late,
-    nowUs: () => now,
-  })
+  const history = historyOf(answers, late)
   const read = async () => {
     now += 10 * S
     await history.readMarks({ nowUs: now, knownUs: now - S }, new Set(['job']), [], EVERYTHING)
@@ -462,13 +460,7 @@ test('a read that is cut marks what may be missing', async () => {
   const answers = sourceOf({
     findMarks: async ({ toUs, maxRows }) => (toUs < now - HOUR ? backlog.slice(0, maxRows) : []),
   })
-  const history = createAccountHistory({
-    source: answers,
-    account: ACCOUNT,
-    judgedUs: now,
-    delayed: late,
-    nowUs: () => now,
-  })
+  const history = historyOf(answers, late)
   late.marks.note('job', now - 9 * HOUR, now)
   late.marks.note('job', now - 2 * HOUR, now)
   backlog = Array.from({ length: 300_000 }, (_, i) => ({
