@@ -1,8 +1,11 @@
 // Accounts in accounts.sqlite of DATA_DIR, this node's own file: how it is opened.
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Logger } from '../log.ts'
+import { all } from '../state/database.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
+import { openPostgres } from '../state/postgres.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts.ts'
 import { normalizeEmail } from './credentials.ts'
@@ -57,4 +60,21 @@ export function findAccountId(path: string, emailOrId: string): string | undefin
   } finally {
     db.close()
   }
+}
+
+/**
+ * Accounts whose events may still be in the spools of `dir`, a DATA_DIR whose server does not run. In PostgreSQL, if
+ * it has the accounts. Rejects with Problem `store_unavailable` if that is away.
+ */
+export async function readRemovals(dir: string, databaseUrl: string | undefined): Promise<ReadonlySet<string>> {
+  const SELECT = 'SELECT account FROM removal'
+  const removals = new Set<string>()
+  for (const path of ['accounts.sqlite', 'known-keys.sqlite'].map((name) => join(dir, name)).filter(existsSync)) {
+    using db = new Database(path, { readonly: true })
+    for (const { account } of db.query<{ account: string }, []>(SELECT).all()) removals.add(account)
+  }
+  if (databaseUrl === undefined) return removals
+  const postgres = openPostgres(databaseUrl)
+  const rows = await postgres.read(() => all<{ account: string }>(SELECT)).finally(postgres.close)
+  return removals.union(new Set(rows.map(({ account }) => account)))
 }

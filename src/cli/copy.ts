@@ -170,19 +170,22 @@ function registerDrain(program: Program, io: Io): void {
     .option(...JSON_FLAG)
     .addHelpText('after', DRAIN_HELP)
     .action(async (dir: string, { json }: Json) => {
-      const [{ drainSpools }, { readConfig }] = await Promise.all([
+      const [{ drainSpools }, { readRemovals }, { readConfig }] = await Promise.all([
         import('../copy/drain-spools.ts'),
+        import('../account/open-accounts.ts'),
         import('../config.ts'),
       ])
       await withServerParts(io, async (parts) => {
         const read = readConfig(io.env)
         const config = { ...read, dataDir: resolve(io.env.DATA_DIR ? read.dataDir : dir) }
-        const summary = await drainSpools(resolve(dir), config, parts)
-        if (config.databaseUrl !== undefined) await forgetNodeOf(resolve(dir), config.databaseUrl)
-        const { delivered, expired, buried, damaged } = summary
+        const { databaseUrl } = config
+        const readDeleted = () => readRemovals(resolve(dir), databaseUrl)
+        const summary = await drainSpools(resolve(dir), config, parts, readDeleted)
+        if (databaseUrl !== undefined) await forgetNodeOf(resolve(dir), databaseUrl)
+        const { delivered, expired, buried, damaged, deleted } = summary
         if (json) io.stdout.write(`${safeJson(summary)}\n`)
         else {
-          const counts = `${expired} expired, ${buried} in the dead letters`
+          const counts = `${expired} expired, ${buried} in the dead letters${deleted > 0 ? `, ${deleted} of deleted accounts left out` : ''}`
           io.stdout.write(`The spools are empty: ${delivered} events delivered into ${placesOf(config)}, ${counts}.\n`)
         }
         if (buried + damaged > 0)

@@ -13,6 +13,7 @@ import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { openPostgresLeases } from '../state/postgres-leases.ts'
 import { FRESH_S, type Leases } from '../store/node-lease.ts'
 import { openStores } from '../store/open-stores.ts'
+import { type Sink, STORED } from '../store/sink.ts'
 import { CopyError, type CopyParts, embeddedIn } from './places.ts'
 import { createProgressLine } from './show-progress.ts'
 
@@ -23,6 +24,8 @@ export interface DrainSummary {
   readonly buried: number
   /** Records that could not be read from the disk. */
   readonly damaged: number
+  /** Of deleted accounts: not delivered. */
+  readonly deleted: number
 }
 
 /** Nothing is appended: the room for it does not matter. */
@@ -32,10 +35,16 @@ const GIVE_UP_US = 600_000_000
 const GIVE_BACK_WITHIN_MS = 1_500
 
 /**
- * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. Throws CopyError, or the signal's reason; what
+ * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. `readDeleted` returns the deleted accounts, once
+ * the files of `dir` are locked. Throws CopyError, or the signal's reason; what
  * was delivered until then stays delivered.
  */
-export async function drainSpools(dir: string, config: Config, parts: CopyParts): Promise<DrainSummary> {
+export async function drainSpools(
+  dir: string,
+  config: Config,
+  parts: CopyParts,
+  readDeleted: () => Promise<ReadonlySet<string>>,
+): Promise<DrainSummary> {
   const { clock, log } = parts
   if (!existsSync(join(dir, 'spool'))) throw new CopyError(`${dir} holds no spools: name the DATA_DIR of a node`)
   const closers: (() => unknown)[] = []
@@ -56,18 +65,17 @@ export async function drainSpools(dir: string, config: Config, parts: CopyParts)
     closers.push(() => deadLetters.close())
     const stores = await openStores({ ...config, embeddedPath: path, log })
     closers.push(() => stores.close())
-    const sum = { delivered: 0, expired: 0, buried: 0, damaged: 0 }
+    const deleted = await readDeleted()
+    const sum = { delivered: 0, expired: 0, buried: 0, damaged: 0, deleted: 0 }
     const lines: Lane[] = []
     for (const destination of DESTINATIONS) {
       const spool = await openSpool({ dir: join(dir, 'spool', destination), maxBytes: NO_LIMIT, minFreeBytes: 0, log })
       closers.push(() => spool.close())
-      lines.push({
-        destination,
-        spool,
-        shipper: shipperOf(destination, spool, stores.sinks[destination], deadLetters, parts, sum),
-      })
+      const sink = withoutAccounts(deleted, stores.sinks[destination], sum)
+      lines.push({ destination, spool, shipper: shipperOf(destination, spool, sink, deadLetters, parts, sum) })
     }
     await deliverAll(lines, parts, sum)
+    sum.delivered -= sum.deleted
     sum.damaged = lines.reduce((damaged, { spool }) => damaged + spool.stats().damaged, 0)
     const { databaseUrl: url } = config
     const shared = url ? [openPostgresLeases({ url, freshS: FRESH_S, isEmbedded: false, onSplit() {} })] : []
@@ -95,10 +103,21 @@ interface Lane {
   readonly shipper: Shipper
 }
 
+/** The shipper counts all of them as delivered. */
+const withoutAccounts = (deleted: ReadonlySet<string>, sink: Sink, sum: Sum): Sink => ({
+  ...sink,
+  async write(events) {
+    const kept = events.filter(({ account }) => !deleted.has(account))
+    const result = kept.length > 0 ? await sink.write(kept) : STORED
+    if (result.kind === 'stored') sum.deleted += events.length - kept.length
+    return result
+  },
+})
+
 function shipperOf(
   destination: Destination,
   spool: Spool,
-  sink: Parameters<typeof createShipper>[0]['sink'],
+  sink: Sink,
   deadLetters: DeadLetters,
   { clock, log }: CopyParts,
   sum: Sum,

@@ -4,18 +4,31 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { all, run } from '../../src/state/database.ts'
 import { openPostgres } from '../../src/state/postgres.ts'
+import { PASSWORD, signInAt } from '../support/caller.ts'
 import { engineMissing } from '../support/engine.ts'
 import { missing } from '../support/needs.ts'
 import { sharedPostgres } from '../support/postgres.ts'
-import { createStintProcess } from '../support/process.ts'
+import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { runStint } from './run-stint.ts'
 
 const AWAY = 'http://127.0.0.1:9'
 const EVENTS = 300
 
+/** Someone signs up and sends two events; `remove` deletes the account at a node. */
+async function signUpLeaver(node: StintProcess) {
+  const { account: id, post } = await node.signUp('leaver@example.com')
+  await post('/v1/start', { process: 'left' })
+  await post('/v1/exception', { process: 'left', exception: 'Error: left' })
+  return async ({ url }: StintProcess) => {
+    const session = await signInAt(url, 'leaver@example.com')
+    expect((await session.call('DELETE', '/api/account', { id, password: PASSWORD })).status).toBe(204)
+  }
+}
+
 describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => {
   const node = createStintProcess({
+    SIGNUP: 'open',
     CLICKHOUSE_URL: AWAY,
     INFLUX_URL: AWAY,
     INFLUX_TOKEN: 't',
@@ -25,18 +38,19 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
   const DATA_DIR = tempDir('drained')
   afterAll(() => node.close())
 
-  test('are delivered into the configured stores, once', async () => {
+  test('are delivered into the configured stores, once, but for deleted accounts', async () => {
     await node.start()
     const caller = await node.signUp('ada@example.com')
     for (let i = 0; i < EVENTS / 3; i++) {
       for (const path of ['/v1/start', '/v1/end']) await caller.post(path, { process: `job ${i}` })
       await caller.post('/v1/exception', { process: `job ${i}`, exception: 'Error: away' })
     }
+    await (await signUpLeaver(node))(node)
     const running = await runStint(['drain', node.dataDir], { DATA_DIR })
     expect(running).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('is in use by another Stint') })
     await node.kill()
     const env = { DATA_DIR }
-    const expected = { delivered: EVENTS, expired: 0, buried: 0, damaged: 0 }
+    const expected = { delivered: EVENTS, expired: 0, buried: 0, damaged: 0, deleted: 2 }
     const drained = await runStint(['drain', node.dataDir, '--json'], env)
     expect({ ...drained, stdout: JSON.parse(drained.stdout || 'null') }).toMatchObject({
       exitCode: 0,
@@ -72,7 +86,7 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
       expect(await nodes()).toEqual([{ node: 6 }])
       await postgres.close()
       const away = await runStint(['drain', dir], { DATA_DIR, DATABASE_URL: 'postgres://127.0.0.1:1/stint' })
-      expect([away.exitCode, away.stderr]).toEqual([1, expect.stringContaining('the spools are empty, but the node')])
+      expect([away.exitCode, away.stderr]).toEqual([1, expect.stringContaining('PostgreSQL cannot be used: ')])
     },
   )
 
@@ -80,16 +94,21 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
     'are delivered for accounts in PostgreSQL, which stay there',
     async () => {
       const DATABASE_URL = await (await sharedPostgres()).createDatabase()
-      await using lost = createStintProcess({ CLICKHOUSE_URL: AWAY, DATABASE_URL, NODE_ID: '9' })
+      await using lost = createStintProcess({ CLICKHOUSE_URL: AWAY, DATABASE_URL, NODE_ID: '9', SIGNUP: 'open' })
+      await using other = createStintProcess({ CLICKHOUSE_URL: AWAY, DATABASE_URL, NODE_ID: '8' })
       const target = tempDir('drained-postgres')
       await lost.start()
       const caller = await lost.signUp('grace@example.com')
       for (let i = 0; i < 20; i++) await caller.post('/v1/start', { process: `job ${i}` })
+      const deleteLeaver = await signUpLeaver(lost)
       await lost.kill()
+      await other.start()
+      await deleteLeaver(other)
+      await other.kill()
       const drained = await runStint(['drain', lost.dataDir, '--json'], { DATA_DIR: target, DATABASE_URL })
       expect({ ...drained, stdout: JSON.parse(drained.stdout || 'null') }).toMatchObject({
         exitCode: 0,
-        stdout: { delivered: 20, expired: 0, buried: 0, damaged: 0 },
+        stdout: { delivered: 20, expired: 0, buried: 0, damaged: 0, deleted: 2 },
       })
       await using successor = createStintProcess({ DATABASE_URL, NODE_ID: '9' }, { dataDir: target }) // its lease was given back
       await successor.start()
