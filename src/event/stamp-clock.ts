@@ -4,8 +4,9 @@
 //   2. the difference of two stamps of a turn is the time that passed: the clock runs at the monotonic rate from its
 //      anchor, and is moved only forward, when the wall clock is more than 100 ms ahead of it.
 // A wall clock that was far ahead for a moment must not be followed forever. So there are two turns, told apart by a
-// digit of the stamp: when the stamps lead the wall clock by more than a minute and the other turn's floor is behind
-// the wall clock, the clock continues in that turn from the wall clock. Otherwise it stays ahead. A run that is open
+// digit of the stamp: when the stamps lead the wall clock by more than a minute, the clock continues in the other turn
+// from the wall clock, if that turn leads it by at most a minute. Otherwise it stays ahead. A wall clock that is far
+// ahead again is followed in the turn that was there before, so the other one still can return. A run that is open
 // across the return shows as abandoned, plus an end without a start.
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
@@ -48,11 +49,12 @@ export function createStampClock(clock: Clock, nodeId: number, floors: Floors): 
     const us = passedUs()
     const wallUs = clock.wallUs()
     // a pause between both readings looks like a lag, too
-    if (wallUs - us > MAX_LAG_US) return wallUs - passedUs() > MAX_LAG_US ? anchor(wallUs) : passedUs()
+    const lagUs = wallUs - us > MAX_LAG_US ? wallUs - passedUs() : 0
     const other = turn === 0 ? 1 : 0
-    if (us - wallUs <= MAX_LEAD_US || newest[other] >= wallUs) return us
-    turn = other
-    return anchor(wallUs)
+    const isNearer = lagUs > MAX_LEAD_US ? newest[other] > newest[turn] : us - wallUs > MAX_LEAD_US
+    if (isNearer && newest[other] - wallUs <= MAX_LEAD_US) turn = other
+    else if (lagUs <= MAX_LAG_US) return lagUs === 0 ? us : passedUs()
+    return anchor(Math.max(wallUs, newest[turn]))
   }
 
   return {

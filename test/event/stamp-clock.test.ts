@@ -184,16 +184,39 @@ describe('a wall clock that was far ahead', () => {
   test('is followed when both turns are ahead: stamps stay unique', () => {
     const { clock, stamps, ahead } = aheadForFiveSeconds()
     stamps.next()
-    clock.step(2 * HOUR_US)
+    clock.step(HOUR_US / 2)
     const second = stamps.next()
     expect(turnOf(second)).toBe(1)
-    clock.step(-2 * HOUR_US)
+    clock.step(-HOUR_US / 2)
     expect(stamps.next().us).toBeGreaterThan(second.us)
-    expect(stamps.leadUs()).toBeGreaterThan(HOUR_US)
+    expect(stamps.leadUs()).toBeGreaterThan(HOUR_US / 2)
     clock.pass(HOUR_US) // the floor of the first turn is passed
     const third = stamps.next()
     expect([third.us, turnOf(third)]).toEqual([clock.wallUs(), 0])
     expect(third.us).toBeGreaterThan(ahead.us)
+  })
+
+  test('and comes back to that time, as often as it likes, leaves a lead of at most a minute', () => {
+    const JUMPS = fc.array(fc.record({ us: fc.nat(30 * SECOND_US), restarts: fc.boolean() }), { maxLength: 20 })
+    fc.assert(
+      fc.property(JUMPS, fc.integer({ min: HOUR_US, max: 31 * 24 * HOUR_US }), fc.boolean(), (jumps, far, isExact) => {
+        const clock = createStepClock()
+        const floors: [number, number] = [0, 0]
+        let stamps = createStampClock(clock, 0, floors)
+        let passed = 0
+        for (const [i, { us, restarts }] of jumps.entries()) {
+          const stamp = stamps.next()
+          expect(stamp.us).toBeGreaterThan(floors[turnOf(stamp)])
+          expect(stamp.us - clock.wallUs()).toBeWithin(-100_000, MINUTE_US + 1000)
+          floors[turnOf(stamp)] = stamp.us
+          const setBackUs = isExact && passed + us < MINUTE_US ? us : 0 // to the same minute again
+          clock.pass(us)
+          passed += setBackUs
+          clock.step((i % 2 === 0 ? far : -far) - setBackUs)
+          if (restarts) stamps = createStampClock(clock, 0, floors)
+        }
+      }),
+    )
   })
 })
 
