@@ -5,6 +5,7 @@
 import { channelKind } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
 import { CONDITIONS } from '../wire/conditions.ts'
+import { DEFAULT_GRACE } from '../wire/defaults.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
@@ -112,7 +113,7 @@ const optionalMembers = (kind: CreateChannel['kind']) =>
 function isOtherWatch(known: Watch, wanted: CreateWatch | Watch): boolean {
   const full = {
     ...wanted,
-    late: wanted.late && { ...wanted.late, grace: wanted.late.grace ?? '5m' },
+    late: wanted.late && { ...wanted.late, grace: wanted.late.grace ?? DEFAULT_GRACE },
     failed: wanted.failed && { after: wanted.failed.after ?? 1, exceptions: wanted.failed.exceptions ?? false },
   }
   return Object.entries(full).some(([member, value]) => !Bun.deepEquals(known[member as keyof Watch], value))

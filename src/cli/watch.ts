@@ -1,5 +1,6 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
 import { CONDITION_TABLE } from '../wire/conditions.ts'
+import { DEFAULT_GRACE } from '../wire/defaults.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
@@ -52,7 +53,7 @@ export function register(program: Program, io: Io): void {
     .option('--every <span>', 'late: a start is due this long after the last one, such as 1h')
     .option('--cron <expression>', 'late: a start is due at these moments, such as "0 3 * * *"')
     .option('--tz <zone>', 'time zone of --cron; default UTC')
-    .option('--grace <span>', 'how late a start may be; default 5m')
+    .option('--grace <span>', `how late a start may be; default ${DEFAULT_GRACE}`)
     .option('--long <span>', 'a run may take no longer')
     .option('--failed <n>', 'after n failed runs in a row', parseCount)
     .option('--exceptions', 'an exception counts as a failure, too')

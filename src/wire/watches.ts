@@ -1,5 +1,6 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
+import { DEFAULT_GRACE } from './defaults.ts'
 import { exampleOf } from './example.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, GivenName, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
@@ -31,7 +32,7 @@ export const Late = closed({
       examples: ['Europe/Berlin'],
     }),
   ),
-  grace: Type.Optional(Span('How late a start may be. 5m when absent.', '10m')),
+  grace: Type.Optional(Span(`How late a start may be. ${DEFAULT_GRACE} when absent.`, '10m')),
 })
 
 const Failed = closed({

@@ -193,6 +193,26 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     expect(await page.getByRole('button', { name: /^Enable/ }).count()).toBe(0)
   })
 
+  test('a new watch reports no failure a second time, and has the grace of the API', async () => {
+    const { cookie } = await console.signUp('twice@example.com')
+    const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const headers = { 'content-type': 'application/json', cookie: `stint_session=${cookie}` }
+    const body = JSON.stringify({ name: 'Every failure', process: '*', failed: {}, channels: [] })
+    const [open, fails] = [page.getByRole('button', { name: 'Create watch' }).first(), page.getByLabel('a run fails')]
+    await go('watches')
+    await open.click()
+    expect(await fails.isChecked()).toBe(true)
+    await page.getByLabel('a start is late').check()
+    expect(await page.getByLabel('Grace').inputValue()).toBe('5m')
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await fetch(`${console.stint.url}/api/watches`, { method: 'POST', headers, body })
+    await page.reload()
+    await page.getByText('Every failure').waitFor()
+    await open.click()
+    expect(await fails.isChecked()).toBe(false)
+    await page.getByText('a run fails (Every failure reports that)').waitFor()
+  })
+
   test('the link of a notification shows its watch', async () => {
     const { cookie } = await console.signUp('link@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 500 } }, cookie)
@@ -276,7 +296,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
       name: 'all of it',
       process: 'queue',
       meta: 'eu',
-      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
+      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '5m' },
       long: '30m',
       failed: { after: 2, exceptions: true },
       slow: 2.5,

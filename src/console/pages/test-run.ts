@@ -11,6 +11,7 @@ import { createPoll } from '../kit/poll.ts'
 import { createAttempt } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { askForChannel } from './channel-form.ts'
+import { reportsFailures } from './watch-form.ts'
 
 const PROCESS = 'first steps'
 const EVERY_MS = 2_000
@@ -154,7 +155,6 @@ export function createTestRun(app: App, secret: () => string | undefined) {
 }
 
 const isOurs = ({ name, process }: Watch): boolean => name === 'Every failure' && process === '*'
-const covers = ({ process, failed, state }: Watch): boolean =>
-  (process === '*' || process === PROCESS) && failed !== null && state !== 'paused'
+const covers = (watch: Watch): boolean => reportsFailures(watch, PROCESS)
 
 const isUsed = (state: Channel['state']): boolean => state !== 'pending' && state !== 'disabled'

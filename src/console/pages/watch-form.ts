@@ -1,6 +1,7 @@
 // The dialog that creates or edits a watch. Fields have the names of the request's members, so that the server's errors
 // match them.
 import type { Channel } from '../../wire/channels.ts'
+import { DEFAULT_GRACE } from '../../wire/defaults.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
 import { ApiError } from '../kit/api.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
@@ -27,10 +28,19 @@ export interface WatchDraft extends Partial<Watch> {
   readonly process: string
 }
 
+export interface Known {
+  readonly channels: readonly Channel[]
+  readonly watches: readonly Watch[]
+}
+
 let forms = 0
 
-/** Edits the watch with the draft's id; creates one without an id. */
-export function askForWatch(app: App, channels: readonly Channel[], draft: WatchDraft, done: () => void): void {
+/** Whether the watch reports failed runs of the process, of every process if that is empty. */
+export const reportsFailures = ({ process, meta, failed, state }: Watch, of: string): boolean =>
+  (process === '*' || process === of) && meta === null && failed !== null && state !== 'paused'
+
+/** Edits the watch with the draft's id; creates one without an id, which reports no failure a second time. */
+export function askForWatch(app: App, { channels, watches }: Known, draft: WatchDraft, done: () => void): void {
   const isNew = draft.id === undefined
   const list = h('datalist', { id: `processes-${++forms}` })
   const name = createField('name', 'Name', { required: true, maxlength: 100, value: draft.name ?? draft.process })
@@ -50,7 +60,7 @@ export function askForWatch(app: App, channels: readonly Channel[], draft: Watch
     { placeholder: '24h', value: draft.remind ?? '' },
     'Repeats the notification while an alert fires. Leave empty for no reminders.',
   )
-  const conditions = createConditions(draft, isNew)
+  const conditions = createConditions(draft, isNew ? watches : undefined)
   const boxes = channels.map(({ id, name: given, state }) => {
     const label = state === 'pending' || state === 'disabled' ? `${given} (${state})` : given
     const isChosen = draft.channels?.includes(id) ?? true
@@ -150,7 +160,8 @@ interface ConditionFields {
   read(): Conditions
 }
 
-function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
+/** `others`: for a new watch, those that are there. */
+function createConditions(draft: WatchDraft, others: readonly Watch[] | undefined): ConditionFields {
   const { late, long, failed, metric, slow } = draft
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   const kinds = { every: 'at an interval', cron: 'by a cron schedule' }
@@ -167,7 +178,7 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     'Five fields, or six with seconds first.',
   )
   const tz = createField('late/tz', 'Time zone', { maxlength: 100, value: late?.tz ?? (late?.cron ? 'UTC' : zone) })
-  const grace = createField('late/grace', 'Grace', { required: true, value: late?.grace ?? '10m' })
+  const grace = createField('late/grace', 'Grace', { required: true, value: late?.grace ?? DEFAULT_GRACE })
   const showKind = () => {
     const isCron = kind.input.value === 'cron'
     offerFields(!isCron, every)
@@ -184,7 +195,11 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
     required: true,
     value: failed?.after ?? 1,
   })
-  const exceptions = h('input', { type: 'checkbox', name: 'failed/exceptions', checked: failed?.exceptions ?? isNew })
+  const exceptions = h('input', {
+    type: 'checkbox',
+    name: 'failed/exceptions',
+    checked: failed?.exceptions ?? others !== undefined,
+  })
   const times = createField('slow', 'Times the usual duration', {
     type: 'number',
     min: 1,
@@ -209,13 +224,15 @@ function createConditions(draft: WatchDraft, isNew: boolean): ConditionFields {
   })
   const lasting = createField('metric/for', 'For at least', { placeholder: 'at once', value: metric?.for ?? '' })
 
+  const reporter = others?.find((watch) => reportsFailures(watch, draft.process))
   const groups = [
     createGroup('a start is late', late != null, [kind, every, cron, tz, grace].map(elementOf)),
     createGroup('a run takes too long', long != null, [elementOf(longest)]),
-    createGroup('a run fails', isNew || failed != null, [
-      elementOf(after),
-      h('label.check', exceptions, ' Exceptions count as failures'),
-    ]),
+    createGroup(
+      `a run fails${reporter ? ` (${reporter.name} reports that)` : ''}`,
+      others ? !reporter : failed != null,
+      [elementOf(after), h('label.check', exceptions, ' Exceptions count as failures')],
+    ),
     createGroup('a run is slower than usual', slow != null, [elementOf(times)]),
     createGroup(
       'a metric crosses a threshold',

@@ -15,7 +15,7 @@ import { formatRoute } from '../kit/route.ts'
 import { createAlertTable, unjudgedList } from './alert-table.ts'
 import { addressOf, askForChannel } from './channel-form.ts'
 import { maintenanceNotice } from './maintenance-page.ts'
-import { askForWatch, askHowLongToPause, isForGood } from './watch-form.ts'
+import { askForWatch, askHowLongToPause, isForGood, type Known } from './watch-form.ts'
 
 const EVERY_MS = 10_000
 const ALERTS_SHOWN = 50
@@ -32,7 +32,7 @@ export function openWatchesPage(app: App): Page {
   const { api } = app
   const mayChange = app.may('member')
   const region = createRegion()
-  let channels: readonly Channel[] = []
+  let known: Known = { channels: [], watches: [] }
   let prefill: string | undefined
   /** The watch that a notification links to, until its row has been shown. */
   let linked: string | undefined
@@ -61,7 +61,7 @@ export function openWatchesPage(app: App): Page {
       { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch) },
       { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
       actionColumn(mayChange, (watch) => [
-        rowAction('Edit', watch.name, () => askForWatch(app, channels, watch, () => poll.now())),
+        rowAction('Edit', watch.name, () => askForWatch(app, known, watch, () => poll.now())),
         watch.state === 'paused'
           ? rowAction('Resume', watch.name, () => resume(watch))
           : rowAction('Pause', watch.name, () => askHowLongToPause(app, watch, () => poll.now())),
@@ -99,17 +99,17 @@ export function openWatchesPage(app: App): Page {
   const poll = createPoll({
     everyMs: () => EVERY_MS,
     ask: async (signal): Promise<Answers> => {
-      const [watches, known, alerts, planned] = await Promise.all([
+      const [watches, channels, alerts, planned] = await Promise.all([
         api.get<Watches>('api/watches', {}, signal),
         api.get<Channels>('api/channels', {}, signal),
         api.get<AlertPage>('api/alerts', { limit: ALERTS_SHOWN }, signal),
         api.get<Maintenances>('api/maintenance', {}, signal),
       ])
       const { maintenance } = planned
-      return { ...watches, ...known, ...alerts, maintenance }
+      return { ...watches, ...channels, ...alerts, maintenance }
     },
-    show({ watches, alerts, unjudged, maintenance, ...answer }) {
-      channels = answer.channels
+    show({ watches, channels, alerts, unjudged, maintenance }) {
+      known = { channels, watches }
       alertsTable.show(alerts.toSorted((a, b) => Number(b.state === 'firing') - Number(a.state === 'firing')))
       watchesTable.show(watches)
       channelsTable.show(channels)
@@ -141,7 +141,7 @@ export function openWatchesPage(app: App): Page {
 
   const ask = createAsk(app, () => poll.now())
   const ago = (at: string): Child => agoElement(at, app.nowMs())
-  const channelName = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
+  const channelName = (id: string) => known.channels.find((channel) => channel.id === id)?.name ?? id
 
   const enable = (id: string, done: string) => act('PATCH', `api/channels/${id}`, done, { enabled: true })
   const resume = ({ id }: Watch) => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
@@ -169,7 +169,7 @@ export function openWatchesPage(app: App): Page {
     })
   }
 
-  const createWatch = (process = '') => askForWatch(app, channels, { process }, () => poll.now())
+  const createWatch = (process = '') => askForWatch(app, known, { process }, () => poll.now())
   const createChannel = () => askForChannel(app, () => poll.now())
 
   region.loading()

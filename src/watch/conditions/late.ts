@@ -1,4 +1,5 @@
 // `late`: a start did not come by its due time plus the grace.
+import { DEFAULT_GRACE } from '../../wire/defaults.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { Series } from '../evaluate/memory.ts'
 import { createSchedule } from '../rules/cron.ts'
@@ -11,7 +12,6 @@ import { formatSpan, minute, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['late']>
 
-const DEFAULT_GRACE = '5m'
 /** With a pattern only processes that were seen within this time are late. */
 const SEEN_WITHIN_US = 30 * 86_400e6
 
