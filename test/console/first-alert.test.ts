@@ -55,6 +55,8 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
     expect(clicks).toBe(7)
     expect(await findBarriers(page)).toEqual([])
 
+    await page.getByRole('link', { name: 'Watches', exact: true }).click()
+    await page.goBack()
     await press('Send a completed run')
     await page.getByText('Resolved: first steps completed').waitFor()
     await page.getByText('Notification delivered to phone: 204').waitFor()

@@ -216,6 +216,8 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText('1 exception in 1 group').waitFor()
     await page.getByRole('button', { name: /^Resolve / }).click()
     await page.getByText('1 resolved and 1 ignored groups are not shown.').waitFor()
+    await visit.go('home')
+    await page.getByRole('link', { name: '0 unresolved exceptions' }).click()
     await page.getByRole('link', { name: 'Show all' }).click()
     await page.getByText('7 exceptions in 2 groups').waitFor()
     expect(await page.locator('.badge').allTextContents()).toEqual(expect.arrayContaining(['resolved', 'ignored']))

@@ -77,11 +77,12 @@ export function openHomePage(app: App): Page {
     async ask(signal) {
       dayAskedMs = nowMs()
       counted = held ?? latest
-      const [{ rows }, { groups, next }] = await Promise.all([
+      const [{ rows }, { groups, next, hidden }] = await Promise.all([
         api.get<Summary>('api/timings/summary', { from: DAY }, signal),
         api.get<ExceptionGroups>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
       ])
-      return { totals: rows, groups, hasMoreGroups: next !== null }
+      const hiddenGroups = (hidden?.resolved ?? 0) + (hidden?.ignored ?? 0)
+      return { totals: rows, groups, hasMoreGroups: next !== null, hiddenGroups }
     },
     show(answer) {
       if (day === undefined) weekPoll.now() // the sentence does not wait behind the longest question
@@ -160,12 +161,15 @@ export function openHomePage(app: App): Page {
     const links = [
       link('runs', { state: 'failed' }, `${plural(failed, 'run')} failed`, failed > 0),
       ...(unfinished > 0 ? [link('runs', { state: 'abandoned' }, `${formatCount(unfinished)} never finished`)] : []),
-      ...(exceptions > 0
-        ? [link('exceptions', {}, `${day.hasMoreGroups ? 'at least ' : ''}${plural(exceptions, 'exception')}`)]
+      ...(exceptions + day.hiddenGroups > 0
+        ? [link('exceptions', {}, countText(exceptions, day), exceptions > 0)]
         : []),
     ]
     fill(dayLine, h('span.muted', 'Last 24 hours:'), ...links)
   }
+
+  const countText = (exceptions: number, { hasMoreGroups, hiddenGroups }: DayFigures): string =>
+    `${hasMoreGroups ? 'at least ' : ''}${plural(exceptions, hiddenGroups > 0 ? 'unresolved exception' : 'exception')}`
 
   /** Alerts and channels can fail before anything was sent. */
   function showNone(): void {

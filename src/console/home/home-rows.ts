@@ -33,6 +33,8 @@ export interface DayFigures {
   readonly groups: readonly ExceptionGroup[]
   /** More groups exist, so exception counts are lower bounds. */
   readonly hasMoreGroups: boolean
+  /** Resolved and ignored groups, which are not counted. */
+  readonly hiddenGroups: number
 }
 
 export function toRows(

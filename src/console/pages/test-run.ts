@@ -100,7 +100,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
   }
 
   function show(answer: Found): void {
-    const { channels, watches } = answer
+    const { channels, watches, alerts } = answer
     const using = watches.filter(covers)
     const names = channels.map(({ name, state }) => (isUsed(state) ? name : `${name} (${state})`))
     const channelText =
@@ -112,7 +112,7 @@ export function createTestRun(app: App, secret: () => string | undefined) {
       note(channelText, watchText),
       isPending && note('Open the link in the e-mail to confirm the address.'),
     )
-    recover.hidden = sent === undefined || !sent.hasFailed
+    recover.hidden = !(sent?.hasFailed ?? alerts.some((it) => it.process === PROCESS && it.state === 'firing'))
     if (sent !== undefined) fill(outcome, ...progressOf(sent, answer).map((line) => h('li', ...line)))
   }
 
