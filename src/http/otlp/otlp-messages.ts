@@ -1,4 +1,5 @@
 // The messages of OTLP 1.x, as far as Stint reads them: field numbers of opentelemetry-proto, names of its JSON form.
+import { isUtf8 } from 'node:buffer'
 import { isObject } from '../../event/fields.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Fault } from '../../problem.ts'
@@ -15,6 +16,7 @@ const ANY_VALUE: Message = {
   4: { name: 'doubleValue', as: 'double' },
   5: { name: 'arrayValue', as: () => ({ 1: { name: 'values', as: anyValue, many } }) },
   6: { name: 'kvlistValue', as: () => ({ 1: { name: 'values', as: keyValue, many } }) },
+  7: { name: 'bytesValue', as: 'base64' },
 }
 const KEY_VALUE: Message = { 1: { name: 'key', as: 'text' }, 2: { name: 'value', as: anyValue } }
 const RESOURCE: Message = { 1: { name: 'attributes', as: keyValue, many } }
@@ -57,6 +59,7 @@ const LOG_RECORD: Message = {
   6: { name: 'attributes', as: keyValue, many },
   10: { name: 'spanId', as: 'hex' },
   11: { name: 'observedTimeUnixNano', as: 'fixed64' },
+  12: { name: 'eventName', as: 'text' },
 }
 
 const NUMBERS: Message = {
@@ -158,6 +161,7 @@ function plainOf(any: Json, room: { values: number }, depth = 0): unknown {
   if (whole !== undefined) return Number.isSafeInteger(Number(whole)) ? Number(whole) : String(whole)
   const scalar = any.stringValue ?? any.boolValue ?? any.doubleValue
   if (['string', 'boolean', 'number'].includes(typeof scalar)) return scalar
+  if (typeof any.bytesValue === 'string') return textOfBytes(any.bytesValue)
   const nesting = any.arrayValue ?? any.kvlistValue
   if (!isObject(nesting)) return undefined
   if (depth === MAX_DEPTH) return '…'
@@ -168,6 +172,12 @@ function plainOf(any: Json, room: { values: number }, depth = 0): unknown {
     nested.push([key, plainOf(object(value), room, depth + 1) ?? null])
   }
   return any.arrayValue ? nested.map(([, value]) => value) : Object.fromEntries(nested)
+}
+
+/** Bytes that are no text stay in base64, as OpenTelemetry represents them outside of OTLP. */
+function textOfBytes(base64: string): string {
+  const bytes = Buffer.from(base64, 'base64')
+  return isUtf8(bytes) ? bytes.toString() : base64
 }
 
 /** Names, metas and texts hold whole code points. */

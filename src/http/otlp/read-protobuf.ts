@@ -1,11 +1,11 @@
-// Protobuf for OTLP: a message becomes the object of its JSON form (64-bit numbers as decimal text, ids in hex).
+// Protobuf for OTLP: a message becomes the object of its JSON form (64-bit numbers as decimal text, ids in hex, bytes in base64).
 // Unknown fields are skipped. OpenTelemetry's own packages write requests and read answers, but cannot read requests.
 
 export type Message = { readonly [field: number]: Field }
 
 interface Field {
   readonly name: string
-  readonly as: 'text' | 'hex' | 'fixed64' | 'sfixed64' | 'int' | 'double' | 'bool' | (() => Message)
+  readonly as: 'text' | 'hex' | 'base64' | 'fixed64' | 'sfixed64' | 'int' | 'double' | 'bool' | (() => Message)
   readonly many?: true
 }
 
@@ -83,7 +83,7 @@ function* readMessage(
     if (wire === FIXED64 && as === 'fixed64') return view.getBigUint64(take(8), true).toString()
     if (wire === FIXED64 && as === 'sfixed64') return view.getBigInt64(take(8), true).toString()
     if (wire === FIXED64 && as === 'double') return view.getFloat64(take(8), true)
-    if (wire === CHUNK && as === 'hex') return Buffer.from(chunk()).toString('hex')
+    if (wire === CHUNK && (as === 'hex' || as === 'base64')) return Buffer.from(chunk()).toString(as)
     if (wire === CHUNK && as === 'text') return decode(chunk())
     return skip(wire)
   }

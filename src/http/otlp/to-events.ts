@@ -108,9 +108,9 @@ export function* logsToEvents(request: Json): Generator<Translated> {
       yield SKIPPED
       continue
     }
-    const said = raised ?? anyText(object(item.body))
-    if (said.trim() === '') {
-      yield { bodies: [], items: 1, fault: 'a log record needs a text: a body or exception.message' }
+    const said = [raised, anyText(object(item.body)), text(item.eventName)].find((it) => it?.trim())
+    if (said === undefined) {
+      yield { bodies: [], items: 1, fault: 'a log record needs a text: a body, exception.message or an event name' }
       continue
     }
     const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)

@@ -270,6 +270,21 @@ describe('what other encoders write', () => {
     expect(anyText(any(Array(20_000).fill([])) as Json)).toBe(JSON.stringify(Array(7_500).fill([])))
   })
 
+  test('an error without a readable body has the name of its event, or its bytes', async () => {
+    const base64 = (bytes: string) => ({ bytesValue: Buffer.from(bytes, 'latin1').toString('base64') })
+    const records = [{ eventName: 'payment.failed' }, { body: base64('disk full') }, { body: base64('\xff\x00') }]
+    const record = (rest: object) => ({ timeUnixNano: ns(nowUs()), severityNumber: 17, ...rest })
+    const answer = await app.post('/otlp/v1/logs', logs({ 'service.name': 'bytes' }, ...records.map(record)))
+    expect(answer.json).toEqual({})
+    expect((await exceptionsOf('bytes')).sort()).toEqual(['/wA=', 'disk full', 'payment.failed'])
+    const at = (field: number, ...bytes: number[]) => [field * 8 + 2, bytes.length, ...bytes]
+    const [severity, bytes, name] = [[16, 17], at(5, ...at(7, 104, 105)), at(12, 98, 121, 101)]
+    const both = [...at(2, ...severity, ...bytes), ...at(2, ...severity, ...name)]
+    const type = { 'content-type': 'application/x-protobuf' }
+    await app.post('/otlp/v1/logs', Buffer.from(at(1, ...at(2, ...both))), type)
+    expect((await exceptionsOf('unknown_service')).filter((text) => text === 'hi' || text === 'bye')).toHaveLength(2)
+  })
+
   test.each([
     ['no body', {}],
     ['a blank body', { body: any(' ') }],
@@ -278,7 +293,7 @@ describe('what other encoders write', () => {
     const { json } = await app.post('/otlp/v1/logs', logs({ 'service.name': name }, record))
     expect(json.partialSuccess).toEqual({
       rejectedLogRecords: '1',
-      errorMessage: 'a log record needs a text: a body or exception.message',
+      errorMessage: 'a log record needs a text: a body, exception.message or an event name',
     })
     expect(await eventsOf(name)).toEqual([])
   })
