@@ -14,12 +14,10 @@ export function register(program: Program, io: Io): void {
 
   addList(node, io, {
     about: 'list nodes with the time since their last heartbeat',
-    ask: () => withNodes(io, ({ list }) => list()),
+    ask: () => withNodes(io, async ({ list }) => ({ nodes: Array.from(await list(), toAnswer) })),
     heads: ['NODE', 'STATE', 'LAST HEARTBEAT'],
-    rows: (nodes) =>
-      nodes.map(({ node, ageUs, isSilent }) => {
-        return [`${node}`, isSilent ? 'silent' : 'alive', `${Math.round(ageUs / 1e6)} s ago`]
-      }),
+    rows: ({ nodes }) =>
+      nodes.map(({ node, state, age_ms }) => [`${node}`, state, `${Math.round(age_ms / 1e3)} s ago`]),
     empty: 'No nodes.',
   }).addHelpText('after', HELP)
 
@@ -35,6 +33,12 @@ export function register(program: Program, io: Io): void {
       io.stderr.write(`Node ${id} is forgotten.\n`)
     })
 }
+
+const toAnswer = ({ node, ageUs, isSilent }: Awaited<ReturnType<Nodes['list']>>[number]) => ({
+  node,
+  state: isSilent ? 'silent' : 'alive',
+  age_ms: Math.round(ageUs / 1e3),
+})
 
 type Nodes = ReturnType<typeof import('../watch/nodes/manage-nodes.ts')['createManageNodes']>
 
