@@ -54,6 +54,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   /** Absent without a provider of identities. */
   readonly oidc?: OidcDeps
   nowNs(): bigint
+  monotonicUs(): number
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }
@@ -103,7 +104,7 @@ export function createApp(deps: AppDeps) {
   }
   const authorize = createAuthorize(asking)
   const nameOf = createNameOf(deps.accounts.accounts.keys)
-  const shared = createSharedAnswers(() => nowUs() / 1000)
+  const shared = createSharedAnswers(() => deps.monotonicUs() / 1000)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)

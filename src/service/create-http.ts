@@ -101,6 +101,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     console: createConsole(keyHeader),
     consolePolicy: CONSOLE_POLICY,
+    monotonicUs: clock.monotonicUs,
     nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
     unready: () => (isStopping() ? new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }) : unready(rooms)),
     renderMetrics: () => renderMetrics(rooms),

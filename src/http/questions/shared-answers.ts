@@ -47,6 +47,7 @@ export interface SharedAnswers {
   forget(account: string): void
 }
 
+/** `nowMs`: a monotonic clock, or one that is set back would make old answers fresh. */
 export function createSharedAnswers(nowMs: () => number): SharedAnswers {
   const held = new Map<string, Held<unknown>>()
 

@@ -147,3 +147,12 @@ test.each([
   const { status, json } = await app.fetch(`/api/exceptions/groups?${query}`, { key: app.keys.reader })
   expect([status, json.errors[0].pointer]).toEqual([422, pointer])
 })
+
+test('a clock that is set back makes no shared answer fresh', async () => {
+  const count = async () => (await list('status=all', 'viewer', { 'cache-control': 'max-age=2' })).length
+  expect(await count()).toBe(2)
+  app.clock.step(-70_000_000)
+  app.clock.pass(11_000_000)
+  stored.push({ ...stored[0]!, process: 'another' })
+  expect(await count()).toBe(3)
+})
