@@ -45,6 +45,8 @@ export function createLiveness(options: LivenessOptions) {
   let wasRefusing = false
   /** Monotonic: when this process started, and when its sign of life was last stored. */
   let [bornUs, savedUs] = [0, 0]
+  /** One write at a time: PostgreSQL may be slow. */
+  let saving: Promise<void> | undefined
   let timer: Timer | undefined
 
   /** Stretches are stored in whole µs. */
@@ -103,10 +105,14 @@ export function createLiveness(options: LivenessOptions) {
     wasRefusing = false
     endBlind(aliveUs, sinceUs)
     aliveUs = nowUs()
-    if (!isLast && isSaved()) return
+    if (!isLast && (saving !== undefined || isSaved())) return
+    if (saving !== undefined) await saving.catch(() => {}) // reported where it began
     savedUs = monotonicUs()
     const [blind, back] = [unsaved, unsavedRewinds]
-    await store.noteAlive({ aliveUs, blind, rewinds: back })
+    saving = store.noteAlive({ aliveUs, blind, rewinds: back }).finally(() => {
+      saving = undefined
+    })
+    await saving
     unsaved = unsaved.filter((it) => !blind.includes(it))
     unsavedRewinds = unsavedRewinds.filter((it) => !back.includes(it))
   }

@@ -112,3 +112,34 @@ test('a clock that is corrected a little every few minutes hides no dead job', a
   await liveness.stop()
   await store.close()
 })
+
+test('signs of life are stored one at a time, the last one at the end', async () => {
+  const store = openStore(inMemoryDir())
+  let [wall, monotonic, writing, most] = [BORN, 0, 0, 0]
+  let slow = Promise.resolve()
+  const noteAlive: typeof store.noteAlive = async (sign) => {
+    most = Math.max(most, ++writing)
+    await slow
+    await store.noteAlive(sign)
+    writing--
+  }
+  const clocks = { nowUs: () => wall, monotonicUs: () => monotonic }
+  const liveness = createLiveness({ ...clocks, store: { ...store, noteAlive }, log: silent, accepts: () => true })
+  await liveness.start()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  slow = promise
+  const pass = () => {
+    wall += 11 * S
+    monotonic += 11 * S
+  }
+  const steps = [1, 2].map(() => {
+    pass()
+    return liveness.step()
+  })
+  pass()
+  steps.push(liveness.stop())
+  resolve()
+  await Promise.all(steps)
+  expect([most, writing, (await store.alive()).aliveUs]).toEqual([1, 0, wall])
+  await store.close()
+})
