@@ -1,5 +1,5 @@
-// What the demo plays: a believable day of a small company's jobs and a sample of the week before it, as events with
-// their own times. The same seed, the same week.
+// What the demo plays: a believable day of a small company's jobs and the week before it, as events with their own
+// times. The same seed, the same week.
 
 /** One event as POST /v1/batch takes it. */
 export interface DemoEvent {
@@ -18,6 +18,8 @@ interface Job {
   readonly process: string
   readonly metas: readonly (string | undefined)[]
   readonly everyS: number
+  /** The local hour of the first meta, the next ones follow; absent: any. */
+  readonly hour?: number
   /** Typical length; the tail of long runs follows from it. */
   readonly lengthS: number
   /** … in the week before; absent: the same. */
@@ -34,14 +36,16 @@ interface Job {
 
 const DAY_S = 86_400
 const WEEK_S = 7 * DAY_S
-/** In the week before, one run in so many is played of jobs that run more than once an hour. */
-const FORMER_EVERY = 8
+/** A start is late by up to so much of the interval. */
+const SPREAD = 0.3
+const BETWEEN_METAS_MIN = 40
 
 const JOBS: readonly Job[] = [
   {
     process: 'nightly import',
     metas: ['region eu', 'region us', 'region apac'],
-    everyS: 6 * 3600,
+    everyS: DAY_S,
+    hour: 2,
     lengthS: 1500,
     overlaps: false,
     fails: 0.1,
@@ -158,15 +162,22 @@ export function playDays(endMs: number, seed = 7): DemoEvent[] {
   const events: DemoEvent[] = []
   const dayMs = endMs - DAY_S * 1000
   for (const job of JOBS)
-    for (const meta of job.metas)
-      for (let startMs = dayMs - WEEK_S * 1000 + random() * job.everyS * 1000; startMs < endMs; ) {
-        const isFormer = startMs < dayMs
-        const lengthS = drawLengthS(random, (isFormer ? job.formerLengthS : undefined) ?? job.lengthS)
-        pushRun(events, job, meta, startMs, lengthS, random)
-        const gapS = job.everyS * (0.85 + 0.3 * random()) * (isFormer && job.everyS < 3600 ? FORMER_EVERY : 1)
-        startMs += Math.max(gapS, job.overlaps ? 0 : lengthS + 5) * 1000
+    for (const [i, meta] of job.metas.entries()) {
+      let freeMs = 0
+      for (let dueMs = firstDueMs(job, i, dayMs - WEEK_S * 1000, random); dueMs < endMs; dueMs += job.everyS * 1000) {
+        const startMs = Math.max(freeMs, dueMs + random() * SPREAD * Math.min(job.everyS, 3600) * 1000)
+        const lengthS = drawLengthS(random, (startMs < dayMs ? job.formerLengthS : undefined) ?? job.lengthS)
+        if (!job.overlaps) freeMs = startMs + (lengthS + 5) * 1000
+        if (startMs < endMs) pushRun(events, job, meta, startMs, lengthS, random)
       }
+    }
   return events.sort((a, b) => (a.at < b.at ? -1 : 1))
+}
+
+function firstDueMs({ hour, everyS }: Job, meta: number, fromMs: number, random: () => number): number {
+  if (hour === undefined) return fromMs + random() * everyS * 1000
+  const dueMs = new Date(fromMs).setHours(hour, meta * BETWEEN_METAS_MIN, 0, 0)
+  return dueMs < fromMs ? dueMs + DAY_S * 1000 : dueMs
 }
 
 /** What a run of the process sends when it fails. */

@@ -32,7 +32,7 @@ export async function watchJobs({ manage, send, print, signal }: WatchedDemo): P
     manage('/api/watches', { name, process, channels: [channel.id], ...conditions })
   await watch('Invoices', 'send invoices', { failed: { after: 1, exceptions: true } })
   await watch('Tests', 'ci tests', { failed: { after: 1 } })
-  await watch('Imports', 'nightly import', { late: { every: '8h', grace: '30m' }, long: '2h', slow: 2.5 })
+  await watch('Imports', 'nightly import', { late: { every: '1d', grace: '1h' }, long: '2h', slow: 2.5 })
   await watch('Backups', 'backup*', { late: { every: '3h', grace: '1h' } })
 
   /** A run that ends now. */
