@@ -15,9 +15,10 @@ export const slow: MarkCondition<number, number> = {
       return { key, process, meta: meta === '' ? null : meta, episodes }
     }),
   stampOf: ({ uid = '', startedUs = 0 }) => keyOf(uid, startedUs),
-  endOf(rule, { startedUs, sinceUs, episode }, [series], { known, runsOf }) {
+  endOf(rule, { uid, startedUs, sinceUs, episode }, [series], { known, runsOf }) {
     if (series === undefined) return undefined
     const alert = {
+      uid: uid ?? '',
       startedUs: startedUs ?? sinceUs,
       sinceUs,
       ...(episode?.limit !== undefined && { limitUs: episode.limit }),
@@ -34,6 +35,8 @@ export const slow: MarkCondition<number, number> = {
     return `${subjectName(subject)} is slow: a run ${took} ${formatSpan(limit)} (${given} times the usual)${orMore}`
   },
   summarizeEnd(alert, untilUs, episode) {
+    if (untilUs < alert.sinceUs)
+      return `${subjectName(alert)} was not slow: its run ended at ${minute(untilUs)}, which arrived late`
     const took = episode?.figure ? `; the slow run took ${formatSpan(episode.figure)}` : ''
     return (
       `${subjectName(alert)} is back to its usual duration at ${minute(untilUs)}, after ` +

@@ -50,14 +50,21 @@ const endOf = ({ slow, calm }: Sorted, startedUs: number, exceededUs: number): R
       !slow.some((it) => it.exceededUs <= run.settledUs && run.settledUs < it.run.settledUs && it.lost === undefined),
   )
 
-/** The end of an alert for the run that started at `startedUs`, also if the runs before it are forgotten. */
+/**
+ * The run whose end ends an alert, also if the runs before it are forgotten: the alert's own if its end arrived late and
+ * was in time.
+ */
 export function endOfSlow(
   factor: number,
   runs: readonly Run[],
   judgement: Judgement,
-  alert: { readonly startedUs: number; readonly sinceUs: number; readonly limitUs?: number },
+  alert: { readonly uid: string; readonly startedUs: number; readonly sinceUs: number; readonly limitUs?: number },
 ): Run | undefined {
-  return endOf(sortRuns(factor, runs, judgement, alert.limitUs), alert.startedUs, alert.sinceUs)
+  const { limitUs } = alert
+  const own = runs.find(({ uid, startedUs, ownUs = startedUs }) => uid === alert.uid && ownUs === alert.startedUs)
+  const hasEnded = own?.state === 'completed' || own?.state === 'failed'
+  if (hasEnded && limitUs && exceedsAt(own, limitUs, judgement.blind).atUs >= own.settledUs) return own
+  return endOf(sortRuns(factor, runs, judgement, limitUs), alert.startedUs, alert.sinceUs)
 }
 
 /** One process and meta. Fires from when a run exceeds its limit until a later start completes within its own. */

@@ -490,3 +490,24 @@ test('an exception of last night that the last process stored and did not judge 
   await pass(30)
   expect(await names()).toEqual(['job failed stored'])
 })
+
+test('an alert about a slow run ends when its end arrives late and was in time; the next slow run has its own', async () => {
+  await addWatch('job', { slow: 3 })
+  for (let n = 6; n > 0; n--)
+    for (const mark of ['start', 'end'] as const) accept(mark, 'job', `${n}`, (n * 60 - (mark === 'end' ? 7 : 0)) * S)
+  ship()
+  await pass(30)
+  accept('start', 'job', 'in time', 0)
+  ship()
+  await pass(60)
+  expect(await alerts()).toEqual([{ name: 'job slow in time', isFiring: true }])
+  accept('start', 'job', 'slow', 0)
+  accept('end', 'job', 'in time', 53 * S)
+  ship()
+  await pass(40)
+  const [slow, inTime] = await store.alerts(ACCOUNT, { limit: 9 })
+  expect([slow, inTime].map((it) => [it?.uid, it?.endedBy])).toEqual([
+    ['slow', null],
+    ['in time', 'event'],
+  ])
+})
