@@ -115,9 +115,8 @@ test('marks of one time are a start, then its end, then a failed end, and of one
 })
 
 test('timings of one time have distinct places', () => {
-  const marks = marksOf(
-    ['a', 'b', 'c'].map((uid) => `start 1000 ${uid}, end 1000 ${uid}, end 1000 ${uid} m`).join(', '),
-  )
+  const marks = marksOf('start 1000, start 1000 u, start 1000  m, start 1000   q, end 1000 v, failed 1000 v')
+  marks.push(mark('start', 1000n, '', '', 'p', 1001n))
   const places = pairMarks(marks, wide).map(({ place }) => JSON.stringify([String(place.ns), place.tie]))
-  expect(new Set(places).size).toBe(6)
+  expect(new Set(places).size).toBe(7)
 })

@@ -37,6 +37,12 @@ test('the remaining events of a file replace it', () => {
   expect(readdirSync(dir).toSorted()).toEqual([left, newer])
 })
 
+test('the files for one Stint are listed by its address', () => {
+  const a = pending.add([event('a')], URL_A, 1).file
+  const b = pending.add([event('b')], 'http://127.0.0.1:7071', 2).file
+  expect([pending.list(URL_A), pending.list('http://127.0.0.1:7071'), pending.list()]).toEqual([[a], [b], [a, b]])
+})
+
 test('counts damaged lines and reads the others', () => {
   const { file } = pending.add([event('a')], URL_A, 1)
   const good = readFileSync(join(dir, file), 'utf8')
