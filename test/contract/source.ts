@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Mark, MarkName, Metrics } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
+import { compareMetricRows } from '../../src/store/order.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import {
   type MetricPoint,
@@ -16,6 +17,7 @@ import {
   type TimingSelection,
   type TimingSummaryRow,
 } from '../../src/store/source.ts'
+import { createMemorySource } from '../support/memory-source.ts'
 
 /** A sink and a source on one store (bucket, database, …) of their own, prepared and empty. */
 export interface SourceTrial {
@@ -640,6 +642,26 @@ export function pointSourceContract(subject: SourceSubject): void {
         ['import', 'a', 1, 4],
         ['x', 'a', 1, 5],
       ])
+    })
+
+    test('the figures of one uid are those of the reference', async () => {
+      const { store, metric, range } = cast()
+      const events = Array.from({ length: 240 }, (_, i): Metrics => {
+        const items = [`a`, 'b'].map((name, k) => [name, ((i * 31) % 17) - k] as const)
+        const plain = metric(BigInt(i % 120) * 250n * MS, items, { meta: i % 3 === 0 ? '' : HOSTILE })
+        const event = i % 4 === 0 ? plain : { ...plain, uid: `r${i % 4}` }
+        return i < 120 ? event : withOwnTime({ ...event, process: 'own' })
+      })
+      await store(events)
+      const reference = inMicroseconds(createMemorySource(events).points)
+      const cut = { fromNs: T + 3n * S + 1n, toNs: T + 20n * S - 1n }
+      for (const uid of ['r1', 'r3', '', 'nobody'])
+        for (const more of [{}, { byMeta: true, ...cut }, { name: 'b', process: 'own', meta: '' }, { maxRows: 2 }]) {
+          const q = { ...range, everyNs: 5n * S, uid, ...more }
+          const found = await source.aggregateMetrics(q)
+          if ('maxRows' in more) expect(found).toHaveLength(uid === 'nobody' ? 0 : 2)
+          else expect(found).toEqual((await reference.aggregateMetrics(q)).sort(compareMetricRows))
+        }
     })
 
     test('the newest value of each process, meta and name is that of the latest time', async () => {
