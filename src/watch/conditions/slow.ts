@@ -36,7 +36,7 @@ export const slow: MarkCondition<number, number> = {
   },
   summarizeEnd(alert, untilUs, episode) {
     if (untilUs < alert.sinceUs)
-      return `${subjectName(alert)} was not slow: its run ended at ${minute(untilUs)}, which arrived late`
+      return `${subjectName(alert)} is back to its usual duration: a run ended in time at ${minute(untilUs)}`
     const took = episode?.figure ? `; the slow run took ${formatSpan(episode.figure)}` : ''
     return (
       `${subjectName(alert)} is back to its usual duration at ${minute(untilUs)}, after ` +

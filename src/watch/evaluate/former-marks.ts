@@ -29,6 +29,8 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
   const known = new Set<string>()
   const last = new Map<string, KnownMark>()
   const moved = new Set<string>()
+  /** The newest end of each run, and where it moved; nowhere if it was judged. */
+  const ends = new Map<string, { readonly us: number; readonly movedUs: number | undefined }>()
   let unjudged = 0
   const judgedUs = before?.judgedUs ?? 0
   let first = [...(before?.memory.series() ?? [])].flatMap(({ process, meta, marks }) =>
@@ -75,7 +77,18 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
       moved.add(run)
       return [...cut, { ...newest, atUs: sinceUs, ownUs: newest.atUs }]
     })
-    return [...found, ...others.map((mark) => ({ ...mark, atUs: sinceUs + 2 + unjudged++, ownUs: mark.atUs }))]
+    for (const end of judged) if (end.mark !== 'start') ends.set(runOf(end), { us: end.atUs, movedUs: undefined })
+    return [...found, ...others.flatMap(moveUnjudged)]
+  }
+
+  /** A start that arrived after its end moves to just before it: alone it would be an open run. */
+  function moveUnjudged(mark: KnownMark): KnownMark[] {
+    const end = mark.mark === 'start' ? ends.get(runOf(mark)) : undefined
+    const isOver = end !== undefined && mark.atUs < end.us
+    if (isOver && end.movedUs === undefined) return []
+    const atUs = isOver ? end.movedUs! - 1 : sinceUs + 3 + 2 * unjudged++
+    if (mark.mark !== 'start') ends.set(runOf(mark), { us: mark.atUs, movedUs: atUs })
+    return [{ ...mark, atUs, ownUs: mark.atUs }]
   }
 
   const ambiguousAt = (us: number) => rewinds.find((it) => us > it.sinceUs && us <= it.untilUs)

@@ -132,7 +132,8 @@ export function createLiveness(options: LivenessOptions) {
       rewinds = known.rewinds
       aliveUs = known.aliveUs === 0 ? nowUs() : known.aliveUs
       const usedUs = Math.max(aliveUs, ...rewinds.map(({ untilUs }) => untilUs))
-      if (usedUs - nowUs() > (coveredSinceUs === undefined ? REWIND_US : SKEW_US))
+      const isRepeated = rewinds.some(({ untilUs }) => untilUs > nowUs() + START_US)
+      if (isRepeated || usedUs - nowUs() > (coveredSinceUs === undefined ? REWIND_US : SKEW_US))
         beginRewind(usedUs, nowUs() + START_US)
       rewinds = rewinds.map((it) => ({ ...it, untilUs: Math.min(it.untilUs, nowUs() + START_US) }))
       wasRefusing = true

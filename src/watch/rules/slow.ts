@@ -63,7 +63,9 @@ export function endOfSlow(
   const { limitUs } = alert
   const own = runs.find(({ uid, startedUs, ownUs = startedUs }) => uid === alert.uid && ownUs === alert.startedUs)
   const hasEnded = own?.state === 'completed' || own?.state === 'failed'
-  if (hasEnded && limitUs && exceedsAt(own, limitUs, judgement.blind).atUs >= own.settledUs) return own
+  // a run that began before the clock was set back ends at a time that says nothing of its duration
+  const isComparable = limitUs !== undefined && alert.sinceUs - alert.startedUs >= limitUs
+  if (hasEnded && isComparable && exceedsAt(own, limitUs, judgement.blind).atUs >= own.settledUs) return own
   return endOf(sortRuns(factor, runs, judgement, limitUs), alert.startedUs, alert.sinceUs)
 }
 
