@@ -15,21 +15,12 @@ const SECOND = 1_790_000_000_000_000
 const NONE = { us: 0, sub: 0 }
 
 const mark = (more: Partial<Mark> = {}): Mark => ({
-  kind: 'start',
-  account: 'acc',
-  process: 'p',
-  meta: '',
-  uid: '',
-  stamp: NONE,
+  ...{ kind: 'start', account: 'acc', process: 'p', meta: '', uid: '', stamp: NONE },
   ...more,
 })
-const metrics = (items: Metrics['items'], more: Partial<Metrics> = {}): Metrics => ({
-  kind: 'metrics',
-  account: 'acc',
-  process: 'p',
-  meta: '',
-  stamp: NONE,
-  items,
+const metrics = (items: Readonly<Record<string, number>>, more: Partial<Metrics> = {}): Metrics => ({
+  ...{ kind: 'metrics', account: 'acc', process: 'p', meta: '', stamp: NONE },
+  items: Object.entries(items),
   ...more,
 })
 
@@ -112,29 +103,15 @@ describe('a stamp', () => {
       mark({ process: 'q' }),
       mark({ meta: 'm' }),
       mark({ uid: 'u' }),
-      metrics([['a', 1]]),
-      metrics([['a', 2]]),
-      metrics([['b', 1]]),
-      metrics([['a', 1]], { uid: 'u' }),
+      metrics({ a: 1 }),
+      metrics({ a: 2 }),
+      metrics({ b: 1 }),
+      metrics({ a: 1 }, { uid: 'u' }),
       { ...mark(), kind: 'exception', exception: '' },
       { ...mark(), kind: 'exception', exception: 'e' },
     ]
     expect(new Set(different.map(contentOf)).size).toBe(different.length)
-    expect(
-      contentOf(
-        metrics([
-          ['a', 1],
-          ['b', 2],
-        ]),
-      ),
-    ).toBe(
-      contentOf(
-        metrics([
-          ['b', 2],
-          ['a', 1],
-        ]),
-      ),
-    )
+    expect(contentOf(metrics({ a: 1, b: 2 }))).toBe(contentOf(metrics({ b: 2, a: 1 })))
   })
 })
 
@@ -204,29 +181,15 @@ describe('different events of one series', () => {
     const stamps = createOwnStamps(memory())
     const seen = new Set<string>()
     for (let i = 0; i < 600; i++) {
-      const { stamp } = stamps.claim(
-        metrics([
-          ['a', i],
-          [`b${i}`, 1],
-        ]),
-        US,
-      )
-      seen.add(formatStampNs(stamp))
+      seen.add(claimNs(stamps, metrics({ a: i, [`b${i}`]: 1 }), US))
     }
     expect(seen.size).toBe(600)
   })
 
   test('metrics take their stamp in the series of each of their names', () => {
     const stamps = createOwnStamps(memory())
-    const taken = claimNs(
-      stamps,
-      metrics([
-        ['a', 0],
-        ['b', 0],
-      ]),
-      US,
-    )
-    const alike = Array.from({ length: 10_000 }, (_, i) => metrics([['b', i]]))
+    const taken = claimNs(stamps, metrics({ a: 0, b: 0 }), US)
+    const alike = Array.from({ length: 10_000 }, (_, i) => metrics({ b: i }))
     const event = alike.find((one) => formatStampNs(ownStamp(US, contentOf(one))) === taken)!
     expect(claimNs(stamps, event, US)).not.toBe(taken)
   })
@@ -294,11 +257,7 @@ test.each([
 test('metrics with one crowded name need little work, whatever names are beside it', () => {
   const taken = countingTaken()
   const stamps = createOwnStamps(memory(), taken)
-  const pair = (i: number): Metrics['items'] => [
-    [`b${i}`, 1],
-    ['a', i],
-  ]
-  for (let i = 0; i < 3_000; i++) stamps.claim(metrics(pair(i)), US)
+  for (let i = 0; i < 3_000; i++) stamps.claim(metrics({ [`b${i}`]: 1, a: i }), US)
   expect(taken.asked / 3_000).toBeLessThan(1_000)
 })
 

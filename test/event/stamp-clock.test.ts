@@ -7,9 +7,14 @@ const HOUR_US = 3_600_000_000
 const MINUTE_US = 60_000_000
 const SECOND_US = 1_000_000
 
-test('stamps follow the wall clock when nothing steps', () => {
+/** A clock, and the stamps of a node that has given none before. */
+function begin(nodeId = 0) {
   const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, [0, 0])
+  return { clock, stamps: createStampClock(clock, nodeId, [0, 0]) }
+}
+
+test('stamps follow the wall clock when nothing steps', () => {
+  const { clock, stamps } = begin()
   expect(stamps.next().us).toBe(clock.wallUs())
   clock.pass(10 * SECOND_US)
   expect(stamps.next().us).toBe(clock.wallUs())
@@ -18,8 +23,7 @@ test('stamps follow the wall clock when nothing steps', () => {
 
 test('a node uses its own even digits (lane 0), two per turn', () => {
   for (const nodeId of [0, 21, 249]) {
-    const clock = createStepClock()
-    const stamps = createStampClock(clock, nodeId, [0, 0])
+    const { clock, stamps } = begin(nodeId)
     const first = stamps.next()
     expect([first.sub, turnOf(first)]).toEqual([4 * nodeId, 0])
     clock.step(-HOUR_US)
@@ -29,14 +33,13 @@ test('a node uses its own even digits (lane 0), two per turn', () => {
 })
 
 test('stamps of the same moment are a µs apart', () => {
-  const stamps = createStampClock(createStepClock(), 0, [0, 0])
+  const { stamps } = begin()
   const first = stamps.next().us
   expect([stamps.next().us, stamps.next().us, stamps.next().us]).toEqual([first + 1, first + 2, first + 3])
 })
 
 test('a ten-second job measures ten seconds although the wall clock goes back a minute in between', () => {
-  const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, [0, 0])
+  const { clock, stamps } = begin()
   const start = stamps.next().us
   clock.pass(4 * SECOND_US)
   clock.step(-MINUTE_US)
@@ -46,8 +49,7 @@ test('a ten-second job measures ten seconds although the wall clock goes back a 
 })
 
 test('the lead after a step back shrinks only as far as the wall clock catches up', () => {
-  const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, [0, 0])
+  const { clock, stamps } = begin()
   clock.step(-MINUTE_US)
   clock.pass(HOUR_US)
   expect(stamps.leadUs()).toBe(MINUTE_US)
@@ -73,16 +75,14 @@ test.each([1, 2, 3, 4])('a pause after the reading %d of a clock puts no stamp a
 })
 
 test('follows a wall clock that is set forward', () => {
-  const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, [0, 0])
+  const { clock, stamps } = begin()
   stamps.next()
   clock.step(HOUR_US)
   expect(stamps.next().us).toBe(clock.wallUs())
 })
 
 test('does not follow a wall clock at most 100 ms ahead, so durations stay exact', () => {
-  const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, [0, 0])
+  const { clock, stamps } = begin()
   const start = stamps.next().us
   clock.step(100_000)
   clock.pass(SECOND_US)
@@ -93,8 +93,7 @@ test('does not follow a wall clock at most 100 ms ahead, so durations stay exact
 })
 
 test('the first stamp after a restart is later than all earlier ones, also when the wall clock went back', () => {
-  const clock = createStepClock()
-  const before = createStampClock(clock, 0, [0, 0])
+  const { clock, stamps: before } = begin()
   clock.pass(SECOND_US)
   const newest = before.next().us
   clock.step(-MINUTE_US)
@@ -106,8 +105,7 @@ test('the first stamp after a restart is later than all earlier ones, also when 
 })
 
 test('now() is not earlier than any stamp and uses up no stamp', () => {
-  const clock = createStepClock()
-  const stamps = createStampClock(clock, 0, [0, 0])
+  const { stamps } = begin()
   let last = 0
   for (let i = 0; i < 50; i++) last = stamps.next().us
   expect(stamps.nowUs()).toBe(last)
@@ -146,8 +144,7 @@ test('stamps are unique, and increase within a turn, over any steps of the clock
 
 describe('a wall clock that was far ahead', () => {
   const aheadForFiveSeconds = () => {
-    const clock = createStepClock()
-    const stamps = createStampClock(clock, 0, [0, 0])
+    const { clock, stamps } = begin()
     stamps.next()
     clock.step(HOUR_US)
     const ahead = stamps.next()
@@ -230,8 +227,7 @@ const WITHIN_A_TURN = fc.oneof(
 test('a duration is never shorter than the time that passed, and longer only by a step forward or a crowd of stamps', () => {
   fc.assert(
     fc.property(fc.array(WITHIN_A_TURN, { maxLength: 60 }), (steps) => {
-      const clock = createStepClock()
-      const stamps = createStampClock(clock, 0, [0, 0])
+      const { clock, stamps } = begin()
       const first = stamps.next().us
       let passed = 0
       let forward = 0
