@@ -4,7 +4,7 @@
 // `--beyond` asks again without QUERY_MAX_MARKS what that has refused. `--marks 100000000` works too, and takes its time.
 import { rmSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { influxd, influxdPid } from '../support/influxd.ts'
+import { influxd, influxSettings } from '../support/influxd.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -121,16 +121,11 @@ async function ask(stint: StintProcess, secret: string, path: string, influxPid?
 async function measure(store: StoreName, size: number, figures: Figure[], loads: Load[]): Promise<void> {
   const dataDir = tempDir('growth')
   const influx = store === 'influxdb' ? await (await influxd()).freshBucket() : undefined
-  const influxPid = influx && influxdPid(influx)
+  const influxPid = influx && (await influxd()).server.pid()
   const settings: Env = {
     NODE_ENV: 'production',
     LOG_LEVEL: 'warn',
-    ...(influx !== undefined && {
-      INFLUX_URL: influx.url,
-      INFLUX_TOKEN: influx.token,
-      INFLUX_ORG: influx.org,
-      INFLUX_BUCKET: influx.bucket,
-    }),
+    ...(influx !== undefined && influxSettings(influx)),
   }
   const stint = createStintProcess(settings, { dataDir })
   try {

@@ -12,7 +12,7 @@ import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { PointSource, TimingSelection } from '../../src/store/source.ts'
 import { askClickHouse, askInflux, type View } from '../deploy/grafana.ts'
-import { influxd, influxdPid } from '../support/influxd.ts'
+import { influxd } from '../support/influxd.ts'
 import { cpuMs } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'
@@ -246,7 +246,7 @@ async function benchInflux(): Promise<void> {
   if (batch.length > 0) await write()
   const source = createInfluxSource({ ...bucket, timeoutMs: TIMEOUT_MS })
   await expectMarks(source, MARKS)
-  const pid = influxdPid(bucket)
+  const pid = (await influxd()).server.pid()
   const client = createInfluxClient(bucket, TIMEOUT_MS)
   const raw = flux`from(bucket: ${bucket.bucket})
   |> range(start: ${fluxDateTime(new Date(fromMs).toISOString())}, stop: ${fluxDateTime(new Date(untilMs).toISOString())})

@@ -9,7 +9,7 @@ import { createLog } from '../../src/log.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
 import { toSpec } from '../../src/watch/watch.ts'
 import type { CreateWatch } from '../../src/wire/watches.ts'
-import { influxd, influxdPid } from '../support/influxd.ts'
+import { influxd, influxSettings } from '../support/influxd.ts'
 import { createStintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -54,17 +54,13 @@ function watchOf(i: number): CreateWatch {
 const before = surroundings()
 const dataDir = tempDir('watch-cost')
 const influx = isInflux ? await (await influxd()).freshBucket() : undefined
-const influxEnv = influx && {
-  INFLUX_URL: influx.url,
-  INFLUX_TOKEN: influx.token,
-  INFLUX_ORG: influx.org,
-  INFLUX_BUCKET: influx.bucket,
-}
+const influxPids = isInflux ? [(await influxd()).server.pid()] : []
+const influxEnv = influx && influxSettings(influx)
 const stint = createStintProcess({ NODE_ENV: 'production', LOG_LEVEL: 'warn', ...influxEnv }, { dataDir })
 try {
   const { id: account, secret } = await makeAccount(dataDir)
   await loadMarks(isInflux ? 'influxdb' : 'embedded', dataDir, account, marks, influx)
-  const pids = () => [stint.pid(), ...(influx === undefined ? [] : [influxdPid(influx)])]
+  const pids = () => [stint.pid(), ...influxPids]
   let run = 0
   const measure = async (s: number) => {
     const used = () => pids().reduce((sum, pid) => sum + cpuMs(pid), 0)

@@ -5,7 +5,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
 import { figure, injectFault, lacks, manyOf, startLoad } from '../support/fault-trial.ts'
-import { influxd } from '../support/influxd.ts'
+import { influxd, influxSettings } from '../support/influxd.ts'
 import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
@@ -33,19 +33,12 @@ const isReady = async ({ url }: StintProcess) => (await fetch(`${url}/readyz`)).
 
 /** Points go to a real InfluxDB behind a proxy, exceptions stay in the process. */
 async function settingsWithInflux(): Promise<{ settings: Env; proxy: LossyProxy }> {
-  const { url, token, org, bucket } = await (await influxd()).freshBucket()
-  const proxy = await startLossyProxy({ to: url, lose: 0, random: () => 1 })
+  const bucket = await (await influxd()).freshBucket()
+  const proxy = await startLossyProxy({ to: bucket.url, lose: 0, random: () => 1 })
   open.proxy = proxy
   return {
     proxy,
-    settings: {
-      INFLUX_URL: proxy.url,
-      INFLUX_TOKEN: token,
-      INFLUX_ORG: org,
-      INFLUX_BUCKET: bucket,
-      SPOOL_MAX_BYTES: '16MiB',
-      SERIES_MAX: '0',
-    },
+    settings: { ...influxSettings({ ...bucket, url: proxy.url }), SPOOL_MAX_BYTES: '16MiB', SERIES_MAX: '0' },
   }
 }
 

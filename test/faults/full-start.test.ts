@@ -10,7 +10,7 @@ import { startService } from '../../src/service.ts'
 import { waitingStores } from '../support/app.ts'
 import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
 import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
-import { influxd } from '../support/influxd.ts'
+import { influxd, influxSettings } from '../support/influxd.ts'
 import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
@@ -57,17 +57,11 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () 
   test.each(['kill', 'terminate'] as const)('after %s', async (end) => {
     const disk = mountSmallDisk(160)
     open.disk = disk
-    const { url, token, org, bucket } = await (await influxd()).freshBucket()
-    const proxy = await startLossyProxy({ to: url, lose: 0, random: () => 1 })
+    const bucket = await (await influxd()).freshBucket()
+    const proxy = await startLossyProxy({ to: bucket.url, lose: 0, random: () => 1 })
     open.proxy = proxy
     const stint = createStintProcess(
-      {
-        INFLUX_URL: proxy.url,
-        INFLUX_TOKEN: token,
-        INFLUX_ORG: org,
-        INFLUX_BUCKET: bucket,
-        SPOOL_MAX_BYTES: '16MiB',
-      },
+      { ...influxSettings({ ...bucket, url: proxy.url }), SPOOL_MAX_BYTES: '16MiB' },
       { dataDir: join(disk.dir, 'data') },
     )
     open.stint = stint

@@ -8,7 +8,7 @@ import packageJson from '../../package.json' with { type: 'json' }
 import { signUpAt } from '../support/caller.ts'
 import { startClickHouseBridge } from '../support/clickhouse-bridge.ts'
 import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
-import { influxd } from '../support/influxd.ts'
+import { influxd, influxSettings } from '../support/influxd.ts'
 import { createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { type Caller, callerOf, createStintProcess } from '../support/process.ts'
 import { ROOT } from '../support/readme.ts'
@@ -99,7 +99,7 @@ test.skipIf(lacks('chdb', 'influxd')).each(olds.slice(0, 1).map(({ name, dir }) 
     const clickhouse = await startClickHouseBridge()
     try {
       await upgrade(dir, 'kill', {
-        ...{ INFLUX_URL: bucket.url, INFLUX_TOKEN: bucket.token, INFLUX_ORG: bucket.org, INFLUX_BUCKET: bucket.bucket },
+        ...influxSettings(bucket),
         ...{
           CLICKHOUSE_URL: clickhouse.url,
           CLICKHOUSE_USER: clickhouse.user,

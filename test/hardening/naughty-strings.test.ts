@@ -3,8 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import naughtyStrings from 'big-list-of-naughty-strings'
 import { engineMissing } from '../support/engine.ts'
-import { influxd, influxdMissing } from '../support/influxd.ts'
-import { untilShipped } from '../support/oracle.ts'
+import { influxd, influxdMissing, influxSettings } from '../support/influxd.ts'
+import { readAll, untilShipped } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type Env } from '../support/process.ts'
 
 const WITHIN_MS = 60_000
@@ -115,17 +115,7 @@ async function send(caller: Caller): Promise<Sent> {
   return sent
 }
 
-async function readAll(caller: Caller, path: string, list: string): Promise<Record<string, unknown>[]> {
-  const rows: Record<string, unknown>[] = []
-  for (let cursor = ''; ; ) {
-    const response = await caller.get(`${path}?from=-1h&limit=1000${cursor}`)
-    const page = (await response.json()) as Record<string, unknown> & { next: string | null }
-    expect({ status: response.status, page }).toMatchObject({ status: 200 })
-    rows.push(...(page[list] as Record<string, unknown>[]))
-    if (page.next === null) return rows
-    cursor = `&cursor=${encodeURIComponent(page.next)}`
-  }
-}
+type Row = Record<string, unknown>
 
 async function comeBack(settings: Env): Promise<void> {
   await using stint = createStintProcess(settings)
@@ -134,16 +124,16 @@ async function comeBack(settings: Env): Promise<void> {
   const sent = await send(caller)
   await untilShipped(stint.url, WITHIN_MS)
 
-  const timings = await readAll(caller, '/api/timings', 'timings')
+  const timings = await readAll<Row>(caller, '/api/timings?from=-1h', 'timings')
   expect(timings.filter(({ process }) => process !== 'meta').every(({ state }) => state === 'completed')).toBe(true)
   expect(timings.map(({ process, meta, uid }) => JSON.stringify([process, meta, uid])).sort()).toEqual(
     sent.timings.sort(),
   )
-  const points = await readAll(caller, '/api/metrics', 'points')
+  const points = await readAll<Row>(caller, '/api/metrics?from=-1h', 'points')
   expect(points.map(({ process, meta, name, value }) => JSON.stringify([process, meta, name, value])).sort()).toEqual(
     sent.points.sort(),
   )
-  const exceptions = await readAll(caller, '/api/exceptions', 'exceptions')
+  const exceptions = await readAll<Row>(caller, '/api/exceptions?from=-1h', 'exceptions')
   expect(exceptions.map(({ process, meta, exception }) => JSON.stringify([process, meta, exception])).sort()).toEqual(
     sent.exceptions.sort(),
   )
@@ -184,7 +174,6 @@ describe('naughty strings read back unchanged', () => {
   test.skipIf(engineMissing !== undefined)('from ClickHouse', () => comeBack({}), 120_000)
 
   test.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('from InfluxDB and ClickHouse', async () => {
-    const { url, token, org, bucket } = await (await influxd()).freshBucket()
-    await comeBack({ INFLUX_URL: url, INFLUX_TOKEN: token, INFLUX_ORG: org, INFLUX_BUCKET: bucket })
+    await comeBack(influxSettings(await (await influxd()).freshBucket()))
   })
 })

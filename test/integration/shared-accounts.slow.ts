@@ -1,25 +1,15 @@
 // Two nodes with their accounts in PostgreSQL, before the same ClickHouse: real processes, stopped and killed for real.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { PASSWORD } from '../support/caller.ts'
+import { createClickHouse } from '../support/clickhouse-process.ts'
 import { engineMissing } from '../support/engine.ts'
-import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
 import { missing } from '../support/needs.ts'
-import { takePort } from '../support/ports.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
-import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const EMAIL = 'ada@example.com'
-const PASSWORD = 'a long enough password of a test'
 const CANNOT_RUN = engineMissing ?? missing('postgresql')
-
-const clickHouseOn = (port: number, dir: string): FaultServer =>
-  createFaultServer({
-    command: [process.execPath, join(import.meta.dir, '../support/fault-clickhouse-child.ts'), dir, String(port)],
-    isHealthy: async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok,
-  })
 
 /** Requests of somebody who is signed in. */
 function askAs(cookie: string) {
@@ -41,9 +31,8 @@ const signIn = (url: string) =>
 const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!
 
 describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in PostgreSQL', () => {
-  const dir = tempDir('shared-accounts')
   let postgres: PostgresServer
-  let clickhouse: FaultServer
+  const clickhouse = createClickHouse('shared_accounts')
   let first: StintProcess
   let second: StintProcess
   let ada: Caller
@@ -58,17 +47,8 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
 
   beforeAll(async () => {
     postgres = await startPostgres({ log_statement: 'all', log_parameter_max_length: '0' })
-    const port = takePort()
-    clickhouse = clickHouseOn(port, join(dir, 'clickhouse'))
     await clickhouse.start()
-    const settings = {
-      DATABASE_URL: await postgres.createDatabase(),
-      CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
-      CLICKHOUSE_USER: 'stint',
-      CLICKHOUSE_PASSWORD: 'pass-word-that-must-never-be-printed',
-      CLICKHOUSE_DATABASE: 'shared_accounts',
-      SIGNUP: 'open',
-    }
+    const settings = { DATABASE_URL: await postgres.createDatabase(), ...clickhouse.settings, SIGNUP: 'open' }
     first = createStintProcess({ ...settings, NODE_ID: '1' })
     second = createStintProcess({ ...settings, NODE_ID: '2' })
     await Promise.all([first.start(), second.start()]) // both find an empty database
@@ -80,9 +60,8 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
   })
 
   afterAll(async () => {
-    await Promise.all([first?.close(), second?.close(), clickhouse?.kill()])
+    await Promise.all([first?.close(), second?.close(), clickhouse.kill()])
     await postgres?.close()
-    rmSync(dir, { recursive: true, force: true })
   })
 
   test('a session of one node is valid on the other immediately', async () => {

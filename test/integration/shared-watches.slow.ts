@@ -1,14 +1,11 @@
 // Two nodes with their watches in PostgreSQL: real processes, killed, paused and cut off from PostgreSQL. A real receiver counts what arrives.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { createCaller, PASSWORD } from '../support/caller.ts'
+import { createClickHouse } from '../support/clickhouse-process.ts'
 import { engineMissing } from '../support/engine.ts'
-import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
 import { missing } from '../support/needs.ts'
-import { takePort } from '../support/ports.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
-import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 90_000
@@ -24,7 +21,6 @@ interface Received {
 describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
   'two nodes with their watches in PostgreSQL',
   () => {
-    const dir = tempDir('shared-watches')
     const received: Received[] = []
     /** Answers wait for this. */
     let gate: Promise<void> = Promise.resolve()
@@ -41,22 +37,15 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       },
     })
     let postgres: PostgresServer
-    let clickhouse: FaultServer
+    const clickhouse = createClickHouse('shared_watches')
     let a: StintProcess
     let b: StintProcess
     let ada: Caller
     let cookie = ''
     let channel = ''
 
-    const ask = async ({ url }: StintProcess, method: string, path: string, body?: unknown) => {
-      const response = await fetch(url + path, {
-        method,
-        headers: { cookie, ...(body !== undefined && { 'content-type': 'application/json' }) },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
-      })
-      const text = await response.text()
-      return { status: response.status, json: text.startsWith('{') ? JSON.parse(text) : undefined }
-    }
+    const ask = ({ url }: StintProcess, method: string, path: string, body?: unknown) =>
+      createCaller(url, { cookie }).call(method, path, body)
     const watch = async (node: StintProcess, process: string, conditions: object) => {
       const made = await ask(node, 'POST', '/api/watches', {
         name: process,
@@ -82,36 +71,15 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
 
     beforeAll(async () => {
       postgres = await startPostgres()
-      const port = takePort()
-      clickhouse = createFaultServer({
-        command: [
-          process.execPath,
-          join(import.meta.dir, '../support/fault-clickhouse-child.ts'),
-          join(dir, 'clickhouse'),
-          String(port),
-        ],
-        isHealthy: async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok,
-      })
       await clickhouse.start()
-      const settings = {
-        DATABASE_URL: await postgres.createDatabase(),
-        CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
-        CLICKHOUSE_USER: 'stint',
-        CLICKHOUSE_PASSWORD: 'pass-word-that-must-never-be-printed',
-        CLICKHOUSE_DATABASE: 'shared_watches',
-        NOTIFY_PRIVATE: 'true',
-      }
+      const settings = { DATABASE_URL: await postgres.createDatabase(), ...clickhouse.settings, NOTIFY_PRIVATE: 'true' }
       a = createStintProcess({ ...settings, NODE_ID: '1' })
       b = createStintProcess({ ...settings, NODE_ID: '2' })
       await a.start()
       await until('the first node evaluates', () => terms(a) === 1)
       await b.start()
       ada = await a.signUp('ada@example.com')
-      const signedIn = await fetch(`${a.url}/api/session`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-      })
+      const signedIn = await createCaller(a.url).post('/api/session', { email: 'ada@example.com', password: PASSWORD })
       cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
       const hook = { name: 'hook', kind: 'webhook', url: `http://127.0.0.1:${receiver.port}/` }
       channel = (await ask(b, 'POST', '/api/channels', hook)).json.channel.id
@@ -119,9 +87,8 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
     })
 
     afterAll(async () => {
-      await Promise.all([a?.close(), b?.close(), clickhouse?.kill(), receiver.stop(true)])
+      await Promise.all([a?.close(), b?.close(), clickhouse.kill(), receiver.stop(true)])
       await postgres?.close()
-      rmSync(dir, { recursive: true, force: true })
     })
 
     test('a failed run that was sent to the one is notified once, by the other, and both show the alert', async () => {

@@ -1,10 +1,10 @@
 // Two nodes before the same stores, set up as README.md says: each with a NODE_ID and a DATA_DIR of its own, the account's file copied.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { copyFileSync, rmSync } from 'node:fs'
+import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createClickHouse } from '../support/clickhouse-process.ts'
 import { engineMissing } from '../support/engine.ts'
-import { createFaultServer, type FaultServer } from '../support/fault-server.ts'
-import { influxd, influxdMissing } from '../support/influxd.ts'
+import { influxd, influxdMissing, influxSettings } from '../support/influxd.ts'
 import {
   countSpooled,
   createOracle,
@@ -14,9 +14,7 @@ import {
   type Timing,
   untilShipped,
 } from '../support/oracle.ts'
-import { takePort } from '../support/ports.ts'
-import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
 const CLIENTS = 8
@@ -24,18 +22,6 @@ const ACKNOWLEDGED = 300
 const SAME_TIME = 60
 const WITHIN_MS = 90_000
 const NODE_IDS = ['0', '249'] as const
-
-/** The same key at another node. */
-const callerAt = ({ url }: StintProcess, caller: Caller): Caller => ({
-  ...caller,
-  post: (path, body) =>
-    fetch(url + path, {
-      method: 'POST',
-      headers: { 'x-stint-api-key': caller.secret, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }),
-  get: (path) => fetch(url + path, { headers: { 'x-stint-api-key': caller.secret } }),
-})
 
 /** Sends to one node and the other in turn, as a load balancer does: the end of a run rarely follows its start. */
 function inTurn(nodes: readonly Caller[]): Caller {
@@ -51,8 +37,7 @@ async function timeOf(answer: Promise<Response>): Promise<string> {
 }
 
 describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('two nodes with the same stores', () => {
-  const dir = tempDir('two-nodes')
-  let clickhouse: FaultServer
+  const clickhouse = createClickHouse('two_nodes')
   let first: StintProcess
   let second: StintProcess
   let atFirst: Caller
@@ -61,41 +46,21 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('tw
   let underLoad: Caller
 
   beforeAll(async () => {
-    const port = takePort()
-    clickhouse = createFaultServer({
-      command: [
-        process.execPath,
-        join(import.meta.dir, '../support/fault-clickhouse-child.ts'),
-        join(dir, 'clickhouse'),
-        String(port),
-      ],
-      isHealthy: async () => (await fetch(`http://127.0.0.1:${port}/ping`)).ok,
-    })
     const [influx] = await Promise.all([influxd(), clickhouse.start()])
-    const settings = {
-      SIGNUP: 'open',
-      INFLUX_URL: influx.url,
-      INFLUX_TOKEN: influx.token,
-      INFLUX_ORG: influx.org,
-      INFLUX_BUCKET: influx.freshName(), // both nodes find it missing and make it
-      CLICKHOUSE_URL: `http://127.0.0.1:${port}`,
-      CLICKHOUSE_USER: 'stint',
-      CLICKHOUSE_PASSWORD: 'pass-word-that-must-never-be-printed',
-      CLICKHOUSE_DATABASE: 'two_nodes',
-    }
+    const bucket = { ...influx, bucket: influx.freshName() } // both nodes find it missing and make it
+    const settings = { SIGNUP: 'open', ...influxSettings(bucket), ...clickhouse.settings }
     first = createStintProcess({ ...settings, NODE_ID: NODE_IDS[0] })
     second = createStintProcess({ ...settings, NODE_ID: NODE_IDS[1] })
   })
 
   afterAll(async () => {
-    await Promise.all([first?.close(), second?.close(), clickhouse?.kill()])
-    rmSync(dir, { recursive: true, force: true })
+    await Promise.all([first?.close(), second?.close(), clickhouse.kill()])
   })
 
   test('a key of one node is unknown to the other until the accounts file is copied', async () => {
     await Promise.all([first.start(), second.start()])
     atFirst = await first.signUp('ada@example.com')
-    atSecond = callerAt(second, atFirst)
+    atSecond = callerOf(second.url, atFirst)
     underLoad = await first.signUp('grace@example.com')
     expect((await atSecond.post('/v1/start', { process: 'p' })).status).toBe(401)
 
@@ -153,7 +118,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('tw
   })
 
   test('under load, with one node killed and a store unreachable, no acknowledged event is lost or duplicated', async () => {
-    const [here, there] = [underLoad, callerAt(second, underLoad)]
+    const [here, there] = [underLoad, callerOf(second.url, underLoad)]
     const oracle = createOracle()
     const more = () => {
       const enough = oracle.acknowledged() + ACKNOWLEDGED

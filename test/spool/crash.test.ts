@@ -2,7 +2,7 @@
 // what was not synced is dropped, kept, cut off after a sector or torn at random; then the spool is opened and asked for its promises.
 import { expect, test } from 'bun:test'
 import { type Change, crashAfter, errno, FakeDisk, type Survival } from './fake-disk.ts'
-import { appendGroups, createLogLines, drain, type LogLine, openOn, recordOf } from './spool-trial.ts'
+import { appendGroups, createLogLines, drain, type LogLine, numbersOf, openOn, recordOf } from './spool-trial.ts'
 
 /** What the run had been told, or had asked for, by then; records are `recordOf(0)`, `recordOf(1)`, … */
 type Note = { sent: number } | { acknowledged: number } | { advancing: number } | { advanced: number }
@@ -58,7 +58,7 @@ async function checkPromises(
   const spool = await openOn(disk, { log })
   const delivered = await drain(spool)
   const { damaged } = spool.stats()
-  const numbers = delivered.map((record) => Number.parseInt(record, 10))
+  const numbers = numbersOf(delivered)
   const fail = (why: string) => {
     throw new Error(`${what}: ${why}\n${JSON.stringify({ promised, numbers, lines })}`)
   }
@@ -181,11 +181,11 @@ test('after a failed sync no later acknowledged record is lost, whatever reached
     expect(acknowledged.length).toBeGreaterThan(sent / 2)
     for (const survives of [() => true, () => false, (i: number) => i % 2 === 0]) {
       const crashed = await openOn(crashAfter(disk.changes, survives))
-      const numbers = (await drain(crashed)).map((record) => Number.parseInt(record, 10))
+      const numbers = numbersOf(await drain(crashed))
       expect(numbers.filter((n) => acknowledged.includes(n))).toEqual(acknowledged)
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
     }
-    expect((await drain(spool)).map((record) => Number.parseInt(record, 10))).toEqual(acknowledged)
+    expect(numbersOf(await drain(spool))).toEqual(acknowledged)
   }
 })
 

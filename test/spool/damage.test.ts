@@ -1,7 +1,7 @@
 // Bytes flipped and cut at every offset of a small log: what is good is delivered, in order, and nothing that was never written.
 import { expect, test } from 'bun:test'
 import { FakeDisk } from './fake-disk.ts'
-import { appendGroups, createLogLines, DIR, drain, openOn, quiet } from './spool-trial.ts'
+import { appendGroups, createLogLines, DIR, drain, openOn, quiet, segmentsOf } from './spool-trial.ts'
 
 const SEGMENTS = [1, 2, 3].map((index) => `${DIR}/${String(index).padStart(16, '0')}.segment`)
 
@@ -167,7 +167,7 @@ test('with all segments missing, the loss is counted and new records are deliver
 test('after all segments were lost, records of the next process survive a further restart', async () => {
   const { disk } = await smallLog()
   await drain(await openOn(disk)) // the position is in the last of them
-  for (const path of disk.names.keys()) if (path.endsWith('.segment')) disk.names.delete(path)
+  for (const path of segmentsOf(disk)) disk.names.delete(path)
   const spool = await openOn(disk)
   await spool.append('new', 1)
   expect(await drain(await openOn(disk.clone()))).toEqual(['new'])
@@ -265,17 +265,9 @@ test('a single read that returns garbage loses no valid record', async () => {
   const records = await appendGroups(await openOn(disk, { segmentBytes: 8192 }), [10])
   for (let lie = 0; lie < 4; lie++) {
     const copy = disk.clone()
-    const open = copy.open.bind(copy)
     let reads = 0
-    copy.open = async (path, how) => {
-      const file = await open(path, how)
-      const read = file.read.bind(file)
-      file.read = async (into, at) => {
-        const n = await read(into, at)
-        if (reads++ === lie) into.fill(0xaa)
-        return n
-      }
-      return file
+    copy.afterRead = (into) => {
+      if (reads++ === lie) into.fill(0xaa)
     }
     const spool = await openOn(copy)
     expect(await drain(spool), `read ${lie}`).toEqual(records)

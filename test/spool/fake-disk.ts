@@ -40,6 +40,8 @@ export class FakeDisk implements Disk {
   readonly inodes = new Map<number, Uint8Array>()
   readonly changes: Change[] = []
   fault: ((call: Call) => Fault | undefined) | undefined
+  /** May change what a read has brought. */
+  afterRead: ((into: Uint8Array, at: number, path: string, isForWriting: boolean) => void) | undefined
   free = Number.POSITIVE_INFINITY
   calls = 0
 
@@ -89,7 +91,7 @@ export class FakeDisk implements Disk {
       this.changes.push({ op: 'create', path, inode })
     }
     if (inode === undefined) throw errno('ENOENT')
-    return new FakeFile(this, path, inode, how === 'durable')
+    return new FakeFile(this, path, inode, how)
   }
 
   async rename(from: string, to: string): Promise<void> {
@@ -121,7 +123,7 @@ class FakeFile implements DiskFile {
     readonly disk: FakeDisk,
     readonly path: string,
     readonly inode: number,
-    readonly isDurable: boolean,
+    readonly how: OpenMode,
   ) {}
 
   async read(into: Uint8Array, at: number): Promise<number> {
@@ -130,6 +132,7 @@ class FakeFile implements DiskFile {
     if (this.disk.unreadable.some(isBad)) throw errno('EIO')
     const bytes = this.disk.inodes.get(this.inode)!.subarray(at, at + into.length)
     into.set(bytes)
+    this.disk.afterRead?.(into, at, this.path, this.how === 'write')
     return bytes.length
   }
 
@@ -138,7 +141,7 @@ class FakeFile implements DiskFile {
     const bytes = new Uint8Array(from.subarray(0, short)) // a copy: the writer's buffer goes on changing
     this.disk.inodes.set(this.inode, withWrite(this.disk.inodes.get(this.inode)!, at, bytes))
     this.disk.changes.push({ op: 'write', inode: this.inode, at, bytes })
-    if (this.isDurable) await this.datasync() // the power may go, or the sync fail, behind a complete write
+    if (this.how === 'durable') await this.datasync() // the power may go, or the sync fail, behind a complete write
     return bytes.length
   }
 

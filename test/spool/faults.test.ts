@@ -2,7 +2,7 @@
 // so is the spool, without a restart.
 import { expect, test } from 'bun:test'
 import { type Call, errno, FakeDisk, type Fault } from './fake-disk.ts'
-import { createLogLines, drain, openOn, recordOf } from './spool-trial.ts'
+import { createLogLines, drain, numbersOf, openOn, recordOf, segmentsOf, untilTaken } from './spool-trial.ts'
 
 const FAULTS: [string, Fault, Call['op'][]][] = [
   ['EIO', errno('EIO'), ['open', 'write', 'datasync', 'truncate', 'unlink', 'syncDir', 'rename']],
@@ -10,8 +10,6 @@ const FAULTS: [string, Fault, Call['op'][]][] = [
   ['a short write', 10, ['write']],
   ['a write of nothing', 0, ['write']],
 ]
-
-const numbersOf = (records: readonly string[]) => records.map((record) => Number.parseInt(record, 10))
 
 test.each(FAULTS)('%s at each call in turn', async (_, fault, ops) => {
   let reached = 0
@@ -74,15 +72,7 @@ test('while the disk fails every append is answered with few calls, and the spoo
   expect(disk.calls - before).toBeLessThan(60 + 30 * seconds)
   expect(lines.filter(({ level }) => level === 50).length).toBeLessThan(10 + seconds)
   disk.fault = undefined
-  const deadline = performance.now() + 30_000
-  let recovered = false
-  while (!recovered && performance.now() < deadline) {
-    recovered = await spool.append(recordOf(1), 2).then(
-      () => true,
-      () => false,
-    )
-    if (!recovered) await Bun.sleep(5)
-  }
+  await untilTaken(spool, recordOf(1))
   expect(await drain(spool)).toEqual([recordOf(0), recordOf(1)])
   expect(lines.some(({ msg }) => msg === 'the disk takes records again')).toBe(true)
 })
@@ -103,16 +93,7 @@ test('without room for a new segment the current one is filled, and the next one
   expect(sent).toBeGreaterThan(15)
   expect(await drain(spool)).toEqual(Array.from({ length: sent }, (_, i) => recordOf(i)))
   disk.fault = undefined
-  const deadline = performance.now() + 30_000
-  while (
-    !(await spool.append(recordOf(sent), 1).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    if (performance.now() > deadline) throw new Error('it does not recover')
-    await Bun.sleep(5)
-  }
+  await untilTaken(spool, recordOf(sent))
   expect(await drain(spool)).toEqual([recordOf(sent)])
 })
 
@@ -139,10 +120,7 @@ test('a throwing log rejects only the appends of the failed group, and the spool
     ])
   for (let n = 1; n < 6; n++) expect(await code(n)).toBe('disk_failed')
   disk.fault = undefined
-  const deadline = performance.now() + 30_000
-  let answer = ''
-  while (answer !== 'acknowledged' && performance.now() < deadline) answer = await code(6)
-  expect(answer).toBe('acknowledged')
+  await untilTaken(spool, recordOf(6))
   expect(await drain(spool)).toEqual([recordOf(0), recordOf(6)])
   await spool.close()
   process.off('unhandledRejection', note)
@@ -155,7 +133,7 @@ test('a failure leaves no unused files', async () => {
   for (let n = 0; n < 200; n++) await spool.append(recordOf(n), 1).catch(() => {})
   disk.fault = undefined
   await drain(spool)
-  expect([...disk.names.keys()].filter((path) => path.endsWith('.segment')).length).toBeLessThanOrEqual(3)
+  expect(segmentsOf(disk).length).toBeLessThanOrEqual(3)
 })
 
 test('a position that could not be written does not move', async () => {
@@ -177,10 +155,10 @@ test('a segment that could not be removed is removed later', async () => {
   for (let n = 0; n < 60; n++) await spool.append(recordOf(n), 1)
   disk.fault = ({ op }) => (op === 'unlink' ? errno('EROFS') : undefined)
   await spool.advance((await spool.read(40, 1 << 20)).next)
-  const kept = [...disk.names.keys()].filter((path) => path.endsWith('.segment')).length
+  const kept = segmentsOf(disk).length
   disk.fault = undefined
   expect(await drain(spool)).toHaveLength(20)
-  expect([...disk.names.keys()].filter((path) => path.endsWith('.segment')).length).toBeLessThan(kept - 2)
+  expect(segmentsOf(disk).length).toBeLessThan(kept - 2)
 })
 
 test('an unhandled rejection of an append does not end the process', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { createLogLines, drain, openOn, quiet } from './spool-trial.ts'
+import { createLogLines, drain, numbersOf, openOn, quiet } from './spool-trial.ts'
 
 const dir = tempDir('kill')
 
@@ -74,7 +74,7 @@ test('after kill -9 at many moments every acknowledged record is delivered in or
   const { log, lines } = createLogLines()
   const spool = await openOn(systemDisk, { dir, segmentBytes: 64 * 1024, log })
   expect(spool.floors[0]).toBeGreaterThanOrEqual(oracle.newestUs)
-  const left = (await drain(spool, 1000)).map((record) => Number.parseInt(record, 10))
+  const left = numbersOf(await drain(spool, 1000))
   expect(spool.stats().damaged).toBe(0)
   await spool.close()
 

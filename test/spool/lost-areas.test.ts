@@ -8,13 +8,10 @@ import type { Spool } from '../../src/spool/spool.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
-import { appendGroups, createLogLines, DIR, drain, openOn } from './spool-trial.ts'
+import { appendGroups, createLogLines, DIR, drain, openOn, segmentsOf, untilTaken } from './spool-trial.ts'
 
 const SEGMENT_BYTES = 16 * 1024
 const GROUPS = Array.from({ length: 40 }, () => 50)
-
-const segmentsOf = (disk: FakeDisk) =>
-  [...disk.names.keys()].filter((path) => /^\/spool\/\d+\.segment$/.test(path)).sort()
 
 /** Reads on through faults, as a shipper does; gives up after `attempts` in a row. */
 async function persist(spool: Spool, attempts = 20): Promise<string[]> {
@@ -132,12 +129,7 @@ describe('a file deleted under the running process', () => {
     for (const name of segmentsIn(dir)) unlinkSync(join(dir, name))
     const refused = spool.append('into nothing', 1)
     await expect(refused).rejects.toMatchObject({ code: 'disk_failed' })
-    await until('it takes records again', () =>
-      spool.append('kept', 2).then(
-        () => true,
-        () => false,
-      ),
-    )
+    await untilTaken(spool, 'kept')
     expect(await persist(spool)).toEqual(['kept'])
     await spool.close()
   })

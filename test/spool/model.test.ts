@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { openSpool, type Position, type Spool } from '../../src/spool/spool.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
-import { createLogLines, DIR, drain, openOn } from './spool-trial.ts'
+import { createLogLines, DIR, drain, numbersOf, openOn } from './spool-trial.ts'
 
 interface Model {
   /** Acknowledged and not advanced over. */
@@ -109,7 +109,7 @@ async function take(model: Model, real: Real, action: Step): Promise<void> {
       const { records } = await real.spool.read(10_000, 1 << 24)
       const kept = records.filter((record) => model.held.includes(record))
       expect([0, ...model.perhapsPassed].map((passed) => model.held.slice(passed))).toContainEqual(kept)
-      const numbers = records.map((record) => Number.parseInt(record, 10))
+      const numbers = numbersOf(records)
       expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
       expect(new Set(numbers).size).toBe(numbers.length)
       model.held = records

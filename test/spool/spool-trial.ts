@@ -4,6 +4,8 @@ import type { Logger } from '../../src/log.ts'
 import type { Disk } from '../../src/spool/disk.ts'
 import { openSpool, type Spool, type SpoolOptions } from '../../src/spool/spool.ts'
 import { disposing } from '../support/disposing.ts'
+import { until } from '../support/until.ts'
+import type { FakeDisk } from './fake-disk.ts'
 
 export const DIR = '/spool'
 
@@ -51,3 +53,19 @@ export async function appendGroups(spool: Spool, sizes: readonly number[], from 
 
 /** Records of different lengths, some with more than one byte per character. */
 export const recordOf = (i: number): string => `${i} ${'é'.repeat(i % 5)}${'.'.repeat((i * 7) % 23)}`
+
+/** The numbers of such records. */
+export const numbersOf = (records: readonly string[]): number[] => records.map((record) => Number.parseInt(record, 10))
+
+/** The segments of the spool on this disk, the oldest first. */
+export const segmentsOf = (disk: FakeDisk): string[] =>
+  [...disk.names.keys()].filter((path) => /^\/spool\/\d+\.segment$/.test(path)).sort()
+
+/** Appends a record again and again until the disk takes it. */
+export const untilTaken = (spool: Spool, record: string): Promise<void> =>
+  until('the disk takes records again', () =>
+    spool.append(record, 2).then(
+      () => true,
+      () => false,
+    ),
+  )

@@ -1,10 +1,7 @@
 // The tail of the log: what a fault of the disk at its end may and may not do to the records there.
 import { expect, test } from 'bun:test'
 import { crashAfter, errno, FakeDisk } from './fake-disk.ts'
-import { appendGroups, drain, openOn } from './spool-trial.ts'
-
-/** The segment that is written first. */
-const pathOfFirst = (disk: FakeDisk) => [...disk.names.keys()].filter((name) => name.endsWith('.segment')).sort()[0]!
+import { appendGroups, drain, openOn, segmentsOf } from './spool-trial.ts'
 
 test('a fault on the way from the disk, seen at the start, costs no acknowledged record of the tail', async () => {
   const written = new FakeDisk()
@@ -13,21 +10,13 @@ test('a fault on the way from the disk, seen at the start, costs no acknowledged
   const disk = written.clone() // as after a kill
   await spool.close()
 
-  const path = pathOfFirst(disk)
+  const path = segmentsOf(disk)[0]!
   const used = disk.contents(path).findLastIndex((byte) => byte !== 0) + 1
-  const open = disk.open.bind(disk)
   let faults = 0
-  disk.open = async (name, how) => {
-    const file = await open(name, how)
-    const read = file.read.bind(file)
-    file.read = async (into, at) => {
-      const n = await read(into, at)
-      if (how !== 'write' || name !== path || faults > 0) return n
-      faults++
-      into.fill(0, used - 5 - at) // the last record looks as if it was not written to its end
-      return n
-    }
-    return file
+  disk.afterRead = (into, at, name, isForWriting) => {
+    if (!isForWriting || name !== path || faults > 0) return
+    faults++
+    into.fill(0, used - 5 - at) // the last record looks as if it was not written to its end
   }
   expect(await drain(await openOn(disk))).toEqual(records)
   expect(faults).toBe(1)
@@ -54,7 +43,7 @@ test('a rejected record that is not to be kept is gone also when the power fails
   const disk = new FakeDisk()
   await using spool = await openOn(disk, { segmentBytes: 4096 })
   const records = await appendGroups(spool, [3])
-  const path = pathOfFirst(disk)
+  const path = segmentsOf(disk)[0]!
   let faults = 0
   disk.fault = (call) => (call.op === 'datasync' && call.path === path && faults++ === 0 ? errno('EIO') : undefined)
   await expect(spool.append('rejected', 2_000_000)).rejects.toMatchObject({ code: 'disk_failed', mayBeKept: false })

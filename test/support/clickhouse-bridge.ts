@@ -4,21 +4,9 @@ import { writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
 import { enginePath, freshDatabase } from './engine.ts'
 
-export interface ClickHouseBridge {
-  readonly url: string
-  readonly user: string
-  readonly password: string
-  /** A database that is not there yet. */
-  readonly database: string
-  /** The statements so far, as they came; without the rows of an INSERT. */
-  readonly statements: readonly string[]
-  /** From now on statements that match are answered with this exception of the server's; undefined = none is. */
-  refuse(pattern: RegExp, refusal: { code: number; type: string; message: string } | undefined): void
-  stop(): Promise<void>
-}
+export type ClickHouseBridge = Awaited<ReturnType<typeof startClickHouseBridge>>
 
-const USER = 'stint'
-const PASSWORD = 'pass-word-that-must-never-be-printed'
+export const CREDENTIALS = { user: 'stint', password: 'pass-word-that-must-never-be-printed' }
 const VERSION = '26.7.2.1'
 
 /** Settings of the HTTP layer: they say how the answer is sent. Answers are always sent whole here. */
@@ -54,7 +42,7 @@ export interface BridgeOptions {
 }
 
 /** Only to be called where `engineMissing` is undefined. */
-export async function startClickHouseBridge(options: BridgeOptions = {}): Promise<ClickHouseBridge> {
+export async function startClickHouseBridge(options: BridgeOptions = {}) {
   const { createChdbConnection } = await import('chdb/connection')
   const path = options.path ?? enginePath()
   const session = options.shards === undefined ? undefined : await openCluster(path, options.shards)
@@ -131,15 +119,17 @@ export async function startClickHouseBridge(options: BridgeOptions = {}): Promis
 
   return {
     url: `http://127.0.0.1:${server.port}`,
-    user: USER,
-    password: PASSWORD,
+    ...CREDENTIALS,
+    /** One that is not there yet. */
     database: freshDatabase(),
-    statements,
-    refuse(pattern, refusal) {
+    /** The statements so far, as they came; without the rows of an INSERT. */
+    statements: statements as readonly string[],
+    /** From now on statements that match are answered with this exception of the server's; undefined = none is. */
+    refuse(pattern: RegExp, refusal: { code: number; type: string; message: string } | undefined): void {
       if (refusal === undefined) refusals.delete(pattern.source)
       else refusals.set(pattern.source, { pattern, ...refusal })
     },
-    async stop() {
+    async stop(): Promise<void> {
       await server.stop(true)
       await last
       await connection.close()
@@ -174,7 +164,7 @@ function authenticate(request: Request, url: URL): void {
   const name = user ?? request.headers.get('x-clickhouse-user') ?? url.searchParams.get('user')
   const key =
     basic === undefined ? (request.headers.get('x-clickhouse-key') ?? url.searchParams.get('password')) : rest.join(':')
-  if (name === USER && key === PASSWORD) return
+  if (name === CREDENTIALS.user && key === CREDENTIALS.password) return
   throw new Refusal(
     516,
     'AUTHENTICATION_FAILED',

@@ -1,58 +1,36 @@
 // Engines of a cluster without a cluster: each is a process with a directory of its own behind the bridge, and believes to be all the shards there are. In front
 // of several a server does what a Distributed table does with an insert: rows by their key to each shard, and an error if any shard has one.
-import { join } from 'node:path'
 import type { ServerAddress } from '../../src/store/clickhouse/client.ts'
 import { CLUSTER } from './clickhouse-bridge.ts'
+import { createClickHouse } from './clickhouse-process.ts'
 import { freshDatabase } from './engine.ts'
-import { createFaultServer, type FaultServer } from './fault-server.ts'
-import { takePort } from './ports.ts'
-import { tempDir } from './temp-dir.ts'
 
-const CREDENTIALS = { user: 'stint', password: 'pass-word-that-must-never-be-printed' }
-
-export interface Shard {
-  readonly address: ServerAddress
-  readonly server: FaultServer
-}
+export type Shard = Awaited<ReturnType<typeof startShard>>
 
 /** An engine that is `shards` local shards of its cluster; healthy when this resolves. */
-export async function startShard(shards = 1, database = freshDatabase()): Promise<Shard> {
-  const port = takePort()
-  const url = `http://127.0.0.1:${port}`
-  const child = join(import.meta.dir, 'fault-clickhouse-child.ts')
-  const server = createFaultServer({
-    command: [process.execPath, child, join(tempDir('shard'), 'engine'), String(port), String(shards)],
-    isHealthy: async () => (await fetch(`${url}/ping`)).ok,
-  })
+export async function startShard(shards = 1, database = freshDatabase()) {
+  const server = createClickHouse(database, shards)
   await server.start()
-  return { address: { url, ...CREDENTIALS, database, cluster: CLUSTER }, server }
+  return { address: { ...server.address, cluster: CLUSTER } satisfies ServerAddress, server }
 }
 
-export interface ShardsFront {
-  /** Of the substitute for the cluster. */
-  readonly address: ServerAddress
-  /** The shard of each, by ClickHouse's own hash. */
-  shardsOf(rows: readonly (readonly [account: string, process: string])[]): Promise<number[]>
-  stop(): Promise<void>
-}
+export type ShardsFront = ReturnType<typeof startShardsFront>
 
 /** `urls` of the shards, in their order: they may go through proxies. All have the same database. */
-export function startShardsFront(shards: readonly Shard[], urls: readonly string[]): ShardsFront {
-  const { address } = shards[0]!
+export function startShardsFront(shards: readonly Shard[], urls: readonly string[]) {
+  const { address } = shards[0]! // no test kills this engine
   const headers = { 'x-clickhouse-user': address.user, 'x-clickhouse-key': address.password }
 
-  async function shardsOf(rows: readonly (readonly [string, string])[]): Promise<number[]> {
+  /** The shard of each, by ClickHouse's own hash. */
+  async function shardsOf(rows: readonly (readonly [account: string, process: string])[]): Promise<number[]> {
     const sql = `SELECT cityHash64(row.1, row.2) % ${shards.length} FROM (SELECT arrayJoin(JSONExtract({rows:String}, 'Array(Tuple(String, String))')) AS row) FORMAT TSV`
     const body = new FormData()
     body.append('query', sql)
     body.append('param_rows', JSON.stringify(rows).replaceAll('\\', '\\\\'))
-    const answer = await fetch(live.url, { method: 'POST', headers, body })
+    const answer = await fetch(address.url, { method: 'POST', headers, body })
     if (!answer.ok) throw new Error(await answer.text())
     return (await answer.text()).trim().split('\n').map(Number)
   }
-
-  /** An engine for hashing that no test kills. */
-  const live: ServerAddress = address
 
   const send = async (url: string, search: string, body: string) => {
     const answer = await fetch(`${url}/${search}`, { method: 'POST', headers, body })
@@ -98,6 +76,7 @@ export function startShardsFront(shards: readonly Shard[], urls: readonly string
     },
   })
   return {
+    /** Of the substitute for the cluster. */
     address: { ...address, url: `http://127.0.0.1:${server.port}` },
     shardsOf,
     stop: () => server.stop(true),

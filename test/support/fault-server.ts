@@ -3,19 +3,9 @@ const HEALTHY_WITHIN_MS = 180_000
 const DIES_WITH_US =
   'exec 3<&0; "$@" <&- & server=$!; echo "pid $server"; { cat <&3; kill -9 $server; } 2>&- & wait $server'
 
-export interface FaultServer {
-  /** Resolves when it is healthy. */
-  start(): Promise<void>
-  /** kill -9; resolves when it is gone. */
-  kill(): Promise<void>
-}
+export type FaultServer = ReturnType<typeof createFaultServer>
 
-export interface FaultServerOptions {
-  readonly command: readonly string[]
-  isHealthy(): Promise<boolean>
-}
-
-export function createFaultServer({ command, isHealthy }: FaultServerOptions): FaultServer {
+export function createFaultServer(command: readonly string[], isHealthy: () => Promise<boolean>) {
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined
   let pid: number | undefined
   let log = ''
@@ -29,7 +19,8 @@ export function createFaultServer({ command, isHealthy }: FaultServerOptions): F
   }
 
   return {
-    async start() {
+    /** Resolves when it is healthy. */
+    async start(): Promise<void> {
       log = ''
       pid = undefined
       child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', ...command], {
@@ -47,11 +38,17 @@ export function createFaultServer({ command, isHealthy }: FaultServerOptions): F
         await Bun.sleep(25)
       }
     },
-    async kill() {
+    /** kill -9; resolves when it is gone. */
+    async kill(): Promise<void> {
       if (child === undefined || pid === undefined) return
       if (child.exitCode === null) process.kill(pid, 'SIGKILL')
       await child.exited
       child = undefined
+    },
+    /** Of the server itself; the child process is a shell around it. */
+    pid(): number {
+      if (pid === undefined) throw new Error(`${command[0]} does not run`)
+      return pid
     },
   }
 }
