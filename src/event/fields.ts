@@ -1,17 +1,10 @@
-// The rules for each field of a request. `check…` returns the faults of one value, as it
-// was sent; lengths are Unicode code points. Details never repeat the caller's value.
+// The rules for each field of a request. `check…` returns the faults of one value, as it was sent, in words that never
+// repeat the caller's value; lengths are Unicode code points.
 import type { Faults } from './faults.ts'
-
-/** A fault inside a field: `pointer` is relative to the field, '' for the field itself. */
-export interface FieldFault {
-  readonly pointer: string
-  readonly detail: string
-}
 
 export const LIMITS = { process: 250, meta: 500, uid: 50, name: 250, items: 50, exception: 15_000 } as const
 
-const one = (detail: string): FieldFault[] => [{ pointer: '', detail }]
-const NONE: FieldFault[] = []
+const NONE: readonly string[] = []
 
 const STRIPPED = /['"%\u0000-\u001f\u007f]/
 const STRIPPED_ALL = /['"%\u0000-\u001f\u007f]/g
@@ -37,31 +30,31 @@ function isLongerThan(text: string, max: number): boolean {
   return false
 }
 
-function checkText(value: unknown, max: number): FieldFault[] {
-  if (typeof value !== 'string') return one('must be a string')
-  if (isLongerThan(value, max)) return one(`must have at most ${max} characters`)
-  if (!value.isWellFormed()) return one('must be well-formed Unicode')
+function checkText(value: unknown, max: number): readonly string[] {
+  if (typeof value !== 'string') return ['must be a string']
+  if (isLongerThan(value, max)) return [`must have at most ${max} characters`]
+  if (!value.isWellFormed()) return ['must be well-formed Unicode']
   return NONE
 }
 
-export function checkProcess(value: unknown): FieldFault[] {
+export function checkProcess(value: unknown): readonly string[] {
   const faults = checkText(value, LIMITS.process)
   if (faults.length > 0) return faults
-  if (value === '') return one('must not be empty')
-  return NOTHING_KEPT.test(value as string) ? one('must not be empty after stripping') : NONE
+  if (value === '') return ['must not be empty']
+  return NOTHING_KEPT.test(value as string) ? ['must not be empty after stripping'] : NONE
 }
 
-export const checkMeta = (value: unknown): FieldFault[] => checkText(value, LIMITS.meta)
+export const checkMeta = (value: unknown): readonly string[] => checkText(value, LIMITS.meta)
 
 const UID = /^[a-z0-9_-]*$/
 
-export function checkUid(value: unknown): FieldFault[] {
-  if (typeof value !== 'string') return one('must be a string')
-  const faults = isLongerThan(value, LIMITS.uid) ? one(`must have at most ${LIMITS.uid} characters`) : NONE
-  return UID.test(value) ? faults : [...one('may only hold a-z, 0-9, - and _'), ...faults]
+export function checkUid(value: unknown): readonly string[] {
+  if (typeof value !== 'string') return ['must be a string']
+  const faults = isLongerThan(value, LIMITS.uid) ? [`must have at most ${LIMITS.uid} characters`] : NONE
+  return UID.test(value) ? faults : [...['may only hold a-z, 0-9, - and _'], ...faults]
 }
 
-export const checkExceptionText = (value: unknown): FieldFault[] => checkText(value, LIMITS.exception)
+export const checkExceptionText = (value: unknown): readonly string[] => checkText(value, LIMITS.exception)
 
 /** The fault of a metric's name, undefined when it is valid. */
 export function nameFault(name: unknown): string | undefined {

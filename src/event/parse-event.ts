@@ -1,16 +1,7 @@
 // Turns a JSON value into an event or its faults, in one walk: validation and reading are the same code.
 import { EVENT_KINDS, type Event, type EventKind, KINDS } from './event.ts'
 import type { Faults } from './faults.ts'
-import {
-  checkExceptionText,
-  checkMeta,
-  checkProcess,
-  checkUid,
-  type FieldFault,
-  isObject,
-  parseItems,
-  stripText,
-} from './fields.ts'
+import { checkExceptionText, checkMeta, checkProcess, checkUid, isObject, parseItems, stripText } from './fields.ts'
 import { type OwnTimes, parseOwnTime } from './own-time.ts'
 import type { Stamp } from './stamp.ts'
 
@@ -83,8 +74,8 @@ function parseRequired<T>(
   return undefined
 }
 
-function addAll(found: readonly FieldFault[], faults: Faults, pointer: string): boolean {
-  for (const { detail } of found) faults.add(pointer, detail)
+function addAll(found: readonly string[], faults: Faults, pointer: string): boolean {
+  for (const detail of found) faults.add(pointer, detail)
   return found.length === 0
 }
 

@@ -30,9 +30,6 @@ export type Values<P extends Parsers> = {
   readonly [N in keyof P]?: Extract<ReturnType<P[N]>, { value: unknown }>['value']
 }
 
-const checked = <T>(faults: readonly { readonly detail: string }[], value: T): Parsed<T> =>
-  faults.length === 0 ? { value } : { detail: faults.map(({ detail }) => detail).join('; ') }
-
 const parseTime: Parse<bigint> = (text, nowNs) => {
   // In a query string a `+` means a space: the sign of an offset arrives as one.
   const value = parseAgo(text, nowNs) ?? parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
@@ -40,9 +37,11 @@ const parseTime: Parse<bigint> = (text, nowNs) => {
 }
 
 const parseText =
-  (check: (text: string) => readonly { readonly detail: string }[], toValue: (text: string) => string): Parse<string> =>
-  (text) =>
-    checked(check(text), toValue(text))
+  (check: (text: string) => readonly string[], toValue: (text: string) => string): Parse<string> =>
+  (text) => {
+    const faults = check(text)
+    return faults.length === 0 ? { value: toValue(text) } : { detail: faults.join('; ') }
+  }
 
 const parseNumber =
   (max: number): Parse<number> =>

@@ -2,17 +2,9 @@
 // The Stint of a rig lives on from round to round, and so do its stores.
 import { copyFileSync, cpSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
+import { startFaultStores } from '../support/fault-stores.ts'
 import { injectFault, isKnown, manyOf, rotateKey, startLoad } from '../support/fault-trial.ts'
-import {
-  createOracle,
-  type Findings,
-  type Oracle,
-  POISON_PROCESS,
-  readStored,
-  type Stored,
-  untilShipped,
-} from '../support/oracle.ts'
+import { createOracle, type Oracle, POISON_PROCESS, readStored, untilShipped } from '../support/oracle.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { cpuMs } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -31,30 +23,7 @@ const SETTINGS = { SIGNUP: 'open', SPOOL_MAX_BYTES: '16MiB', SERIES_MAX: '0' }
 
 export type RigName = 'embedded' | 'remote'
 
-/** What was done and how it went, over all rounds of a rig. */
-export interface RigCounts {
-  kills: number
-  /** After which answers were missing. */
-  killsUnderLoad: number
-  /** The most processor time a start took until it was ready. */
-  mostReadyCpuMs: number
-  /** Keys that were answered and unknown after a kill. */
-  keysLost: number
-  /** Events acknowledged after the backup that was restored. */
-  beyondBackups: number
-  /** Events of their own time sent again at the other node. */
-  elsewhere: number
-}
-
-export interface Rig {
-  readonly name: RigName
-  readonly stint: StintProcess
-  /** Another node before the same stores, for retries; it runs for no longer than these take. */
-  readonly other: StintProcess | undefined
-  readonly stores: FaultStores | undefined
-  readonly counts: RigCounts
-  close(): Promise<void>
-}
+export type Rig = Awaited<ReturnType<typeof openRig>>
 
 interface Trial {
   readonly rig: Rig
@@ -77,15 +46,8 @@ export interface RoundLoad {
   readonly poisonEvery: number
 }
 
-export interface Round {
-  readonly caller: Caller
-  readonly oracle: Oracle
-  readonly stored: Stored
-  readonly findings: Findings
-}
-
 /** Behind the proxies of `remote` 30 % of the answers to writes are lost, and poison is refused. */
-export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
+export async function openRig(name: RigName, chance: Chance) {
   const stores = name === 'remote' ? await startFaultStores({ lose: 0.3, random: chance }) : undefined
   stores?.influxProxy.refuse(`process=${POISON_PROCESS}`)
   stores?.clickhouseProxy.refuse(`"${POISON_PROCESS}"`)
@@ -95,17 +57,24 @@ export async function openRig(name: RigName, chance: Chance): Promise<Rig> {
   return {
     name,
     stint,
+    /** Another node before the same stores, for retries; it runs for no longer than these take. */
     other,
     stores,
+    /** What was done and how it went, over all rounds. */
     counts: {
       kills: 0,
+      /** After which answers were missing. */
       killsUnderLoad: 0,
+      /** The most processor time a start took until it was ready. */
       mostReadyCpuMs: 0,
+      /** Keys that were answered and unknown after a kill. */
       keysLost: 0,
+      /** Events acknowledged after the backup that was restored. */
       beyondBackups: 0,
+      /** Events of their own time sent again at the other node. */
       elsewhere: 0,
     },
-    async close() {
+    async close(): Promise<void> {
       await other?.close()
       await stint.close()
       await stores?.close()
@@ -119,7 +88,7 @@ export async function runRound(
   chance: Chance,
   faults: readonly RoundFault[],
   { clients, poisonEvery }: RoundLoad,
-): Promise<Round> {
+) {
   const { stint, stores } = rig
   const caller = await stint.signUp(email)
   const oracle = createOracle({ poisonEvery: stores ? poisonEvery : 0 })

@@ -5,13 +5,11 @@ import pino from 'pino'
 import { systemClock } from '../../src/clock.ts'
 import type { Event } from '../../src/event/event.ts'
 import { toRecord } from '../../src/event/record.ts'
-import type { Logger } from '../../src/log.ts'
 import type { ShipMeter } from '../../src/ship/ship-meter.ts'
 import { createShipper, type Next, type Shipper, type ShipperOptions } from '../../src/ship/shipper.ts'
-import { openSpool, type Spool } from '../../src/spool/spool.ts'
-import { type DeadLetter, type DeadLetters, openDeadLetters } from '../../src/state/dead-letters.ts'
-import type { Sink } from '../../src/store/sink.ts'
-import { createMemoryStore, type MemoryStore, type StoreFaults } from '../support/memory-sink.ts'
+import { openSpool } from '../../src/spool/spool.ts'
+import { type DeadLetter, openDeadLetters } from '../../src/state/dead-letters.ts'
+import { createMemoryStore, type StoreFaults } from '../support/memory-sink.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 export const ACCOUNT = 'acc'
@@ -28,37 +26,11 @@ export const markAt = (i: number, us = NOW_US + i): Event => ({
 
 export const marks = (n: number, from = 0): Event[] => Array.from({ length: n }, (_, i) => markAt(from + i))
 
-export interface Counts {
-  delivered: number
-  expired: number
-  dead: number
-  deliveries: number[]
-  batches: Record<string, number>
-}
-
 export interface LogLine {
   readonly level: number
   readonly msg: string
   readonly state?: string
   readonly reason?: string
-}
-
-export interface ShipTrial extends AsyncDisposable {
-  readonly store: MemoryStore
-  readonly counts: Counts
-  readonly log: Logger
-  readonly logged: LogLine[]
-  readonly spool: Spool
-  readonly deadLetters: DeadLetters
-  append(events: readonly Event[]): Promise<void>
-  appendRecords(records: readonly string[]): Promise<void>
-  /** A shipper on all of it; `change` replaces parts. */
-  shipper(change?: Partial<ShipperOptions>): Shipper
-  /** Everything in the dead letters of the account, oldest first. */
-  dead(account?: string): DeadLetter[]
-  /** Closes and reopens spool and dead letters, as a restart does. */
-  reopen(): Promise<void>
-  close(): Promise<void>
 }
 
 export interface ShipTrialOptions {
@@ -67,13 +39,21 @@ export interface ShipTrialOptions {
   readonly segmentBytes?: number
 }
 
-export async function openShipTrial(options: ShipTrialOptions = {}): Promise<ShipTrial> {
+export type ShipTrial = Awaited<ReturnType<typeof openShipTrial>>
+
+export async function openShipTrial(options: ShipTrialOptions = {}) {
   const dir = tempDir('ship')
   const logged: LogLine[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const store = createMemoryStore(options.faults)
-  const sink: Sink = store.sink()
-  const counts: Counts = { delivered: 0, expired: 0, dead: 0, deliveries: [], batches: {} }
+  const sink = store.sink()
+  const counts = {
+    delivered: 0,
+    expired: 0,
+    dead: 0,
+    deliveries: [] as number[],
+    batches: {} as Record<string, number>,
+  }
   const meter: ShipMeter = {
     delivered(events) {
       counts.delivered += events
@@ -84,9 +64,7 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
     dead(events) {
       counts.dead += events
     },
-    deliverySeconds(seconds) {
-      counts.deliveries.push(seconds)
-    },
+    deliverySeconds: (seconds) => void counts.deliveries.push(seconds),
     batch(outcome) {
       counts.batches[outcome] = (counts.batches[outcome] ?? 0) + 1
     },
@@ -119,7 +97,10 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
     await rm(dir, { recursive: true, force: true })
   }
 
-  const trial: ShipTrial = {
+  const appendRecords = async (records: readonly string[]) => {
+    await Promise.all(records.map((record) => parts.spool.append(record, systemClock.wallUs())))
+  }
+  return {
     store,
     counts,
     log,
@@ -130,22 +111,15 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
     get deadLetters() {
       return parts.deadLetters
     },
-    append: (events) => trial.appendRecords(events.map(toRecord)),
-    async appendRecords(records) {
-      await Promise.all(records.map((record) => parts.spool.append(record, systemClock.wallUs())))
+    append: (events: readonly Event[]) => appendRecords(events.map(toRecord)),
+    appendRecords,
+    /** A shipper on all of it; `change` replaces parts. */
+    shipper(change?: Partial<ShipperOptions>): Shipper {
+      const own = { destination: 'points', sink, clock: systemClock, log, meter } as const
+      return createShipper({ ...own, ...parts, ...change })
     },
-    shipper: (change) =>
-      createShipper({
-        destination: 'points',
-        spool: parts.spool,
-        sink,
-        deadLetters: parts.deadLetters,
-        clock: systemClock,
-        log,
-        meter,
-        ...change,
-      }),
-    dead(account = ACCOUNT) {
+    /** Everything in the dead letters of the account, oldest first. */
+    dead(account = ACCOUNT): DeadLetter[] {
       const all: DeadLetter[] = []
       for (let page = parts.deadLetters.list(account, { limit: 500 }); page.length > 0; ) {
         all.push(...page)
@@ -153,14 +127,14 @@ export async function openShipTrial(options: ShipTrialOptions = {}): Promise<Shi
       }
       return all.reverse()
     },
-    async reopen() {
+    /** Closes and reopens spool and dead letters, as a restart does. */
+    async reopen(): Promise<void> {
       await closeParts()
       parts = await openParts()
     },
     close,
     [Symbol.asyncDispose]: close,
   }
-  return trial
 }
 
 /** Steps without ever pausing until the spool is empty; gives the answers of the steps. */

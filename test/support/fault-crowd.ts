@@ -1,19 +1,5 @@
 // Many raw connections to one server: some do nothing, some send a request a byte at a time, some send one request after the other as fast as it answers.
 
-export interface Flood {
-  /** Answers by status. */
-  readonly statuses: ReadonlyMap<number, number>
-  /** Answers 429 and 503 without `retry-after`. */
-  withoutRetryAfter(): number
-  stop(): void
-}
-
-export interface Crowd {
-  /** Connections that are open just now. */
-  size(): number
-  stop(): void
-}
-
 const STATUS = /HTTP\/1\.1 (\d{3}) [^\r]*\r\n((?:[^\r]+\r\n)*)\r\n/g
 const CONNECT_AT_ONCE = 100
 
@@ -23,7 +9,7 @@ export function requestOf(url: string, path: string, key: string, body: unknown)
 }
 
 /** Each connection asks again when it has its answer. */
-export async function startFlood(url: string, connections: number, request: string): Promise<Flood> {
+export async function startFlood(url: string, connections: number, request: string) {
   const statuses = new Map<number, number>()
   let withoutRetryAfter = 0
   let isOver = false
@@ -53,9 +39,11 @@ export async function startFlood(url: string, connections: number, request: stri
     )
   }
   return {
+    /** Answers by status. */
     statuses,
+    /** Answers 429 and 503 without `retry-after`. */
     withoutRetryAfter: () => withoutRetryAfter,
-    stop() {
+    stop(): void {
       isOver = true
       for (const socket of sockets) socket.end()
     },
@@ -63,7 +51,7 @@ export async function startFlood(url: string, connections: number, request: stri
 }
 
 /** Connections that say nothing, or `trickle`: one byte of a request every 200 ms. */
-export async function startCrowd(url: string, connections: number, trickle?: string): Promise<Crowd> {
+export async function startCrowd(url: string, connections: number, trickle?: string) {
   let open = 0
   const sockets = new Set<{ end(): void; write(text: string): number }>()
   const port = Number(new URL(url).port)
@@ -92,8 +80,9 @@ export async function startCrowd(url: string, connections: number, trickle?: str
     at++
   }, 200)
   return {
+    /** Connections that are open just now. */
     size: () => open,
-    stop() {
+    stop(): void {
       clearInterval(timer)
       for (const socket of sockets) socket.end()
     },

@@ -3,23 +3,17 @@ import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { tempDir } from './temp-dir.ts'
 
-export interface SmallDisk {
-  readonly dir: string
-  /** Until not a byte goes in any more. */
-  fill(): void
-  /** Gives back what `fill` took. */
-  free(): void
-  unmount(): void
-}
+export type SmallDisk = ReturnType<typeof mountSmallDisk>
 
 /** At `dir`, which is made; at a fresh one when absent. */
-export function mountSmallDisk(megabytes: number, dir = tempDir('disk')): SmallDisk {
+export function mountSmallDisk(megabytes: number, dir = tempDir('disk')) {
   mkdirSync(dir, { recursive: true })
   run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m,mode=700`, 'none', dir)
   const filler = join(dir, 'filler')
   return {
     dir,
-    fill() {
+    /** Until not a byte goes in any more. */
+    fill(): void {
       const file = openSync(filler, 'a')
       for (let bytes = 2 ** 20; bytes >= 1; ) {
         try {
@@ -31,8 +25,9 @@ export function mountSmallDisk(megabytes: number, dir = tempDir('disk')): SmallD
       }
       closeSync(file)
     },
+    /** Gives back what `fill` took. */
     free: () => rmSync(filler, { force: true }),
-    unmount() {
+    unmount(): void {
       run('umount', '-l', dir)
       rmSync(dir, { recursive: true, force: true })
     },

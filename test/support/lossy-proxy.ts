@@ -13,37 +13,11 @@ export interface ProxyOptions {
   readonly random: () => number
 }
 
-export interface LossyProxy {
-  readonly url: string
-  /** Writes the store has answered with 2xx. */
-  stored(): number
-  /** Answers that were kept from Stint. */
-  lostAnswers(): number
-  /** Writes that were stored although their first row had been before. */
-  storedTwice(): number
-  /** While down every connection is closed without an answer. */
-  setDown(isDown: boolean): void
-  setLose(share: number): void
-  /** From now on a write that holds this text is refused as the store refuses what it cannot take, and nothing of it is stored. */
-  refuse(text: string | undefined): void
-  /** Writes that were refused for that. */
-  refusals(): number
-  stop(): Promise<void>
-}
-
 /** How long an answer is held back; a kill then finds a write that is stored and not answered. */
 const DELAY_MS = 150
 
 /** Of a connection or a coding that ends here. */
-const HOP_BY_HOP = [
-  'host',
-  'connection',
-  'keep-alive',
-  'content-length',
-  'accept-encoding',
-  'transfer-encoding',
-  'expect',
-]
+const HOP_BY_HOP = 'host connection keep-alive content-length accept-encoding transfer-encoding expect'.split(' ')
 
 /** As InfluxDB 2.7 answers a line it cannot parse. */
 const INFLUX_REFUSES = {
@@ -59,7 +33,9 @@ const CLICKHOUSE_REFUSES = {
   text: 'Code: 27. DB::Exception: Cannot parse input. (CANNOT_PARSE_INPUT_ASSERTION_FAILED) (version 26.7.2.1)\n',
 }
 
-export async function startLossyProxy({ to, lose, random }: ProxyOptions): Promise<LossyProxy> {
+export type LossyProxy = Awaited<ReturnType<typeof startLossyProxy>>
+
+export async function startLossyProxy({ to, lose, random }: ProxyOptions) {
   const seen = new Set<number | bigint>()
   const counts = { stored: 0, lost: 0, twice: 0, refused: 0 }
   let isDown = false
@@ -117,20 +93,26 @@ export async function startLossyProxy({ to, lose, random }: ProxyOptions): Promi
 
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Writes the store has answered with 2xx. */
     stored: () => counts.stored,
+    /** Answers that were kept from Stint. */
     lostAnswers: () => counts.lost,
+    /** Writes that were stored although their first row had been before. */
     storedTwice: () => counts.twice,
-    setDown(down) {
+    /** While down every connection is closed without an answer. */
+    setDown(down: boolean): void {
       isDown = down
     },
-    setLose(next) {
+    setLose(next: number): void {
       share = next
     },
-    refuse(text) {
+    /** From now on a write that holds this text is refused as the store refuses what it cannot take, and nothing of it is stored. */
+    refuse(text: string | undefined): void {
       refused = text
     },
+    /** Writes that were refused for that. */
     refusals: () => counts.refused,
-    async stop() {
+    async stop(): Promise<void> {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },

@@ -68,35 +68,7 @@ export interface Findings {
 
 export const NOTHING_FOUND: Findings = { lost: 0, twice: 0, foreign: 0, altered: 0, examples: [] }
 
-export interface Oracle {
-  /** One client: runs with metrics and now and then an exception, singly or as a batch, some with their own time, until `isOver`. A broken connection is waited out. */
-  load(caller: Caller, isOver: () => boolean): Promise<void>
-  /** One event of a kind; resolves to the status, or undefined when no answer came. */
-  send(caller: Caller, kind: Kind): Promise<number | undefined>
-  /**
-   * Sends the events of their own time that are in doubt again, until each has its answer: they must be there once all the same. `also` picks
-   * others of their own time to send again.
-   */
-  retry(caller: Caller, also?: (id: number) => boolean): Promise<void>
-  /** A moment to which a restore may go back. */
-  snapshot(): Snapshot
-  /**
-   * A copy of the data from that moment is in place: what was acknowledged after it may be lost, but for what was `seen` in stores that are not part of
-   * the copy. Returns how many events may be lost.
-   */
-  restored(snapshot: Snapshot, seen?: Stored): number
-  /** Events sent again with their own time and answered with the same time. */
-  sentAgain(): number
-  /** Events with a 201. */
-  acknowledged(): number
-  /** Events whose answer never came: they may be stored or not. */
-  unanswered(): number
-  /** Answers other than 201, by status; of a batch that was taken in part each event that was not. */
-  readonly refused: ReadonlyMap<number, number>
-  /** Answers 429 and 503 that did not say when to come back. */
-  withoutRetryAfter(): number
-  audit(stored: Stored): Findings
-}
+export type Oracle = ReturnType<typeof createOracle>
 
 /** Holds all events that were acknowledged by then. */
 export type Snapshot = ReadonlySet<object>
@@ -147,7 +119,7 @@ export interface OracleOptions {
   readonly poisonEvery?: number
 }
 
-export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOptions = {}): Oracle {
+export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOptions = {}) {
   const sent: Sent[] = []
   const refused = new Map<number, number>()
   const counts = { acknowledged: 0, withoutRetryAfter: 0, again: 0 }
@@ -236,7 +208,8 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
   }
 
   return {
-    async load(caller, isOver) {
+    /** One client: runs with metrics and now and then an exception, singly or as a batch, some with their own time, until `isOver`. A broken connection is waited out. */
+    async load(caller: Caller, isOver: () => boolean): Promise<void> {
       while (!isOver()) {
         const events = beginRun()
         if (events[0]!.id % 6 === 5) {
@@ -245,8 +218,13 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
         } else for (const one of events) await sendOne(caller, one)
       }
     },
-    send: (caller, kind) => sendOne(caller, begin(kind, nextId++)),
-    async retry(caller, also = () => false) {
+    /** One event of a kind; resolves to the status, or undefined when no answer came. */
+    send: (caller: Caller, kind: Kind) => sendOne(caller, begin(kind, nextId++)),
+    /**
+     * Sends the events of their own time that are in doubt again, until each has its answer: they must be there once all the same. `also` picks
+     * others of their own time to send again.
+     */
+    async retry(caller: Caller, also: (id: number) => boolean = () => false): Promise<void> {
       const again = sent.filter(
         (one) => one.own !== undefined && (one.inDoubt || (one.at !== undefined && also(one.id))),
       )
@@ -257,8 +235,13 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       }
       await Promise.all(Array.from({ length: RETRIES_AT_ONCE }, sendNext))
     },
-    snapshot: () => new Set(sent.filter(({ at, inDoubt }) => at !== undefined && !inDoubt)),
-    restored(snapshot, seen) {
+    /** A moment to which a restore may go back. */
+    snapshot: (): Snapshot => new Set(sent.filter(({ at, inDoubt }) => at !== undefined && !inDoubt)),
+    /**
+     * A copy of the data from that moment is in place: what was acknowledged after it may be lost, but for what was `seen` in stores that are not part of
+     * the copy. Returns how many events may be lost.
+     */
+    restored(snapshot: Snapshot, seen?: Stored): number {
       const books = openBooks(sent)
       if (seen) auditAll(seen, books)
       const isSafe = (one: Sent) => snapshot.has(one) || books.has(one.kind, one.id)
@@ -266,12 +249,17 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
       for (const one of after) one.inDoubt = true
       return after.length
     },
+    /** Events sent again with their own time and answered with the same time. */
     sentAgain: () => counts.again,
+    /** Events with a 201. */
     acknowledged: () => counts.acknowledged,
+    /** Events whose answer never came: they may be stored or not. */
     unanswered: () => sent.filter(({ at, inDoubt }) => at === undefined && inDoubt).length,
-    refused,
+    /** Answers other than 201, by status; of a batch that was taken in part each event that was not. */
+    refused: refused as ReadonlyMap<number, number>,
+    /** Answers 429 and 503 that did not say when to come back. */
     withoutRetryAfter: () => counts.withoutRetryAfter,
-    audit(stored) {
+    audit(stored: Stored): Findings {
       const books = openBooks(sent)
       auditAll(stored, books)
       return books.close()
@@ -286,17 +274,9 @@ function auditAll(stored: Stored, books: Books): void {
   auditDead(stored.dead, books)
 }
 
-interface Books {
-  /** Its row was entered. */
-  has(kind: Kind, id: number): boolean
-  /** The row of an event: it is there, once, with this stamp. */
-  enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean, isPoison?: boolean): void
-  foreign(row: object): void
-  altered(row: object): void
-  close(): Findings
-}
+type Books = ReturnType<typeof openBooks>
 
-function openBooks(sent: readonly Sent[]): Books {
+function openBooks(sent: readonly Sent[]) {
   const byKey = new Map(sent.map((one) => [`${one.kind} ${one.id}`, one]))
   const entered = new Set<string>()
   const found = { lost: 0, twice: 0, foreign: 0, altered: 0 }
@@ -305,8 +285,10 @@ function openBooks(sent: readonly Sent[]): Books {
     if (found[what]++ === 0 || examples.length < EXAMPLES_MAX) examples.push(`${what}: ${JSON.stringify(about)}`)
   }
   return {
-    has: (kind, id) => entered.has(`${kind} ${id}`),
-    enter(kind, id, at, row, isAsSent, isPoison = false) {
+    /** Its row was entered. */
+    has: (kind: Kind, id: number) => entered.has(`${kind} ${id}`),
+    /** The row of an event: it is there, once, with this stamp. */
+    enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean, isPoison = false) {
       const key = `${kind} ${id}`
       const one = byKey.get(key)
       if (one?.isPoison !== isPoison || (one.at === undefined && !one.inDoubt)) return note('foreign', row)
@@ -314,9 +296,9 @@ function openBooks(sent: readonly Sent[]): Books {
       entered.add(key)
       if (!isAsSent || (one.at !== undefined && one.at !== at)) note('altered', { row, acknowledged: one.at })
     },
-    foreign: (row) => note('foreign', row),
-    altered: (row) => note('altered', row),
-    close() {
+    foreign: (row: object) => note('foreign', row),
+    altered: (row: object) => note('altered', row),
+    close(): Findings {
       for (const [key, one] of byKey) if (one.at !== undefined && !one.inDoubt && !entered.has(key)) note('lost', one)
       return { ...found, examples }
     },

@@ -8,7 +8,7 @@ import type { NameOf } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 
-const RULES = { process: (process: string) => checkProcess(process)[0]?.detail }
+const RULES = { process: (process: string) => checkProcess(process)[0] }
 
 export function mountGroups(
   { on }: Mounts,

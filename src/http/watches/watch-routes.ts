@@ -15,10 +15,10 @@ import type { Mounts } from '../mount.ts'
 import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
 
-const PROCESS_RULE = { process: (process: string) => checkProcess(process)[0]?.detail }
+const PROCESS_RULE = { process: (process: string) => checkProcess(process)[0] }
 const RULES: Rules<wire.CreateWatch> = {
   ...PROCESS_RULE,
-  meta: (meta) => checkMeta(meta)[0]?.detail,
+  meta: (meta) => checkMeta(meta)[0],
   metric: ({ name }) => nameFault(name),
 }
 
