@@ -49,19 +49,8 @@ async function scrape(): Promise<Map<string, Family>> {
 
 /** Units and types that promtool's linter rejects in a name. */
 const ABBREVIATIONS = ['s', 'ms', 'us', 'ns', 'sec', 'b', 'kb', 'mb', 'gb', 'tb', 'pb', 'm', 'h', 'd']
-const OTHER_UNITS = [
-  'milliseconds',
-  'microseconds',
-  'nanoseconds',
-  'minutes',
-  'hours',
-  'days',
-  'bits',
-  'kilobytes',
-  'megabytes',
-  'gigabytes',
-  'percent',
-]
+const OTHER_UNITS =
+  'milliseconds microseconds nanoseconds minutes hours days bits kilobytes megabytes gigabytes percent'.split(' ')
 const TYPES = ['gauge', 'counter', 'histogram', 'summary']
 
 describe('the names of metrics', () => {

@@ -1,13 +1,10 @@
 // The real service under a wall clock that jumps, forth and back, also while it is stopped.
-import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { afterEach, expect, test } from 'bun:test'
 import { lacks } from '../support/fault-trial.ts'
 import { readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
-import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import type { Caller } from '../support/process.ts'
+import { createClockedProcess } from '../support/quick-clock.ts'
 
-const ENTRY = join(import.meta.dir, '../support/fault-clock-main.ts')
 const HOUR_US = 3_600_000_000
 /** Less than the lead at which the clock returns to the wall clock. */
 const STEP_US = 50_000_000
@@ -15,29 +12,16 @@ const JOB_US = 10_000_000
 /** What the requests themselves may take on a busy machine. */
 const SLACK_MS = 5_000
 
-let dir: string
-beforeEach(() => {
-  dir = tempDir('clock')
-})
-let stint: StintProcess | undefined
-afterEach(async () => {
-  await stint?.close()
-  rmSync(dir, { recursive: true, force: true })
-})
-
-const time = { stepUs: 0, passUs: 0 }
-
-function setTime(): void {
-  const path = join(dir, 'time')
-  writeFileSync(`${path}.new`, JSON.stringify(time))
-  renameSync(`${path}.new`, path)
-}
+const STILL = { stepUs: 0, passUs: 0 }
+let stint: ReturnType<typeof createClockedProcess> | undefined
+afterEach(() => stint?.close())
 
 test.skipIf(lacks('chdb'))(
   'stamps are unique and increase, and a ten-second job measures ten seconds across the jump',
   async () => {
-    setTime()
-    stint = createStintProcess({ CLOCK_FILE: join(dir, 'time') }, { entry: ENTRY })
+    const time = { ...STILL }
+    stint = createClockedProcess(time)
+    const { setClock } = stint
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     const stamps: string[] = []
@@ -50,11 +34,11 @@ test.skipIf(lacks('chdb'))(
     }
     const step = (us: number) => {
       time.stepUs += us
-      setTime()
+      setClock(time)
     }
     const pass = (us: number) => {
       time.passUs += us
-      setTime()
+      setClock(time)
     }
     /** A job of ten seconds in whose middle something happens. */
     const job = async (name: string, meanwhile: () => unknown): Promise<void> => {
@@ -107,9 +91,13 @@ test.skipIf(lacks('chdb'))(
 test.skipIf(lacks('chdb'))(
   'does not stay with a clock that was an hour ahead for five seconds; no event is lost or duplicated',
   async () => {
-    Object.assign(time, { stepUs: 0, passUs: 0 })
-    setTime()
-    stint = createStintProcess({ CLOCK_FILE: join(dir, 'time') }, { entry: ENTRY })
+    let time = STILL
+    stint = createClockedProcess(time)
+    const { setClock } = stint
+    const set = (next: typeof STILL) => {
+      time = next
+      setClock(next)
+    }
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     let sent = 0
@@ -121,19 +109,15 @@ test.skipIf(lacks('chdb'))(
       return Math.abs(Math.round((Date.parse(((await response.json()) as { at: string }).at) - wallMs()) / 10_000) * 10)
     }
     expect(await lead()).toBe(0)
-    time.stepUs = HOUR_US
-    setTime()
+    set({ stepUs: HOUR_US, passUs: 0 })
     expect(await lead()).toBe(0)
-    time.passUs = 5_000_000
-    time.stepUs = 0
-    setTime()
+    set({ stepUs: 0, passUs: 5_000_000 })
     expect(await lead()).toBe(0)
     await stint.kill()
     await stint.start()
     expect(await lead()).toBe(0)
     await stint.terminate()
-    time.passUs += 30 * 24 * HOUR_US
-    setTime()
+    set({ stepUs: 0, passUs: 5_000_000 + 30 * 24 * HOUR_US })
     await stint.start()
     expect(await lead()).toBe(0)
     await untilShipped(stint.url, 60_000)

@@ -1,10 +1,11 @@
 // A DATA_DIR that a Stint left in the second turn of its clock, kept in golden/; those of released versions are in released.test.ts.
 import { expect, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { lacks } from '../support/fault-trial.ts'
 import { readStored, untilShipped } from '../support/oracle.ts'
-import { callerOf, createStintProcess } from '../support/process.ts'
+import { callerOf } from '../support/process.ts'
+import { createClockedProcess } from '../support/quick-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const GOLDEN = join(import.meta.dir, 'golden')
@@ -26,11 +27,9 @@ test.skipIf(lacks('chdb'))(
     const facts = JSON.parse(readFileSync(join(GOLDEN, 'second-turn.json'), 'utf8')) as Facts & { wallUs: number }
     const dataDir = tempDir('golden')
     expect(Bun.spawnSync(['tar', '-xzf', join(GOLDEN, 'second-turn.tar.gz'), '-C', dataDir]).success).toBe(true)
-    const clockFile = join(dataDir, 'clock')
     const startedUs = facts.wallUs + 1_000_000
-    writeFileSync(clockFile, JSON.stringify({ stepUs: startedUs - Date.now() * 1000, passUs: 0 }))
-    const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
-    await using stint = createStintProcess({ CLOCK_FILE: clockFile }, { entry, dataDir })
+    const stepUs = startedUs - Date.now() * 1000
+    await using stint = createClockedProcess({ stepUs, passUs: 0 }, {}, { dataDir })
     await stint.start()
     const caller = callerOf(stint.url, facts)
     const answers: { uid?: string; at: string }[] = [...facts.sent]

@@ -1,13 +1,13 @@
 // A DATA_DIR as each released version left it when it was killed, kept in released/: this version opens it on the day it was written, and
 // everything is there once: accounts, keys, sessions, a watch with its channel and alert, what was stored, and what only the spools held.
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createCaller } from '../support/caller.ts'
 import { lacks } from '../support/fault-trial.ts'
 import { readStored, untilShipped } from '../support/oracle.ts'
-import { callerOf, createStintProcess } from '../support/process.ts'
+import { callerOf } from '../support/process.ts'
+import { createClockedProcess } from '../support/quick-clock.ts'
 import { readRepo } from '../support/readme.ts'
 import { RELEASED, readReleased, RELEASED_VERSIONS as stored } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -25,11 +25,9 @@ test('every released version has its DATA_DIR', () => {
 test.skipIf(lacks('chdb')).each(stored)('the DATA_DIR of %s opens and has everything', async (version) => {
   const facts = readReleased(version)
   const dataDir = tempDir('released')
-  const clock = `${dataDir}.clock`
   expect(Bun.spawnSync(['tar', '-xJf', join(RELEASED, `${version}.tar.xz`), '-C', dataDir]).success).toBe(true)
-  writeFileSync(clock, JSON.stringify({ stepUs: facts.wallUs + MINUTE_US - Date.now() * 1_000, passUs: 0 }))
-  const entry = join(import.meta.dir, '../support/fault-clock-main.ts')
-  await using stint = createStintProcess({ CLOCK_FILE: clock, SIGNUP: 'open' }, { dataDir, entry })
+  const stepUs = facts.wallUs + MINUTE_US - Date.now() * 1_000
+  await using stint = createClockedProcess({ stepUs, passUs: 0 }, { SIGNUP: 'open' }, { dataDir })
   await stint.start()
   await untilShipped(stint.url, WITHIN_MS)
   const { timings, points, exceptions } = await readStored(callerOf(stint.url, { keyId: '', ...facts.ada }))

@@ -104,16 +104,6 @@ describe('a busy or unreachable store', () => {
     expect(await stepUntilHeld(trial.shipper({ random: () => 1 }))).toBe(pauseMs)
   })
 
-  test('keeps the events in the spool', async () => {
-    await trial.append(marks(3))
-    script('write', BUSY)
-    await stepUntilHeld(trial.shipper())
-    expect(trial.spool.stats().records).toBe(3)
-    await trial.reopen()
-    await drain(trial.shipper())
-    expect(trial.store.events()).toEqual(marks(3))
-  })
-
   test('is awaited at the start before anything is written', async () => {
     await trial.append(marks(3))
     script('prepare', BUSY, LOCKED_OUT, REFUSED)
@@ -127,14 +117,6 @@ describe('a busy or unreachable store', () => {
     expect(writes()).toHaveLength(0)
     await drain(shipper)
     expect(trial.store.events()).toEqual(marks(3))
-  })
-
-  test('stores each event once although its answer was lost', async () => {
-    await trial.append(marks(3))
-    script('write', 'answer_lost', 'answer_lost')
-    await drain(trial.shipper())
-    expect(trial.store.events()).toEqual(marks(3))
-    expect(trial.store.timesWritten(markAt(0))).toBe(3)
   })
 })
 
@@ -166,19 +148,13 @@ describe('a store that needs the operator', () => {
 })
 
 describe('a batch that is too large', () => {
-  test('is split, and all events arrive once', async () => {
-    trial.store.faults = { maxEvents: 700 }
-    await trial.append(marks(5000))
-    await drain(trial.shipper())
-    expect(trial.store.events()).toEqual(marks(5000))
-    expect(marks(5000).every((event) => trial.store.timesWritten(event) === 1)).toBe(true)
-    expect(trial.dead()).toEqual([])
-  })
-
-  test('makes the following batches smaller', async () => {
+  test('is split and makes the following ones smaller, and all events arrive once', async () => {
     trial.store.faults = { maxEvents: 700 }
     await trial.append(marks(15_000))
     await drain(trial.shipper())
+    expect(trial.store.events()).toEqual(marks(15_000))
+    expect(marks(15_000).every((event) => trial.store.timesWritten(event) === 1)).toBe(true)
+    expect(trial.dead()).toEqual([])
     expect(trial.counts.batches.too_large).toBeLessThan(7)
   })
 
@@ -235,14 +211,6 @@ describe('poison', () => {
       },
     ])
     expect(trial.dead()).toMatchObject([{ account: ACCOUNT, record: toRecord(markAt(2)) }])
-  })
-
-  test('is also found if the store keeps the valid part of a refused batch', async () => {
-    trial.store.faults = { isPoison: isUid(2, 9), storesPartially: true }
-    await trial.append(marks(30))
-    await drain(trial.shipper())
-    expect(trial.dead().map(({ record }) => record)).toEqual([toRecord(markAt(2)), toRecord(markAt(9))])
-    expect(trial.store.events()).toHaveLength(28)
   })
 
   test('a store that is busy during a search costs only the retries', async () => {
@@ -341,11 +309,7 @@ describe('a store that refuses valid events as well', () => {
 
   test('that refuses only one kind is detected by an event of that kind', async () => {
     const exception: Event = {
-      kind: 'exception',
-      account: ACCOUNT,
-      process: 'p',
-      meta: '',
-      exception: 'x',
+      ...{ kind: 'exception', account: ACCOUNT, process: 'p', meta: '', exception: 'x' },
       stamp: { us: NOW_US + 50, sub: 0 },
     }
     const isBroken = (event: Event) => event.kind === 'exception'
