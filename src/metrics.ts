@@ -109,10 +109,6 @@ interface MetricOptions {
 }
 
 // A histogram for the hot path: an observation is a walk over a few numbers; Prometheus' form is made at each scrape.
-export interface CheapHistogram {
-  observe(value: number): void
-}
-
 interface HistogramRow {
   readonly name: string
   readonly help: string
@@ -121,7 +117,7 @@ interface HistogramRow {
 }
 
 /** Registers a histogram without labels. */
-function createCheapHistogram(registry: Registry, { name, help, buckets }: HistogramRow): CheapHistogram {
+function createCheapHistogram(registry: Registry, { name, help, buckets }: HistogramRow) {
   const counts = new Float64Array(buckets.length + 1)
   let sum = 0
   const get = async () => {
@@ -138,7 +134,7 @@ function createCheapHistogram(registry: Registry, { name, help, buckets }: Histo
   }
   registry.registerMetric({ name, help, type: 'histogram', labelNames: [], get } as never)
   return {
-    observe(value) {
+    observe(value: number): void {
       let i = 0
       while (i < buckets.length && value > buckets[i]!) i++
       counts[i]!++

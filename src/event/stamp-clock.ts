@@ -20,19 +20,13 @@ type Turn = 0 | 1
 /** The µs of the newest stamp ever given in each turn on this node, 0 when none. */
 export type Floors = readonly [number, number]
 
-export interface StampClock {
-  next(): Stamp
-  /** µs since the epoch; no earlier than any stamp given in this turn. */
-  nowUs(): number
-  /** How far the stamps are ahead of the wall clock, in µs; negative when behind. */
-  leadUs(): number
-}
-
 /** The turn of a stamp of lane 0. */
 export const turnOf = ({ sub }: Stamp): Turn => (sub % 4 === 2 ? 1 : 0)
 
+export type StampClock = ReturnType<typeof createStampClock>
+
 /** `nodeId` 0 … 249. */
-export function createStampClock(clock: Clock, nodeId: number, floors: Floors): StampClock {
+export function createStampClock(clock: Clock, nodeId: number, floors: Floors) {
   const newest: [number, number] = [...floors]
   let turn = turnToStart(floors, clock.wallUs())
   let anchorUs = Math.max(clock.wallUs(), newest[turn])
@@ -58,16 +52,18 @@ export function createStampClock(clock: Clock, nodeId: number, floors: Floors): 
   }
 
   return {
-    next() {
+    next(): Stamp {
       const us = Math.floor(nowUs())
       newest[turn] = Math.max(us, newest[turn] + 1)
       return { us: newest[turn], sub: 4 * nodeId + 2 * turn }
     },
-    nowUs() {
+    /** µs since the epoch; no earlier than any stamp given in this turn. */
+    nowUs(): number {
       const us = Math.ceil(nowUs())
       return Math.max(us, newest[turn])
     },
-    leadUs() {
+    /** How far the stamps are ahead of the wall clock, in µs; negative when behind. */
+    leadUs(): number {
       const us = nowUs()
       return Math.max(us, newest[turn]) - clock.wallUs()
     },

@@ -5,21 +5,13 @@ import type { Stamp } from './stamp.ts'
 /** A 64-bit hash as two numbers: BigInt is too slow for a walk along thousands of values. */
 export type Hash = readonly [low: number, high: number]
 
-export interface TakenStamps {
-  /** True also when this very content has it. */
-  isFree(series: Hash, stamp: Stamp, content: number): boolean
-  take(series: Hash, stamp: Stamp, content: number): void
-  /** Both generations, for `load` of a table of the same size. */
-  save(): Uint32Array
-  /** False, and nothing is loaded, when `saved` is not of such a table. */
-  load(saved: Uint32Array): boolean
-}
-
 /** Slots per generation: 8 bytes each, at most half of them used. */
 const SLOTS = 2 ** 21
 
+export type TakenStamps = ReturnType<typeof createTakenStamps>
+
 /** `slots`: a power of two. */
-export function createTakenStamps(slots = SLOTS): TakenStamps {
+export function createTakenStamps(slots = SLOTS) {
   let young = new Uint32Array(2 * slots)
   let old: Uint32Array | undefined
   let count = 0
@@ -43,7 +35,8 @@ export function createTakenStamps(slots = SLOTS): TakenStamps {
   }
 
   return {
-    isFree(series, stamp, content) {
+    /** True also when this very content has it. */
+    isFree(series: Hash, stamp: Stamp, content: number): boolean {
       locate(series, stamp)
       let at = placeIn(young)
       if (young[at] !== 0) return young[at + 1] === content
@@ -51,7 +44,7 @@ export function createTakenStamps(slots = SLOTS): TakenStamps {
       at = placeIn(old)
       return old[at] === 0 || old[at + 1] === content
     },
-    take(series, stamp, content) {
+    take(series: Hash, stamp: Stamp, content: number): void {
       if (count >= slots / 2) {
         old = young
         young = new Uint32Array(2 * slots)
@@ -63,11 +56,13 @@ export function createTakenStamps(slots = SLOTS): TakenStamps {
       young[at] = key
       young[at + 1] = content
     },
-    save() {
+    /** Both generations, for `load` of a table of the same size. */
+    save(): Uint32Array {
       const [first, second] = [entriesOf(young), old === undefined ? [] : entriesOf(old)]
       return Uint32Array.from([slots, first.length / 3, second.length / 3, ...first, ...second])
     },
-    load(saved) {
+    /** False, and nothing is loaded, when `saved` is not of such a table. */
+    load(saved: Uint32Array): boolean {
       const [size, first = 0, second = 0] = saved
       if (size !== slots || saved.length !== 3 + 3 * (first + second)) return false
       young = tableOf(saved.subarray(3, 3 + 3 * first), slots)

@@ -2,22 +2,17 @@
 // store recovers. Stint uses non-cryptographic random numbers only here.
 const FIRST_MS = 100
 
-export interface Backoff {
-  /** The next pause in ms: a random part of 100 ms · 2ⁿ, the ceiling never above `capMs`. */
-  nextMs(capMs: number): number
-  /** Something worked: the next pause is a short one again. */
-  reset(): void
-}
-
-export function createBackoff(random: () => number = Math.random): Backoff {
+export function createBackoff(random: () => number = Math.random) {
   let ceilingMs = FIRST_MS
   return {
-    nextMs(capMs) {
+    /** The next pause in ms: a random part of 100 ms · 2ⁿ, the ceiling never above `capMs`. */
+    nextMs(capMs: number): number {
       const pauseMs = Math.ceil(random() * Math.min(ceilingMs, capMs))
       ceilingMs = Math.min(ceilingMs * 2, capMs)
       return pauseMs
     },
-    reset() {
+    /** Something worked: the next pause is a short one again. */
+    reset(): void {
       ceilingMs = FIRST_MS
     },
   }

@@ -17,21 +17,6 @@ export interface Span {
   readonly to: number
 }
 
-export interface Bisection {
-  /** The events to send next; undefined when all are decided. Asking twice gives the same answer. */
-  next(): Span | undefined
-  /** The range of `next` is stored. */
-  stored(): void
-  /** The range of `next` was refused. Returns the event's index when it was a single one, which is then decided. */
-  refused(): number | undefined
-  /** The range of `next` was too large to send; from now on requests weigh half of it at most. Returns as `refused`. */
-  tooLarge(): number | undefined
-  /** Undecides events that were decided as refused. */
-  putBack(indexes: readonly number[]): void
-  /** The weight a request may have by now. */
-  readonly maxWeight: number
-}
-
 interface Range extends Span {
   from: number
   to: number
@@ -41,7 +26,7 @@ interface Range extends Span {
 const NEIGHBOURS = 2
 
 /** `weights[i]` ≥ 1 is the number of lines of event i; a request weighs at most `maxWeight` unless it is one event. */
-export function createBisection(weights: readonly number[], maxWeight: number): Bisection {
+export function createBisection(weights: readonly number[], maxWeight: number) {
   const weightBefore = new Float64Array(weights.length + 1)
   for (const [i, weight] of weights.entries()) weightBefore[i + 1] = weightBefore[i]! + weight
 
@@ -109,31 +94,37 @@ export function createBisection(weights: readonly number[], maxWeight: number): 
   }
 
   return {
+    /** The events to send next; undefined when all are decided. Asking twice gives the same answer. */
     next,
-    stored() {
+    /** The range of `next` is stored. */
+    stored(): void {
       const { to } = asked()
       settle(to, ranges[0]!.suspect)
     },
-    refused() {
+    /** The range of `next` was refused. Returns the event's index when it was a single one, which is then decided. */
+    refused(): number | undefined {
       const span = asked()
       if (span.to - span.from === 1) return decideRefused(span)
       settle(span.to, false)
       ranges.unshift({ ...span, suspect: true })
       return undefined
     },
-    tooLarge() {
+    /** The range of `next` was too large to send; from now on requests weigh half of it at most. Returns as `refused`. */
+    tooLarge(): number | undefined {
       const span = asked()
       if (span.to - span.from === 1) return decideRefused(span)
       limit = Math.max(1, Math.floor(weigh(span) / 2))
       return undefined
     },
-    putBack(indexes) {
+    /** Undecides events that were decided as refused. */
+    putBack(indexes: readonly number[]): void {
       refusedInARow = 0
       ranges.push(...indexes.map((i) => ({ from: i, to: i + 1, suspect: false })))
       ranges.sort((a, b) => a.from - b.from)
       join()
     },
-    get maxWeight() {
+    /** The weight a request may have by now. */
+    get maxWeight(): number {
       return limit
     },
   }

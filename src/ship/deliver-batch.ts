@@ -14,7 +14,20 @@ import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
 import { hourOf } from './held-back.ts'
 import type { Batch } from './load-batch.ts'
-import type { ShipMeter } from './ship-meter.ts'
+
+/** Counts what is shipped; metrics.ts exports it to Prometheus. */
+export interface ShipMeter {
+  /** Events the store took. */
+  delivered(events: number): void
+  /** Points (a metric counts one a name) that the store dropped because they lie outside its retention. */
+  expired(points: number): void
+  /** Events buried in the dead letters. */
+  dead(events: number): void
+  /** The time of a delivered batch from the arrival of its oldest event until all of it was stored. */
+  deliverySeconds(seconds: number): void
+  /** One write and what the store made of it. */
+  batch(outcome: WriteResult['kind']): void
+}
 
 /** Why a delivery cannot continue right now. */
 export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly cause?: unknown }

@@ -21,13 +21,7 @@ export interface EraseAccountsOptions {
   readonly settleUs?: number
 }
 
-export interface EraseAccounts {
-  start(): void
-  /** Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. */
-  step(): Promise<void>
-  /** Waits for the running step; no other follows. */
-  stop(): Promise<void>
-}
+export type EraseAccounts = ReturnType<typeof createEraseAccounts>
 
 const EVERY_MS = 2_000
 /**
@@ -36,7 +30,7 @@ const EVERY_MS = 2_000
  */
 const SETTLE_US = 120_000_000
 
-export function createEraseAccounts(options: EraseAccountsOptions): EraseAccounts {
+export function createEraseAccounts(options: EraseAccountsOptions) {
   const { removals, removed, spools, deadLetters, nowUs, log, settleUs = SETTLE_US } = options
   /** One sink of each store erases all that the store has. */
   const sinks = [...new Map(options.sinks.map((sink) => [sink.store, sink])).values()]
@@ -110,6 +104,7 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
     }
   }
 
+  /** Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. */
   async function step(): Promise<void> {
     if (isStopped) return
     noteClosed()
@@ -121,11 +116,12 @@ export function createEraseAccounts(options: EraseAccountsOptions): EraseAccount
 
   return {
     step,
-    start() {
+    start(): void {
       noteClosed()
       timer = setInterval(() => void step(), EVERY_MS)
     },
-    async stop() {
+    /** Waits for the running step; no other follows. */
+    async stop(): Promise<void> {
       isStopped = true
       clearInterval(timer)
       await running

@@ -27,43 +27,23 @@ export interface Sorted extends Pick<Batch, 'events' | 'records'> {
   readonly condemned: readonly Condemned[]
 }
 
-export interface HeldBack {
-  /** Count of stretches. */
-  readonly size: number
-  add(like: Event, reason: string): void
-  has(event: Event): boolean
-  /** For people: what is held back, and why; '' when nothing is. */
-  describe(): string
-  /**
-   * An event of the stretch to check next; undefined ends the round, and the next call begins another. A round is a few
-   * stretches in turn, or all of them once one was released: the cause is then repaired.
-   */
-  next(): Event | undefined
-  release(like: Event): void
-  /** The operator gives up what is held back; `mark` is the spool's. Returns its families, possibly none. */
-  condemn(reason: string, mark: number): readonly Family[]
-  /** Splits off the events to deliver now and those the operator gave up; omits those held back. */
-  sort(batch: Pick<Batch, 'events' | 'records'>): Sorted
-  /** Forgets the operator's reasons whose mark has been passed. */
-  forgetVerdicts(isPassed: (mark: number) => boolean): void
-  clear(): void
-}
-
-export function createHeldBack(): HeldBack {
+export function createHeldBack() {
   const stretches = new Map<string, Stretch>()
   const verdicts = new Map<string, { readonly reason: string; readonly mark: number }>()
   let round: Stretch[] | undefined
   let left = 0
 
   return {
-    get size() {
+    /** Count of stretches. */
+    get size(): number {
       return stretches.size
     },
-    add(like, reason) {
+    add(like: Event, reason: string): void {
       stretches.set(stretchOf(like), { like, reason })
     },
-    has: (event) => stretches.size > 0 && stretches.has(stretchOf(event)),
-    describe() {
+    has: (event: Event): boolean => stretches.size > 0 && stretches.has(stretchOf(event)),
+    /** For people: what is held back, and why; '' when nothing is. */
+    describe(): string {
       const byFamily = Map.groupBy(stretches.values(), ({ like }) => familyOf(like.kind))
       return [...byFamily]
         .map(([family, of]) => {
@@ -74,7 +54,11 @@ export function createHeldBack(): HeldBack {
         })
         .join('; ')
     },
-    next() {
+    /**
+     * An event of the stretch to check next; undefined ends the round, and the next call begins another. A round is a few
+     * stretches in turn, or all of them once one was released: the cause is then repaired.
+     */
+    next(): Event | undefined {
       if (round === undefined) left = CHECKS_PER_ROUND
       round ??= [...stretches.values()]
       const stretch = left-- > 0 ? round.shift() : undefined
@@ -87,15 +71,17 @@ export function createHeldBack(): HeldBack {
       stretches.set(key, stretch) // last in the next round
       return stretch.like
     },
-    release(like) {
+    release(like: Event): void {
       stretches.delete(stretchOf(like))
       left = Number.POSITIVE_INFINITY
     },
-    condemn(reason, mark) {
+    /** The operator gives up what is held back; `mark` is the spool's. Returns its families, possibly none. */
+    condemn(reason: string, mark: number): readonly Family[] {
       for (const stretch of stretches.keys()) verdicts.set(stretch, { reason, mark })
       return [...new Set([...stretches.values()].map(({ like }) => familyOf(like.kind)))]
     },
-    sort({ events, records }) {
+    /** Splits off the events to deliver now and those the operator gave up; omits those held back. */
+    sort({ events, records }: Pick<Batch, 'events' | 'records'>): Sorted {
       if (stretches.size + verdicts.size === 0) return { events, records, condemned: [] }
       const sorted = { events: [] as Event[], records: [] as string[], condemned: [] as Condemned[] }
       for (const [i, event] of events.entries()) {
@@ -109,10 +95,11 @@ export function createHeldBack(): HeldBack {
       }
       return sorted
     },
-    forgetVerdicts(isPassed) {
+    /** Forgets the operator's reasons whose mark has been passed. */
+    forgetVerdicts(isPassed: (mark: number) => boolean): void {
       for (const [stretch, { mark }] of verdicts) if (isPassed(mark)) verdicts.delete(stretch)
     },
-    clear() {
+    clear(): void {
       stretches.clear()
       round = undefined
     },

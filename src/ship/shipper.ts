@@ -16,10 +16,9 @@ import type { Position, Spool } from '../spool/spool.ts'
 import type { BuriedLetter, DeadLetters } from '../state/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff, pause } from './backoff.ts'
-import { createDelivery, type Delivery, type Held, type Hold } from './deliver-batch.ts'
+import { createDelivery, type Delivery, type Held, type Hold, type ShipMeter } from './deliver-batch.ts'
 import { createHeldBack } from './held-back.ts'
 import { type Batch, type BatchLimits, isLarge, loadBatch } from './load-batch.ts'
-import type { ShipMeter } from './ship-meter.ts'
 
 export interface ShipperOptions {
   readonly destination: Destination
