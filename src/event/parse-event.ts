@@ -38,9 +38,9 @@ export function parseEvent(
 }
 
 function parseFields(kind: EventKind, body: Body, times: OwnTimes, faults: Faults): Draft {
-  const process = parseProcess(body.process, faults)
-  const meta = body.meta === undefined ? '' : parseMeta(body.meta, faults)
-  const uid = body.uid === undefined ? '' : parseUid(body.uid, faults)
+  const process = stripText(parseRequired(body.process, faults, '/process', parseProcess) ?? '')
+  const meta = body.meta === undefined ? '' : stripText(parseMeta(body.meta, faults, '/meta'))
+  const uid = body.uid === undefined ? '' : parseUid(body.uid, faults, '/uid')
   const atUs = () => (body.at === undefined ? undefined : parseOwnTime(body.at, times, faults))
   switch (kind) {
     case 'start':
@@ -54,7 +54,7 @@ function parseFields(kind: EventKind, body: Body, times: OwnTimes, faults: Fault
       return { kind, process, meta, ...(uid !== '' && { uid }), items, atUs: atUs() }
     }
     case 'exception': {
-      const exception = parseRequired(body.exception, faults, '/exception', parseExceptionText) ?? ''
+      const exception = parseRequired(body.exception, faults, '/exception', parseException) ?? ''
       return { kind, process, meta, ...(uid !== '' && { uid }), exception, atUs: atUs() }
     }
     default:
@@ -74,27 +74,19 @@ function parseRequired<T>(
   return undefined
 }
 
-function addAll(found: readonly string[], faults: Faults, pointer: string): boolean {
-  for (const detail of found) faults.add(pointer, detail)
-  return found.length === 0
-}
-
-function parseProcess(value: unknown, faults: Faults): string {
-  if (value === undefined) {
-    faults.add('/process', 'is required')
-    return ''
+/** Reads a field of text; '' when it has faults. */
+const textBy =
+  (check: (value: unknown) => readonly string[]) =>
+  (value: unknown, faults: Faults, pointer: string): string => {
+    const found = check(value)
+    for (const detail of found) faults.add(pointer, detail)
+    return found.length === 0 ? (value as string) : ''
   }
-  return addAll(checkProcess(value), faults, '/process') ? stripText(value as string) : ''
-}
 
-const parseMeta = (value: unknown, faults: Faults): string =>
-  addAll(checkMeta(value), faults, '/meta') ? stripText(value as string) : ''
-
-const parseUid = (value: unknown, faults: Faults): string =>
-  addAll(checkUid(value), faults, '/uid') ? (value as string) : ''
-
-const parseExceptionText = (value: unknown, faults: Faults, pointer: string): string =>
-  addAll(checkExceptionText(value), faults, pointer) ? (value as string) : ''
+const parseProcess = textBy(checkProcess)
+const parseMeta = textBy(checkMeta)
+const parseUid = textBy(checkUid)
+const parseException = textBy(checkExceptionText)
 
 function parseFailed(value: unknown, faults: Faults): boolean {
   if (typeof value !== 'boolean') faults.add('/failed', 'must be true or false')
