@@ -208,7 +208,7 @@ async function killInRotation(trial: Trial): Promise<void> {
   const rotating = rotateKey(rig.stint, other, keyId)
   await Bun.sleep(between(chance, 0, 400))
   await killAndRestart(trial)
-  const { secret } = await rotating
+  const secret = await rotating
   if (secret !== undefined && !(await isKnown(rig.stint, secret))) rig.counts.keysLost++
 }
 

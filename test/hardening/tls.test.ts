@@ -13,16 +13,8 @@ const keyPath = join(dir, 'key.pem')
 beforeAll(() => {
   const made = Bun.spawnSync([
     ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...[
-      '-subj',
-      '/CN=localhost',
-      '-addext',
-      'subjectAltName=IP:127.0.0.1,DNS:localhost',
-      '-keyout',
-      keyPath,
-      '-out',
-      certPath,
-    ],
+    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'],
+    ...['-keyout', keyPath, '-out', certPath],
   ])
   if (made.exitCode !== 0) throw new Error(made.stderr.toString())
 })

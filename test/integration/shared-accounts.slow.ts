@@ -1,6 +1,6 @@
 // Two nodes with their accounts in PostgreSQL, before the same ClickHouse: real processes, stopped and killed for real.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { PASSWORD } from '../support/caller.ts'
+import { type Answer, createCaller, PASSWORD } from '../support/caller.ts'
 import { createClickHouse } from '../support/clickhouse-process.ts'
 import { engineMissing } from '../support/engine.ts'
 import { missing } from '../support/needs.ts'
@@ -12,23 +12,12 @@ const EMAIL = 'ada@example.com'
 const CANNOT_RUN = engineMissing ?? missing('postgresql')
 
 /** Requests of somebody who is signed in. */
-function askAs(cookie: string) {
-  return (url: string, method: string, path: string, body?: unknown) =>
-    fetch(url + path, {
-      method,
-      headers: { cookie, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-}
+const askAs = (cookie: string) => (url: string, method: string, path: string, body?: unknown) =>
+  createCaller(url, { cookie }).call(method, path, body)
 
-const signIn = (url: string) =>
-  fetch(`${url}/api/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
-  })
+const signIn = (url: string) => createCaller(url).post('/api/session', { email: EMAIL, password: PASSWORD })
 
-const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!
+const cookieOf = ({ headers }: Answer) => headers.get('set-cookie')!.split(';')[0]!
 
 describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in PostgreSQL', () => {
   let postgres: PostgresServer
@@ -42,8 +31,8 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
   let sent = 0
   const post = async (caller: Caller) =>
     (await caller.post('/v1/metrics', { process: 'p', items: { n: ++sent } })).status
-  const createKey = async (url: string) =>
-    ((await (await ask(url, 'POST', '/api/keys', { name: 'k' })).json()) as { key: { id: string; secret: string } }).key
+  const createKey = async (url: string): Promise<{ id: string; secret: string }> =>
+    (await ask(url, 'POST', '/api/keys', { name: 'k' })).json.key
 
   beforeAll(async () => {
     postgres = await startPostgres({ log_statement: 'all', log_parameter_max_length: '0' })
@@ -85,9 +74,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
       const key = await createKey(first.url)
       const caller = callerOf(second.url, { ...ada, secret: key.secret })
       tookMs.push(await within(caller, 201))
-      const rotated = (await (await ask(first.url, 'POST', `/api/keys/${key.id}/rotate`, {})).json()) as {
-        key: { id: string; secret: string }
-      }
+      const rotated = (await ask(first.url, 'POST', `/api/keys/${key.id}/rotate`, {})).json
       tookMs.push(await within(caller, 401))
       const next = callerOf(second.url, { ...ada, secret: rotated.key.secret })
       expect(await post(next)).toBe(201)
@@ -106,7 +93,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
       await ask(first.url, 'POST', '/api/keys', { name: 'k' }),
       await ask(second.url, 'GET', '/api/session'),
     ]) {
-      expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([503, 'store_unavailable'])
+      expect([answer.status, answer.json.code]).toEqual([503, 'store_unavailable'])
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
     }
     await second.kill()

@@ -1,4 +1,5 @@
 // What a trial with faults needs: waiting for conditions, faults in the system calls of a process, keys that are replaced, figures.
+import { keyHeader, signInAt } from './caller.ts'
 import { missing, type Need } from './needs.ts'
 import type { Caller, StintProcess } from './process.ts'
 import { until } from './until.ts'
@@ -63,35 +64,18 @@ export async function traceCalls(pid: number, options: readonly string[]): Promi
   }
 }
 
-/** An account's key is replaced; the new one is answered or the connection broke. */
-export interface Rotation {
-  readonly secret: string | undefined
-}
-
-/** Signs in as the owner of `email` and replaces the named key without an overlap. */
-export async function rotateKey(stint: StintProcess, email: string, keyId: string): Promise<Rotation> {
+/** Signs in as the owner of `email` and replaces the named key without an overlap. Undefined when the connection broke. */
+export async function rotateKey({ url }: StintProcess, email: string, keyId: string): Promise<string | undefined> {
   try {
-    const headers = { 'content-type': 'application/json' }
-    const session = await fetch(`${stint.url}/api/session`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ email, password: 'a long enough password of a test' }),
-    })
-    const cookie = session.headers.get('set-cookie')?.split(';', 1)[0] ?? ''
-    const answer = await fetch(`${stint.url}/api/keys/${keyId}/rotate`, {
-      method: 'POST',
-      headers: { ...headers, cookie },
-      body: '{}',
-    })
-    const { key } = (await answer.json()) as { key?: { secret: string } }
-    return { secret: key?.secret }
+    const session = await signInAt(url, email)
+    return (await session.post(`/api/keys/${keyId}/rotate`, {})).json.key?.secret
   } catch {
-    return { secret: undefined } // the connection broke
+    return undefined
   }
 }
 
 export const isKnown = async (stint: StintProcess, secret: string): Promise<boolean> =>
-  (await fetch(`${stint.url}/api/processes`, { headers: { 'x-stint-api-key': secret } })).status === 200
+  (await fetch(`${stint.url}/api/processes`, { headers: keyHeader(secret) })).status === 200
 
 /** One figure of /metrics, summed over its labels; undefined while it cannot be asked. */
 export async function figure(stint: StintProcess, name: string, labels = ''): Promise<number | undefined> {
