@@ -82,6 +82,12 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
     ring.set({ id, account, hash: hashSecret(secret), ...rightsOf(scopes), is_capped, expires_ms: null })
   }
 
+  /** With the last uses, of which some are not written yet. */
+  function used(rows: readonly Row[]): Key[] {
+    const last = new Map(ring.uses().map(({ keyId, lastUsedMs }) => [keyId, lastUsedMs]))
+    return rows.map((row) => toKey({ ...row, last_used_ms: last.get(row.id) ?? row.last_used_ms }))
+  }
+
   const select = (account: string, id: string) =>
     get<Row>('SELECT * FROM api_key WHERE account = $1 AND id = $2', account, id)
 
@@ -103,7 +109,6 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
 
   return {
     async list(account, of) {
-      const used = new Map(ring.uses().map(({ keyId, lastUsedMs }) => [keyId, lastUsedMs]))
       const rows = await database.read(() =>
         all<Row>(
           `SELECT * FROM api_key WHERE account = $1 AND coalesce(${ENDED} >= $2, true) ORDER BY created_ms DESC, ` +
@@ -113,11 +118,11 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
         ),
       )
       const listed = of === undefined ? rows : rows.filter(({ creator }) => creator === of)
-      return listed.map((row) => toKey({ ...row, last_used_ms: used.get(row.id) ?? row.last_used_ms }))
+      return used(listed)
     },
     async find(account, id) {
       const row = await database.read(() => select(account, id))
-      return row && toKey(row)
+      return row && used([row])[0]
     },
     insert,
     admit,
@@ -167,7 +172,7 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
         return { ...row, creator: heir.id, creator_email: heir.email, is_capped: 0 }
       })
       if (row.revoked_ms === null) ring.set(row)
-      return toKey(row)
+      return used([row])[0]!
     },
     dropAccount: ring.dropAccount,
     async flush() {

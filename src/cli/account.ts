@@ -13,7 +13,10 @@ export interface PasswordOptions {
   readonly passwordStdin?: boolean
 }
 
-export const PASSWORD_STDIN = ['--password-stdin', 'read the password from the first line of standard input'] as const
+export const PASSWORD_STDIN = [
+  '--password-stdin',
+  'read the password, or the code, from the first line of standard input',
+] as const
 
 interface Options extends PasswordOptions, Json {
   readonly email: string
@@ -124,11 +127,13 @@ function open(io: Io) {
 export async function askPassword(io: Io, options: PasswordOptions, question: string, again: boolean): Promise<string> {
   if (options.passwordStdin) {
     const [password = ''] = (await io.readStdin()).split(/\r?\n/, 1)
-    if (password === '') throw new CliError('no password on standard input', EXIT_USAGE)
+    if (password === '') throw new CliError(`no ${question.toLowerCase()} on standard input`, EXIT_USAGE)
     return password
   }
-  if (!io.isTerminal)
-    throw new CliError('cannot ask for the password: not a terminal; pass --password-stdin', EXIT_USAGE)
+  if (!io.isTerminal) {
+    const what = question.toLowerCase()
+    throw new CliError(`cannot ask for the ${what}: not a terminal; pass --password-stdin`, EXIT_USAGE)
+  }
   const password = await io.readSecret(`${question}: `)
   if (again && (await io.readSecret(`${question} again: `)) !== password) {
     throw new CliError('the two passwords differ')

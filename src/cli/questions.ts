@@ -216,7 +216,7 @@ const QUESTIONS: readonly Question[] = [
   },
   {
     name: 'running',
-    about: 'show the runs in progress, those that hang first',
+    about: 'show the runs in progress, the oldest first',
     filters: ['process', 'meta', 'uid', 'limit'],
     flags: [ALL_FLAG, ['--watch', 'ask every 2 s until Ctrl-C: in place on a terminal, else one line per change']],
     conflicts: [['csv', 'watch', '']],

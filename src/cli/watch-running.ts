@@ -44,7 +44,7 @@ export async function watchRunning(
   process.on('SIGINT', end).on('SIGTERM', end)
   const watch: Watch = {
     io,
-    findRunning: async () => (await find(parameters)).toReversed(), // those that hang first
+    findRunning: async () => (await find(parameters)).toReversed(), // the oldest first
     async findSettled({ process, meta, uid, started_at }) {
       const same = { process, meta: meta ?? '', uid: uid ?? '', from: started_at ?? '' }
       return (await find(new URLSearchParams(same))).find((timing) => timing.started_at === started_at)

@@ -51,7 +51,7 @@ export function createRegion(): Region {
       const { title, detail } = explain(error)
       if (reported === title + detail) return // a live region: announce it once
       reported = title + detail
-      const again = button('Try again', retry)
+      const again = error instanceof ApiError && error.code === 'role_missing' ? '' : button('Try again', retry)
       if (shownAtMs !== undefined) {
         const text = `${title}. Showing data from ${formatClock(shownAtMs)}.`
         fill(notice, h('div.banner.banner-warn', icon('warning'), h('p', text), again))

@@ -61,8 +61,8 @@ export function openMaintenancePage(app: App): Page {
     const process = createField(
       'process',
       'Process',
-      { ...required, maxlength: 250, value: given?.process ?? '*' },
-      'Exact, or with * for any text.',
+      { ...required, maxlength: 250, value: given?.process ?? '' },
+      'Exact, or with * for any text; * alone is every process.',
     )
     const kind = createSelectField('', 'Happens', KINDS, given?.repeat == null ? 'once' : 'repeat')
     const from = createField('from', 'From', { ...moment, value: text(given?.from) }, `${zone}. Empty: now.`)

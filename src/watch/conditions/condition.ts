@@ -111,6 +111,8 @@ export interface MetricsView {
   readonly meta: string | null
   /** The parts of the window, of the scope's processes and the rule's metric. */
   readonly parts: readonly MetricPart[]
+  /** Whether a point came since the watch counts: a change alone fires nothing. */
+  hasNews(process: string): boolean
   readonly firing: readonly FiredAlert[]
   /** By process; kept and changed between evaluations. */
   readonly states: Map<string, MetricState>

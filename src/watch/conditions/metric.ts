@@ -26,7 +26,7 @@ export const metric: MetricCondition<Given, MetricRule> = {
   },
   spanUs: ({ windowUs }) => windowUs,
   stampOf: ({ sinceUs }) => sinceUs,
-  judge(rule, { meta, parts, firing, states, knownUs }) {
+  judge(rule, { meta, parts, hasNews, firing, states, knownUs }) {
     const figures = new Map(
       [...Map.groupBy(parts, ({ process }) => process)].map(([process, own]) => [process, figureOf(rule, own)]),
     )
@@ -34,7 +34,8 @@ export const metric: MetricCondition<Given, MetricRule> = {
     return [...processes].map((process) => {
       const since = firing.find((alert) => alert.process === process)?.sinceUs
       const before = states.get(process) ?? (since === undefined ? {} : { crossedUs: since, firingUs: since })
-      const state = stepMetric(rule, before, figures.get(process), knownUs)
+      const isJudged = before.crossedUs !== undefined || hasNews(process)
+      const state = stepMetric(rule, before, isJudged ? figures.get(process) : undefined, knownUs)
       states.set(process, state)
       const { firingUs, value } = state
       return {

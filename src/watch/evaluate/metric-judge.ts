@@ -4,14 +4,14 @@ import { keyOf } from '../conditions/condition.ts'
 import { CONDITIONS, ruled } from '../conditions/conditions.ts'
 import type { MetricState } from '../rules/metric.ts'
 import type { Judged } from './judge-watch.ts'
-import type { Moment, ReadyWatch } from './moment.ts'
+import { type Moment, type ReadyWatch, sinceOf } from './moment.ts'
 import type { MetricPart, WatchSource } from './watch-source.ts'
 
 /** Rejects when the store does not answer. */
 export type MetricJudge = (one: ReadyWatch, moment: Moment) => Promise<Judged>
 
-/** The states of one account between evaluations, by watch and condition, then by process. */
-export type MetricStates = Map<string, Map<string, MetricState>>
+/** The states of one account between evaluations, by watch and condition; those since another time do not count. */
+export type MetricStates = Map<string, { readonly sinceUs: number; readonly byProcess: Map<string, MetricState> }>
 
 interface Asked {
   readonly one: ReadyWatch
@@ -33,20 +33,23 @@ export function createMetricJudge(
     const known = answers.get(group)
     if (known !== undefined) return known
     const same = groups.get(group) ?? [asked]
-    const { meta } = asked.one.watch.spec
+    const answer = askStore(same, pointsKnownUs - asked.rule.windowUs, pointsKnownUs)
+    answers.set(group, answer)
+    return answer
+  }
+
+  /** `same` have their meta in common. */
+  function askStore(same: readonly Asked[], fromUs: number, toUs: number): Promise<MetricPart[]> {
+    const { meta } = same[0]!.one.watch.spec
     const processes = same.map(({ one: { watch } }) => watch.spec.process)
     const process = only(processes.map((name) => (name.includes('*') ? undefined : name)))
     const name = only(same.map(({ rule }) => rule.name))
-    const answer = source.aggregateMetrics({
-      account,
-      fromUs: pointsKnownUs - asked.rule.windowUs,
-      toUs: pointsKnownUs,
+    return source.aggregateMetrics({
+      ...{ account, fromUs, toUs },
       ...(meta !== null && { meta }),
       ...(process !== undefined && { process }),
       ...(name !== undefined && { name }),
     })
-    answers.set(group, answer)
-    return answer
   }
 
   return async (one, moment) => {
@@ -56,18 +59,24 @@ export function createMetricJudge(
       const entry = CONDITIONS[condition]
       if (entry.reads !== 'metrics') continue
       const asked = rule as MetricsAsked
-      const parts = (await ask({ one, rule: asked }, moment)).filter(
-        ({ name, process }) => name === asked.name && rules.matches(process),
-      )
+      const isOwn = ({ name, process }: MetricPart) => name === asked.name && rules.matches(process)
+      const parts = (await ask({ one, rule: asked }, moment)).filter(isOwn)
+      const { pointsKnownUs } = moment
+      const sinceUs = sinceOf(one, moment, condition)
+      const isRecent = sinceUs > pointsKnownUs - asked.windowUs
+      const askNews = () => (sinceUs < pointsKnownUs ? askStore([{ one, rule: asked }], sinceUs, pointsKnownUs) : [])
+      const news = new Set((isRecent ? await askNews() : parts).filter(isOwn).map(({ process }) => process))
       const key = keyOf(watch.id, condition)
-      const own = states.get(key) ?? new Map<string, MetricState>()
-      states.set(key, own)
+      const known = states.get(key)
+      const own = known?.sinceUs === sinceUs ? known.byProcess : new Map<string, MetricState>()
+      states.set(key, { sinceUs, byProcess: own })
       const found = entry.judge(asked, {
         meta: watch.spec.meta,
         parts,
+        hasNews: (process) => news.has(process),
         firing: alerts.filter((alert) => alert.condition === condition && alert.resolvedUs === null),
         states: own,
-        knownUs: moment.pointsKnownUs,
+        knownUs: pointsKnownUs,
       })
       instances.push(...found.map((it) => ({ ...it, condition })))
     }

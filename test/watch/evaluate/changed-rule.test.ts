@@ -112,3 +112,55 @@ test.each([
   expect(seen).toEqual(minutes)
   await store.close()
 })
+
+test('a changed metric fires by a point that comes after the change, and for the changed figure', async () => {
+  let now = Date.UTC(2026, 10, 21) * 1000
+  const store = openStore(inMemoryDir())
+  const points: { name: string; atUs: number; value: number }[] = []
+  const source = sourceOf({
+    async aggregateMetrics({ fromUs, toUs }) {
+      const read = points.filter(({ atUs }) => atUs >= fromUs && atUs < toUs)
+      return [...Map.groupBy(read, ({ name }) => name)].map(([name, own]) => {
+        const values = own.map(({ value }) => value)
+        const mean = values.reduce((sum, value) => sum + value) / values.length
+        const [min, max] = [Math.min(...values), Math.max(...values)]
+        return {
+          ...{ process: PROCESS, name, atUs: fromUs, count: values.length },
+          mean,
+          min,
+          max,
+          last: values.at(-1)!,
+        }
+      })
+    },
+  })
+  const evaluator = evaluatorOf({ store, source, nowUs: () => now })
+  const parts = { store, nowUs: () => now, publicUrl: () => '', onChanged: evaluator.hurry }
+  const watches = createManageWatches({ ...parts, maxRunUs: 86_400 * S, gaps: () => [] })
+  const metric = { name: 'rows', of: 'last', window: '5m' } as const
+  const { id } = await watches.create(ACCOUNT, {
+    name: PROCESS,
+    process: PROCESS,
+    channels: [],
+    metric: { ...metric, above: 100 },
+  })
+  const step = async (value?: number, name = 'rows') => {
+    if (value !== undefined) points.push({ name, atUs: now, value })
+    evaluator.hint({ account: ACCOUNT, process: PROCESS, kind: 'metrics' })
+    for (let i = 0; i < 20; i++) {
+      now += S
+      await evaluator.step()
+    }
+    return (await store.alerts(ACCOUNT, { state: 'firing', limit: 9 })).map(({ sinceUs }) => sinceUs)
+  }
+  expect(await step(50)).toEqual([])
+  const changedUs = now
+  await watches.change(ACCOUNT, id, { metric: { ...metric, above: 10 } })
+  expect(await step()).toEqual([])
+  const [since] = await step(51)
+  expect(since).toBeGreaterThan(changedUs)
+  await watches.change(ACCOUNT, id, { metric: { ...metric, name: 'files', above: 10 } })
+  expect(await step()).toEqual([])
+  expect(await step(20, 'files')).toHaveLength(1)
+  await store.close()
+})
