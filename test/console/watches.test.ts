@@ -129,6 +129,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByText('No maintenance').waitFor()
 
     await press('Plan maintenance')
+    await dialog.getByLabel('Process').fill('*')
     await dialog.getByLabel('Happens').selectOption('repeatedly')
     await dialog.getByLabel('Begins at').fill('* * * * *')
     await dialog.getByLabel('Time zone').fill('Mars/Base')

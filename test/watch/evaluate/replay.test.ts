@@ -244,12 +244,12 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
       if (isJudged && !isLost(failedAt - 4, failedAt + delay)) {
         expect(failed.map(({ uid, endedBy }) => [uid, endedBy])).toEqual([[`f${fails}`, 'event']])
         // what was not judged before the clock was set back moves to that time
-        const isMoved = failedAt < back0(world) && failedAt > back0(world) - 20
+        const isMoved = failedAt < back0(world) && failedAt > back0(world) - SEEN_WITHIN
         if (!isMoved) expect(failed[0]!.sinceUs).toBe(wallOf(failedAt))
         const ends = events.filter(({ mark }) => mark.process === 'fails' && mark.mark === 'end')
         const known = ends.filter(({ at }) => at > failedAt).map(({ at }) => Math.max(failed[0]!.sinceUs, wallOf(at)))
         // what was not judged before the clock was set back moves to that time
-        const wasOnItsWay = ends.some(({ at }) => at < back0(world) && at > back0(world) - 20)
+        const wasOnItsWay = ends.some(({ at }) => at < back0(world) && at > back0(world) - SEEN_WITHIN)
         if (wasOnItsWay) known.push(failed[0]!.sinceUs)
         const isThen = Math.abs(failed[0]!.resolvedUs! - wallOf(back0(world))) <= 2 * TICK * S
         if (!wasOnItsWay || !isThen) expect(known).toContain(failed[0]!.resolvedUs!)
