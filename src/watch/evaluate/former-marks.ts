@@ -30,8 +30,10 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
   const last = new Map<string, KnownMark>()
   const moved = new Set<string>()
   /** The newest end of each run, and where it moved; nowhere if it was judged. */
-  const ends = new Map<string, { readonly us: number; readonly movedUs: number | undefined }>()
+  const ends = new Map<string, { readonly end: KnownMark; readonly movedUs?: number }>()
   let unjudged = 0
+  /** With room for a start before it. */
+  const nextUs = () => sinceUs + 3 + 2 * unjudged++
   const judgedUs = before?.judgedUs ?? 0
   let first = [...(before?.memory.series() ?? [])].flatMap(({ process, meta, marks }) =>
     marks.filter(({ atUs }) => atUs > sinceUs).map(({ uid, mark, atUs }) => ({ process, meta, uid, mark, atUs })),
@@ -77,18 +79,23 @@ export function createFormerMarks({ rewind, before, rewinds = [] }: FormerMarksO
       moved.add(run)
       return [...cut, { ...newest, atUs: sinceUs, ownUs: newest.atUs }]
     })
-    for (const end of judged) if (end.mark !== 'start') ends.set(runOf(end), { us: end.atUs, movedUs: undefined })
+    for (const end of judged) if (end.mark !== 'start') ends.set(runOf(end), { end })
     return [...found, ...others.flatMap(moveUnjudged)]
   }
 
-  /** A start that arrived after its end moves to just before it: alone it would be an open run. */
+  /** A start that arrived after its end moves to just before it, and takes along an end that was judged without it. */
   function moveUnjudged(mark: KnownMark): KnownMark[] {
-    const end = mark.mark === 'start' ? ends.get(runOf(mark)) : undefined
-    const isOver = end !== undefined && mark.atUs < end.us
-    if (isOver && end.movedUs === undefined) return []
-    const atUs = isOver ? end.movedUs! - 1 : sinceUs + 3 + 2 * unjudged++
-    if (mark.mark !== 'start') ends.set(runOf(mark), { us: mark.atUs, movedUs: atUs })
-    return [{ ...mark, atUs, ownUs: mark.atUs }]
+    const run = runOf(mark)
+    const moved = (it: KnownMark, us: number) => ({ ...it, atUs: us, ownUs: it.atUs })
+    const known = ends.get(run)
+    if (mark.mark !== 'start' || known === undefined || known.end.atUs <= mark.atUs) {
+      const movedUs = nextUs()
+      if (mark.mark !== 'start') ends.set(run, { end: mark, movedUs })
+      return [moved(mark, movedUs)]
+    }
+    const { end, movedUs = nextUs() } = known
+    ends.set(run, { end, movedUs })
+    return [moved(mark, movedUs - 1), ...(known.movedUs === undefined ? [moved(end, movedUs)] : [])]
   }
 
   const ambiguousAt = (us: number) => rewinds.find((it) => us > it.sinceUs && us <= it.untilUs)

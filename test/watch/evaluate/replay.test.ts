@@ -312,6 +312,7 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
         // a start arrives after its end, just before the clock is set back
         [{ ...CALM, diesAt: 329, fails: 4, returnsAt: 941, lateBy: 15, repeats: true, back: { at: 324, by: 283 } }],
         [{ ...CALM, hangs: 4, fails: 10, drags: 7, lateBy: 15, back: { at: 1176, by: 642 } }],
+        [{ ...CALM, diesAt: 1261, hangs: 11, fails: 8, drags: 7, lateBy: 15, back: { at: 564, by: 368 } }],
         // a restart seconds before the end of the times that come twice
         [{ ...CALM, diesAt: 414, fails: 2, downs: [{ at: 773, for: 14, how: 'kill' }], back: { at: 676, by: 117 } }],
         // set back by ten minutes shortly after everything broke, and with everything healthy
