@@ -101,7 +101,7 @@ export function createBisection(weights: readonly number[], maxWeight: number) {
       const { to } = asked()
       settle(to, ranges[0]!.suspect)
     },
-    /** The range of `next` was refused. Returns the event's index when it was a single one, which is then decided. */
+    /** The range of `next` was refused. Returns the index of the event when it was a single one: that is decided. */
     refused(): number | undefined {
       const span = asked()
       if (span.to - span.from === 1) return decideRefused(span)
@@ -109,7 +109,7 @@ export function createBisection(weights: readonly number[], maxWeight: number) {
       ranges.unshift({ ...span, suspect: true })
       return undefined
     },
-    /** The range of `next` was too large to send; from now on requests weigh half of it at most. Returns as `refused`. */
+    /** The range of `next` was too large to send; requests weigh half of it at most from now on. Returns as above. */
     tooLarge(): number | undefined {
       const span = asked()
       if (span.to - span.from === 1) return decideRefused(span)
