@@ -55,8 +55,8 @@ export function createHeldBack() {
         .join('; ')
     },
     /**
-     * An event of the stretch to check next; undefined ends the round, and the next call begins another. A round is a few
-     * stretches in turn, or all of them once one was released: the cause is then repaired.
+     * An event of the stretch to check next; undefined ends the round, and the next call begins another. A round is a
+     * few stretches in turn, or all of them once one was released: the cause is then repaired.
      */
     next(): Event | undefined {
       if (round === undefined) left = CHECKS_PER_ROUND
