@@ -67,6 +67,9 @@ const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
 const nowMs = () => wallMs() + api.aheadMs()
 
 let leave: (() => void) | undefined
+/** What is shown next takes the focus to its heading; the first view leaves it to the browser. */
+let hasShown = false
+const reopenDoor = () => void showDoor()
 const api = createApi(
   wallMs,
   () => {
@@ -90,11 +93,16 @@ function leavePage(): void {
 
 async function showDoor(note?: string): Promise<void> {
   leavePage()
+  removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
   try {
     const [state] = await Promise.all([api.get<SignUpState>('api/sign-up'), fontLoaded])
     const invitation = openInvitation({ api, state, setTitle, showDoor, enter: () => enter() })
-    if (invitation !== undefined) return fill(root, invitation)
+    hasShown ||= invitation !== undefined || !state.signed_in
+    if (invitation !== undefined) {
+      addEventListener('hashchange', reopenDoor, { once: true })
+      return fill(root, invitation)
+    }
     if (state.signed_in && linkToken('reset') === undefined) return await enter()
     const door = openDoor({ api, state, note, enter: (_, firstKey) => void enter(firstKey), setTitle })
     fill(root, door.element)
@@ -129,6 +137,7 @@ function showOtherAccount(): void {
 
 /** `firstKey` is set for a new account. */
 async function enter(firstKey?: IssuedKey): Promise<void> {
+  removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
   const session = await api.get<Session>('api/session')
   const { account } = session
@@ -147,6 +156,12 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   async function reload(): Promise<void> {
     leavePage()
     await enter()
+  }
+  /** Another owner may have changed the role: what it allows is drawn again. */
+  async function checkRole(): Promise<void> {
+    const mine = leave
+    const now = await api.get<Session>('api/session').catch(() => undefined) // the page's own requests report it
+    if (now !== undefined && now.role !== session.role && leave === mine) await reload()
   }
   const frame = createFrame(session, search, (id) => void switchTo(id).catch(showFailure))
   let page: Page | undefined
@@ -206,7 +221,9 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
       page = known.open(app)
       setTitle(known.title)
       frame.show(known.entry ?? name, page.element)
-      if (shown !== '') page.element.querySelector('h1')?.focus()
+      if (shown !== '') void checkRole()
+      if (hasShown) page.element.querySelector('h1')?.focus()
+      hasShown = true
       scrollTo(0, 0)
       shown = name
     }

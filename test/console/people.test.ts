@@ -43,6 +43,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await bob.page.getByLabel('New password').fill('bobs own long password')
     await bob.page.getByRole('button', { name: 'Create password and join' }).click()
     await bob.page.getByRole('link', { name: 'bob@example.com' }).waitFor()
+    expect(await bob.page.evaluate(() => document.activeElement?.tagName)).toBe('H1')
     for (const [view, heading] of [
       ['members', 'Members'],
       ['keys', 'Keys'],
@@ -60,6 +61,29 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     }
     await bob.page.getByText('Ask a member or an owner of ada@example.com for a key.').waitFor()
     expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
+    const { id } = (await owner.page.evaluate(() => fetch('api/members').then((it) => it.json()))).members.find(
+      ({ email }: { email: string }) => email === 'bob@example.com',
+    )
+    for (const [role, view, count] of [
+      ['member', 'keys', 1],
+      ['viewer', 'watches', 0],
+    ] as const) {
+      const change = {
+        method: 'PATCH',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ role }),
+      }
+      await owner.page.evaluate(([path, init]) => fetch(path, init), [`api/members/${id}`, change] as const)
+      await bob.page.goto(`${stint.url}/#/${view}`)
+      await bob.page.waitForFunction(
+        (count) => document.querySelectorAll('header .button-main').length === count,
+        count,
+      )
+    }
+    await bob.page.goto(`${stint.url}/${link.slice(link.indexOf('#/'))}`)
+    await bob.page.getByRole('button', { name: 'Continue' }).waitFor() // it was used
+    await bob.page.goBack()
+    await bob.page.getByRole('heading', { name: 'Watches', level: 1 }).waitFor()
 
     await owner.go('audit')
     await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor()

@@ -134,7 +134,11 @@ export const addressOf = ({ to, url, chat }: Channel): string =>
   [to ?? url?.replace(HIDDEN, '…'), chat].filter((part) => part !== undefined).join(' · ')
 
 const revealSecret = (secret: string): void =>
-  revealOnce('Signing secret', [
-    h('p', 'Your receiver verifies notifications with it. It is not shown again.'),
-    secretBox('Signing secret', secret, 'Copy secret'),
-  ])
+  revealOnce(
+    'Signing secret',
+    [
+      h('p', 'Your receiver verifies notifications with it. It is not shown again.'),
+      secretBox('Signing secret', secret, 'Copy secret'),
+    ],
+    { keep: 'Save the secret first: it is not shown again.' },
+  )

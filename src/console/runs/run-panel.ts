@@ -68,7 +68,10 @@ export function createRunPanel(app: App, options: RunPanelOptions) {
       shown = id
       element.hidden = id === undefined
       if (id === undefined) {
-        if (opener instanceof HTMLElement && opener.isConnected) opener.focus()
+        const label = opener?.ariaLabel
+        const redrawn = [...document.querySelectorAll('[aria-label]')].find((it) => it.ariaLabel === label)
+        const next = opener?.isConnected ? opener : (redrawn ?? document.querySelector('h1'))
+        if (next instanceof HTMLElement) next.focus()
         return
       }
       region.reset()
