@@ -178,12 +178,12 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
       fc.pre(!world.downs.some((it) => back0(world) >= it.at && back0(world) <= it.at + it.for + 60))
       const { alerts, seen, events, wallOf } = await replay(world)
       const { diesAt, hangs, fails, drags, downs, lateBy, back } = world
-      // a run may be over its limit while its end is on its way: then the alert says that it may be lost
-      const isOnItsWay = ({ process, condition, uid, episode }: (typeof alerts)[number]) => {
+      // a run may be over its limit while its end is on its way
+      const isOnItsWay = ({ process, condition, uid }: (typeof alerts)[number]) => {
         if (uid === `o${drags}` || uid === `g${hangs}`) return false
         const end = events.find(({ mark }) => mark.process === process && mark.mark === 'end' && mark.uid === uid)
         const lateBy = end === undefined ? 0 : end.arrives - end.at
-        return episode?.lost !== undefined && lateBy > (condition === 'slow' ? 2 * RUN : LIMIT - RUN)
+        return lateBy > (condition === 'slow' ? 2 * RUN : LIMIT - RUN)
       }
       const of = (process: string) => alerts.filter((alert) => alert.process === process && !isOnItsWay(alert))
       expect(of('healthy')).toEqual([])
