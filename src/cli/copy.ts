@@ -185,7 +185,8 @@ function registerDrain(program: Program, io: Io): void {
         const { delivered, expired, buried, damaged, deleted } = summary
         if (json) io.stdout.write(`${safeJson(summary)}\n`)
         else {
-          const counts = `${expired} expired, ${buried} in the dead letters${deleted > 0 ? `, ${deleted} of deleted accounts left out` : ''}`
+          const leftOut = deleted > 0 ? `, ${deleted} of deleted accounts left out` : ''
+          const counts = `${expired} expired, ${buried} in the dead letters${leftOut}`
           io.stdout.write(`The spools are empty: ${delivered} events delivered into ${placesOf(config)}, ${counts}.\n`)
         }
         if (buried + damaged > 0)

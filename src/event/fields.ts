@@ -1,5 +1,5 @@
-// The rules for each field of a request. `check…` returns the faults of one value, as it was sent, in words that never
-// repeat the caller's value; lengths are Unicode code points.
+// The rules for each field of a request. `check…` returns the faults of one value, as it was sent, in words that
+// never repeat the caller's value; lengths are Unicode code points.
 import type { Faults } from './faults.ts'
 
 export const LIMITS = { process: 250, meta: 500, uid: 50, name: 250, items: 50, exception: 15_000 } as const
@@ -51,7 +51,7 @@ const UID = /^[a-z0-9_-]*$/
 export function checkUid(value: unknown): readonly string[] {
   if (typeof value !== 'string') return ['must be a string']
   const faults = isLongerThan(value, LIMITS.uid) ? [`must have at most ${LIMITS.uid} characters`] : NONE
-  return UID.test(value) ? faults : [...['may only hold a-z, 0-9, - and _'], ...faults]
+  return UID.test(value) ? faults : ['may only hold a-z, 0-9, - and _', ...faults]
 }
 
 export const checkExceptionText = (value: unknown): readonly string[] => checkText(value, LIMITS.exception)

@@ -77,6 +77,31 @@ describe.skipIf(cannotRun)('with values at the limits', () => {
     await visit.close()
   })
 
+  test('Home draws the first 300 processes, and all of them at a click', async () => {
+    const bob = await stint.signUp('bob@example.com')
+    const processes = Array.from({ length: 305 }, (_, i) => `job ${i}`)
+    await stint.send(
+      bob.secret,
+      processes.flatMap((process) => [
+        { kind: 'start', process },
+        { kind: 'end', process, failed: process === 'job 304' },
+      ]),
+    )
+    const { page, go, close } = await stint.visit(LIGHT, bob.cookie)
+    await go('home')
+    const rows = page.getByRole('region', { name: 'Processes' }).locator('tbody tr')
+    await page.getByText('The first 300 are shown.').waitFor()
+    expect(await rows.count()).toBe(300)
+    expect(await rows.first().textContent()).toContain('job 304')
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export processes as CSV' }).click()
+    expect((await Bun.file(await (await saved).path()).text()).trim().split('\n')).toHaveLength(306)
+    await page.getByRole('button', { name: 'Show all 305' }).click()
+    await until('all rows', async () => (await rows.count()) === 305)
+    expect(await page.getByText('The first 300 are shown.').isVisible()).toBe(false)
+    await close()
+  })
+
   test('no page scrolls sideways at 360 px', async () => {
     const visit = await stint.visit(SMALL_PHONE, cookie)
     expect(await inspect(visit, findWide)).toEqual([])

@@ -5,6 +5,7 @@ import type { ProcessEntry } from '../../wire/processes.ts'
 import type { Summary, SummaryRow } from '../../wire/timings.ts'
 import { fill, h, note, setText } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
+import { formatMoment } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion, emptyState } from '../kit/region.ts'
@@ -32,8 +33,9 @@ export function openHomePage(app: App): Page {
   let latest: Latest | undefined
   /** Shown with the next figures of the day: figures without its failures would contradict it. */
   let held: Latest | undefined
-  /** What the figures of the day were asked for. */
-  let counted: Latest | undefined
+  /** What the figures of the day were last asked for; `counted`: what the shown ones have counted, and when. */
+  let asked: Latest | undefined
+  let counted: { readonly latest: Latest | undefined; readonly ms: number } | undefined
   let dayAskedMs = 0
   let dayTookMs = 0
   let answeredMs = 0
@@ -63,8 +65,8 @@ export function openHomePage(app: App): Page {
     show(found) {
       answeredMs = nowMs()
       const isDue = answeredMs - dayAskedMs >= Math.max(LATEST_EVERY_MS, dayTookMs / DAY_SHARE)
-      counted ??= found
-      if (isDue && !hasFailed && hasNews(found, counted)) {
+      asked ??= found
+      if (isDue && !hasFailed && hasNews(found, asked)) {
         held = found
         dayPoll.now()
       } else showLatest(found)
@@ -76,7 +78,7 @@ export function openHomePage(app: App): Page {
     everyMs: () => DAY_EVERY_MS,
     async ask(signal) {
       dayAskedMs = nowMs()
-      counted = held ?? latest
+      asked = held ?? latest
       const [{ rows }, { groups, next, hidden }] = await Promise.all([
         api.get<Summary>('api/timings/summary', { from: DAY }, signal),
         api.get<ExceptionGroups>('api/exceptions/groups', { from: DAY, limit: GROUPS_MAX }, signal),
@@ -88,6 +90,7 @@ export function openHomePage(app: App): Page {
       if (day === undefined) weekPoll.now() // the sentence does not wait behind the longest question
       day = answer
       dayTookMs = nowMs() - dayAskedMs
+      counted = { latest: asked, ms: dayAskedMs }
       hasFailed = false
       showLatest(held ?? latest)
     },
@@ -165,7 +168,9 @@ export function openHomePage(app: App): Page {
         ? [link('exceptions', {}, countText(exceptions, day), exceptions > 0)]
         : []),
     ]
-    fill(dayLine, h('span.muted', 'Last 24 hours:'), ...links)
+    const isBehind = counted?.latest !== undefined && latest !== undefined && hasNews(latest, counted.latest)
+    const when = isBehind ? `, counted at ${formatMoment(counted!.ms, nowMs())}` : ''
+    fill(dayLine, h('span.muted', `Last 24 hours${when}:`), ...links)
   }
 
   const countText = (exceptions: number, { hasMoreGroups, hiddenGroups }: DayFigures): string =>

@@ -1,6 +1,7 @@
 // Tables with header cells. Rows are kept by key, so that an update preserves focus and scroll position.
 import { formatCsvLine } from '../../wire/csv.ts'
-import { button, type Child, h, keepFocus, nameText } from './dom.ts'
+import { button, type Child, h, keepFocus, nameText, setText } from './dom.ts'
+import { formatCount } from './format-number.ts'
 import { formatMoment } from './format-time.ts'
 
 export interface Column<Row> {
@@ -38,6 +39,8 @@ export interface DataTableOptions<Row> {
   toExport?(row: Row): ExportRow
   /** The rows to export; default: the rows shown. */
   exported?(): readonly Row[]
+  /** How many rows are drawn until a button below the table draws them all; an export has them all. Default: all. */
+  readonly drawnMax?: number
 }
 
 export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<Row> {
@@ -83,22 +86,36 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
   )
   const { toExport, exported = () => shown } = options
   const exports = toExport && exportButtons(caption.toLowerCase(), () => exported().map(toExport))
-
-  return {
-    element: exports === undefined ? scroller : h('div', scroller, exports),
-    show(rows) {
-      shown = rows
-      const next: typeof kept = new Map()
-      for (const row of rows) {
-        const signature = `${signatureOf(row)}${isChosen(row)}`
-        const held = kept.get(keyOf(row))
-        next.set(keyOf(row), held?.signature === signature ? held : { element: rowOf(row), signature })
-      }
-      const elements = [...next.values()].map(({ element }) => element)
-      keepFocus(body, () => placeRows(body, elements))
-      kept = next
+  let { drawnMax = Number.POSITIVE_INFINITY } = options
+  const all = button(
+    '',
+    () => {
+      drawnMax = Number.POSITIVE_INFINITY
+      show(shown)
+      scroller.focus({ preventScroll: true })
     },
+    { class: 'link' },
+  )
+  const drawn = h('span')
+  const rest = h('p.export.muted', { hidden: true }, drawn, all)
+
+  function show(rows: readonly Row[]): void {
+    shown = rows
+    const next: typeof kept = new Map()
+    for (const row of rows.slice(0, drawnMax)) {
+      const signature = `${signatureOf(row)}${isChosen(row)}`
+      const held = kept.get(keyOf(row))
+      next.set(keyOf(row), held?.signature === signature ? held : { element: rowOf(row), signature })
+    }
+    const elements = [...next.values()].map(({ element }) => element)
+    keepFocus(body, () => placeRows(body, elements))
+    kept = next
+    rest.hidden = rows.length <= drawnMax
+    if (rest.hidden) return
+    setText(drawn, `The first ${formatCount(drawnMax)} are shown. `)
+    setText(all, `Show all ${formatCount(rows.length)}`)
   }
+  return { element: h('div', scroller, rest, exports), show }
 }
 
 /** The column of a row's buttons, left out for someone who may not use them. */

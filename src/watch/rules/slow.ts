@@ -51,8 +51,8 @@ const endOf = ({ slow, calm }: Sorted, startedUs: number, exceededUs: number): R
   )
 
 /**
- * The run whose end ends an alert, also if the runs before it are forgotten: the alert's own if its end arrived late and
- * was in time.
+ * The run whose end ends an alert, also if the runs before it are forgotten: the alert's own if its end arrived late
+ * and was in time.
  */
 export function endOfSlow(
   factor: number,
