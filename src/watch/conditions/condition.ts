@@ -111,8 +111,8 @@ export interface MetricsView {
   readonly meta: string | null
   /** The parts of the window, of the scope's processes and the rule's metric. */
   readonly parts: readonly MetricPart[]
-  /** Whether a point came since the watch counts: a change alone fires nothing. */
-  hasNews(process: string): boolean
+  /** Whether a point came since the watch counts: a change alone fires nothing. A question to the store for a while. */
+  hasNews(process: string): Promise<boolean>
   readonly firing: readonly FiredAlert[]
   /** By process; kept and changed between evaluations. */
   readonly states: Map<string, MetricState>
@@ -121,7 +121,8 @@ export interface MetricsView {
 
 export interface MetricCondition<Given, Rule extends MetricsAsked> extends Texts<Given, Rule> {
   readonly reads: 'metrics'
-  judge(rule: Rule, view: MetricsView): Omit<Instance, 'condition'>[]
+  /** Rejects when the store does not answer. */
+  judge(rule: Rule, view: MetricsView): Promise<Omit<Instance, 'condition'>[]>
 }
 
 /** Conditions with the same window share a question to the store. */

@@ -2,7 +2,7 @@
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { MetricPart } from '../evaluate/watch-source.ts'
 import { crosses, type MetricRule, stepMetric } from '../rules/metric.ts'
-import { keyOf, type MetricCondition } from './condition.ts'
+import { type Instance, keyOf, type MetricCondition } from './condition.ts'
 import { spanFaults, spanUs } from './span.ts'
 import { formatSpan, minute, subjectName } from './wording.ts'
 
@@ -26,25 +26,28 @@ export const metric: MetricCondition<Given, MetricRule> = {
   },
   spanUs: ({ windowUs }) => windowUs,
   stampOf: ({ sinceUs }) => sinceUs,
-  judge(rule, { meta, parts, hasNews, firing, states, knownUs }) {
+  async judge(rule, { meta, parts, hasNews, firing, states, knownUs }) {
     const figures = new Map(
       [...Map.groupBy(parts, ({ process }) => process)].map(([process, own]) => [process, figureOf(rule, own)]),
     )
     const processes = new Set([...figures.keys(), ...firing.map(({ process }) => process), ...states.keys()])
-    return [...processes].map((process) => {
+    const instances: Omit<Instance, 'condition'>[] = []
+    for (const process of processes) {
       const since = firing.find((alert) => alert.process === process)?.sinceUs
       const before = states.get(process) ?? (since === undefined ? {} : { crossedUs: since, firingUs: since })
-      const isJudged = before.crossedUs !== undefined || hasNews(process)
-      const state = stepMetric(rule, before, isJudged ? figures.get(process) : undefined, knownUs)
+      const figure = figures.get(process)
+      const isNew = before.crossedUs === undefined && figure !== undefined && crosses(rule, figure)
+      const state = stepMetric(rule, before, isNew && !(await hasNews(process)) ? undefined : figure, knownUs)
       states.set(process, state)
       const { firingUs, value } = state
-      return {
+      instances.push({
         key: keyOf('metric', process),
         process,
         meta: meta === '' ? null : meta,
         episodes: firingUs === undefined ? [] : [{ sinceUs: firingUs, ...(value !== undefined && { figure: value }) }],
-      }
-    })
+      })
+    }
+    return instances
   },
   stillHolds: (rule, { episode }, _, before) =>
     rule.name === before.name &&

@@ -63,17 +63,24 @@ export function createMetricJudge(
       const parts = (await ask({ one, rule: asked }, moment)).filter(isOwn)
       const { pointsKnownUs } = moment
       const sinceUs = sinceOf(one, moment, condition)
-      const isRecent = sinceUs > pointsKnownUs - asked.windowUs
-      const askNews = () => (sinceUs < pointsKnownUs ? askStore([{ one, rule: asked }], sinceUs, pointsKnownUs) : [])
-      const news = new Set((isRecent ? await askNews() : parts).filter(isOwn).map(({ process }) => process))
+      let news: Promise<MetricPart[]> | undefined
+      const askNews = async () => {
+        if (sinceUs <= pointsKnownUs - asked.windowUs) return parts
+        if (sinceUs >= pointsKnownUs) return []
+        return (await askStore([{ one, rule: asked }], sinceUs, pointsKnownUs)).filter(isOwn)
+      }
+      const hasNews = async (process: string) => {
+        news ??= askNews()
+        return (await news).some((it) => it.process === process)
+      }
       const key = keyOf(watch.id, condition)
       const known = states.get(key)
       const own = known?.sinceUs === sinceUs ? known.byProcess : new Map<string, MetricState>()
       states.set(key, { sinceUs, byProcess: own })
-      const found = entry.judge(asked, {
+      const found = await entry.judge(asked, {
         meta: watch.spec.meta,
         parts,
-        hasNews: (process) => news.has(process),
+        hasNews,
         firing: alerts.filter((alert) => alert.condition === condition && alert.resolvedUs === null),
         states: own,
         knownUs: pointsKnownUs,

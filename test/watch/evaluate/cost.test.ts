@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { KnownMark } from '../../../src/watch/evaluate/watch-source.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { evaluatorOf, openStore, sourceOf, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, evaluatorOf, openStore, sourceOf, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const ACCOUNTS = 40
@@ -161,5 +161,47 @@ test('a watch that is added while watches are being read is evaluated in the nex
   await add('acc_a', 'wat_3')
   await evaluated()
   expect(reads).toEqual(['wat_1,wat_3', 'wat_1,wat_3,wat_4'])
+  await store.close()
+})
+
+test('new watches of metrics share their questions until a figure crosses its number', async () => {
+  let now = Date.UTC(2026, 10, 21) * 1000
+  const store = openStore(inMemoryDir())
+  const points: { process: string; value: number; atUs: number }[] = []
+  let questions = 0
+  const source = sourceOf({
+    async aggregateMetrics({ fromUs, toUs, process }) {
+      questions++
+      const own = points.filter((it) => it.atUs >= fromUs && it.atUs < toUs && it.process === (process ?? it.process))
+      return [...Map.groupBy(own, (it) => it.process)].map(([name, them]) => {
+        const { value } = them.at(-1)!
+        const figures = { count: them.length, mean: value, min: value, max: value, last: value }
+        return { process: name, name: 'rows', atUs: fromUs, ...figures }
+      })
+    },
+  })
+  const metric = { name: 'rows', window: '1h', of: 'last', above: 100 } as const
+  for (let i = 0; i < ACCOUNTS; i++)
+    await store.addWatch(
+      watchOf(`wat_${i}`, { process: `job ${i}`, metric }, { sinceUs: now, createdUs: now }),
+      ACCOUNTS,
+    )
+  const evaluator = evaluatorOf({ store, source, nowUs: () => now })
+  const pass = async (value: number) => {
+    questions = 0
+    for (let second = 0; second < 60; second++) {
+      now += S
+      for (let i = 0; i < ACCOUNTS && second % 15 === 0; i++) {
+        points.push({ process: `job ${i}`, value: i === 0 ? value : 1, atUs: now })
+        evaluator.hint({ account: ACCOUNT, process: `job ${i}`, kind: 'metrics' })
+      }
+      await evaluator.step()
+    }
+    return questions
+  }
+  const calm = await pass(1)
+  expect(calm).toBeLessThan(10)
+  expect(await pass(101)).toBeLessThan(calm + 10)
+  expect((await store.countFiring()).get(ACCOUNT)).toBe(1)
   await store.close()
 })
