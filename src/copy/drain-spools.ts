@@ -36,8 +36,8 @@ const GIVE_BACK_WITHIN_MS = 1_500
 
 /**
  * Without CLICKHOUSE_URL the engine of `config.dataDir` takes events. `readDeleted` returns the deleted accounts, once
- * the files of `dir` are locked. Throws CopyError, or the signal's reason; what
- * was delivered until then stays delivered.
+ * the files of `dir` are locked. Throws CopyError, or the signal's reason; what was delivered until then stays
+ * delivered.
  */
 export async function drainSpools(
   dir: string,
@@ -75,7 +75,6 @@ export async function drainSpools(
       lines.push({ destination, spool, shipper: shipperOf(destination, spool, sink, deadLetters, parts, sum) })
     }
     await deliverAll(lines, parts, sum)
-    sum.delivered -= sum.deleted
     sum.damaged = lines.reduce((damaged, { spool }) => damaged + spool.stats().damaged, 0)
     const { databaseUrl: url } = config
     const shared = url ? [openPostgresLeases({ url, freshS: FRESH_S, isEmbedded: false, onSplit() {} })] : []
@@ -103,13 +102,16 @@ interface Lane {
   readonly shipper: Shipper
 }
 
-/** The shipper counts all of them as delivered. */
+/** Counts what is delivered itself: the shipper takes the events of deleted accounts as stored. */
 const withoutAccounts = (deleted: ReadonlySet<string>, sink: Sink, sum: Sum): Sink => ({
   ...sink,
   async write(events) {
     const kept = events.filter(({ account }) => !deleted.has(account))
     const result = kept.length > 0 ? await sink.write(kept) : STORED
-    if (result.kind === 'stored') sum.deleted += events.length - kept.length
+    if (result.kind === 'stored') {
+      sum.deleted += events.length - kept.length
+      sum.delivered += Math.max(0, kept.length - result.expired)
+    }
     return result
   },
 })
@@ -123,9 +125,7 @@ function shipperOf(
   sum: Sum,
 ): Shipper {
   const meter = {
-    delivered(events: number) {
-      sum.delivered += events
-    },
+    delivered() {},
     expired(points: number) {
       sum.expired += points
     },
@@ -150,7 +150,7 @@ async function deliverAll(lanes: readonly Lane[], parts: CopyParts, sum: Sum): P
       for (let next: Next = 'again'; next !== 'idle'; ) {
         parts.signal.throwIfAborted()
         next = await shipper.step()
-        line.show(sum.delivered)
+        line.show(sum.delivered + sum.deleted)
         const { reason } = shipper.status()
         if (reason !== undefined && reason !== said) line.say(`Delivery of ${destination} paused: ${reason}`)
         said = reason

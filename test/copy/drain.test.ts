@@ -6,6 +6,7 @@ import { all, run } from '../../src/state/database.ts'
 import { openPostgres } from '../../src/state/postgres.ts'
 import { PASSWORD, signInAt } from '../support/caller.ts'
 import { engineMissing } from '../support/engine.ts'
+import { influxd, influxdMissing, influxSettings } from '../support/influxd.ts'
 import { missing } from '../support/needs.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
@@ -134,6 +135,22 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
     const { groups } = (await answer.json()) as { groups: { count: number }[] }
     expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(3000)
   })
+
+  test.skipIf(influxdMissing !== undefined)(
+    'are counted as what they became, beside points outside the retention and deleted accounts',
+    async () => {
+      const settings = influxSettings(await (await influxd()).freshBucket(86_400))
+      await using lost = createStintProcess({ SIGNUP: 'open', CLICKHOUSE_URL: AWAY, ...settings, INFLUX_URL: AWAY })
+      await lost.start()
+      const caller = await lost.signUp('kay@example.com')
+      const at = new Date(Date.now() - 3 * 86_400_000).toISOString()
+      await caller.post('/v1/metrics', { process: 'old', items: { a: 1, b: 2, c: 3, d: 4 }, at })
+      await (await signUpLeaver(lost))(lost)
+      await lost.kill()
+      const { stdout } = await runStint(['drain', lost.dataDir, '--json'], { ...settings, DATA_DIR })
+      expect(JSON.parse(stdout)).toEqual({ delivered: 0, expired: 4, buried: 0, damaged: 0, deleted: 2 })
+    },
+  )
 
   test('of a node with other stores need the settings that it had', async () => {
     const dir = tempDir('elsewhere')
