@@ -64,14 +64,20 @@ export function findAccountId(path: string, emailOrId: string): string | undefin
 
 /**
  * Accounts whose events may still be in the spools of `dir`, a DATA_DIR whose server does not run. In PostgreSQL, if
- * it has the accounts. Rejects with Problem `store_unavailable` if that is away.
+ * it has the accounts. Rejects with Problem `store_unavailable` if that is away, with an Error that says what to do if
+ * a file is damaged.
  */
 export async function readRemovals(dir: string, databaseUrl: string | undefined): Promise<ReadonlySet<string>> {
   const SELECT = 'SELECT account FROM removal'
   const removals = new Set<string>()
   for (const path of ['accounts.sqlite', 'known-keys.sqlite'].map((name) => join(dir, name)).filter(existsSync)) {
-    using db = new Database(path, { readonly: true })
-    for (const { account } of db.query<{ account: string }, []>(SELECT).all()) removals.add(account)
+    try {
+      using db = new Database(path, { readonly: true })
+      for (const { account } of db.query<{ account: string }, []>(SELECT).all()) removals.add(account)
+    } catch (cause) {
+      const how = 'move the file away to deliver the events of deleted accounts, too'
+      throw new Error(`deleted accounts cannot be read from ${path}: ${(cause as Error).message}; ${how}`, { cause })
+    }
   }
   if (databaseUrl === undefined) return removals
   const postgres = openPostgres(databaseUrl)

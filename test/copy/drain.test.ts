@@ -1,6 +1,6 @@
 // `stint drain`: a real node that is killed while its stores are away, and what it accepted is delivered by the command.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { all, run } from '../../src/state/database.ts'
 import { openPostgres } from '../../src/state/postgres.ts'
@@ -160,6 +160,21 @@ describe.skipIf(engineMissing !== undefined)('the spools of a lost node', () => 
       stdout: '',
       stderr: `stint: ${dir} has no embedded engine: set CLICKHOUSE_URL, or DATA_DIR to a directory whose engine takes the events\n`,
     })
+  })
+
+  test('are kept while the deleted accounts cannot be read', async () => {
+    const dir = tempDir('damaged')
+    const path = join(dir, 'accounts.sqlite')
+    mkdirSync(join(dir, 'spool'))
+    writeFileSync(path, 'no database'.repeat(1000))
+    const { exitCode, stderr } = await runStint(['drain', dir], { DATA_DIR })
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/cannot be read from .*sqlite: .*; move the file away/),
+    ])
+    expect(stderr).toContain(path)
+    rmSync(path)
+    expect(await runStint(['drain', dir], { DATA_DIR })).toMatchObject({ exitCode: 0, stderr: '' })
   })
 
   test('are not created by draining an empty directory', async () => {
