@@ -95,12 +95,6 @@ describe('contradicting lengths', () => {
   test('no length means no body; following bytes are not treated as a request', async () => {
     expect(await refused(request() + BODY)).toEqual([422, 400])
   })
-
-  test('refuses a huge length before the body arrives', async () => {
-    const { statuses, text } = await send([request('content-length: 9007199254740993')], 1)
-    expect(statuses).toEqual([413])
-    expect(text).toContain('body_too_large')
-  })
 })
 
 describe('chunks', () => {
@@ -131,12 +125,6 @@ describe('chunks', () => {
       99,
     )
     expect({ statuses, closed }).toEqual({ statuses: [400], closed: true })
-  })
-
-  test('more chunks than the body limit: 413', async () => {
-    const chunk = `10000\r\n${' '.repeat(0x10000)}\r\n`
-    const { statuses } = await send([chunked(chunk.repeat(6))], 1)
-    expect(statuses).toEqual([413])
   })
 })
 
@@ -193,11 +181,6 @@ describe('the first line and the headers', () => {
     ['CONNECT leads nowhere', () => 'CONNECT inside:1 HTTP/1.1\r\nHost: inside:1\r\n\r\n', 404],
     ['two keys', () => request(`x-stint-api-key: ${app.keys.owner}`, 'content-length: 17') + BODY, 401],
     ['an upgrade is not made', () => request('connection: upgrade', 'upgrade: h2c', 'content-length: 17') + BODY, 201],
-    [
-      'the name of a header in capitals',
-      () => request('content-length: 17').replace('x-stint-api-key', 'X-STINT-API-KEY') + BODY,
-      201,
-    ],
   ])('%s', async (_, bytes, status) => {
     const { statuses, text } = await send([bytes()], 1)
     expect(statuses).toEqual([status])

@@ -1,15 +1,16 @@
 // Every route with every role: what the table of src/wire/roles.ts says is what the server does, also after a body that arrived late.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { request as httpRequest } from 'node:http'
-import { join } from 'node:path'
+import { join as joinPath } from 'node:path'
 import { Glob } from 'bun'
 import { ACCESS, type AccessRule, includesRole, ROLES, type Role } from '../../src/wire/roles.ts'
 import type { Route } from '../../src/wire/route.ts'
 import { startApp, type TestApp } from '../support/app.ts'
+import { enter, join, ownerOf } from '../support/people.ts'
 import { ROOT } from '../support/readme.ts'
 
 const isRoute = (it: unknown): it is Route => typeof it === 'object' && it !== null && 'path' in it && 'access' in it
-const WIRE = join(ROOT, 'src/wire')
+const WIRE = joinPath(ROOT, 'src/wire')
 const MODULES: object[] = await Promise.all(
   [...new Glob('*.ts').scanSync(WIRE)].sort().map((it) => import(`${WIRE}/${it}`)),
 )
@@ -20,7 +21,7 @@ const ROUTES = [...new Set(MODULES.flatMap((it) => Object.values(it).filter(isRo
 )
 
 let app: TestApp
-const cookies = {} as Record<Role | 'removed' | 'elsewhere', string>
+const cookies = {} as Record<Role | 'removed', string>
 let cappedKey = ''
 /** Called when a session was looked up, with its token. */
 let onFound = (_token: string): void => {}
@@ -38,21 +39,12 @@ beforeAll(async () => {
     },
   })
   const { rooms, account } = app
-  const { invitations, members, sessions: store } = rooms.accounts
-  const [ada] = await members.list(account)
-  const enter = async (person: string, into = account) =>
-    `stint_session=${await store.create({ account: into, person, userAgent: '' })}`
-  const join = async (name: string, role: Role) => {
-    const invited = await invitations.create({ account, person: ada!.id }, `${name}@example.com`, role)
-    return (await invitations.joinAsNew(invited.token, 'no hash')).person
-  }
-  for (const role of ROLES) cookies[role] = await enter(await join(role, role))
-  const gone = await join('gone', 'owner')
-  cookies.removed = await enter(gone)
+  const { members } = rooms.accounts
+  for (const role of ROLES) cookies[role] = await enter(app, await join(app, role))
+  const gone = await join(app, 'owner', 'gone')
+  cookies.removed = await enter(app, gone)
   await members.remove({ account, person: gone })
-  const eve = await rooms.accounts.create({ email: 'eve@example.com', password: 'a long password', address: '' })
-  cookies.elsewhere = await enter(eve.owner.id, eve.account.id)
-  const demoted = await join('demoted', 'member')
+  const demoted = await join(app, 'member', 'demoted')
   const who = { id: demoted, email: 'demoted@example.com' }
   cappedKey = (await rooms.accounts.keys.create(account, 'k', ['read', 'write', 'manage'], who)).secret
   await members.changeRole({ account, person: demoted }, 'viewer')
@@ -134,27 +126,23 @@ test('maintenance, health and questions are among the routes that this file walk
 test.each(WITH_BODY.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s does nothing for a session that ended while the body arrived',
   async (_, { method, path, body }) => {
-    const { sessions, members } = app.rooms.accounts
-    const owner = (await members.list(app.account)).find(({ role }) => role === 'owner')!
-    const token = await sessions.create({ account: app.account, person: owner.id, userAgent: '' })
+    const { sessions } = app.rooms.accounts
+    const owner = await ownerOf(app)
+    const token = await sessions.create({ ...owner, userAgent: '' })
     const example = Object.values(body!['application/json']!.examples!)[0]!.value
     const answer = await sendLate(method, path.replace(/:\w+/, 'none_0000'), example, token, async () =>
-      sessions.revoke(owner.id, (await sessions.find(token))!.id),
+      sessions.revoke(owner.person, (await sessions.find(token))!.id),
     )
     expect(answer).toMatchObject({ status: 401, code: 'session_invalid' })
   },
 )
 
 test('what was done after a late body is in the audit log of the account in which it was done', async () => {
-  const { sessions, members, create, audit } = app.rooms.accounts
+  const { sessions, create, audit, invitations } = app.rooms.accounts
   const other = await create({ email: 'fay@example.com', password: 'a long password', address: '' })
   const person = other.owner.id
-  const invited = await app.rooms.accounts.invitations.create(
-    { account: app.account, person: (await members.list(app.account)).find(({ role }) => role === 'owner')!.id },
-    'fay@example.com',
-    'member',
-  )
-  await app.rooms.accounts.invitations.join(invited.token, { id: person, email: 'fay@example.com' })
+  const invited = await invitations.create(await ownerOf(app), 'fay@example.com', 'member')
+  await invitations.join(invited.token, { id: person, email: 'fay@example.com' })
   const token = await sessions.create({ account: app.account, person, userAgent: '' })
   const { id } = (await sessions.find(token))!
   const answer = await sendLate('POST', '/api/maintenance', { process: 'p', to: '2099-01-01T00:00:00Z' }, token, () =>

@@ -2,6 +2,7 @@
 // forgotten; and every answer, whatever its status, has the headers that keep browsers from doing harm with it.
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { useApp } from '../support/app.ts'
+import { type ApiCaller, keyHeader as key, signInAt, signUpAt } from '../support/caller.ts'
 
 /** The callers. `stranger` is the key or session of another account. */
 const CALLERS = [
@@ -165,6 +166,7 @@ interface Person {
   keyId: string
   sessionId: string
   secret: string
+  bySession: ApiCaller
 }
 
 const app = await useApp({ signup: 'open' })
@@ -177,36 +179,23 @@ let people = 0
 /** A new account with a session, and a key and another session to lose. */
 async function join(): Promise<Person> {
   const email = `p${++people}@example.com`
-  const post = (path: string, body: object, cookie = '') =>
-    app.fetch(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', cookie },
-      body: JSON.stringify(body),
-    })
-  const cookieOf = ({ headers }: { headers: Headers }) => headers.get('set-cookie')!.split(';')[0]!
-  const joined = await post('/api/accounts', { email, password: 'a long enough password' })
-  const cookie = cookieOf(joined)
-  const spare = await post('/api/keys', { name: 'spare' }, cookie)
-  await post('/api/session', { email, password: 'a long enough password' })
-  const { sessions } = (await app.fetch('/api/sessions', { headers: { cookie } })).json
-  return {
-    cookie,
-    keyId: spare.json.key.id,
-    sessionId: sessions.find((one: { current: boolean }) => !one.current).id,
-    secret: joined.json.key.secret,
-  }
+  const { cookie, secret, bySession } = await signUpAt(app.url, email)
+  const spare = await bySession.post('/api/keys', { name: 'spare' })
+  await signInAt(app.url, email)
+  const { sessions } = (await bySession.get('/api/sessions')).json
+  const sessionId = sessions.find((one: { current: boolean }) => !one.current).id
+  return { cookie, secret, bySession, keyId: spare.json.key.id, sessionId }
 }
 
 beforeAll(async () => {
   shared = await join()
   const stranger = await join()
   const rotating = await join()
-  const rotated = await app.fetch('/api/keys', { headers: { cookie: rotating.cookie } })
-  const first = rotated.json.keys.find((one: { name: string }) => one.name === 'first key')
-  await app.fetch(`/api/keys/${first.id}/rotate`, { method: 'POST', headers: { cookie: rotating.cookie } })
+  const { keys } = (await rotating.bySession.get('/api/keys')).json
+  const first = keys.find((one: { name: string }) => one.name === 'first key')
+  await rotating.bySession.post(`/api/keys/${first.id}/rotate`, {})
   const gone = await join()
-  await app.fetch('/api/session', { method: 'DELETE', headers: { cookie: gone.cookie } })
-  const key = (secret: string) => ({ 'x-stint-api-key': secret })
+  await gone.bySession.delete('/api/session')
   credentials = {
     nobody: {},
     owner: key(app.keys.owner),

@@ -1,28 +1,20 @@
 // TLS: a certificate created by the test, and clear errors for missing or invalid files.
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { startApp } from '../support/app.ts'
+import { PASSWORD } from '../support/caller.ts'
+import { createCertificate } from '../support/certificate.ts'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const dir = tempDir('tls')
-const certPath = join(dir, 'cert.pem')
-const keyPath = join(dir, 'key.pem')
+const files = createCertificate(dir, 'localhost')
 
-beforeAll(() => {
-  const made = Bun.spawnSync([
-    ...['openssl', 'req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-    ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=IP:127.0.0.1,DNS:localhost'],
-    ...['-keyout', keyPath, '-out', certPath],
-  ])
-  if (made.exitCode !== 0) throw new Error(made.stderr.toString())
-})
-
-const trusting = () => ({ tls: { ca: Bun.file(certPath) } }) as RequestInit
+const trusting = () => ({ tls: { ca: Bun.file(files.certPath) } }) as RequestInit
 
 test('serves everything over TLS with HSTS, and nothing without TLS', async () => {
-  await using app = await startApp({ tls: { certPath, keyPath } })
+  await using app = await startApp({ tls: files })
   expect(app.url).toStartWith('https://')
   for (const [path, status] of [
     ['/livez', 200],
@@ -41,7 +33,7 @@ test('serves everything over TLS with HSTS, and nothing without TLS', async () =
     ...trusting(),
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
+    body: JSON.stringify({ email: 'ada@example.com', password: PASSWORD }),
   })
   expect(signedIn.headers.get('set-cookie')).toEndWith('; Secure')
   await expect(fetch(app.url)).rejects.toThrow() // a certificate that nobody vouches for
@@ -49,7 +41,7 @@ test('serves everything over TLS with HSTS, and nothing without TLS', async () =
 })
 
 test('refuses old versions of TLS', async () => {
-  await using app = await startApp({ tls: { certPath, keyPath } })
+  await using app = await startApp({ tls: files })
   const speak = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
     new Promise<string>((resolve) => {
       const socket = connect(
@@ -69,7 +61,7 @@ test('refuses old versions of TLS', async () => {
 })
 
 test('a start without a readable certificate fails with only that line', async () => {
-  await using stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: keyPath })
+  await using stint = createStintProcess({ TLS_CERT: join(dir, 'none.pem'), TLS_KEY: files.keyPath })
   await stint.launch()
   expect(await stint.ended()).toBe(2) // as for any invalid setting
   const lines = stint

@@ -1,11 +1,12 @@
 // Real certificates, made by openssl, are replaced under a running server while clients use it.
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { copyFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
 import { Elysia } from 'elysia'
 import pino from 'pino'
 import { type Listener, listen } from '../../src/http/listen.ts'
+import { createCertificate } from '../support/certificate.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -13,17 +14,7 @@ const log = pino({ level: 'silent' })
 const dir = tempDir('renew-tls')
 const paths = { certPath: join(dir, 'tls.crt'), keyPath: join(dir, 'tls.key') }
 
-beforeAll(() => {
-  for (const name of ['old', 'new', 'third']) {
-    const { exitCode } = Bun.spawnSync(
-      `openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout ${name}.key -out ${name}.crt -days 2 -subj /CN=${name} -addext subjectAltName=DNS:localhost`.split(
-        ' ',
-      ),
-      { cwd: dir },
-    )
-    expect(exitCode).toBe(0)
-  }
-})
+for (const name of ['old', 'new', 'third']) createCertificate(dir, name)
 
 function install(name: string): void {
   for (const [kind, path] of [

@@ -1,7 +1,10 @@
 // Signing in at a real provider: who gets in where, and what is refused.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Role } from '../../src/wire/roles.ts'
 import { startApp, type TestApp } from '../support/app.ts'
+import { createCaller, PASSWORD, signUpAt } from '../support/caller.ts'
 import { CLIENT, createBrowser, type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import { enter, ownerOf } from '../support/people.ts'
 import { takePort } from '../support/ports.ts'
 
 let provider: IdentityProvider
@@ -45,22 +48,9 @@ async function session(browser: Browser) {
     ? ((await answer.json()) as { person: { email: string }; role: string; account: { id: string; email: string } })
     : undefined
 }
-const password = 'a long enough password of a test'
-const signUp = (email: string) =>
-  app.fetch('/api/accounts', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email, password }),
-  })
 
-async function invite(email: string, role: string): Promise<void> {
-  const { token } = await app.rooms.accounts.invitations.create(await ownerSeat(), email, role as 'viewer')
-  expect(token).not.toBe('')
-}
-async function ownerSeat() {
-  const [owner] = await app.rooms.accounts.members.list(app.account)
-  return { account: app.account, person: owner!.id }
-}
+const invite = async (email: string, role: Role) =>
+  app.rooms.accounts.invitations.create(await ownerOf(app), email, role)
 
 describe('someone new', () => {
   test('whom nobody invited is refused', async () => {
@@ -126,7 +116,7 @@ describe('someone known', () => {
   })
 
   test('stays an owner as the last one, whatever the claims say', async () => {
-    const seat = await ownerSeat()
+    const seat = await ownerOf(app)
     const { email } = (await app.rooms.accounts.members.list(app.account)).find(({ id }) => id === seat.person)!
     provider.user = { sub: 'first', email, email_verified: true, groups: ['staff'] }
     const browser = createBrowser()
@@ -135,30 +125,24 @@ describe('someone known', () => {
   })
 
   test('whose address nobody had verified loses password, sessions and keys when the provider vouches for it', async () => {
-    const made = await signUp('dora@example.com')
-    const stolen = made.headers.get('set-cookie')!.split(';')[0]!
-    const key = made.json.key.secret
+    const dora = await signUpAt(url, 'dora@example.com')
     provider.user = { sub: 'dora', email: 'dora@example.com', email_verified: true }
     const browser = createBrowser()
     expect((await signIn(browser)).status).toBe(302)
     expect(await session(browser)).toMatchObject({
       person: { email: 'dora@example.com' },
-      account: { id: made.json.account.id },
+      account: { id: dora.account },
     })
-    expect((await app.fetch('/api/session', { headers: { cookie: stolen } })).status).toBe(401)
-    expect((await app.fetch('/api/timings', { key })).status).toBe(401)
-    const again = await app.fetch('/api/session', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'dora@example.com', password }),
-    })
-    expect(again.status).toBe(401)
+    expect((await dora.bySession.get('/api/session')).status).toBe(401)
+    expect((await dora.byKey.get('/api/timings')).status).toBe(401)
+    const again = { email: 'dora@example.com', password: PASSWORD }
+    expect((await createCaller(url).post('/api/session', again)).status).toBe(401)
     await signIn(createBrowser()) // linked now: nothing ends any more
     expect(await session(browser)).toBeDefined()
   })
 
   test('is not linked by an address that the provider has not verified', async () => {
-    await signUp('eve-target@example.com')
+    await signUpAt(url, 'eve-target@example.com')
     provider.user = { sub: 'eve', email: 'eve-target@example.com', email_verified: false }
     expect(await codeOf(await signIn(createBrowser()))).toEqual([403, 'email_unverified'])
   })
@@ -273,21 +257,17 @@ describe('with PASSWORD_SIGN_IN=false', () => {
   })
   afterAll(() => strict.stop())
 
-  const post = (path: string, body: object, headers = {}) =>
-    strict.fetch(path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
+  const post = (path: string, body: object, headers = {}) => createCaller(strict.url).post(path, body, headers)
 
   test('passwords are refused, and a one-time code of a session is good once', async () => {
-    expect((await post('/api/session', { email: 'a@example.com', password })).json.code).toBe('password_sign_in_off')
-    const [owner] = await strict.rooms.accounts.members.list(strict.account)
-    const cookie = `stint_session=${await strict.rooms.accounts.sessions.create({ account: strict.account, person: owner!.id, userAgent: '' })}`
+    expect((await post('/api/session', { email: 'a@example.com', password: PASSWORD })).json.code).toBe(
+      'password_sign_in_off',
+    )
+    const cookie = await enter(strict, (await ownerOf(strict)).person)
     const made = await post('/api/session/code', {}, { cookie })
     expect(made.status).toBe(201)
     const used = await post('/api/session/by-code', { code: made.json.code })
-    expect([used.status, used.json.person.email]).toEqual([201, owner!.email])
+    expect([used.status, used.json.person.email]).toEqual([201, 'ada@example.com'])
     expect((await post('/api/session/by-code', { code: made.json.code })).json.code).toBe('credentials_invalid')
     const late = await post('/api/session/code', {}, { cookie })
     strict.clock.step(301_000_000)
@@ -296,10 +276,9 @@ describe('with PASSWORD_SIGN_IN=false', () => {
 
   test('a session by a code ends with the one that made the code, however often it is passed on', async () => {
     const { accounts } = strict.rooms
-    const [owner] = await accounts.members.list(strict.account)
-    const seat = { account: strict.account, person: owner!.id, userAgent: '' }
-    const nowMs = Math.floor(strict.clock.wallUs() / 1000)
-    const token = await accounts.sessions.create({ ...seat, proof: 'oidc', endsMs: nowMs + 12 * 3_600_000 })
+    const endsMs = Math.floor(strict.clock.wallUs() / 1000) + 12 * 3_600_000
+    const seat = await ownerOf(strict)
+    const token = await accounts.sessions.create({ ...seat, userAgent: '', proof: 'oidc', endsMs })
     let cookie = `stint_session=${token}`
     for (const _ of ['once', 'twice']) {
       const { code } = (await post('/api/session/code', {}, { cookie })).json

@@ -124,16 +124,10 @@ export async function useApp(options?: AppOptions): Promise<TestApp> {
 /** Never contacted: the stores are replaced. Only with InfluxDB is there a limit of series. */
 const SOME_INFLUX = { url: 'http://127.0.0.1:9', token: 't', org: 'o', bucket: 'b' }
 
-function configOf(options: AppOptions) {
-  const { serviceName, signup, nodeId, rateLimit, trustProxy, tls, seriesMax, spoolMaxBytes = 64 * 2 ** 20 } = options
+function configOf({ env, seriesMax, spoolMaxBytes = 64 * 2 ** 20, stored, disk, replace, ...settings }: AppOptions) {
   return {
-    ...readConfig({ PORT: '0', DATA_DIR: join(tempDir('app'), 'data'), ...options.env }),
-    ...(serviceName !== undefined && { serviceName }),
-    ...(signup !== undefined && { signup }),
-    ...(nodeId !== undefined && { nodeId }),
-    ...(rateLimit !== undefined && { rateLimit }),
-    ...(trustProxy !== undefined && { trustProxy }),
-    ...(tls !== undefined && { tls }),
+    ...readConfig({ PORT: '0', DATA_DIR: join(tempDir('app'), 'data'), ...env }),
+    ...settings,
     ...(seriesMax !== undefined && { seriesMax, influx: SOME_INFLUX }),
     spoolMaxBytes: 2 * spoolMaxBytes,
   }

@@ -14,6 +14,11 @@ const toLines = (events: readonly unknown[], newline = '\n') =>
   events.map((event) => JSON.stringify(event)).join(newline)
 /** Accepts nothing in the tests that use it; the others start their own. */
 const app = await useApp()
+async function fillExceptions(app: TestApp): Promise<void> {
+  const filler = { process: 'full', exception: 'x'.repeat(15_000) }
+  for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++) await app.post('/v1/exception', filler)
+  expect(app.spools.exceptions.refusal()).toBe('spool_full')
+}
 const kindsOf = async (app: TestApp) => (await app.events()).map(({ kind }) => kind)
 
 describe('a batch of valid events', () => {
@@ -293,9 +298,7 @@ test('a repeated batch with own times has the same events with the same stamps',
 
 test('with one spool full, events for the other are accepted: 207 with 503 for the rest', async () => {
   await using app = await startApp({ spoolMaxBytes: 300_000 })
-  const filler = { process: 'full', exception: 'x'.repeat(15_000) }
-  for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++) await app.post('/v1/exception', filler)
-  expect(app.spools.exceptions.refusal()).toBe('spool_full')
+  await fillExceptions(app)
   const { status, json, headers } = await app.post('/v1/batch', EVENTS)
   expect(status).toBe(207)
   expect(json.items.map((item: { status?: number }) => item.status)).toEqual([undefined, undefined, 503, undefined])
@@ -349,9 +352,7 @@ describe('events that a spool rejects while others of their batch still wait for
 
   test('are answered, and none is logged as a bug', async () => {
     await using app = await startApp({ spoolMaxBytes: 300_000 })
-    const filler = { process: 'full', exception: 'x'.repeat(15_000) }
-    for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++)
-      await app.post('/v1/exception', filler)
+    await fillExceptions(app)
     const { status, json } = await app.post('/v1/batch', MANY)
     expect([status, json.code, json.items.length]).toEqual([503, 'spool_full', 3000])
     expect(uncaught.splice(0)).toEqual([])
@@ -365,13 +366,4 @@ describe('events that a spool rejects while others of their batch still wait for
     expect((await app.post('/v1/exception', { process: 'b', exception: 'x' })).json.code).toBe('stopping')
     expect(uncaught.splice(0)).toEqual([])
   })
-})
-
-test('needs a key that may write', async () => {
-  for (const [key, status] of [
-    [undefined, 401],
-    [app.keys.reader, 403],
-    [app.keys.revoked, 401],
-  ] as const)
-    expect((await app.fetch('/v1/batch', { method: 'POST', key, body: '[]' })).status).toBe(status)
 })

@@ -69,18 +69,6 @@ describe('the content type', () => {
       expect([answer.status, JSON.parse(answer.body).code]).toEqual([422, 'content_type_unsupported'])
     }
   })
-
-  test('form bodies are refused', async () => {
-    const form = new FormData()
-    form.set('process', 'p')
-    const init = { method: 'POST', key: app.keys.owner }
-    expectType(await app.fetch('/v1/start', { ...init, body: form }))
-    expectType(await app.fetch('/v1/start', { ...init, body: new URLSearchParams({ process: 'p' }) }))
-    const xml = { 'content-type': 'application/xml' }
-    expectType(await app.fetch('/v1/start', { ...init, headers: xml, body: 'process=p' }))
-    const json = { 'content-type': 'application/json' }
-    expectMalformed(await app.fetch('/v1/start', { ...init, headers: json, body: 'process=p' }))
-  })
 })
 
 describe('content codings', () => {
@@ -91,11 +79,6 @@ describe('content codings', () => {
   test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])('refuses %s', async (coding) => {
     const answer = await app.post('/v1/start', gzipSync(MARK), { 'content-encoding': coding })
     expectType(answer, 'comes in a content coding that is not supported here')
-  })
-
-  test('refuses compressed bytes without content-encoding', async () => {
-    const answer = await app.post('/v1/start', gzipSync(MARK))
-    expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
   })
 })
 
@@ -118,24 +101,8 @@ describe('JSON', () => {
     expectMalformed(await app.post('/v1/start', bytes([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf], MARK)))
   })
 
-  test.each<[string, number[]]>([
-    ['a stray continuation byte', [0x80]],
-    ['an overlong slash', [0xc0, 0xaf]],
-    ['a surrogate', [0xed, 0xa0, 0x80]],
-    ['a code point beyond the last', [0xf4, 0x90, 0x80, 0x80]],
-    ['a sequence that is cut off', [0xe2, 0x82]],
-    ['latin-1', [0xe4]],
-    ['0xff', [0xff]],
-  ])('rejects %s as UTF-8', async (_, wrong) => {
-    expectMalformed(await app.post('/v1/start', bytes('{"process":"a', wrong, 'b"}')), 'is not valid UTF-8')
-    expectMalformed(await app.post('/v1/start', bytes(wrong)), 'is not valid UTF-8')
-  })
-
-  test('rejects UTF-16', async () => {
-    const utf16 = Buffer.from(`\ufeff${MARK}`, 'utf16le')
-    expectMalformed(await app.post('/v1/start', utf16), 'is not valid UTF-8')
-    const answer = await app.post('/v1/start', Buffer.from(MARK, 'utf16le'))
-    expect([answer.status, answer.json.code]).toEqual([422, 'json_malformed'])
+  test('rejects what is not UTF-8', async () => {
+    expectMalformed(await app.post('/v1/start', bytes('{"process":"a', [0xe4], 'b"}')), 'is not valid UTF-8')
   })
 
   test('answers JSON nested at any depth', async () => {
@@ -223,11 +190,16 @@ describe('the size', () => {
     },
   )
 
-  test('accepts a chunked body up to the limit', async () => {
+  test('accepts a chunked body up to the limit and not a byte more', async () => {
     const body = padded(MAX_BYTES)
     const parts = [body.slice(0, 100), body.slice(100, 200_000), body.slice(200_000)]
-    const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), ...parts.map(chunk), '0\r\n\r\n')
-    expect(answer.status).toBe(201)
+    for (const [last, status] of [
+      ['0\r\n\r\n', 201],
+      [chunk(' '), 413],
+    ] as const) {
+      const answer = await sendRaw(app.port, head('transfer-encoding: chunked\r\n'), ...parts.map(chunk), last)
+      expect(answer.status).toBe(status)
+    }
   })
 
   test('an endless chunked body does not fill the memory', async () => {

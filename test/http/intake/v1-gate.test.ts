@@ -10,25 +10,20 @@ const JSON_TYPE = { 'content-type': 'application/json' }
 const MARK = '{"process":"p"}'
 const PATHS = ['/v1/start', '/v1/end', '/v1/metrics', '/v1/exception']
 
-async function withApp<T>(options: AppOptions, work: (app: TestApp) => Promise<T>): Promise<T> {
-  await using own = await startApp(options)
-  return await work(own)
-}
-
 describe('without a valid key nothing else is revealed', () => {
-  const refusedKeys = (): [string, string | undefined][] => [
-    ['none', undefined],
-    ['an empty one', ''],
-    ['an unknown one', 'stint_0000000000000000000000000000000000'],
-    ['one with a wrong end', `${app.keys.owner.slice(0, -1)}${app.keys.owner.endsWith('A') ? 'B' : 'A'}`],
-    ['one in capitals', app.keys.owner.toUpperCase()],
-    ['one with something behind', `${app.keys.owner}x`],
-    ['two', `${app.keys.owner}, ${app.keys.owner}`],
-    ['a revoked one', app.keys.revoked],
-    ['a very long one', 'k'.repeat(8000)],
+  const refusedKeys = () => [
+    undefined,
+    '',
+    'stint_0000000000000000000000000000000000',
+    `${app.keys.owner.slice(0, -1)}${app.keys.owner.endsWith('A') ? 'B' : 'A'}`,
+    app.keys.owner.toUpperCase(),
+    `${app.keys.owner}x`,
+    `${app.keys.owner}, ${app.keys.owner}`,
+    app.keys.revoked,
+    'k'.repeat(8000),
   ]
 
-  test('every invalid key gets the same answer on every path and method, whatever the body', async () => {
+  test('every invalid key gets the same answer on every path and method, whatever the body, and nothing is stored', async () => {
     const requests: [string, RequestInit][] = [
       ...PATHS.map((path): [string, RequestInit] => [path, { method: 'POST', headers: JSON_TYPE, body: MARK }]),
       ['/v1/start', { method: 'POST', headers: JSON_TYPE, body: '{malformed' }],
@@ -41,7 +36,8 @@ describe('without a valid key nothing else is revealed', () => {
       ['/v1', { method: 'GET' }],
     ]
     const answers = new Set<string>()
-    for (const [, key] of refusedKeys())
+    const before = (await app.events()).length
+    for (const key of refusedKeys())
       for (const [path, init] of requests) {
         const answer = await app.fetch(path, { ...init, key })
         expect(answer.status).toBe(401)
@@ -58,6 +54,7 @@ describe('without a valid key nothing else is revealed', () => {
         detail: 'Send a valid API key in the header x-stint-api-key.',
       },
     ])
+    expect((await app.events()).length).toBe(before)
   })
 
   test('ignores a key in the query, a cookie, authorization or another header', async () => {
@@ -80,12 +77,6 @@ describe('without a valid key nothing else is revealed', () => {
     expect(answer.status).toBe(201)
   })
 
-  test('refuses a key that is sent twice', async () => {
-    const key = `x-stint-api-key: ${app.keys.owner}\r\n`
-    const head = `POST /v1/start HTTP/1.1\r\nhost: stint\r\ncontent-type: application/json\r\ncontent-length: ${MARK.length}\r\n`
-    expect((await sendRaw(app.port, `${head}${key}${key}\r\n${MARK}`)).status).toBe(401)
-  })
-
   test('the connection stays usable after a 401 whose body was never read', async () => {
     const connection = await openRaw(app.port)
     const body = 'x'.repeat(1_000_000)
@@ -96,13 +87,6 @@ describe('without a valid key nothing else is revealed', () => {
     await connection.write(`${head}content-length: ${MARK.length}\r\n\r\n${MARK}`)
     expect((await connection.answer()).status).toBe(201)
     connection.close()
-  })
-
-  test('nothing is stored', async () => {
-    const before = (await app.events()).length
-    for (const [, key] of refusedKeys())
-      await app.fetch('/v1/start', { method: 'POST', headers: JSON_TYPE, body: MARK, key })
-    expect((await app.events()).length).toBe(before)
   })
 })
 
@@ -137,15 +121,6 @@ describe('paths and methods, with a key', () => {
       })
       expect(answer.status).toBe(404)
       expect(answer.json).toMatchObject({ code: 'not_found', status: 404, type: 'urn:stint:problem:not_found' })
-    }
-  })
-
-  test.each(['GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])('%s is 405 with allow', async (method) => {
-    for (const path of PATHS) {
-      const answer = await app.fetch(path, { method, key: app.keys.owner })
-      expect(answer.status).toBe(405)
-      expect(answer.headers.get('allow')).toBe('POST')
-      expect(answer.json).toMatchObject({ code: 'method_not_allowed', status: 405 })
     }
   })
 
@@ -201,51 +176,24 @@ describe('CORS is off', () => {
 describe('the order of checks, pair by pair', () => {
   const full = { spoolMaxBytes: 1 }
   const big = ' '.repeat(257 * 1024)
-  const spend = async (own: TestApp) => {
-    expect((await own.post('/v1/start', MARK)).status).not.toBe(429)
-  }
   const code = (answer: Answer) => answer.json.code
   const send = (own: TestApp, path: string, init: RequestInit & { key?: string }) =>
     own.fetch(path, { method: 'POST', headers: JSON_TYPE, body: MARK, key: own.keys.owner, ...init })
 
-  test('key before rate', () =>
-    withApp({ rateLimit: 1 }, async (own) => {
-      await spend(own)
-      expect(code(await send(own, '/v1/start', { key: own.keys.revoked }))).toBe('key_invalid')
-      expect(code(await send(own, '/v1/start', {}))).toBe('rate_limited')
-    }))
-
-  test('rate before room, path, method, size, content type, JSON and fields', () =>
-    withApp({ rateLimit: 1, ...full }, async (own) => {
-      expect(code(await own.post('/v1/start', MARK))).toBeUndefined()
-      for (const [path, init] of [
-        ['/v1/start', {}],
-        ['/v1/nothing', {}],
-        ['/v1/start', { method: 'PUT' }],
-        ['/v1/start', { body: big }],
-        ['/v1/start', { headers: { 'content-type': 'text/plain' } }],
-        ['/v1/start', { body: '{' }],
-        ['/v1/start', { body: '{}' }],
-      ] as [string, RequestInit][])
-        expect(code(await send(own, path, init))).toBe('rate_limited')
-    }))
-
-  test('room before path, method, size, content type, JSON and fields', () =>
-    withApp(full, async (own) => {
-      await spend(own)
-      for (const init of [
-        {},
-        { method: 'PUT' },
-        { body: big },
-        { headers: { 'content-type': 'text/plain' } },
-        { body: '{' },
-        { body: '{}' },
-      ])
-        expect(code(await send(own, '/v1/start', init))).toBe('spool_full')
-      expect(code(await send(own, '/v1/nothing', {}))).toBe('spool_full')
-    }))
-
   const text = { 'content-type': 'text/plain' }
+
+  test.each<[string, AppOptions, string]>([
+    ['rate before room', { rateLimit: 1, ...full }, 'rate_limited'],
+    ['room', full, 'spool_full'],
+  ])('key before %s before path, method, size, content type, JSON and fields', async (_, options, expected) => {
+    await using own = await startApp(options)
+    expect((await own.post('/v1/start', MARK)).status).toBe(201)
+    expect(code(await send(own, '/v1/start', { key: own.keys.revoked }))).toBe('key_invalid')
+    for (const init of [{}, { method: 'PUT' }, { body: big }, { headers: text }, { body: '{' }, { body: '{}' }])
+      expect(code(await send(own, '/v1/start', init))).toBe(expected)
+    expect(code(await send(own, '/v1/nothing', {}))).toBe(expected)
+  })
+
   test.each<[string, string, RequestInit, string]>([
     ['path before method', '/v1/nothing', { method: 'PUT' }, 'not_found'],
     ['path before size', '/v1/nothing', { body: big }, 'not_found'],
@@ -266,17 +214,17 @@ describe('the order of checks, pair by pair', () => {
   })
 })
 
-test('counts refusals by kind and code', () =>
-  withApp({}, async (own) => {
-    await own.post('/v1/start', '{}')
-    await own.post('/v1/exception', '{')
-    await own.fetch('/v1/end', { method: 'POST' })
-    await own.fetch('/v1/nothing', { key: own.keys.owner })
-    await own.fetch('/nothing', { key: own.keys.owner })
-    expect((await own.refused()).sort()).toEqual([
-      'end key_invalid',
-      'exception json_malformed',
-      'other not_found',
-      'start fields_invalid',
-    ])
-  }))
+test('counts refusals by kind and code', async () => {
+  await using own = await startApp()
+  await own.post('/v1/start', '{}')
+  await own.post('/v1/exception', '{')
+  await own.fetch('/v1/end', { method: 'POST' })
+  await own.fetch('/v1/nothing', { key: own.keys.owner })
+  await own.fetch('/nothing', { key: own.keys.owner })
+  expect((await own.refused()).sort()).toEqual([
+    'end key_invalid',
+    'exception json_malformed',
+    'other not_found',
+    'start fields_invalid',
+  ])
+})

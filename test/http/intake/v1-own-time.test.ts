@@ -142,15 +142,6 @@ test('an event without `at` never shares a stamp with one that has it', async ()
   expect(lanes.toSorted()).toEqual([0, 1])
 })
 
-test('in a batch the fault names the event that has the wrong time', async () => {
-  const old = { kind: 'start', process: 'p', at: '1999-01-01T00:00:00Z' }
-  const fault = [{ pointer: '/1/at', detail: 'is too long ago' }]
-  const some = await app.post('/v1/batch', [{ kind: 'start', process: 'p' }, old])
-  expect([some.status, some.json.items[1].errors]).toEqual([207, fault])
-  const none = await app.post('/v1/batch', [old, old])
-  expect([none.status, none.json.errors]).toEqual([422, [{ ...fault[0], pointer: '/0/at' }, ...fault]])
-})
-
 test('the spool remembers the newest stamp of a batch, so that no stamp after a restart is earlier', async () => {
   const { json } = await app.post(
     '/v1/batch',

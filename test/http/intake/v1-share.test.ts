@@ -1,9 +1,8 @@
 // With its store away an account fills its share of the spool, and only its own; the share outlives a restart and ends with the account.
 import { expect, test } from 'bun:test'
+import { PASSWORD, signInAt } from '../../support/caller.ts'
 import { createStintProcess } from '../../support/process.ts'
 import { until } from '../../support/until.ts'
-
-const PASSWORD = 'a long enough password of a test'
 
 test('an account fills its share alone, also over a restart, and its deletion gives the room back', async () => {
   await using stint = createStintProcess({
@@ -32,21 +31,8 @@ test('an account fills its share alone, also over a restart, and its deletion gi
   await until('the backlog is counted', async () => (await send(mallory)) === SHARE_FULL)
   expect(await send(ada)).toBe('accepted')
 
-  const session = await fetch(`${stint.url}/api/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'mallory@example.com', password: PASSWORD }),
-  })
-  const { account } = (await session.json()) as { account: { id: string } }
-  const deleted = await fetch(`${stint.url}/api/account`, {
-    method: 'DELETE',
-    headers: {
-      'content-type': 'application/json',
-      cookie: session.headers.get('set-cookie')!.split(';', 1)[0]!,
-      origin: stint.url,
-    },
-    body: JSON.stringify({ id: account.id, password: PASSWORD }),
-  })
+  const session = await signInAt(stint.url, 'mallory@example.com')
+  const deleted = await session.call('DELETE', '/api/account', { id: mallory.account, password: PASSWORD })
   expect(deleted.status).toBe(204)
 
   const bob = await stint.signUp('bob@example.com')

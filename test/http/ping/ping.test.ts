@@ -1,38 +1,16 @@
 // Ping addresses as cron lines and runitor use them, seen by the real intake.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { timeUs } from '../../../src/event/stamp.ts'
 import { readPing } from '../../../src/http/ping/ping-routes.ts'
 import type { Rooms } from '../../../src/service/open-rooms.ts'
-import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
+import { type AppOptions, startApp, useApp } from '../../support/app.ts'
+import { createCaller, signUpAt } from '../../support/caller.ts'
 
-let app: TestApp
-let token: string
-let cookie: string
-const EMAIL = 'pinger@example.com'
-const PASSWORD = 'a long enough password'
-
-beforeAll(async () => {
-  app = await startApp({ signup: 'open' })
-  const json = { 'content-type': 'application/json' }
-  const joined = await app.fetch('/api/accounts', {
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify({ email: EMAIL, password: PASSWORD }),
-  })
-  cookie = joined.headers.get('set-cookie')!.split(';')[0]!
-  const made = await create(['ping'])
-  expect(made.status).toBe(201)
-  token = made.json.key.secret
-})
-afterAll(() => app.stop())
-
-const create = (scopes: string[]) =>
-  app.fetch('/api/keys', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', cookie },
-    body: JSON.stringify({ name: 'cron', scopes }),
-  })
+const app = await useApp({ signup: 'open' })
+const { bySession: session } = await signUpAt(app.url, 'pinger@example.com')
+const create = (scopes: string[]) => session.post('/api/keys', { name: 'cron', scopes })
+const token: string = (await create(['ping'])).json.key.secret
 const ping = (rest: string, init: RequestInit = {}) => app.fetch(`/ping/${token}/${rest}`, init)
 const eventsOf = async (process: string): Promise<Event[]> =>
   (await app.events()).filter((event) => event.process === process).sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
@@ -155,9 +133,8 @@ describe('the token', () => {
   })
 
   test('is not an API key: it neither writes nor reads', async () => {
-    const json = { 'content-type': 'application/json' }
-    const write = await app.fetch('/v1/start', { method: 'POST', key: token, headers: json, body: '{"process":"p"}' })
-    expect([write.status, (await app.fetch('/api/timings', { key: token })).status]).toEqual([403, 403])
+    const { get, post } = createCaller(app.url, { key: token })
+    expect([(await post('/v1/start', { process: 'p' })).status, (await get('/api/timings')).status]).toEqual([403, 403])
   })
 
   test('cannot be created with another scope', async () => {
@@ -168,7 +145,7 @@ describe('the token', () => {
   test('fails as soon as it is revoked, and is never logged', async () => {
     const { json } = await create(['ping'])
     expect((await app.fetch(`/ping/${json.key.secret}/x`)).status).toBe(200)
-    await app.fetch(`/api/keys/${json.key.id}`, { method: 'DELETE', headers: { cookie } })
+    await session.delete(`/api/keys/${json.key.id}`)
     expect((await app.fetch(`/ping/${json.key.secret}/x`)).status).toBe(404)
     expect(app.log.join('\n')).not.toContain(json.key.secret)
     expect(app.log.join('\n')).not.toContain(token)

@@ -4,6 +4,7 @@ import type { Exception } from '../../../src/event/event.ts'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import type { Role } from '../../../src/wire/roles.ts'
 import { useApp } from '../../support/app.ts'
+import { enter, join, ownerOf } from '../../support/people.ts'
 
 const stored: Exception[] = []
 const NAME = fingerprint('disk full')
@@ -15,18 +16,12 @@ beforeAll(async () => {
   const raised = { kind: 'exception', account, meta: '', exception: 'disk full' } as const
   const stamp = { us: Date.now() * 1000 - 60_000_000, sub: 0 }
   stored.push({ ...raised, process: 'nightly', stamp }, { ...raised, process: 'q', stamp })
-  const { invitations, members, sessions } = rooms.accounts
-  const [ada] = await members.list(account)
-  const enter = async (person: string, into = account) =>
-    `stint_session=${await sessions.create({ account: into, person, userAgent: '' })}`
-  const join = async (role: Role) => {
-    const invited = await invitations.create({ account, person: ada!.id }, `${role}@example.com`, role)
-    return enter((await invitations.joinAsNew(invited.token, 'no hash')).person)
-  }
   const eve = await rooms.accounts.create({ email: 'eve@example.com', password: 'a long password', address: '' })
   cookies = {
-    ...{ viewer: await join('viewer'), member: await join('member'), owner: await enter(ada!.id) },
-    stranger: await enter(eve.owner.id, eve.account.id),
+    viewer: await enter(app, await join(app, 'viewer')),
+    member: await enter(app, await join(app, 'member')),
+    owner: await enter(app, (await ownerOf(app)).person),
+    stranger: await enter(app, eve.owner.id, eve.account.id),
   }
 })
 const change = (body: unknown, who: keyof typeof cookies = 'member', name = NAME) =>

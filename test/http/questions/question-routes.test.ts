@@ -1,127 +1,52 @@
-import { describe, expect, test } from 'bun:test'
+// The questions and dead letters over HTTP, as the keys and sessions of an account, of the operator and of strangers ask.
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
-import type { FoundSession } from '../../../src/account/sessions.ts'
 import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
-import { problemResponse } from '../../../src/http/answers.ts'
-import { type AuthorizeDeps, createAuthorize } from '../../../src/http/authorize.ts'
 import { describeRoute } from '../../../src/http/docs/describe-route.ts'
-import { errorToProblem } from '../../../src/http/error-to-problem.ts'
-import { createMounts } from '../../../src/http/mount.ts'
-import { type BuriedEvent, mountDeadLetters } from '../../../src/http/questions/dead-letter-routes.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
-import { Problem } from '../../../src/problem.ts'
 import { createChanges } from '../../../src/query/changes.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
-import type { Role } from '../../../src/wire/roles.ts'
+import { useApp } from '../../support/app.ts'
+import { type Answer, createCaller, type SignedUp, signInAt, signUpAt } from '../../support/caller.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
+import { enter, join, ownerOf } from '../../support/people.ts'
 
 const S = 1_000_000_000n
-const NOW = 1_763_673_600n * S
-const common = (agoS: number, meta = '') => ({
-  account: 'ada',
-  process: 'p',
-  meta,
-  stamp: parseStampNs(NOW - BigInt(agoS) * S),
-})
-const EVENTS: Event[] = [
-  { ...common(30, 'm'), kind: 'start', uid: 'u' },
-  { ...common(20, 'm'), kind: 'end', uid: 'u' },
-  { ...common(15), kind: 'metrics', items: [['n', 1.5]] },
-  { ...common(10), kind: 'exception', exception: 'Error: x' },
-  { ...common(5), kind: 'start', uid: '' },
-]
+const stored: Event[] = []
+/** Its owner is the operator. */
+const app = await useApp({ signup: 'open', stored })
+const NOW = BigInt(app.clock.wallUs()) * 1000n
+const timeAt = (agoS: number) => new Date(Number(NOW / 1_000_000n) - agoS * 1000).toISOString().replace('Z', '000000Z')
+const operator = await signInAt(app.url)
 
-const KEYS: Record<string, { account: string; read: boolean; write: boolean }> = {
-  reads: { account: 'ada', read: true, write: false },
-  writes: { account: 'ada', read: false, write: true },
-  stranger: { account: 'eve', read: true, write: true },
-  operator: { account: 'olga', read: true, write: true },
-}
-
-const sessionOf = (account: string, role: Role): FoundSession => ({
-  ...{ id: 'ses', account, person: 'per', email: 'x@example.com', proof: 'password', createdMs: 0, endsMs: null },
-  role,
-})
-const SESSIONS: Record<string, FoundSession> = {
-  ada: sessionOf('ada', 'owner'),
-  olga: sessionOf('olga', 'owner'),
-  olgasMember: sessionOf('olga', 'member'),
-}
-
-const AS_OPERATOR = { cookie: 'stint_session=olga' }
-
-function open() {
-  const letters: (BuriedEvent & { account: string })[] = EVENTS.map((event, i) => ({
-    id: String(i),
-    account: 'ada',
-    reason: `reason ${i}`,
-    record: toRecord(event),
-    buriedAtUs: Number(NOW / 1000n) + i,
-  }))
-  const replayed: string[] = []
-  const find = (account: string | undefined, id: string) =>
-    letters.findIndex((l) => l.account === (account ?? l.account) && l.id === id)
-  const remove = (account: string | undefined, id: string) => {
-    const i = find(account, id)
-    if (i >= 0) letters.splice(i, 1)
-    return i >= 0
-  }
-  const deps: AuthorizeDeps = {
-    keyHeader: 'x-stint-api-key',
-    keyInvalid: new Problem('key_invalid', 'Send a key.'),
-    findKey: (secret) => KEYS[secret] && { keyId: secret, ping: false, manage: false, role: 'member', ...KEYS[secret] },
-    findSession: async (token) => SESSIONS[token],
-    isOperator: (account) => account === 'olga',
-    isOwnHost: () => true,
-  }
-  const authorize = createAuthorize(deps)
-  const questions = createQuestions({
-    ...createMemorySource(EVENTS),
-    nowNs: () => NOW,
-    maxRunNs: 86_400n * S,
-    maxMarks: 100,
-    series: (account) => ({ used: account.length, max: 10 }),
-    firing: async () => [],
+function eventsOf(account: string): Event[] {
+  const common = (agoS: number, meta = '') => ({
+    ...{ account, process: 'p', meta, stamp: parseStampNs(NOW - BigInt(agoS) * S) },
   })
-  const dead = {
-    list: (account: string | undefined, { limit, before }: { limit: number; before?: string }) =>
-      letters
-        .filter((l) => l.account === (account ?? l.account) && (before === undefined || l.id > before))
-        .slice(0, limit),
-    replay: async (account: string | undefined, id: string) => {
-      if (remove(account, id)) replayed.push(id)
-      else return false
-      return true
-    },
-    remove,
-    buryHeld(reason: string) {
-      replayed.push(reason)
-      return ['metrics' as const]
-    },
-  }
-  const app = new Elysia({ normalize: false })
-    .onError(({ error }) => {
-      const problem = errorToProblem(error)
-      if (problem === undefined) throw error
-      return problemResponse(problem)
-    })
-    .use(questionRoutes({ authorize, questions }))
-  const mounts = createMounts(app, { authorize, isOwnHost: () => true, noteDone: async () => {} })
-  mountDeadLetters(mounts, { nowNs: () => NOW, dead })
-  const call = (path: string, { key = 'reads', method = 'GET', headers = {}, body = '' } = {}) =>
-    app.handle(
-      new Request(`http://localhost${path}`, {
-        method,
-        ...(body !== '' && { body }),
-        headers: { ...(key !== '' && { 'x-stint-api-key': key }), ...headers },
-      }),
-    )
-  return { call, letters, replayed, ask: async (path: string) => (await call(path)).json() }
+  return [
+    { ...common(30, 'm'), kind: 'start', uid: 'u' },
+    { ...common(20, 'm'), kind: 'end', uid: 'u' },
+    { ...common(15), kind: 'metrics', items: [['n', 1.5]] },
+    { ...common(10), kind: 'exception', exception: 'Error: x' },
+    { ...common(5), kind: 'start', uid: '' },
+  ]
 }
+
+let people = 0
+const newcomer = () => signUpAt(app.url, `p${++people}@example.com`)
+const keyOf = async (account: string, scope: 'write' | 'read') =>
+  createCaller(app.url, { key: (await app.rooms.accounts.keys.create(account, scope, [scope])).secret })
+
+let ada: SignedUp
+beforeAll(async () => {
+  ada = await newcomer()
+  stored.push(...eventsOf(ada.account))
+})
+const ask = async (path: string) => (await ada.byKey.get(path)).json
 
 const PATHS: Record<Exclude<QuestionKind, 'deadAction'>, string> = {
   timings: '/api/timings',
@@ -139,49 +64,43 @@ const PATHS: Record<Exclude<QuestionKind, 'deadAction'>, string> = {
 const kinds = Object.keys(PATHS) as (keyof typeof PATHS)[]
 
 describe.each(kinds)('%s', (kind) => {
-  const { call } = open()
   const path = PATHS[kind]
 
   test('returns JSON, or text for Prometheus and files, that is not cached', async () => {
-    const response = await call(path)
-    expect(response.status).toBe(200)
+    const { status, headers } = await ada.byKey.get(path)
+    expect(status).toBe(200)
     const type = {
       prometheus: 'text/plain; version=0.0.4; charset=utf-8',
       export: 'text/csv; charset=utf-8; header=present',
     }
-    expect(response.headers.get('content-type')).toBe({ ...type }[kind as string] ?? 'application/json')
-    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(headers.get('content-type')).toBe({ ...type }[kind as string] ?? 'application/json')
+    expect(headers.get('cache-control')).toBe('no-store')
   })
 
   test('takes the key as a bearer token, too', async () => {
-    const bearer = (token: string) => call(path, { key: '', headers: { authorization: token } })
+    const { reader, writer } = app.keys
     for (const [token, status] of [
-      ['Bearer reads', 200],
-      ['bearer  reads', 200],
-      ['Bearer writes', 403],
+      [`Bearer ${reader}`, 200],
+      [`bearer  ${reader}`, 200],
+      [`Bearer ${writer}`, 403],
       ['Bearer unknown', 401],
       ['Bearer', 401],
-      ['Basic reads', 401],
+      [`Basic ${reader}`, 401],
     ] as const)
-      expect([token, (await bearer(token)).status]).toEqual([token, status])
-  })
-
-  test('is answered for a session', async () => {
-    expect((await call(path, { key: '', headers: { cookie: 'stint_session=ada' } })).status).toBe(200)
+      expect([token, (await createCaller(app.url).get(path, { authorization: token })).status]).toEqual([token, status])
   })
 
   test('refuses unknown parameters, with pointers', async () => {
-    const response = await call(`${path}?nonsense=1&nonsense=2`)
-    expect(response.status).toBe(422)
-    expect(response.headers.get('content-type')).toBe('application/problem+json')
-    expect(await response.json()).toMatchObject({ code: 'question_invalid', errors: [{ pointer: '/nonsense' }] })
+    const { status, headers, json } = await ada.byKey.get(`${path}?nonsense=1&nonsense=2`)
+    expect([status, headers.get('content-type')]).toEqual([422, 'application/problem+json'])
+    expect(json).toMatchObject({ code: 'question_invalid', errors: [{ pointer: '/nonsense' }] })
   })
 
   test('answers and example fit the schema', async () => {
     if (kind === 'prometheus' || kind === 'export') return // their texts have tests of their own
     const { schema, example } = describedAnswer(kind)
     expect(misfits(schema, example)).toEqual([])
-    expect(misfits(schema, await (await call(path)).json())).toEqual([])
+    expect(misfits(schema, await ask(path))).toEqual([])
   })
 
   test('documents each parameter', () => {
@@ -199,15 +118,13 @@ describe('the other forms of an answer fit their schemas:', () => {
     ['summary', '?by=meta&every=1m'],
     ['metrics', '?every=1m'],
   ] as const)('%s%s', async (kind, query) => {
-    const body = await open().ask(PATHS[kind] + query)
+    const body = await ask(PATHS[kind] + query)
     expect(body.rows.length).toBeGreaterThan(0)
     expect(misfits(describedAnswer(kind).schema, body)).toEqual([])
   })
 })
 
 test('the answers contain what was sent', async () => {
-  const { ask } = open()
-  const at = (agoS: number) => new Date(Number(NOW / 1_000_000n) - agoS * 1000).toISOString().replace('Z', '000000Z')
   expect(await ask('/api/timings?limit=1&meta=m')).toEqual({
     timings: [
       {
@@ -215,8 +132,8 @@ test('the answers contain what was sent', async () => {
         meta: 'm',
         uid: 'u',
         state: 'completed',
-        started_at: at(30),
-        ended_at: at(20),
+        started_at: timeAt(30),
+        ended_at: timeAt(20),
         duration_ms: 10_000,
         exceptions: 0,
       },
@@ -229,11 +146,11 @@ test('the answers contain what was sent', async () => {
     rows: [{ process: 'p', count: 1, p50_ms: 10_000, running: 1 }],
   })
   expect(await ask('/api/metrics')).toMatchObject({
-    points: [{ at: at(15), process: 'p', meta: null, name: 'n', value: 1.5 }],
+    points: [{ at: timeAt(15), process: 'p', meta: null, name: 'n', value: 1.5 }],
     next: null,
   })
   expect(await ask('/api/exceptions')).toMatchObject({
-    exceptions: [{ at: at(10), exception: 'Error: x' }],
+    exceptions: [{ at: timeAt(10), exception: 'Error: x' }],
     next: null,
   })
   expect(await ask('/api/exceptions/groups')).toMatchObject({ groups: [{ count: 1, example: 'Error: x' }] })
@@ -243,7 +160,7 @@ test('the answers contain what was sent', async () => {
         process: 'p',
         metas: [null, 'm'],
         more_metas: false,
-        last_at: at(5),
+        last_at: timeAt(5),
         kinds: ['mark', 'metric', 'exception'],
       },
     ],
@@ -251,115 +168,109 @@ test('the answers contain what was sent', async () => {
   })
 })
 
+/** A newcomer with five dead letters, newest first. */
+async function bury(records?: string[]) {
+  const person = await newcomer()
+  const all = records ?? eventsOf(person.account).map(toRecord)
+  const letters = all.map((record, i) => ({ account: person.account, reason: `reason ${i}`, record }))
+  app.rooms.deadLetters.bury(letters.map((letter) => ({ ...letter, destination: 'points' })))
+  const list = async () => (await person.byKey.get('/api/dead')).json.dead as { id: string; event: object }[]
+  const ids = (await list()).map(({ id }) => id)
+  const path = `/api/dead/${ids[2]}`
+  return { ...person, list, ids, path, writes: await keyOf(person.account, 'write') }
+}
+const code = ({ status, json }: Answer) => `${status} ${json?.code}`
+
 describe('a dead letter', () => {
   test('shows the event, the reason and when it was buried', async () => {
-    const { ask } = open()
-    const { dead } = await ask('/api/dead')
-    expect(dead[0]).toEqual({
-      id: '0',
-      kind: 'start',
-      process: 'p',
-      meta: 'm',
-      at: '2025-11-20T21:19:30.000000000Z',
-      reason: 'reason 0',
-      buried_at: '2025-11-20T21:20:00.000000000Z',
-      event: { process: 'p', meta: 'm', uid: 'u', at: '2025-11-20T21:19:30.000000000Z' },
+    const dead = await (await bury()).list()
+    expect(dead.at(-1)).toEqual({
+      id: expect.any(String),
+      ...{ kind: 'start', process: 'p', meta: 'm', at: timeAt(30), reason: 'reason 0', buried_at: timeAt(0) },
+      event: { process: 'p', meta: 'm', uid: 'u', at: timeAt(30) },
     })
-    expect(dead.map((d: { event: object }) => d.event)).toMatchObject([
-      { uid: 'u' },
-      { uid: 'u' },
-      { meta: null, items: { n: 1.5 } },
-      { exception: 'Error: x' },
+    expect(dead.map(({ event }) => event)).toMatchObject([
       { uid: null },
+      { exception: 'Error: x' },
+      { meta: null, items: { n: 1.5 } },
+      { uid: 'u' },
+      { uid: 'u' },
     ])
   })
 
-  test('can be replayed once', async () => {
-    const { call, replayed } = open()
-    expect((await call('/api/dead/2/replay', { key: 'writes', method: 'POST' })).status).toBe(204)
-    expect(replayed).toEqual(['2'])
-    expect((await call('/api/dead/2/replay', { key: 'writes', method: 'POST' })).status).toBe(404)
-  })
-
-  test('can be deleted once', async () => {
-    const { call, letters } = open()
-    expect((await call('/api/dead/2', { key: 'writes', method: 'DELETE' })).status).toBe(204)
-    expect(letters.map(({ id }) => id)).toEqual(['0', '1', '3', '4'])
-    expect(await (await call('/api/dead/2', { key: 'writes', method: 'DELETE' })).json()).toMatchObject({
-      code: 'not_found',
-    })
+  test('can be replayed or deleted once', async () => {
+    const { list, ids, path, writes } = await bury()
+    const other = `/api/dead/${ids[1]}`
+    expect(code(await writes.post(`${path}/replay`, undefined))).toBe('204 undefined')
+    expect((await app.events()).at(-1)).toMatchObject({ kind: 'metrics', items: [['n', 1.5]] })
+    expect(code(await writes.post(`${path}/replay`, undefined))).toBe('404 not_found')
+    expect(code(await writes.delete(other))).toBe('204 undefined')
+    expect((await list()).map(({ id }) => id)).toEqual([ids[0]!, ...ids.slice(3)])
+    expect(code(await writes.delete(other))).toBe('404 not_found')
   })
 
   test('is inaccessible to other accounts', async () => {
-    const { call, letters } = open()
-    for (const key of ['', 'unknown', 'reads', 'stranger']) {
-      const status = { reads: 403, stranger: 404 }[key] ?? 401
-      expect((await call('/api/dead/2', { key, method: 'DELETE' })).status).toBe(status)
-      expect((await call('/api/dead/2/replay', { key, method: 'POST' })).status).toBe(status)
+    const { account, list, path } = await bury()
+    for (const [caller, status] of [
+      [createCaller(app.url), 401],
+      [createCaller(app.url, { key: 'unknown' }), 401],
+      [await keyOf(account, 'read'), 403],
+      [ada.byKey, 404],
+    ] as const) {
+      expect((await caller.delete(path)).status).toBe(status)
+      expect((await caller.post(`${path}/replay`, undefined)).status).toBe(status)
     }
-    expect(letters).toHaveLength(5)
+    expect(await list()).toHaveLength(5)
+  })
+
+  test('of a kind that only a newer version knows is listed and deleted', async () => {
+    const { byKey, list, ids, writes } = await bury(['["z",1,0,"ada","p","",{"new":true}]'])
+    expect(await list()).toMatchObject([{ kind: 'unknown', process: null, meta: null, at: null, event: null }])
+    expect(misfits(describedAnswer('dead').schema, (await byKey.get('/api/dead')).json)).toEqual([])
+    expect((await writes.delete(`/api/dead/${ids[0]}`)).status).toBe(204)
   })
 })
 
 const describeQuestion = (kind: QuestionKind) => describeRoute(QUESTION_ROUTES[kind]).detail
 
-describe('the dead letters of all accounts', () => {
-  test('are listed for the operator, with their account', async () => {
-    const { call } = open()
-    const { dead } = await (await call('/api/dead?all=true', { key: '', headers: AS_OPERATOR })).json()
-    expect(dead.map(({ account, id }: { account: string; id: string }) => [account, id])).toEqual(
-      EVENTS.map((_, i) => ['ada', String(i)]),
-    )
-    expect(misfits(describedAnswer('dead').schema, { dead, next: null })).toEqual([])
-    expect((await (await call('/api/dead', { key: '', headers: AS_OPERATOR })).json()).dead).toEqual([])
-    const refused = await call('/api/dead?all=true')
-    expect([refused.status, (await refused.json()).code]).toEqual([403, 'operator_only'])
-  })
-
-  test('are replayed and deleted by the operator', async () => {
-    const { call, letters, replayed } = open()
-    expect((await call('/api/dead/1/replay?all=true', { key: '', headers: AS_OPERATOR, method: 'POST' })).status).toBe(
-      204,
-    )
-    expect((await call('/api/dead/2', { key: '', headers: AS_OPERATOR, method: 'DELETE' })).status).toBe(404)
-    expect((await call('/api/dead/2?all=true', { key: 'writes', method: 'DELETE' })).status).toBe(403)
-    expect((await call('/api/dead/2?all=true', { key: '', headers: AS_OPERATOR, method: 'DELETE' })).status).toBe(204)
-    expect([replayed, letters.map(({ id }) => id)]).toEqual([['1'], ['0', '3', '4']])
-  })
+test('the operator lists, replays and deletes the dead letters of all accounts', async () => {
+  const { account, byKey, list, ids, path, writes } = await bury()
+  const answer = (await operator.get('/api/dead?all=true&limit=5')).json
+  expect(answer.dead.map((one: { account: string; id: string }) => [one.account, one.id])).toEqual(
+    ids.map((id) => [account, id]),
+  )
+  expect(misfits(describedAnswer('dead').schema, answer)).toEqual([])
+  expect((await operator.get('/api/dead')).json.dead).toEqual([])
+  expect(code(await byKey.get('/api/dead?all=true'))).toBe('403 operator_only')
+  expect((await operator.post(`/api/dead/${ids[1]}/replay?all=true`, undefined)).status).toBe(204)
+  expect((await operator.delete(path)).status).toBe(404)
+  expect((await writes.delete(`${path}?all=true`)).status).toBe(403)
+  expect((await operator.delete(`${path}?all=true`)).status).toBe(204)
+  expect((await list()).map(({ id }) => id)).toEqual([ids[0]!, ...ids.slice(3)])
 })
 
 test('only the operator buries events that are held back, with a reason', async () => {
-  const { call, replayed } = open()
-  const bury = (who: { key?: string; cookie?: string }, body: object) =>
-    call('/api/dead/held', {
-      key: who.key ?? '',
-      method: 'POST',
-      body: JSON.stringify(body),
-      headers: { 'content-type': 'application/json', ...(who.cookie && { cookie: `stint_session=${who.cookie}` }) },
-    })
-  for (const [who, code] of [
-    [{ key: 'reads' }, 'operator_only'],
-    [{ key: 'operator', cookie: 'olga' }, 'operator_only'],
-    [{ cookie: 'ada' }, 'operator_only'],
-    [{ cookie: 'olgasMember' }, 'role_missing'],
-  ] as const) {
-    const refused = await bury(who, { reason: 'r' })
-    expect([refused.status, (await refused.json()).code]).toEqual([403, code])
+  const reasons: string[] = []
+  const { points, exceptions } = app.rooms.shippers
+  points.buryHeld = (reason) => {
+    reasons.push(reason)
+    return ['metrics']
   }
-  expect((await bury({ cookie: 'olga' }, { reason: '' })).status).toBe(422)
-  const buried = await bury({ cookie: 'olga' }, { reason: 'another tool owns it' })
-  expect([buried.status, await buried.json()]).toEqual([202, { families: ['metrics'] }])
-  expect(replayed).toEqual(['another tool owns it'])
-})
-
-test('a dead letter of a kind that only a newer version knows is listed and deleted', async () => {
-  const { call, letters, ask } = open()
-  letters.splice(1, 4)
-  letters[0] = { ...letters[0]!, record: '["z",1,0,"ada","p","",{"new":true}]' }
-  const answer = await ask('/api/dead')
-  expect(answer.dead).toMatchObject([{ id: '0', kind: 'unknown', process: null, meta: null, at: null, event: null }])
-  expect(misfits(describedAnswer('dead').schema, answer)).toEqual([])
-  expect((await call('/api/dead/0', { key: 'writes', method: 'DELETE' })).status).toBe(204)
+  exceptions.buryHeld = () => []
+  const member = await enter(app, await join(app, 'member'))
+  const owner = await enter(app, (await ownerOf(app)).person)
+  const bury = (body: object, caller = operator) => caller.post('/api/dead/held', body)
+  for (const [caller, expected] of [
+    [ada.byKey, '403 operator_only'],
+    [createCaller(app.url, { key: app.keys.owner, cookie: owner }), '403 operator_only'],
+    [ada.bySession, '403 operator_only'],
+    [createCaller(app.url, { cookie: member }), '403 role_missing'],
+  ] as const)
+    expect(code(await bury({ reason: 'r' }, caller))).toBe(expected)
+  expect((await bury({ reason: '' })).status).toBe(422)
+  const buried = await bury({ reason: 'another tool owns it' })
+  expect([buried.status, buried.json]).toEqual([202, { families: ['metrics'] }])
+  expect(reasons).toEqual(['another tool owns it'])
 })
 
 function describedAnswer(kind: QuestionKind) {
@@ -458,7 +369,7 @@ test('a shared answer stays until something of its account is stored, at most te
   expect([await ask(), await ask()]).toEqual(['1', '1'])
   nowMs = 3_000
   expect(await ask()).toBe('1')
-  changes.note([EVENTS[0]!])
+  changes.note([eventsOf('ada')[0]!])
   expect(await ask()).toBe('2')
   nowMs = 13_001
   expect(await ask()).toBe('3')

@@ -1,10 +1,11 @@
 // E-mail to a real SMTP server: STARTTLS, AUTH, greylisting, refusals.
 import { afterEach, expect, test } from 'bun:test'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
+import type { SMTPServerOptions } from 'smtp-server'
 import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
 import { createMailer } from '../../../src/watch/delivery/mailer.ts'
 import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
 import { createManageChannels } from '../../../src/watch/manage/manage-channels.ts'
+import { type Mail, startMailServer } from '../../support/mail-server.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
 import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, silent, watchOf } from '../watch-cast.ts'
 
@@ -13,41 +14,17 @@ afterEach(() => {
   for (const stop of stops.splice(0)) stop()
 })
 
-interface Mail {
-  readonly from: string
-  readonly to: string[]
-  readonly text: string
-  readonly user: unknown
-  readonly secure: boolean
-}
-
 const publicUrl = () => 'https://stint.example'
 const refusal = (code: number) => Object.assign(new Error('no'), { responseCode: code })
 
 async function startSmtp(options: SMTPServerOptions = {}) {
-  const mails: Mail[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    logger: false,
+  const smtp = await startMailServer({
     onAuth: ({ username, password }, _, done) =>
       username === 'stint' && password === 'p@ss' ? done(null, { user: username }) : done(refusal(535)),
-    onData(stream, { envelope, user, secure }, done) {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => void chunks.push(chunk))
-      stream.on('end', () => {
-        const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address
-        const to = envelope.rcptTo.map(({ address }) => address)
-        mails.push({ from, to, text: Buffer.concat(chunks).toString(), user, secure })
-        done()
-      })
-    },
     ...options,
   })
-  server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
-  stops.push(() => server.close())
-  const { port } = server.server.address() as { port: number }
-  return { mails, port }
+  stops.push(smtp.close)
+  return smtp
 }
 
 function deliverTo(port: number, user = '', host = '127.0.0.1') {
@@ -117,21 +94,15 @@ test('a wrong password and a server that is away are failed deliveries without s
 })
 
 async function startChannels() {
-  const { mails, port } = await startSmtp()
-  const mailer = createMailer({ url: `smtp://127.0.0.1:${port}`, from: 'Stint <stint@example.com>' })
+  const { mails, url } = await startSmtp()
+  const mailer = createMailer({ url, from: 'Stint <stint@example.com>' })
   const store = openStore(inMemoryDir())
   stops.push(mailer.close, () => void store.close())
   const nowUs = () => Date.now() * 1000
   const deliver = createDeliver({ post: { allowPrivate: true }, nowUs, publicUrl, mailer })
   const manage = createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash: (text) => `hash of ${text}` })
   /** The token of the link in the newest mail. */
-  const newestToken = () => {
-    const text = mails
-      .at(-1)!
-      .text.replace(/=\r?\n/g, '')
-      .replaceAll('=3D', '=')
-    return /confirm\?token=([\w-]{43})/.exec(text)![1]!
-  }
+  const newestToken = () => /confirm\?token=([\w-]{43})/.exec(mails.at(-1)!.text)![1]!
   return { mails, store, nowUs, deliver, manage, newestToken }
 }
 
