@@ -1,6 +1,7 @@
 // Joins exceptions onto timings: how many lie between a run's start and its end.
 //
-//   exception with a uid   counts for the run of that process, meta and uid, up to 60 s after its end (late requests)
+//   exception with a uid   counts for the run of that process, meta and uid, up to 60 s after its end (late requests),
+//                          but not after the next start with that uid
 //   exception without one  counts in each run of its process and meta that is open then
 //
 // Bounded: the newest 10,000 exceptions per process and meta are read, 100,000 in all. Timings further back get null,
@@ -11,9 +12,11 @@ import {
   type ExceptionMoment,
   type ExceptionSource,
   type PlainTiming,
+  type PointSource,
   StoreError,
   type Timing,
 } from '../store/source.ts'
+import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
 
 export interface ExceptionLimits {
   readonly each: number
@@ -21,7 +24,6 @@ export interface ExceptionLimits {
 }
 
 const LIMITS: ExceptionLimits = { each: 10_000, all: 100_000 }
-export const GRACE_NS = 60_000_000_000n
 
 /** The exceptions of one process and meta. */
 interface Subject {
@@ -34,6 +36,7 @@ interface Subject {
 /** One number per timing; null for abandoned and orphan ones and if unknown. Never throws a store's error. */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
+  points: Pick<PointSource, 'findMarks'>,
   { account, signal }: Asker,
   timings: readonly Timing[],
   nowNs: bigint,
@@ -48,26 +51,37 @@ export async function countExceptions(
       ...{ account, signal, ...rangeOf(asked), subjects },
       ...{ limitEach: limits.each + 1, limit: limits.all + 1 },
     })
-    const countOf = createExceptionCount(moments, nowNs, limits)
-    return timings.map(countOf)
+    return await createExceptionCount(moments, nowNs, limits).countAll(points, { account, signal }, timings)
   } catch (error) {
     if (error instanceof StoreError) return timings.map(() => null)
     throw error
   }
 }
 
-/** The count of a timing, from the newest `moments`. */
+/** The counts of timings, from the newest `moments`. */
 export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs: bigint, limits = LIMITS) {
   const known = groupMoments(moments, limits)
-  return (timing: PlainTiming): number | null => {
-    const run = toRun(timing, nowNs)
-    return run === undefined ? null : countOf(run, known)
+  return {
+    /** Without looking for the next start with the same uid: at least the number. */
+    atMost(timing: PlainTiming): number | null {
+      const run = toRun(timing, nowNs)
+      return run === undefined ? null : countOf(run, known)
+    },
+    async countAll(
+      points: Pick<PointSource, 'findMarks'>,
+      asker: Asker,
+      timings: readonly PlainTiming[],
+    ): Promise<(number | null)[]> {
+      const runs = timings.map((timing) => toRun(timing, nowNs))
+      const late = runs.flatMap((run) => {
+        const lastNs = run && lastOf(run, known)
+        return run === undefined || lastNs === undefined ? [] : [{ ...run, lastNs, run }]
+      })
+      const untils = late.length === 0 ? [] : await findLastMoments(points, asker, late)
+      const untilOf = new Map(late.map(({ run }, i) => [run, untils[i]!]))
+      return runs.map((run) => (run === undefined ? null : countOf(run, known, untilOf.get(run))))
+    },
   }
-}
-
-export interface Run extends Pick<Timing, 'process' | 'meta' | 'uid'> {
-  readonly startNs: bigint
-  readonly endNs: bigint
 }
 
 /** The range in which an event may belong to one of the runs, of which there is at least one. */
@@ -112,11 +126,19 @@ function groupMoments(moments: readonly ExceptionMoment[], { each, all }: Except
   return { subjects, knownAfterNs }
 }
 
-function countOf({ process, meta, uid, startNs, endNs }: Run, { subjects, knownAfterNs }: Known): number | null {
+function countOf(run: Run, { subjects, knownAfterNs }: Known, untilNs = run.endNs + GRACE_NS): number | null {
+  const { process, meta, uid, startNs, endNs } = run
   const subject = subjects.get(keyOf(process, meta))
   if (startNs <= (subject?.knownAfterNs ?? knownAfterNs)) return null
   const anonymous = countWithin(subject?.times.get(''), startNs, endNs)
-  return uid === '' ? anonymous : anonymous + countWithin(subject?.times.get(uid), startNs, endNs + GRACE_NS)
+  return uid === '' ? anonymous : anonymous + countWithin(subject?.times.get(uid), startNs, untilNs)
+}
+
+/** The newest exception with a run's uid in the 60 s after its end. */
+function lastOf({ process, meta, uid, endNs }: Run, { subjects }: Known): bigint | undefined {
+  const times = uid === '' ? undefined : subjects.get(keyOf(process, meta))?.times.get(uid)
+  const last = times?.[countUpTo(times, endNs + GRACE_NS) - 1]
+  return last !== undefined && last > endNs ? last : undefined
 }
 
 /** How many of the ascending times lie in [fromNs, toNs]. */
@@ -134,5 +156,3 @@ function countUpTo(times: readonly bigint[], ns: bigint): number {
   }
   return low
 }
-
-export const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts)

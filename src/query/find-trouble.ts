@@ -15,7 +15,8 @@ import {
   type Timing,
   type TimingSelection,
 } from '../store/source.ts'
-import { countExceptions, createExceptionCount, GRACE_NS } from './count-exceptions.ts'
+import { countExceptions, createExceptionCount } from './count-exceptions.ts'
+import { GRACE_NS } from './next-starts.ts'
 
 export interface TroublePage {
   readonly timings: readonly Timing[]
@@ -24,7 +25,7 @@ export interface TroublePage {
 }
 
 interface Sources {
-  readonly points: Pick<PointSource, 'findTimings' | 'findMatching'>
+  readonly points: Pick<PointSource, 'findTimings' | 'findMatching' | 'findMarks'>
   readonly exceptions: Pick<ExceptionSource, 'findExceptions' | 'findMoments'>
 }
 
@@ -46,15 +47,20 @@ export async function findTrouble(
   if (points.findMatching !== undefined) {
     const moments = await readMoments(exceptions, q)
     if (moments.length <= MOMENTS_MAX) {
-      const countOf = createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
-      const matches = (timing: PlainTiming) => isBad(timing) || (countOf(timing) ?? 0) > 0
+      const count = createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
+      const matches = (timing: PlainTiming) => isBad(timing) || (count.atMost(timing) ?? 0) > 0
+      const cut = async (read: readonly Timing[]): Promise<TroublePage> => {
+        const counts = await count.countAll(points, q, read)
+        const timings = read.filter((timing, i) => isBad(timing) || (counts[i] ?? 0) > 0)
+        return { timings, ...(read.length >= limit && timings.length < limit && { stoppedAt: read.at(-1)!.place }) }
+      }
       // many exceptions: the newest part of the range likely holds a page, and then what begins before it comes later
       const partNs = moments[MANY * limit]?.atNs ?? 0n
       if (partNs > (q.fromNs + q.toNs) / 2n) {
         const newest = await points.findMatching({ ...q, fromNs: partNs }, page, matches)
-        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return { timings: newest }
+        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return await cut(newest)
       }
-      return { timings: await points.findMatching(q, page, matches) }
+      return await cut(await points.findMatching(q, page, matches))
     }
   }
   if (!(await hasExceptions(exceptions, q)))
@@ -65,7 +71,7 @@ export async function findTrouble(
   let place = after
   for (let scanned = 0; scanned < scan.pages; scanned++) {
     const read = await points.findTimings(q, { limit: scan.rows, after: place })
-    const counts = await countExceptions(exceptions, q, read, q.nowNs)
+    const counts = await countExceptions(exceptions, points, q, read, q.nowNs)
     for (const [i, timing] of read.entries()) if (isBad(timing) || (counts[i] ?? 0) > 0) found.push(timing)
     if (found.length >= limit || read.length < scan.rows) return { timings: found.slice(0, limit) }
     place = read.at(-1)!.place

@@ -87,7 +87,7 @@ export function createQuestions(deps: QuestionDeps) {
   async function answerTimings(asker: Asker, trouble: Trouble, timings: readonly Timing[], question: Question) {
     const { nowNs, metric } = question
     const [counts, values] = await Promise.all([
-      countExceptions(trouble, asker, timings, nowNs),
+      countExceptions(trouble, points, asker, timings, nowNs),
       metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),
     ])
     return timings.map((timing, i) => answerTiming(timing, counts[i], values?.[i]))

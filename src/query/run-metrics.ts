@@ -1,12 +1,15 @@
 // Joins metrics onto timings: the newest value of each name that a run sent, by the rule of count-exceptions.ts.
 //
-//   metric with a uid    belongs to the run of that process, meta and uid, up to 60 s after its end
+//   metric with a uid    belongs to the run of that process, meta and uid, up to 60 s after its end, but not after
+//                        the next start with that uid
 //   metric without one   belongs to each run of its process and meta that is open then, unless it sent that name by uid
 //
 // Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
+import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, PointSource, Timing } from '../store/source.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
-import { GRACE_NS, keyOf, type Run, rangeOf, toRun } from './count-exceptions.ts'
+import { rangeOf, toRun } from './count-exceptions.ts'
+import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
 
 const POINTS_MAX = 20_000
 
@@ -14,7 +17,7 @@ export type RunMetrics = Readonly<Record<string, number | null>>
 
 /** One object per timing, which has every name. */
 export async function findRunMetrics(
-  points: Pick<PointSource, 'findMetrics'>,
+  points: Pick<PointSource, 'findMetrics' | 'findMarks'>,
   asker: Asker,
   timings: readonly Timing[],
   names: readonly string[],
@@ -26,14 +29,25 @@ export async function findRunMetrics(
   const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, names, limit)
   const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
   const series = Map.groupBy(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
+  const late = asked.flatMap((run) => {
+    const lastNs = names
+      .map((name) => newestOwn(run, name)?.atNs ?? 0n)
+      .toSorted(compare)
+      .at(-1)
+    return lastNs !== undefined && lastNs > run.endNs ? [{ ...run, lastNs, run }] : []
+  })
+  const untils = late.length === 0 ? [] : await findLastMoments(points, asker, late)
+  const untilOf = new Map(late.map(({ run }, i) => [run, untils[i]!]))
   return runs.map((run) => Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null])))
 
-  function newestOf({ process, meta, uid, startNs, endNs }: Run, name: string): number | null {
-    const last = (uid: string, untilNs: bigint) =>
-      newestWithin(series.get(keyOf(process, meta, name, uid)), startNs, untilNs)
-    const own = uid === '' ? undefined : last(uid, endNs + GRACE_NS)
-    if (own !== undefined || startNs <= knownAfterNs) return own ?? null
-    return last('', endNs) ?? null
+  function newestOwn({ process, meta, uid, startNs, endNs }: Run, name: string, untilNs = endNs + GRACE_NS) {
+    return uid === '' ? undefined : newestWithin(series.get(keyOf(process, meta, name, uid)), startNs, untilNs)
+  }
+
+  function newestOf(run: Run, name: string): number | null {
+    const own = newestOwn(run, name, untilOf.get(run))
+    if (own !== undefined || run.startNs <= knownAfterNs) return own?.value ?? null
+    return newestWithin(series.get(keyOf(run.process, run.meta, name, '')), run.startNs, run.endNs)?.value ?? null
   }
 }
 
@@ -58,8 +72,8 @@ function readPoints(
   )
 }
 
-/** The value of the first of the points, which come newest first, within [fromNs, toNs]. */
-function newestWithin(points: readonly MetricPoint[] | undefined, fromNs: bigint, toNs: bigint): number | undefined {
+/** The first of the points, which come newest first, within [fromNs, toNs]. */
+function newestWithin(points: readonly MetricPoint[] | undefined, fromNs: bigint, toNs: bigint) {
   if (points === undefined) return undefined
   let low = 0
   for (let high = points.length; low < high; ) {
@@ -68,5 +82,5 @@ function newestWithin(points: readonly MetricPoint[] | undefined, fromNs: bigint
     else high = middle
   }
   const found = points[low]
-  return found !== undefined && found.atNs >= fromNs ? found.value : undefined
+  return found !== undefined && found.atNs >= fromNs ? found : undefined
 }

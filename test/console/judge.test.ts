@@ -121,18 +121,26 @@ describe('the usual duration', () => {
 describe('an exception', () => {
   const first = run(10 * MINUTE, 5 * MINUTE, { uid: 'a' })
   const second = run(9 * MINUTE, 5 * MINUTE, { uid: 'b' })
+  const both = [first, second]
   const at = (agoMs: number, uid: string | null) => ({ atMs: NOW - agoMs, process: 'p', meta: null, uid })
 
   test('with a uid belongs to that run only, also after its end', () => {
-    expect([first, second].map((one) => belongsTo(at(8 * MINUTE, 'b'), one))).toEqual([false, true])
-    expect(belongsTo(at(5 * MINUTE - LATE_MS, 'a'), first)).toBe(true)
-    expect(belongsTo(at(5 * MINUTE - LATE_MS - 1, 'a'), first)).toBe(false)
+    expect([first, second].map((one) => belongsTo(at(8 * MINUTE, 'b'), one, both))).toEqual([false, true])
+    expect(belongsTo(at(5 * MINUTE - LATE_MS, 'a'), first, both)).toBe(true)
+    expect(belongsTo(at(5 * MINUTE - LATE_MS - 1, 'a'), first, both)).toBe(false)
+  })
+
+  test('with a uid that several runs have belongs to the last of them that had started', () => {
+    const next = run(4.5 * MINUTE, MINUTE, { uid: 'a' })
+    const belongs = (agoMs: number) => [first, next].map((one) => belongsTo(at(agoMs, 'a'), one, [first, next]))
+    expect(belongs(4.6 * MINUTE)).toEqual([true, false])
+    expect(belongs(4.4 * MINUTE)).toEqual([false, true])
   })
 
   test('without a uid belongs to each run open at that time', () => {
-    expect([first, second].map((one) => belongsTo(at(8 * MINUTE, null), one))).toEqual([true, true])
-    expect([first, second].map((one) => belongsTo(at(9.5 * MINUTE, null), one))).toEqual([true, false])
-    expect(belongsTo({ ...at(8 * MINUTE, null), meta: 'eu' }, first)).toBe(false)
+    expect([first, second].map((one) => belongsTo(at(8 * MINUTE, null), one, both))).toEqual([true, true])
+    expect([first, second].map((one) => belongsTo(at(9.5 * MINUTE, null), one, both))).toEqual([true, false])
+    expect(belongsTo({ ...at(8 * MINUTE, null), meta: 'eu' }, first, both)).toBe(false)
   })
 
   test('sent a µs before the end belongs to the run, one sent a µs after it does not', () => {
@@ -142,7 +150,7 @@ describe('an exception', () => {
     const times = ['00.000949', '00.000950', '00.001030', '00.001031', '00.001032'].map(
       (s) => `2026-11-21T12:00:${s}000Z`,
     )
-    expect(times.map((text) => belongsTo(sent(text), short))).toEqual([false, true, true, true, false])
+    expect(times.map((text) => belongsTo(sent(text), short, [short]))).toEqual([false, true, true, true, false])
   })
 })
 

@@ -24,7 +24,7 @@ const exception = (agoS: number, uid?: string, more = {}): Event => ({
 async function counts(events: Event[], limits?: { each: number; all: number }, changes: Partial<ExceptionSource> = {}) {
   const { points, exceptions } = createMemorySource(events)
   const timings = await points.findTimings(q, { limit: 100 })
-  const counted = await countExceptions({ ...exceptions, ...changes }, q, timings, NOW, limits)
+  const counted = await countExceptions({ ...exceptions, ...changes }, points, q, timings, NOW, limits)
   return timings.map(({ uid, state }, i) => `${uid} ${state} ${counted[i]}`)
 }
 
@@ -38,6 +38,18 @@ describe('an exception with a uid', () => {
     const run = [start(200, 'a'), failed(100, 'a')]
     expect(await counts([...run, exception(100, 'a'), exception(40, 'a')])).toEqual(['a failed 2'])
     expect(await counts([...run, exception(39, 'a'), exception(201, 'a')])).toEqual(['a failed 0'])
+  })
+
+  test('does not count after the next start with that uid', async () => {
+    const runs = [90, 80, 70].flatMap((s) => [start(s, 'w'), end(s - 5, 'w')])
+    const other = [start(82, 'o'), start(82, 'w', { meta: 'm' })]
+    expect(await counts([...runs, exception(66, 'w'), ...other])).toEqual([
+      ...['w completed 1', 'w completed 0', 'o running 0', 'w running 0', 'w completed 0'],
+    ])
+    // after the last end, and before a start
+    expect(await counts([...runs, exception(64, 'w'), exception(81, 'w')])).toEqual([
+      ...['w completed 1', 'w completed 0', 'w completed 1'],
+    ])
   })
 
   test('of another process or meta does not count', async () => {
@@ -143,6 +155,15 @@ describe.each([false, true])('timings with trouble, joined while marks stream: %
     ] as const)
       expect((await trouble([...events, exception(95, 'x')], limit, { rows, pages: 2 })).flat()).toEqual([
         'x completed',
+        'f failed',
+      ])
+  })
+
+  test('do not include runs before the one with the exception, although they have its uid', async () => {
+    const runs = [90, 80, 70, 60].flatMap((s) => [start(s, 'w'), end(s - 5, 'w')])
+    for (const limit of [1, 2, 10])
+      expect((await trouble([...runs, ...events, exception(66, 'w')], limit)).flat()).toEqual([
+        'w completed',
         'f failed',
       ])
   })

@@ -408,6 +408,17 @@ describe('a question for runs', () => {
     expect(JSON.stringify(await ask('metrics', 'name=rows&process=p&limit=1'))).toContain('"uid":null')
   })
 
+  test('metrics of runs that share a uid belong to the run that had started last', async () => {
+    const runs = [90, 80, 70].flatMap((agoS) => [
+      event(agoS, { kind: 'start', uid: 'w' }),
+      rows(agoS - 1, agoS, 'w'),
+      event(agoS - 5, { kind: 'end', uid: 'w' }),
+    ])
+    const { ask } = open([...runs, rows(64, 1, 'w')])
+    const { timings } = (await ask('timings', 'metric=rows')) as { timings: { metrics: object }[] }
+    expect(timings.map(({ metrics }) => metrics)).toEqual([{ rows: 1 }, { rows: 80 }, { rows: 90 }])
+  })
+
   test('metrics beyond the limit are unknown, not absent or wrong', async () => {
     const timings = [100, 200].map((agoS, i) => ({
       ...{ process: 'p', meta: '', uid: `${i}`, state: 'completed' as const },

@@ -51,11 +51,8 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
     const uids = [...new Set([identity.uid ?? '', ''])]
     const ask = (uid: string) => api.get<{ points: MetricPoint[] }>('api/metrics', { ...during, uid }, signal)
     const answers = await Promise.all(uids.map(ask))
-    const points = answers.flatMap(({ points }, i) => points.filter((point) => isDuring(point, uids[i] ?? '')))
-    return points.toSorted((a, b) => (a.at < b.at ? 1 : -1))
+    return answers.flatMap(({ points }) => points)
   }
-  const isDuring = ({ at, process, meta }: MetricPoint, uid: string) =>
-    belongsTo({ atMs: parseTime(at), process, meta, uid: uid === '' ? null : uid }, run)
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
   const [before, beside, after, open, metrics, { exceptions }] = await Promise.all([
@@ -66,8 +63,8 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
     askMetrics(),
     api.get<{ exceptions: ExceptionText[] }>('api/exceptions', during, signal),
   ])
-  const isOwn = ({ at, process, meta, uid }: ExceptionText) =>
-    belongsTo({ atMs: parseTime(at), process, meta, uid: uid ?? null }, run)
+  const isOwn = ({ at, process, meta, uid }: ExceptionText | MetricPoint) =>
+    belongsTo({ atMs: parseTime(at), process, meta, uid: uid ?? null }, run, after)
   const isBefore = (other: Run) => other.id !== run.id && other.startMs <= run.startMs
   return {
     run,
@@ -78,7 +75,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
       run,
       ...beside.filter(isBefore),
     ].toSorted(byNewest),
-    metrics,
+    metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
     overlaps: open.some((other) => other.id !== run.id),
   }

@@ -74,7 +74,7 @@ export function openRunsPage(app: App): Page {
   const table = createRunTable({
     nowMs,
     choose,
-    whyOf: (run) => exceptions.find((raised) => belongsTo(raised, run))?.text,
+    whyOf: (run) => exceptions.find((raised) => belongsTo(raised, run, found?.runs ?? []))?.text,
     turnTo: (page) => app.go('runs', changeParams(params, { page: String(page) })),
   })
   const panel = createRunPanel(app, {

@@ -168,20 +168,23 @@ export interface Tick {
 /** Requests overtake each other: an exception with a uid may follow its run's end by this much. */
 export const LATE_MS = 60_000
 
-/** Whether an exception belongs to a run. */
-export function belongsTo({ atMs, process, meta, uid }: ExceptionMark, run: Run): boolean {
-  if (process !== run.process || meta !== run.meta || atMs < run.startMs) return false
-  return uid === null ? atMs <= run.endMs : uid === run.uid && atMs <= run.endMs + LATE_MS
+/** Whether an exception belongs to a run, and not to a later one of `runs`, which has the same uid. */
+export function belongsTo({ atMs, process, meta, uid }: ExceptionMark, run: Run, runs: readonly Run[]): boolean {
+  const isSame = (it: Run) => it.process === process && it.meta === meta && (uid === null || it.uid === uid)
+  if (!isSame(run) || atMs < run.startMs) return false
+  if (atMs <= run.endMs || uid === null) return atMs <= run.endMs
+  return atMs <= run.endMs + LATE_MS && !runs.some((it) => isSame(it) && it.startMs > run.startMs && it.startMs <= atMs)
 }
 
 export function placeExceptions({ bands, lanePx }: Layout, exceptions: readonly ExceptionMark[]): Tick[] {
   const byProcess = Map.groupBy(exceptions, ({ process }) => process)
-  return bands.flatMap(({ process, lanes, lanesPx, bottomPx, isStrip }) =>
-    (byProcess.get(process) ?? []).map((exception) => {
+  return bands.flatMap(({ process, lanes, lanesPx, bottomPx, isStrip }) => {
+    const all = lanes.flat()
+    return (byProcess.get(process) ?? []).map((exception) => {
       const { atMs } = exception
       if (isStrip) return { atMs, topPx: lanesPx, heightPx: bottomPx - lanesPx }
-      const lane = lanes.findIndex((runs) => runs.some((run) => belongsTo(exception, run)))
+      const lane = lanes.findIndex((runs) => runs.some((run) => belongsTo(exception, run, all)))
       return { atMs, topPx: lanesPx + Math.max(0, lane) * lanePx, heightPx: lanePx }
-    }),
-  )
+    })
+  })
 }
