@@ -91,3 +91,5 @@ export async function problemOf(work: () => unknown): Promise<Problem> {
   }
   throw new Error('nothing was thrown')
 }
+
+export const codeOf = async (work: () => unknown) => (await problemOf(work)).code

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { createGroupStates } from '../../src/account/group-states.ts'
 import { insertRows, type Script, type SqlDatabase } from '../../src/state/database.ts'
 import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
-import { databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
+import { codeOf, databases, openFreshDatabase } from './accounts-cast.ts'
 
 const state = (fingerprint: string, status: 'resolved' | 'ignored', atUs: number, process = 'p') => ({
   ...{ fingerprint, process, status, by: 'ada@example.com', atUs },
@@ -39,7 +39,7 @@ for (const { database, open } of databases()) {
       expect(await list(account)).toHaveLength(1)
       await accounts.delete(account, other)
       expect(await list(account)).toEqual([])
-      expect((await problemOf(() => groupStates.put(account, [old]))).code).toBe('not_found')
+      expect(await codeOf(() => groupStates.put(account, [old]))).toBe('not_found')
     })
 
     test('an account has at most 10,000 of them; resolved ones leave after a year', async () => {
@@ -48,7 +48,7 @@ for (const { database, open } of databases()) {
       const many = Array.from({ length: 9_999 }, (_, i) => state(`v3:${i}`, 'ignored', now))
       await groupStates.put(account, [...many, state('v3:r', 'resolved', now)])
       const one = state('v3:more', 'ignored', now)
-      expect((await problemOf(() => groupStates.put(account, [one]))).code).toBe('limit_reached')
+      expect(await codeOf(() => groupStates.put(account, [one]))).toBe('limit_reached')
       expect(await list(account)).toHaveLength(10_000)
       await groupStates.put(account, [state('v3:5', 'resolved', now)]) // has a state already
       clock.passS(366 * 86_400)

@@ -4,7 +4,7 @@ import { createKeys } from '../../src/account/keys.ts'
 import { checksum } from '../../src/account/secret.ts'
 import { toTime } from '../../src/clock.ts'
 import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
-import { ADA, BOB, createManualClock, databases, openFreshDatabase, problemOf } from './accounts-cast.ts'
+import { ADA, BOB, codeOf, createManualClock, databases, openFreshDatabase } from './accounts-cast.ts'
 
 for (const { database, open } of databases()) {
   const accounts = await open()
@@ -102,9 +102,9 @@ for (const { database, open } of databases()) {
 
       test('cannot touch the key of another account', async () => {
         const key = await keys.create(ada, 'mine', ['write'])
-        expect((await problemOf(() => keys.revoke(bob, key.id))).code).toBe('not_found')
-        expect((await problemOf(() => keys.rotate(bob, key.id, 0))).code).toBe('not_found')
-        expect((await problemOf(() => keys.revoke(ada, 'key_none'))).code).toBe('not_found')
+        expect(await codeOf(() => keys.revoke(bob, key.id))).toBe('not_found')
+        expect(await codeOf(() => keys.rotate(bob, key.id, 0))).toBe('not_found')
+        expect(await codeOf(() => keys.revoke(ada, 'key_none'))).toBe('not_found')
         expect(accounts.findKey(key.secret)).toBeDefined()
       })
     })
@@ -128,7 +128,7 @@ for (const { database, open } of databases()) {
         await keys.rotate(ada, old.id, 3600)
         clock.passS(60)
         expect(accounts.findKey(old.secret)).toBeUndefined()
-        expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
+        expect(await codeOf(() => keys.rotate(ada, old.id, 60))).toBe('not_found')
       })
 
       test('a revoked key cannot be rotated, and a key in its overlap can be revoked', async () => {
@@ -136,7 +136,7 @@ for (const { database, open } of databases()) {
         await keys.rotate(ada, old.id, 60)
         await keys.revoke(ada, old.id)
         expect(accounts.findKey(old.secret)).toBeUndefined()
-        expect((await problemOf(() => keys.rotate(ada, old.id, 60))).code).toBe('not_found')
+        expect(await codeOf(() => keys.rotate(ada, old.id, 60))).toBe('not_found')
       })
 
       test('an overlap ends at the same time after a restart', async () => {

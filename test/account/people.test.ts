@@ -2,10 +2,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { hashSecret } from '../../src/account/secret.ts'
 import type { Role } from '../../src/wire/roles.ts'
-import { databases, type OpenedAccounts, problemOf } from './accounts-cast.ts'
+import { codeOf, databases, type OpenedAccounts } from './accounts-cast.ts'
 
 const DAY_S = 86_400
-const codeOf = async (work: () => unknown) => (await problemOf(work)).code
 
 for (const { database, open } of databases()) {
   const accounts: OpenedAccounts = await open()

@@ -278,7 +278,16 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
   })
 })
 
-test('no session acts for a request with a foreign host name, whatever the route', async () => {
+const CROSS_SITE: Record<string, string>[] = [
+  { 'sec-fetch-site': 'cross-site' },
+  { 'sec-fetch-site': 'same-site' },
+  { 'sec-fetch-site': 'cross-site', origin: app.url },
+  { origin: 'https://evil.example' },
+  { origin: 'null' },
+  { origin: 'http://127.0.0.1:1' },
+]
+
+test('no session acts for a request of another site or with a foreign host name, whatever the route', async () => {
   const { cookie } = await join()
   const { paths } = (await app.fetch('/swagger/json')).json as {
     paths: Record<string, Record<string, { security: object[] }>>
@@ -289,10 +298,13 @@ test('no session acts for a request with a foreign host name, whatever the route
       .map(([method]) => [method.toUpperCase(), path.replace(/\{\w+\}/, '1')] as const),
   )
   expect(routes.length).toBeGreaterThan(30)
-  for (const [method, path] of routes) {
-    const headers = { cookie, host: 'evil.example', 'content-type': 'application/json' }
-    const answer = await app.fetch(path, { method, headers, ...(method !== 'GET' && { body: '{}' }) })
-    expect([method, path, answer.status, answer.json?.code]).toEqual([method, path, 403, 'cross_site'])
+  const strangers = [['POST', '/api/accounts'] as const, ['POST', '/api/session'] as const]
+  for (const [method, path] of [...routes, ...strangers]) {
+    for (const foreign of [{ host: 'evil.example' }, ...(method === 'GET' ? [] : CROSS_SITE)]) {
+      const headers = { cookie, 'content-type': 'application/json', ...foreign } as Record<string, string>
+      const answer = await app.fetch(path, { method, headers, ...(method !== 'GET' && { body: '{}' }) })
+      expect([method, path, foreign, answer.json?.code]).toEqual([method, path, foreign, 'cross_site'])
+    }
   }
   const keyed = await app.fetch('/api/timings', { headers: { cookie, host: 'evil.example', ...credentials.owner } })
   expect(keyed.status).toBe(200)

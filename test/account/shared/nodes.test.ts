@@ -12,7 +12,7 @@ import { createLogLines } from '../../spool/spool-trial.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres, startPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { ADA, BOB, createManualClock, freshDir, problemOf, silentLog } from '../accounts-cast.ts'
+import { ADA, BOB, codeOf, createManualClock, freshDir, silentLog } from '../accounts-cast.ts'
 
 const closes: (() => Promise<void>)[] = []
 afterAll(() => Promise.all(closes.map((close) => close())))
@@ -168,7 +168,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
       yield { sql: 'DELETE FROM api_key', values: [] }
       yield { sql: 'SELECT pg_terminate_backend(pg_backend_pid())', values: [] }
     })
-    expect((await problemOf(() => cut)).code).toBe('store_unavailable')
+    expect(await codeOf(() => cut)).toBe('store_unavailable')
     expect(await node.keys.list(account.id)).toHaveLength(1)
     await sql.unsafe(
       'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
