@@ -1,4 +1,11 @@
-// Fixed cases and a few histories over each store; pairing.slow.ts proves more of them, and the Flux of the panels.
+// The rule by examples, and these and a few histories over each store; pairing.slow.ts proves more of them, and the Flux of the panels.
+import { expect, test } from 'bun:test'
+import { pairMarks } from '../support/pair-marks.ts'
 import { CLICKHOUSE, INFLUX, provePairing } from './pairing.ts'
+import { EXAMPLES, marksOf, textOf, WIDE } from './pairing-examples.ts'
+
+test.each(EXAMPLES)('%s: %s is %s', (_, marks, timings, question = {}) => {
+  expect(textOf(pairMarks(marksOf(marks), { ...WIDE, ...question }))).toBe(timings)
+})
 
 for (const subject of [CLICKHOUSE, INFLUX]) provePairing(subject, { batches: 1, histories: 40, arrivals: 1 })

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Mark } from '../../src/event/event.ts'
-import { parseStampNs, timeUs } from '../../src/event/stamp.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
 import { createLog } from '../../src/log.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { createInfluxClient } from '../../src/store/influx/client.ts'
@@ -21,9 +21,10 @@ import type {
 import { findTimings, summarizeTimings as summarizeTimingsInFlux } from '../store/influx/flux-timings.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
-import { type PairingQuestion, pairMarks, type StampedMark } from '../support/pair-marks.ts'
+import { pairMarks, type StampedMark } from '../support/pair-marks.ts'
 import { summarizeTimings } from '../support/summarize-timings.ts'
 import { arrivals, histories, MAX_RUN_NS, question, S, until } from './histories.ts'
+import { EXAMPLES, marksOf, WIDE } from './pairing-examples.ts'
 import type { SourceSubject, SourceTrial } from './source.ts'
 
 /** How much a run draws. Fewer questions take less time, but that of Flux grows faster than its marks. */
@@ -148,148 +149,10 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
       )
     })
 
-    const start = (stamp: bigint, more: Partial<StampedMark> = {}): StampedMark => ({
-      ...{ process: 'p', meta: '', uid: '', mark: 'start' },
-      ...{ stamp, ns: BigInt(timeUs(parseStampNs(stamp))) * 1000n },
-      ...more,
-    })
-    const end = (stamp: bigint, more: Partial<StampedMark> = {}): StampedMark => ({
-      ...start(stamp, more),
-      mark: 'end',
-    })
-    const failed = (stamp: bigint, more: Partial<StampedMark> = {}): StampedMark => ({
-      ...start(stamp, more),
-      mark: 'failed',
-    })
-    const T = 1_767_225_600_000_000_000n
-    const wide = { fromNs: T - MAX_RUN_NS, toNs: T + 3n * MAX_RUN_NS, nowNs: T + 3n * MAX_RUN_NS, maxRunNs: MAX_RUN_NS }
-
-    test.each<[string, StampedMark[], Partial<PairingQuestion>]>([
-      ['no marks at all', [], {}],
-      ['an end exactly MAX_RUN after its start', [start(T), end(T + MAX_RUN_NS)], {}],
-      ['an end a microsecond later than that', [start(T), end(T + MAX_RUN_NS + 1000n)], {}],
-      ['a start exactly MAX_RUN old', [start(T)], { nowNs: T + MAX_RUN_NS }],
-      ['a start a nanosecond older', [start(T)], { nowNs: T + MAX_RUN_NS + 1n }],
-      ['two nodes within one microsecond', [start(T + 2n), end(T + 4n)], {}],
-      ['the end of one node before the start of another within one microsecond', [end(T + 2n), start(T + 4n)], {}],
-      ['a run that ends at exactly the beginning of the range', [start(T), end(T + 5000n)], { fromNs: T + 5000n }],
-      ['a run that starts at exactly the end of the range', [start(T + 5000n), end(T + 9000n)], { toNs: T + 5000n }],
-      ['a start ahead of now', [start(T + 1001n)], { nowNs: T, fromNs: T + 1000n }],
-      [
-        'a start whose next mark lies ahead of now and more than MAX_RUN later',
-        [start(T), end(T + MAX_RUN_NS + 1001n)],
-        { nowNs: T + MAX_RUN_NS, toNs: T + 1n },
-      ],
-      [
-        'marks that arrived after the first page',
-        [start(T), end(T + 1000n), end(T + 2002n, { uid: 'u' }), start(T + 2005n, { uid: 'v' })],
-        { nowNs: T + 1n, asOfNs: T + 1n },
-      ],
-      [
-        'no meta beside an empty-looking one',
-        [start(T), start(T + 1000n, { meta: ' ' }), end(T + 2000n, { meta: ' ' }), end(T + 3000n)],
-        {},
-      ],
-      [
-        'metas and processes with everything that has to be escaped',
-        [
-          start(T, { process: 'a, b=c\\d e', meta: 'x\\y,= “z”😀' }),
-          end(T + 1000n, { process: 'a, b=c\\d e', meta: 'x\\y,= “z”😀' }),
-        ],
-        {},
-      ],
-      [
-        'a uid that is a prefix of another',
-        [
-          start(T, { uid: 'a' }),
-          start(T + 1000n, { uid: 'ab' }),
-          end(T + 2000n, { uid: 'a' }),
-          end(T + 3000n, { uid: 'ab' }),
-        ],
-        {},
-      ],
-      // Shrunk counter-examples: InfluxDB loses the first empty string behind equal ones, and moves the uids after it.
-      [
-        'no uid after equal ones, in one series',
-        ['b', 'b', '', 'b', '', 'c', ''].map((uid, i) => start(T + BigInt(i) * 1000n, { uid })),
-        {},
-      ],
-      [
-        'no uid after equal ones, in processes that come in another order',
-        [
-          start(T + 3000n, { process: 'p1', uid: 'b' }),
-          start(T + 1000n, { process: 'p2', uid: 'b' }),
-          start(T + 2000n, { process: 'p3' }),
-        ],
-        {},
-      ],
-      ['a failed end', [start(T), failed(T + 1000n)], {}],
-      [
-        'overlapping runs with uids beside one without',
-        [
-          ...[start(T, { uid: 'a' }), start(T + 1000n, { uid: 'b' }), start(T + 2000n)],
-          ...[end(T + 3000n, { uid: 'a' }), end(T + 4000n, { uid: 'b' }), end(T + 5000n)],
-        ],
-        {},
-      ],
-      [
-        'one uid in two processes and metas',
-        [
-          ...[
-            start(T, { uid: 'u' }),
-            start(T + 1000n, { uid: 'u', process: 'q' }),
-            start(T + 2000n, { uid: 'u', meta: 'm' }),
-          ],
-          ...[
-            end(T + 3000n, { uid: 'u', process: 'q' }),
-            end(T + 4000n, { uid: 'u' }),
-            end(T + 5000n, { uid: 'u', meta: 'n' }),
-          ],
-        ],
-        {},
-      ],
-      [
-        'a run of a microsecond inside one of hours',
-        [start(T), end(T + MAX_RUN_NS - 1000n), start(T + 1000n, { uid: 'u' }), end(T + 2000n, { uid: 'u' })],
-        {},
-      ],
-      ['a range inside a run', [start(T), end(T + 9000n)], { fromNs: T + 4000n, toNs: T + 5000n }],
-      [
-        'a range behind a run, a lone end and a start that runs',
-        [start(T), end(T + 1000n), end(T + 2000n, { uid: 'o' }), start(T + 3000n, { uid: 'r' })],
-        { fromNs: T + 4000n, nowNs: T + 5000n },
-      ],
-      [
-        'a failed end after an end, and an end after a failed one',
-        [start(T), end(T + 1000n), failed(T + 2000n), start(T + 3000n), failed(T + 4000n), end(T + 5000n)],
-        {},
-      ],
-      ['a failed end more than MAX_RUN after its start', [start(T), failed(T + MAX_RUN_NS + 1000n)], {}],
-      [
-        'a start and its end of the same whole second, the end with the smaller stamp',
-        [start(T + 77n), end(T + 17n)],
-        {},
-      ],
-      ['an end and a failed end of one time', [start(T), failed(T + 1_000_000_013n), end(T + 1_000_000_993n)], {}],
-      ['two starts of one µs from two nodes, and an end', [start(T + 4n), start(T + 8n), end(T + 4000n)], {}],
-      ['two ends of one µs from two nodes', [start(T), end(T + 4004n), end(T + 4008n)], {}],
-      [
-        'runs of many uids that start and end at the same times',
-        ['a', 'b', 'c', 'd'].flatMap((uid, i) => [
-          start(T + BigInt(i) * 10n + 7n, { uid }),
-          (i % 2 === 0 ? end : failed)(T + 1_000_000_000n + BigInt(i) * 10n + 7n, { uid }),
-        ]),
-        {},
-      ],
-      [
-        'marks of one time in series with one stamp',
-        ['', 'm'].flatMap((meta) => [start(T + 7n, { meta }), failed(T + 7n, { meta })]),
-        {},
-      ],
-      ['starts and ends in a row', [start(T), start(T + 1000n), end(T + 2000n), end(T + 3000n), start(T + 4000n)], {}],
-    ])('%s', async (_, marks, changes) => {
+    test.each(EXAMPLES)('%s', async (_, text, __, changes = {}) => {
+      const marks = marksOf(text)
       const account = await store(marks)
-      await compareAnswers(trial.source, marks, { account, ...wide, ...changes })
+      await compareAnswers(trial.source, marks, { account, ...WIDE, ...changes })
     })
   })
 }
