@@ -2,31 +2,18 @@
 import { join } from 'node:path'
 import pino from 'pino'
 import { readConfig } from '../../src/config.ts'
-import { createQuestions } from '../../src/query/questions.ts'
 import { openStores } from '../../src/store/open-stores.ts'
+import { memoryQuestions } from '../support/memory-questions.ts'
 import { ACCOUNTS, FROM_US, TO_US } from './some-history.ts'
 
 const config = readConfig()
 const log = pino({ level: 'silent' })
 const stores = await openStores({ ...config, embeddedPath: join(config.dataDir, 'clickhouse'), log })
-/** For a copy of the points alone. */
-const noExceptions: typeof stores.exceptions = {
-  findExceptions: async () => [],
-  findMoments: async () => [],
-  groupExceptions: async () => [],
-  findGroupSpans: async () => [],
-  countExceptions: async () => [],
-  findExceptionProcesses: async () => [],
-  close: async () => {},
-}
-const questions = createQuestions({
-  points: stores.points,
-  exceptions: process.argv[3] === 'all' ? stores.exceptions : noExceptions,
-  nowNs: () => BigInt(TO_US) * 1000n,
-  maxRunNs: 86_400_000_000_000n,
-  maxMarks: 100_000_000,
-  series: () => ({ used: 0, max: 0 }),
-  firing: async () => [],
+/** A copy may be of the points alone. */
+const hasAll = process.argv[3] === 'all'
+const questions = memoryQuestions([], {
+  ...{ points: stores.points, ...(hasAll && { exceptions: stores.exceptions }) },
+  ...{ nowNs: () => BigInt(TO_US) * 1000n, maxMarks: 100_000_000 },
 })
 
 let seed = 7
@@ -41,7 +28,7 @@ const kinds = [
   'metrics',
   'aggregate',
   'processes',
-  ...(process.argv[3] === 'all' ? (['exceptions', 'groups'] as const) : []),
+  ...(hasAll ? (['exceptions', 'groups'] as const) : []),
 ] as const
 
 for (let i = 0; i < Number(process.argv[2]); i++) {

@@ -1,12 +1,12 @@
 // Thousands of random questions with every parameter: both stores give what a naive reference computes.
 import { describe, expect, test } from 'bun:test'
 import { createLog } from '../../src/log.ts'
-import { createQuestions } from '../../src/query/questions.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
+import { memoryQuestions } from '../support/memory-questions.ts'
 import { anyEvents, anyQuestion, anyStates, createRandom } from './any-question.ts'
 import { expectedRows, MAX_RUN_S } from './naive-answers.ts'
 
@@ -47,10 +47,9 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('ra
           const own = part.filter(({ kind }) => !isInflux || (kind === 'exception') === (i === 0))
           expect((await sink.write(own)).kind).toBe('stored')
         }
-      const questions = createQuestions({
+      const questions = memoryQuestions([], {
         ...{ points, exceptions: clickhouse.source, groupStates: { list: async () => states } },
         ...{ nowNs: () => BigInt(NOW_US) * 1000n, maxRunNs: BigInt(MAX_RUN_S) * 1_000_000_000n, maxMarks: 1e6 },
-        ...{ series: () => ({ used: 0, max: 0 }), firing: async () => [] },
       })
       for (let q = 0; q < QUESTIONS; q++) {
         const { kind, search } = anyQuestion(random, NOW_US)

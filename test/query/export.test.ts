@@ -2,11 +2,11 @@
 import { expect, test } from 'bun:test'
 import type { Exception } from '../../src/event/event.ts'
 import { Problem } from '../../src/problem.ts'
-import { createQuestions } from '../../src/query/questions.ts'
 import type { ExceptionSource } from '../../src/store/source.ts'
+import { memoryQuestions, NOW_NS } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
-const NOW_US = 1_763_673_600_000_000
+const NOW_US = Number(NOW_NS / 1000n)
 
 function open(texts: readonly string[], changes: Partial<ExceptionSource> = {}, maxExported = 5_000) {
   const events = texts.map(
@@ -15,13 +15,8 @@ function open(texts: readonly string[], changes: Partial<ExceptionSource> = {}, 
       stamp: { us: NOW_US - 1_000 - i, sub: 0 },
     }),
   )
-  const { points, exceptions } = createMemorySource(events)
-  const questions = createQuestions({
-    ...{ points, exceptions: { ...exceptions, ...changes }, maxExported, maxMarks: 1, maxRunNs: 1n },
-    nowNs: () => BigInt(NOW_US) * 1000n,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
-  })
+  const { exceptions } = createMemorySource(events)
+  const questions = memoryQuestions(events, { exceptions: { ...exceptions, ...changes }, maxExported })
   return (query: string, account = 'a') => questions.export(account, new URLSearchParams(query))
 }
 const all = async (file: AsyncIterable<string>) => (await Array.fromAsync(file)).join('')

@@ -5,11 +5,10 @@ import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatNs, parseStampNs } from '../../src/event/stamp.ts'
 import { Problem } from '../../src/problem.ts'
 import { createChangeGroup, type GroupState } from '../../src/query/exception-groups.ts'
-import { createQuestions } from '../../src/query/questions.ts'
+import { memoryQuestions, NOW_NS as NOW } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const S = 1_000_000_000n
-const NOW = 1_763_673_600n * S
 
 const at = (agoS: number) => formatNs(NOW - BigInt(agoS) * S)
 const mark = (agoS: number, kind: 'start' | 'end'): Event => ({
@@ -24,19 +23,12 @@ const exception = (agoS: number, text: string, process = 'p'): Event => ({
   stamp: parseStampNs(NOW - BigInt(agoS) * S),
   exception: text,
 })
-const questions = createQuestions({
-  ...createMemorySource([
-    exception(70, 'no room after 5 ms'),
-    exception(65, 'no room after 8 ms'),
-    exception(10, 'no room after 13 ms'),
-    exception(5, 'TypeError: x is not a function'),
-  ]),
-  nowNs: () => NOW,
-  maxRunNs: 86_400n * S,
-  maxMarks: 1000,
-  series: () => ({ used: 0, max: 0 }),
-  firing: async () => [],
-})
+const questions = memoryQuestions([
+  exception(70, 'no room after 5 ms'),
+  exception(65, 'no room after 8 ms'),
+  exception(10, 'no room after 13 ms'),
+  exception(5, 'TypeError: x is not a function'),
+])
 const ask = async (query: string) => (await questions.groups('a', new URLSearchParams(query))).groups
 
 test('`every` adds counts, oldest bucket first, without empty ones', async () => {
@@ -61,23 +53,15 @@ test('a fingerprint selects its group, with its normalised text', async () => {
 })
 
 test('a group of an older version is returned, with its text normalised by the current rules', async () => {
-  const points = createMemorySource([]).points
   const common = { fingerprint: 'v1:0000000000000000', count: 1, firstNs: NOW, lastNs: NOW }
   const place = { ns: NOW, tie: '' }
   const group = (process: string, example: string) => ({ ...common, process, example, place })
-  const source = {
+  const exceptions = {
     ...createMemorySource([]).exceptions,
     groupExceptions: async () => [group('p', 'a 1'), group('q', 'b 2')],
   }
-  const { groups } = await createQuestions({
-    points,
-    exceptions: source,
-    nowNs: () => NOW,
-    maxRunNs: S,
-    maxMarks: 1,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
-  }).groups('a', new URLSearchParams('fingerprint=v1:0000000000000000'))
+  const search = new URLSearchParams('fingerprint=v1:0000000000000000')
+  const { groups } = await memoryQuestions([], { exceptions }).groups('a', search)
   expect(groups.map((found) => (found as { normalized?: string }).normalized)).toEqual(['a <number>', 'a <number>'])
 })
 
@@ -99,16 +83,11 @@ function decide(events: readonly Event[], states: GroupState[] = []) {
         ...states.filter((it) => keys.every((key) => key.fingerprint !== it.fingerprint)),
       ),
   }
-  const source = createMemorySource(events)
-  const limits = { nowNs: () => NOW, maxRunNs: 86_400n * S, maxMarks: 1000 }
-  const found = createQuestions({
-    ...{ ...source, ...limits, groupStates: held },
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
-  })
+  const { exceptions } = createMemorySource(events)
+  const found = memoryQuestions(events, { groupStates: held })
   const nowUs = () => Number(NOW / 1000n)
   return {
-    change: createChangeGroup({ exceptions: source.exceptions, states: held, nowUs, changed: () => {} }),
+    change: createChangeGroup({ exceptions, states: held, nowUs, changed: () => {} }),
     timings: async (query = '') => (await found.timings('a', new URLSearchParams(query))).timings,
     async groups(query = '') {
       const { groups, hidden } = await found.groups('a', new URLSearchParams(query))

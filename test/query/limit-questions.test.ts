@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
 import { createQuestionLimit } from '../../src/query/limit-questions.ts'
-import { createQuestions } from '../../src/query/questions.ts'
+import { memoryQuestions } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const MINUTE_MS = 60_000
@@ -162,20 +162,12 @@ test('the time of a part begins with its work', async () => {
 
 test('a range is short if all that a question reads is', async () => {
   const asked: unknown[] = []
-  const { points, exceptions } = createMemorySource([])
+  const { points } = createMemorySource([])
   const summarizeTimings: typeof points.summarizeTimings = async ({ isShort }) => {
     asked.push(isShort)
     return []
   }
-  const questions = createQuestions({
-    points: { ...points, summarizeTimings },
-    exceptions,
-    nowNs: () => 1_763_673_600_000_000_000n,
-    maxRunNs: 86_400_000_000_000n,
-    maxMarks: 10,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
-  })
+  const questions = memoryQuestions([], { points: { ...points, summarizeTimings } })
   for (const query of ['from=-1h', 'from=-1h&compare_from=-2h', 'from=-1h&compare_from=-90d', 'from=-2h'])
     await questions.summary('ada', new URLSearchParams(query))
   expect(asked).toEqual([true, true, true, false, false, false])
@@ -202,14 +194,9 @@ test('every question is under the limits, and its selection carries the signal t
     signals.push(signal)
     return never
   }
-  const questions = createQuestions({
+  const questions = memoryQuestions([], {
     points: { ...points, countMarks: hang, findMetrics: hang, findPointProcesses: hang },
     exceptions: { ...exceptions, findExceptions: hang, groupExceptions: hang },
-    nowNs: () => 1_763_673_600_000_000_000n,
-    maxRunNs: 86_400_000_000_000n,
-    maxMarks: 10,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
     limits: { deadlineMs: 20, maxAtOnce: 6, maxRunning: 6 },
   })
   const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
-import { createQuestions, type QuestionDeps } from '../../src/query/questions.ts'
+import type { QuestionDeps } from '../../src/query/questions.ts'
 import { findRunMetrics } from '../../src/query/run-metrics.ts'
 import { StoreError } from '../../src/store/source.ts'
 import type { Summary } from '../../src/wire/timings.ts'
+import { memoryQuestions, NOW_NS as NOW } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const S = 1_000_000_000n
-const NOW = 1_763_673_600n * S
 
 type Content =
   | { kind: 'start'; uid?: string }
@@ -32,15 +32,8 @@ function event(
 
 function open(events: Event[], changes: Partial<QuestionDeps> = {}) {
   const clock = { nowNs: NOW }
-  const questions = createQuestions({
-    ...createMemorySource(events),
-    nowNs: () => clock.nowNs,
-    maxRunNs: 86_400n * S,
-    maxMarks: 1000,
-    series: () => ({ used: 7, max: 10 }),
-    firing: async () => [],
-    ...changes,
-  })
+  const series = () => ({ used: 7, max: 10 })
+  const questions = memoryQuestions(events, { nowNs: () => clock.nowNs, series, ...changes })
   return {
     questions,
     clock,

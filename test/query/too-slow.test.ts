@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { createLog } from '../../src/log.ts'
 import { Problem } from '../../src/problem.ts'
-import { createQuestions } from '../../src/query/questions.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { createSchema } from '../../src/store/clickhouse/schema.ts'
@@ -15,7 +14,7 @@ import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { PointSource } from '../../src/store/source.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
-import { createMemorySource } from '../support/memory-source.ts'
+import { memoryQuestions } from '../support/memory-questions.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
@@ -25,14 +24,8 @@ const log = createLog({ level: 'silent', pretty: false })
 
 /** What a summary of the last day ends in. */
 async function refusalBy(points: PointSource, deadlineMs = MINUTE_MS): Promise<Problem> {
-  const questions = createQuestions({
-    points,
-    exceptions: createMemorySource([]).exceptions,
-    nowNs: () => BigInt(NOW_US) * 1000n,
-    maxRunNs: 86_400_000_000_000n,
-    maxMarks: 100_000_000,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
+  const questions = memoryQuestions([], {
+    ...{ points, nowNs: () => BigInt(NOW_US) * 1000n, maxMarks: 100_000_000 },
     limits: { deadlineMs, maxAtOnce: 1, maxRunning: 1 },
   })
   const error = await questions.summary('acc', new URLSearchParams({ from: '-24h' })).then(
