@@ -1,20 +1,11 @@
 // `stint start|end|metric|exception` and the settings file: what reaches the server, and what a script sees.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPerson } from './cli-cast.ts'
-import { createUser, deadUrl, KEY, recordEvents } from './exec/exec-cast.ts'
+import { deadUrl, KEY, usePerTest } from './exec/exec-cast.ts'
 
-const cleanUps: (() => void)[] = []
-afterEach(() => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
-})
-
-function listen(...args: Parameters<typeof recordEvents>) {
-  const stint = recordEvents(...args)
-  cleanUps.push(stint.stop)
-  return stint
-}
+const { listen, userOf } = usePerTest()
 const env = { STINT_API_KEY: KEY }
 const AT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 
@@ -104,8 +95,7 @@ describe('one event', () => {
 describe('while Stint is unreachable', () => {
   test('events are kept without failing the script, and flush sends them in order', async () => {
     const away = deadUrl()
-    const user = createUser(away)
-    cleanUps.push(user.remove)
+    const user = userOf(away)
     for (const args of [
       ['start', 'p', '--uid', 'u'],
       ['metric', 'p', 'rows=3'],
@@ -129,8 +119,7 @@ describe('while Stint is unreachable', () => {
   })
 
   test('a lost event exits with 1', async () => {
-    const user = createUser(deadUrl())
-    cleanUps.push(user.remove)
+    const user = userOf(deadUrl())
     writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
     const { exitCode, stderr } = await user.run(['end', 'p'])
     expect(exitCode).toBe(1)
@@ -200,8 +189,7 @@ describe('the settings file', () => {
   })
 
   test('readable by others does not prevent a command from running; its events are kept', async () => {
-    const user = createUser('')
-    cleanUps.push(user.remove)
+    const user = userOf('')
     const url = deadUrl()
     mkdirSync(join(user.home, '.config'))
     writeFileSync(join(user.home, '.config/stint.json'), JSON.stringify({ url, api_key: KEY }))

@@ -1,11 +1,12 @@
 // A real Stint and a real browser for the tests of the console: somebody with an account, and pages opened as them.
+import { expect } from 'bun:test'
 import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { type BrowserPage, openPage, sharedBrowser } from '../support/browser.ts'
+import { createCaller, type SignedUp, signUpAt } from '../support/caller.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
-export const PASSWORD = 'a long enough password of a test'
 export const LIGHT = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const
 export const PHONE = { viewport: { width: 320, height: 640 }, colorScheme: 'light', hasTouch: true } as const
 
@@ -20,8 +21,8 @@ export interface ConsoleStint {
   readonly stint: StintProcess
   /** A page, signed in with `cookie`. */
   visit(options?: BrowserContextOptions, cookie?: string): Promise<Visit>
-  /** Makes an account; gives its session, its first key and its id. */
-  signUp(email: string): Promise<{ cookie: string; secret: string; account: string }>
+  /** Makes an account. `cookie` is the value of its session's. */
+  signUp(email: string): Promise<SignedUp>
   /** Sends events and waits until the stores answer with as many of their kinds. */
   send(secret: string, events: readonly object[]): Promise<void>
   close(): Promise<void>
@@ -35,15 +36,12 @@ export async function startConsole(env: Env = {}, create = createStintProcess): 
     stint,
     visit: (options = LIGHT, cookie) => visit(stint.url, options, cookie),
     async signUp(email) {
-      const answer = await post(`${stint.url}/api/accounts`, { email, password: PASSWORD })
-      const { key, account } = (await answer.json()) as { key: { secret: string }; account: { id: string } }
-      const cookie = /stint_session=([^;]+)/.exec(answer.headers.get('set-cookie') ?? '')?.[1] ?? ''
-      return { cookie, secret: key.secret, account: account.id }
+      const signedUp = await signUpAt(stint.url, email)
+      return { ...signedUp, cookie: signedUp.cookie.replace(/^.*=/, '') }
     },
     async send(secret, events) {
-      const answer = await post(`${stint.url}/v1/batch`, events, { 'x-stint-api-key': secret })
-      const { accepted } = (await answer.json()) as { accepted?: number }
-      if (accepted !== events.length) throw new Error(`${accepted} of ${events.length} events were accepted`)
+      const { json } = await createCaller(stint.url, { key: secret }).post('/v1/batch', events)
+      if (json.accepted !== events.length) throw new Error(`${json.accepted} of ${events.length} events were accepted`)
       await until('all events stored', () => isStored(stint.url, secret))
     },
     close: () => stint.close(),
@@ -60,6 +58,23 @@ export async function visit(url: string, options: BrowserContextOptions, cookie?
     view: () => new URL(opened.page.url()).hash,
   }
 }
+
+/** The page asked no other server, and neither it nor the browser complained. */
+export function expectQuiet({ complaints, strayRequests }: Visit): void {
+  expect(strayRequests).toEqual([])
+  expect(complaints).toEqual([])
+}
+
+/** What makes the page wider than the screen. */
+export const findWide = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const { scrollWidth } = document.documentElement
+    if (scrollWidth <= innerWidth) return []
+    const wide = [...document.querySelectorAll('body *')]
+      .filter((element) => element.getBoundingClientRect().right > innerWidth && !element.closest('.table-scroll'))
+      .map((element) => `${element.outerHTML.slice(0, 120)} reaches to ${element.getBoundingClientRect().right}`)
+    return [`the page is ${scrollWidth} px wide`, ...wide]
+  })
 
 /** Rows of a table after these are made like those before them. */
 const ROWS_CHECKED = 15
@@ -93,16 +108,8 @@ export async function findBarriersInBothSchemes(page: Page): Promise<string[]> {
   return [...light, ...dark.map((text) => `dark: ${text}`)]
 }
 
-const post = (url: string, body: unknown, headers: Record<string, string> = {}) =>
-  fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
-
 /** Nothing waits in the spools, so that everything that was accepted is in its store. */
 async function isStored(url: string, secret: string): Promise<boolean> {
-  const answer = await fetch(`${url}/api/health`, { headers: { 'x-stint-api-key': secret } })
-  const { spools } = (await answer.json()) as { spools: Record<'points' | 'exceptions', { records: number }> }
+  const { spools } = (await createCaller(url, { key: secret }).get('/api/health')).json
   return spools.points.records === 0 && spools.exceptions.records === 0
 }

@@ -1,8 +1,9 @@
 // The first visit and everything about who one is: signing up, the key, requests that work when pasted, signing in and out, the password,
 // sessions and keys; each with a real server and a real browser.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createCaller, PASSWORD } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, LIGHT, PASSWORD, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -14,10 +15,6 @@ describe.skipIf(cannotRun)('the console', () => {
   })
   afterAll(() => stint.close())
 
-  const expectQuiet = ({ complaints, strayRequests }: Visit) => {
-    expect(strayRequests).toEqual([])
-    expect(complaints).toEqual([])
-  }
   const signIn = async ({ page }: Visit, email: string, password: string) => {
     await page.getByLabel('E-mail').first().fill(email)
     await page.getByLabel('Password').fill(password)
@@ -168,13 +165,7 @@ describe.skipIf(cannotRun)('the console', () => {
       return shown
     }
     const sends = async (key: string) =>
-      (
-        await fetch(`${stint.stint.url}/v1/start`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', 'x-stint-api-key': key },
-          body: '{"process":"p"}',
-        })
-      ).status
+      (await createCaller(stint.stint.url, { key }).post('/v1/start', { process: 'p' })).status
 
     await page.getByRole('button', { name: 'Create key' }).click()
     await dialog.getByLabel('Name').fill('nightly <b>key</b>')
@@ -232,7 +223,7 @@ describe.skipIf(cannotRun)('the console', () => {
   })
 
   test('deletes an account only after its password is entered', async () => {
-    const { cookie, secret } = await stint.signUp('gone@example.com')
+    const { cookie, byKey } = await stint.signUp('gone@example.com')
     const visit = await stint.visit(LIGHT, cookie)
     await visit.go('account')
     await visit.page.getByRole('button', { name: 'Delete account', exact: true }).click()
@@ -243,9 +234,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await dialog.getByLabel('Password').fill(PASSWORD)
     await dialog.getByRole('button', { name: 'Delete account and data' }).click()
     await heading(visit, 'Sign in')
-    expect((await fetch(`${stint.stint.url}/api/processes`, { headers: { 'x-stint-api-key': secret } })).status).toBe(
-      401,
-    )
+    expect((await byKey.get('/api/processes')).status).toBe(401)
     expectQuiet(visit)
     await visit.close()
   })

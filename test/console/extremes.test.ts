@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, findBarriers, findWide, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -168,7 +168,7 @@ const readCanvases = (page: Page): Promise<string[]> =>
     [...document.querySelectorAll('canvas')].flatMap(({ dataset }) => JSON.parse(dataset.texts ?? '[]') as string[]),
   )
 
-/** Tables that are wider than their boxes, and what makes the page wider than the screen. */
+/** Tables that are wider than their boxes, and what makes the page too wide. */
 const findHidden = async (page: Page): Promise<string[]> => [
   ...(await findWide(page)),
   ...(await page.evaluate(() =>
@@ -177,13 +177,3 @@ const findHidden = async (page: Page): Promise<string[]> => [
       .map((box) => `${box.getAttribute('aria-label')} needs ${box.scrollWidth} px of ${box.clientWidth}`),
   )),
 ]
-
-const findWide = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const { scrollWidth } = document.documentElement
-    if (scrollWidth <= innerWidth) return []
-    const wide = [...document.querySelectorAll('body *')]
-      .filter((element) => element.getBoundingClientRect().right > innerWidth && !element.closest('.table-scroll'))
-      .map((element) => `${element.outerHTML.slice(0, 120)} reaches to ${element.getBoundingClientRect().right}`)
-    return [`the page is ${scrollWidth} px wide`, ...wide]
-  })

@@ -1,27 +1,23 @@
 // From an empty console to the first delivered alert, by the buttons of the Welcome page alone, in a real browser and with a real receiver.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { PASSWORD } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, findBarriers, LIGHT, PASSWORD, startConsole } from './console-visit.ts'
+import { type ConsoleStint, findBarriers, LIGHT, startConsole } from './console-visit.ts'
 
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the first alert', () => {
   let stint: ConsoleStint
-  const received: { type: string; data: { process: string; summary: string } }[] = []
-  const receiver = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    async fetch(request) {
-      received.push((await request.json()) as (typeof received)[number])
-      return new Response(null, { status: 204 })
-    },
-  })
+  const receiver = startReceiver(() => new Response(null, { status: 204 }))
+  const received = (): { type: string; data: { process: string } }[] =>
+    receiver.requests.map(({ text }) => JSON.parse(text))
   beforeAll(async () => {
     stint = await startConsole({ NOTIFY_PRIVATE: 'true' }, (settings) => createQuickProcess(settings))
   })
   afterAll(async () => {
     await stint.close()
-    await receiver.stop(true)
+    await receiver.close()
   })
 
   test('reaches a channel that was created on the Welcome page', async () => {
@@ -44,14 +40,14 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
     await press('Create channel')
     const dialog = page.getByRole('dialog')
     await dialog.getByLabel('Name').fill('phone')
-    await dialog.getByLabel('Address').fill(`http://127.0.0.1:${receiver.port}/`)
+    await dialog.getByLabel('Address').fill(`${receiver.url}/`)
     await press('Create channel', dialog)
     await press('I’ve saved it')
     await page.getByText('Watched by Every failure').waitFor()
     await press('Send a failing test run')
     await page.getByText('A failing run was sent.').waitFor()
     await page.getByText('Notification delivered to phone: 204').waitFor()
-    expect(received.map(({ type, data }) => [type, data.process])).toEqual([['alert.firing', 'first steps']])
+    expect(received().map(({ type, data }) => [type, data.process])).toEqual([['alert.firing', 'first steps']])
     expect(clicks).toBe(7)
     expect(await findBarriers(page)).toEqual([])
 
@@ -63,7 +59,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
 
     for (const n of [2, 3]) {
       await press('Send a failing test run') // also while the alert of the one before still fires
-      const firing = () => received.filter(({ type }) => type === 'alert.firing').length
+      const firing = () => received().filter(({ type }) => type === 'alert.firing').length
       await until('it was delivered', () => firing() === n)
       await page.getByText('Notification delivered to phone: 204').waitFor()
     }
@@ -71,17 +67,11 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
   })
 
   test('a new watch counts exceptions and notifies every channel', async () => {
-    const { cookie } = await stint.signUp('watch@example.com')
+    const { cookie, bySession } = await stint.signUp('watch@example.com')
     const { page, go } = await stint.visit(LIGHT, cookie)
+    for (const name of ['one', 'two'])
+      await bySession.post('/api/channels', { name, kind: 'webhook', url: 'http://127.0.0.1:1/' })
     await go('watches')
-    await page.evaluate(async () => {
-      const headers = { 'content-type': 'application/json' }
-      for (const name of ['one', 'two']) {
-        const body = JSON.stringify({ name, kind: 'webhook', url: 'http://127.0.0.1:1/' })
-        await fetch('api/channels', { method: 'POST', headers, body })
-      }
-    })
-    await page.reload()
     await page.getByText('one', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Create watch' }).click()
     const dialog = page.getByRole('dialog')

@@ -1,32 +1,21 @@
 // Members, invitations, the account switcher and the audit log in a real browser; and what a viewer sees.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createCaller } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
-import { createStintProcess, type StintProcess } from '../support/process.ts'
-import { findBarriers, LIGHT, PASSWORD, visit } from './console-visit.ts'
+import { type ConsoleStint, findBarriers, LIGHT, startConsole } from './console-visit.ts'
 
 describe.skipIf(missing('chromium') !== undefined)('people in the console', () => {
-  let stint: StintProcess
+  let console: ConsoleStint
+  let url: string
   beforeAll(async () => {
-    stint = createStintProcess({ NODE_ENV: 'production', SIGNUP: 'open' })
-    await stint.start()
+    console = await startConsole()
+    url = console.stint.url
   })
-  afterAll(() => stint.close())
-
-  const post = async (path: string, body: object, cookie = '') => {
-    const response = await fetch(stint.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', cookie: `stint_session=${cookie}` },
-      body: JSON.stringify(body),
-    })
-    const token = /stint_session=(\w+)/.exec(response.headers.get('set-cookie') ?? '')?.[1] ?? ''
-    // biome-ignore lint/suspicious/noExplicitAny: answers of several routes
-    return { token, json: (await response.json()) as any }
-  }
-  const signUp = (email: string) => post('/api/accounts', { email, password: PASSWORD })
+  afterAll(() => console.close())
 
   test('an owner invites, the person joins with a new password, and a viewer sees no button that changes', async () => {
-    const ada = await signUp('ada@example.com')
-    const owner = await visit(stint.url, LIGHT, ada.token)
+    const ada = await console.signUp('ada@example.com')
+    const owner = await console.visit(LIGHT, ada.cookie)
     await owner.go('members')
     await owner.page.getByRole('button', { name: 'Invite' }).click()
     const dialog = owner.page.getByRole('dialog')
@@ -37,7 +26,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await owner.page.getByRole('button', { name: 'Done' }).click()
     await owner.page.getByText('Open invitations').first().waitFor()
 
-    const bob = await visit(stint.url, LIGHT)
+    const bob = await console.visit()
     await bob.go(link.slice(link.indexOf('#/') + 2))
     await bob.page.getByRole('heading', { name: 'Join ada@example.com' }).waitFor()
     await bob.page.getByLabel('New password').fill('bobs own long password')
@@ -61,26 +50,20 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     }
     await bob.page.getByText('Ask a member or an owner of ada@example.com for a key.').waitFor()
     expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
-    const { id } = (await owner.page.evaluate(() => fetch('api/members').then((it) => it.json()))).members.find(
-      ({ email }: { email: string }) => email === 'bob@example.com',
-    )
+    const { members } = (await ada.bySession.get('/api/members')).json
+    const { id } = members.find(({ email }: { email: string }) => email === 'bob@example.com')
     for (const [role, view, count] of [
       ['member', 'keys', 1],
       ['viewer', 'watches', 0],
     ] as const) {
-      const change = {
-        method: 'PATCH',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ role }),
-      }
-      await owner.page.evaluate(([path, init]) => fetch(path, init), [`api/members/${id}`, change] as const)
-      await bob.page.goto(`${stint.url}/#/${view}`)
+      await ada.bySession.patch(`/api/members/${id}`, { role })
+      await bob.page.goto(`${url}/#/${view}`)
       await bob.page.waitForFunction(
         (count) => document.querySelectorAll('header .button-main').length === count,
         count,
       )
     }
-    await bob.page.goto(`${stint.url}/${link.slice(link.indexOf('#/'))}`)
+    await bob.page.goto(`${url}/${link.slice(link.indexOf('#/'))}`)
     await bob.page.getByRole('button', { name: 'Continue' }).waitFor() // it was used
     await bob.page.goBack()
     await bob.page.getByRole('heading', { name: 'Watches', level: 1 }).waitFor()
@@ -94,16 +77,17 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
   })
 
   test('a one-time code from the account page signs in elsewhere, once', async () => {
-    const eve = await signUp('eve@example.com')
-    const { page, go, complaints, close } = await visit(stint.url, LIGHT, eve.token)
+    const eve = await console.signUp('eve@example.com')
+    const { page, go, complaints, close } = await console.visit(LIGHT, eve.cookie)
     await go('account')
     await page.getByRole('button', { name: 'Create one-time code' }).click()
     const code = (await page.getByLabel('One-time code', { exact: true }).textContent())!
     await page.getByText('stint account login --code').first().waitFor()
     expect(await findBarriers(page)).toEqual([])
-    const { json } = await post('/api/session/by-code', { code })
+    const stranger = createCaller(url)
+    const { json } = await stranger.post('/api/session/by-code', { code })
     expect(json.person.email).toBe('eve@example.com')
-    expect((await post('/api/session/by-code', { code })).json.code).toBe('credentials_invalid')
+    expect((await stranger.post('/api/session/by-code', { code })).json.code).toBe('credentials_invalid')
     await page.reload()
     await page.getByRole('button', { name: 'Create one-time code' }).waitFor()
     expect(await page.content()).not.toContain(code)
@@ -112,16 +96,16 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
   })
 
   test('two tabs: what one shows is not changed after the other switched the account', async () => {
-    const [cy, dan] = [await signUp('cy@example.com'), await signUp('dan@example.com')]
-    const { json } = await post('/api/invitations', { email: 'dan@example.com', role: 'owner' }, cy.token)
+    const [cy, dan] = [await console.signUp('cy@example.com'), await console.signUp('dan@example.com')]
+    const { json } = await cy.bySession.post('/api/invitations', { email: 'dan@example.com', role: 'owner' })
     const token = /token=(\w+)/.exec(json.invitation.url)![1]
-    await post('/api/invitations/accept', { token }, dan.token)
-    await post('/api/session/account', { id: dan.json.account.id }, dan.token)
-    const first = await visit(stint.url, LIGHT, dan.token)
+    await dan.bySession.post('/api/invitations/accept', { token })
+    await dan.bySession.post('/api/session/account', { id: dan.account })
+    const first = await console.visit(LIGHT, dan.cookie)
     await first.go('keys')
     await first.page.getByText('first key', { exact: true }).waitFor()
     const second = await first.page.context().newPage()
-    await second.goto(`${stint.url}/#/members`)
+    await second.goto(`${url}/#/members`)
     await second.getByLabel('Account', { exact: true }).selectOption({ label: 'cy@example.com' })
     await second.getByText('People of cy@example.com').waitFor()
 
@@ -134,8 +118,8 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     first.complaints.length = 0 // the browser itself reports the 409
     await first.page.getByRole('button', { name: 'Show that account' }).click()
     await first.page.getByRole('combobox', { name: 'Account' }).waitFor()
-    const keys = await fetch(`${stint.url}/api/keys`, { headers: { cookie: `stint_session=${dan.token}` } })
-    expect(((await keys.json()) as { keys: { revoked_at: null }[] }).keys.map((key) => key.revoked_at)).toEqual([null])
+    const { keys } = (await dan.bySession.get('/api/keys')).json
+    expect(keys.map((key: { revoked_at: null }) => key.revoked_at)).toEqual([null])
     await first.close()
   })
 })

@@ -5,12 +5,15 @@ import type { Page } from 'playwright-core'
 import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { toRecord } from '../../src/event/record.ts'
 import { buryIn } from '../support/bury.ts'
+import { createCaller, type SignedUp } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import {
   type ConsoleStint,
+  expectQuiet,
   findBarriers,
   findBarriersInBothSchemes,
+  findWide,
   LIGHT,
   PHONE,
   startConsole,
@@ -28,8 +31,8 @@ const HOSTILE = {
 
 describe.skipIf(cannotRun)('the console', () => {
   let stint: ConsoleStint
-  let ada: { cookie: string; secret: string; account: string }
-  let eve: { cookie: string; secret: string }
+  let ada: SignedUp
+  let eve: SignedUp
   let visit: Visit
   beforeAll(async () => {
     stint = await startConsole()
@@ -48,10 +51,6 @@ describe.skipIf(cannotRun)('the console', () => {
   })
   afterAll(() => stint.close())
 
-  const expectQuiet = ({ complaints, strayRequests }: Visit) => {
-    expect(strayRequests).toEqual([])
-    expect(complaints).toEqual([])
-  }
   const rows = () => visit.page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
   const firstRun = () => visit.page.getByRole('button', { name: /^Run of/ }).first()
 
@@ -165,15 +164,9 @@ describe.skipIf(cannotRun)('the console', () => {
     const { page } = visit
     await visit.go('runs?from=-15m&process=live')
     await page.getByText('No runs here').waitFor()
-    const mark = (kind: string) =>
-      fetch(`${stint.stint.url}/v1/${kind}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', 'x-stint-api-key': ada.secret },
-        body: '{"process":"live"}',
-      })
-    await mark('start')
+    await ada.byKey.post('/v1/start', { process: 'live' })
     await rows().filter({ hasText: 'Running' }).waitFor()
-    await mark('end')
+    await ada.byKey.post('/v1/end', { process: 'live' })
     await rows().filter({ hasText: 'Completed' }).waitFor()
     expectQuiet(visit)
   })
@@ -307,16 +300,9 @@ describe.skipIf(cannotRun)('the console', () => {
   })
 
   test('health: a viewer sees dead letters, and no button that would be refused', async () => {
-    const post = (path: string, body: object, cookie = '') =>
-      fetch(stint.stint.url + path, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', cookie: `stint_session=${cookie}` },
-        body: JSON.stringify(body),
-      })
-    const invited = await post('/api/invitations', { email: 'looker@example.com', role: 'viewer' }, ada.cookie)
-    const { invitation } = (await invited.json()) as { invitation: { url: string } }
-    const token = invitation.url.split('token=')[1]
-    const joined = await post('/api/invitations/accept', { token, password: 'a lookers long password' })
+    const invited = await ada.bySession.post('/api/invitations', { email: 'looker@example.com', role: 'viewer' })
+    const accepted = { token: invited.json.invitation.url.split('token=')[1], password: 'a lookers long password' }
+    const joined = await createCaller(stint.stint.url).post('/api/invitations/accept', accepted)
     const cookie = /stint_session=(\w+)/.exec(joined.headers.get('set-cookie') ?? '')![1]
     const looker = await stint.visit(LIGHT, cookie)
     await looker.go('health')
@@ -344,12 +330,8 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByRole('button', { name: 'Delete metrics of buried' }).click()
     await page.getByRole('button', { name: 'Delete event' }).click()
     await page.getByText('No rejected events', { exact: true }).waitFor()
-    await until('the timeline shows it', async () => {
-      const answer = await fetch(`${stint.stint.url}/api/metrics?process=buried`, {
-        headers: { 'x-stint-api-key': ada.secret },
-      })
-      return ((await answer.json()) as { points: unknown[] }).points.length === 1
-    })
+    const points = async () => (await ada.byKey.get('/api/metrics?process=buried')).json.points
+    await until('the timeline shows it', async () => (await points()).length === 1)
     expectQuiet(visit)
   })
 
@@ -437,19 +419,7 @@ describe.skipIf(cannotRun)('the console', () => {
   })
 
   test('nothing scrolls sideways on a phone of 320 px', async () => {
-    const widest = (page: Page) =>
-      page.evaluate(() =>
-        document.documentElement.scrollWidth <= 320
-          ? []
-          : [...document.querySelectorAll('body *')]
-              .filter(
-                (element) => element.getBoundingClientRect().right > 320 && element.closest('.table-scroll') === null,
-              )
-              .map(
-                (element) => `${element.outerHTML.slice(0, 120)} reaches to ${element.getBoundingClientRect().right}`,
-              ),
-      )
-    expect(await inspect(PHONE, widest)).toEqual([])
+    expect(await inspect(PHONE, findWide)).toEqual([])
   })
 
   test.each([1280, 390])('at %i px no view moves while it loads', async (width) => {

@@ -98,11 +98,10 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
 
   test('a maintenance is planned, shown where alerts are, ended early, repeated and deleted, by keyboard', async () => {
-    const { cookie } = await console.signUp('plan@example.com')
+    const { cookie, bySession } = await console.signUp('plan@example.com')
     const { page, go, complaints } = await console.visit({ viewport: { width: 390, height: 844 } }, cookie)
     const dialog = page.getByRole('dialog')
-    const planned = async () =>
-      (await page.evaluate(() => fetch('api/maintenance').then((answer) => answer.json()))).maintenance
+    const planned = async () => (await bySession.get('/api/maintenance')).json.maintenance
     const press = async (name: string) => {
       await page.getByRole('button', { name, exact: true }).last().focus()
       await page.keyboard.press('Enter')
@@ -168,14 +167,10 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
 
   test('a lost link is sent again, and a disabled channel is enabled', async () => {
-    const { cookie } = await console.signUp('again@example.com')
+    const { cookie, bySession } = await console.signUp('again@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
-    const headers = { 'content-type': 'application/json', cookie: `stint_session=${cookie}` }
-    const send = async (method: string, path: string, body: object) => {
-      const answer = await fetch(`${console.stint.url}/api/${path}`, { method, headers, body: JSON.stringify(body) })
-      expect(answer.ok).toBe(true)
-      return ((await answer.json()) as { channel: { id: string } }).channel.id
-    }
+    const send = async (method: string, path: string, body: object): Promise<string> =>
+      (await bySession.call(method, `/api/${path}`, body)).json.channel.id
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
     const mail = await send('POST', 'channels', { name: 'mail', kind: 'email', to: 'ops@example.com' })
     const hook = await send('POST', 'channels', { name: 'hook', kind: 'webhook', url: 'http://127.0.0.1:1/' })
@@ -195,10 +190,8 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
 
   test('a new watch reports no failure a second time, and has the grace of the API', async () => {
-    const { cookie } = await console.signUp('twice@example.com')
+    const { cookie, bySession } = await console.signUp('twice@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
-    const headers = { 'content-type': 'application/json', cookie: `stint_session=${cookie}` }
-    const body = JSON.stringify({ name: 'Every failure', process: '*', failed: {}, channels: [] })
     const [open, fails] = [page.getByRole('button', { name: 'Create watch' }).first(), page.getByLabel('a run fails')]
     await go('watches')
     await open.click()
@@ -206,7 +199,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByLabel('a start is late').check()
     expect(await page.getByLabel('Grace').inputValue()).toBe('5m')
     await page.getByRole('button', { name: 'Cancel' }).click()
-    await fetch(`${console.stint.url}/api/watches`, { method: 'POST', headers, body })
+    await bySession.post('/api/watches', { name: 'Every failure', process: '*', failed: {}, channels: [] })
     await page.reload()
     await page.getByText('Every failure').waitFor()
     await open.click()
@@ -215,19 +208,13 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
 
   test('the link of a notification shows its watch', async () => {
-    const { cookie } = await console.signUp('link@example.com')
+    const { cookie, bySession } = await console.signUp('link@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 500 } }, cookie)
-    await go('watches')
-    const ids = await page.evaluate(async () => {
-      const ids: string[] = []
-      for (let i = 0; i < 30; i++) {
-        const body = JSON.stringify({ name: `watch ${i}`, process: 'job', failed: {}, channels: [] })
-        const headers = { 'content-type': 'application/json' }
-        const made = await fetch('api/watches', { method: 'POST', headers, body })
-        ids.push((await made.json()).watch.id)
-      }
-      return ids
-    })
+    const ids: string[] = []
+    for (let i = 0; i < 30; i++) {
+      const body = { name: `watch ${i}`, process: 'job', failed: {}, channels: [] }
+      ids.push((await bySession.post('/api/watches', body)).json.watch.id)
+    }
     await go(`watches?watch=${ids[17]}`)
     await page.locator('tr.chosen').waitFor()
     expect(await page.locator('tr.chosen strong').allTextContents()).toEqual(['watch 17'])
@@ -240,11 +227,10 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
 
   test('every condition can be set and changed, by keyboard on a phone, and faults are shown at their fields', async () => {
-    const { cookie, secret } = await console.signUp('edit@example.com')
+    const { cookie, secret, bySession } = await console.signUp('edit@example.com')
     await console.send(secret, [{ kind: 'start', process: 'queue', meta: 'eu' }])
     const { page, go } = await console.visit({ viewport: { width: 390, height: 844 } }, cookie)
-    const watch = async () =>
-      (await page.evaluate(() => fetch('api/watches').then((answer) => answer.json()))).watches[0]
+    const watch = async () => (await bySession.get('/api/watches')).json.watches[0]
     await go('watches')
     const dialog = page.getByRole('dialog')
     const press = async (name: string) => {
@@ -333,7 +319,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   })
 
   test('a process is watched from its runs, and Home shows the alert until it is resolved', async () => {
-    const { cookie, secret } = await console.signUp('links@example.com')
+    const { cookie, secret, bySession } = await console.signUp('links@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     await console.send(secret, [
       { kind: 'start', process: 'a/b & c', at: at(600_000) },
@@ -368,20 +354,15 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByRole('button', { name: 'Create watch' }).click()
     await dialog.waitFor({ state: 'detached' })
 
-    const second = await page.evaluate(async () => {
-      const late = { every: '1s', grace: '1s' }
-      const body = JSON.stringify({ name: 'the second', process: 'a/b & c', channels: [], late })
-      const headers = { 'content-type': 'application/json' }
-      const { watch } = await (await fetch('api/watches', { method: 'POST', headers, body })).json()
-      return watch.id as string
-    })
+    const late = { every: '1s', grace: '1s' }
+    const second = await bySession.post('/api/watches', { name: 'the second', process: 'a/b & c', channels: [], late })
     await go('home')
     const alert = firing.getByRole('link', { name: 'a/b & c is late' })
     const named = firing.getByText(' · the second')
     await named.waitFor({ timeout: 40_000 })
     expect(await firing.getByText(' · a/b & c').count()).toBe(1)
     expect(await findBarriers(page)).toEqual([])
-    await page.evaluate((id) => fetch(`api/watches/${id}`, { method: 'DELETE' }), second)
+    await bySession.delete(`/api/watches/${second.json.watch.id}`)
     await named.waitFor({ state: 'detached', timeout: 40_000 })
     expect(await firing.textContent()).not.toContain(' · ')
     await alert.click()

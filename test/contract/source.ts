@@ -10,6 +10,7 @@ import type { Sink } from '../../src/store/sink.ts'
 import {
   type MetricPoint,
   type Page,
+  type Place,
   type PointSource,
   PROCESS_METAS,
   type Timing,
@@ -233,7 +234,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const find = (page: Page) => source.findTimings({ ...question, slowest: true }, page)
         const whole = await find({ limit: 100 })
         expect(whole.map(({ place }) => place.ns / MS)).toEqual([3_600_000n, 9n, 7n, 5n, 5n, 0n])
-        for (const limit of [1, 2, 4, 6]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+        for (const limit of [1, 2, 4, 6]) expect(await pageThrough(find, limit)).toEqual(whole)
       })
 
       test('filters take any text without query injection', async () => {
@@ -289,7 +290,7 @@ export function pointSourceContract(subject: SourceSubject): void {
             )
             .toSorted(),
         )
-        for (const limit of [5, 7, 48]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+        for (const limit of [5, 7, 48]) expect(await pageThrough(find, limit)).toEqual(whole)
       }, 60_000)
     })
 
@@ -556,7 +557,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const find = (page: Page) => source.findMetrics(q, page)
         const whole = await find({ limit: 1000 })
         expect(whole).toHaveLength(120)
-        for (const limit of [13, 20, 120]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+        for (const limit of [13, 20, 120]) expect(await pageThrough(find, limit)).toEqual(whole)
       })
     })
 
@@ -601,7 +602,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const find = (page: Page) => source.findMetrics(range, page)
         const whole = await find({ limit: 1000 })
         expect(new Set(whole.map(({ value }) => value)).size).toBe(300)
-        for (const limit of [70, 300]) expect(await pageThrough(find, limit, (last) => last.place)).toEqual(whole)
+        for (const limit of [70, 300]) expect(await pageThrough(find, limit)).toEqual(whole)
       })
     })
 
@@ -898,13 +899,12 @@ const withOwnTime = <E extends Mark | Metrics>(event: E): E => ({
 })
 
 /** All pages of `limit`, one after the other. */
-async function pageThrough<T>(
+export async function pageThrough<T extends { readonly place: Place }>(
   find: (page: Page) => Promise<T[]>,
   limit: number,
-  placeOf: (last: T) => NonNullable<Page['after']>,
 ): Promise<T[]> {
   const items: T[] = []
-  for (let page = await find({ limit }); ; page = await find({ limit, after: placeOf(page.at(-1)!) })) {
+  for (let page = await find({ limit }); ; page = await find({ limit, after: page.at(-1)!.place })) {
     items.push(...page)
     if (page.length < limit) return items
   }

@@ -1,7 +1,8 @@
 // The real service under a wall clock that jumps, forth and back, also while it is stopped.
 import { afterEach, expect, test } from 'bun:test'
+import type { Timing } from '../../src/wire/timings.ts'
 import { lacks } from '../support/fault-trial.ts'
-import { readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
+import { readAll, untilShipped, WIDE } from '../support/oracle.ts'
 import type { Caller } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
 

@@ -1,12 +1,15 @@
 // Events that a store never takes, among 5,000 that it does; points that are too old for their bucket; and schemas that someone else broke. Through the
 // real process, real stores, /api/dead and the command line.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { DeadLetter } from '../../src/wire/dead-letters.ts'
+import type { MetricPoint } from '../../src/wire/metrics.ts'
+import type { Timing } from '../../src/wire/timings.ts'
 import { createPerson } from '../cli/cli-cast.ts'
 import { PASSWORD, type SignedUp, signUpAt } from '../support/caller.ts'
 import { writeBacklog } from '../support/fault-backlog.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
 import { figure, lacks } from '../support/fault-trial.ts'
-import { type Dead, type Point, readAll, type Timing, untilShipped, WIDE } from '../support/oracle.ts'
+import { readAll, untilShipped, WIDE } from '../support/oracle.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
@@ -72,7 +75,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   }
 
   const readTimings = (caller: Caller) => readAll<Timing>(caller, `/api/timings?${WIDE}`, 'timings')
-  const readDead = (caller: Caller) => readAll<Dead>(caller, '/api/dead?', 'dead')
+  const readDead = (caller: Caller) => readAll<DeadLetter>(caller, '/api/dead?', 'dead')
 
   test('is listed, shown, replayed and dropped from the command line; replayed poison becomes a dead letter again', async () => {
     const caller = await stint.signUp('shell@example.com')
@@ -105,7 +108,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     const ask = (path: string, method = 'GET') =>
       fetch(stint.url + path, { method, headers: { cookie: operator.cookie } })
     const list = async () => {
-      const letters = await readAll<Dead & { account: string }>(bySession, '/api/dead?all=true', 'dead')
+      const letters = await readAll<DeadLetter>(bySession, '/api/dead?all=true', 'dead')
       return letters.filter(({ account }) => account === caller.account || account === '')
     }
     const run = await runAsOperator('--all-accounts')
@@ -141,7 +144,9 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     const send = async (caller: Caller, n: number, at?: string) =>
       expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, ...(at && { at }) })).status).toBe(201)
     const read = async (caller: Caller) =>
-      (await readAll<Point>(caller, '/api/metrics?from=-12h', 'points')).map(({ value }) => value).sort((a, b) => a - b)
+      (await readAll<MetricPoint>(caller, '/api/metrics?from=-12h', 'points'))
+        .map(({ value }) => value)
+        .sort((a, b) => a - b)
     const health = async () =>
       (await (await bySession.get('/api/health')).json()) as {
         destinations: { points: { state: string; reason?: string } }
@@ -201,7 +206,7 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     const replayed = await run('replay', ...dead.map(({ id }) => id), '--all-accounts')
     expect(replayed).toMatchObject({ exitCode: 0 })
     await untilShipped(stint.url, WITHIN_MS)
-    const points = await readAll<Point>(caller, '/api/metrics?from=-24h', 'points')
+    const points = await readAll<MetricPoint>(caller, '/api/metrics?from=-24h', 'points')
     expect(points.map(({ value }) => value).sort()).toEqual([1, 2])
     expect(await readDead(caller)).toEqual([])
   })

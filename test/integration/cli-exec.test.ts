@@ -2,18 +2,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Timing } from '../../src/wire/timings.ts'
 import { createUser, MAIN } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
 import { type Caller, createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
-
-interface Timing {
-  readonly process: string
-  readonly uid: string
-  readonly state: string
-  readonly duration_ms: number | null
-  readonly exceptions: number | null
-}
+import { until } from '../support/until.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -48,53 +42,37 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       ({ exception }) => exception,
     )
 
-  /** Waits for what the stores have taken. */
-  async function eventually<T>(read: () => Promise<T>, isSo: (found: T) => boolean): Promise<T> {
-    const deadline = performance.now() + 60_000
-    for (;;) {
-      const found = await read()
-      if (isSo(found)) return found
-      if (performance.now() > deadline) throw new Error(`not within 60 s; there is ${JSON.stringify(found)}`)
-      await Bun.sleep(50)
-    }
+  /** Waits for so many timings of these states in the store. */
+  const untilStates = (process: string, expected: string) => {
+    const states = async () => (await timings(process)).map(({ state }) => state).toSorted()
+    return until(`${process}: ${expected}`, async () => (await states()).join() === expected, 60_000, 50)
   }
+  const untilExceptions = (process: string, count: number) =>
+    until(`${count} exceptions of ${process}`, async () => (await exceptions(process)).length === count, 60_000, 50)
 
   test('of three concurrent jobs, one killed and one still running, two have durations and one an exception', async () => {
     const start = (seconds: string) =>
       user.start(['exec', '--process', 'trio', '--', 'sh', '-c', `echo begun >&2; exec sleep ${seconds}`])
     const [short, killed, long] = [start('0.5'), start('60'), start('61')]
-    await eventually(
-      () => timings('trio'),
-      (found) => found.filter(({ state }) => state === 'running').length >= 2 && found.length === 3,
-    )
+    await until('all three have begun', async () => (await timings('trio')).length === 3)
     killed.kill('SIGTERM')
     await killed.exited
     expect(killed.signalCode).toBe('SIGTERM')
     expect(await short.exited).toBe(0)
 
-    const found = await eventually(
-      () => timings('trio'),
-      (all) => all.filter(({ state }) => state !== 'running').length === 2,
-    )
-    expect(found.map(({ state }) => state).toSorted()).toEqual(['completed', 'failed', 'running'])
+    await untilStates('trio', 'completed,failed,running')
+    const found = await timings('trio')
     expect(new Set(found.map(({ uid }) => uid)).size).toBe(3)
     const lengths = found.flatMap(({ duration_ms }) => duration_ms ?? [])
     expect(lengths.every((ms) => ms > 0 && ms < 30_000)).toBe(true)
     expect(Math.max(...lengths)).toBeGreaterThanOrEqual(500) // the one that slept; the other was killed as soon as it was seen
-    expect(
-      await eventually(
-        () => exceptions('trio'),
-        (texts) => texts.length > 0,
-      ),
-    ).toEqual(['sh: was ended by SIGTERM\nbegun'])
+    await untilExceptions('trio', 1)
+    expect(await exceptions('trio')).toEqual(['sh: was ended by SIGTERM\nbegun'])
 
-    const counted = await eventually(
-      () => timings('trio'),
-      (all) => all.some(({ exceptions }) => exceptions === 1),
-    )
+    const counted = await timings('trio')
     expect(counted.filter(({ exceptions }) => exceptions !== 0).map(({ state }) => state)).toEqual(['failed'])
     for (const { uid, state } of counted) {
-      const { stdout } = await user.run(['exceptions', '--process', 'trio', '--uid', uid, '--json'])
+      const { stdout } = await user.run(['exceptions', '--process', 'trio', '--uid', uid!, '--json'])
       expect([state, JSON.parse(stdout.toString()).exceptions.length]).toEqual([state, state === 'failed' ? 1 : 0])
     }
 
@@ -124,17 +102,8 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       const { stdout } = await user.run(['flush'])
       expect(stdout.toString()).toBe('9 sent, 0 dropped, 0 left\n')
     }
-    const found = await eventually(
-      () => timings('away'),
-      (all) => all.length >= 3,
-    )
-    expect(found.map(({ state }) => state)).toEqual(['failed', 'failed', 'failed'])
-    expect(
-      await eventually(
-        () => exceptions('away'),
-        (all) => all.length >= 3,
-      ),
-    ).toHaveLength(3)
+    await untilStates('away', 'failed,failed,failed')
+    await untilExceptions('away', 3)
   })
 
   describe('as one compiled file', () => {
@@ -161,27 +130,13 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     }
 
     test('it runs jobs, and a background process sends late events', async () => {
-      const { exitCode, stdout, stderr } = await run([
-        'exec',
-        '--process',
-        'compiled',
-        '--',
-        'sh',
-        '-c',
-        'echo out; echo err >&2; exit 6',
-      ])
+      const script = 'echo out; echo err >&2; exit 6'
+      const { exitCode, stdout, stderr } = await run(['exec', '--process', 'compiled', '--', 'sh', '-c', script])
       expect([exitCode, stdout, stderr]).toEqual([6, 'out\n', 'err\n'])
-      const [found] = await eventually(
-        () => timings('compiled'),
-        (all) => all[0]?.state === 'failed',
-      )
-      expect(found!.duration_ms).toBeGreaterThan(0)
-      expect(
-        await eventually(
-          () => exceptions('compiled'),
-          (texts) => texts.length > 0,
-        ),
-      ).toEqual(['sh: exited with code 6\nerr'])
+      await untilStates('compiled', 'failed')
+      expect((await timings('compiled'))[0]!.duration_ms).toBeGreaterThan(0)
+      await untilExceptions('compiled', 1)
+      expect(await exceptions('compiled')).toEqual(['sh: exited with code 6\nerr'])
       const asked = await run(['timings', '--process', 'compiled', '--json'])
       expect(JSON.parse(asked.stdout).timings).toHaveLength(1)
     })

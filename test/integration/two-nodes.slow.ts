@@ -2,18 +2,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Timing } from '../../src/wire/timings.ts'
 import { createClickHouse } from '../support/clickhouse-process.ts'
 import { engineMissing } from '../support/engine.ts'
 import { influxd, influxdMissing, influxSettings } from '../support/influxd.ts'
-import {
-  countSpooled,
-  createOracle,
-  NOTHING_FOUND,
-  readAll,
-  readStored,
-  type Timing,
-  untilShipped,
-} from '../support/oracle.ts'
+import { countSpooled, createOracle, NOTHING_FOUND, readAll, readStored, untilShipped } from '../support/oracle.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 

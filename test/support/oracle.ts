@@ -1,6 +1,10 @@
 // What was sent and what was acknowledged, kept outside the process; and whether the stores hold exactly that: every acknowledged event
 // once and as it was sent, each other one at most once, and nothing that was never sent. Every event carries a number that is its own,
 // from which all of it follows: what a row must look like is computed, never remembered.
+import type { DeadLetter } from '../../src/wire/dead-letters.ts'
+import type { ExceptionText } from '../../src/wire/exceptions.ts'
+import type { MetricPoint } from '../../src/wire/metrics.ts'
+import type { Timing } from '../../src/wire/timings.ts'
 import type { Caller } from './process.ts'
 
 type Kind = 'start' | 'end' | 'metrics' | 'exception'
@@ -18,43 +22,12 @@ interface Sent {
   inDoubt: boolean
 }
 
-export interface Timing {
-  readonly process: string
-  readonly meta: string | null
-  readonly uid: string | null
-  readonly state: string
-  readonly started_at: string | null
-  readonly ended_at: string | null
-}
-export interface Point {
-  readonly at: string
-  readonly process: string
-  readonly meta: string | null
-  readonly name: string
-  readonly value: number
-}
-export interface Thrown {
-  readonly at: string
-  readonly process: string
-  readonly meta: string | null
-  readonly exception: string
-}
-
-export interface Dead {
-  readonly id: string
-  readonly kind: string
-  readonly process: string
-  readonly at: string
-  readonly reason: string
-  readonly event: { readonly items?: Readonly<Record<string, number>>; readonly exception?: string }
-}
-
 /** All that the API answers an account. */
 export interface Stored {
   readonly timings: readonly Timing[]
-  readonly points: readonly Point[]
-  readonly exceptions: readonly Thrown[]
-  readonly dead: readonly Dead[]
+  readonly points: readonly MetricPoint[]
+  readonly exceptions: readonly ExceptionText[]
+  readonly dead: readonly DeadLetter[]
 }
 
 /** What the stores hold too little, too much, or not as it was sent; an example of each in words. */
@@ -324,9 +297,9 @@ function auditTimings(timings: readonly Timing[], books: Books): void {
 }
 
 /** The two metrics of a request share their stamp, process and meta. */
-function auditMetrics(points: readonly Point[], books: Books): void {
+function auditMetrics(points: readonly MetricPoint[], books: Books): void {
   const seconds = new Map<string, number[]>()
-  const placeOf = ({ at, process, meta }: Point) => JSON.stringify([at, process, meta])
+  const placeOf = ({ at, process, meta }: MetricPoint) => JSON.stringify([at, process, meta])
   for (const row of points) {
     if (row.name !== SECOND_NAME) continue
     const values = seconds.get(placeOf(row))
@@ -347,7 +320,7 @@ function auditMetrics(points: readonly Point[], books: Books): void {
   for (const [place, values] of seconds) for (const value of values) books.foreign({ place, value })
 }
 
-function auditExceptions(exceptions: readonly Thrown[], books: Books): void {
+function auditExceptions(exceptions: readonly ExceptionText[], books: Books): void {
   for (const row of exceptions) {
     const id = Number(/^boom (\d+)\n/.exec(row.exception)?.[1] ?? Number.NaN)
     if (Number.isNaN(id)) books.foreign(row)
@@ -355,12 +328,12 @@ function auditExceptions(exceptions: readonly Thrown[], books: Books): void {
   }
 }
 
-function auditDead(dead: readonly Dead[], books: Books): void {
+function auditDead(dead: readonly DeadLetter[], books: Books): void {
   for (const row of dead) {
-    const { kind, event } = row
-    const id = event.items?.value ?? Number(/^boom (\d+)\n/.exec(event.exception ?? '')?.[1] ?? Number.NaN)
+    const { items, exception = '' } = (row.event ?? {}) as { items?: Record<string, number>; exception?: string }
+    const id = items?.value ?? Number(/^boom (\d+)\n/.exec(exception)?.[1] ?? Number.NaN)
     if (Number.isNaN(id)) books.foreign(row)
-    else books.enter(kind as Kind, id, row.at, row, row.process === POISON_PROCESS && row.reason !== '', true)
+    else books.enter(row.kind as Kind, id, row.at ?? '', row, row.process === POISON_PROCESS && row.reason !== '', true)
   }
 }
 
@@ -368,9 +341,9 @@ function auditDead(dead: readonly Dead[], books: Books): void {
 export async function readStored(caller: Caller, from = '-3h'): Promise<Stored> {
   const [timings, points, exceptions, dead] = await Promise.all([
     readAll<Timing>(caller, `/api/timings?from=${from}`, 'timings'),
-    readAll<Point>(caller, `/api/metrics?from=${from}`, 'points'),
-    readAll<Thrown>(caller, `/api/exceptions?from=${from}`, 'exceptions'),
-    readAll<Dead>(caller, '/api/dead?', 'dead'),
+    readAll<MetricPoint>(caller, `/api/metrics?from=${from}`, 'points'),
+    readAll<ExceptionText>(caller, `/api/exceptions?from=${from}`, 'exceptions'),
+    readAll<DeadLetter>(caller, '/api/dead?', 'dead'),
   ])
   return { timings, points, exceptions, dead }
 }

@@ -1,4 +1,5 @@
 // What `stint exec` is tried with: the real program, a state directory of its own, and servers that answer as a test needs it.
+import { afterAll, afterEach } from 'bun:test'
 import { readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { startReceiver } from '../../support/receiver.ts'
@@ -41,8 +42,46 @@ export function recordEvents(
   }
 }
 
+/** Servers and users of single tests, which end with theirs. */
+export function usePerTest() {
+  const cleanUps: (() => void)[] = []
+  afterEach(() => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
+  })
+  const kept = <T>(made: T, cleanUp: () => void): T => {
+    cleanUps.push(cleanUp)
+    return made
+  }
+  return {
+    listen(...args: Parameters<typeof recordEvents>) {
+      const stint = recordEvents(...args)
+      return kept(stint, stint.stop)
+    },
+    userOf(url: string) {
+      const user = createUser(url)
+      return kept(user, user.remove)
+    },
+    /** Accepts and never answers. */
+    silence() {
+      const silence = listenInSilence()
+      return kept(silence, silence.stop)
+    },
+  }
+}
+
+/** A server that takes everything, and a user of it, for all tests of a file. */
+export function useJobs() {
+  const stint = recordEvents()
+  const user = createUser(stint.url)
+  afterAll(() => {
+    stint.stop()
+    user.remove()
+  })
+  return { stint, user }
+}
+
 /** Accepts and never answers. */
-export function listenInSilence() {
+function listenInSilence() {
   const listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
   return { url: `http://127.0.0.1:${listener.port}`, stop: () => listener.stop(true) }
 }

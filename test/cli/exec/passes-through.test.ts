@@ -1,15 +1,10 @@
 // A command under `stint exec` runs as it runs without: what goes in, what comes out, and how it ends.
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createUser, deadUrl, readAll, recordEvents } from './exec-cast.ts'
+import { deadUrl, readAll, useJobs } from './exec-cast.ts'
 
-const stint = recordEvents()
-const user = createUser(stint.url)
-afterAll(() => {
-  stint.stop()
-  user.remove()
-})
+const { user } = useJobs()
 
 const bytes = (length: number) => crypto.getRandomValues(new Uint8Array(length))
 const inPieces = (length: number) => Buffer.concat(Array.from({ length: length / 65_536 }, () => bytes(65_536)))

@@ -95,3 +95,21 @@ describe('an incomplete file', () => {
     expect(found.unreadable).toBe(1)
   })
 })
+
+test('a failed end is read back whole, and by version 1.0 without the failure', () => {
+  const end = { kind: 'end' as const, body: { process: 'p', uid: 'u', failed: true } }
+  const { file } = pending.add([end], URL_A, 1)
+  expect(pending.read(file, Date.now() * 1000)).toEqual({ events: [{ ...end, url: URL_A }], unreadable: 0 })
+  // Version 1.0 takes kind, url and a body of texts, and ignores the rest of the line.
+  const { kind, url, body } = JSON.parse(readFileSync(join(dir, file), 'utf8'))
+  expect({ kind, url, body }).toEqual({ kind: 'end', url: URL_A, body: { process: 'p', uid: 'u' } })
+  expect(file).toMatch(/^pending-\d{17}-[0-9a-f]{8}-\d+-[0-9a-f-]+\.jsonl$/)
+})
+
+test('metrics are in files that version 1.0 does not see, in order with the others', () => {
+  const metrics = { kind: 'metrics' as const, body: { process: 'p', items: { rows: 3 } } }
+  const names = [event('p'), metrics, event('p')].map((one, i) => pending.add([one], URL_A, i + 1).file)
+  expect(names[1]).not.toMatch(/^pending-\d/)
+  expect(pending.list(URL_A)).toEqual(names)
+  expect(pending.read(names[1]!, Date.now() * 1000)).toEqual({ events: [{ ...metrics, url: URL_A }], unreadable: 0 })
+})

@@ -1,14 +1,9 @@
 // Signals under `stint exec`: the command gets each signal that is sent to stint, and Ctrl-C only once.
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { until } from '../../support/until.ts'
-import { createUser, MAIN, recordEvents } from './exec-cast.ts'
+import { MAIN, useJobs } from './exec-cast.ts'
 
-const stint = recordEvents()
-const user = createUser(stint.url)
-afterAll(() => {
-  stint.stop()
-  user.remove()
-})
+const { user } = useJobs()
 
 const SIGNALS = [
   'SIGINT',

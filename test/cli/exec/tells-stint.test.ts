@@ -1,25 +1,11 @@
 // What Stint hears of a command, and that the command hears nothing of Stint: away, slow, refusing or silent, it runs and ends all the same.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
-import { createUser, deadUrl, KEY, listenInSilence, recordEvents, type Sent } from './exec-cast.ts'
+import { deadUrl, KEY, type Sent, usePerTest } from './exec-cast.ts'
 
-const cleanUps: (() => void)[] = []
-afterEach(() => {
-  for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
-})
-
-function listen(...args: Parameters<typeof recordEvents>) {
-  const stint = recordEvents(...args)
-  cleanUps.push(stint.stop)
-  return stint
-}
-function userOf(url: string) {
-  const user = createUser(url)
-  cleanUps.push(user.remove)
-  return user
-}
+const { listen, userOf, silence } = usePerTest()
 
 const paths = (events: readonly Sent[]) => events.map(({ path }) => path)
 const RFC3339_US = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
@@ -115,9 +101,7 @@ describe('the start is sent beside the command', () => {
   })
 
   test('and does not delay the command', async () => {
-    const silence = listenInSilence()
-    cleanUps.push(silence.stop)
-    const user = userOf(silence.url)
+    const user = userOf(silence().url)
     const ran = join(user.home, 'ran')
     const child = user.start(['exec', '--', 'sh', '-c', `echo > ${ran}; exec sleep 60`])
     await until('the command', () => statSync(ran, { throwIfNoEntry: false }) !== undefined)
@@ -339,9 +323,7 @@ describe('many at once', () => {
   })
 
   test('after kill -9 of stint itself, an unacknowledged start is kept', async () => {
-    const silence = listenInSilence()
-    cleanUps.push(silence.stop)
-    const user = userOf(silence.url)
+    const user = userOf(silence().url)
     const child = user.start(['exec', '--', 'sleep', '60'])
     await until('the start is kept', () => user.pending().length === 1)
     child.kill('SIGKILL')

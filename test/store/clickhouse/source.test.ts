@@ -6,8 +6,9 @@ import { contentOf, ownStamp } from '../../../src/event/identity.ts'
 import { findTrouble } from '../../../src/query/find-trouble.ts'
 import type { ClickHouseStore } from '../../../src/store/clickhouse/open.ts'
 import { comparePlaces } from '../../../src/store/order.ts'
-import { type ExceptionRow, type Place, type Selection, StoreError } from '../../../src/store/source.ts'
+import { type Page, type Selection, StoreError } from '../../../src/store/source.ts'
 import { headlineOf } from '../../../src/wire/headline.ts'
+import { pageThrough } from '../../contract/source.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote } from './subjects.ts'
 
@@ -28,33 +29,16 @@ const exception = (
   { process = 'p', meta = '', uid }: Where = {},
 ): Exception => ({
   ...(uid !== undefined && { uid }),
-  kind: 'exception',
-  account,
-  process,
-  meta,
+  ...{ kind: 'exception', account, process, meta, exception: text },
   stamp: stamp(us),
-  exception: text,
 })
-const metrics = (
-  account: string,
-  us: number,
-  items: Metrics['items'],
-  { process = 'p', meta = '' }: Where = {},
-): Metrics => ({
-  kind: 'metrics',
-  account,
-  process,
-  meta,
+const metrics = (account: string, us: number, items: Metrics['items']): Metrics => ({
+  ...{ kind: 'metrics', account, process: 'p', meta: '', items },
   stamp: stamp(us),
-  items,
 })
 const start = (account: string, us: number, { process = 'p', meta = '' }: Where = {}): Mark => ({
-  kind: 'start',
-  account,
-  process,
-  meta,
+  ...{ kind: 'start', account, process, meta, uid: '' },
   stamp: stamp(us),
-  uid: '',
 })
 const all = (account: string): Selection => ({ account, fromNs: NS, toNs: NS + 60n * MINUTE_NS })
 
@@ -93,13 +77,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       .reverse()
     expect(await store.source.findExceptions(all('pages'), { limit: 100 })).toEqual(expected)
 
-    const paged: ExceptionRow[] = []
-    for (let after: Place | undefined; ; after = paged.at(-1)!.place) {
-      const page = await store.source.findExceptions(all('pages'), { limit: 4, ...(after && { after }) })
-      paged.push(...page)
-      if (page.length < 4) break
-    }
-    expect(paged).toEqual(expected)
+    expect(await pageThrough((page) => store.source.findExceptions(all('pages'), page), 4)).toEqual(expected)
 
     const eu = await store.source.findExceptions({ ...all('pages'), meta: 'eu' }, { limit: 100 })
     expect(eu).toEqual(expected.filter(({ meta }) => meta === 'eu'))
@@ -117,17 +95,10 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       return { ...event, stamp: ownStamp(event.stamp.us, contentOf(event)) }
     })
     await keep([...events, exception('ties', 8, 'later'), exception('ties', 6, 'before')])
-    const whole = await store.source.findExceptions(all('ties'), { limit: 100 })
+    const find = (page: Page) => store.source.findExceptions(all('ties'), page)
+    const whole = await find({ limit: 100 })
     expect(new Set(whole.map((row) => row.exception)).size).toBe(42)
-    for (const limit of [1, 7]) {
-      const paged: ExceptionRow[] = []
-      for (let page: ExceptionRow[] | undefined; page === undefined || page.length === limit; ) {
-        const last = paged.at(-1)
-        page = await store.source.findExceptions(all('ties'), { limit, ...(last && { after: last.place }) })
-        paged.push(...page)
-      }
-      expect(paged).toEqual(whole)
-    }
+    for (const limit of [1, 7]) expect(await pageThrough(find, limit)).toEqual(whole)
   })
 
   test('an arbitrary cursor is some place of its time', async () => {
@@ -349,16 +320,10 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect([row!.sum, row!.max]).toEqual([Number.POSITIVE_INFINITY, 1.5e308])
   })
 
-  test('processes are listed with their metas, their kinds and their last event', async () => {
+  test('processes with exceptions are listed with their metas and their last event', async () => {
     await keep([
-      start('processes', 1000, { process: 'a', meta: 'z' }),
-      metrics('processes', 3000, [['m', 1]], { process: 'a' }),
-      metrics('processes', 2000, [['m', 1]], { process: 'b', meta: 'y' }),
+      start('processes', 1000, { process: 'b' }),
       exception('processes', 4000, 'x', { process: 'a', meta: 'x' }),
-    ])
-    expect(await store.source.findPointProcesses(all('processes'))).toEqual([
-      { process: 'a', metas: ['', 'z'], kinds: ['mark', 'metric'], lastNs: NS + 3_000_000n },
-      { process: 'b', metas: ['y'], kinds: ['metric'], lastNs: NS + 2_000_000n },
     ])
     expect(await store.source.findExceptionProcesses(all('processes'))).toEqual([
       { process: 'a', metas: ['x'], kinds: ['exception'], lastNs: NS + 4_000_000n },
