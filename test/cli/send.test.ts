@@ -108,6 +108,8 @@ describe('while Stint is unreachable', () => {
       )
     }
     const stint = listen()
+    const ours = await user.run(['flush'], { env: { STINT_URL: stint.url } })
+    expect(ours.stdout.toString()).toBe('0 sent, 0 dropped, 0 left, 3 for another address (--all sends them here)\n')
     const { stdout } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
     expect(stdout.toString()).toBe('3 sent, 0 dropped, 0 left\n')
     expect(stint.events.map(({ path, body: { at: _, ...body } }) => [path, body])).toEqual([

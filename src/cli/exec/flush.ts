@@ -80,8 +80,12 @@ export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOpt
       lock.release()
     }
   }
-  const left = list().reduce((sum, file) => sum + (pending.read(file, clock.wallUs())?.events.length ?? 0), 0)
-  const figures = `${sent} sent, ${dropped} dropped, ${left} left`
+  const countIn = (files: readonly string[]) =>
+    files.reduce((sum, file) => sum + (pending.read(file, clock.wallUs())?.events.length ?? 0), 0)
+  const left = countIn(list())
+  const others = anyUrl ? 0 : countIn(pending.list()) - left
+  const elsewhere = others > 0 ? `, ${others} for another address (--all sends them here)` : ''
+  const figures = `${sent} sent, ${dropped} dropped, ${left} left${elsewhere}`
   if (why !== undefined) throw fail(`${figures}: ${oneLine(why)}`)
   if (!isSilent) io.stdout.write(`${figures}\n`)
 }
