@@ -211,6 +211,8 @@ export interface ExceptionGroup extends GroupSpan {
   readonly count: number
   /** The newest text; a long one without its middle, unless the question is about one fingerprint. */
   readonly example: string
+  /** Of the newest one; '' = without. */
+  readonly meta: string
   /** That of its newest exception; the tie is `groupTie`. */
   readonly place: Place
   /** Only in a series: oldest bucket first, without empty ones. */

@@ -35,6 +35,7 @@ export const ExceptionGroup = Type.Object({
   first_at: Type.String({ ...Time, description: 'Of all that is stored, also before and after the range.' }),
   last_at: Type.String({ ...Time, description: 'Likewise.' }),
   ...Status,
+  meta: orNull(Type.String({ description: 'Of the newest one.' })),
   example: Text(
     EXAMPLE,
     'The newest text; without `fingerprint`, a line of `…` replaces the middle of one above 4,000 bytes.',

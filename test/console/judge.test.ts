@@ -69,14 +69,32 @@ describe('a process', () => {
     expect(judgeProcess([newer, running], NOW)).toMatchObject({ verdict: 'running', last: running, newer })
   })
 
-  test.each<[Verdict, string, Run[], number, boolean]>([
-    ['exceptions', 'with an exception and no run', [], NOW - MINUTE, false],
-    ['exceptions', 'with an exception after its last run', completed(1), NOW - MINUTE, false],
-    ['fine', 'whose run completed after the exception', [run(5 * MINUTE, MINUTE)], NOW - 6 * MINUTE, false],
-    ['firing', 'that completed while its alert fires', completed(1), 0, true],
-    ['failed', 'that failed and whose alert fires', [run(5 * MINUTE, 1, { state: 'failed' })], 0, true],
-  ])('is %s %s', (verdict, _, runs, raisedMs, hasAlert) => {
-    expect(judgeProcess(runs, NOW, { raisedMs, hasAlert }).verdict).toBe(verdict)
+  const raised = (agoMs: number, meta: string | null = null) => ({ meta, ms: NOW - agoMs, example: 'Error: no' })
+  test.each<[Verdict, string, Run[], number | undefined, boolean]>([
+    ['exceptions', 'with an exception and no run', [], MINUTE, false],
+    ['exceptions', 'with an exception after its last run', completed(1), MINUTE, false],
+    [
+      'exceptions',
+      'with an exception a second after its last run',
+      [run(MINUTE, MINUTE / 2)],
+      MINUTE / 2 - 1000,
+      false,
+    ],
+    ['exceptions', 'whose run of another meta completed', [run(MINUTE, 1, { meta: 'eu' })], 2 * MINUTE, false],
+    ['fine', 'whose run completed after the exception', [run(5 * MINUTE, MINUTE)], 6 * MINUTE, false],
+    ['firing', 'that completed while its alert fires', completed(1), undefined, true],
+    ['failed', 'that failed and whose alert fires', [run(5 * MINUTE, 1, { state: 'failed' })], undefined, true],
+  ])('is %s %s', (verdict, _, runs, raisedAgoMs, hasAlert) => {
+    const signals = { raised: raisedAgoMs === undefined ? [] : [raised(raisedAgoMs)], hasAlert }
+    const judged = judgeProcess(runs, NOW, signals)
+    expect(judged.verdict).toBe(verdict)
+    expect(judged.why).toEqual(verdict === 'exceptions' ? signals.raised[0] : undefined)
+  })
+
+  test('shows the exception of the run that failed', () => {
+    const failed = run(5 * MINUTE, MINUTE, { state: 'failed' })
+    const signals = { raised: [raised(1, 'eu'), raised(4.5 * MINUTE)], hasAlert: false }
+    expect(judgeProcess([failed], NOW, signals).why).toEqual(raised(4.5 * MINUTE))
   })
 })
 

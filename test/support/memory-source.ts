@@ -220,6 +220,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
               firstNs: same[0]!.atNs,
               lastNs: same.at(-1)!.atNs,
               example: same.at(-1)!.exception,
+              meta: same.at(-1)!.meta,
               place: { ns: same.at(-1)!.atNs, tie: groupTie(same[0]!.process, same[0]!.fingerprint) },
               ...((q.everyNs !== undefined || q.bounds !== undefined) && { counts: countBuckets(same, q) }),
             })),

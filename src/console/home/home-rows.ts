@@ -11,7 +11,7 @@ import { isOverdue, usualMsFor } from '../timeline/usual.ts'
 import type { Latest } from './latest-feed.ts'
 import { compareWeek, type WeekRatio } from './week-feed.ts'
 
-export interface HomeRow extends Judgement {
+export interface HomeRow extends Omit<Judgement, 'why'> {
   readonly process: string
   readonly metas: readonly (string | null)[]
   /** Newest first. */
@@ -21,7 +21,7 @@ export interface HomeRow extends Judgement {
   readonly failed: number
   readonly unfinished: number
   readonly exceptions: number
-  /** The first line of the newest exception, if it belongs to the trouble that is shown. */
+  /** The first line of the exception that belongs to the trouble that is shown. */
   readonly why: string | undefined
   readonly week: WeekRatio | undefined
 }
@@ -55,12 +55,8 @@ export function toRows(
     const total = totals.get(process)
     const entry = known.get(process)
     const own = groups.get(process) ?? []
-    const newest = own[0] // groups are the most recent first
-    const raisedMs = newest === undefined ? 0 : parseTime(newest.last_at)
-    const judged = judgeProcess(runs, nowMs, { raisedMs, hasAlert: watched.has(process) })
-    const { last } = judged
-    const isWhy =
-      isRed(judged.verdict) && (last === undefined || (raisedMs >= last.startMs && raisedMs <= last.endMs + LATE_MS))
+    const raised = own.map(({ meta, last_at, example }) => ({ meta, ms: parseTime(last_at), example }))
+    const judged = judgeProcess(runs, nowMs, { raised, hasAlert: watched.has(process) })
     return {
       ...judged,
       process,
@@ -70,7 +66,7 @@ export function toRows(
       failed: total?.failed ?? 0,
       unfinished: total?.abandoned ?? 0,
       exceptions: own.reduce((sum, { count }) => sum + count, 0),
-      why: isWhy && newest !== undefined ? headline(newest.example) : undefined,
+      why: judged.why && headline(judged.why.example),
       week: compareWeek(total, earlier.get(process)),
     }
   })
@@ -122,14 +118,23 @@ export interface Judgement {
   readonly newer: Run | undefined
   /** The usual duration for `last`, ms; undefined below five completed runs. */
   readonly usualMs: number | undefined
+  /** The exception of the trouble that is shown. */
+  readonly why: Raised | undefined
 }
 
-/** When the newest exception of the last 24 hours was raised (0: none), and whether an alert fires. */
+/** The newest exception of a group. */
+export interface Raised {
+  readonly meta: string | null
+  readonly ms: number
+  readonly example: string
+}
+
+/** The unresolved exceptions of the last 24 hours, newest first, and whether an alert fires. */
 export interface Signals {
-  readonly raisedMs: number
+  readonly raised: readonly Raised[]
   readonly hasAlert: boolean
 }
-const NO_SIGNALS: Signals = { raisedMs: 0, hasAlert: false }
+const NO_SIGNALS: Signals = { raised: [], hasAlert: false }
 
 /** `runs` of one process, newest first. */
 export function judgeProcess(runs: readonly Run[], nowMs: number, signals: Signals = NO_SIGNALS): Judgement {
@@ -138,23 +143,29 @@ export function judgeProcess(runs: readonly Run[], nowMs: number, signals: Signa
   const judged = [...metas.map((same) => judgeMeta(same, runs, nowMs)), judgeSignals(runs, signals)]
   const worst = VERDICTS.flatMap((known) => judged.find(({ verdict }) => verdict === known) ?? [])[0]!
   const last = worst.run ?? newest
+  const isOfRun = ({ meta, ms }: Raised) =>
+    worst.run?.meta === meta && ms >= worst.run.startMs && ms <= worst.run.endMs + LATE_MS
   return {
     verdict: worst.verdict,
     last,
     newer: last === newest ? undefined : newest,
     usualMs: last && usualMsFor(last, runs),
+    why: worst.why ?? (isRed(worst.verdict) ? signals.raised.find(isOfRun) : undefined),
   }
 }
 
 interface Found {
   readonly verdict: Verdict
   readonly run?: Run
+  readonly why?: Raised
 }
 
-/** An exception counts if no run has completed since. */
-function judgeSignals(runs: readonly Run[], { raisedMs, hasAlert }: Signals): Found {
-  const doneMs = Math.max(0, ...runs.map(({ state, endMs }) => (state === 'completed' ? endMs + LATE_MS : 0)))
-  if (raisedMs > doneMs) return { verdict: 'exceptions' }
+/** An exception counts if no run of its meta has completed since. */
+function judgeSignals(runs: readonly Run[], { raised, hasAlert }: Signals): Found {
+  const isOver = ({ meta, ms }: Raised) =>
+    runs.some((run) => run.state === 'completed' && run.meta === meta && run.endMs >= ms)
+  const why = raised.find((one) => !isOver(one))
+  if (why !== undefined) return { verdict: 'exceptions', why }
   return { verdict: hasAlert ? 'firing' : 'quiet' }
 }
 

@@ -47,6 +47,7 @@ interface StoredSpan extends GroupKey {
 
 interface StoredGroup extends StoredSpan {
   readonly example: string
+  readonly newest_meta: string
   readonly occurrences: number
   readonly buckets_ns?: readonly Ns[]
   readonly counts?: readonly number[]
@@ -83,7 +84,8 @@ export function exceptionGroupsSql(
       : `,\n  arrayMap(ns -> toString(ns), (${counts} AS counted).1) AS buckets_ns, counted.2 AS counts`
   return `SELECT fingerprint, process, count() AS occurrences,
   ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns,
-  argMax(${example}, (at, stamp_rest, content)) AS example${series}
+  argMax(${example}, (at, stamp_rest, content)) AS example,
+  argMax(meta, (at, stamp_rest, content)) AS newest_meta${series}
 FROM ${exceptions}
 WHERE ${where.join(' AND ')}
 GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
@@ -225,6 +227,7 @@ const fromGroup = (row: StoredGroup): ExceptionGroup => ({
   ...toSpan(row),
   count: Number(row.occurrences),
   example: row.example,
+  meta: row.newest_meta,
   place: { ns: BigInt(row.last_ns), tie: groupTie(row.process, row.fingerprint) },
   ...(row.buckets_ns !== undefined && {
     counts: row.buckets_ns.map((ns, i) => ({ atNs: BigInt(ns), count: Number(row.counts![i]) })),

@@ -178,7 +178,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
   test('exceptions are grouped by process and fingerprint, the most recent first, with their newest text', async () => {
     await keep([
       exception('groups', 0, 'same'),
-      exception('groups', 3_000_000, 'same'),
+      exception('groups', 3_000_000, 'same', { meta: 'eu' }),
       exception('groups', 1_000_000, 'other'),
       exception('groups', 2_000_000, 'same', { process: 'q' }),
     ])
@@ -189,6 +189,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       firstNs: NS + BigInt(firstUs) * 1000n,
       lastNs: NS + BigInt(lastUs) * 1000n,
       example: text,
+      meta: lastUs === 3_000_000 ? 'eu' : '',
       place: { ns: NS + BigInt(lastUs) * 1000n, tie: `${fingerprint(text)}\0${process}` },
     })
     const expected = [
