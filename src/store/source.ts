@@ -209,10 +209,9 @@ export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
 
 export interface ExceptionGroup extends GroupSpan {
   readonly count: number
-  /** The newest text; a long one without its middle, unless the question is about one fingerprint. */
-  readonly example: string
-  /** Of the newest one; '' = without. */
+  /** The newest one's ('' = without), and its text: a long one without its middle, unless one fingerprint is asked. */
   readonly meta: string
+  readonly example: string
   /** That of its newest exception; the tie is `groupTie`. */
   readonly place: Place
   /** Only in a series: oldest bucket first, without empty ones. */
