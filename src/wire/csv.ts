@@ -9,7 +9,7 @@ export const formatCsvLine = (values: readonly CsvValue[], forSpreadsheets = fal
   `${values.map((value) => formatCell(forSpreadsheets ? guard(value) : value)).join(',')}\r\n`
 
 const guard = (value: CsvValue): CsvValue =>
-  typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : value
+  typeof value === 'string' && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value
 
 function formatCell(value: CsvValue): string {
   const text =

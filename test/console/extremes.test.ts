@@ -93,6 +93,7 @@ describe.skipIf(cannotRun)('with values at the limits', () => {
     await page.getByText('The first 300 are shown.').waitFor()
     expect(await rows.count()).toBe(300)
     expect(await rows.first().textContent()).toContain('job 304')
+    await page.getByText('Export 305 rows: ').waitFor()
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export processes as CSV' }).click()
     expect((await Bun.file(await (await saved).path()).text()).trim().split('\n')).toHaveLength(306)

@@ -223,7 +223,8 @@ test('CSV quotes cells where necessary and contains no formula', () => {
     toCsv([
       { a: 'x,"y"', b: null },
       { a: '=1+1', b: -2 },
+      { a: '＝1', c: '\n=1' },
     ]),
-  ).toBe(`a,b\r\n"x,""y""",\r\n'=1+1,-2\r\n`)
+  ).toBe(`a,b,c\r\n"x,""y""",,\r\n'=1+1,-2,\r\n'＝1,,"'\n=1"\r\n`)
   expect(toCsv([])).toBe('')
 })

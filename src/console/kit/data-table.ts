@@ -1,7 +1,7 @@
 // Tables with header cells. Rows are kept by key, so that an update preserves focus and scroll position.
 import { formatCsvLine } from '../../wire/csv.ts'
 import { button, type Child, h, keepFocus, nameText, setText } from './dom.ts'
-import { formatCount } from './format-number.ts'
+import { formatCount, plural } from './format-number.ts'
 import { formatMoment } from './format-time.ts'
 
 export interface Column<Row> {
@@ -110,12 +110,13 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
     const elements = [...next.values()].map(({ element }) => element)
     keepFocus(body, () => placeRows(body, elements))
     kept = next
+    exports?.count(exported().length)
     rest.hidden = rows.length <= drawnMax
     if (rest.hidden) return
     setText(drawn, `The first ${formatCount(drawnMax)} are shown. `)
     setText(all, `Show all ${formatCount(rows.length)}`)
   }
-  return { element: h('div', scroller, rest, exports), show }
+  return { element: h('div', scroller, rest, exports?.element), show }
 }
 
 /** The column of a row's buttons, left out for someone who may not use them. */
@@ -148,24 +149,26 @@ export type Cell = string | number | null | undefined
 export type ExportRow = Readonly<Record<string, Cell>>
 
 /** `what` names the rows and the file, such as `runs`. */
-function exportButtons(what: string, rows: () => readonly ExportRow[]): HTMLElement {
+function exportButtons(what: string, rows: () => readonly ExportRow[]) {
+  const label = h('span')
   const exportButton = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
     button(kind, () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type), {
       class: 'link',
       'aria-label': `Export ${what} as ${kind}`,
     })
-  return h(
+  const element = h(
     'p.export.muted',
-    'Export: ',
+    label,
     exportButton('CSV', toCsv, 'text/csv'),
     ' ',
     exportButton('JSON', (rows) => JSON.stringify(rows, null, 2), 'application/json'),
   )
+  return { element, count: (all: number) => setText(label, `Export ${plural(all, 'row')}: `) }
 }
 
-/** The columns are those of the first row. */
+/** Has each column that any row has. */
 export function toCsv(rows: readonly ExportRow[]): string {
-  const columns = Object.keys(rows[0] ?? {})
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   if (columns.length === 0) return ''
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
     .map((cells) => formatCsvLine(cells, true))
@@ -215,5 +218,6 @@ export function chartTable(
     h('thead', h('tr', h('th', { scope: 'col' }, 'Time'), ...head)),
     h('tbody', ...rows),
   )
-  return h('div', table, exports)
+  exports.count(atMs.length)
+  return h('div', table, exports.element)
 }

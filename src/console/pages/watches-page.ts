@@ -47,7 +47,11 @@ export function openWatchesPage(app: App): Page {
   const watchesTable = createDataTable<Watch>({
     caption: 'Watches',
     isChosen: ({ id }) => id === chosen,
-    toExport: ({ id, name, process, state }) => ({ id, name, process, state }),
+    toExport: (watch) => {
+      const { id, name, process, meta, state, paused_until } = watch
+      const notifies = watch.channels.map(channelName).join(', ')
+      return { id, name, process, meta, state, paused_until, fires_when: describeConditions(watch), notifies }
+    },
     columns: [
       {
         label: 'State',
@@ -72,7 +76,10 @@ export function openWatchesPage(app: App): Page {
   const channelsTable = createDataTable<Channel>({
     caption: 'Channels',
     nowMs: app.nowMs,
-    toExport: ({ id, name, kind, state }) => ({ id, name, kind, state }),
+    toExport: (channel) => {
+      const { id, name, kind, state, last } = channel
+      return { id, name, kind, to: describeChannel(channel), state, last_at: last?.at, last_detail: last?.detail }
+    },
     columns: [
       { label: 'State', isTight: true, cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
       {
