@@ -1,6 +1,7 @@
 // The heartbeat of the real evaluator, requested from a real receiver; the clock and the store of marks are the test's.
 import { expect, test } from 'bun:test'
 import { createHeartbeat } from '../../src/watch/heartbeat.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
 import { evaluatorOf, openStore, silent, watchOf } from './watch-cast.ts'
 
@@ -10,13 +11,9 @@ test('is requested once a minute while the watches are evaluated, and not while 
   let isAway = false
   let isStill = false
   const beats: number[] = []
-  const receiver = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch() {
-      beats.push((now - beganUs) / 1e6)
-      return new Response('ok')
-    },
+  const receiver = startReceiver(() => {
+    beats.push((now - beganUs) / 1e6)
+    return new Response('ok')
   })
   const answer = async () => {
     if (isAway) throw new Error('the store is away')
@@ -28,7 +25,7 @@ test('is requested once a minute while the watches are evaluated, and not while 
   const nowUs = () => now
   const evaluator = evaluatorOf({ store, source, nowUs })
   const { lastRoundUs } = evaluator
-  const url = `http://127.0.0.1:${receiver.port}/`
+  const url = `${receiver.url}/`
   const heartbeat = createHeartbeat({ url, post: { allowPrivate: true }, nowUs, lastRoundUs, log: silent })
   const pass = async (seconds: number) => {
     for (const endUs = now + seconds * 1e6; now < endUs; now += 5e6) {
@@ -51,7 +48,7 @@ test('is requested once a minute while the watches are evaluated, and not while 
     await pass(600)
     expect(beats).toEqual([])
   } finally {
-    await receiver.stop(true)
+    await receiver.close()
     await store.close()
   }
 })

@@ -4,7 +4,17 @@ import { createManageAlerts } from '../../src/watch/manage/manage-alerts.ts'
 import { createManageWatches } from '../../src/watch/manage/manage-watches.ts'
 import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
-import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, watchOf } from './watch-cast.ts'
+import {
+  ACCOUNT,
+  alertOf,
+  channelOf,
+  commit,
+  notificationOf,
+  opened,
+  openStore,
+  reminded,
+  watchOf,
+} from './watch-cast.ts'
 
 const S = 1e6
 const HOUR = 3600 * S
@@ -26,16 +36,10 @@ beforeEach(async () => {
   const spec = { late: { every: '1h', grace: '5m' }, long: '30m', failed: { after: 1, exceptions: true } } as const
   await store.addWatch(watchOf('wat_1', { ...spec, channels: ['cha_1'] }), 9)
   const since = NOW - HOUR
-  const fire = (id: string, over: object) =>
-    store.commit(
-      [
-        opened(alertOf(id, 'wat_1', { instance: id, sinceUs: since, ...over }), [
-          notificationOf(`m_${id}`, 'cha_1', id),
-        ]),
-      ],
-      new Map(),
-      NOW,
-    )
+  const fire = (id: string, over: object) => {
+    const alert = alertOf(id, 'wat_1', { instance: id, sinceUs: since, ...over })
+    return commit(store, NOW, opened(alert, [notificationOf(`m_${id}`, 'cha_1', id)]))
+  }
   await fire('ale_late', { episode: { sinceUs: since, dueUs: since - 300 * S, silentUs: since - 300 * S - HOUR } })
   const run = { uid: 'r1', startedUs: NOW - 2 * HOUR }
   await fire('ale_long', { condition: 'long', ...run, episode: { sinceUs: since, ...run, limit: HOUR / 2 } })
@@ -54,17 +58,12 @@ test('an acknowledgement names who made it, keeps the first one, silences remind
   const { acknowledged } = await alerts().acknowledge(ACCOUNT, 'ale_late', 'ada@example.com')
   expect(acknowledged).toEqual({ by: 'ada@example.com', at: '2026-11-21T00:00:00.000Z' })
   expect((await alerts().acknowledge(ACCOUNT, 'ale_late', 'eve@example.com')).acknowledged?.by).toBe('ada@example.com')
-  const remind = {
-    kind: 'remind',
-    id: 'ale_late',
-    remindUs: NOW + 1,
-    notifications: [notificationOf('m', 'cha_1')],
-  } as const
-  await store.commit([remind], new Map(), NOW)
+  const remind = () => commit(store, NOW, reminded('ale_late', NOW + 1, notificationOf('m', 'cha_1')))
+  await remind()
   expect(await sent()).toEqual([])
   expect(await firing()).toEqual(['ale_failed', 'ale_late', 'ale_long'])
   expect((await alerts().undoAcknowledge(ACCOUNT, 'ale_late')).acknowledged).toBeNull()
-  await store.commit([remind], new Map(), NOW)
+  await remind()
   expect(await sent()).toHaveLength(1)
   await expect(alerts().acknowledge('acc_2', 'ale_late', 'eve')).rejects.toMatchObject({ code: 'not_found' })
 })
@@ -148,7 +147,7 @@ test('a run that ended by a changed limit may fire again', async () => {
   await watches().change(ACCOUNT, 'wat_1', { long: '3h' })
   const alert = alertOf('ale_again', 'wat_1', { instance: 'ale_long', condition: 'long', identity: 'ale_long' })
   const { changed: version } = (await store.watch(ACCOUNT, 'wat_1'))!
-  await store.commit([{ ...opened(alert, []), watchChanged: version } as never], new Map(), NOW)
+  await commit(store, NOW, { ...opened(alert), watchChanged: version })
   expect(await firing()).toContain('ale_again')
 })
 
@@ -161,7 +160,7 @@ test('a changed watch and the ends of its alerts are one transaction', async () 
 test('an alert that begins while its watch is being deleted ends with it', async () => {
   const removeWatch: typeof store.removeWatch = async (...args) => {
     const begun = alertOf('ale_begun', 'wat_1', { instance: 'begun', sinceUs: NOW - S })
-    await store.commit([opened(begun, [notificationOf('m_begun', 'cha_1', 'ale_begun')])], new Map(), NOW)
+    await commit(store, NOW, opened(begun, [notificationOf('m_begun', 'cha_1', 'ale_begun')]))
     return store.removeWatch(...args)
   }
   await watches({ ...store, removeWatch }).remove(ACCOUNT, 'wat_1')
@@ -174,11 +173,7 @@ test('a watch that looks at another process, or is deleted, ends its alerts; the
   expect(await firing()).toHaveLength(3)
   await watches().change(ACCOUNT, 'wat_1', { process: 'other' })
   expect(await firing()).toEqual([])
-  await store.commit(
-    [opened(alertOf('ale_new', 'wat_1', { sinceUs: NOW }), [])].map((it) => ({ ...it, watchSinceUs: NOW }) as never),
-    new Map(),
-    NOW,
-  )
+  await commit(store, NOW, { ...opened(alertOf('ale_new', 'wat_1', { sinceUs: NOW })), watchSinceUs: NOW })
   await watches().remove(ACCOUNT, 'wat_1')
   const { alerts: listed } = await alerts().list(ACCOUNT, { limit: 9 })
   expect(listed.map(({ ended_by, watch }) => `${watch.name} ${ended_by}`).sort()).toEqual([

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import { createEvaluator, type EvaluatorOptions } from '../../src/watch/evaluate/evaluator.ts'
 import type { WatchSource } from '../../src/watch/evaluate/watch-source.ts'
+import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
 import type { Alert, AlertChange, Channel, NewNotification } from '../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
@@ -118,11 +119,31 @@ export const notificationOf = (id: string, channel: string, alert = 'ale_1'): Ne
     facts: [['Process', 'nightly <import>']],
   },
 })
+/** Of the channel cha_1. */
+export const typed = (id: string, type: NewNotification['body']['type'], alert?: string): NewNotification => {
+  const { body, ...rest } = notificationOf(id, 'cha_1', alert)
+  return { ...rest, body: { ...body, type } }
+}
 
-export const opened = (alert: Alert, notifications: readonly NewNotification[]): AlertChange => ({
-  kind: 'open',
-  alert,
-  watchSinceUs: 0,
-  watchChanged: {},
-  notifications,
+type Change<K extends AlertChange['kind']> = Extract<AlertChange, { kind: K }>
+
+export const opened = (alert: Alert, notifications: readonly NewNotification[] = []): Change<'open'> => ({
+  ...{ kind: 'open', alert, watchSinceUs: 0, watchChanged: {}, notifications },
 })
+
+export const resolved = (
+  id: string,
+  resolvedUs: number,
+  notifications: readonly NewNotification[] = [],
+  endedBy: Change<'resolve'>['endedBy'] = 'event',
+): Change<'resolve'> => ({ kind: 'resolve', id, resolvedUs, endedBy, summary: 'over', notifications })
+
+export const reminded = (
+  id: string,
+  remindUs: number,
+  ...notifications: readonly NewNotification[]
+): Change<'remind'> => ({ kind: 'remind', id, remindUs, notifications })
+
+/** Stores what happened to alerts. */
+export const commit = (store: WatchStore, nowUs: number, ...changes: readonly AlertChange[]) =>
+  store.commit(changes, new Map(), nowUs)

@@ -8,7 +8,18 @@ import type { WatchStore } from '../../../src/watch/storage/create-watch-store.t
 import type { Channel } from '../../../src/watch/storage/watch-store.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
-import { alertOf, channelOf, notificationOf, opened, openStore, silent, watchOf } from '../watch-cast.ts'
+import {
+  alertOf,
+  channelOf,
+  commit,
+  notificationOf,
+  opened,
+  openStore,
+  resolved,
+  silent,
+  typed,
+  watchOf,
+} from '../watch-cast.ts'
 
 const receiver = startReceiver()
 afterAll(receiver.close)
@@ -47,7 +58,7 @@ async function fill(channel: Channel, n: number): Promise<void> {
   const changes = Array.from({ length: n }, (_, i) =>
     opened(alertOf(`ale_${i}`, 'wat_1'), [notificationOf(`msg_${i}`, channel.id, `ale_${i}`)]),
   )
-  await store.commit(changes, new Map(), now)
+  await commit(store, now, ...changes)
 }
 
 describe('a webhook', () => {
@@ -97,14 +108,8 @@ describe('a webhook', () => {
     const outbox = outboxOf()
     await outbox.step()
     receiver.answer = () => new Response('ok')
-    const resolved = {
-      id: 'ale_0',
-      resolvedUs: now,
-      summary: 'over',
-      notifications: [notificationOf('msg_end', 'cha_1')],
-    }
     const other = opened(alertOf('ale_other', 'wat_1'), [notificationOf('msg_other', 'cha_1', 'ale_other')])
-    await store.commit([{ kind: 'resolve', endedBy: 'event', ...resolved }, other], new Map(), now)
+    await commit(store, now, resolved('ale_0', now, [notificationOf('msg_end', 'cha_1')]), other)
     await outbox.step()
     now += 5e6
     await outbox.step()
@@ -151,16 +156,9 @@ test('many channels that do not answer leave a turn to the others', async () => 
     await store.addChannel(channelOf(id, { target: url(id === 'cha_9' ? '/fast' : '/slow') }), 50)
   const alerts = Array.from({ length: 3 }, (_, i) => `ale_${i}`)
   const sent = (alert: string, channel: string) => notificationOf(`msg_${alert}_${channel}`, channel, alert)
-  await store.commit(
-    alerts.map((id) =>
-      opened(
-        alertOf(id, 'wat_1'),
-        [...silentOnes, 'cha_9'].map((channel) => sent(id, channel)),
-      ),
-    ),
-    new Map(),
-    now,
-  )
+  const all = [...silentOnes, 'cha_9']
+  const opens = alerts.map((id) => opened(alertOf(id, 'wat_1'), all.map((channel) => sent(id, channel)))) // biome-ignore format: a row
+  await commit(store, now, ...opens)
   receiver.answer = ({ path }) => new Response(path === '/slow' ? new ReadableStream({ start() {} }) : 'ok')
   const outbox = outboxOf()
   await outbox.step()
@@ -217,11 +215,7 @@ describe('people', () => {
     await store.addWatch(watchOf('wat_1'), 10)
     const outbox = outboxOf()
     for (let i = 0; i < 20; i++) {
-      await store.commit(
-        [opened(alertOf(`ale_${i}`, 'wat_1'), [notificationOf(`msg_${i}`, 'cha_1', `ale_${i}`)])],
-        new Map(),
-        now,
-      )
+      await commit(store, now, opened(alertOf(`ale_${i}`, 'wat_1'), [notificationOf(`msg_${i}`, 'cha_1', `ale_${i}`)]))
       await outbox.step()
       now += 1e6
     }
@@ -243,7 +237,7 @@ describe('people', () => {
     await store.addWatch(watchOf('wat_1'), 10)
     const { body, ...rest } = notificationOf('msg_0', 'cha_1')
     const notification = { ...rest, body: { ...body, data: { ...body.data, summary: '<!channel> *a* & b' } } }
-    await store.commit([opened(alertOf('ale_0', 'wat_1'), [notification])], new Map(), now)
+    await commit(store, now, opened(alertOf('ale_0', 'wat_1'), [notification]))
     await outboxOf().step()
     expect(JSON.parse(received[0]!.text)).toEqual({
       text: '*Firing*: &lt;!channel&gt; *a* &amp; b <https://stint.example/alerts|Open>',
@@ -263,25 +257,7 @@ test('a node that lost its lease in the middle of a delivery sends nothing more'
 })
 
 describe('a notification that is refused', () => {
-  const typed = (id: string, type: 'alert.firing' | 'alert.resolved', alert = 'ale_0') => {
-    const one = notificationOf(id, 'cha_1', alert)
-    return { ...one, body: { ...one.body, type } }
-  }
-  const end = (id = 'ale_0') =>
-    store.commit(
-      [
-        {
-          kind: 'resolve',
-          id,
-          resolvedUs: now,
-          endedBy: 'event',
-          summary: 'over',
-          notifications: [typed(`end_${id}`, 'alert.resolved', id)],
-        },
-      ],
-      new Map(),
-      now,
-    )
+  const end = (id = 'ale_0') => commit(store, now, resolved(id, now, [typed(`end_${id}`, 'alert.resolved', id)]))
 
   const REFUSED = [
     { name: 'refuses the beginning again is not notified of the end', statuses: [400, 400], ids: ['msg_0'] },
@@ -340,7 +316,7 @@ describe('a notification that is refused', () => {
     const settings = { ...channelOf('').settings, members }
     await fill(channelOf('cha_1', { kind: 'pagerduty', target: url('/v2/enqueue'), settings }), 2)
     // an alert of the same watch that this channel was not notified of
-    await store.commit([opened(alertOf('ale_other', 'wat_1'), [])], new Map(), now)
+    await commit(store, now, opened(alertOf('ale_other', 'wat_1')))
     const outbox = outboxOf()
     const actions = () => received.map(({ text }) => JSON.parse(text).event_action)
     await outbox.step()

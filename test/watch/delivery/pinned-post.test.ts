@@ -1,29 +1,19 @@
 // A POST to an address that a caller chose, against real sockets. The resolver is the test's: it plays a name server that lies.
 import { afterAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
-import { pinnedPost } from '../../../src/watch/delivery/pinned-post.ts'
+import { isPublicAddress, pinnedPost } from '../../../src/watch/delivery/pinned-post.ts'
+import { startReceiver } from '../../support/receiver.ts'
 
-const seen: { method: string; path: string; host: string; body: string }[] = []
-const server = Bun.serve({
-  hostname: '127.0.0.1',
-  port: 0,
-  async fetch(request) {
-    const { pathname } = new URL(request.url)
-    seen.push({
-      method: request.method,
-      path: pathname,
-      host: request.headers.get('host') ?? '',
-      body: await request.text(),
-    })
-    if (pathname === '/redirect') return new Response(null, { status: 302, headers: { location: '/target' } })
-    if (pathname === '/huge') return new Response('x'.repeat(50 * 2 ** 20))
-    if (pathname === '/slow') await Bun.sleep(5000)
-    return new Response('thanks', { status: pathname === '/500' ? 500 : 200 })
-  },
+const receiver = startReceiver(async ({ path }) => {
+  if (path === '/redirect') return new Response(null, { status: 302, headers: { location: '/target' } })
+  if (path === '/huge') return new Response('x'.repeat(50 * 2 ** 20))
+  if (path === '/slow') await Bun.sleep(5000)
+  return new Response('thanks', { status: path === '/500' ? 500 : 200 })
 })
-afterAll(() => server.stop(true))
+afterAll(receiver.close)
+const { port, requests: seen } = receiver
 
-const local = (path: string) => `http://127.0.0.1:${server.port}${path}`
+const local = (path: string) => receiver.url + path
 const open = { allowPrivate: true, timeoutMs: 2000 }
 const refused = /not a public address/
 
@@ -32,7 +22,8 @@ test('sends the body and resolves to whatever status comes', async () => {
     status: 200,
     text: 'thanks',
   })
-  expect(seen.at(-1)).toEqual({ method: 'POST', path: '/ok', host: `127.0.0.1:${server.port}`, body: 'hällo' })
+  const { method, path, headers, text } = seen.at(-1)!
+  expect([method, path, headers.get('host'), text]).toEqual(['POST', '/ok', `127.0.0.1:${port}`, 'hällo'])
   expect((await pinnedPost(local('/500'), {}, '', open)).status).toBe(500)
 })
 
@@ -56,7 +47,7 @@ test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433', 
   async (host) => {
     const before = seen.length
     await expect(
-      pinnedPost(`http://${host}:${server.port}/`, {}, '', { allowPrivate: false, timeoutMs: 2000 }),
+      pinnedPost(`http://${host}:${port}/`, {}, '', { allowPrivate: false, timeoutMs: 2000 }),
     ).rejects.toThrow(refused)
     expect(seen.length).toBe(before)
   },
@@ -72,10 +63,11 @@ test('a name that resolves to a private address is refused, also beside a public
 test('a name is looked up once, and the connection goes to the address that was judged', async () => {
   let asked = 0
   const resolve = async () => (asked++ === 0 ? ['127.0.0.1'] : ['127.0.0.2'])
-  const answer = await pinnedPost(`http://rebind.example:${server.port}/rebind`, {}, '', { ...open, resolve })
+  const answer = await pinnedPost(`http://rebind.example:${port}/rebind`, {}, '', { ...open, resolve })
   expect(answer.status).toBe(200)
   expect(asked).toBe(1)
-  expect(seen.at(-1)).toMatchObject({ path: '/rebind', host: `rebind.example:${server.port}` })
+  const { path, headers } = seen.at(-1)!
+  expect([path, headers.get('host')]).toEqual(['/rebind', `rebind.example:${port}`])
 })
 
 test('an answer that is not HTTP, or a closed port, is an error that names no looked-up address', async () => {
@@ -132,4 +124,18 @@ test('an answer whose connection breaks after the head counts', async () => {
 test('announcements without an answer are no answer', async () => {
   const address = await answering(['HTTP/1.1 100 Continue\r\n\r\n'])
   await expect(pinnedPost(address, {}, '', { ...open, timeoutMs: 200 })).rejects.toThrow('No answer within')
+})
+
+const PRIVATE =
+  '127.0.0.1 127.255.255.254 0.0.0.0 10.1.2.3 172.16.0.1 172.31.255.255 192.168.1.1 169.254.169.254 ' +
+  '100.64.0.1 100.127.255.255 192.0.0.192 198.18.0.1 224.0.0.1 239.255.255.255 255.255.255.255 :: ::1 ' +
+  '::ffff:127.0.0.1 ::ffff:7f00:1 ::ffff:10.0.0.1 ::ffff:8.8.8.8 64:ff9b::a00:1 64:ff9b::7f00:1 fe80::1 ' +
+  'fe80::1%eth0 fc00::1 fd12:3456::1 fec0::1 ff02::1 2001::1 2001:db8::1 2002:7f00:1:: 100::1 example.com'
+test.each([...PRIVATE.split(' '), ''])('%s is not public', (address) => {
+  expect(isPublicAddress(address)).toBe(false)
+})
+
+const PUBLIC = '8.8.8.8 1.1.1.1 172.15.0.1 172.32.0.1 100.63.0.1 100.128.0.1 2606:4700::1111 2a00:1450::1'
+test.each(PUBLIC.split(' '))('%s is public', (address) => {
+  expect(isPublicAddress(address)).toBe(true)
 })

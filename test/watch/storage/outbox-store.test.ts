@@ -6,19 +6,27 @@ import type { Maintenance, MaintenanceSpec } from '../../../src/watch/maintenanc
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { migrations } from '../../../src/watch/storage/migrations.ts'
 import { openSqliteWatchStore } from '../../../src/watch/storage/sqlite-store.ts'
-import type { Channel, ChannelSettings, NewNotification } from '../../../src/watch/storage/watch-store.ts'
+import type { Channel, ChannelSettings } from '../../../src/watch/storage/watch-store.ts'
 import { tempDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, alertOf, channelOf, notificationOf, opened, silent, watchOf } from '../watch-cast.ts'
+import {
+  ACCOUNT,
+  alertOf,
+  channelOf,
+  commit,
+  notificationOf,
+  opened,
+  reminded,
+  resolved,
+  silent,
+  typed,
+  watchOf,
+} from '../watch-cast.ts'
 import { databases, OTHER } from './watch-databases.ts'
 
 const NOW = 1_795_000_000_000_000
 const MINUTE = 60e6
 const EVER = Number.MAX_SAFE_INTEGER
 
-const typed = (id: string, type: NewNotification['body']['type']): NewNotification => {
-  const { body, ...rest } = notificationOf(id, 'cha_1')
-  return { ...rest, body: { ...body, type } }
-}
 const at = (us: number) => new Date(us / 1000).toISOString()
 const maintenanceOf = (spec: Partial<MaintenanceSpec> = {}, over: Partial<Maintenance> = {}): Maintenance => ({
   id: 'mnt_1',
@@ -46,23 +54,10 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     return made
   }
   const fire = (nowUs = NOW, over = {}) =>
-    store.commit([opened(alertOf('ale_1', 'wat_1', over), [typed('msg_fires', 'alert.firing')])], new Map(), nowUs)
-  const remind = (nowUs: number) => {
-    const notifications = [typed(`msg_reminds_${nowUs}`, 'alert.reminder')]
-    return store.commit([{ kind: 'remind', id: 'ale_1', remindUs: nowUs, notifications }], new Map(), nowUs)
-  }
-  const end = (nowUs: number) => {
-    const notifications = [typed('msg_ends', 'alert.resolved')]
-    const over = {
-      kind: 'resolve',
-      endedBy: 'event',
-      id: 'ale_1',
-      resolvedUs: nowUs,
-      summary: 'over',
-      notifications,
-    } as const
-    return store.commit([over], new Map(), nowUs)
-  }
+    commit(store, nowUs, opened(alertOf('ale_1', 'wat_1', over), [typed('msg_fires', 'alert.firing')]))
+  const remind = (nowUs: number) =>
+    commit(store, nowUs, reminded('ale_1', nowUs, typed(`msg_reminds_${nowUs}`, 'alert.reminder')))
+  const end = (nowUs: number) => commit(store, nowUs, resolved('ale_1', nowUs, [typed('msg_ends', 'alert.resolved')]))
   const due = async (nowUs: number) => (await store.due(nowUs, 9)).map(({ id }) => id)
   /** What may be sent at that time, after another look at what is held back. */
   const sendable = async (to: Channel, nowUs: number) => {
@@ -88,19 +83,17 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await fire()
     await store.addChannel(channelOf('cha_2'), 9)
     const reminder = { ...typed('msg_reminds', 'alert.reminder'), channel: 'cha_2' }
-    const added = { kind: 'remind', id: 'ale_1', remindUs: NOW, notifications: [reminder] } as const
-    await store.commit([added], new Map(), NOW)
+    await commit(store, NOW, reminded('ale_1', NOW, reminder))
     expect((await store.alert(ACCOUNT, 'ale_1'))!.channels).toEqual(['cha_1', 'cha_2'])
     // the beginning is refused for good, dropped with its channel's state, or delivered
     const [row] = await store.due(NOW, 1)
     await store.settle([row!], { id: 'cha_1' }, NOW, 'dropped')
     expect((await store.alert(ACCOUNT, 'ale_1'))!.channels).toEqual(['cha_2'])
-    const second = alertOf('ale_2', 'wat_1')
-    await store.commit([opened(second, [typed('msg_2', 'alert.firing')])], new Map(), NOW)
+    await commit(store, NOW, opened(alertOf('ale_2', 'wat_1'), [typed('msg_2', 'alert.firing')]))
     await store.putChannel({ ...one, state: 'disabled' })
     expect((await store.alert(ACCOUNT, 'ale_2'))!.channels).toEqual([])
     await store.putChannel(one)
-    await store.commit([opened(alertOf('ale_3', 'wat_1'), [typed('msg_3', 'alert.firing')])], new Map(), NOW)
+    await commit(store, NOW, opened(alertOf('ale_3', 'wat_1'), [typed('msg_3', 'alert.firing')]))
     const delivered = (await store.due(NOW, 9)).find(({ id }) => id === 'msg_3')!
     await store.settle([delivered], { id: 'cha_1' }, NOW, 'delivered')
     await store.putChannel({ ...one, state: 'disabled' })
@@ -109,19 +102,15 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
 
   test('the first notification of a channel is no reminder, and a held one is not followed by an end', async () => {
     const made = await channel()
-    await store.commit([opened(alertOf('ale_1', 'wat_1'), [])], new Map(), NOW)
+    await commit(store, NOW, opened(alertOf('ale_1', 'wat_1')))
     await store.addMaintenance(maintenanceOf(), 9)
     await remind(NOW)
     await end(NOW + MINUTE)
     expect(await sendable(made, NOW + 60 * MINUTE)).toEqual([])
-    await store.commit([opened(alertOf('ale_2', 'wat_1'), [])], new Map(), NOW + 60 * MINUTE)
-    const notifications = ['msg_first', 'msg_second'].map((id) => typed(id, 'alert.reminder'))
-    for (const one of notifications)
-      await store.commit(
-        [{ kind: 'remind', id: 'ale_2', remindUs: 0, notifications: [one] }],
-        new Map(),
-        NOW + 60 * MINUTE,
-      )
+    const later = NOW + 60 * MINUTE
+    await commit(store, later, opened(alertOf('ale_2', 'wat_1')))
+    for (const id of ['msg_first', 'msg_second'])
+      await commit(store, later, reminded('ale_2', 0, typed(id, 'alert.reminder')))
     expect((await store.due(EVER, 9)).map(({ body: { type } }) => type)).toEqual(['alert.firing', 'alert.reminder'])
   })
 
@@ -132,10 +121,8 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect(await due(EVER)).toEqual([])
     await store.removeChannel(ACCOUNT, 'cha_1')
     await channel({ conditions: ['late'], only_firing: true })
-    const second = alertOf('ale_2', 'wat_1')
-    await store.commit([opened(second, [typed('msg_2', 'alert.firing')])], new Map(), NOW)
-    const over = { kind: 'resolve', endedBy: 'event', id: 'ale_2', resolvedUs: NOW, summary: '' } as const
-    await store.commit([{ ...over, notifications: [typed('msg_2_ends', 'alert.resolved')] }], new Map(), NOW)
+    await commit(store, NOW, opened(alertOf('ale_2', 'wat_1'), [typed('msg_2', 'alert.firing')]))
+    await commit(store, NOW, resolved('ale_2', NOW, [typed('msg_2_ends', 'alert.resolved')]))
     expect(await due(EVER)).toEqual(['msg_2'])
   })
 

@@ -2,7 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { Alert } from '../../../src/watch/storage/watch-store.ts'
-import { ACCOUNT, alertOf, channelOf, notificationOf, opened, watchOf } from '../watch-cast.ts'
+import {
+  ACCOUNT,
+  alertOf,
+  channelOf,
+  commit,
+  notificationOf,
+  opened,
+  reminded,
+  resolved,
+  watchOf,
+} from '../watch-cast.ts'
 import { databases, OTHER } from './watch-databases.ts'
 
 const NOW = 1_795_000_000_123_456
@@ -16,7 +26,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
 
   const waiting = async () => (await store.due(Number.MAX_SAFE_INTEGER, 100)).map(({ id }) => id)
   const fire = async (id: string, watch: string, channel: string, over: Partial<Alert> = {}) =>
-    store.commit([opened(alertOf(id, watch, over), [notificationOf(`msg_${id}`, channel, id)])], new Map(), NOW)
+    commit(store, NOW, opened(alertOf(id, watch, over), [notificationOf(`msg_${id}`, channel, id)]))
 
   test('a watch is read as it was written, ordered by name, and its account has at most `max`', async () => {
     const [b, a] = [
@@ -79,7 +89,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect(await store.alert(OTHER, 'ale_1')).toBeUndefined()
     expect(await waiting()).toEqual(['msg_cha_other'])
     await fire('ale_again', 'wat_a', 'cha_other', { instance: 'one' })
-    await store.commit([{ ...opened(alertOf('ale_old', 'wat_a'), []), watchSinceUs: 5 } as never], new Map(), NOW)
+    await commit(store, NOW, { ...opened(alertOf('ale_old', 'wat_a')), watchSinceUs: 5 })
     await fire('ale_gone', 'wat_gone', 'cha_other')
     expect((await store.alerts(ACCOUNT, { limit: 10 })).map(({ id }) => id)).toEqual(['ale_1'])
     expect(await store.judged()).toEqual(new Map([[ACCOUNT, NOW]]))
@@ -105,26 +115,18 @@ describe.each(databases)('watches in $database', ({ open }) => {
   })
 
   test('an alert is reminded and resolved only while it fires, and one resolved by hand is remembered', async () => {
-    await store.commit([{ kind: 'remind', id: 'ale_1', remindUs: NOW + 60, notifications: [] }], new Map(), NOW)
+    await commit(store, NOW, reminded('ale_1', NOW + 60))
     expect((await store.alert(ACCOUNT, 'ale_1'))?.remindUs).toBe(NOW + 60)
     expect(await store.countFiring()).toEqual(new Map([[ACCOUNT, 1]]))
     expect(await store.countFiring(OTHER)).toEqual(new Map())
-    const resolve = (resolvedUs: number) => ({
-      kind: 'resolve' as const,
-      endedBy: 'event' as const,
-      id: 'ale_1',
-      resolvedUs,
-      summary: 'over',
-    })
-    const notifications = [notificationOf('msg_over', 'cha_other', 'ale_1')]
-    await store.commit([{ ...resolve(NOW + 70), notifications }], new Map(), NOW)
-    await store.commit([{ ...resolve(NOW + 80), notifications: [notificationOf('m', 'cha_other')] }], new Map(), NOW)
-    await store.commit([{ kind: 'remind', id: 'ale_1', remindUs: 1, notifications }], new Map(), NOW)
+    const over = notificationOf('msg_over', 'cha_other', 'ale_1')
+    await commit(store, NOW, resolved('ale_1', NOW + 70, [over]))
+    await commit(store, NOW, resolved('ale_1', NOW + 80, [notificationOf('m', 'cha_other')]))
+    await commit(store, NOW, reminded('ale_1', 1, over))
     expect(await store.alert(ACCOUNT, 'ale_1')).toMatchObject({ resolvedUs: NOW + 70, summary: 'over' })
     expect(await waiting()).toEqual(['msg_over'])
     await fire('ale_2', 'wat_a', 'cha_other')
-    const byHand = { kind: 'resolve' as const, id: 'ale_2', resolvedUs: NOW + 1, summary: '' }
-    await store.commit([{ ...byHand, endedBy: 'person', notifications: [] }], new Map(), NOW)
+    await commit(store, NOW, resolved('ale_2', NOW + 1, [], 'person'))
     await fire('ale_3', 'wat_a', 'cha_other')
     const ids = async (page: object) => (await store.alerts(ACCOUNT, { limit: 10, ...page })).map(({ id }) => id)
     expect(await ids({})).toEqual(['ale_3', 'ale_2', 'ale_1'])
@@ -154,7 +156,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
     const changes = Array.from({ length: 120 }, (_, i) =>
       opened(alertOf(`ale_m${i}`, 'wat_many', { summary: odd }), [notificationOf(`msg_m${i}`, 'cha_many')]),
     )
-    await store.commit(changes, new Map(), NOW)
+    await commit(store, NOW, ...changes)
     expect((await store.countFiring(ACCOUNT)).get(ACCOUNT)).toBe(120)
     expect((await store.outbox()).waiting).toBe(120)
     const [{ summary }] = (await store.alerts(ACCOUNT, { limit: 1 })) as [Alert]
