@@ -2,8 +2,8 @@
 import { comparePlaces } from '../order.ts'
 import type { MetricPoint, MetricSelection, Page, Place } from '../source.ts'
 import { type FluxText, flux, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
-import { type MetricField, readMetrics, type Stretch } from './metrics.ts'
 import { highestPlaces } from './pairing.ts'
+import { type MetricField, readMetrics, type Stretch } from './read-metrics.ts'
 import { ceilSecond, floorSecond, fluxNs, timeNs } from './selection.ts'
 
 const FIRST_STRETCH_NS = 60_000_000_000n

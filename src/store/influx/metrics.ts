@@ -11,12 +11,12 @@ import {
   type GetColumn,
   type InfluxClient,
 } from './client.ts'
+import { readMetrics, type Stretch, visitOfUid } from './read-metrics.ts'
 import {
   ceilSecond,
   floorSecond,
   fluxText,
   fluxTime,
-  isOneOf,
   parseFluxTime,
   pointsIn,
   timeNs,
@@ -26,73 +26,6 @@ import {
 
 /** The seconds that a question reads again, the newest ones. */
 const CLOSE_READS = 30
-
-export interface Stretch {
-  readonly startNs: bigint
-  readonly stopNs: bigint
-}
-
-export type MetricField = 'value' | 'uid'
-
-/** Pushed down, whatever the question's uid. */
-function readWhere(client: InfluxClient, q: MetricSelection, { startNs, stopNs }: Stretch, where?: FluxText): FluxText {
-  const ofName = q.name === undefined ? flux`` : flux` and ${isOneOf('name', q.name)}`
-  const all = flux`r._measurement == "metric" and ${whereTags(q)}${ofName}${where ? flux` and ${where}` : flux``}`
-  return pointsIn(client, fluxTime(startNs), fluxTime(stopNs), all)
-}
-
-/** The points as tables with a `_value`, one per series. A uid in the question must be joined to its value first. */
-export function readMetrics(
-  client: InfluxClient,
-  q: MetricSelection,
-  stretch: Stretch,
-  field: MetricField = 'value',
-): FluxText {
-  if (q.uid === undefined) return readWhere(client, q, stretch, flux`r._field == ${field}`)
-  return flux`${readWhere(client, q, stretch)}
-  |> pivot(rowKey: ["_time"], columnKey: ["_field"], valueColumn: "_value")
-  |> filter(fn: (r) => ${q.uid === '' ? flux`not exists r.uid` : flux`exists r.uid and r.uid == ${fluxText(q.uid)}`})
-  |> rename(columns: {value: "_value"})`
-}
-
-/** Points that should be read at once: each takes some 100 bytes here. */
-const POINTS_AT_ONCE = 200_000
-
-/**
- * Shows the points of the question's uid, or those without one, until `visit` has had enough. Uids and values are
- * joined here: InfluxDB takes ten times as long for a pivot, and pushes nothing behind it down.
- */
-async function visitOfUid(
-  client: InfluxClient,
-  q: MetricSelection,
-  { startNs, stopNs }: Stretch,
-  visit: (get: GetColumn) => 'enough' | undefined,
-): Promise<void> {
-  const ofUid = q.uid ? flux`r._field == "uid" and r._value == ${fluxText(q.uid)}` : flux`r._field == "uid"`
-  const ofValue = flux`r._field == "value"`
-  const count = flux`${readWhere(client, q, { startNs, stopNs }, ofValue)}
-  |> count()
-  |> group()
-  |> sum()`
-  const [points = 0] = await collectRows(client, count, (get) => Number(get('_value')), q.signal)
-  const lengthNs = ceilSecond((stopNs - startNs) / BigInt(Math.ceil(points / POINTS_AT_ONCE) || 1) + 1n)
-  const keyOf = (get: GetColumn) => [get('_time'), get('name'), get('process'), get('meta')].join('\0')
-  let isEnough = false
-  for (let fromNs = startNs; fromNs < stopNs && points > 0 && !isEnough; fromNs += lengthNs) {
-    const stretch = { startNs: fromNs, stopNs: fromNs + lengthNs < stopNs ? fromNs + lengthNs : stopNs }
-    const found = new Set<string>()
-    const note = (get: GetColumn) => void found.add(keyOf(get))
-    const take = (get: GetColumn) => {
-      if (found.has(keyOf(get)) === Boolean(q.uid)) isEnough = visit(get) === 'enough'
-      return isEnough ? 'enough' : undefined
-    }
-    const columns = ['_time', 'name', 'process', 'meta']
-    const uids = flux`${readWhere(client, q, stretch, ofUid)} |> keep(columns: ${columns})`
-    await client.readRows(uids, note, q.signal)
-    const values = flux`${readWhere(client, q, stretch, ofValue)} |> keep(columns: ${[...columns, '_value']})`
-    await client.readRows(values, take, q.signal)
-  }
-}
 
 /** Narrowed to the seconds in which the run sent metrics; undefined where it sent none. The read is pushed down. */
 export async function narrowToRun<Q extends MetricSelection>(client: InfluxClient, q: Q): Promise<Q | undefined> {

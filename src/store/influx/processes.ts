@@ -3,7 +3,8 @@
 // or the newest point is of a whole second or ms, all points of that second are read.
 import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
-import { edgesOf, isUnsure, readSeconds, type Stretch } from './metrics.ts'
+import { edgesOf, isUnsure, readSeconds } from './metrics.ts'
+import type { Stretch } from './read-metrics.ts'
 import { ceilSecond, floorSecond, fluxTime, parseFluxTime, pointsIn, timeNs, whereTags } from './selection.ts'
 
 /** Processes, or processes and metas; the most recent first. */

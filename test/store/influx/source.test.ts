@@ -131,3 +131,44 @@ test('a metric that arrives while its second is read is no row yet', async () =>
   expect(stub.requests).toHaveLength(2)
   await stub.stop()
 })
+
+const csv = (text: string) => new Response(text, { headers: { 'content-type': 'text/csv' } })
+
+test('a metric that arrives while those without a uid are read is not counted as one without', async () => {
+  const header = ',result,table,_time,_value,process,name\n'
+  const line = (name: string, value: string) => `,_result,0,2026-11-20T21:00:00.500000007Z,${value},p,${name}\n`
+  let reads = 0
+  const stub = serveStub(async (request) => {
+    const query = await request.text()
+    if (query.includes('count()')) return csv(`,result,table,_value\n,_result,0,2\n`)
+    const hasArrived = ++reads > 1
+    if (query.includes('uid')) return csv(header + (hasArrived ? line('new', 'a') : ''))
+    return csv(header + line('known', '1') + (hasArrived ? line('new', '2') : ''))
+  })
+  const fromNs = BigInt(Date.UTC(2026, 10, 20, 21)) * 1_000_000n
+  const question = { account: 'acc', fromNs, toNs: fromNs + HOUR_NS, everyNs: HOUR_NS, uid: '' }
+  expect((await sourceAt(stub.url).aggregateMetrics(question)).map(({ name }) => name)).toEqual(['known'])
+  expect(reads).toBe(2)
+  await stub.stop()
+})
+
+test('a question of one uid reads a part of the range at once, however the points are spread', async () => {
+  const POINTS = 1_000_000
+  const beganNs = BigInt(Date.UTC(2026, 10, 20, 21)) * 1_000_000n
+  const read: number[] = []
+  const stub = serveStub(async (request) => {
+    const { query } = (await request.json()) as { query: string }
+    const [from = 0, to = 0] = [...query.matchAll(/time\(v: "([^"]*)"/g)].map(([, time]) => Date.parse(time!))
+    // all of them are in the last minute of the hour
+    const seconds = Math.max(0, to - Math.max(from, Number(beganNs / 1_000_000n) + 3_540_000)) / 1000
+    const points = Math.round((seconds * POINTS) / 60)
+    if (query.includes('count()')) return csv(points > 0 ? `,result,table,_value\n,_result,0,${points}\n` : '')
+    read.push(points)
+    return csv('')
+  })
+  const range = { account: 'acc', fromNs: beganNs, toNs: beganNs + HOUR_NS }
+  expect(await sourceAt(stub.url).aggregateMetrics({ ...range, everyNs: HOUR_NS, uid: '' })).toEqual([])
+  expect(Math.max(...read)).toBeLessThanOrEqual(200_000)
+  expect(read.reduce((sum, points) => sum + points)).toBe(2 * POINTS)
+  await stub.stop()
+})
