@@ -170,6 +170,23 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     )
   })
 
+  test('while Stint hangs, Home says so and how old its data is', async () => {
+    const late = await stint.visit(LIGHT, cookie)
+    await late.go('home')
+    await answer(late).waitFor()
+    process.kill(stint.stint.pid(), 'SIGSTOP')
+    const notice = late.page.getByText(/^Stint does not answer\. Showing data from \d/)
+    await notice.waitFor({ timeout: 60_000 })
+    await late.go('keys')
+    await late.page.getByText('Nothing has arrived for 15 seconds.').waitFor({ timeout: 60_000 })
+    process.kill(stint.stint.pid(), 'SIGCONT')
+    await late.page.getByRole('region', { name: 'Keys' }).waitFor()
+    await late.go('home')
+    await answer(late).waitFor()
+    expect(await notice.isVisible()).toBe(false)
+    await late.close()
+  })
+
   test('exports all loaded runs as CSV', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&state=failed')

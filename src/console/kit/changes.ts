@@ -5,6 +5,8 @@ import type { Api } from './api.ts'
 import { createPoll, type Poll } from './poll.ts'
 
 const EVERY_MS = 1_500
+/** Then polls ask themselves. */
+const GIVE_UP_MS = 10_000
 
 export interface Changes {
   /** Differs once something changed; undefined: unknown, so ask. */
@@ -27,7 +29,7 @@ export function createChanges(api: Api, nowMs: () => number): Changes & Pick<Pol
     async ask(signal) {
       if (!isAwaited || nowMs() - notedMs < EVERY_MS) return undefined
       isAwaited = false
-      return api.get<ChangesAnswer>('api/changes', {}, signal)
+      return api.get<ChangesAnswer>('api/changes', {}, AbortSignal.any([signal, AbortSignal.timeout(GIVE_UP_MS)]))
     },
     show(answer) {
       if (answer !== undefined) known = answer.whole ? answer : undefined

@@ -1,6 +1,6 @@
 // Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request
-// is open: a new one cancels the previous one.
-import { isAbort } from './api.ts'
+// is open: a new one cancels the previous one. Silence is a failure that an answer may still end.
+import { isAbort, isSilent, silence } from './api.ts'
 import { untilReleased } from './pointer.ts'
 
 export interface PollOptions<T> {
@@ -29,6 +29,7 @@ const SLOWEST_MS = 30_000
 const RETRY_MS = 2_000
 const IDLE_MS = 30_000
 const LOOK_MS = 250
+const LISTEN_MS = 1_000
 
 export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions<T>): Poll {
   let asked: string | undefined
@@ -43,6 +44,11 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
     asked = version?.()
     inFlight = asking
     let pauseMs: number
+    const listening = setInterval(() => {
+      if (!isSilent() || asking.signal.aborted) return
+      clearInterval(listening)
+      fail(silence())
+    }, LISTEN_MS)
     try {
       const answer = await ask(asking.signal)
       await untilReleased()
@@ -54,6 +60,8 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
       if (asking.signal.aborted || isAbort(error)) return
       fail(error)
       pauseMs = Math.min(SLOWEST_MS, RETRY_MS * 2 ** failures++)
+    } finally {
+      clearInterval(listening)
     }
     if (pauseMs > 0) wait(pauseMs, failures === 0 ? Math.max(0, IDLE_MS - pauseMs) : 0)
   }
