@@ -1,6 +1,5 @@
 // Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of
 // error.
-import { systemClock } from '../../clock.ts'
 import type { CHANGES_HEADER } from '../../wire/changes.ts'
 
 export interface Fault {
@@ -67,17 +66,10 @@ export async function getPages<T>(
 }
 
 const AGREE_MS = 2_000
-const SILENT_MS = 15_000
-/** When each open request was sent, and when anything last arrived. */
-const open = new Set<{ readonly sentMs: number }>()
-let arrivedMs = 0
-const monotonicMs = () => systemClock.monotonicUs() / 1000
+let arrivals = 0
 
-/** Requests are open, and nothing has arrived for a while: one slow answer among others is no silence. */
-export const isSilent = (): boolean => {
-  const oldestMs = Math.min(...[...open].map(({ sentMs }) => sentMs))
-  return monotonicMs() - Math.max(oldestMs, arrivedMs) > SILENT_MS
-}
+/** How many answers have arrived: while a question is open and this stays the same, the server is silent. */
+export const countArrivals = (): number => arrivals
 
 export const silence = (): ApiError =>
   new ApiError(0, 'silent', 'Stint does not answer', 'Nothing has arrived for 15 seconds. The page keeps waiting.')
@@ -103,18 +95,8 @@ export function createApi(wallMs: () => number, onSignedOut: () => void, onAccou
   }
 
   async function call<T>(path: string, init: RequestInit): Promise<T> {
-    const request = { sentMs: monotonicMs() }
-    open.add(request)
-    try {
-      return await exchange<T>(path, init)
-    } finally {
-      open.delete(request)
-    }
-  }
-
-  async function exchange<T>(path: string, init: RequestInit): Promise<T> {
     const response = await reach(path, named(path, init))
-    arrivedMs = monotonicMs()
+    arrivals++
     const ahead = Date.parse(response.headers.get('date') ?? '') - wallMs()
     if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) < AGREE_MS ? 0 : ahead
     const [version, late] = response.headers.get(STORED)?.split(' ') ?? []

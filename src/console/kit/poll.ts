@@ -1,6 +1,6 @@
 // Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request
 // is open: a new one cancels the previous one. Silence is a failure that an answer may still end.
-import { isAbort, isSilent, silence } from './api.ts'
+import { countArrivals, isAbort, silence } from './api.ts'
 import { untilReleased } from './pointer.ts'
 
 export interface PollOptions<T> {
@@ -30,6 +30,8 @@ const RETRY_MS = 2_000
 const IDLE_MS = 30_000
 const LOOK_MS = 250
 const LISTEN_MS = 1_000
+/** No answer to any question arrives in that many of them. */
+const SILENT = 15
 
 export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions<T>): Poll {
   let asked: string | undefined
@@ -44,10 +46,11 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
     asked = version?.()
     inFlight = asking
     let pauseMs: number
+    let [silent, arrived] = [0, countArrivals()]
     const listening = setInterval(() => {
-      if (!isSilent() || asking.signal.aborted) return
-      clearInterval(listening)
-      fail(silence())
+      silent = countArrivals() === arrived ? silent + 1 : 0
+      arrived = countArrivals()
+      if (silent === SILENT && !asking.signal.aborted) fail(silence())
     }, LISTEN_MS)
     try {
       const answer = await ask(asking.signal)
