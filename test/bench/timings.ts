@@ -43,6 +43,7 @@ const TIMEOUT_MS = 600_000
 const INTERVALS_MS: Readonly<Record<number, number>> = {
   60: 1_800_000,
   100: 900_000,
+  150: 600_000,
   300: 300_000,
   1000: 60_000,
 }
@@ -187,7 +188,9 @@ async function measurePanels(
     }
     for (const { title, maxDataPoints = 1000, targets } of dashboard.panels) {
       if (targets.some(({ datasource }) => datasource.uid !== `stint-${store}`)) continue
-      const shown = { ...view, intervalMs: INTERVALS_MS[maxDataPoints]! }
+      const intervalMs = INTERVALS_MS[maxDataPoints]
+      if (intervalMs === undefined) throw new Error(`INTERVALS_MS lacks ${maxDataPoints}, of the panel ${title}`)
+      const shown = { ...view, intervalMs }
       await measure(pid, { store, marks, question: `panel ${dashboard.title} / ${title}` }, async () => {
         for (const target of targets) await ask(target, shown)
       })
