@@ -193,6 +193,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     const { cookie, bySession } = await console.signUp('twice@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
     const [open, fails] = [page.getByRole('button', { name: 'Create watch' }).first(), page.getByLabel('a run fails')]
+    await bySession.post('/api/watches', { name: 'Third failure', process: '*', failed: { after: 3 }, channels: [] })
     await go('watches')
     await open.click()
     expect(await fails.isChecked()).toBe(true)

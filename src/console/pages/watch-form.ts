@@ -35,9 +35,9 @@ export interface Known {
 
 let forms = 0
 
-/** Whether the watch reports failed runs of the process, of every process if that is empty. */
+/** Whether the watch reports each failed run of the process, of every process if that is empty. */
 export const reportsFailures = ({ process, meta, failed, state }: Watch, of: string): boolean =>
-  (process === '*' || process === of) && meta === null && failed !== null && state !== 'paused'
+  (process === '*' || process === of) && meta === null && failed?.after === 1 && state !== 'paused'
 
 /** Edits the watch with the draft's id; creates one without an id, which reports no failure a second time. */
 export function askForWatch(app: App, { channels, watches }: Known, draft: WatchDraft, done: () => void): void {
