@@ -161,7 +161,7 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   async function checkRole(): Promise<void> {
     const mine = leave
     const now = await api.get<Session>('api/session').catch(() => undefined) // the page's own requests report it
-    if (now !== undefined && now.role !== session.role && leave === mine) await reload()
+    if (now !== undefined && now.role !== session.role && leave === mine) await reload().catch(showFailure)
   }
   const frame = createFrame(session, search, (id) => void switchTo(id).catch(showFailure))
   let page: Page | undefined

@@ -63,6 +63,16 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
         count,
       )
     }
+    let asked = 0
+    await bob.page.route('**/api/session', async (route) => {
+      if (++asked > 1) return route.abort() // gone between the two
+      await route.fulfill({ json: { ...(await (await route.fetch()).json()), role: 'member' } })
+    })
+    await bob.page.goto(`${url}/#/keys`)
+    await bob.page.getByRole('button', { name: 'Try again' }).waitFor()
+    await bob.page.unroute('**/api/session')
+    await bob.page.getByRole('button', { name: 'Try again' }).click()
+    await bob.go('watches')
     await bob.page.goto(`${url}/${link.slice(link.indexOf('#/'))}`)
     await bob.page.getByRole('button', { name: 'Continue' }).waitFor() // it was used
     await bob.page.goBack()
