@@ -89,6 +89,7 @@ for (const { database, open } of databases()) {
       test('takes effect immediately and after a restart, and the key is still listed', async () => {
         const first = await open({ clock })
         const { account, key } = await first.create(ADA)
+        expect(first.findKey(key.secret)).toBeDefined()
         await first.keys.revoke(account.id, key.id)
         expect(first.findKey(key.secret)).toBeUndefined()
         const revoked_at = toTime(clock.wallUs() / 1000)
@@ -155,7 +156,9 @@ for (const { database, open } of databases()) {
     test('keys that ended more than 30 days ago are removed', async () => {
       const first = await open({ clock })
       const { account, key } = await first.create(ADA)
+      expect(first.findKey(key.secret)).toBeDefined()
       const fresh = await first.keys.rotate(account.id, key.id, 0)
+      expect(first.findKey(key.secret)).toBeUndefined()
       clock.passS(31 * 86_400)
       expect((await first.keys.list(account.id)).map(({ id }) => id)).toEqual([fresh.id])
       await first.close()

@@ -88,24 +88,16 @@ test('with RATE_LIMIT an address may send a hundred bad keys a minute, under /v1
   expect((await badKey(app, '/v1/start')).status).toBe(401)
 })
 
-test('ignores X-Forwarded-For unless a proxy is trusted', async () => {
-  await using app = await startApp({ rateLimit: 1000 })
-  for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `203.0.113.${i}` })
-  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '198.51.100.1' })).status).toBe(429)
-})
-
-test('behind one proxy uses the address that the proxy saw', async () => {
-  await using app = await startApp({ rateLimit: 1000, trustProxy: 1 })
-  for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `10.0.0.${i}, 203.0.113.9` })
-  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.9' })).status).toBe(429)
-  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '10.9.9.9, 203.0.113.10' })).status).toBe(401)
-})
-
-test('counts an IPv6 network as one address', async () => {
-  await using app = await startApp({ rateLimit: 1000, trustProxy: 1 })
-  for (let i = 0; i < 100; i++) await badKey(app, '/v1/start', { 'x-forwarded-for': `2001:db8:0:1::${i.toString(16)}` })
-  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:1:ffff::1' })).status).toBe(429)
-  expect((await badKey(app, '/v1/start', { 'x-forwarded-for': '2001:db8:0:2::1' })).status).toBe(401)
+test.each<[string, number | undefined, (i: number) => string, same: string, other: string | undefined]>([
+  ['that send X-Forwarded-For without a trusted proxy', undefined, (i) => `203.0.113.${i}`, '198.51.100.1', undefined],
+  ['that one proxy saw', 1, (i) => `10.0.0.${i}, 203.0.113.9`, '10.9.9.9, 203.0.113.9', '10.9.9.9, 203.0.113.10'],
+  ['of an IPv6 network', 1, (i) => `2001:db8:0:1::${i.toString(16)}`, '2001:db8:0:1:ffff::1', '2001:db8:0:2::1'],
+])('the addresses %s count as one', async (_, trustProxy, nth, same, other) => {
+  await using app = await startApp({ rateLimit: 1000, ...(trustProxy !== undefined && { trustProxy }) })
+  const from = async (forwarded: string) => (await badKey(app, '/v1/start', { 'x-forwarded-for': forwarded })).status
+  for (let i = 0; i < 100; i++) await from(nth(i))
+  expect(await from(same)).toBe(429)
+  if (other !== undefined) expect(await from(other)).toBe(401)
 })
 
 /** In a process of its own: what other tests keep or free meanwhile would count, too. */
@@ -133,49 +125,6 @@ test('many keys and addresses take bounded memory', () => {
   const measured = Bun.spawnSync([process.execPath, '-e', MEASURE])
   expect(measured.stderr.toString()).toBe('')
   expect(Number(measured.stdout.toString().trim() || Number.NaN)).toBeLessThan(10e6)
-})
-
-test('refuses foreign host names (DNS rebinding) and accepts those of this machine', async () => {
-  await using app = await startApp({ signup: 'open' })
-  const body = JSON.stringify({ email: 'eve@example.com', password: 'a long enough password' })
-  const ask = (method: string, path: string, host: string) =>
-    app.fetch(path, {
-      method,
-      headers: { host, 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' },
-      ...(method === 'POST' && { body }),
-    })
-  for (const host of [
-    'evil.example',
-    `evil.example:${app.port}`,
-    'localhost.evil.example',
-    '127.0.0.1.evil.example',
-    'evil-localhost',
-    '0.0.0.0',
-    '10.0.0.1',
-  ])
-    for (const [method, path] of [
-      ['POST', '/api/accounts'],
-      ['POST', '/api/session'],
-      ['GET', '/api/session'],
-      ['GET', '/api/sign-up'],
-      ['GET', '/api/keys'],
-      ['DELETE', '/api/account'],
-    ] as const) {
-      const answer = await ask(method, path, host)
-      expect([host, path, answer.status, answer.json.code]).toEqual([host, path, 403, 'cross_site'])
-    }
-  for (const host of [
-    'localhost',
-    `LOCALHOST:${app.port}`,
-    '127.0.0.1:1',
-    '127.8.9.1',
-    `[::1]:${app.port}`,
-    'stint.localhost',
-  ])
-    expect([host, (await ask('GET', '/api/sign-up', host)).status]).toEqual([host, 200])
-  expect(
-    (await app.fetch('/v1/start', { method: 'POST', key: app.keys.owner, headers: { host: 'evil.example' } })).status,
-  ).toBe(422)
 })
 
 test('accepts any host name behind a trusted proxy', async () => {

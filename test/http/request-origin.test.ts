@@ -46,6 +46,7 @@ test.each<[string | undefined, number, boolean]>([
 
 const hosted = (host?: string) => new Request('http://localhost/', host === undefined ? {} : { headers: { host } })
 const NAMED = createIsOwnHost(['stint.example.com', '[2001:db8::1]'], false)
+const LOOPBACK = createIsOwnHost([], true)
 
 test.each<[string | undefined, boolean]>([
   ['stint.example.com', true],
@@ -61,8 +62,17 @@ test.each<[string | undefined, boolean]>([
   ['192.0.2.1', false],
 ])('ALLOWED_HOSTS and the host %p: %p', (host, expected) => expect(NAMED(hosted(host))).toBe(expected))
 
-test('without ALLOWED_HOSTS any name passes, or loopback names alone on a loopback address', () => {
+test('without ALLOWED_HOSTS any name passes unless the server listens on a loopback address', () => {
   expect(createIsOwnHost([], false)(hosted('evil.example.com'))).toBe(true)
-  expect(createIsOwnHost([], true)(hosted('evil.example.com'))).toBe(false)
-  expect(createIsOwnHost([], true)(hosted('localhost'))).toBe(true)
+})
+
+const OWN = 'localhost LOCALHOST:7070 127.0.0.1:1 127.8.9.1 [::1]:7070 stint.localhost'
+test.each(OWN.split(' '))('on a loopback address the host %s is its own', (host) => {
+  expect(LOOPBACK(hosted(host))).toBe(true)
+})
+
+const FOREIGN =
+  'evil.example evil.example:7070 localhost.evil.example 127.0.0.1.evil.example evil-localhost 0.0.0.0 10.0.0.1'
+test.each(FOREIGN.split(' '))('on a loopback address the host %s is foreign', (host) => {
+  expect(LOOPBACK(hosted(host))).toBe(false)
 })

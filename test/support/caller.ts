@@ -8,6 +8,12 @@ export interface Answer {
   readonly json: any
 }
 
+/** Status, code and pointers of a refusal. */
+export const faultsOf = ({ status, json }: Answer) => [
+  ...[status, json.code],
+  ...(json.errors as { pointer: string }[]).map(({ pointer }) => pointer),
+]
+
 export interface Credentials {
   /** The secret of a key. */
   readonly key?: string | undefined

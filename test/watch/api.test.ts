@@ -4,23 +4,25 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createPerson } from '../cli/cli-cast.ts'
 import { useApp } from '../support/app.ts'
-import { createCaller, signInAt } from '../support/caller.ts'
+import { createCaller, faultsOf, signInAt } from '../support/caller.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const app = await useApp()
 const { call: ask } = await signInAt(app.url)
 const key: string = (await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })).json.key.secret
+const { run } = createPerson(app.url)
+/** The command line with that key. */
+const stint = (line: string | string[]) => run(line, { env: { STINT_API_KEY: key } })
 const channel = async (body: object = {}) =>
   (await ask('POST', '/api/channels', { name: 'hook', kind: 'webhook', url: 'https://example.com/x', ...body })).json
     .channel
 
 test('stint watch list and stint alerts report that there is nothing to list', async () => {
-  const { run } = createPerson(app.url)
   for (const [line, stderr] of [
     ['watch list', 'No watches.\n'],
     ['alerts', 'No alerts.\n'],
   ] as const)
-    expect(await run(line, { env: { STINT_API_KEY: key } })).toMatchObject({ exitCode: 0, stdout: '', stderr })
+    expect(await stint(line)).toMatchObject({ exitCode: 0, stdout: '', stderr })
 })
 
 describe('a channel', () => {
@@ -46,9 +48,8 @@ describe('a channel', () => {
     [{ kind: 'pager', url: 'https://example.com' }, '/kind'],
     [{ name: '', kind: 'ntfy', url: 'https://example.com' }, '/name'],
   ])('%j is refused at %s', async (body, pointer) => {
-    const { status, json } = await ask('POST', '/api/channels', { name: 'x', ...body })
-    expect([status, json.code]).toEqual([422, 'fields_invalid'])
-    expect(json.errors.map((fault: { pointer: string }) => fault.pointer)).toEqual([pointer])
+    const answer = await ask('POST', '/api/channels', { name: 'x', ...body })
+    expect(faultsOf(answer)).toEqual([422, 'fields_invalid', pointer])
   })
 
   test('that cannot be reached fails its test with 502 and the reason', async () => {
@@ -77,17 +78,9 @@ describe('a watch', () => {
     expect(made.status).toBe(201)
     const { watch } = made.json
     expect(watch).toMatchObject({
-      name: 'nightly',
-      process: 'nightly import',
-      meta: null,
+      ...{ name: 'nightly', process: 'nightly import', meta: null, channels: [hook], paused_until: null, state: 'ok' },
+      ...{ long: '30m', failed: null, metric: null, slow: null },
       late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
-      long: '30m',
-      failed: null,
-      metric: null,
-      slow: null,
-      channels: [hook],
-      paused_until: null,
-      state: 'ok',
     })
     const path = `/api/watches/${watch.id}`
     const changed = await ask('PATCH', path, { long: null, failed: {}, paused_until: '2999-01-01T00:00:00Z' })
@@ -127,9 +120,8 @@ describe('a watch', () => {
     [{ long: '1m', process: "'" }, '/process'],
     [{ long: '1m', paused_until: 'tomorrow' }, '/paused_until'],
   ])('with %j is refused at %j', async (conditions, pointer) => {
-    const { status, json } = await ask('POST', '/api/watches', { ...body, ...conditions })
-    expect([status, json.code]).toEqual([422, 'fields_invalid'])
-    expect(json.errors.map((fault: { pointer: string }) => fault.pointer)).toEqual([pointer])
+    const answer = await ask('POST', '/api/watches', { ...body, ...conditions })
+    expect(faultsOf(answer)).toEqual([422, 'fields_invalid', pointer])
   })
 
   test('publishes a badge whose address works until it is revoked', async () => {
@@ -171,20 +163,17 @@ test('alerts: parameters are checked, an unknown id is not found', async () => {
     next: null,
     unjudged: [],
   })
-  const { status, json } = await ask('GET', '/api/alerts?state=open&limit=0&x=1')
-  expect(status).toBe(422)
-  expect(json.errors.map(({ pointer }: { pointer: string }) => pointer)).toEqual(['/state', '/limit', '/x'])
+  const refused = await ask('GET', '/api/alerts?state=open&limit=0&x=1')
+  expect(faultsOf(refused)).toEqual([422, 'question_invalid', '/state', '/limit', '/x'])
   expect((await ask('POST', '/api/alerts/ale_none/dismiss')).status).toBe(404)
 })
 
 test('stint watch channel creates a channel that watches can name', async () => {
-  const { run } = createPerson(app.url)
-  const env = { STINT_API_KEY: key }
-  const made = await run('watch channel cli-hook https://example.com/cli', { env })
+  const made = await stint('watch channel cli-hook https://example.com/cli')
   expect(made.stdout).toMatch(/^cha_\w+\n$/)
   expect(made.stderr).toContain('whsec_')
-  expect((await run('watch channel x https://example.com --kind fax', { env })).exitCode).toBe(2)
-  const watch = (await run('watch add cli-job --failed 1 --channel cli-hook', { env })).stdout.trim()
+  expect((await stint('watch channel x https://example.com --kind fax')).exitCode).toBe(2)
+  const watch = (await stint('watch add cli-job --failed 1 --channel cli-hook')).stdout.trim()
   expect((await ask('GET', `/api/watches/${watch}`)).json.watch.channels).toEqual([made.stdout.trim()])
   await ask('DELETE', `/api/watches/${watch}`)
   await ask('DELETE', `/api/channels/${made.stdout.trim()}`)
@@ -195,8 +184,6 @@ test('stint watch channel creates a channel that watches can name', async () => 
 })
 
 test('stint watch apply creates, changes, prunes, and does nothing the second time', async () => {
-  const { run } = createPerson(app.url)
-  const env = { STINT_API_KEY: key }
   const file = join(tempDir('apply'), 'watches.json')
   const save = (watches: object[]) =>
     writeFileSync(
@@ -205,13 +192,13 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
     )
   const first = { name: 'a', process: 'job a', channels: ['ops'], late: { every: '1h' } }
   save([first, { name: 'b', process: 'job *', channels: [], long: '10m', slow: 2 }])
-  const apply = (flags = '') => run(`watch apply ${file}${flags}`, { env })
+  const apply = (flags = '') => stint(`watch apply ${file}${flags}`)
   expect((await apply()).stdout).toBe('created channel ops\ncreated watch a\ncreated watch b\n')
   expect(await apply()).toMatchObject({ exitCode: 0, stdout: '', stderr: 'Nothing to change.\n' })
   save([{ ...first, failed: { after: 2 } }])
   expect((await apply()).stdout).toBe('changed watch a\n')
   expect((await apply(' --prune')).stdout).toContain('deleted watch b\n')
-  const listed = await run('watch list', { env })
+  const listed = await stint('watch list')
   expect(listed.stdout).toContain('late 1h, failed 2')
   const spelled = { name: ' \u00a0a\u2003', channels: ['ops\u00a0'], process: 'job "a%', meta: 'x%y\\', failed: {} }
   save([{ ...spelled, late: { every: '1h' }, paused_until: '2999-01-01T00:00:00Z' } as object])
@@ -229,9 +216,7 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
 })
 
 test('stint watch add takes every figure of a metric', async () => {
-  const { run } = createPerson(app.url)
-  const env = { STINT_API_KEY: key }
-  const add = (flags: string) => run(`watch add queue ${flags} --json`, { env })
+  const add = (flags: string) => stint(`watch add queue ${flags} --json`)
   const metricOf = async (flags: string) => JSON.parse((await add(flags)).stdout).watch.metric
   expect(await metricOf('--metric depth --above 100')).toEqual({ name: 'depth', window: '10m', of: 'last', above: 100 })
   expect(await metricOf('--metric heat --below -1.5 --of mean --window 1h --for 5m')).toEqual({
@@ -246,14 +231,12 @@ test('stint watch add takes every figure of a metric', async () => {
 })
 
 test('stint watch add, pause and rm', async () => {
-  const { run } = createPerson(app.url)
-  const env = { STINT_API_KEY: key }
-  const added = await run('watch add backup --every 1d --grace 1h --failed 1 --channel ops', { env })
+  const added = await stint('watch add backup --every 1d --grace 1h --failed 1 --channel ops')
   expect(added.stdout).toMatch(/^wat_\w{16}\n$/)
-  expect((await run('watch pause backup 2999-01-01T00:00:00Z', { env })).stderr).toContain('paused until')
-  expect((await run('watch list', { env })).stdout).toContain('paused')
+  expect((await stint('watch pause backup 2999-01-01T00:00:00Z')).stderr).toContain('paused until')
+  expect((await stint('watch list')).stdout).toContain('paused')
   const pausedUntil = async (until: string) => {
-    expect((await run(['watch', 'pause', 'backup', until], { env })).exitCode).toBe(0)
+    expect((await stint(['watch', 'pause', 'backup', until])).exitCode).toBe(0)
     const { watches } = (await ask('GET', '/api/watches')).json
     return Date.parse(watches.find((watch: { name: string }) => watch.name === 'backup').paused_until)
   }
@@ -263,12 +246,12 @@ test('stint watch add, pause and rm', async () => {
   expect(inTwoHours).toBeLessThanOrEqual(Date.now() + 7_200_000)
   expect(await pausedUntil('2999-01-01 03:00')).toBe(new Date('2999-01-01T03:00').getTime())
   for (const wrong of ['soon', '0', '100', '-2h', '99999999d', '2026-02-30']) {
-    const refused = await run(['watch', 'pause', 'backup', '--', wrong], { env })
+    const refused = await stint(['watch', 'pause', 'backup', '--', wrong])
     expect([wrong, refused.exitCode]).toEqual([wrong, 2])
   }
-  expect((await run('watch rm backup', { env })).exitCode).toBe(0)
-  expect((await run('watch rm backup', { env })).stderr).toBe('stint: no watch is called backup\n')
-  expect((await run('alerts', { env })).exitCode).toBe(0)
+  expect((await stint('watch rm backup')).exitCode).toBe(0)
+  expect((await stint('watch rm backup')).stderr).toBe('stint: no watch is called backup\n')
+  expect((await stint('alerts')).exitCode).toBe(0)
 })
 
 test('the audit log names what was deleted and says which members were changed', async () => {

@@ -3,7 +3,8 @@
 import { afterAll, beforeEach, expect, test } from 'bun:test'
 import { CHANNEL_KINDS, channelKind } from '../../../src/wire/channel-kinds.ts'
 import { useApp } from '../../support/app.ts'
-import { type Answer, createCaller, PASSWORD } from '../../support/caller.ts'
+import { createCaller, signInAt } from '../../support/caller.ts'
+import { enter, join } from '../../support/people.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 const SECRET = 's3cr3tQQs3cr3tQQs3cr3tQQs3cr3tQQ'
@@ -20,7 +21,8 @@ beforeEach(() => void seen.splice(0))
 
 const app = await useApp({ env: { NOTIFY_PRIVATE: 'true' } })
 const { secret: key } = await app.rooms.accounts.keys.create(app.account, 'manage', ['manage'])
-const { call: ask } = createCaller(app.url, { key })
+const manager = createCaller(app.url, { key })
+const { call: ask } = manager
 
 /** Each kind with a secret besides its address: a channel, the pointer to its secret, and another value of the secret. */
 const KINDS: [created: Record<string, unknown>, pointer: string, hidden: object, fresh: object][] = [
@@ -88,31 +90,21 @@ test("the vendor's own address is no other server, and a secret that is removed 
 })
 
 test('a viewer sees the server of a URL and the status of its answer; a key with manage sees the path', async () => {
-  const post = (path: string, body: object, headers = {}) =>
-    app.fetch(path, {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    })
-  const cookieOf = ({ headers }: Answer) => ({ cookie: headers.get('set-cookie')!.split(';')[0]! })
-  const ada = cookieOf(await post('/api/session', { email: 'ada@example.com', password: PASSWORD }))
-  const invited = await post('/api/invitations', { email: 'looker@example.com', role: 'viewer' }, ada)
-  const token = invited.json.invitation.url.split('token=')[1]
-  const headers = cookieOf(await post('/api/invitations/accept', { token, password: 'a lookers long password' }))
+  const ada = await signInAt(app.url)
+  const looker = createCaller(app.url, { cookie: await enter(app, await join(app, 'viewer')) })
   const url = `${stranger}hooks/${SECRET}`
   for (const body of [{ kind: 'webhook' }, { kind: 'ntfy' }]) {
     const { channel } = (await ask('POST', '/api/channels', { name: 'c', ...body, url })).json
     const path = `/api/channels/${channel.id}`
     expect((await ask('POST', `${path}/test`)).status).toBe(200)
     const shown = { url: `${stranger}…`, last: { ok: true, detail: '200' } }
-    expect((await app.fetch(path, { headers })).json.channel).toMatchObject(shown)
+    expect((await looker.get(path)).json.channel).toMatchObject(shown)
     const full = { url, last: { detail: `200 /hooks/${SECRET}` } }
-    for (const asked of [{ headers: ada }, { key }])
-      expect((await app.fetch(path, asked)).json.channel).toMatchObject(full)
+    for (const { get } of [ada, manager]) expect((await get(path)).json.channel).toMatchObject(full)
   }
   const bot = { name: 'c', kind: 'telegram', token: BOT, chat: '1', url }
   expect((await ask('POST', '/api/channels', bot)).status).toBe(201)
-  const listed = await app.fetch('/api/channels', { headers })
+  const listed = await looker.get('/api/channels')
   expect(listed.json.channels.at(-1).url).toEndWith('/…')
   expect(listed.text).not.toContain(SECRET)
 })
