@@ -10,8 +10,8 @@ import type { MetricPart, WatchSource } from './watch-source.ts'
 /** Rejects when the store does not answer. */
 export type MetricJudge = (one: ReadyWatch, moment: Moment) => Promise<Judged>
 
-/** The states of one account between evaluations, by watch and condition; those since another time do not count. */
-export type MetricStates = Map<string, { readonly sinceUs: number; readonly byProcess: Map<string, MetricState> }>
+/** The states of one account between evaluations, by watch and condition; those of what it was before do not count. */
+export type MetricStates = Map<string, { readonly of: string; readonly byProcess: Map<string, MetricState> }>
 
 interface Asked {
   readonly one: ReadyWatch
@@ -75,10 +75,12 @@ export function createMetricJudge(
       }
       const key = keyOf(watch.id, condition)
       const known = states.get(key)
-      const own = known?.sinceUs === sinceUs ? known.byProcess : new Map<string, MetricState>()
-      states.set(key, { sinceUs, byProcess: own })
+      const { process, meta } = watch.spec
+      const of = keyOf(process, meta ?? undefined, watch.changed[condition])
+      const own = known?.of === of ? known.byProcess : new Map<string, MetricState>()
+      states.set(key, { of, byProcess: own })
       const found = await entry.judge(asked, {
-        meta: watch.spec.meta,
+        meta,
         parts,
         hasNews,
         firing: alerts.filter((alert) => alert.condition === condition && alert.resolvedUs === null),

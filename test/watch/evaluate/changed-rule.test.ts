@@ -113,7 +113,7 @@ test.each([
   await store.close()
 })
 
-test('a changed metric fires by a point that comes after the change, and for the changed figure', async () => {
+test('a changed metric fires by a point that comes after the change, and for the changed figure; a pause changes nothing', async () => {
   let now = Date.UTC(2026, 10, 21) * 1000
   const store = openStore(inMemoryDir())
   const points: { name: string; atUs: number; value: number }[] = []
@@ -162,5 +162,12 @@ test('a changed metric fires by a point that comes after the change, and for the
   await watches.change(ACCOUNT, id, { metric: { ...metric, name: 'files', above: 10 } })
   expect(await step()).toEqual([])
   expect(await step(20, 'files')).toHaveLength(1)
+  const [alert] = await store.alerts(ACCOUNT, { state: 'firing', limit: 9 })
+  await createManageAlerts({ ...parts, unjudged: async () => [] }).resolve(ACCOUNT, alert!.id, 'ada')
+  const pauses = [new Date(now / 1000 + 3_600_000).toISOString(), null]
+  for (const paused_until of pauses) {
+    await watches.change(ACCOUNT, id, { paused_until })
+    expect(await step(20, 'files')).toEqual([])
+  }
   await store.close()
 })
