@@ -12,17 +12,15 @@ interface Rule {
   readonly uid: string
   readonly title: string
   readonly target: Target
-  /** The rule fires while the value is above this … */
-  readonly above: number
-  /** … and has been for this long. */
-  readonly forS: number
+  /** The rule fires while the value is above this (0 by default) … */
+  readonly above?: number
+  /** … and has been for this long (at once by default). */
+  readonly forS?: number
   readonly severity: 'warning' | 'critical'
   readonly summary: string
   readonly description: string
   /** The state while the query returns no series; `OK` by default. */
   readonly noDataState?: 'OK' | 'Alerting'
-  /** The state while the query fails; `Error` by default. */
-  readonly execErrState?: 'Error' | 'KeepLast'
   /** The overview's panel that shows the rule's states as annotations. */
   readonly panel?: string
 }
@@ -34,8 +32,6 @@ export function renderAlertRules(overview: Dashboard): object {
       uid: 'stint-watch-firing',
       title: 'A watch fires',
       target: promTarget('max by (watch, condition, process) (stint_alert_firing)', '{{watch}} {{condition}}'),
-      above: 0,
-      forS: 0,
       severity: 'warning',
       summary: '{{ .Labels.process }}: {{ .Labels.watch }} ({{ .Labels.condition }})',
       description:
@@ -53,7 +49,6 @@ export function renderAlertRules(overview: Dashboard): object {
         '{{process}} {{meta}}',
       ),
       above: NEVER_ENDED,
-      forS: 0,
       severity: 'warning',
       summary: '{{ .Labels.process }} {{ .Labels.meta }} was started {{ .Values.B.Value }} times and never ended',
       description:
@@ -69,7 +64,6 @@ export function renderAlertRules(overview: Dashboard): object {
         'max by (instance) ((up{job="stint-processes"} < bool 1) * max_over_time(up{job="stint-processes"}[7d]))',
         '{{instance}}',
       ),
-      above: 0,
       forS: AWAY_FOR_S,
       severity: 'critical',
       summary: 'Prometheus cannot read /api/prometheus',
@@ -82,7 +76,6 @@ export function renderAlertRules(overview: Dashboard): object {
       title: 'Stint does not answer',
       // `bool`: a plain comparison would return no series while all is well.
       target: promTarget('max by (instance) (up{job="stint"} < bool 1)', '{{instance}}'),
-      above: 0,
       forS: AWAY_FOR_S,
       severity: 'critical',
       summary: 'Stint does not answer',
@@ -99,8 +92,6 @@ export function renderAlertRules(overview: Dashboard): object {
         'sum by (reason) (rate(stint_events_refused_total{reason=~"spool_full|disk_low|disk_failed"}[5m]))',
         '{{reason}}',
       ),
-      above: 0,
-      forS: 0,
       severity: 'critical',
       summary: 'Stint refuses events: {{ .Labels.reason }}',
       description:
@@ -111,8 +102,6 @@ export function renderAlertRules(overview: Dashboard): object {
       uid: 'stint-dead-letters',
       title: 'Dead letters exist',
       target: promTarget('sum by (destination) (stint_dead_letters)', '{{destination}}'),
-      above: 0,
-      forS: 0,
       severity: 'warning',
       summary: 'The store of {{ .Labels.destination }} has refused {{ .Values.B.Value }} events',
       description: '`stint dead list` shows each with its reason; replay or remove them.',
@@ -121,7 +110,6 @@ export function renderAlertRules(overview: Dashboard): object {
       uid: 'stint-destination-parked',
       title: 'A destination is parked',
       target: promTarget('max by (destination) (stint_destination_parked)', '{{destination}}'),
-      above: 0,
       forS: 60,
       severity: 'critical',
       summary: 'Delivery of {{ .Labels.destination }} is paused',
@@ -149,8 +137,7 @@ export function renderAlertRules(overview: Dashboard): object {
 
 /** A, the query; B, its last value of each series; C, whether that is too much. */
 function toRule(rule: Rule, overview: Dashboard): object {
-  const { uid, title, target, above, forS, severity, summary, description } = rule
-  const { noDataState = 'OK', execErrState = 'Error' } = rule
+  const { uid, title, target, above = 0, forS = 0, severity, summary, description, noDataState = 'OK' } = rule
   const panel = overview.panels.find((it) => it.title === rule.panel)
   const expression = (refId: string, model: object) => ({
     refId,
@@ -177,7 +164,7 @@ function toRule(rule: Rule, overview: Dashboard): object {
       }),
     ],
     noDataState,
-    execErrState,
+    execErrState: 'Error',
     for: `${forS}s`,
     ...(panel !== undefined && { dashboardUid: overview.uid, panelId: panel.id }),
     annotations: { summary, description },

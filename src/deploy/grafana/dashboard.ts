@@ -1,10 +1,24 @@
 // A dashboard as Grafana's JSON has it: the parts all of them share, and their variables.
-import { type PanelRow, type PlacedPanel, placePanels } from './panels.ts'
+import type { Panel } from './panels.ts'
 import type { PointQueries, VariableQuery } from './point-queries.ts'
 import { ALL, type Target, type Variable } from './target.ts'
 
 /** The version of the JSON model, not of Grafana. */
 const SCHEMA_VERSION = 41
+
+interface PlacedPanel extends Panel {
+  readonly id: number
+  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
+}
+
+/** Panels side by side, 24 wide; by default each with the same share of the width. */
+export interface PanelRow {
+  readonly height: number
+  readonly panels: readonly Panel[]
+  readonly widths?: readonly number[]
+}
+
+export const row = (height: number, ...panels: readonly Panel[]): PanelRow => ({ height, panels })
 
 export interface Dashboard {
   readonly uid: string
@@ -54,6 +68,28 @@ export function createDashboard({ uid, title, description, variables, rows, exce
     templating: { list: variables },
     panels: placePanels(rows),
   }
+}
+
+/** A target that names another panel gets its id. */
+function placePanels(rows: readonly PanelRow[]): PlacedPanel[] {
+  const placed: PlacedPanel[] = []
+  let y = 0
+  for (const { height, panels, widths } of rows) {
+    let x = 0
+    for (const [i, panel] of panels.entries()) {
+      const w = widths?.[i] ?? 24 / panels.length
+      placed.push({ id: placed.length + 1, gridPos: { x, y, w, h: height }, ...panel })
+      x += w
+    }
+    y += height
+  }
+  const idOf = new Map(placed.map(({ title, id }) => [title, id]))
+  return placed.map((panel) => ({
+    ...panel,
+    targets: panel.targets.map(({ panel: source, ...target }) =>
+      source === undefined ? target : { ...target, panelId: idOf.get(source as string)! },
+    ),
+  }))
 }
 
 /** Grafana's own annotations: the states of the alert rules that name a panel. */

@@ -16,8 +16,7 @@ export const TO_NS = fluxExpression('$' + '{__to}000000')
 /** The hidden variable: the dashboard's `now`, an integer: Flux's own now() would slow every map down. */
 export const NOW_NS = fluxExpression('$' + '{now}')
 export const EVERY_NS = fluxExpression('($__interval_ms * 1000000)')
-/** How far a mark may lie ahead of now. */
-export const AHEAD = fluxExpression(`${BigInt(MAX_AHEAD_US) * 1000n}ns`)
+/** How far behind a range the stamps of its marks may lie. */
 const AHEAD_NS = fluxInteger(BigInt(MAX_AHEAD_US) * 1000n + STAMP_REACH_NS)
 
 /** A panel that would pair more marks than this fails and says so: pairing takes about 10 s and 500 MB per million. */
@@ -68,11 +67,11 @@ export function classified(maxRunNs: bigint, scope: Scope, withUid: boolean): Fl
 }
 
 /** The marks that decide what is running now, classified. A start without a next mark runs: all are within MAX_RUN. */
-export function recent(maxRunNs: bigint, withUid: boolean): FluxText {
+export function recent(maxRunNs: bigint): FluxText {
   const start = fluxExpression(`time(v: int(v: now()) - ${maxRunNs})`)
   const stop = fluxExpression(`time(v: int(v: now()) + ${BigInt(MAX_AHEAD_US) * 1000n})`)
   const where = whereScope('processes')
-  const read = readMarks({ bucket: BUCKET, start, stop, where, withUid, maxMarks: PANEL_MAX_MARKS })
+  const read = readMarks({ bucket: BUCKET, start, stop, where, withUid: true, maxMarks: PANEL_MAX_MARKS })
   return flux`${read}${pairNeighbours(false)}${classifyMarks(fluxInteger(maxRunNs), flux`0`)}`
 }
 

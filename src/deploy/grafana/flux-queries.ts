@@ -93,7 +93,7 @@ if r.mark == "start" then "starts" else if r.mark == "end" then "ends" else "fai
       ask(countOverTime(pushedDown('mark', 'at', scope, flux` and r.mark == "failed"`), ['process'])),
 
     runningNow: () =>
-      ask(flux`${recent(maxRunNs, true)}
+      ask(flux`${recent(maxRunNs)}
   |> map(fn: (r) => ({r with place: \
 if r.code == 2 then 9223372036854775807 - r.at else -1}))${highestPlaces(TABLE_ROWS)}
   |> map(fn: (r) => ({r with process: ${offered('r.process')}, started: time(v: r.at), \

@@ -1,10 +1,9 @@
 // All processes or some: their state first, then what is running, what failed and what comes in.
-import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
+import { createDashboard, type Dashboard, hiddenVariable, row, selectVariable } from './dashboard.ts'
 import { exceptionQueries } from './exception-queries.ts'
-import { BARS, byLabels, RUN_SHADES, timeSeries } from './panels.ts'
+import { bars, RUN_SHADES } from './panels.ts'
 import type { PointQueries } from './point-queries.ts'
 import { table } from './table-panel.ts'
-import type { Target } from './target.ts'
 
 /** `percentencode`: Grafana's own format for links keeps & and #. */
 const field = (name: string) => `\${__data.fields.${name}:percentencode}`
@@ -12,18 +11,6 @@ const PROCESS_LINK = {
   title: 'Show this process',
   url: `/d/stint-process?\${__url_time_range}&var-account=${field('account')}&var-process=${field('process')}`,
 }
-
-const bars = (title: string, target: Target, more: { label?: string; description?: string; red?: boolean } = {}) =>
-  timeSeries({
-    title,
-    targets: [target],
-    unit: 'short',
-    draw: more.label === undefined ? 'bars' : 'stacked bars',
-    intervals: BARS,
-    ...(more.label !== undefined && { displayName: byLabels(more.label) }),
-    ...(more.description !== undefined && { description: more.description }),
-    ...(more.red !== undefined && { red: more.red }),
-  })
 
 export function overviewDashboard(uid: string, queries: PointQueries): Dashboard {
   return createDashboard({
@@ -37,103 +24,80 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
     ],
     exceptions: exceptionQueries.annotations('processes'),
     rows: [
-      {
-        height: 11,
-        panels: [
-          [
-            table({
-              title: 'Processes',
-              description:
-                'Runs in the range. The state is that of the run that started last; median and p95 are of ' +
-                'completed runs. An abandoned run was started and never ended: a process that is killed and ' +
-                'restarted has many. Click a process to open it.',
-              targets: [queries.processTable(), exceptionQueries.byProcess()],
-              merge: true,
-              sortBy: 'last_seen',
-              columns: {
-                process: { link: PROCESS_LINK },
-                state: { shades: RUN_SHADES },
-                last_run: { unit: 'dateTimeAsLocal' },
-                last_ms: { unit: 'ms' },
-                median_ms: { unit: 'ms' },
-                p95_ms: { unit: 'ms' },
-                failed: { unit: 'short', redFrom: 1 },
-                abandoned: { unit: 'short', redFrom: 1 },
-                exceptions: { unit: 'short', redFrom: 1 },
-                last_seen: { unit: 'dateTimeFromNow' },
-                last_exception: { unit: 'dateTimeFromNow' },
-                account: {},
-              },
-            }),
-            24,
-          ],
-        ],
-      },
-      {
-        height: 8,
-        panels: [
-          [bars('Failed runs', queries.failedByProcess('processes'), { label: 'process', red: true }), 8],
-          [bars('Exceptions', exceptionQueries.overTime('processes'), { label: 'process' }), 8],
-          [
-            table({
-              title: 'Running now',
-              description: 'At this moment, whatever the range: starts without a next mark, at most MAX_RUN old.',
-              targets: [queries.runningNow()],
-              columns: {
-                process: { link: PROCESS_LINK },
-                meta: {},
-                uid: {},
-                started: {},
-                running_ms: { unit: 'ms' },
-                account: {},
-              },
-            }),
-            8,
-          ],
-        ],
-      },
-      {
-        height: 8,
-        panels: [
-          [
-            bars('Marks', queries.marksOverTime(), {
-              description:
-                'Counted by the store. Each start is one run; a failed run ends with `failed` in place of `ends`.',
-            }),
-            8,
-          ],
-          [bars('Runs started', queries.startsByProcess(), { label: 'process' }), 8],
-          [bars('Metrics', queries.metricsOverTime()), 8],
-        ],
-      },
-      {
-        height: 9,
-        panels: [
-          [
-            table({
-              title: 'Exceptions by fingerprint',
-              targets: [exceptionQueries.groups('processes')],
-              columns: {
-                process: {},
-                occurrences: { unit: 'short' },
-                last: {},
-                first: {},
-                example: {},
-                fingerprint: {},
-              },
-            }),
-            12,
-          ],
-          [
-            table({
-              title: 'Newest exceptions',
-              targets: [exceptionQueries.newest('processes')],
-              columns: { at: {}, process: {}, meta: {}, uid: {}, exception: {}, fingerprint: {} },
-            }),
-            12,
-          ],
-        ],
-      },
+      row(
+        11,
+        table({
+          title: 'Processes',
+          description:
+            'Runs in the range. The state is that of the run that started last; median and p95 are of ' +
+            'completed runs. An abandoned run was started and never ended: a process that is killed and ' +
+            'restarted has many. Click a process to open it.',
+          targets: [queries.processTable(), exceptionQueries.byProcess()],
+          merge: true,
+          sortBy: 'last_seen',
+          columns: {
+            process: { link: PROCESS_LINK },
+            state: { shades: RUN_SHADES },
+            last_run: { unit: 'dateTimeAsLocal' },
+            last_ms: { unit: 'ms' },
+            median_ms: { unit: 'ms' },
+            p95_ms: { unit: 'ms' },
+            failed: { unit: 'short', redFrom: 1 },
+            abandoned: { unit: 'short', redFrom: 1 },
+            exceptions: { unit: 'short', redFrom: 1 },
+            last_seen: { unit: 'dateTimeFromNow' },
+            last_exception: { unit: 'dateTimeFromNow' },
+            account: {},
+          },
+        }),
+      ),
+      row(
+        8,
+        bars('Failed runs', queries.failedByProcess('processes'), { label: 'process', red: true }),
+        bars('Exceptions', exceptionQueries.overTime('processes'), { label: 'process' }),
+        table({
+          title: 'Running now',
+          description: 'At this moment, whatever the range: starts without a next mark, at most MAX_RUN old.',
+          targets: [queries.runningNow()],
+          columns: {
+            process: { link: PROCESS_LINK },
+            meta: {},
+            uid: {},
+            started: {},
+            running_ms: { unit: 'ms' },
+            account: {},
+          },
+        }),
+      ),
+      row(
+        8,
+        bars('Marks', queries.marksOverTime(), {
+          description:
+            'Counted by the store. Each start is one run; a failed run ends with `failed` in place of `ends`.',
+        }),
+        bars('Runs started', queries.startsByProcess(), { label: 'process' }),
+        bars('Metrics', queries.metricsOverTime()),
+      ),
+      row(
+        9,
+        table({
+          title: 'Exceptions by fingerprint',
+          targets: [exceptionQueries.groups('processes')],
+          columns: {
+            process: {},
+            occurrences: { unit: 'short' },
+            last: {},
+            first: {},
+            example: {},
+            fingerprint: {},
+          },
+        }),
+        table({
+          title: 'Newest exceptions',
+          targets: [exceptionQueries.newest('processes')],
+          columns: { at: {}, process: {}, meta: {}, uid: {}, exception: {}, fingerprint: {} },
+        }),
+      ),
     ],
   })
 }

@@ -1,4 +1,4 @@
-// Panels in Grafana's JSON (test/deploy/schema.test.ts checks them against @grafana/schema), placed in rows 24 wide.
+// Panels in Grafana's JSON (test/deploy/schema.test.ts checks them against @grafana/schema).
 import { RUN_CODES } from './point-queries.ts'
 import type { DataSource, Target } from './target.ts'
 
@@ -31,45 +31,13 @@ export interface Panel {
   readonly maxPerRow?: number
 }
 
-export interface PlacedPanel extends Panel {
-  readonly id: number
-  readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
-}
-
-/** Panels side by side, each with a share of the width. */
-export interface PanelRow {
-  readonly height: number
-  readonly panels: readonly (readonly [panel: Panel, width: number])[]
-}
-
 /** Names a series by the values of these labels. */
 export const byLabels = (...labels: string[]): string => labels.map((label) => `\${__field.labels.${label}}`).join(' ')
 
 /** Intervals of a chart of counts; the store counts each per series. */
-export const BARS = 100
+const BARS = 100
 
 const MIXED: DataSource = { type: 'datasource', uid: '-- Mixed --' }
-
-/** A target that names another panel gets its id. */
-export function placePanels(rows: readonly PanelRow[]): PlacedPanel[] {
-  const placed: PlacedPanel[] = []
-  let y = 0
-  for (const { height, panels } of rows) {
-    let x = 0
-    for (const [panel, width] of panels) {
-      placed.push({ id: placed.length + 1, gridPos: { x, y, w: width, h: height }, ...panel })
-      x += width
-    }
-    y += height
-  }
-  const idOf = new Map(placed.map(({ title, id }) => [title, id]))
-  return placed.map((panel) => ({
-    ...panel,
-    targets: panel.targets.map(({ panel: source, ...target }) =>
-      source === undefined ? target : { ...target, panelId: idOf.get(source as string)! },
-    ),
-  }))
-}
 
 export interface Head {
   readonly title: string
@@ -110,8 +78,6 @@ export function timeSeries(
     readonly logarithmic?: boolean
     /** Draws everything in red: failures. */
     readonly red?: boolean
-    /** Draws a red line at this value. */
-    readonly limit?: number
     /** Units by a regular expression on the name of a series. */
     readonly units?: Readonly<Record<string, Unit>>
   },
@@ -125,9 +91,7 @@ export function timeSeries(
         unit,
         ...(displayName !== undefined && { displayName }),
         color: of.red === true ? { mode: 'fixed', fixedColor: 'red' } : { mode: 'palette-classic-by-name' },
-        ...(of.limit !== undefined && { thresholds: thresholds(of.limit) }),
         custom: {
-          ...(of.limit !== undefined && { thresholdsStyle: { mode: 'line' } }),
           drawStyle: draw === 'lines' ? 'line' : 'bars',
           fillOpacity: draw === 'lines' ? 5 : 60,
           lineWidth: 1,
@@ -144,6 +108,22 @@ export function timeSeries(
     options: { legend: LEGEND, tooltip: TOOLTIP },
   }
 }
+
+/** Counts over time; with `label` stacked, a series per value of it. */
+export const bars = (
+  title: string,
+  target: Target,
+  { label, ...more }: { label?: string; description?: string; red?: boolean } = {},
+): Panel =>
+  timeSeries({
+    title,
+    targets: [target],
+    unit: 'short',
+    draw: label === undefined ? 'bars' : 'stacked bars',
+    intervals: BARS,
+    ...(label !== undefined && { displayName: byLabels(label) }),
+    ...more,
+  })
 
 export interface Shade {
   readonly value: number
@@ -256,7 +236,6 @@ export function stat(
     readonly unit: Unit
     readonly rows?: boolean
     readonly warnFrom?: number
-    readonly displayName?: string
   },
 ): Panel {
   return {
@@ -265,7 +244,6 @@ export function stat(
     fieldConfig: {
       defaults: {
         unit: of.unit,
-        ...(of.displayName !== undefined && { displayName: of.displayName }),
         color: { mode: of.warnFrom === undefined ? 'palette-classic-by-name' : 'thresholds' },
         ...(of.warnFrom !== undefined && { thresholds: thresholds(of.warnFrom) }),
       },

@@ -1,7 +1,7 @@
 // One process or several, with all metas or one: durations, overlapping and unfinished runs, metrics and exceptions.
-import { createDashboard, type Dashboard, hiddenVariable, selectVariable } from './dashboard.ts'
+import { createDashboard, type Dashboard, hiddenVariable, row, selectVariable } from './dashboard.ts'
 import { exceptionQueries } from './exception-queries.ts'
-import { BARS, barChart, byLabels, heatmap, RUN_SHADES, stat, stateTimeline, timeSeries, type Unit } from './panels.ts'
+import { barChart, bars, byLabels, heatmap, RUN_SHADES, stat, stateTimeline, timeSeries, type Unit } from './panels.ts'
 import { type PointQueries, SLOWEST_RUNS, TIMELINE_RUNS } from './point-queries.ts'
 import { table } from './table-panel.ts'
 
@@ -37,189 +37,124 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
     ],
     rows: [
       {
-        height: 8,
-        panels: [
-          [
-            stat({
-              title: 'Runs',
-              targets: [queries.runsByState()],
-              unit: 'short',
-              rows: true,
-              intervals: DURATION_COLUMNS,
-            }),
-            6,
-          ],
-          [
-            timeSeries({
-              title: 'Durations',
-              description: 'Completed runs that ended in each interval.',
-              targets: [queries.durationsOverTime()],
-              unit: 'ms',
-              draw: 'lines',
-              logarithmic: true,
-              intervals: DURATION_COLUMNS,
-            }),
-            18,
-          ],
-        ],
+        ...row(
+          8,
+          stat({
+            title: 'Runs',
+            targets: [queries.runsByState()],
+            unit: 'short',
+            rows: true,
+            intervals: DURATION_COLUMNS,
+          }),
+          timeSeries({
+            title: 'Durations',
+            description: 'Completed runs that ended in each interval.',
+            targets: [queries.durationsOverTime()],
+            unit: 'ms',
+            draw: 'lines',
+            logarithmic: true,
+            intervals: DURATION_COLUMNS,
+          }),
+        ),
+        widths: [6, 18],
       },
-      {
-        height: 12,
-        panels: [
-          [
-            stateTimeline({
-              title: 'Timeline',
-              description: `The ${TIMELINE_RUNS} newest runs, the newest first, one row each.`,
-              targets: [queries.timeline()],
-              shades: RUN_SHADES,
-              displayName: byLabels('run'),
-            }),
-            24,
-          ],
-        ],
-      },
-      {
-        height: 9,
-        panels: [
-          [
-            barChart({
-              title: 'Distribution of durations',
-              description: 'Completed runs by the upper bound of their duration.',
-              targets: [queries.durationHistogram()],
-              x: 'le',
-              xUnit: 'ms',
-            }),
-            12,
-          ],
-          [
-            heatmap({
-              title: 'Durations over time',
-              targets: [queries.durationHeatmap()],
-              unit: 'ms',
-              displayName: byLabels('le'),
-              intervals: HEATMAP_COLUMNS,
-            }),
-            12,
-          ],
-        ],
-      },
-      {
-        height: 9,
-        panels: [
-          [
-            table({
-              title: `The ${SLOWEST_RUNS} slowest runs`,
-              targets: [queries.slowestRuns()],
-              columns: {
-                took_ms: { unit: 'ms' },
-                started: {},
-                ended: {},
-                process: {},
-                meta: {},
-                uid: {},
-                account: {},
-              },
-            }),
-            12,
-          ],
-          [
-            table({
-              title: 'Failed and unfinished runs',
-              description: 'Failed runs, starts without an end (abandoned), and ends without a start (orphan).',
-              targets: [queries.unfinishedRuns()],
-              columns: { at: {}, state: {}, process: {}, meta: {}, uid: {}, account: {} },
-            }),
-            12,
-          ],
-        ],
-      },
-      {
-        height: 9,
-        panels: [
-          [
-            timeSeries({
-              title: 'Failed runs',
-              targets: [queries.failedByProcess('process')],
-              unit: 'short',
-              draw: 'stacked bars',
-              displayName: byLabels('process'),
-              intervals: BARS,
-              red: true,
-            }),
-            12,
-          ],
-          [
-            timeSeries({
-              title: 'Exceptions',
-              targets: [exceptionQueries.overTime('process')],
-              unit: 'short',
-              draw: 'stacked bars',
-              displayName: byLabels('process'),
-              intervals: BARS,
-            }),
-            12,
-          ],
-        ],
-      },
-      {
-        height: 9,
-        panels: [
-          [
-            table({
-              title: 'Exceptions by fingerprint',
-              targets: [exceptionQueries.groups('process')],
-              columns: {
-                occurrences: { unit: 'short' },
-                last: {},
-                first: {},
-                example: {},
-                fingerprint: {},
-                process: {},
-              },
-            }),
-            12,
-          ],
-          [
-            table({
-              title: 'Newest exceptions',
-              targets: [exceptionQueries.newest('process')],
-              columns: {
-                at: {},
-                meta: {},
-                uid: {},
-                exception: {},
-                fingerprint: {},
-                process: {},
-              },
-            }),
-            12,
-          ],
-        ],
-      },
-      {
-        height: 8,
-        panels: [
-          [
-            {
-              ...timeSeries({
-                title: METRIC_TITLE,
-                description:
-                  'Means per interval. The unit follows from the ending of the name: _ms, _s, _seconds, _bytes, ' +
-                  '_percent, _ratio.',
-                targets: [queries.metricValues()],
-                unit: 'short',
-                units: METRIC_UNITS,
-                draw: 'lines',
-                displayName: byLabels('name', 'process', 'meta'),
-              }),
-              repeat: 'metric',
-              repeatDirection: 'h',
-              maxPerRow: 3,
-            },
-            24,
-          ],
-        ],
-      },
+      row(
+        12,
+        stateTimeline({
+          title: 'Timeline',
+          description: `The ${TIMELINE_RUNS} newest runs, the newest first, one row each.`,
+          targets: [queries.timeline()],
+          shades: RUN_SHADES,
+          displayName: byLabels('run'),
+        }),
+      ),
+      row(
+        9,
+        barChart({
+          title: 'Distribution of durations',
+          description: 'Completed runs by the upper bound of their duration.',
+          targets: [queries.durationHistogram()],
+          x: 'le',
+          xUnit: 'ms',
+        }),
+        heatmap({
+          title: 'Durations over time',
+          targets: [queries.durationHeatmap()],
+          unit: 'ms',
+          displayName: byLabels('le'),
+          intervals: HEATMAP_COLUMNS,
+        }),
+      ),
+      row(
+        9,
+        table({
+          title: `The ${SLOWEST_RUNS} slowest runs`,
+          targets: [queries.slowestRuns()],
+          columns: {
+            took_ms: { unit: 'ms' },
+            started: {},
+            ended: {},
+            process: {},
+            meta: {},
+            uid: {},
+            account: {},
+          },
+        }),
+        table({
+          title: 'Failed and unfinished runs',
+          description: 'Failed runs, starts without an end (abandoned), and ends without a start (orphan).',
+          targets: [queries.unfinishedRuns()],
+          columns: { at: {}, state: {}, process: {}, meta: {}, uid: {}, account: {} },
+        }),
+      ),
+      row(
+        9,
+        bars('Failed runs', queries.failedByProcess('process'), { label: 'process', red: true }),
+        bars('Exceptions', exceptionQueries.overTime('process'), { label: 'process' }),
+      ),
+      row(
+        9,
+        table({
+          title: 'Exceptions by fingerprint',
+          targets: [exceptionQueries.groups('process')],
+          columns: {
+            occurrences: { unit: 'short' },
+            last: {},
+            first: {},
+            example: {},
+            fingerprint: {},
+            process: {},
+          },
+        }),
+        table({
+          title: 'Newest exceptions',
+          targets: [exceptionQueries.newest('process')],
+          columns: {
+            at: {},
+            meta: {},
+            uid: {},
+            exception: {},
+            fingerprint: {},
+            process: {},
+          },
+        }),
+      ),
+      row(8, {
+        ...timeSeries({
+          title: METRIC_TITLE,
+          description:
+            'Means per interval. The unit follows from the ending of the name: _ms, _s, _seconds, _bytes, ' +
+            '_percent, _ratio.',
+          targets: [queries.metricValues()],
+          unit: 'short',
+          units: METRIC_UNITS,
+          draw: 'lines',
+          displayName: byLabels('name', 'process', 'meta'),
+        }),
+        repeat: 'metric',
+        repeatDirection: 'h',
+        maxPerRow: 3,
+      }),
     ],
   })
 }
