@@ -77,8 +77,8 @@ export function pointSourceContract(subject: SourceSubject): void {
         (name: MarkName) =>
         (offsetUs: bigint, fields: Fields = {}): Mark =>
           withOwnTime(mark(name)(offsetUs, fields))
-      const metric = (offsetUs: bigint, items: Metrics['items'], fields: Omit<Fields, 'uid'> = {}): Metrics => ({
-        ...{ kind: 'metrics', account, process: 'import', meta: '', items },
+      const metric = (offsetUs: bigint, items: Readonly<Record<string, number>>, fields: Fields = {}): Metrics => ({
+        ...{ kind: 'metrics', account, process: 'import', meta: '', items: Object.entries(items) },
         ...fields,
         stamp: parseStampNs(1000n * (T + offsetUs)),
       })
@@ -328,7 +328,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         names.flatMap((process, i) => [
           start(BigInt(i), { process }),
           end(BigInt(i) + 100n, { process }),
-          metric(BigInt(i) + 200n, [['n', i]], { process }),
+          metric(BigInt(i) + 200n, { n: i }, { process }),
         ]),
       )
       const many = Array.from({ length: 98 }, (_, i) => `none ${i}`)
@@ -458,47 +458,33 @@ export function pointSourceContract(subject: SourceSubject): void {
       })
     })
 
-    describe('a count of marks', () => {
-      test('is filtered by range, process and meta', async () => {
-        const { store, start, end, metric, range } = cast()
-        const count = (q: Partial<TimingSelection> = {}) => source.countMarks({ ...range, ...q })
-        expect(await count()).toBe(0)
-        await store([
-          start(0n),
-          end(1n),
-          start(2n, { process: 'x', uid: 'a' }),
-          start(3n, { meta: 'm' }),
-          metric(4n, [['no mark', 1]]),
-        ])
-        expect(await count()).toBe(4)
-        expect(await count({ process: 'x' })).toBe(1)
-        expect(await count({ meta: 'm' })).toBe(1)
-        expect(await count({ meta: '' })).toBe(3)
-        expect(await count({ fromNs: T + 1n, toNs: T + 3n })).toBe(2)
-        expect(await count({ account: 'nobody' })).toBe(0)
-        expect(await count({ fromNs: T, toNs: T })).toBe(0)
-      })
+    test('a count of marks is filtered by range, process and meta', async () => {
+      const { store, start, end, metric, range } = cast()
+      const count = (q: Partial<TimingSelection> = {}) => source.countMarks({ ...range, ...q })
+      expect(await count()).toBe(0)
+      await store([
+        start(0n),
+        end(1n),
+        start(2n, { process: 'x', uid: 'a' }),
+        start(3n, { meta: 'm' }),
+        metric(4n, { 'no mark': 1 }),
+      ])
+      expect(await count()).toBe(4)
+      expect(await count({ process: 'x' })).toBe(1)
+      expect(await count({ meta: 'm' })).toBe(1)
+      expect(await count({ meta: '' })).toBe(3)
+      expect(await count({ fromNs: T + 1n, toNs: T + 3n })).toBe(2)
+      expect(await count({ account: 'nobody' })).toBe(0)
+      expect(await count({ fromNs: T, toNs: T })).toBe(0)
     })
 
     describe('metrics', () => {
       test('come newest first, and by name within a stamp', async () => {
         const { store, metric, points } = cast()
         await store([
-          metric(1n, [
-            ['b', 1],
-            ['a', 2],
-          ]),
-          metric(
-            5n * S,
-            [
-              ['c', 3.5],
-              ['\uffff', 4],
-              ['😀', 5],
-              ['C', 6],
-            ],
-            { process: 'x', meta: 'm' },
-          ),
-          metric(20n * MINUTE, [['late', -7]]),
+          metric(1n, { b: 1, a: 2 }),
+          metric(5n * S, { c: 3.5, '\uffff': 4, '😀': 5, C: 6 }, { process: 'x', meta: 'm' }),
+          metric(20n * MINUTE, { late: -7 }),
         ])
         const row = (
           offset: bigint,
@@ -524,14 +510,11 @@ export function pointSourceContract(subject: SourceSubject): void {
 
       test('are filtered by range, process, meta and name, and always by account', async () => {
         const [{ store, metric, points }, stranger] = [cast(), cast()]
-        await stranger.store([stranger.metric(0n, [['a', 99]])])
+        await stranger.store([stranger.metric(0n, { a: 99 })])
         await store([
-          metric(0n, [
-            ['a', 1],
-            ['b', 2],
-          ]),
-          metric(1n, [['a', 3]], { process: 'x' }),
-          metric(2n, [['a', 4]], { meta: 'm' }),
+          metric(0n, { a: 1, b: 2 }),
+          metric(1n, { a: 3 }, { process: 'x' }),
+          metric(2n, { a: 4 }, { meta: 'm' }),
         ])
         const values = async (q: Parameters<typeof points>[0]) => (await points(q)).map(({ value }) => value)
         expect(await values({})).toEqual([4, 3, 1, 2])
@@ -546,7 +529,7 @@ export function pointSourceContract(subject: SourceSubject): void {
 
       test('pages skip and repeat nothing, also within a stamp and across long gaps', async () => {
         const { store, metric, range } = cast()
-        const names = Array.from({ length: 20 }, (_, i): [string, number] => [`name ${i}`, i])
+        const names = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`name ${i}`, i]))
         const metas = ['', 'm']
         await store(
           [0n, 1n, S, 2n * HOUR, 40n * DAY, 40n * DAY + 1n].map((ago, i) =>
@@ -565,11 +548,11 @@ export function pointSourceContract(subject: SourceSubject): void {
       test('are ordered and filtered by time, not by stamp', async () => {
         const { store, metric, points, rows } = cast()
         const own = (offset: bigint, name: string, value: number, fields = {}) =>
-          withOwnTime(metric(offset, [[name, value]], fields))
+          withOwnTime(metric(offset, { [name]: value }, fields))
         await store([
           own(0n, 'a', 1),
           own(0n, 'b', 2),
-          metric(500n * MS, [['c', 3]]),
+          metric(500n * MS, { c: 3 }),
           own(S, 'd', 4),
           own(3n * MS, 'e', 5),
         ])
@@ -596,7 +579,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const { store, metric, range } = cast()
         await store(
           Array.from({ length: 300 }, (_, i) =>
-            withOwnTime(metric(7n, [[`name ${i % 60}`, i]], { process: `p${i % 5}`, meta: `m${i}` })),
+            withOwnTime(metric(7n, { [`name ${i % 60}`]: i }, { process: `p${i % 5}`, meta: `m${i}` })),
           ),
         )
         const find = (page: Page) => source.findMetrics(range, page)
@@ -608,19 +591,12 @@ export function pointSourceContract(subject: SourceSubject): void {
 
     test('metrics are filtered by uid, also by its absence', async () => {
       const { store, metric, points, rows } = cast()
-      const of = (uid: string | undefined, event: Metrics): Metrics => ({ ...event, ...(uid !== undefined && { uid }) })
       await store([
-        of(
-          'r1',
-          metric(0n, [
-            ['a', 1],
-            ['b', 2],
-          ]),
-        ),
-        of('r2', metric(1n, [['a', 3]], { meta: 'm' })),
-        of(undefined, metric(2n, [['a', 4]])),
-        of(undefined, metric(3n, [['a', 5]], { process: 'x' })),
-        of('r1', metric(4n, [['a', 6]])),
+        metric(0n, { a: 1, b: 2 }, { uid: 'r1' }),
+        metric(1n, { a: 3 }, { meta: 'm', uid: 'r2' }),
+        metric(2n, { a: 4 }),
+        metric(3n, { a: 5 }, { process: 'x' }),
+        metric(4n, { a: 6 }, { uid: 'r1' }),
       ])
       const values = async (q: Parameters<typeof points>[0]) => (await points(q)).map(({ value }) => value)
       const uids = (await points()).map(({ value, uid }) => `${value} ${uid}`)
@@ -648,7 +624,7 @@ export function pointSourceContract(subject: SourceSubject): void {
     test('the figures of one uid are those of the reference', async () => {
       const { store, metric, range } = cast()
       const events = Array.from({ length: 240 }, (_, i): Metrics => {
-        const items = [`a`, 'b'].map((name, k) => [name, ((i * 31) % 17) - k] as const)
+        const items = { a: (i * 31) % 17, b: ((i * 31) % 17) - 1 }
         const plain = metric(BigInt(i % 120) * 250n * MS, items, { meta: i % 3 === 0 ? '' : HOSTILE })
         const event = i % 4 === 0 ? plain : { ...plain, uid: `r${i % 4}` }
         return i < 120 ? event : withOwnTime({ ...event, process: 'own' })
@@ -667,16 +643,16 @@ export function pointSourceContract(subject: SourceSubject): void {
 
     test('the newest value of each process, meta and name is that of the latest time', async () => {
       const [{ store, metric, range }, stranger] = [cast(), cast()]
-      const own = (offset: bigint, name: string, value: number) => withOwnTime(metric(offset, [[name, value]]))
-      await stranger.store([stranger.metric(5n, [['a', 99]])])
+      const own = (offset: bigint, name: string, value: number) => withOwnTime(metric(offset, { [name]: value }))
+      await stranger.store([stranger.metric(5n, { a: 99 })])
       await store([
-        metric(-2n * HOUR, [['a', 1]]),
-        metric(-HOUR / 2n, [['a', 2]]),
-        metric(1n, [['a', 3]], { meta: HOSTILE }),
+        metric(-2n * HOUR, { a: 1 }),
+        metric(-HOUR / 2n, { a: 2 }),
+        metric(1n, { a: 3 }, { meta: HOSTILE }),
         own(0n, 'b', 4), // its stamp is up to a second later
         own(3n * MS, 'b', 5),
-        metric(4n * MS, [['b', 6]]),
-        metric(2n * HOUR, [['c', 7]]),
+        metric(4n * MS, { b: 6 }),
+        metric(2n * HOUR, { c: 7 }),
       ])
       const found = await source.findNewestMetrics(range)
       expect(
@@ -695,13 +671,13 @@ export function pointSourceContract(subject: SourceSubject): void {
       test('have count, mean, min, max, sum and the newest value, over all metas of a name', async () => {
         const { store, metric, rows } = cast()
         await store([
-          metric(1n * S, [['a', 1]]),
-          metric(2n * S, [['a', 5]], { meta: 'm' }),
-          metric(3n * S, [['a', -3]], { meta: 'm' }),
-          metric(4n * S, [['a', 2.5]]),
-          metric(5n * S, [['b', 7]]),
-          metric(6n * S, [['a', 8]], { process: 'x' }),
-          metric(MINUTE, [['a', 9]]),
+          metric(1n * S, { a: 1 }),
+          metric(2n * S, { a: 5 }, { meta: 'm' }),
+          metric(3n * S, { a: -3 }, { meta: 'm' }),
+          metric(4n * S, { a: 2.5 }),
+          metric(5n * S, { b: 7 }),
+          metric(6n * S, { a: 8 }, { process: 'x' }),
+          metric(MINUTE, { a: 9 }),
         ])
         const at = (offset: bigint) => T + offset
         const one = (value: number) => ({ count: 1, mean: value, min: value, max: value, sum: value, last: value })
@@ -741,7 +717,7 @@ export function pointSourceContract(subject: SourceSubject): void {
 
       test('have as last the value with the latest time of its second, wherever the stamps are', async () => {
         const { store, metric, rows } = cast()
-        const own = metric(0n, [['a', 1]])
+        const own = metric(0n, { a: 1 })
         const { us } = own.stamp
         await store([
           ...[1, 2, 3, 4].map((value) => ({
@@ -749,8 +725,8 @@ export function pointSourceContract(subject: SourceSubject): void {
             stamp: { us: us + 970_000 + value, sub: 7 },
             items: [['a', value]] as const,
           })),
-          metric(500_000n, [['a', 9]]),
-          metric(500_000n, [['a', 8]], { process: 'other' }),
+          metric(500_000n, { a: 9 }),
+          metric(500_000n, { a: 8 }, { process: 'other' }),
         ])
         expect((await rows()).map(({ process, last }) => [process, last])).toEqual([
           ['import', 9],
@@ -772,7 +748,7 @@ export function pointSourceContract(subject: SourceSubject): void {
           95n * HOUR,
           95n * HOUR + 500n * MS,
         ]
-        await store(times.map((at, i) => metric(at, [['n', 2 ** i]])))
+        await store(times.map((at, i) => metric(at, { n: 2 ** i })))
         const found = await rows({ bounds, fromNs: T, toNs: T + 95n * HOUR + 500n * MS })
         expect(found.map(({ atNs, count, sum, last }) => [atNs - T, count, sum, last])).toEqual([
           [-HOUR, 2, 3, 2],
@@ -785,7 +761,7 @@ export function pointSourceContract(subject: SourceSubject): void {
 
       test('are aligned to the epoch and limited to the range', async () => {
         const { store, metric, rows } = cast()
-        await store([0n, 10n, 20n, 30n, 40n].map((s) => metric(s * S, [['a', Number(s)]])))
+        await store([0n, 10n, 20n, 30n, 40n].map((s) => metric(s * S, { a: Number(s) })))
         const every = 7n * S
         const found = await rows({ everyNs: every, fromNs: T + 10n * S, toNs: T + 30n * S + 1n })
         const bucketOf = (ns: bigint) => ns - (ns % every)
@@ -811,8 +787,8 @@ export function pointSourceContract(subject: SourceSubject): void {
         await store([
           start(1n),
           end(4n, { meta: 'n' }),
-          metric(2n, [['a', 1]], { meta: 'm' }),
-          metric(3n, [['a', 1]], { process: 'measured', meta: 'm' }),
+          metric(2n, { a: 1 }, { meta: 'm' }),
+          metric(3n, { a: 1 }, { process: 'measured', meta: 'm' }),
           start(5n, { process: HOSTILE, meta: HOSTILE }),
         ])
         const sorted = (await processes()).toSorted((a, b) => Number(b.lastNs - a.lastNs))
@@ -878,7 +854,7 @@ export function pointSourceContract(subject: SourceSubject): void {
       await store(
         Array.from({ length: 20 }, (_, i) => [
           start(BigInt(i), { process: `p${i}` }),
-          metric(BigInt(i) + 100n, [['a', 1]], { process: `p${i}` }),
+          metric(BigInt(i) + 100n, { a: 1 }, { process: `p${i}` }),
         ]).flat(),
       )
       const maxRows = 7
