@@ -4,7 +4,8 @@ import { bucketsOf, countBuckets, type Every, isTimeZone, parseEvery } from '../
 
 const S = 1_000_000_000n
 const DAY_MS = 86_400_000
-const nsOf = (time: string) => BigInt(Date.parse(time)) * 1_000_000n
+const full = (time: string) => time + '0000-00-00T00:00:00Z'.slice(time.length)
+const nsOf = (time: string) => BigInt(Date.parse(full(time))) * 1_000_000n
 const timeOf = (ns: bigint) => new Date(Number(ns / 1_000_000n)).toISOString().replace('.000Z', 'Z')
 
 test.each([
@@ -36,106 +37,32 @@ test.each(['10s', '1h', '5h', '13h', '23h', '24h', '90m'])(
 )
 
 describe('buckets', () => {
-  const bounds = (every: string, tz: string | undefined, from: string, to: string) =>
-    bucketsOf(parseEvery(every)!, tz, nsOf(from), nsOf(to)).bounds?.map(timeOf)
-
-  test.each<[string, string | undefined, string, string, string[]]>([
-    [
-      '1w',
-      undefined,
-      '2026-11-20T12:00:00Z',
-      '2026-11-30T00:00:01Z',
-      ['2026-11-16', '2026-11-23', '2026-11-30', '2026-12-07'].map((d) => `${d}T00:00:00Z`),
-    ],
-    [
-      '1mo',
-      undefined,
-      '2026-11-01T00:00:00Z',
-      '2027-01-01T00:00:00Z',
-      ['2026-11-01', '2026-12-01', '2027-01-01'].map((d) => `${d}T00:00:00Z`),
-    ],
-    [
-      '3mo',
-      undefined,
-      '2026-11-20T00:00:00Z',
-      '2027-01-01T00:00:00Z',
-      ['2026-10-01', '2027-01-01'].map((d) => `${d}T00:00:00Z`),
-    ],
+  // length and time zone | from and to | bounds
+  test.each([
+    '1w - | 2026-11-20T12 2026-11-30T00:00:01 | 2026-11-16 2026-11-23 2026-11-30 2026-12-07',
+    '1mo - | 2026-11-01 2027-01-01 | 2026-11-01 2026-12-01 2027-01-01',
+    '3mo - | 2026-11-20 2027-01-01 | 2026-10-01 2027-01-01',
     // 23 and 25 hours
-    [
-      '1d',
-      'Europe/Berlin',
-      '2026-03-28T23:00:00Z',
-      '2026-03-30T00:00:00Z',
-      ['2026-03-28T23:00:00Z', '2026-03-29T22:00:00Z', '2026-03-30T22:00:00Z'],
-    ],
-    [
-      '1d',
-      'Europe/Berlin',
-      '2026-10-24T21:59:59Z',
-      '2026-10-26T00:00:00Z',
-      ['2026-10-23T22:00:00Z', '2026-10-24T22:00:00Z', '2026-10-25T23:00:00Z', '2026-10-26T23:00:00Z'],
-    ],
-    [
-      '1mo',
-      'Europe/Berlin',
-      '2026-03-15T00:00:00Z',
-      '2026-04-01T00:00:00Z',
-      ['2026-02-28T23:00:00Z', '2026-03-31T22:00:00Z', '2026-04-30T22:00:00Z'],
-    ],
-    [
-      '6h',
-      'Europe/Berlin',
-      '2026-10-25T15:30:00Z',
-      '2026-10-25T23:00:00Z',
-      ['2026-10-25T10:00:00Z', '2026-10-25T16:00:00Z', '2026-10-25T22:00:00Z', '2026-10-25T23:00:00Z'],
-    ],
-    [
-      '1h',
-      'Asia/Kolkata',
-      '2026-01-01T00:00:00Z',
-      '2026-01-01T01:00:00Z',
-      ['2025-12-31T23:30:00Z', '2026-01-01T00:30:00Z', '2026-01-01T01:30:00Z'],
-    ],
+    '1d Europe/Berlin | 2026-03-28T23 2026-03-30 | 2026-03-28T23 2026-03-29T22 2026-03-30T22',
+    '1d Europe/Berlin | 2026-10-24T21:59:59 2026-10-26 | 2026-10-23T22 2026-10-24T22 2026-10-25T23 2026-10-26T23',
+    '1mo Europe/Berlin | 2026-03-15 2026-04-01 | 2026-02-28T23 2026-03-31T22 2026-04-30T22',
+    '6h Europe/Berlin | 2026-10-25T15:30 2026-10-25T23 | 2026-10-25T10 2026-10-25T16 2026-10-25T22 2026-10-25T23',
+    '1h Asia/Kolkata | 2026-01-01 2026-01-01T01 | 2025-12-31T23:30 2026-01-01T00:30 2026-01-01T01:30',
     // the clocks skip midnight, go back at midnight, go back a minute after it, and skip a whole day
-    [
-      '1d',
-      'Africa/Cairo',
-      '2026-04-23T22:00:00Z',
-      '2026-04-24T21:00:00Z',
-      ['2026-04-23T22:00:00Z', '2026-04-24T21:00:00Z'],
-    ],
-    [
-      '1d',
-      'America/Asuncion',
-      '2022-03-26T03:00:00Z',
-      '2022-03-27T04:00:00Z',
-      ['2022-03-26T03:00:00Z', '2022-03-27T04:00:00Z'],
-    ],
-    [
-      '1d',
-      'America/St_Johns',
-      '2010-11-06T02:30:00Z',
-      '2010-11-08T03:30:00Z',
-      ['2010-11-06T02:30:00Z', '2010-11-07T02:30:00Z', '2010-11-08T03:30:00Z'],
-    ],
-    [
-      '1d',
-      'Pacific/Apia',
-      '2011-12-29T10:00:00Z',
-      '2011-12-31T10:00:00Z',
-      ['2011-12-29T10:00:00Z', '2011-12-30T10:00:00Z', '2011-12-31T10:00:00Z'],
-    ],
-    [
-      '1d',
-      'Europe/Berlin',
-      '1970-01-01T00:00:00Z',
-      '1970-01-02T00:00:00Z',
-      ['1970-01-01T00:00:00Z', '1970-01-01T23:00:00Z', '1970-01-02T23:00:00Z'],
-    ],
-  ])('of %s in %s from %s to %s', (every, tz, from, to, expected) =>
-    expect(bounds(every, tz, from, to)).toEqual(expected),
-  )
+    '1d Africa/Cairo | 2026-04-23T22 2026-04-24T21 | 2026-04-23T22 2026-04-24T21',
+    '1d America/Asuncion | 2022-03-26T03 2022-03-27T04 | 2022-03-26T03 2022-03-27T04',
+    '1d America/St_Johns | 2010-11-06T02:30 2010-11-08T03:30 | 2010-11-06T02:30 2010-11-07T02:30 2010-11-08T03:30',
+    '1d Pacific/Apia | 2011-12-29T10 2011-12-31T10 | 2011-12-29T10 2011-12-30T10 2011-12-31T10',
+    '1d Europe/Berlin | 1970-01-01 1970-01-02 | 1970-01-01 1970-01-01T23 1970-01-02T23',
+  ])('of %s', (row) => {
+    const [[every, tz], [from, to], expected] = row.split(' | ').map((part) => part.split(' ')) as [
+      string[],
+      string[],
+      string[],
+    ]
+    const { bounds } = bucketsOf(parseEvery(every!)!, tz === '-' ? undefined : tz, nsOf(from!), nsOf(to!))
+    expect(bounds?.map(timeOf)).toEqual(expected!.map(full))
+  })
 
   test('of seconds to days are equally long without a time zone', () => {
     expect(bucketsOf(parseEvery('1d')!, undefined, 0n, S)).toEqual({ everyNs: 86_400n * S })
@@ -192,7 +119,7 @@ describe('buckets', () => {
 
   test('of several days, weeks or months lie at every nth bound of single ones', () => {
     for (const unit of ['d', 'w', 'mo'] as const) {
-      const [from, to] = [nsOf('2025-01-01T00:00:00Z'), nsOf('2027-01-01T00:00:00Z')]
+      const [from, to] = [nsOf('2025-01-01'), nsOf('2027-01-01')]
       const single = bucketsOf({ count: 1, unit }, 'Europe/Berlin', from, to).bounds!
       const triple = bucketsOf({ count: 3, unit }, 'Europe/Berlin', from, to).bounds!
       const at = single.indexOf(triple[1]!)
