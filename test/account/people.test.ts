@@ -1,6 +1,7 @@
 // Members, roles, invitations and the keys of people: on SQLite and on a real PostgreSQL.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { hashSecret } from '../../src/account/secret.ts'
+import { toTime } from '../../src/clock.ts'
 import type { Role } from '../../src/wire/roles.ts'
 import { codeOf, databases, type OpenedAccounts } from './accounts-cast.ts'
 
@@ -158,7 +159,8 @@ for (const { database, open } of databases()) {
       ])
       const [, , , job] = await keys.list(account)
       expect(job).toMatchObject({ name: 'write', creator: { id: null, email: bob.email }, revoked_at: null })
-      expect((await keys.take(account, job!.id, owner)).creator).toEqual(owner)
+      const used = toTime(clock.wallUs() / 1000)
+      expect(await keys.take(account, job!.id, owner)).toMatchObject({ creator: owner, last_used_at: used })
       expect(accounts.findKey(made[0]!.secret)?.role).toBe('member')
       expect(await keys.list(account, bob.id)).toEqual([])
     })

@@ -116,6 +116,13 @@ describe('account login and logout', () => {
     expect((await elsewhere.run('key list')).exitCode).toBe(0)
     const again = await createPerson(server.url).run('account login --code --password-stdin', { stdin: token })
     expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('was used')])
+    for (const [flag, message] of [
+      ['', 'cannot ask for the code: not a terminal'],
+      [' --password-stdin', 'no code on standard input'],
+    ] as const) {
+      const none = await elsewhere.run(`account login --code${flag}`)
+      expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining(message)])
+    }
     const both = await elsewhere.run(`account login --code --email ${email}`)
     expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('give --code')])
   })
