@@ -170,25 +170,3 @@ describe('refuses a damaged file and reports how to restore it', () => {
     expect(statSync(path).size).toBeGreaterThan(4096)
   })
 })
-
-test('keeps what was written after kill -9', async () => {
-  const dir = freshDir()
-  const script = `
-    import { openAccounts } from '${join(import.meta.dir, '../../src/account/open-accounts.ts')}'
-    import { systemClock } from '${join(import.meta.dir, '../../src/clock.ts')}'
-    import pino from 'pino'
-    const accounts = openAccounts({ path: process.argv[1] + '/accounts.sqlite', clock: systemClock, log: pino({ level: 'silent' }), signup: 'open' })
-    const { account } = await accounts.create({ email: 'a@example.com', password: 'long enough', address: '' })
-    for (let i = 0; ; i++) console.log((await accounts.keys.create(account.id, String(i), ['write'])).secret)
-  `
-  const child = Bun.spawn([process.execPath, '-e', script, dir], { stdout: 'pipe', stderr: 'inherit' })
-  let printed = ''
-  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-    printed += chunk
-    if (printed.split('\n').length > 20) child.kill('SIGKILL')
-  }
-  const secrets = printed.split('\n').slice(0, -1)
-  await using accounts = openFresh({ path: join(dir, 'accounts.sqlite') })
-  expect(secrets.length).toBeGreaterThan(19)
-  for (const secret of secrets) expect(accounts.findKey(secret)).toBeDefined()
-})

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { statSync, truncateSync, writeFileSync } from 'node:fs'
+import { statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
@@ -190,22 +190,17 @@ test('on a full disk only that burial fails, and the other letters stay readable
   expect(await child.exited).toBe(0)
 })
 
-test('refuses a damaged file with instructions and never replaces it with an empty one', () => {
-  const foreign = freshPath()
-  writeFileSync(foreign, 'this is no database, whatever its name says. '.repeat(100))
-  const cut = freshPath()
-  const dead = open(cut)
+test('refuses a file that was cut with instructions and never replaces it with an empty one', () => {
+  const path = freshPath()
+  const dead = open(path)
   dead.bury(Array.from({ length: 50 }, (_, i) => letter(`${i} ${'x'.repeat(2000)}`)))
   dead.close()
-  truncateSync(cut, 8192)
-  for (const path of [foreign, cut]) {
-    const { size } = statSync(path)
-    expect(() => open(path)).toThrow(path)
+  truncateSync(path, 8192)
+  for (let start = 0; start < 2; start++)
     expect(() => open(path)).toThrow(
       /damaged: .*put a backup of \d+\.sqlite in its place and delete \d+\.sqlite-wal\. .*move/,
     )
-    expect(statSync(path).size).toBe(size)
-  }
+  expect(statSync(path).size).toBe(8192)
 })
 
 describe('the version of the file', () => {
@@ -223,15 +218,6 @@ describe('the version of the file', () => {
       expect(again.list('alice', { limit: 10 })).toMatchObject([{ record: 'old' }])
       again.close()
     }
-  })
-
-  test('refuses a newer one with instructions', () => {
-    const path = freshPath()
-    open(path).close()
-    const newer = new Database(path)
-    newer.run('PRAGMA user_version = 99')
-    newer.close()
-    expect(() => open(path)).toThrow(/\.sqlite was written by a newer Stint .*start that version/)
   })
 
   test('refuses an SQLite file of another program', () => {

@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type ApiCaller, createCaller, signUpAt } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { createStintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -60,34 +61,19 @@ test.skipIf(missing('strace') !== undefined)(
 test('a key that was answered works after kill -9, and a revoked one does not', async () => {
   await using stint = createStintProcess({ SIGNUP: 'open', CLICKHOUSE_URL: 'http://127.0.0.1:9' })
   await stint.start()
-  const owner = await stint.signUp('ada@example.com')
-  const session = await fetch(`${stint.url}/api/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'a long enough password of a test' }),
-  })
-  const headers = {
-    'content-type': 'application/json',
-    cookie: session.headers.get('set-cookie')!.split(';', 1)[0]!,
-    origin: stint.url,
-  }
+  const { bySession, byKey } = await signUpAt(stint.url)
   const create = async (name: string) => {
-    const body = JSON.stringify({ name, scopes: ['write'] })
-    const answer = await fetch(`${stint.url}/api/keys`, { method: 'POST', headers, body })
-    expect(answer.status).toBe(201)
-    return ((await answer.json()) as { key: { id: string; secret: string } }).key
+    const made = await bySession.post('/api/keys', { name, scopes: ['write'] })
+    expect(made.status).toBe(201)
+    return made.json.key as { id: string; secret: string }
   }
   const keys = await Promise.all(Array.from({ length: 20 }, (_, i) => create(`key ${i}`)))
-  const revoked = await Promise.all(
-    keys.slice(0, 5).map(({ id }) => fetch(`${stint.url}/api/keys/${id}`, { method: 'DELETE', headers })),
-  )
+  const revoked = await Promise.all(keys.slice(0, 5).map(({ id }) => bySession.delete(`/api/keys/${id}`)))
   expect(revoked.map(({ status }) => status)).toEqual([204, 204, 204, 204, 204])
   await stint.kill()
   await stint.start()
-  const statusOf = async (secret: string) => {
-    const headers = { 'x-stint-api-key': secret, 'content-type': 'application/json' }
-    return (await fetch(`${stint.url}/v1/start`, { method: 'POST', headers, body: '{"process":"p"}' })).status
-  }
-  expect(await Promise.all(keys.map(({ secret }) => statusOf(secret)))).toEqual(keys.map((_, i) => (i < 5 ? 401 : 201)))
-  expect(await statusOf(owner.secret)).toBe(201)
+  const statusOf = async (caller: ApiCaller) => (await caller.post('/v1/start', { process: 'p' })).status
+  const statuses = await Promise.all(keys.map(({ secret }) => statusOf(createCaller(stint.url, { key: secret }))))
+  expect(statuses).toEqual(keys.map((_, i) => (i < 5 ? 401 : 201)))
+  expect(await statusOf(byKey)).toBe(201)
 })

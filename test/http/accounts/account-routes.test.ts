@@ -1,9 +1,9 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { ADA, BOB } from '../../account/accounts-cast.ts'
 import { startApp } from '../../support/app.ts'
-import { signInAt } from '../../support/caller.ts'
+import { type Answer, faultsOf, signInAt } from '../../support/caller.ts'
 import { sendRaw } from '../../support/raw-http.ts'
-import { type Json, type Person, serveAccounts } from './serve-accounts.ts'
+import { serveAccounts } from './serve-accounts.ts'
 
 const stops: (() => Promise<void>)[] = []
 afterAll(async () => {
@@ -16,8 +16,10 @@ function serve(options: Parameters<typeof serveAccounts>[0] = {}) {
   return server
 }
 
-const code = ({ status, json }: { status: number; json: Json }) => `${status} ${json.code}`
-const pointers = ({ json }: { json: Json }) => json.errors.map(({ pointer }) => pointer)
+const isCurrent = ({ current }: { current: boolean }) => current
+type Member = Awaited<ReturnType<ReturnType<typeof serveAccounts>['signUp']>>
+
+const code = ({ status, json }: Pick<Answer, 'status' | 'json'>) => `${status} ${json.code}`
 
 describe('POST /api/accounts', () => {
   test('gives the account, its key and a session', async () => {
@@ -25,9 +27,9 @@ describe('POST /api/accounts', () => {
     const made = await call('POST', '/api/accounts', { email: 'Ada@example.com', password: ADA.password })
     expect(made.status).toBe(201)
     expect(made.headers.get('content-type')).toBe('application/json')
-    expect<unknown>(made.headers.get('cache-control')).toBe('no-store')
+    expect(made.headers.get('cache-control')).toBe('no-store')
     const { account, key } = made.json
-    expect<unknown>(made.json).toEqual({
+    expect(made.json).toEqual({
       account: {
         id: expect.stringMatching(/^acc_[0-9a-z]{16}$/),
         email: 'ada@example.com',
@@ -45,7 +47,7 @@ describe('POST /api/accounts', () => {
     })
     expect(accounts.findKey(key.secret)?.account).toBe(account.id)
     const me = await call('GET', '/api/session', undefined, { cookie: made.cookie })
-    expect<unknown>(me.json).toEqual({
+    expect(me.json).toEqual({
       account,
       person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email, password: true },
       role: 'owner',
@@ -67,8 +69,7 @@ describe('POST /api/accounts', () => {
     ['null', 'null', ['']],
   ])('refuses %s', async (_, body, where) => {
     const answer = await serve().call('POST', '/api/accounts', body)
-    expect(code(answer)).toBe('422 fields_invalid')
-    expect(pointers(answer)).toEqual(where)
+    expect(faultsOf(answer)).toEqual([422, 'fields_invalid', ...where])
     expect(answer.headers.get('content-type')).toBe('application/problem+json')
   })
 
@@ -95,11 +96,11 @@ describe('POST /api/accounts', () => {
       expect([passwords, provider]).toEqual([true, null])
       return rest
     }
-    expect<unknown>(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
+    expect(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
     const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
     const cookie = `stint_session=${await accounts.sessions.create({ ...made.seat, userAgent: '' })}`
-    expect<unknown>(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })
-    expect<unknown>(await state(cookie)).toEqual({ open: false, setup_code_required: false, signed_in: true })
+    expect(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })
+    expect(await state(cookie)).toEqual({ open: false, setup_code_required: false, signed_in: true })
   })
 })
 
@@ -141,8 +142,8 @@ describe('a body', () => {
 
 describe('sessions', () => {
   const { call, as, signUp, from } = serve()
-  let ada: Person & Pick<Json, 'account'>
-  let bob: Person & Pick<Json, 'account'>
+  let ada: Member
+  let bob: Member
   let n = 0
   beforeEach(async () => {
     n++
@@ -156,7 +157,7 @@ describe('sessions', () => {
   test('sign-in sets an HttpOnly, SameSite cookie', async () => {
     const answer = await signIn(`ADA${n}@example.com`, ADA.password)
     expect(answer.status).toBe(201)
-    expect<unknown>(answer.json).toMatchObject({ account: ada.account, role: 'owner' })
+    expect(answer.json).toMatchObject({ account: ada.account, role: 'owner' })
     expect(answer.headers.get('set-cookie')).toMatch(
       /^stint_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
     )
@@ -228,9 +229,9 @@ describe('sessions', () => {
     const phone = await signIn(`ada${n}@example.com`, ADA.password)
     const { json } = await as(phone, 'GET', '/api/sessions')
     expect(json.sessions).toHaveLength(2)
-    expect(json.sessions.filter((one) => one.current)).toHaveLength(1)
-    const other = json.sessions.find((one) => !one.current)
-    expect<unknown>(other).toEqual({
+    expect(json.sessions.filter(isCurrent)).toHaveLength(1)
+    const other = json.sessions.find((one: { current: boolean }) => !isCurrent(one))
+    expect(other).toEqual({
       id: expect.stringMatching(/^ses_/),
       current: false,
       user_agent: expect.stringContaining('Bun'),
@@ -279,7 +280,7 @@ describe('sessions', () => {
 
 describe('keys', () => {
   const { as, signUp, accounts } = serve()
-  let ada: Person & Pick<Json, 'key'>
+  let ada: Member
   let n = 0
   beforeEach(async () => {
     n++
@@ -290,7 +291,7 @@ describe('keys', () => {
     const made = await as(ada, 'POST', '/api/keys', { name: ' reader ', scopes: ['read'] })
     expect(made.status).toBe(201)
     const { key } = made.json
-    expect<unknown>(key).toEqual({
+    expect(key).toEqual({
       id: expect.any(String),
       name: 'reader',
       prefix: key.secret.slice(0, 12),
@@ -299,8 +300,8 @@ describe('keys', () => {
     })
     expect(accounts.findKey(key.secret)).toMatchObject({ read: true, write: false })
     const { json } = await as(ada, 'GET', '/api/keys')
-    expect(json.keys.map((one) => one.name)).toEqual(['reader', 'first key'])
-    expect<unknown>(json.keys[0]).toEqual({
+    expect(json.keys.map((one: { name: string }) => one.name)).toEqual(['reader', 'first key'])
+    expect(json.keys[0]).toEqual({
       id: key.id,
       name: 'reader',
       prefix: key.prefix,
@@ -336,20 +337,18 @@ describe('keys', () => {
     [{ name: 'x', scope: ['read'] }, ['/scope']],
   ])('are not created from %j', async (body, where) => {
     const answer = await as(ada, 'POST', '/api/keys', body)
-    expect(code(answer)).toBe('422 fields_invalid')
-    expect(pointers(answer)).toEqual(where)
+    expect(faultsOf(answer)).toEqual([422, 'fields_invalid', ...where])
   })
 
   test.each([-1, 1.5, '60', null, 30 * 86_400 + 1, 1e300])('do not overlap by %j seconds', async (overlap_seconds) => {
     const answer = await as(ada, 'POST', `/api/keys/${ada.key.id}/rotate`, { overlap_seconds })
-    expect(code(answer)).toBe('422 fields_invalid')
-    expect(pointers(answer)).toEqual(['/overlap_seconds'])
+    expect(faultsOf(answer)).toEqual([422, 'fields_invalid', '/overlap_seconds'])
   })
 })
 
 describe('requests of other sites', () => {
   const { call, signUp, url } = serve()
-  let me: Person & Pick<Json, 'key'>
+  let me: Member
   beforeEach(async () => {
     me ??= await signUp(ADA)
   })

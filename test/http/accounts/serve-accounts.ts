@@ -15,34 +15,7 @@ import { errorToProblem } from '../../../src/http/error-to-problem.ts'
 import { createMounts } from '../../../src/http/mount.ts'
 import { Problem } from '../../../src/problem.ts'
 import { type ADA, openFresh } from '../../account/accounts-cast.ts'
-
-export interface Named {
-  id: string
-  name: string
-  prefix: string
-  secret: string
-  scopes: string[]
-  current: boolean
-  expires_at: string | null
-  revoked_at: string | null
-}
-
-/** The members that answers of these routes have, each in some. */
-export interface Json {
-  code: string
-  errors: { pointer: string; detail: string }[]
-  account: { id: string; email: string; name: string; operator: boolean }
-  person: { id: string; email: string }
-  role: string
-  accounts: { id: string; name: string; role: string }[]
-  members: { id: string; email: string; role: string }[]
-  invitations: { id: string; email: string; role: string }[]
-  invitation: { id: string; email: string; role: string; url: string; mailed: boolean }
-  member: { id: string; role: string }
-  key: Named
-  keys: Named[]
-  sessions: Named[]
-}
+import { createCaller } from '../../support/caller.ts'
 
 export interface Person {
   cookie: string
@@ -109,25 +82,15 @@ export function serveAccounts(options: Parameters<typeof openFresh>[0] & { secur
   const url = `http://127.0.0.1:${app.server!.port}`
 
   async function call(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
-    const response = await fetch(url + path, {
-      method,
-      headers: { ...(body !== undefined && { 'content-type': 'application/json' }), ...headers },
-      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-    })
-    const text = await response.text()
-    return {
-      status: response.status,
-      headers: response.headers,
-      json: (text === '' ? {} : JSON.parse(text)) as Json,
-      cookie: response.headers.get('set-cookie')?.split(';')[0] ?? '',
-    }
+    const answer = await createCaller(url).call(method, path, body, headers)
+    return { ...answer, json: answer.json ?? {}, cookie: answer.headers.get('set-cookie')?.split(';')[0] ?? '' }
   }
   const as = (person: Person, method: string, path: string, body?: unknown) =>
     call(method, path, body, { cookie: person.cookie })
-  const signUp = async (who: typeof ADA) => {
-    const made = await call('POST', '/api/accounts', { email: who.email, password: who.password })
-    if (made.status !== 201) throw new Error(`no account: ${made.status} ${made.json.code}`)
-    return { cookie: made.cookie, account: made.json.account, key: made.json.key }
+  const signUp = async ({ email, password }: Pick<typeof ADA, 'email' | 'password'>) => {
+    const { status, cookie, json } = await call('POST', '/api/accounts', { email, password })
+    if (status !== 201) throw new Error(`no account: ${status} ${json.code}`)
+    return { cookie, account: json.account, key: json.key }
   }
   const from = (other: string) => {
     address = other
