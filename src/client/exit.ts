@@ -82,7 +82,8 @@ function listen(): void {
   process.on('uncaughtExceptionMonitor', (error) => {
     uncaught = error
   })
-  process.on('exit', end)
+  // Node passes 0 for a module that waits forever, and exits with 13
+  process.on('exit', (code) => end(process.exitCode ?? code))
   if (deno !== undefined) listenInDeno(end)
   if (process.versions.bun !== undefined)
     watchRejectionsInBun((fatal) => {

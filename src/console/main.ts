@@ -15,7 +15,7 @@ import { type App, type OpenPage, type Page, pageHeader } from './kit/page.ts'
 import { openQuickOpen } from './kit/quick-open.ts'
 import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
-import { formatRoute, linkToken, parseRoute } from './kit/route.ts'
+import { changeParams, formatRoute, linkToken, parseRoute } from './kit/route.ts'
 import { openAccountPage } from './pages/account-page.ts'
 import { openAuditPage } from './pages/audit-page.ts'
 import { openDoor } from './pages/door.ts'
@@ -135,12 +135,33 @@ function showOtherAccount(): void {
   fill(root, h('main.door', h('h1', 'Account changed'), note(text), next))
 }
 
+/** The link of a notification names the account that it is about; the address need not keep it. */
+function takeLinkedAccount(): string | undefined {
+  const { page, params } = parseRoute(location.hash)
+  const id = params.get('account') ?? undefined
+  if (id !== undefined) history.replaceState(null, '', formatRoute(page, changeParams(params, { account: undefined })))
+  return id
+}
+
+function showForeignLink(): void {
+  setTitle('Another account')
+  const text = 'This link is about an account that you are not a member of, or that was deleted.'
+  const mine = button('Open my account', () => void enter(), { class: 'button button-main' })
+  fill(root, h('main.door', h('h1', 'Another account'), note(text), mine))
+}
+
 /** `firstKey` is set for a new account. */
 async function enter(firstKey?: IssuedKey): Promise<void> {
   removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
   const session = await api.get<Session>('api/session')
   const { account } = session
+  const linked = takeLinkedAccount() ?? account.id
+  if (!session.accounts.some(({ id }) => id === linked)) return showForeignLink()
+  if (linked !== account.id) {
+    await api.send('POST', 'api/session/account', { id: linked })
+    return await enter()
+  }
   api.showAccount(account.id)
   const askProcesses = createAskProcesses(api, nowMs)
   const changes = createChanges(api, nowMs)
@@ -203,6 +224,7 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   function follow(): void {
     const { page: name, params } = parseRoute(location.hash)
     if ((linkToken('invitation') ?? linkToken('reset')) !== undefined) return void showDoor()
+    if (params.has('account')) return void reload()
     const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
     if (known === undefined) {
       if (name === '') {

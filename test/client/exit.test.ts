@@ -167,6 +167,18 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
     expect(kindsOf(`${name} cut by hand`)).toEqual(['start', 'exception', 'end'])
   })
 
+  // Bun waits forever; Deno exits with 1
+  if (name === 'node')
+    here('a run that waits forever has the exit code', async () => {
+      const script = await start(`
+        const { run } = createStint({ exitWaitMs: 20_000 })
+        await run('node waits', () => new Promise(() => {}))
+      `)
+      expect(await script.exited).toBe(13)
+      const [, exception] = receiver.events().filter((it) => it.process === 'node waits')
+      expect(exception!.exception).toBe('the process ended with code 13 in the middle of this run')
+    })
+
   here('a thread of the caller that fails is recorded', async () => {
     const thread = join(dir, `thread-${name}.mjs`)
     await Bun.write(

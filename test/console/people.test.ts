@@ -130,6 +130,20 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await first.page.getByRole('combobox', { name: 'Account' }).waitFor()
     const { keys } = (await dan.bySession.get('/api/keys')).json
     expect(keys.map((key: { revoked_at: null }) => key.revoked_at)).toEqual([null])
+
+    // the link of a notification shows its account, whichever the session shows
+    for (const [account, name] of [
+      [dan.account, 'dan@example.com'],
+      [cy.account, 'cy@example.com'],
+    ] as const) {
+      await first.go(`members?account=${account}`)
+      await first.page.getByText(`People of ${name}`).waitFor()
+      expect(first.view()).toBe('#/members')
+    }
+    await first.go('members?account=acc_ofsomeoneelse00')
+    await first.page.getByText('an account that you are not a member of').waitFor()
+    await first.page.getByRole('button', { name: 'Open my account' }).click()
+    await first.page.getByText('People of cy@example.com').waitFor()
     await first.close()
   })
 })

@@ -4,6 +4,7 @@ import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
+import { ROWS_MAX } from '../kit/api.ts'
 import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { createAsk } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
@@ -19,6 +20,7 @@ import { askForWatch, askHowLongToPause, isForGood, type Known } from './watch-f
 
 const EVERY_MS = 10_000
 const ALERTS_SHOWN = 50
+const HEARD_EVERY_MS = 60_000
 
 interface Answers {
   readonly watches: readonly Watch[]
@@ -37,6 +39,11 @@ export function openWatchesPage(app: App): Page {
   /** The watch that a notification links to, until its row has been shown. */
   let linked: string | undefined
   let chosen: string | undefined
+  /** Processes of the last 30 days. */
+  let heard: ReadonlySet<string> | undefined
+  /** A process that only `late` would report: the name may be mistyped. */
+  const isUnheard = ({ process, late }: Watch) =>
+    heard !== undefined && late === null && !process.includes('*') && !heard.has(process)
 
   const alertsTable = createAlertTable({
     nowMs: app.nowMs,
@@ -47,6 +54,7 @@ export function openWatchesPage(app: App): Page {
   const watchesTable = createDataTable<Watch>({
     caption: 'Watches',
     isChosen: ({ id }) => id === chosen,
+    signatureOf: (watch) => JSON.stringify([watch, isUnheard(watch)]),
     toExport: (watch) => {
       const { id, name, process, meta, state, paused_until } = watch
       const notifies = watch.channels.map(channelName).join(', ')
@@ -61,9 +69,20 @@ export function openWatchesPage(app: App): Page {
           state === 'paused' && paused_until !== null && pausedText(paused_until),
         ],
       },
-      { label: 'Watch', cell: ({ name, process }) => [h('strong', name), h('span.sub', process)] },
+      {
+        label: 'Watch',
+        cell: (watch) => [
+          h('strong', watch.name),
+          h('span.sub', watch.process),
+          isUnheard(watch) && h('span.sub.warn', 'nothing received in 30 days'),
+        ],
+      },
       { label: 'Fires when', isMinor: true, cell: (watch) => describeConditions(watch) },
-      { label: 'Notifies', isExtra: true, cell: (watch) => watch.channels.map(channelName).join(', ') || 'nobody' },
+      {
+        label: 'Notifies',
+        isExtra: true,
+        cell: (watch) => watch.channels.map(channelName).join(', ') || h('span.when', 'nobody'),
+      },
       actionColumn(mayChange, (watch) => [
         rowAction('Edit', watch.name, () => askForWatch(app, known, watch, () => poll.now())),
         watch.state === 'paused'
@@ -146,6 +165,16 @@ export function openWatchesPage(app: App): Page {
     fail: (error) => region.fail(error, () => poll.now()),
   })
 
+  const heardPoll = createPoll({
+    everyMs: () => HEARD_EVERY_MS,
+    ask: (signal) => app.askProcesses(signal),
+    show(entries) {
+      heard = entries.length < ROWS_MAX ? new Set(entries.map(({ process }) => process)) : undefined
+      watchesTable.show(known.watches)
+    },
+    fail() {}, // without it no watch says so
+  })
+
   const ask = createAsk(app, () => poll.now())
   const ago = (at: string): Child => agoElement(at, app.nowMs())
   const channelName = (id: string) => known.channels.find((channel) => channel.id === id)?.name ?? id
@@ -197,8 +226,12 @@ export function openWatchesPage(app: App): Page {
       chosen = params.get('watch') ?? undefined
       linked = chosen
       poll.now()
+      heardPoll.now()
     },
-    close: () => poll.stop(),
+    close() {
+      poll.stop()
+      heardPoll.stop()
+    },
   }
 }
 

@@ -3,9 +3,9 @@ import type { Blind } from '../rules/episode.ts'
 
 /** `2026-11-21 03:10 UTC`, with seconds unless they are zero. */
 export const minute = (us: number): string => `${iso(us).slice(0, 19).replace('T', ' ').replace(/:00$/, '')} UTC`
-/** `or its end was lost while Stint was down, 12:00:10–12:00:14 UTC`. */
+/** `or its end was lost while Stint was down between 12:00:10 and 12:00:14 UTC`: it was for some of that time. */
 export const orLost = ({ fromUs, toUs }: Blind): string =>
-  `or its end was lost while Stint was down, ${iso(fromUs).slice(11, 19)}–${iso(toUs).slice(11, 19)} UTC`
+  `or its end was lost while Stint was down between ${iso(fromUs).slice(11, 19)} and ${iso(toUs).slice(11, 19)} UTC`
 export const iso = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
 
 const UNITS = [

@@ -80,7 +80,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, series }
       exception: exception ?? null,
       usual_ms: usualUs === undefined ? null : Math.round(usualUs / 1000),
       summary,
-      url: `${publicUrl}${pathOf(alert)}`,
+      url: `${publicUrl}${pathOf(alert)}&account=${watch.account}`,
     },
     facts,
   }

@@ -52,7 +52,7 @@ export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged
         .filter((check) => check.watch === id)
         .map(({ condition, process, sinceUs, blind: { fromUs, toUs } }) => ({
           ...{ watch, condition, process, since: iso(sinceUs) },
-          reason: `Stint was down from ${minute(fromUs)} to ${minute(toUs)}, when a start was due: it may be lost`,
+          reason: `Stint was down between ${minute(fromUs)} and ${minute(toUs)}, when a start was due: it may be lost`,
         })),
       ...gaps.flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
         const names = concerned(rules, missing)
