@@ -111,22 +111,10 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   if (key === undefined) return deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key.write) return new Problem('scope_missing', 'This key may not write events.')
 
-  const { rateLimit } = deps
-  if (rateLimit.limit > 0) {
-    const waitS = rateLimit.take(key.account)
-    deps.rateLimitHeaders?.note(request, key.account, rateLimit)
-    if (waitS > 0)
-      return new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
-        retryAfterS: waitS,
-      })
-  }
-
   const place = PATHS.get(path)
   // An unknown path could have meant any kind.
-  for (const destination of place?.destinations ?? DESTINATIONS) {
-    const refusal = deps.refusal(destination, key.account)
-    if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
-  }
+  const beyond = findLimit(request, key.account, place?.destinations ?? DESTINATIONS, deps)
+  if (beyond !== undefined) return beyond
   if (place === undefined)
     return new Problem(
       'not_found',
@@ -139,6 +127,28 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   const contentFault = findContentFault(headers, place)
   if (contentFault !== undefined) return unsupported(contentFault)
   return { account: key.account, stamp: deps.stamp() }
+}
+
+/** Refuses an account beyond its rate, and events whose spool accepts none. */
+export function findLimit(
+  request: Request,
+  account: string,
+  destinations: readonly Destination[],
+  { rateLimit, rateLimitHeaders, refusal }: Pick<GateDeps, 'rateLimit' | 'rateLimitHeaders' | 'refusal'>,
+): Problem | undefined {
+  if (rateLimit.limit > 0) {
+    const waitS = rateLimit.take(account)
+    rateLimitHeaders?.note(request, account, rateLimit)
+    if (waitS > 0)
+      return new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
+        retryAfterS: waitS,
+      })
+  }
+  for (const destination of destinations) {
+    const full = refusal(destination, account)
+    if (full !== undefined) return SPOOL_REFUSALS[full]()
+  }
+  return undefined
 }
 
 const UTF8_ONLY = /^\s*charset\s*=\s*(?:utf-8|"utf-8")\s*$/i

@@ -1,6 +1,7 @@
 // Turns OTLP into the events of `/v1/batch`. A span is a run: process from service and span name, uid from the span id,
 // an ERROR status is a failed end. Only root spans and spans with `stint.process` are runs: a whole trace would flood
 // the store. Log records from ERROR on are exceptions; gauges and sums are metrics.
+import { LIMITS } from '../../event/fields.ts'
 import {
   anyText,
   atOf,
@@ -26,11 +27,6 @@ export interface Translated {
 /** In place of items that are no events: the caller may pause at each. */
 const SKIPPED: Translated = { bodies: [], items: 0 }
 
-const MAX_PROCESS = 250
-const MAX_META = 500
-const MAX_NAME = 250
-const MAX_EXCEPTION = 15_000
-const MAX_ITEMS = 50
 /** Enums are numbers; some encoders write their names. */
 const isStatusError = (code: unknown) => code === 'STATUS_CODE_ERROR' || integer(code) === 2n
 const isSeverityError = (severity: unknown) =>
@@ -60,7 +56,7 @@ function subjectOf({ service, resource, item }: Scoped, name: string) {
   const named = [service, name].filter((part) => part !== '').join(' ')
   const process = pick('stint.process') ?? (named || resource.get('service.name') || 'unknown_service')
   const meta = pick('stint.meta')
-  return { own, subject: { process: cut(process, MAX_PROCESS), ...(meta && { meta: cut(meta, MAX_META) }) } }
+  return { own, subject: { process: cut(process, LIMITS.process), ...(meta && { meta: cut(meta, LIMITS.meta) }) } }
 }
 
 const isEmptyId = (id: unknown) => /^0*$/.test(text(id))
@@ -92,7 +88,7 @@ function* spanToBodies(span: Json, run: Json, startedAt: string, endedAt: string
   yield { kind: 'start', ...run, at: startedAt }
   for (const { name, timeUnixNano, attributes } of list(span.events)) {
     if (name !== 'exception') continue
-    const exception = cut(exceptionText(attributesOf(attributes)) ?? name, MAX_EXCEPTION)
+    const exception = cut(exceptionText(attributesOf(attributes)) ?? name, LIMITS.exception)
     yield { kind: 'exception', ...run, exception, at: atOf(timeUnixNano) ?? endedAt }
   }
   const failed = isStatusError(object(span.status).code)
@@ -115,7 +111,7 @@ export function* logsToEvents(request: Json): Generator<Translated> {
     }
     const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)
     const uid = isEmptyId(item.spanId) ? {} : { uid: text(item.spanId).toLowerCase() }
-    const exception = cut(said, MAX_EXCEPTION)
+    const exception = cut(said, LIMITS.exception)
     yield { items: 1, bodies: [{ kind: 'exception', ...subject, ...uid, exception, ...(at && { at }) }] }
   }
 }
@@ -147,7 +143,7 @@ export function* pointsToEvents(request: Json): Generator<Translated> {
       if (group.length === 0) events.set(key, group)
       const name = nameOf(item, point)
       let event = group.at(-1)
-      if (event === undefined || event.points.size === MAX_ITEMS || event.points.has(name)) {
+      if (event === undefined || event.points.size === LIMITS.items || event.points.has(name)) {
         event = { subject, at, points: new Map() }
         group.push(event)
       }
@@ -167,5 +163,5 @@ function nameOf(metric: Json, point: Json): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, value]) => `${key}=${value}`)
   const name = text(metric.name) + (attributes.length > 0 ? `{${attributes.join(',')}}` : '')
-  return cut(name.replace(/['"%\u0000-\u001f\u007f\\]/g, '_'), MAX_NAME)
+  return cut(name.replace(/['"%\u0000-\u001f\u007f\\]/g, '_'), LIMITS.name)
 }

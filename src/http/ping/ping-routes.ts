@@ -2,12 +2,11 @@
 // never logged. Most cron lines ping only success: without a start before it, that is a run of no length, not an orphan
 // end. Open runs are known in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
-import type { FoundKey } from '../../account/key-ring.ts'
-import { DESTINATIONS, type Destination } from '../../event/event.ts'
+import { DESTINATIONS } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
+import { LIMITS } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
-import type { SpoolRefusal } from '../../spool/spool.ts'
 import { bodyTooLarge, MAX_BATCH_BYTES } from '../../wire/events.ts'
 import { PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
 import { createTextTail, endOfText } from '../../wire/text-tail.ts'
@@ -16,18 +15,12 @@ import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
 import { isSmall } from '../intake/body-budget.ts'
-import { SPOOL_REFUSALS } from '../intake/intake-gate.ts'
-import type { LimitBadKeys } from '../intake/rate-limit.ts'
+import { findLimit, type GateDeps } from '../intake/intake-gate.ts'
 
-export interface PingDeps extends BatchDeps {
-  findKey(secret: string): FoundKey | undefined
-  readonly limitBadKeys?: LimitBadKeys
-  refusal(destination: Destination, account: string): SpoolRefusal | undefined
-}
+export type PingDeps = BatchDeps & Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'>
 
 type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' }
 
-const MAX_EXCEPTION = 15_000
 /** What the end of a long body takes while it arrives, and what is not counted of each body. */
 const TAIL_BYTES = 192 * 1024
 /** Starts that are remembered; the oldest are forgotten first. */
@@ -42,16 +35,8 @@ export function pingRoutes(deps: PingDeps) {
     const key = deps.findKey(token)
     if (key?.ping !== true)
       throw deps.limitBadKeys?.(request) ?? new Problem('not_found', 'The ping address does not exist.')
-    const { rateLimit } = deps
-    const waitS = rateLimit.limit > 0 ? rateLimit.take(key.account) : 0
-    if (waitS > 0)
-      throw new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
-        retryAfterS: waitS,
-      })
-    for (const destination of DESTINATIONS) {
-      const refusal = deps.refusal(destination, key.account)
-      if (refusal !== undefined) throw SPOOL_REFUSALS[refusal]()
-    }
+    const beyond = findLimit(request, key.account, DESTINATIONS, deps)
+    if (beyond !== undefined) throw beyond
     return key.account
   }
 
@@ -68,7 +53,7 @@ export function pingRoutes(deps: PingDeps) {
         return hasBegun ? [{ kind: 'end', ...run }] : [start, { kind: 'end', ...run }]
       case 'fail': {
         const how = exitCode === undefined ? 'failed' : `exited with code ${exitCode}`
-        const exception = endOfText([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'), MAX_EXCEPTION)
+        const exception = endOfText([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'), LIMITS.exception)
         const end: Body[] = [
           { kind: 'exception', ...run, exception },
           { kind: 'end', ...run, failed: true },
@@ -136,7 +121,7 @@ async function readEnd(request: Request): Promise<string> {
   const { headers, body } = request
   if (body === null || isSmall(request)) return request.text()
   if (Number(headers.get('content-length') ?? 0) > MAX_BATCH_BYTES) throw bodyTooLarge(MAX_BATCH_BYTES)
-  const end = createTextTail(MAX_EXCEPTION)
+  const end = createTextTail(LIMITS.exception)
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.byteLength

@@ -15,8 +15,6 @@ export interface ManageAlertsOptions {
   onChanged(account: string): void
 }
 
-export type ManageAlerts = ReturnType<typeof createManageAlerts>
-
 const maybeTime = (us: number | null): string | null => (us === null ? null : iso(us))
 
 const ended = () => new Problem('alert_ended', 'Only an alert that still fires can be acknowledged.')

@@ -33,8 +33,6 @@ export interface ManageChannelsOptions {
   hash(secret: string): string
 }
 
-export type ManageChannels = ReturnType<typeof createManageChannels>
-
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`, `rate_limited`, `channel_failed`. */
 export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash }: ManageChannelsOptions) {
   const tokens = createTokens(nowUs)

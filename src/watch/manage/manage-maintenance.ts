@@ -10,8 +10,6 @@ import type { WatchStore } from '../storage/create-watch-store.ts'
 
 const MAINTENANCES_MAX = 100
 
-export type ManageMaintenance = ReturnType<typeof createManageMaintenance>
-
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
 export function createManageMaintenance({ store, nowUs }: { readonly store: WatchStore; nowUs(): number }) {
   async function find(account: string, id: string): Promise<Maintenance> {

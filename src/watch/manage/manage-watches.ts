@@ -24,8 +24,6 @@ export interface ManageWatchesOptions {
   onChanged(account: string): void
 }
 
-export type ManageWatches = ReturnType<typeof createManageWatches>
-
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
 export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, onChanged }: ManageWatchesOptions) {
   async function find(account: string, id: string): Promise<StoredWatch> {
