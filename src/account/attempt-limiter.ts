@@ -4,13 +4,6 @@ import { isIPv6 } from 'node:net'
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 
-export interface AttemptLimiter {
-  /** Throws Problem `rate_limited` with the seconds to wait for an attempt too many, which is not counted. */
-  attempt(key: string): void
-  /** Takes one attempt back because it succeeded. */
-  forgive(key: string): void
-}
-
 export interface AttemptLimiterOptions {
   readonly clock: Clock
   readonly limit: number
@@ -18,14 +11,17 @@ export interface AttemptLimiterOptions {
   readonly maxEntries: number
 }
 
-export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: AttemptLimiterOptions): AttemptLimiter {
+export type AttemptLimiter = ReturnType<typeof createAttemptLimiter>
+
+export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: AttemptLimiterOptions) {
   const windowUs = windowS * 1e6
   const stepUs = windowUs / limit
   /** Monotonic time at which a key has all its attempts again; the Map's order is that of the last attempt. */
   const regainedUs = new Map<string, number>()
 
   return {
-    attempt(key) {
+    /** Throws Problem `rate_limited` with the seconds to wait for an attempt too many, which is not counted. */
+    attempt(key: string): void {
       const nowUs = clock.monotonicUs()
       const next = Math.max(regainedUs.get(key) ?? 0, nowUs) + stepUs
       // The µs is for what the sums were rounded by.
@@ -39,7 +35,8 @@ export function createAttemptLimiter({ clock, limit, windowS, maxEntries }: Atte
       if (regainedUs.size >= maxEntries) regainedUs.delete(regainedUs.keys().next().value!)
       regainedUs.set(key, next)
     },
-    forgive(key) {
+    /** Takes one attempt back because it succeeded. */
+    forgive(key: string): void {
       const at = regainedUs.get(key)
       if (at !== undefined) regainedUs.set(key, at - stepUs)
     },

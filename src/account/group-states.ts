@@ -16,15 +16,6 @@ export interface GroupState {
   readonly atUs: number
 }
 
-/** All reject with Problem `store_unavailable`; `put` and `remove` also with `disk_low` and `disk_failed`. */
-export interface GroupStates {
-  list(account: string): Promise<GroupState[]>
-  /** All or none. Rejects with Problem `limit_reached`. */
-  put(account: string, states: readonly GroupState[]): Promise<void>
-  /** They are unresolved then. */
-  remove(account: string, groups: readonly Pick<GroupState, 'fingerprint' | 'process'>[]): Promise<void>
-}
-
 const SELECT =
   'SELECT fingerprint, process, status, changed_by AS "by", changed_us AS "atUs" FROM exception_group WHERE ' +
   'account = $1'
@@ -33,10 +24,14 @@ const REPLACE =
   '(account, fingerprint, process) DO UPDATE SET status = excluded.status, changed_by = excluded.changed_by, ' +
   'changed_us = excluded.changed_us'
 
-export function createGroupStates(database: SqlDatabase, nowUs: () => number): GroupStates {
+export type GroupStates = ReturnType<typeof createGroupStates>
+
+/** All reject with Problem `store_unavailable`; `put` and `remove` also with `disk_low` and `disk_failed`. */
+export function createGroupStates(database: SqlDatabase, nowUs: () => number) {
   return {
-    list: (account) => database.read(() => all<GroupState>(SELECT, account)),
-    put: (account, states) =>
+    list: (account: string): Promise<GroupState[]> => database.read(() => all<GroupState>(SELECT, account)),
+    /** All or none. Rejects with Problem `limit_reached`. */
+    put: (account: string, states: readonly GroupState[]): Promise<void> =>
       database.write(function* () {
         if ((yield* get('SELECT 1 FROM account WHERE id = $1', account)) === undefined)
           throw new Problem('not_found', 'The account is gone.')
@@ -52,7 +47,8 @@ export function createGroupStates(database: SqlDatabase, nowUs: () => number): G
               'some first.',
           )
       }),
-    remove: (account, groups) =>
+    /** They are unresolved then. */
+    remove: (account: string, groups: readonly Pick<GroupState, 'fingerprint' | 'process'>[]): Promise<void> =>
       database.write(function* () {
         for (const some of inParts(groups))
           yield* run(

@@ -46,21 +46,6 @@ export interface KeyUse {
   readonly lastUsedMs: number
 }
 
-export interface KeyRing {
-  /** The hot path: one Map look-up; a SHA-256 and another one for a key that has not been used for a while. */
-  find(secret: string): FoundKey | undefined
-  /** Adds a key, or changes when it ends and what it may. */
-  set(row: KeyRow): void
-  /** The key fails from the next look-up on. */
-  delete(hash: string): void
-  dropAccount(account: string): void
-  /** Uses that are not written down yet. */
-  uses(): readonly KeyUse[]
-  /** These uses are written down. */
-  usesWritten(uses: readonly KeyUse[]): void
-  clear(): void
-}
-
 interface Entry extends FoundKey {
   role: Exclude<Role, 'owner'>
   expiresMs: number
@@ -68,8 +53,10 @@ interface Entry extends FoundKey {
   unwritten: boolean
 }
 
+export type KeyRing = ReturnType<typeof loadKeyRing>
+
 /** Holds what the table `api_key` of `db` holds. */
-export function loadKeyRing(db: Database, clock: Clock): KeyRing {
+export function loadKeyRing(db: Database, clock: Clock) {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const byHash = new Map<string, Entry>()
   /** Keys in use by their exact text, which saves the hash. Emptied whenever a key ends. */
@@ -118,7 +105,8 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
   for (const row of live.iterate(nowMs())) set(row)
 
   return {
-    find(secret) {
+    /** The hot path: one Map look-up; a SHA-256 and another one for a key that has not been used for a while. */
+    find(secret: string): FoundKey | undefined {
       const entry = bySecret.get(secret) ?? findByHash(secret)
       if (entry === undefined) return undefined
       const now = nowMs()
@@ -133,14 +121,18 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
       }
       return entry
     },
+    /** Adds a key, or changes when it ends and what it may. */
     set,
+    /** The key fails from the next look-up on. */
     delete: remove,
-    dropAccount(account) {
+    dropAccount(account: string): void {
       for (const [hash, entry] of byHash) if (entry.account === account) byHash.delete(hash)
       bySecret.clear()
     },
-    uses: () => Array.from(unwritten.values(), ({ keyId, lastUsedMs }) => ({ keyId, lastUsedMs })),
-    usesWritten(uses) {
+    /** Uses that are not written down yet. */
+    uses: (): readonly KeyUse[] => Array.from(unwritten.values(), ({ keyId, lastUsedMs }) => ({ keyId, lastUsedMs })),
+    /** These uses are written down. */
+    usesWritten(uses: readonly KeyUse[]): void {
       for (const { keyId, lastUsedMs } of uses) {
         const entry = unwritten.get(keyId)
         if (entry?.lastUsedMs !== lastUsedMs) continue // it was used again meanwhile
@@ -148,7 +140,7 @@ export function loadKeyRing(db: Database, clock: Clock): KeyRing {
         unwritten.delete(keyId)
       }
     },
-    clear() {
+    clear(): void {
       byHash.clear()
       bySecret.clear()
     },

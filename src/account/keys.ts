@@ -19,28 +19,6 @@ const FORGET_EVERY_MS = 3_600_000
 /** Last uses in one transaction. */
 const USES_AT_ONCE = 500
 
-/** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
-export interface Keys {
-  /** Newest first, including keys that ended in the last 30 days. */
-  list(account: string, of?: string): Promise<Key[]>
-  find(account: string, id: string): Promise<Key | undefined>
-  /** For use inside a `write`; the key works once `admit` is called with the result. */
-  insert(account: string, name: string, scopes: readonly Scope[], creator?: Person): Script<IssuedKey>
-  admit(account: string, key: IssuedKey): void
-  /** Throws Problem `role_missing` when the creator is no member any more, or a viewer. */
-  create(account: string, name: string, scopes: readonly Scope[], creator?: Person): Promise<IssuedKey>
-  /** Same name and scopes; the old key ends in `overlapS` seconds, or earlier as before. Throws Problem `not_found`. */
-  rotate(account: string, id: string, overlapS: number, of?: string): Promise<IssuedKey>
-  /** From the next look-up on the key fails. A key that has ended stays as it is. Throws Problem `not_found`. */
-  revoke(account: string, id: string, of?: string): Promise<void>
-  /** The key counts as created by `heir`, an owner, from now on. Throws Problem `not_found` or `role_missing`. */
-  take(account: string, id: string, heir: Person): Promise<Key>
-  /** Forgets the keys of a deleted account. */
-  dropAccount(account: string): void
-  /** Stores when keys were last used, and sometimes removes those that ended too long ago to be listed. */
-  flush(): Promise<void>
-}
-
 interface Row extends KeyRow {
   readonly name: string
   readonly prefix: string
@@ -54,7 +32,10 @@ interface Row extends KeyRow {
 /** When a key ended or will end: the earlier one of the two. */
 const ENDED = 'CASE WHEN expires_ms IS NULL OR revoked_ms < expires_ms THEN revoked_ms ELSE expires_ms END'
 
-export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): Keys {
+export type Keys = ReturnType<typeof createKeys>
+
+/** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
+export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   let forgottenMs = Number.NEGATIVE_INFINITY
 
@@ -108,7 +89,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
   }
 
   return {
-    async list(account, of) {
+    /** Newest first, including keys that ended in the last 30 days. */
+    async list(account: string, of?: string): Promise<Key[]> {
       const rows = await database.read(() =>
         all<Row>(
           `SELECT * FROM api_key WHERE account = $1 AND coalesce(${ENDED} >= $2, true) ORDER BY created_ms DESC, ` +
@@ -120,13 +102,15 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       const listed = of === undefined ? rows : rows.filter(({ creator }) => creator === of)
       return used(listed)
     },
-    async find(account, id) {
+    async find(account: string, id: string): Promise<Key | undefined> {
       const row = await database.read(() => select(account, id))
       return row && used([row])[0]
     },
+    /** For use inside a `write`; the key works once `admit` is called with the result. */
     insert,
     admit,
-    async create(account, name, scopes, creator) {
+    /** Throws Problem `role_missing` when the creator is no member any more, or a viewer. */
+    async create(account: string, name: string, scopes: readonly Scope[], creator?: Person): Promise<IssuedKey> {
       const key = await database.write(function* () {
         if (creator !== undefined) {
           const role = yield* selectRole({ account, person: creator.id })
@@ -137,7 +121,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       admit(account, key)
       return key
     },
-    async rotate(account, id, overlapS, of) {
+    /** Same name and scopes; the old key ends in `overlapS` seconds, or earlier as before. Throws `not_found`. */
+    async rotate(account: string, id: string, overlapS: number, of?: string): Promise<IssuedKey> {
       const now = nowMs()
       const { key, old } = await database.write(function* () {
         const row = yield* find(account, id, of)
@@ -154,7 +139,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       ring.set(old)
       return key
     },
-    async revoke(account, id, of) {
+    /** From the next look-up on the key fails. A key that has ended stays as it is. Throws Problem `not_found`. */
+    async revoke(account: string, id: string, of?: string): Promise<void> {
       const { hash } = await database.write(function* () {
         const row = yield* find(account, id, of)
         yield* run('UPDATE api_key SET revoked_ms = coalesce(revoked_ms, $1) WHERE id = $2', nowMs(), id)
@@ -162,7 +148,8 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       })
       ring.delete(hash)
     },
-    async take(account, id, heir) {
+    /** The key counts as created by `heir`, an owner, from now on. Throws Problem `not_found` or `role_missing`. */
+    async take(account: string, id: string, heir: Person): Promise<Key> {
       const row = await database.write(function* () {
         if ((yield* selectRole({ account, person: heir.id })) !== 'owner')
           throw new Problem('role_missing', 'Only an owner takes keys over.')
@@ -174,8 +161,10 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock): 
       if (row.revoked_ms === null) ring.set(row)
       return used([row])[0]!
     },
+    /** Forgets the keys of a deleted account. */
     dropAccount: ring.dropAccount,
-    async flush() {
+    /** Stores when keys were last used, and sometimes removes those that ended too long ago to be listed. */
+    async flush(): Promise<void> {
       await writeUses()
       const now = nowMs()
       if (Math.abs(now - forgottenMs) < FORGET_EVERY_MS) return

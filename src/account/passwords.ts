@@ -17,15 +17,6 @@ const COST: HashCost = { memoryCost: 19_456, timeCost: 2 }
 /** No password has this hash. Comparing takes as long as with a real one, so timing reveals no unknown address. */
 const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
-export interface Passwords {
-  /** Throws Problem `rate_limited` when too many wait already; `asker` has a turn of its own. */
-  hash(password: string, asker?: string): Promise<string>
-  /** `hash` undefined = there is no such account: false, after the same time. Throws like `hash`. */
-  verify(password: string, hash: string | undefined, asker?: string): Promise<boolean>
-  /** Ends the Workers; calls in progress never settle. */
-  close(): void
-}
-
 type Work = readonly [password: string, by: HashCost | string]
 type Done = readonly [result: string | boolean | undefined, error?: string]
 
@@ -78,8 +69,10 @@ function createHashWorker() {
 
 type HashWorker = ReturnType<typeof createHashWorker>
 
+export type Passwords = ReturnType<typeof createPasswords>
+
 /** Runs `atOnce` hashes at a time, each in a Worker that starts when first needed. Only tests set another `cost`. */
-export function createPasswords(atOnce: number, cost = COST): Passwords {
+export function createPasswords(atOnce: number, cost = COST) {
   const workers: HashWorker[] = []
   const idle: HashWorker[] = []
   /** Waiting work by asker; the first asker has the next turn. */
@@ -129,10 +122,14 @@ export function createPasswords(atOnce: number, cost = COST): Passwords {
   }
 
   return {
-    hash: async (password, asker = '') => (await inTurn(asker, normalizePassword(password), cost)) as string,
-    verify: async (password, hash, asker = '') =>
+    /** Throws Problem `rate_limited` when too many wait already; `asker` has a turn of its own. */
+    hash: async (password: string, asker = ''): Promise<string> =>
+      (await inTurn(asker, normalizePassword(password), cost)) as string,
+    /** `hash` undefined = there is no such account: false, after the same time. Throws like `hash`. */
+    verify: async (password: string, hash: string | undefined, asker = ''): Promise<boolean> =>
       (await inTurn(asker, normalizePassword(password), hash ?? NOBODY)) as boolean,
-    close() {
+    /** Ends the Workers; calls in progress never settle. */
+    close(): void {
       for (const worker of workers) worker.close()
     },
   }

@@ -43,27 +43,15 @@ export interface NewSession extends Seat {
   readonly endsMs?: number
 }
 
-/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
-export interface Sessions {
-  find(token: string): Promise<FoundSession | undefined>
-  /** The token. The person's oldest sessions beyond 100 end. */
-  create(session: NewSession): Promise<string>
-  /** The session shows another account of its person from now on. Throws Problem `not_found`. */
-  enter(id: string, seat: Seat): Promise<void>
-  /** Those of a person, most recently seen first. */
-  list(person: string): Promise<Omit<SessionEntry, 'current'>[]>
-  /** Throws Problem `not_found`. */
-  revoke(person: string, id: string): Promise<void>
-  /** Ends all sessions of a person but one. For use inside a `write`. */
-  revokeOthers(person: string, keepId?: string): Script<void>
-}
-
 const TIMES = 'session.created_ms AS "createdMs", seen_ms AS "seenMs", ends_ms AS "endsMs"'
 const LIVE = 'session.seen_ms > $2 AND session.created_ms > $3 AND coalesce(session.ends_ms > $4, true)'
 /** Sessions with this mark are unknown to nodes of the version before, which know no roles. */
 const markedHash = (token: string) => `person:${hashSecret(token)}`
 
-export function createSessions(database: SqlDatabase, clock: Clock, log: Logger): Sessions {
+export type Sessions = ReturnType<typeof createSessions>
+
+/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
+export function createSessions(database: SqlDatabase, clock: Clock, log: Logger) {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
 
   let isTouchFailing = false
@@ -78,7 +66,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
   }
 
   return {
-    async find(token) {
+    async find(token: string): Promise<FoundSession | undefined> {
       const now = nowMs()
       const row = await database.read(() =>
         get<FoundSession & { readonly seenMs: number }>(
@@ -96,7 +84,8 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       if (now - seenMs >= SEEN_EVERY_MS) await tryTouch(row.id, now)
       return found
     },
-    async create({ account, person, userAgent, oldToken, proof = 'password', endsMs }) {
+    /** The token. The person's oldest sessions beyond 100 end. */
+    async create({ account, person, userAgent, oldToken, proof = 'password', endsMs }: NewSession): Promise<string> {
       const token = createSessionToken()
       const now = nowMs()
       await database.write(function* () {
@@ -123,7 +112,8 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       })
       return token
     },
-    async enter(id, { account, person }) {
+    /** The session shows another account of its person from now on. Throws Problem `not_found`. */
+    async enter(id: string, { account, person }: Seat): Promise<void> {
       await database.write(function* () {
         if ((yield* selectRole({ account, person })) === undefined)
           throw new Problem('not_found', 'You are a member of no account with this id.')
@@ -131,7 +121,8 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         yield* run('UPDATE person SET last_account = $1 WHERE id = $2', account, person)
       })
     },
-    async list(person) {
+    /** Those of a person, most recently seen first. */
+    async list(person: string): Promise<Omit<SessionEntry, 'current'>[]> {
       const now = nowMs()
       const rows = await database.read(() =>
         all<
@@ -151,11 +142,13 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         return { id, user_agent, created_at, last_seen_at, expires_at: toTime(Math.min(lastMs, endsMs ?? lastMs)) }
       })
     },
-    async revoke(person, id) {
+    /** Throws Problem `not_found`. */
+    async revoke(person: string, id: string): Promise<void> {
       const changes = await database.write(() => run('DELETE FROM session WHERE person = $1 AND id = $2', person, id))
       if (changes === 0) throw new Problem('not_found', 'You have no session with this id.')
     },
-    *revokeOthers(person, keepId = '') {
+    /** Ends all sessions of a person but one. For use inside a `write`. */
+    *revokeOthers(person: string, keepId: string = ''): Script<void> {
       yield* run('DELETE FROM session WHERE person = $1 AND id <> $2', person, keepId)
     },
   }

@@ -47,27 +47,6 @@ export class DeadLettersFull extends Error {
   override readonly name = 'DeadLettersFull'
 }
 
-export interface DeadLetters {
-  /**
-   * All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull,
-   * and what SQLite throws on a full or failing disk.
-   */
-  bury(letters: readonly BuriedLetter[]): void
-  /**
-   * An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is
-   * the id of the last one of the page before.
-   */
-  list(account: string | undefined, page: { limit: number; before?: string }): DeadLetter[]
-  get(account: string | undefined, id: string): DeadLetter | undefined
-  /** The number of an account's letters. */
-  count(account: string): number
-  /** False when the account has no such letter. */
-  remove(account: string | undefined, id: string): boolean
-  removeAccount(account: string): void
-  stats(): { total: number; bytes: number; byDestination: Record<string, number> }
-  close(): void
-}
-
 export interface DeadLettersOptions {
   readonly path: string
   readonly maxBytes: number
@@ -87,8 +66,10 @@ interface Total {
   bytes: number
 }
 
+export type DeadLetters = ReturnType<typeof openDeadLetters>
+
 /** Throws an Error that names the file when it cannot be opened or is damaged. */
-export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLettersOptions): DeadLetters {
+export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLettersOptions) {
   const {
     db: database,
     write,
@@ -148,10 +129,18 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
   }
 
   return {
-    bury(letters) {
+    /**
+     * All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull,
+     * and what SQLite throws on a full or failing disk.
+     */
+    bury(letters: readonly BuriedLetter[]): void {
       for (const { destination, bytes } of write(() => buryAll(letters))) count(destination, 1, bytes)
     },
-    list(account, { limit, before }) {
+    /**
+     * An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is
+     * the id of the last one of the page before.
+     */
+    list(account: string | undefined, { limit, before }: { limit: number; before?: string }): DeadLetter[] {
       const beforeId = before === undefined ? Number.MAX_SAFE_INTEGER : rowId(before)
       if (before !== undefined && beforeId < 0 && ANY_ID.test(before))
         throw new Problem('fields_invalid', 'This page belongs to another node.', {
@@ -160,23 +149,25 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
       const rows = account === undefined ? pageOfAll.all(beforeId, limit) : page.all(account, beforeId, limit)
       return rows.map(toLetter)
     },
-    get(account, id) {
+    get(account: string | undefined, id: string): DeadLetter | undefined {
       const row = one.get(rowId(id), account ?? null)
       return row === null ? undefined : toLetter(row)
     },
-    count: (account) => countOf.get(account)!.letters,
-    remove(account, id) {
+    /** The number of an account's letters. */
+    count: (account: string): number => countOf.get(account)!.letters,
+    /** False when the account has no such letter. */
+    remove(account: string | undefined, id: string): boolean {
       const row = write(() => drop.get(rowId(id), account ?? null))
       if (row === null) return false
       count(row.destination, -1, -row.bytes)
       return true
     },
-    removeAccount(account) {
+    removeAccount(account: string): void {
       write(() => dropAll.run(account))
       totals.clear()
       for (const [destination, total] of readTotals(database)) totals.set(destination, total)
     },
-    stats() {
+    stats(): { total: number; bytes: number; byDestination: Record<string, number> } {
       const byDestination: Record<string, number> = {}
       let total = 0
       for (const [destination, { letters }] of totals) {

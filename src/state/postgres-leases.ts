@@ -18,26 +18,17 @@ interface LeaseRow {
   readonly ageS: number
 }
 
-export interface PostgresLeases {
-  readonly store: 'PostgreSQL'
-  read(nodeId: number): Promise<readonly LeaseRow[]>
-  write(nodeId: number, dataDirId: string, isHeld: boolean): Promise<void>
-  /**
-   * At the last `read`: all nodes if there are several and one of them keeps events where the others do not read them.
-   */
-  split(): readonly number[]
-  close(): Promise<void>
-}
-
 const NOW_US = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
+export type PostgresLeases = ReturnType<typeof openPostgresLeases>
+
 /** Opens no connection yet. */
-export function openPostgresLeases({ url, freshS, isEmbedded, onSplit }: PostgresLeasesOptions): PostgresLeases {
+export function openPostgresLeases({ url, freshS, isEmbedded, onSplit }: PostgresLeasesOptions) {
   const postgres = openPostgres(url, 'leases')
   let split: readonly number[] = []
   return {
     store: 'PostgreSQL',
-    async read(nodeId) {
+    async read(nodeId: number): Promise<readonly LeaseRow[]> {
       const rows = await postgres.read(() =>
         all<LeaseRow & { node: number; embedded: number }>(
           `SELECT data_dir AS "dataDirId", (${NOW_US} - at_us) / 1000000 AS "ageS", node, embedded FROM node_lease
@@ -50,7 +41,7 @@ export function openPostgresLeases({ url, freshS, isEmbedded, onSplit }: Postgre
       if (split.length > 0 && split.join() !== before) onSplit(split)
       return rows.filter(({ node }) => node === nodeId).map(({ dataDirId, ageS }) => ({ dataDirId, ageS }))
     },
-    async write(nodeId, dataDirId, isHeld) {
+    async write(nodeId: number, dataDirId: string, isHeld: boolean): Promise<void> {
       await postgres.read(() =>
         run(
           `WITH old AS (DELETE FROM node_lease WHERE at_us < ${NOW_US} - 86400000000)
@@ -63,7 +54,10 @@ export function openPostgresLeases({ url, freshS, isEmbedded, onSplit }: Postgre
         ),
       )
     },
-    split: () => split,
+    /**
+     * At the last `read`: all nodes if there are several and one of them keeps events where others do not read them.
+     */
+    split: (): readonly number[] => split,
     close: postgres.close,
   }
 }

@@ -19,7 +19,6 @@ export const ProcessEntry = Type.Object({
 export type ProcessEntry = Static<typeof ProcessEntry>
 
 export const Processes = pageOf('processes', ProcessEntry)
-export type Processes = Static<typeof Processes>
 
 export const FIND_PROCESSES = defineRoute('GET /api/processes', {
   ...QUESTION,

@@ -9,7 +9,6 @@ import { choice, closed, LaterMs, Text, TimeMs } from './shapes.ts'
 const SignIn = closed({ email: Type.String({ maxLength: GIVEN_MAX }), password: GivenPassword })
 
 export const Person = Type.Object({ id: Text('per_3m8q1z6v0k5x9d2w'), email: Text('ada@example.com') })
-export type Person = Static<typeof Person>
 
 const Owner = choice(ROLES, { examples: ['owner'] })
 

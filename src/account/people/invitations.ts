@@ -14,22 +14,6 @@ import { insertMember, insertPerson, type Person, type Seat, selectPersonByEmail
 const VALID_MS = 7 * 86_400_000
 const PENDING_MAX = 100
 
-/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
-export interface Invitations {
-  /** Those that can still be accepted, newest first. */
-  list(account: string): Promise<Invitation[]>
-  /** Ends earlier ones. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
-  create(by: Seat, email: string, role: Role): Promise<Invitation & { readonly token: string }>
-  /** Throws Problem `not_found`. */
-  revoke(account: string, id: string): Promise<{ readonly email: string }>
-  /** Throws Problem `not_found`. */
-  look(token: string): Promise<Invited>
-  /** The person of the session joins. Throws Problem `not_found` or `invitation_for_another`. */
-  join(token: string, person: Person): Promise<Seat>
-  /** A new person with this password hash joins. Throws Problem `not_found`, `session_invalid` for a known address. */
-  joinAsNew(token: string, password: string): Promise<Seat & Person>
-}
-
 interface Row extends Seat {
   readonly id: string
   readonly email: string
@@ -37,7 +21,10 @@ interface Row extends Seat {
   readonly name: string
 }
 
-export function createInvitations(database: SqlDatabase, nowMs: () => number): Invitations {
+export type Invitations = ReturnType<typeof createInvitations>
+
+/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
+export function createInvitations(database: SqlDatabase, nowMs: () => number) {
   function* find(token: string): Script<Row> {
     const row = yield* get<Row>(
       `SELECT invitation.id, account, invitation.email, role, name FROM invitation
@@ -56,7 +43,8 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
   }
 
   return {
-    async list(account) {
+    /** Those that can still be accepted, newest first. */
+    async list(account: string): Promise<Invitation[]> {
       const rows = await database.read(() =>
         all<Pick<Row, 'id' | 'email' | 'role'> & { readonly ends_ms: number }>(
           `SELECT id, email, role, ends_ms FROM invitation WHERE account = $1 AND ends_ms > $2
@@ -67,7 +55,12 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
       )
       return rows.map(({ ends_ms, ...row }) => ({ ...row, expires_at: toTime(ends_ms) }))
     },
-    async create({ account, person }, email, role) {
+    /** Ends earlier ones. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
+    async create(
+      { account, person }: Seat,
+      email: string,
+      role: Role,
+    ): Promise<Invitation & { readonly token: string }> {
       const token = createSessionToken()
       const id = createId('inv')
       const ends_ms = nowMs() + VALID_MS
@@ -89,18 +82,21 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
       })
       return { id, email, role, expires_at: toTime(ends_ms), token }
     },
-    async revoke(account, id) {
+    /** Throws Problem `not_found`. */
+    async revoke(account: string, id: string): Promise<{ readonly email: string }> {
       const remove = 'DELETE FROM invitation WHERE account = $1 AND id = $2 RETURNING email'
       const removed = await database.write(() => get<{ email: string }>(remove, account, id))
       if (removed === undefined) throw new Problem('not_found', 'The account has no invitation with this id.')
       return removed
     },
-    look: (token) =>
+    /** Throws Problem `not_found`. */
+    look: (token: string): Promise<Invited> =>
       database.read(function* () {
         const { name, email, role } = yield* find(token)
         return { account: { name }, email, role, known: (yield* selectPersonByEmail(email)) !== undefined }
       }),
-    join: (token, person) =>
+    /** The person of the session joins. Throws Problem `not_found` or `invitation_for_another`. */
+    join: (token: string, person: Person): Promise<Seat> =>
       database.write(function* () {
         const row = yield* find(token)
         if (row.email !== person.email)
@@ -108,7 +104,8 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number): I
         yield* use(row, person.id)
         return { account: row.account, person: person.id }
       }),
-    joinAsNew: (token, password) =>
+    /** A new person with this password hash joins. Throws `not_found`, `session_invalid` for a known address. */
+    joinAsNew: (token: string, password: string): Promise<Seat & Person> =>
       database.write(function* () {
         const row = yield* find(token)
         if ((yield* selectPersonByEmail(row.email)) !== undefined)

@@ -12,21 +12,10 @@ import type { Session } from '../../wire/sessions.ts'
 import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
 import { deletePersonAlone, type Person, type Seat, selectRole } from './person-rows.ts'
 
-/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
-export interface Members {
-  /** Longest first. */
-  list(account: string): Promise<Member[]>
-  /** The accounts of a person, by name. */
-  accountsOf(person: string): Promise<Session['accounts']>
-  /** Throws Problem `not_found` or `owner_needed`. */
-  changeRole(seat: Seat, role: Role): Promise<Member>
-  /** Keys pass to `heir`, if given; otherwise they end or lose their creator. Throws `not_found` or `owner_needed`. */
-  remove(seat: Seat, heir?: Person): Promise<void>
-  /** For use inside a `write`. Returns keys whose rights in the ring must follow. Throws like `changeRole`. */
-  setRole(seat: Seat, role: Role): Script<readonly KeyRow[]>
-}
+export type Members = ReturnType<typeof createMembers>
 
-export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () => number): Members {
+/** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
+export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () => number) {
   function* find({ account, person }: Seat): Script<Member> {
     const row = yield* get<MemberRow>(`${SELECT_MEMBERS} AND person.id = $2`, account, person)
     if (row === undefined) throw new Problem('not_found', 'The account has no member with this id.')
@@ -49,11 +38,13 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
   }
 
   return {
-    async list(account) {
+    /** Longest first. */
+    async list(account: string): Promise<Member[]> {
       const rows = await database.read(() => all<MemberRow>(`${SELECT_MEMBERS} ORDER BY since_ms, email`, account))
       return rows.map(toMember)
     },
-    accountsOf: (person) =>
+    /** The accounts of a person, by name. */
+    accountsOf: (person: string): Promise<Session['accounts']> =>
       database.read(() =>
         all<Session['accounts'][number]>(
           `SELECT account.id, account.name, role FROM membership JOIN account ON account.id = membership.account
@@ -61,8 +52,10 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
           person,
         ),
       ),
+    /** For use inside a `write`. Returns keys whose rights in the ring must follow. Throws like `changeRole`. */
     setRole,
-    async changeRole(seat, role) {
+    /** Throws Problem `not_found` or `owner_needed`. */
+    async changeRole(seat: Seat, role: Role): Promise<Member> {
       const { member, keys } = await database.write(function* () {
         const keys = yield* setRole(seat, role)
         return { member: yield* find(seat), keys }
@@ -70,7 +63,8 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
       for (const key of keys) ring.set(key)
       return member
     },
-    async remove(seat, heir) {
+    /** Keys pass to `heir`, if given; otherwise they end or lose their creator. Throws `not_found`, `owner_needed`. */
+    async remove(seat: Seat, heir?: Person): Promise<void> {
       const { ended, capped } = await database.write(function* () {
         const { role } = yield* find(seat)
         if (role === 'owner') yield* endOwnership(seat)

@@ -8,27 +8,23 @@ import { createSessionToken, hashSecret } from '../secret.ts'
 const VALID_MS = { reset: 30 * 60_000, code: 5 * 60_000 } as const
 export type TicketKind = keyof typeof VALID_MS
 
-/** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
-export interface Tickets {
-  /** Earlier tickets stay good. Times are ms since the epoch. `untilMs`: the session that it starts ends by then. */
-  issue(
-    kind: TicketKind,
-    person: string,
-    untilMs?: number | null,
-  ): Promise<{ readonly token: string; readonly endsMs: number }>
-  /** Undefined when the token is unknown, used or too old. It is used up. */
-  redeem(kind: TicketKind, token: string): Promise<Redeemed | undefined>
-}
-
 export interface Redeemed {
   /** The id. */
   readonly person: string
   readonly untilMs: number | null
 }
 
-export function createTickets(database: SqlDatabase, nowMs: () => number): Tickets {
+export type Tickets = ReturnType<typeof createTickets>
+
+/** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
+export function createTickets(database: SqlDatabase, nowMs: () => number) {
   return {
-    async issue(kind, person, untilMs = null) {
+    /** Earlier tickets stay good. Times are ms since the epoch. `untilMs`: the session that it starts ends by then. */
+    async issue(
+      kind: TicketKind,
+      person: string,
+      untilMs: number | null = null,
+    ): Promise<{ readonly token: string; readonly endsMs: number }> {
       const token = createSessionToken()
       const now = nowMs()
       const endsMs = now + VALID_MS[kind]
@@ -38,7 +34,8 @@ export function createTickets(database: SqlDatabase, nowMs: () => number): Ticke
       })
       return { token, endsMs }
     },
-    async redeem(kind, token) {
+    /** Undefined when the token is unknown, used or too old. It is used up. */
+    async redeem(kind: TicketKind, token: string): Promise<Redeemed | undefined> {
       const hash = hashSecret(token)
       // an unknown token writes nothing
       const find = 'SELECT person, until_ms AS "untilMs" FROM ticket WHERE hash = $1 AND kind = $2 AND ends_ms > $3'

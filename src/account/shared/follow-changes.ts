@@ -24,13 +24,6 @@ export interface FollowChangesOptions {
   onRemoved(account: string): void
 }
 
-export interface FollowChanges {
-  /** Resolves when this node knows every change committed before the call. Rejects with Problem `store_unavailable`. */
-  catchUp(): Promise<void>
-  start(): void
-  stop(): Promise<void>
-}
-
 interface Counter {
   readonly version: number
   readonly mark: string
@@ -40,7 +33,9 @@ interface Counter {
   readonly followed_mark: string | null
 }
 
-export function createFollowChanges(options: FollowChangesOptions): FollowChanges {
+export type FollowChanges = ReturnType<typeof createFollowChanges>
+
+export function createFollowChanges(options: FollowChangesOptions) {
   const { postgres, replica, ring, clock, log, onRemoved } = options
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
@@ -114,11 +109,12 @@ export function createFollowChanges(options: FollowChangesOptions): FollowChange
 
   let polling: Promise<void> | undefined
   return {
+    /** Resolves when this node knows every change committed before the call. Rejects with `store_unavailable`. */
     catchUp,
-    start() {
+    start(): void {
       polling = poll()
     },
-    async stop() {
+    async stop(): Promise<void> {
       isStopped = true
       clearTimeout(timer)
       await polling

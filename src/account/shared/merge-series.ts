@@ -11,19 +11,14 @@ const EVERY_MS = 5_000
 export const SERIES_AT_ONCE = 500
 const PAGE = 5_000
 
-export interface MergeSeries {
-  /** Sends and reads once; true while there is more. Rejects with Problem `store_unavailable`. */
-  step(): Promise<boolean>
-  start(): void
-  stop(): Promise<void>
-}
+export type MergeSeries = ReturnType<typeof createMergeSeries>
 
 export function createMergeSeries(
   postgres: Pick<Postgres, 'read' | 'write'>,
   replica: Replica,
   budget: SeriesBudget,
   log: Logger,
-): MergeSeries {
+) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let running: Promise<void> | undefined
   let isStopped = false
@@ -69,9 +64,10 @@ export function createMergeSeries(
   }
 
   return {
+    /** Sends and reads once; true while there is more. Rejects with Problem `store_unavailable`. */
     step,
     start: begin,
-    async stop() {
+    async stop(): Promise<void> {
       isStopped = true
       clearTimeout(timer)
       await running

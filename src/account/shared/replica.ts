@@ -2,7 +2,7 @@
 // restart. Hashes and scopes of keys, the ids of accounts, the series in use, and how far the node has followed the
 // change counter. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
-import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
+import { openSqlite } from '../../state/open-sqlite.ts'
 import { withDiskProblems } from '../../state/sqlite-database.ts'
 import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
 
@@ -79,18 +79,10 @@ export interface Delta {
 
 export type SeriesRow = readonly [account: string, series: number]
 
-export interface Replica {
-  readonly file: SqliteFile
-  followed(): Followed
-  apply(delta: Delta): void
-  /** Series that began at this node and are not in PostgreSQL yet. */
-  seriesToMerge(limit: number): SeriesRow[]
-  seriesMerged(rows: readonly SeriesRow[]): void
-  adoptSeries(rows: readonly SeriesRow[], version: number): void
-}
+export type Replica = ReturnType<typeof openReplica>
 
 /** Throws an Error that tells the operator what to do when the file is damaged or of a newer Stint. */
-export function openReplica(path: string, log: Logger): Replica {
+export function openReplica(path: string, log: Logger) {
   const options = { path, what: 'known keys', applicationId: APPLICATION_ID, migrations, log }
   const file = withDiskProblems(
     openSqlite({ ...options, withoutIt: 'the copy of the keys (it is read from PostgreSQL again)' }),
@@ -130,8 +122,8 @@ export function openReplica(path: string, log: Logger): Replica {
 
   return {
     file,
-    followed: () => db.query<Followed, []>('SELECT * FROM followed').get()!,
-    apply({ whole, version, mark, removed, accounts, keys }) {
+    followed: (): Followed => db.query<Followed, []>('SELECT * FROM followed').get()!,
+    apply({ whole, version, mark, removed, accounts, keys }: Delta): void {
       write(() => {
         if (whole !== undefined) startOver(whole, accounts)
         for (const { id, operator } of accounts) setAccount.run(id, operator)
@@ -143,19 +135,20 @@ export function openReplica(path: string, log: Logger): Replica {
         setVersion.run(version, mark)
       })
     },
-    seriesToMerge: (limit) =>
+    /** Series that began at this node and are not in PostgreSQL yet. */
+    seriesToMerge: (limit: number): SeriesRow[] =>
       db
         .query<{ account: string; series: number }, [number]>(
           'SELECT account, series FROM series WHERE is_merged = 0 LIMIT ?',
         )
         .all(limit)
         .map(({ account, series }) => [account, series] as const),
-    seriesMerged(rows) {
+    seriesMerged(rows: readonly SeriesRow[]): void {
       write(() => {
         for (const row of rows) markMerged.run(...row)
       })
     },
-    adoptSeries(rows, version) {
+    adoptSeries(rows: readonly SeriesRow[], version: number): void {
       write(() => {
         for (const [account, series] of rows) adopt.run(series, account)
         query('UPDATE followed SET series_version = ?').run(version)

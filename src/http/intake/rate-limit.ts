@@ -7,16 +7,6 @@ import { addressBlock, createAttemptLimiter } from '../../account/attempt-limite
 import type { Clock } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 
-export interface RateLimit {
-  /** Takes one event of this account; 0 when it may pass, else the seconds after which it would. */
-  take(account: string): number
-  /** So many more events of a request that has passed. */
-  owe(account: string, events: number): void
-  readonly limit: number
-  /** Events that the account may still send at once. */
-  remaining(account: string): number
-}
-
 const MAX_BUCKETS = 100_000
 
 interface Bucket {
@@ -24,8 +14,10 @@ interface Bucket {
   filledUs: number
 }
 
+export type RateLimit = ReturnType<typeof createRateLimit>
+
 /** `perSecond` 0 = no limit. Beyond MAX_BUCKETS accounts all are forgotten, and each begins with a full bucket. */
-export function createRateLimit(clock: Clock, perSecond: number): RateLimit {
+export function createRateLimit(clock: Clock, perSecond: number) {
   const buckets = new Map<string, Bucket>()
   const fill = (account: string): Bucket => {
     const nowUs = clock.monotonicUs()
@@ -41,45 +33,47 @@ export function createRateLimit(clock: Clock, perSecond: number): RateLimit {
   }
   return {
     limit: perSecond,
-    take(account) {
+    /** Takes one event of this account; 0 when it may pass, else the seconds after which it would. */
+    take(account: string): number {
       if (perSecond === 0) return 0
       const bucket = fill(account)
       if (bucket.tokens < 1) return (1 - bucket.tokens) / perSecond
       bucket.tokens--
       return 0
     },
-    owe(account, events) {
+    /** So many more events of a request that has passed. */
+    owe(account: string, events: number): void {
       if (perSecond === 0 || events <= 0) return
       fill(account).tokens -= events
     },
-    remaining: (account) => Math.max(0, Math.floor(fill(account).tokens)),
+    /** Events that the account may still send at once. */
+    remaining: (account: string): number => Math.max(0, Math.floor(fill(account).tokens)),
   }
 }
 
 type Handle = (request: Request) => Response | Promise<Response>
 
-export interface RateLimitHeaders {
-  /** This request counted for this account, in this limit. */
-  note(request: Request, account: string, limit: RateLimit): void
-  /** Puts the headers on the answers to noted requests. */
-  wrap(handle: Handle): Handle
-}
-
 const WINDOW_S = 1
 
-export function createRateLimitHeaders(): RateLimitHeaders {
+export type RateLimitHeaders = ReturnType<typeof createRateLimitHeaders>
+
+export function createRateLimitHeaders() {
   const noted = new WeakMap<Request, readonly [account: string, limit: RateLimit]>()
   return {
-    note: (request, account, limit) => void noted.set(request, [account, limit]),
-    wrap: (handle) => async (request) => {
-      const response = await handle(request)
-      const found = noted.get(request)
-      if (found === undefined) return response
-      const [account, rateLimit] = found
-      response.headers.set('ratelimit-policy', `"account";q=${rateLimit.limit};w=${WINDOW_S}`)
-      response.headers.set('ratelimit', `"account";r=${rateLimit.remaining(account)};t=${WINDOW_S}`)
-      return response
-    },
+    /** This request counted for this account, in this limit. */
+    note: (request: Request, account: string, limit: RateLimit): void => void noted.set(request, [account, limit]),
+    /** Puts the headers on the answers to noted requests. */
+    wrap:
+      (handle: Handle): Handle =>
+      async (request) => {
+        const response = await handle(request)
+        const found = noted.get(request)
+        if (found === undefined) return response
+        const [account, rateLimit] = found
+        response.headers.set('ratelimit-policy', `"account";q=${rateLimit.limit};w=${WINDOW_S}`)
+        response.headers.set('ratelimit', `"account";r=${rateLimit.remaining(account)};t=${WINDOW_S}`)
+        return response
+      },
   }
 }
 
