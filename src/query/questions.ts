@@ -1,5 +1,5 @@
 // The questions of callers: parameters → limits → store → answer. Only the account's own events are ever selected.
-import { marksWindow } from '../store/order.ts'
+import { comparePlaces, marksWindow } from '../store/order.ts'
 import type { Asker, ExceptionSource, PointSource, Timing, TimingSelection } from '../store/source.ts'
 import {
   answerException,
@@ -127,9 +127,11 @@ export function createQuestions(deps: QuestionDeps) {
     }),
 
     latest: limited('latest', async (asker, question) => {
-      const selection = { ...(await selectTimings(asker, question)), each: question.each, maxRows: MAX_LATEST + 1 }
+      const { each, byMeta } = question
+      const selection = { ...(await selectTimings(asker, question)), each, byMeta, maxRows: MAX_LATEST + 1 }
       const found = await ask(points.findLatest(selection))
-      const timings = await answerTimings(asker, groups.troubleOf(asker), found.slice(0, MAX_LATEST), question)
+      const newest = found.slice(0, MAX_LATEST).toSorted((a, b) => comparePlaces(a.place, b.place))
+      const timings = await answerTimings(asker, groups.troubleOf(asker), newest, question)
       return { timings, cut: found.length > MAX_LATEST }
     }),
 

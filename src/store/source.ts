@@ -7,12 +7,9 @@ export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly isTooSlow: boolean
 
-  constructor(
-    message: string,
-    { isTooSlow = false, ...options }: ErrorOptions & { readonly isTooSlow?: boolean } = {},
-  ) {
+  constructor(message: string, options: ErrorOptions & { readonly isTooSlow?: boolean } = {}) {
     super(message, options)
-    this.isTooSlow = isTooSlow
+    this.isTooSlow = options.isTooSlow ?? false
   }
 }
 
@@ -131,15 +128,18 @@ export interface NewestRuns {
   readonly durationNs?: bigint
 }
 
-export interface MetricPoint {
+/** '' = without meta, without uid. */
+interface Sent {
   readonly atNs: bigint
   readonly process: string
   readonly meta: string
-  /** '' = without uid. */
   readonly uid: string
+  readonly place: Place
+}
+
+export interface MetricPoint extends Sent {
   readonly name: string
   readonly value: number
-  readonly place: Place
 }
 
 /** `uid`: only metrics of this run; '' = only those without uid; absent = any. */
@@ -161,15 +161,9 @@ export interface MetricRow extends Readonly<Record<'count' | 'mean' | 'min' | 'm
   readonly name: string
 }
 
-export interface ExceptionRow {
-  readonly atNs: bigint
-  readonly process: string
-  readonly meta: string
-  /** '' = without uid. */
-  readonly uid: string
+export interface ExceptionRow extends Sent {
   readonly exception: string
   readonly fingerprint: string
-  readonly place: Place
 }
 
 /** What tells groups of exceptions apart. */
@@ -250,6 +244,13 @@ export interface MarkSelection extends Asker {
   readonly process?: Names | undefined
 }
 
+/** `byMeta`: also the last timing of each process and meta that is over. */
+export interface LatestSelection extends TimingSelection {
+  readonly each: number
+  readonly maxRows: number
+  readonly byMeta?: boolean
+}
+
 export interface PointSource {
   /** Whether pages of all, completed or failed timings rarely read the whole window: its marks need not be counted. */
   readonly pagesStopEarly?: true
@@ -266,8 +267,8 @@ export interface PointSource {
   findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
   /** Timings that match, newest first, from one pass over the marks; absent where reading pages costs less. */
   findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<Timing[]>
-  /** The newest timings of each process, at most `each` per process and `maxRows` in all, newest first. */
-  findLatest(q: TimingSelection & { readonly each: number; readonly maxRows: number }): Promise<Timing[]>
+  /** By the rule of store/latest.ts and in its order. */
+  findLatest(q: LatestSelection): Promise<Timing[]>
   /** Follows the rule of test/support/summarize-timings.ts; in any order. */
   summarizeTimings(q: SummarySelection): Promise<TimingSummaryRow[]>
   /** Marks in the range, from a push-down count: what a question about timings would read. */
@@ -292,9 +293,7 @@ export interface ExceptionSource {
   /** Without texts and pages, in any order. */
   findGroupSpans(q: ExceptionSelection): Promise<GroupSpan[]>
   /** One row per process and meta, in any order. */
-  countExceptions(
-    q: ExceptionSelection,
-  ): Promise<{ readonly process: string; readonly meta: string; readonly count: number }[]>
+  countExceptions(q: ExceptionSelection): Promise<(Pick<Sent, 'process' | 'meta'> & { readonly count: number })[]>
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

@@ -102,7 +102,9 @@ export const PARAMETERS = {
       '`fingerprint` the default is `all`.',
   }),
   format: choice(EXPORT_FORMATS, { description: 'CSV (the default) or JSON lines.' }),
-  by: choice(['meta'], { description: 'Returns one row per meta; metrics have rows only with `every`.' }),
+  by: choice(['meta'], {
+    description: 'Returns one row per meta; metrics have rows only with `every`. Latest timings: see there.',
+  }),
   every: Type.String({
     description:
       'Returns a series with one row per bucket of this length, such as `10s`, `5m`, `1h`, `1d`, `1w` (from ' +

@@ -87,8 +87,9 @@ export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
   summary: 'List the newest timings of each process',
   description:
     'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says ' +
-    'whether that limit left older ones out; those beyond `each` do not count.',
-  parameters: ['from', 'to', 'process', 'meta', 'each'],
+    'whether that limit left older ones out; those beyond `each` do not count. With `by=meta` also the last one ' +
+    'of each process and meta that is over (completed, failed or abandoned), even beyond `each`.',
+  parameters: ['from', 'to', 'process', 'meta', 'by', 'each'],
   answers: { 200: json('The timings', LatestTimings) },
 })
 

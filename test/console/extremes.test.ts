@@ -87,18 +87,27 @@ describe.skipIf(cannotRun)('with values at the limits', () => {
         { kind: 'end', process, failed: process === 'job 304' },
       ]),
     )
+    // many runs of other metas do not hide the failure of one
+    await stint.send(
+      bob.secret,
+      Array.from({ length: 40 }, (_, i) => ({ process: 'tenants', meta: `tenant ${i}` })).flatMap((job, i) => [
+        { kind: 'start', ...job },
+        { kind: 'end', ...job, failed: i === 0 },
+      ]),
+    )
     const { page, go, close } = await stint.visit(LIGHT, bob.cookie)
     await go('home')
     const rows = page.getByRole('region', { name: 'Processes' }).locator('tbody tr')
     await page.getByText('The first 300 are shown.').waitFor()
     expect(await rows.count()).toBe(300)
-    expect(await rows.first().textContent()).toContain('job 304')
-    await page.getByText('Export 305 rows: ').waitFor()
+    expect(await page.getByText(/ failed, \d+ fine\.$/).textContent()).toBe('2 failed, 304 fine.')
+    expect((await rows.allTextContents()).slice(0, 2).join()).toMatch(/tenants.*job 304/)
+    await page.getByText('Export 306 rows: ').waitFor()
     const saved = page.waitForEvent('download')
     await page.getByRole('button', { name: 'Export processes as CSV' }).click()
-    expect((await Bun.file(await (await saved).path()).text()).trim().split('\n')).toHaveLength(306)
-    await page.getByRole('button', { name: 'Show all 305' }).click()
-    await until('all rows', async () => (await rows.count()) === 305)
+    expect((await Bun.file(await (await saved).path()).text()).trim().split('\n')).toHaveLength(307)
+    await page.getByRole('button', { name: 'Show all 306' }).click()
+    await until('all rows', async () => (await rows.count()) === 306)
     expect(await page.getByText('The first 300 are shown.').isVisible()).toBe(false)
     await close()
   })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Mark, MarkName, Metrics } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
-import { compareMetricRows } from '../../src/store/order.ts'
+import { compareMetricRows, comparePlaces } from '../../src/store/order.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import {
   type MetricPoint,
@@ -305,7 +305,9 @@ export function pointSourceContract(subject: SourceSubject): void {
         end(2n, { process: 'orphaned' }),
       ])
       const latest = async (each: number, maxRows = 100, q: Partial<TimingSelection> = {}) =>
-        (await source.findLatest({ ...question, ...q, each, maxRows })).map(line)
+        (await source.findLatest({ ...question, ...q, each, maxRows }))
+          .toSorted((a, b) => comparePlaces(a.place, b.place))
+          .map(line)
       expect(await latest(3)).toEqual([
         'import|eu|| completed 70→75',
         'import||| completed 60→65',
@@ -319,6 +321,27 @@ export function pointSourceContract(subject: SourceSubject): void {
         'import||| completed 40→45',
       ])
       expect(await latest(2, 100, { account: 'nobody' })).toEqual([])
+    })
+
+    test('the latest timings by meta have the last of each meta that is over; a process keeps one before any has two', async () => {
+      const { store, start, end, failed, question } = cast()
+      const run = (at: number, meta: string) => [start(BigInt(at), { meta }), end(BigInt(at) + 1n, { meta })]
+      await store([
+        ...[start(10n, { meta: 'fails' }), failed(11n, { meta: 'fails' })],
+        ...run(20, 'hangs'),
+        start(30n, { meta: 'hangs' }),
+        ...[40, 50, 60, 70].flatMap((at) => run(at, 'often')),
+        ...[start(1n, { process: 'rare' }), end(2n, { process: 'rare' })],
+        end(2n, { process: 'orphaned' }),
+      ])
+      const latest = async (maxRows: number) =>
+        (await source.findLatest({ ...question, each: 2, byMeta: true, maxRows })).map(line)
+      const often = (at: number) => `import|often|| completed ${at}→${at + 1}`
+      expect(await latest(100)).toEqual([
+        ...[often(70), 'orphaned||| orphan →2', 'rare||| completed 1→2'],
+        ...[often(60), 'import|hangs|| completed 20→21', 'import|fails|| failed 10→11'],
+      ])
+      for (const maxRows of [1, 3, 4, 5]) expect(await latest(maxRows)).toEqual((await latest(100)).slice(0, maxRows))
     })
 
     test('every question may be about several processes', async () => {

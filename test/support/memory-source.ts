@@ -150,9 +150,17 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         ),
       findLatest: async (q) =>
         [...Map.groupBy(pairMarks(marks(q), q), ({ process }) => process).values()]
-          .flatMap((same) => same.slice(0, q.each))
-          .toSorted((a, b) => comparePlaces(a.place, b.place))
-          .slice(0, q.maxRows),
+          .flatMap((same) =>
+            same.map((timing, i) => {
+              const isOver = ({ state, meta }: Timing) => /^(?:comp|fail|aban)/.test(state) && meta === timing.meta
+              const isLast = q.byMeta === true && same.find(isOver) === timing
+              return { timing, rank: isLast ? Math.min(2, i + 1) : i < q.each ? i + 1 : Number.POSITIVE_INFINITY }
+            }),
+          )
+          .filter(({ rank }) => rank < Number.POSITIVE_INFINITY)
+          .toSorted((a, b) => a.rank - b.rank || comparePlaces(a.timing.place, b.timing.place))
+          .slice(0, q.maxRows)
+          .map(({ timing }) => timing),
       summarizeTimings: async (q) =>
         summarizeTimings(
           marks(q).filter(({ uid }) => q.uid === undefined || q.uid === uid),

@@ -106,7 +106,7 @@ function weekCell({ week }: HomeRow): Child {
 
 /** A link to the runs of a process, with the shortest preset range that contains the runs of its strip. */
 const runsOf = (process: string, runs: readonly Run[], nowMs: number): string =>
-  formatRoute('runs', { process, from: presetFor(nowMs - (runs.at(-1)?.startMs ?? nowMs - 1)) })
+  formatRoute('runs', { process, from: presetFor(nowMs - (runs.slice(0, STRIP).at(-1)?.startMs ?? nowMs - 1)) })
 
 const runOf = (run: Run, nowMs: number): string =>
   formatRoute('runs', { process: run.process, from: presetFor(nowMs - run.startMs), run: run.id })

@@ -19,7 +19,7 @@ const NEWS_MAX = 1_000
 const RANGES = ['-30d', '-7d', '-24h', '-6h']
 
 export interface Latest {
-  /** Newest first: at most `STRIP` per process, and every older one that is still running. */
+  /** Newest first: at most `STRIP` per process, all that still run, and of each meta the last one that is over. */
   readonly byProcess: ReadonlyMap<string, readonly Run[]>
   /** How far back the runs reach: `-30d`. */
   readonly from: string
@@ -35,7 +35,15 @@ export function hasNews({ byProcess }: Latest, before: Latest): boolean {
   })
 }
 
-const isShown = ({ state }: Run, place: number): boolean => place < STRIP || state === 'running'
+/** `runs` of one process, newest first. */
+function selectLatest(runs: readonly Run[]): Run[] {
+  const over = new Set<string | null>()
+  return runs.filter(({ state, meta }, place) => {
+    const isLastOver = state !== 'running' && state !== 'orphan' && !over.has(meta)
+    if (isLastOver) over.add(meta)
+    return place < STRIP || state === 'running' || isLastOver
+  })
+}
 
 export function createLatestFeed(api: Api, nowMs: () => number, late: () => string | undefined) {
   let wholeLate: string | undefined
@@ -48,7 +56,7 @@ export function createLatestFeed(api: Api, nowMs: () => number, late: () => stri
   async function readWhole(signal: AbortSignal): Promise<readonly Timing[]> {
     for (;;) {
       try {
-        const query = { from, each: STRIP }
+        const query = { from, each: STRIP, by: 'meta' }
         return (await api.get<LatestTimings>('api/timings/latest', query, signal)).timings
       } catch (error) {
         const shorter = RANGES[RANGES.indexOf(from) + 1]
@@ -70,7 +78,7 @@ export function createLatestFeed(api: Api, nowMs: () => number, late: () => stri
     for (const [process, runs] of Map.groupBy(news, ({ process }) => process)) {
       const ids = new Set(runs.map(({ id }) => id))
       const kept = (byProcess.get(process) ?? []).filter(({ id }) => !ids.has(id))
-      byProcess.set(process, [...runs, ...kept].toSorted(byNewest).filter(isShown))
+      byProcess.set(process, selectLatest([...runs, ...kept].toSorted(byNewest)))
     }
   }
 

@@ -1,6 +1,8 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
+import { OVER } from '../latest.ts'
 import { LAST_NS, marksWindow } from '../order.ts'
 import type {
+  LatestSelection,
   NewestRuns,
   Page,
   PointSource,
@@ -86,15 +88,20 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('t
   }
 
   /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
-  async function readTimings(q: TimingQuestion, tail: string, more: Params): Promise<Timing[]> {
-    const { input, params } = bindPairing(schema, q, false)
+  async function readTimings(
+    q: TimingQuestion & Partial<Omit<LatestSelection, 'maxRows'>>,
+    tail: string,
+    more: Params,
+  ): Promise<Timing[]> {
+    const { input, params } = bindPairing(schema, q, q.byMeta === true)
+    const found = `(
+  ${pairOnShards(schema, q, timingsSql(input), tail)}
+)
+${tail}`
     const rows = await select<StoredTiming>(
       `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns,
   toString(run) AS run_text, ${tieText(TIE)}
-FROM (
-  ${pairOnShards(schema, q, timingsSql(input), tail)}
-)
-${tail}`,
+FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
       { ...params, ...more },
       q,
     )
@@ -143,11 +150,10 @@ WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET 
       return isWhole ? recent : findPage(q, page)
     },
 
-    findLatest: ({ each, maxRows, ...q }) =>
-      readTimings(q, `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process LIMIT {max_rows:UInt32}`, {
-        each,
-        max_rows: maxRows,
-      }),
+    findLatest({ maxRows, ...q }) {
+      const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? ', meta' : ''}`
+      return readTimings(q, tail, { each: q.each, max_rows: maxRows })
+    },
 
     async summarizeTimings(q) {
       const { input, params } = bindPairing(schema, q, q.byMeta)
@@ -175,6 +181,18 @@ WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET 
       return Number(row!.marks)
     },
   }
+}
+
+/** The rule of store/latest.ts over the newest of each process, with `byMeta` of each meta. */
+function latestSql(found: string, byMeta: boolean): string {
+  const nth = (keys: string) => `row_number() OVER (PARTITION BY ${keys} ORDER BY ${NEWEST_FIRST})`
+  const isOver = `state IN (${OVER.map((state) => `'${state}'`).join(', ')})`
+  const isLastOver = byMeta ? `${isOver} AND ${nth(`process, meta, ${isOver}`)} = 1` : 'false'
+  return `(
+  SELECT *, ${nth('process')} AS nth, ${isLastOver} AS is_last_over FROM (SELECT * FROM ${found})
+)
+WHERE nth <= {each:UInt32} OR is_last_over
+ORDER BY if(is_last_over, least(nth, 2), nth), ${NEWEST_FIRST} LIMIT {max_rows:UInt32}`
 }
 
 function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { input: PairingInput; params: Params } {

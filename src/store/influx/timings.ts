@@ -1,15 +1,22 @@
 // Questions about timings, paired here from InfluxDB's raw marks. Only Grafana's panels pair in Flux (pairing.ts):
 // InfluxDB reads a million marks in 1.5 s but needs 5 s to pair them.
+import { chooseLatest, OVER } from '../latest.ts'
 import { comparePlaces, LAST_NS, marksWindow } from '../order.ts'
 import { boundsInUs, ceilUs, isWithin, type PairingBounds } from '../pair-marks.ts'
-import type { Page, PlainTiming, PointSource, Timing, TimingQuestion, TimingSelection, TimingState } from '../source.ts'
+import type {
+  LatestSelection,
+  Page,
+  PlainTiming,
+  Timing,
+  TimingQuestion,
+  TimingSelection,
+  TimingState,
+} from '../source.ts'
 import { canReadRuns, findNewest } from './newest-timings.ts'
 import type { OpenStartsCache } from './open-starts.ts'
-import type { MarkReader, RunKey } from './read-marks.ts'
+import type { MarkReader, RunKey, Subject } from './read-marks.ts'
 import { ceilS, floorS, type SliceReader } from './slices.ts'
 import { type OpenStarts, type Settled, streamTimings, toPlain, toTiming } from './stream-timings.ts'
-
-type LatestQuestion = Parameters<PointSource['findLatest']>[0]
 
 /** These are rare among the newest: nothing but the whole window finds them. */
 const RARE: readonly TimingState[] = ['running', 'abandoned', 'orphan']
@@ -88,27 +95,25 @@ async function streamPage(
   return newest.timings()
 }
 
-/** The newest timings of each process. */
+/** By the rule of store/latest.ts. */
 export async function findLatest(
   reader: MarkReader,
   openStarts: OpenStartsCache,
-  q: LatestQuestion,
+  q: LatestSelection,
 ): Promise<Timing[]> {
   const bounds = boundsInUs(q)
-  const ofProcess = new Map<string, ReturnType<typeof createNewest>>()
+  const ofProcess = new Map<string, Newest>()
+  const lastOver = new Map<Subject, Newest>()
   const take = (timing: Settled) => {
     if (!isIn(timing, bounds)) return undefined
-    const { process } = timing.subject
-    const newest = ofProcess.get(process) ?? createNewest(q.each)
-    ofProcess.set(process, newest)
-    newest.add(timing)
+    const { subject, state } = timing
+    addTo(ofProcess, subject.process, q.each, timing)
+    if (q.byMeta && OVER.includes(state)) addTo(lastOver, subject, 1, timing)
     return undefined
   }
   await streamTimings(reader, q, take, await openStarts.find(reader, q))
-  return [...ofProcess.values()]
-    .flatMap((newest) => newest.timings())
-    .sort((a, b) => comparePlaces(a.place, b.place))
-    .slice(0, q.maxRows)
+  const timingsOf = (all: Map<unknown, Newest>) => [...all.values()].map((newest) => newest.timings())
+  return chooseLatest(timingsOf(ofProcess), timingsOf(lastOver).flat(), q)
 }
 
 const isIn = (timing: Settled, bounds: PairingBounds): boolean =>
@@ -133,6 +138,14 @@ const BY_LENGTH: Order = {
     const length = timing.endedNs! - timing.startedNs!
     return { ...timing, place: { ns: length, tie: `${String(LAST_NS - ns).padStart(20, '0')}${tie}` } }
   },
+}
+
+type Newest = ReturnType<typeof createNewest>
+
+function addTo<Key>(all: Map<Key, Newest>, key: Key, limit: number, timing: Settled): void {
+  const newest = all.get(key) ?? createNewest(limit)
+  all.set(key, newest)
+  newest.add(timing)
 }
 
 /** Keeps the first `limit` timings of an order, and those of the last one's time, of which the tie decides. */
