@@ -35,7 +35,9 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
           targets: [queries.processTable(), exceptionQueries.byProcess()],
           merge: true,
           sortBy: 'last_seen',
-          columns: {
+          columns:
+            'process state last_run last_ms median_ms p95_ms failed abandoned exceptions last_seen last_exception account',
+          looks: {
             process: { link: PROCESS_LINK },
             state: { shades: RUN_SHADES },
             last_run: { unit: 'dateTimeAsLocal' },
@@ -47,7 +49,6 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
             exceptions: { unit: 'short', redFrom: 1 },
             last_seen: { unit: 'dateTimeFromNow' },
             last_exception: { unit: 'dateTimeFromNow' },
-            account: {},
           },
         }),
       ),
@@ -59,14 +60,8 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
           title: 'Running now',
           description: 'At this moment, whatever the range: starts without a next mark, at most MAX_RUN old.',
           targets: [queries.runningNow()],
-          columns: {
-            process: { link: PROCESS_LINK },
-            meta: {},
-            uid: {},
-            started: {},
-            running_ms: { unit: 'ms' },
-            account: {},
-          },
+          columns: 'process meta uid started running_ms account',
+          looks: { process: { link: PROCESS_LINK }, running_ms: { unit: 'ms' } },
         }),
       ),
       row(
@@ -83,19 +78,13 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
         table({
           title: 'Exceptions by fingerprint',
           targets: [exceptionQueries.groups('processes')],
-          columns: {
-            process: {},
-            occurrences: { unit: 'short' },
-            last: {},
-            first: {},
-            example: {},
-            fingerprint: {},
-          },
+          columns: 'process occurrences last first example fingerprint',
+          looks: { occurrences: { unit: 'short' } },
         }),
         table({
           title: 'Newest exceptions',
           targets: [exceptionQueries.newest('processes')],
-          columns: { at: {}, process: {}, meta: {}, uid: {}, exception: {}, fingerprint: {} },
+          columns: 'at process meta uid exception fingerprint',
         }),
       ),
     ],

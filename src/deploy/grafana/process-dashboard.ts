@@ -90,21 +90,14 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
         table({
           title: `The ${SLOWEST_RUNS} slowest runs`,
           targets: [queries.slowestRuns()],
-          columns: {
-            took_ms: { unit: 'ms' },
-            started: {},
-            ended: {},
-            process: {},
-            meta: {},
-            uid: {},
-            account: {},
-          },
+          columns: 'took_ms started ended process meta uid account',
+          looks: { took_ms: { unit: 'ms' } },
         }),
         table({
           title: 'Failed and unfinished runs',
           description: 'Failed runs, starts without an end (abandoned), and ends without a start (orphan).',
           targets: [queries.unfinishedRuns()],
-          columns: { at: {}, state: {}, process: {}, meta: {}, uid: {}, account: {} },
+          columns: 'at state process meta uid account',
         }),
       ),
       row(
@@ -117,26 +110,13 @@ export function processDashboard(uid: string, queries: PointQueries): Dashboard 
         table({
           title: 'Exceptions by fingerprint',
           targets: [exceptionQueries.groups('process')],
-          columns: {
-            occurrences: { unit: 'short' },
-            last: {},
-            first: {},
-            example: {},
-            fingerprint: {},
-            process: {},
-          },
+          columns: 'occurrences last first example fingerprint process',
+          looks: { occurrences: { unit: 'short' } },
         }),
         table({
           title: 'Newest exceptions',
           targets: [exceptionQueries.newest('process')],
-          columns: {
-            at: {},
-            meta: {},
-            uid: {},
-            exception: {},
-            fingerprint: {},
-            process: {},
-          },
+          columns: 'at meta uid exception fingerprint process',
         }),
       ),
       row(8, {

@@ -1,7 +1,7 @@
 // A table as Grafana's JSON has it.
 import { type Head, head, type Panel, type Shade, thresholds, type Unit, valueMappings } from './panels.ts'
 
-export interface Column {
+interface Column {
   readonly unit?: Unit
   /** The address a cell leads to. */
   readonly link?: { readonly title: string; readonly url: string }
@@ -12,16 +12,18 @@ export interface Column {
 }
 
 interface TableOptions extends Head {
-  /** In their order. */
-  readonly columns: Readonly<Record<string, Column>>
+  /** Their names, in their order. */
+  readonly columns: string
+  /** Of those that are not plain text. */
+  readonly looks?: Readonly<Record<string, Column>>
   /** Joins the rows of several targets that agree in all columns they share. */
   readonly merge?: boolean
   /** The newest first. */
   readonly sortBy?: string
 }
 
-export function table({ columns, merge = false, sortBy, ...of }: TableOptions): Panel {
-  const names = Object.keys(columns)
+export function table({ columns, looks = {}, merge = false, sortBy, ...of }: TableOptions): Panel {
+  const names = columns.split(' ')
   const { transformations, ...common } = head(of)
   const prefix = of.targets[0]?.prefix ?? ''
   return {
@@ -29,10 +31,10 @@ export function table({ columns, merge = false, sortBy, ...of }: TableOptions): 
     ...common,
     fieldConfig: {
       defaults: { custom: { align: 'auto', cellOptions: { type: 'auto' }, filterable: true, inspect: true } },
-      overrides: Object.entries(columns).flatMap(([name, column]) => {
-        const properties = propertiesOf(column)
-        return properties.length === 0 ? [] : [{ matcher: { id: 'byName', options: name }, properties }]
-      }),
+      overrides: Object.entries(looks).map(([name, column]) => ({
+        matcher: { id: 'byName', options: name },
+        properties: propertiesOf(column),
+      })),
     },
     options: {
       cellHeight: 'sm',
