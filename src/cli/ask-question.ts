@@ -5,7 +5,7 @@ import { type Api, askPages, createApi, type Page } from './api.ts'
 import { type Cell, type Column, formatTable } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
-import { invalidArgument, type Program } from './program.ts'
+import { type Program, strictly } from './program.ts'
 import { createPaint, oneLine, safeJson } from './safe-text.ts'
 
 const FILTERS = {
@@ -98,11 +98,10 @@ export function addQuestion(program: Program, name: string, about: string, filte
   return command.option(...JSON_FLAG).option(...CSV_FLAG)
 }
 
-function parseTime(text: string): string {
-  const time = parseLocalTime(text)
-  if (time !== undefined) return time
-  throw invalidArgument('Expected an existing local time ("2026-11-20 21:00"), RFC 3339 or an age (-90m).')
-}
+const parseTime = strictly(
+  parseLocalTime,
+  'Expected an existing local time ("2026-11-20 21:00"), RFC 3339 or an age (-90m).',
+)
 
 /** The given filters as a query string's parameters; the server checks them. */
 export function toParameters(given: QuestionOptions, filters: readonly FilterName[]): URLSearchParams {

@@ -4,7 +4,7 @@ import { parseSpanS } from './exec/parse-exec-call.ts'
 import { formatTable } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
-import { invalidArgument, type Program } from './program.ts'
+import { invalidArgument, type Program, strictly } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
 
 export const JSON_OPTION = ['--json', 'print the answer as JSON'] as const
@@ -55,19 +55,14 @@ export function findNamed<T extends { readonly id: string; readonly name: string
   )
 }
 
-export function parseCount(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text)
-  throw invalidArgument('Expected a whole number from 1.')
-}
+export const parseCount = strictly(
+  (text) => (/^[1-9]\d{0,3}$/.test(text) ? Number(text) : undefined),
+  'Expected a whole number from 1.',
+)
 
 /** A parser of arguments that takes one of these names. */
-export const oneOf =
-  <T extends string>(names: readonly T[], rule = `Expected ${names.join(', ')}.`) =>
-  (text: string): T => {
-    const found = names.find((name) => name === text)
-    if (found === undefined) throw invalidArgument(rule)
-    return found
-  }
+export const oneOf = <T extends string>(names: readonly T[], rule = `Expected ${names.join(', ')}.`) =>
+  strictly((text) => names.find((name) => name === text), rule)
 
 /** A moment on the command line: local time, RFC 3339, or a span from now. Returns RFC 3339. */
 export function parseMoment(text: string): string {

@@ -2,7 +2,7 @@
 import { readCliConfig } from './config.ts'
 import { type ExecCall, parseExitCodes, parseTimeoutS } from './exec/parse-exec-call.ts'
 import type { Io } from './io.ts'
-import { hiddenOption, invalidArgument, type Program } from './program.ts'
+import { hiddenOption, type Program, strictly } from './program.ts'
 
 const AFTER = `
 Input, output, signals and the exit code are those of the command. The run counts as failed if the exit code is not 0,
@@ -10,15 +10,6 @@ after a signal, and if the command cannot start; an exception then says how it e
 error, unless that is a terminal. The command's arguments are never sent. With --timeout the command gets SIGTERM, 10 s
 later SIGKILL, and stint exits with 124. Events that Stint does not take in time are kept in $XDG_STATE_HOME/stint
 (~/.local/state/stint) and sent by the next stint exec or stint flush.`
-
-/** Wraps a parser that returns undefined for an invalid text. */
-const strictly =
-  <T>(parse: (text: string) => T | undefined, rule: string) =>
-  (text: string): T => {
-    const value = parse(text)
-    if (value === undefined) throw invalidArgument(rule)
-    return value
-  }
 
 export function register(program: Program, io: Io): void {
   const parseOk = strictly(parseExitCodes, 'Expected exit codes from 0 to 255 such as 3 or 3,4.')

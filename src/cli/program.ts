@@ -42,6 +42,15 @@ export const hiddenOption = (flags: string): Option => new Option(flags).hideHel
 /** Error of an option's or argument's parser; `rule` describes valid values. */
 export const invalidArgument = (rule: string): Error => new InvalidArgumentError(rule)
 
+/** A parser of arguments from one that returns undefined for an invalid text; `rule` describes valid ones. */
+export const strictly =
+  <T>(parse: (text: string) => T | undefined, rule: string) =>
+  (text: string): T => {
+    const value = parse(text)
+    if (value === undefined) throw invalidArgument(rule)
+    return value
+  }
+
 /** The exit code if parsing ended the program, with a message or the help; undefined for any other error. */
 export function parsingExitCode(error: unknown): number | undefined {
   if (!(error instanceof CommanderError)) return undefined
