@@ -214,25 +214,15 @@ export function sinkContract(subject: SinkSubject): void {
       expect(await read(account)).toEqual([])
     })
 
-    test('stores a repeated batch once', async () => {
+    test.each<[string, (events: Event[]) => Event[][]]>([
+      ['repeated batches', (events) => [events, events]],
+      ['a batch that repeats them', (events) => [[...events, ...events]]],
+      ['overlapping batches', (events) => [events.slice(0, -2), events.slice(2)]],
+    ])('stores the events of %s once', async (_, batchesOf) => {
       const { sink, another } = trial
-      const events = someOf(0)
-      for (const each of [sink, sink, another()]) expect(await each.write(events)).toEqual(STORED)
-      await expectStored(events)
-    })
-
-    test('stores an event repeated in one batch once', async () => {
-      const { sink } = trial
-      const events = someOf(0)
-      expect(await sink.write([...events, ...events])).toEqual(STORED)
-      await expectStored(events)
-    })
-
-    test('stores the events of overlapping batches once', async () => {
-      const { sink } = trial
       const events = [...someOf(0), ...someOf(10), ...someOf(20)]
-      expect(await sink.write(events.slice(0, -2))).toEqual(STORED)
-      expect(await sink.write(events.slice(2))).toEqual(STORED)
+      for (const each of [sink, another()])
+        for (const batch of batchesOf(events)) expect(await each.write(batch)).toEqual(STORED)
       await expectStored(events)
     })
 
@@ -412,24 +402,17 @@ export function sinkContract(subject: SinkSubject): void {
       await expectStored(foreign, `${account} of another`)
     })
 
-    test('retries every operation of an unreachable store', async () => {
-      const sink = trial.away?.()
+    test.each([
+      ['retries every operation of an unreachable store', 'retry', () => trial.away?.()],
+      ['waits for the operator when the store rejects the credentials', 'wait', () => trial.stranger?.()],
+    ] as const)('%s', async (_, kind, open) => {
+      const sink = open()
       if (sink === undefined) return
       const [event] = someOf(0)
       for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(account)])
-        expect(await answer).toMatchObject({ kind: 'retry' })
+        expect(await answer).toMatchObject({ kind })
       await sink.close()
-    })
-
-    test('waits for the operator when the store rejects the credentials, in every operation', async () => {
-      const { stranger, read } = trial
-      const sink = stranger?.()
-      if (sink === undefined) return
-      const [event] = someOf(0)
-      for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(account)])
-        expect(await answer).toMatchObject({ kind: 'wait' })
-      await sink.close()
-      expect(await read(account)).toEqual([])
+      expect(await trial.read(account)).toEqual([])
     })
   })
 }

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createInfluxSource } from '../../../src/store/influx/source.ts'
 import { type PointSource, StoreError } from '../../../src/store/source.ts'
 import { influxd, influxdMissing } from '../../support/influxd.ts'
+import { until } from '../../support/until.ts'
 import { never, serveBytes, serveStub } from './stub-server.ts'
 
 const TOKEN = 'a-token-nobody-may-see'
@@ -72,14 +73,10 @@ describe.each(EACH)('%s', (_, ask) => {
   })
 
   test('fails when the source is closed meanwhile', async () => {
-    const { promise: asked, resolve } = Promise.withResolvers<void>()
-    const stub = serveStub(() => {
-      resolve()
-      return never()
-    })
+    const stub = serveStub(never)
     const source = sourceAt(stub.url)
     const failure = failureOf(ask(source))
-    await asked
+    await until('it is asked', () => stub.requests.length > 0)
     await source.close()
     expect((await failure).message).toContain('closed')
     await stub.stop()
@@ -95,15 +92,11 @@ describe.each(EACH)('%s', (_, ask) => {
 })
 
 test('an aborted question ends immediately and reads no further range', async () => {
-  const { promise: asked, resolve } = Promise.withResolvers<void>()
-  const stub = serveStub(() => {
-    resolve()
-    return never()
-  })
+  const stub = serveStub(never)
   const client = new AbortController()
   const answer = sourceAt(stub.url).findMetrics({ ...range, signal: client.signal }, { limit: 10 })
   const failure = failureOf(answer)
-  await asked
+  await until('it is asked', () => stub.requests.length > 0)
   client.abort()
   expect((await failure).message).toContain('nobody waits')
   await failureOf(sourceAt(stub.url).countMarks({ ...range, signal: client.signal }))
