@@ -1,27 +1,16 @@
 // The real process on a disk that is full or broken: never a 201 that is not on the disk, answers 500 or 503, the process lives, delivers on, and
 // accepts again by itself when the disk is well.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
-import { figure, injectFault, lacks, manyOf, startLoad } from '../support/fault-trial.ts'
-import { influxd, influxSettings } from '../support/influxd.ts'
-import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
+import { figure, injectFault, lacks, manyOf, startLoad, WITHIN_MS } from '../support/fault-trial.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
-import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
+import type { StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { useDisks } from './disk-trial.ts'
 
 const CLIENTS = 3
-const WITHIN_MS = 60_000
-
-const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
-afterEach(async () => {
-  await open.stint?.kill()
-  open.disk?.unmount() // may lie in the directory that goes with Stint
-  await open.stint?.close()
-  await open.proxy?.stop()
-  for (const name of ['stint', 'disk', 'proxy'] as const) delete open[name]
-})
+const { mount, create, openInflux } = useDisks()
 
 const segmentsOf = ({ dataDir }: StintProcess): string[] =>
   (readdirSync(join(dataDir, 'spool'), { recursive: true }) as string[])
@@ -31,24 +20,11 @@ const segmentsOf = ({ dataDir }: StintProcess): string[] =>
 const isAlive = async ({ url }: StintProcess) => (await fetch(`${url}/livez`)).ok
 const isReady = async ({ url }: StintProcess) => (await fetch(`${url}/readyz`)).ok
 
-/** Points go to a real InfluxDB behind a proxy, exceptions stay in the process. */
-async function settingsWithInflux(): Promise<{ settings: Env; proxy: LossyProxy }> {
-  const bucket = await (await influxd()).freshBucket()
-  const proxy = await startLossyProxy({ to: bucket.url, lose: 0, random: () => 1 })
-  open.proxy = proxy
-  return {
-    proxy,
-    settings: { ...influxSettings({ ...bucket, url: proxy.url }), SPOOL_MAX_BYTES: '16MiB', SERIES_MAX: '0' },
-  }
-}
-
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   test('refuses with 503 and retry-after, keeps delivering, and accepts again when there is room', async () => {
-    const disk = mountSmallDisk(160)
-    open.disk = disk
-    const { settings, proxy } = await settingsWithInflux()
-    const stint = createStintProcess(settings, { dataDir: join(disk.dir, 'data') })
-    open.stint = stint
+    const disk = mount(160)
+    const { settings, proxy } = await openInflux()
+    const stint = create(settings, { dataDir: join(disk.dir, 'data') })
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     const oracle = createOracle()
@@ -80,11 +56,9 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   })
 
   test('pauses the embedded store without losing or burying events, and delivery resumes when there is room', async () => {
-    const { settings } = await settingsWithInflux()
-    const stint = createStintProcess(settings)
-    open.stint = stint
-    const disk = mountSmallDisk(24, join(stint.dataDir, 'clickhouse'))
-    open.disk = disk
+    const { settings } = await openInflux()
+    const stint = create(settings)
+    const disk = mount(24, join(stint.dataDir, 'clickhouse'))
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     const oracle = createOracle()
@@ -111,8 +85,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
 
 describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
   test('answers 500 while syncs or writes fail or are short, and recovers afterwards', async () => {
-    const stint = createStintProcess({ SPOOL_MAX_BYTES: '16MiB' })
-    open.stint = stint
+    const stint = create()
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     const oracle = createOracle()

@@ -1,6 +1,6 @@
 // A start of the real process on a disk on which not a byte goes in any more: it starts, unready, reads accounts, delivers what it holds, and
 // accepts again by itself when there is room. However it ended before: a backlog that filled the disk must not keep itself from leaving.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import pino from 'pino'
 import { systemClock } from '../../src/clock.ts'
@@ -8,23 +8,12 @@ import { readConfig } from '../../src/config.ts'
 import type { Rooms } from '../../src/service/open-rooms.ts'
 import { startService } from '../../src/service.ts'
 import { waitingStores } from '../support/app.ts'
-import { mountSmallDisk, type SmallDisk } from '../support/fault-small-disk.ts'
-import { lacks, manyOf, startLoad } from '../support/fault-trial.ts'
-import { influxd, influxSettings } from '../support/influxd.ts'
-import { type LossyProxy, startLossyProxy } from '../support/lossy-proxy.ts'
+import { lacks, manyOf, startLoad, WITHIN_MS } from '../support/fault-trial.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
-import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { useDisks } from './disk-trial.ts'
 
-const WITHIN_MS = 60_000
-
-const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
-afterEach(async () => {
-  await open.stint?.kill()
-  open.disk?.unmount()
-  await open.proxy?.stop()
-  for (const name of ['stint', 'disk', 'proxy'] as const) delete open[name]
-})
+const { mount, create, openInflux } = useDisks()
 
 const isUp = (url: string, path: string) =>
   fetch(url + path).then(
@@ -35,8 +24,7 @@ const isUp = (url: string, path: string) =>
 test.skipIf(lacks('tmpfs'))(
   'a disk that fills during the start does not end it; Stint is ready when there is room',
   async () => {
-    const disk = mountSmallDisk(160)
-    open.disk = disk
+    const disk = mount(160)
     const config = { ...readConfig({ PORT: '0', DATA_DIR: join(disk.dir, 'data') }), host: '127.0.0.1' }
     const log = pino({ level: 'silent' })
     const start = (replace: (rooms: Rooms) => Rooms = (rooms) => rooms) =>
@@ -55,16 +43,9 @@ test.skipIf(lacks('tmpfs'))(
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () => {
   test.each(['kill', 'terminate'] as const)('after %s', async (end) => {
-    const disk = mountSmallDisk(160)
-    open.disk = disk
-    const bucket = await (await influxd()).freshBucket()
-    const proxy = await startLossyProxy({ to: bucket.url, lose: 0, random: () => 1 })
-    open.proxy = proxy
-    const stint = createStintProcess(
-      { ...influxSettings({ ...bucket, url: proxy.url }), SPOOL_MAX_BYTES: '16MiB' },
-      { dataDir: join(disk.dir, 'data') },
-    )
-    open.stint = stint
+    const disk = mount(160)
+    const { settings, proxy } = await openInflux()
+    const stint = create(settings, { dataDir: join(disk.dir, 'data') })
     await stint.start()
     const caller = await stint.signUp('ada@example.com')
     const oracle = createOracle()

@@ -2,14 +2,13 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { lacks } from '../support/fault-trial.ts'
+import { lacks, WITHIN_MS } from '../support/fault-trial.ts'
 import { readStored, untilShipped } from '../support/oracle.ts'
 import { callerOf } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const GOLDEN = join(import.meta.dir, 'golden')
-const WITHIN_MS = 60_000
 /** Whenever this runs. */
 const SINCE = '2026-01-01T00:00:00Z&to=2100-01-01T00:00:00Z'
 

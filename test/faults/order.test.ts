@@ -3,14 +3,13 @@
 import { afterEach, expect, test } from 'bun:test'
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { lacks, traceCalls } from '../support/fault-trial.ts'
+import { lacks, traceCalls, WITHIN_MS } from '../support/fault-trial.ts'
 import { createOracle, untilShipped } from '../support/oracle.ts'
 import { followSegments, isRecordWrite, parseTrace } from '../support/parse-trace.ts'
 import { createStintProcess, type StintProcess } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const EVENTS = 30
-const WITHIN_MS = 60_000
 const CALLS = 'open,openat,sendto,sendmsg,write,writev,pwrite64,fdatasync,fsync,unlink'
 
 const dir = tempDir('order')

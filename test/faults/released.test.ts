@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createCaller } from '../support/caller.ts'
-import { lacks } from '../support/fault-trial.ts'
+import { lacks, WITHIN_MS } from '../support/fault-trial.ts'
 import { readStored, untilShipped } from '../support/oracle.ts'
 import { callerOf } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
@@ -13,7 +13,6 @@ import { RELEASED, readReleased, RELEASED_VERSIONS as stored } from '../support/
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-const WITHIN_MS = 60_000
 const MINUTE_US = 60_000_000
 
 test('every released version has its DATA_DIR', () => {

@@ -4,14 +4,12 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { systemClock } from '../../src/clock.ts'
 import { createCaller, PASSWORD, signUpAt } from '../support/caller.ts'
-import { figure } from '../support/fault-trial.ts'
+import { figure, WITHIN_MS } from '../support/fault-trial.ts'
 import { untilShipped } from '../support/oracle.ts'
 import { createStintProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import type { Released } from '../support/released.ts'
 import { until } from '../support/until.ts'
-
-const WITHIN_MS = 60_000
 
 const clone = resolve(process.argv[2]!)
 const { version } = await Bun.file(join(clone, 'package.json')).json()
