@@ -1,18 +1,22 @@
 // The questions and dead letters over HTTP, as the keys and sessions of an account, of the operator and of strangers ask.
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { type TSchema, Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
 import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
-import { describeRoute } from '../../../src/http/docs/describe-route.ts'
+import { describeRoute, toOpenApi } from '../../../src/http/docs/describe-route.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import { createChanges } from '../../../src/query/changes.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
 import { createQuestions } from '../../../src/query/questions.ts'
+import type { Answer as Answered } from '../../../src/wire/route.ts'
+import { choice, orNull } from '../../../src/wire/shapes.ts'
 import { useApp } from '../../support/app.ts'
 import { type Answer, createCaller, type SignedUp, signInAt, signUpAt } from '../../support/caller.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
+import { misfits } from '../../support/misfits.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
 
 const S = 1_000_000_000n
@@ -96,15 +100,17 @@ describe.each(kinds)('%s', (kind) => {
     expect(json).toMatchObject({ code: 'question_invalid', errors: [{ pointer: '/nonsense' }] })
   })
 
-  test('answers and example fit the schema', async () => {
+  test('answers fit the schema', async () => {
     if (kind === 'prometheus' || kind === 'export') return // their texts have tests of their own
-    const { schema, example } = describedAnswer(kind)
-    expect(misfits(schema, example)).toEqual([])
-    expect(misfits(schema, await ask(path))).toEqual([])
+    expect(misfits(answerOf(kind).schema, await ask(path))).toEqual([])
   })
 
   test('documents each parameter', () => {
-    const described = (describeQuestion(kind).parameters ?? []) as { name: string; in: string; description: string }[]
+    const described = (describeRoute(QUESTION_ROUTES[kind]).detail.parameters ?? []) as {
+      name: string
+      in: string
+      description: string
+    }[]
     expect(described.map(({ name }) => name)).toEqual([...QUESTION_ROUTES[kind].parameters])
     for (const parameter of described) {
       expect(parameter.in).toBe('query')
@@ -120,7 +126,7 @@ describe('the other forms of an answer fit their schemas:', () => {
   ] as const)('%s%s', async (kind, query) => {
     const body = await ask(PATHS[kind] + query)
     expect(body.rows.length).toBeGreaterThan(0)
-    expect(misfits(describedAnswer(kind).schema, body)).toEqual([])
+    expect(misfits(answerOf(kind).schema, body)).toEqual([])
   })
 })
 
@@ -226,12 +232,10 @@ describe('a dead letter', () => {
   test('of a kind that only a newer version knows is listed and deleted', async () => {
     const { byKey, list, ids, writes } = await bury(['["z",1,0,"ada","p","",{"new":true}]'])
     expect(await list()).toMatchObject([{ kind: 'unknown', process: null, meta: null, at: null, event: null }])
-    expect(misfits(describedAnswer('dead').schema, (await byKey.get('/api/dead')).json)).toEqual([])
+    expect(misfits(answerOf('dead').schema, (await byKey.get('/api/dead')).json)).toEqual([])
     expect((await writes.delete(`/api/dead/${ids[0]}`)).status).toBe(204)
   })
 })
-
-const describeQuestion = (kind: QuestionKind) => describeRoute(QUESTION_ROUTES[kind]).detail
 
 test('the operator lists, replays and deletes the dead letters of all accounts', async () => {
   const { account, byKey, list, ids, path, writes } = await bury()
@@ -239,7 +243,7 @@ test('the operator lists, replays and deletes the dead letters of all accounts',
   expect(answer.dead.map((one: { account: string; id: string }) => [one.account, one.id])).toEqual(
     ids.map((id) => [account, id]),
   )
-  expect(misfits(describedAnswer('dead').schema, answer)).toEqual([])
+  expect(misfits(answerOf('dead').schema, answer)).toEqual([])
   expect((await operator.get('/api/dead')).json.dead).toEqual([])
   expect(code(await byKey.get('/api/dead?all=true'))).toBe('403 operator_only')
   expect((await operator.post(`/api/dead/${ids[1]}/replay?all=true`, undefined)).status).toBe(204)
@@ -273,48 +277,19 @@ test('only the operator buries events that are held back, with a reason', async 
   expect(reasons).toEqual(['another tool owns it'])
 })
 
-function describedAnswer(kind: QuestionKind) {
-  const answer = describeQuestion(kind).responses!['200'] as { content?: unknown }
-  return (answer.content as { 'application/json': { schema: Schema; example: unknown } })['application/json']
+function answerOf(kind: QuestionKind) {
+  const { body } = Object.values(QUESTION_ROUTES[kind].answers)[0] as Answered
+  if (typeof body !== 'object') throw new Error('a text')
+  return body
 }
 
-interface Schema {
-  readonly type?: string
-  readonly nullable?: boolean
-  readonly enum?: readonly unknown[]
-  readonly anyOf?: readonly Schema[]
-  readonly items?: Schema
-  readonly properties?: Record<string, Schema>
-  readonly required?: readonly string[]
-  readonly additionalProperties?: boolean
-}
-
-/** Where a value is not of its schema: a member that is undescribed, missing or of another type. */
-function misfits(schema: Schema, value: unknown, at = ''): string[] {
-  if (schema.anyOf !== undefined) {
-    const tries = schema.anyOf.map((one) => misfits(one, value, at))
-    return tries.find((found) => found.length === 0) ?? tries.flat()
-  }
-  if (value === null) return schema.nullable ? [] : [`${at} is null`]
-  if (schema.enum !== undefined && !schema.enum.includes(value)) return [`${at} is not one of its values`]
-  if (schema.type === 'array')
-    return Array.isArray(value)
-      ? value.flatMap((item, i) => misfits(schema.items!, item, `${at}/${i}`))
-      : [`${at} is no list`]
-  if (schema.type === 'integer') return Number.isInteger(value) ? [] : [`${at} is no integer`]
-  if (typeof value !== schema.type) return [`${at} is no ${schema.type}`]
-  if (schema.type !== 'object' || schema.additionalProperties) return []
-  const { properties = {}, required = [] } = schema
-  const members = Object.entries(value as object)
-  return [
-    ...required.filter((name) => !Object.hasOwn(value as object, name)).map((name) => `${at}/${name} is missing`),
-    ...members.flatMap(([name, member]) =>
-      properties[name] === undefined
-        ? [`${at}/${name} is undescribed`]
-        : misfits(properties[name], member, `${at}/${name}`),
-    ),
-  ]
-}
+test.each<[TSchema, object]>([
+  [orNull(Type.Integer(), 5), { type: 'integer', nullable: true, example: 5 }],
+  [orNull(choice(['a', 'b'])), { type: 'string', enum: ['a', 'b'], nullable: true }],
+  [Type.Object({ a: orNull(Type.Object({})) }), { properties: { a: { type: 'object', nullable: true } } }],
+])('%j in the words of OpenAPI 3.0', (schema, expected) => {
+  expect<object>(toOpenApi(schema)).toMatchObject(expected)
+})
 
 test('aborts a question whose client disconnected', async () => {
   const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>()
