@@ -24,6 +24,10 @@ if (isNamed && !BENCHMARKS.includes(given)) {
   console.error(`there is no benchmark ${given}; there are ${BENCHMARKS.join(', ')}`)
   process.exit(1)
 }
+if (given === '--help') {
+  console.log(`bun run bench [NAME] [flags]; NAME is one of ${BENCHMARKS.join(', ')}. Flags: see the head of its file.`)
+  process.exit(0)
+}
 const flags = isNamed ? rest : process.argv.slice(2)
 for (const name of isNamed ? [given] : QUICK) {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, `${name}.ts`), ...flags], {
