@@ -59,18 +59,59 @@ const worlds: fc.Arbitrary<World> = fc.record({
 })
 
 const CALM: World = {
-  ...{
-    diesAt: 1600,
-    hangs: 12,
-    fails: 12,
-    drags: 12,
-    returnsAt: undefined,
-    downs: [],
-    lateBy: 0,
-    repeats: false,
-    back: undefined,
-  },
+  ...{ diesAt: 1600, hangs: 12, fails: 12, drags: 12, returnsAt: undefined },
+  ...{ downs: [], lateBy: 0, repeats: false, back: undefined },
 }
+
+type Down = World['downs'][number]
+
+/** `downs`: when, for how long, and how. */
+const worldOf = (over: Partial<World>, ...downs: [at: number, length: number, how: Down['how']][]): [World] => [
+  { ...CALM, ...over, downs: downs.map(([at, length, how]) => ({ at, for: length, how })) },
+]
+
+const EXAMPLES = [
+  // the limit of a run passes, and fires, between the last heartbeat and a kill
+  worldOf({ hangs: 2 }, [238, 3, 'kill']),
+  // restarts while a run takes longer than its limit
+  worldOf({ drags: 8 }, [560, 9, 'kill'], [590, 9, 'kill'], [620, 9, 'kill']),
+  // a kill just after the clock was set back, and ends that are sent again while Stint is paused
+  worldOf(
+    { diesAt: 1221, hangs: 11, fails: 5, drags: 8, returnsAt: 1228, lateBy: 15, back: { at: 1086, by: 125 } },
+    [1196, 32, 'pause'],
+    [1100, 4, 'kill'],
+    [1087, 21, 'kill'],
+  ),
+  worldOf(
+    { diesAt: 1259, hangs: 6, fails: 3, drags: 8, returnsAt: 874, lateBy: 15, back: { at: 877, by: 62 } },
+    [1007, 4, 'kill'],
+    [1035, 5, 'pause'],
+  ),
+  // the first reading after a restart comes late, while times come twice
+  worldOf(
+    { diesAt: 1453, hangs: 6, returnsAt: 818, back: { at: 668, by: 685 } },
+    [1143, 9, 'kill'],
+    [1114, 42, 'store'],
+  ),
+  // a failure arrives late, just before the clock is set back
+  worldOf(
+    { hangs: 9, fails: 4, drags: 11, lateBy: 15, back: { at: 329, by: 160 } },
+    [64, 7, 'kill'],
+    [222, 3, 'kill'],
+    [595, 25, 'kill'],
+    [1200, 9, 'pause'],
+  ),
+  // a start arrives after its end, just before the clock is set back
+  worldOf({ diesAt: 329, fails: 4, returnsAt: 941, lateBy: 15, repeats: true, back: { at: 324, by: 283 } }),
+  worldOf({ hangs: 4, fails: 10, drags: 7, lateBy: 15, back: { at: 1176, by: 642 } }),
+  worldOf({ diesAt: 1261, hangs: 11, fails: 8, drags: 7, lateBy: 15, back: { at: 564, by: 368 } }),
+  // a restart seconds before the end of the times that come twice
+  worldOf({ diesAt: 414, fails: 2, back: { at: 676, by: 117 } }, [773, 14, 'kill']),
+  // set back by ten minutes shortly after everything broke, and with everything healthy
+  worldOf({ diesAt: 900, hangs: 14, fails: 14, back: { at: 910, by: 600 } }),
+  worldOf({ diesAt: 700, hangs: 10, fails: 10, back: { at: 910, by: 600 } }),
+  worldOf({ diesAt: 900, back: { at: 910, by: 600 } }, [920, 8, 'kill']),
+]
 
 const BORN = Date.UTC(2026, 10, 21) * 1000
 
@@ -271,68 +312,7 @@ test('alerts are what happened, whatever happens to Stint, its store, its clock 
     {
       endOnFailure: true,
       numRuns: Number(process.env.REPLAY_RUNS ?? 25),
-      examples: [
-        // the limit of a run passes, and fires, between the last heartbeat and a kill
-        [{ ...CALM, hangs: 2, downs: [{ at: 238, for: 3, how: 'kill' }] }],
-        // restarts while a run takes longer than its limit
-        [{ ...CALM, drags: 8, downs: [560, 590, 620].map((at) => ({ at, for: 9, how: 'kill' as const })) }],
-        // a kill just after the clock was set back, and ends that are sent again while Stint is paused
-        [
-          {
-            ...{ ...CALM, diesAt: 1221, hangs: 11, fails: 5, drags: 8, returnsAt: 1228, lateBy: 15 },
-            downs: [
-              { at: 1196, for: 32, how: 'pause' },
-              { at: 1100, for: 4, how: 'kill' },
-              { at: 1087, for: 21, how: 'kill' },
-            ],
-            back: { at: 1086, by: 125 },
-          },
-        ],
-        [
-          {
-            ...{ ...CALM, diesAt: 1259, hangs: 6, fails: 3, drags: 8, returnsAt: 874, lateBy: 15 },
-            downs: [
-              { at: 1007, for: 4, how: 'kill' },
-              { at: 1035, for: 5, how: 'pause' },
-            ],
-            back: { at: 877, by: 62 },
-          },
-        ],
-        // the first reading after a restart comes late, while times come twice
-        [
-          {
-            ...{ ...CALM, diesAt: 1453, hangs: 6, returnsAt: 818 },
-            downs: [
-              { at: 1143, for: 9, how: 'kill' },
-              { at: 1114, for: 42, how: 'store' },
-            ],
-            back: { at: 668, by: 685 },
-          },
-        ],
-        // a failure arrives late, just before the clock is set back
-        [
-          {
-            ...{ ...CALM, hangs: 9, fails: 4, drags: 11, lateBy: 15 },
-            downs: [
-              { at: 64, for: 7, how: 'kill' },
-              { at: 222, for: 3, how: 'kill' },
-              { at: 595, for: 25, how: 'kill' },
-              { at: 1200, for: 9, how: 'pause' },
-            ],
-            back: { at: 329, by: 160 },
-          },
-        ],
-        // a start arrives after its end, just before the clock is set back
-        [{ ...CALM, diesAt: 329, fails: 4, returnsAt: 941, lateBy: 15, repeats: true, back: { at: 324, by: 283 } }],
-        [{ ...CALM, hangs: 4, fails: 10, drags: 7, lateBy: 15, back: { at: 1176, by: 642 } }],
-        [{ ...CALM, diesAt: 1261, hangs: 11, fails: 8, drags: 7, lateBy: 15, back: { at: 564, by: 368 } }],
-        // a restart seconds before the end of the times that come twice
-        [{ ...CALM, diesAt: 414, fails: 2, downs: [{ at: 773, for: 14, how: 'kill' }], back: { at: 676, by: 117 } }],
-        // set back by ten minutes shortly after everything broke, and with everything healthy
-        [{ ...CALM, diesAt: 900, hangs: 14, fails: 14, back: { at: 910, by: 600 } }],
-        [{ ...CALM, diesAt: 700, hangs: 10, fails: 10, back: { at: 910, by: 600 } }],
-        [{ ...CALM, diesAt: 900, back: { at: 910, by: 600 }, downs: [{ at: 920, for: 8, how: 'kill' }] }],
-      ],
+      examples: EXAMPLES,
     },
   )
 })

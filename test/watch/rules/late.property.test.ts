@@ -73,6 +73,14 @@ test('late by a schedule fires for each due moment without a start in its window
   )
 })
 
+/** Stretches of `[from, length]` that do not overlap. */
+function toBlind(stretches: [number, number][]): Blind[] {
+  const blind: Blind[] = []
+  for (const [from, length] of stretches.toSorted((a, b) => a[0] - b[0]))
+    if ((blind.at(-1)?.toUs ?? -1) < from * S) blind.push({ fromUs: from * S, toUs: (from + length) * S })
+  return blind
+}
+
 test('a job that keeps its schedule never alerts, whatever starts were lost while Stint was down', () => {
   fc.assert(
     fc.property(
@@ -81,10 +89,7 @@ test('a job that keeps its schedule never alerts, whatever starts were lost whil
       fc.array(fc.tuple(fc.nat(600), fc.integer({ min: 1, max: 150 })), { maxLength: 4 }),
       fc.boolean(),
       (every, grace, stretches, byInterval) => {
-        const blind: Blind[] = []
-        for (const [from, length] of stretches.sort((a, b) => a[0] - b[0])) {
-          if ((blind.at(-1)?.toUs ?? -1) < from * S) blind.push({ fromUs: from * S, toUs: (from + length) * S })
-        }
+        const blind = toBlind(stretches)
         const all = Array.from({ length: Math.floor(900 / every) }, (_, i) => (i + 1) * every * S)
         const seen = all.filter((us) => !blind.some(({ fromUs, toUs }) => us >= fromUs && us < toUs))
         const rule = byInterval
@@ -131,10 +136,7 @@ test('a dead job is late one limit after the last downtime at the latest, and af
       (every, grace, runs, stretches, byInterval) => {
         const starts = Array.from({ length: runs }, (_, i) => (i + 1) * every * S)
         const diedUs = runs * every * S
-        const blind: Blind[] = []
-        for (const [from, length] of stretches.sort((a, b) => a[0] - b[0])) {
-          if ((blind.at(-1)?.toUs ?? -1) < from * S) blind.push({ fromUs: from * S, toUs: (from + length) * S })
-        }
+        const blind = toBlind(stretches)
         const seen = starts.filter((us) => !blind.some(({ fromUs, toUs }) => us >= fromUs && us < toUs))
         const [everyUs, graceUs] = [every * S, grace * S]
         const rule = byInterval ? { everyUs, graceUs } : { schedule: grid(every, 0), graceUs }
