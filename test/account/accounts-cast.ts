@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pino from 'pino'
 import type { Accounts } from '../../src/account/accounts.ts'
 import { type OpenAccountsOptions, openAccounts, openAccountsFile } from '../../src/account/open-accounts.ts'
-import { openSharedAccounts } from '../../src/account/shared/open-shared-accounts.ts'
+import { type OpenSharedAccountsOptions, openSharedAccounts } from '../../src/account/shared/open-shared-accounts.ts'
 import type { Clock } from '../../src/clock.ts'
 import { Problem } from '../../src/problem.ts'
 import type { SqliteFile } from '../../src/state/open-sqlite.ts'
@@ -53,23 +53,22 @@ export function databases(): { readonly database: string; readonly open: OpenAcc
   return [sqlite, { database: 'PostgreSQL', open: createOpenShared() }]
 }
 
+/** In PostgreSQL, as a node of its own unless `replicaPath` is that of another. */
+export async function openShared(url: string, options: Partial<OpenSharedAccountsOptions> = {}) {
+  const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
+  const replicaPath = options.replicaPath ?? join(freshDir(), 'known-keys.sqlite')
+  const basic = { signup: 'open', log: silentLog, hashCost } as const
+  return { ...(await openSharedAccounts({ ...basic, ...options, clock, url, replicaPath })), replicaPath, clock }
+}
+
 function createOpenShared(): OpenAccounts {
   const urls = new Map<string, string>()
   return async (options = {}) => {
-    const clock = (options.clock as ManualClock | undefined) ?? createManualClock()
-    const path = options.path ?? join(freshDir(), 'known-keys.sqlite')
-    const url = urls.get(path) ?? (await (await sharedPostgres()).createDatabase())
-    urls.set(path, url)
-    const accounts = await openSharedAccounts({
-      signup: 'open',
-      log: silentLog,
-      hashCost,
-      ...options,
-      clock,
-      url,
-      replicaPath: path,
-    })
-    return disposing({ ...accounts, path, clock })
+    const { path, ...others } = options
+    const url = urls.get(path ?? '') ?? (await (await sharedPostgres()).createDatabase())
+    const accounts = await openShared(url, { ...others, ...(path !== undefined && { replicaPath: path }) })
+    urls.set(accounts.replicaPath, url)
+    return disposing({ ...accounts, path: accounts.replicaPath })
   }
 }
 

@@ -3,9 +3,10 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../src/clock.ts'
 import { buryIn } from '../support/bury.ts'
+import { type SignedUp, signUpAt } from '../support/caller.ts'
 import { engineMissing } from '../support/engine.ts'
 import { untilShipped } from '../support/oracle.ts'
-import { type Caller, createStintProcess } from '../support/process.ts'
+import { createStintProcess } from '../support/process.ts'
 
 const CLIENTS = 4
 const RUNS = 25
@@ -27,7 +28,7 @@ const QUESTIONS = [
 ]
 
 /** What only this one sends, in every field, beside the names that both use. */
-async function load(caller: Caller, mark: string): Promise<void> {
+async function load({ byKey: caller }: SignedUp, mark: string): Promise<void> {
   const sendRun = async (n: number) => {
     const common = { process: 'same name', meta: 'both', uid: `${mark}-${n}` }
     const calls: [string, object][] = [
@@ -53,17 +54,17 @@ async function load(caller: Caller, mark: string): Promise<void> {
 test.skipIf(engineMissing !== undefined)('two accounts with the same names see only their own', async () => {
   await using stint = createStintProcess({ SIGNUP: 'open' })
   await stint.start()
-  const [ada, eve] = [await stint.signUp(EMAILS[0]), await stint.signUp(EMAILS[1])]
+  const [ada, eve] = [await signUpAt(stint.url, EMAILS[0]), await signUpAt(stint.url, EMAILS[1])]
   const people = [
     { caller: ada, own: 'adas', other: 'eves', others: eve },
     { caller: eve, own: 'eves', other: 'adas', others: ada },
   ]
-  const answers = async (caller: Caller) =>
-    Promise.all(QUESTIONS.map(async (path) => [path, await (await caller.get(path)).text()] as const))
+  const answers = async ({ byKey }: SignedUp) =>
+    Promise.all(QUESTIONS.map(async (path) => [path, await byKey.get(path)] as const))
   let isOver = false
   const watch = people.map(async ({ caller, other, others }) => {
     while (!isOver)
-      for (const [path, text] of await answers(caller))
+      for (const [path, { text }] of await answers(caller))
         expect([path, text.includes(other) || text.includes(others.account)]).toEqual([path, false])
   })
   await Promise.all(people.map(({ caller, own }) => load(caller, own)))
@@ -72,15 +73,13 @@ test.skipIf(engineMissing !== undefined)('two accounts with the same names see o
   await Promise.all(watch)
 
   for (const { caller, own } of people) {
-    const texts = new Map(await answers(caller))
-    const timings = (JSON.parse(texts.get(QUESTIONS[1]!)!) as { timings: { uid: string; state: string }[] }).timings
+    const found = new Map(await answers(caller))
+    const { timings } = found.get(QUESTIONS[1]!)!.json as { timings: { uid: string; state: string }[] }
     expect(timings).toHaveLength(RUNS)
     expect(timings.every(({ uid, state }) => uid.startsWith(own) && state === 'completed')).toBe(true)
-    const summary = JSON.parse(texts.get('/api/timings/summary?by=meta')!) as {
-      rows: { process: string; count: number }[]
-    }
-    expect(summary.rows.find(({ process }) => process === 'same name')!.count).toBe(RUNS)
-    const rows = (JSON.parse(texts.get('/api/metrics?every=1m')!) as { rows: { name: string; count: number }[] }).rows
+    const summary = found.get('/api/timings/summary?by=meta')!.json.rows as { process: string; count: number }[]
+    expect(summary.find(({ process }) => process === 'same name')!.count).toBe(RUNS)
+    const rows = found.get('/api/metrics?every=1m')!.json.rows as { name: string; count: number }[]
     expect(rows.filter(({ name }) => name === 'n').reduce((sum, { count }) => sum + count, 0)).toBe(RUNS)
   }
 
@@ -97,19 +96,12 @@ test.skipIf(engineMissing !== undefined)('two accounts with the same names see o
   )
   await stint.start()
   for (const { caller, own, other, others } of people) {
-    const text = await (await caller.get('/api/dead')).text()
+    const { text } = await caller.byKey.get('/api/dead')
     expect(text).toContain(`dead of ${own}`)
     expect(text).not.toContain(other)
-    const theirs = (JSON.parse(await (await others.get('/api/dead')).text()) as { dead: { id: string }[] }).dead[0]!.id
-    expect((await caller.post(`/api/dead/${theirs}/replay`, {})).status).toBe(404)
-    expect(
-      (
-        await fetch(`${stint.url}/api/dead/${theirs}`, {
-          method: 'DELETE',
-          headers: { 'x-stint-api-key': caller.secret },
-        })
-      ).status,
-    ).toBe(404)
+    const path = `/api/dead/${(await others.byKey.get('/api/dead')).json.dead[0].id}`
+    expect((await caller.byKey.post(`${path}/replay`, {})).status).toBe(404)
+    expect((await caller.byKey.delete(path)).status).toBe(404)
   }
 
   await untilShipped(stint.url, WITHIN_MS)
@@ -122,6 +114,6 @@ test.skipIf(engineMissing !== undefined)('two accounts with the same names see o
   const secrets = [ada.secret.slice(0, 12), eve.secret.slice(0, 12)]
   for (const text of [...EMAILS, ...secrets, 'same name', 'both', 'adas', 'eves']) expect(figures).not.toContain(text)
   expect(figures).not.toMatch(/\b(?:acc|key)_[a-z0-9]{16}\b/)
-  const health = await (await eve.get('/api/health')).text()
+  const { text: health } = await eve.byKey.get('/api/health')
   expect(health).not.toMatch(/total|reason|adas|refused for/)
 })

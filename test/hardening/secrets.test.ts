@@ -4,19 +4,13 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { useApp } from '../support/app.ts'
+import { type Answer, createCaller } from '../support/caller.ts'
 import { engineMissing } from '../support/engine.ts'
 import { createStintProcess } from '../support/process.ts'
 
 /** Each is a write to disk; .ci/run asks for a thousand. */
 const KEYS = Number(process.env.STINT_TEST_SECRETS ?? 160)
 const ACCOUNTS = 8
-
-const json = (body: unknown, headers: Record<string, string> = {}) => ({
-  method: 'POST',
-  headers: { 'content-type': 'application/json', ...headers },
-  body: JSON.stringify(body),
-})
-const cookieOf = (answer: Response) => answer.headers.get('set-cookie')!.split(';')[0]!
 
 test.skipIf(engineMissing !== undefined)(
   'no file, log, metric or answer contains keys, passwords or the set-up code',
@@ -29,51 +23,45 @@ test.skipIf(engineMissing !== undefined)(
     const setup_code = 'an-open-sesame-that-is-longer-than-forty-characters'
     const secrets: string[] = [setup_code]
     let seen = ''
-    const ask = async (path: string, init?: RequestInit) => {
-      const answer = await fetch(stint.url + path, init)
-      seen += `${await answer.text()}\n`
-      return answer
+    const look = async (answer: Promise<Answer>) => {
+      seen += `${(await answer).text}\n`
     }
     await stint.start()
+    const nobody = createCaller(stint.url)
     const useAccount = async (i: number) => {
       const password = `Passw0rd-${crypto.randomUUID()}`
       const wrong = `Wr0ng-${crypto.randomUUID()}`
       const renewed = `Ren3wed-${crypto.randomUUID()}`
       secrets.push(password, wrong, renewed)
       const email = `p${i}@example.com`
-      const made = await fetch(`${stint.url}/api/accounts`, json({ email, password, setup_code }))
-      const cookie = cookieOf(made)
-      secrets.push(((await made.json()) as { key: { secret: string } }).key.secret, cookie.split('=')[1]!)
-      await ask('/api/session', json({ email, password: wrong }))
+      const made = await nobody.post('/api/accounts', { email, password, setup_code })
+      const cookie = made.headers.get('set-cookie')!.split(';')[0]!
+      const session = createCaller(stint.url, { cookie })
+      secrets.push(made.json.key.secret, cookie.split('=')[1]!)
+      await look(nobody.post('/api/session', { email, password: wrong }))
       for (const current_password of [wrong, password])
-        await ask('/api/password', json({ current_password, new_password: renewed }, { cookie }))
-      await ask('/api/accounts', json({ email, password }))
-      await ask('/api/accounts', json({ email: password, password: 'short' }))
+        await look(session.post('/api/password', { current_password, new_password: renewed }))
+      await look(nobody.post('/api/accounts', { email, password }))
+      await look(nobody.post('/api/accounts', { email: password, password: 'short' }))
       for (let k = 0; k < KEYS / ACCOUNTS; k++) {
-        const key = await fetch(
-          `${stint.url}/api/keys`,
-          json({ name: `key ${k}`, scopes: ['write', 'read'] }, { cookie }),
-        )
-        const { id, secret } = ((await key.json()) as { key: { id: string; secret: string } }).key
+        const { id, secret } = (await session.post('/api/keys', { name: `key ${k}`, scopes: ['write', 'read'] })).json
+          .key
+        const { get, post } = createCaller(stint.url, { key: secret })
         secrets.push(secret)
-        if (k % 5 === 0)
-          await ask('/v1/exception', json({ process: 'p', exception: 'x' }, { 'x-stint-api-key': secret }))
+        if (k % 5 === 0) await look(post('/v1/exception', { process: 'p', exception: 'x' }))
         if (k % 10 === 0) {
-          await ask('/v1/start', json({ process: 1 }, { 'x-stint-api-key': secret }))
-          await ask(`/api/timings?from=${secret}&x=${secret}`, { headers: { 'x-stint-api-key': secret } })
-          const rotated = await fetch(`${stint.url}/api/keys/${id}/rotate`, json({ overlap_seconds: 60 }, { cookie }))
-          secrets.push(((await rotated.json()) as { key: { secret: string } }).key.secret)
-          await ask(`/api/keys/${id}`, { method: 'DELETE', headers: { cookie } })
-          await ask('/v1/start', json({ process: 'p' }, { 'x-stint-api-key': secret }))
-          await ask(`/${secret}`, {})
+          await look(post('/v1/start', { process: 1 }))
+          await look(get(`/api/timings?from=${secret}&x=${secret}`))
+          secrets.push((await session.post(`/api/keys/${id}/rotate`, { overlap_seconds: 60 })).json.key.secret)
+          await look(session.delete(`/api/keys/${id}`))
+          await look(post('/v1/start', { process: 'p' }))
+          await look(nobody.get(`/${secret}`))
         }
       }
-      await ask('/api/keys', { headers: { cookie } })
-      await ask('/api/sessions', { headers: { cookie } })
+      for (const path of ['/api/keys', '/api/sessions']) await look(session.get(path))
     }
     await Promise.all(Array.from({ length: ACCOUNTS }, (_, i) => useAccount(i)))
-    await ask('/metrics')
-    await ask('/swagger/json')
+    for (const path of ['/metrics', '/swagger/json']) await look(nobody.get(path))
     await stint.kill()
 
     await stint.start()

@@ -2,29 +2,18 @@
 import { describe, expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { openSharedAccounts } from '../../../src/account/shared/open-shared-accounts.ts'
 import { openPostgres } from '../../../src/state/postgres.ts'
 import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { createPerson } from '../../cli/cli-cast.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { alertOf, channelOf, notificationOf, opened, openStore, watchOf } from '../../watch/watch-cast.ts'
-import { ADA, BOB, createManualClock, freshDir, openFresh, silentLog } from '../accounts-cast.ts'
+import { ADA, BOB, freshDir, openFresh, openShared } from '../accounts-cast.ts'
 
 describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () => {
   const person = createPerson('http://127.0.0.1:1')
   const copy = (DATA_DIR: string, DATABASE_URL: string) =>
     person.run('accounts copy', { env: { DATA_DIR, DATABASE_URL } })
-  const openCopy = (url: string) =>
-    openSharedAccounts({
-      url,
-      replicaPath: join(freshDir(), 'known-keys.sqlite'),
-      clock: createManualClock(),
-      log: silentLog,
-      signup: 'first',
-      seriesMax: 10,
-    })
-
   async function makeSource(): Promise<{ dir: string; secret: string; revoked: string; token: string }> {
     const dir = freshDir()
     mkdirSync(dir, { recursive: true })
@@ -46,7 +35,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       const { exitCode, stderr } = await copy(dir, url)
       expect([exitCode, stderr]).toEqual([0, 'Copied 2 accounts, 3 keys, 1 sessions and 2 series.\n'])
     }
-    const copied = await openCopy(url)
+    const copied = await openShared(url, { signup: 'first', seriesMax: 10 })
     const found = copied.findKey(secret)!
     expect(found).toMatchObject({ write: true, read: true })
     expect(copied.findKey(revoked)).toBeUndefined()

@@ -5,29 +5,27 @@ import { dirname, join } from 'node:path'
 import { SQL } from 'bun'
 import { loadKeyRing } from '../../../src/account/key-ring.ts'
 import { createFollowChanges } from '../../../src/account/shared/follow-changes.ts'
-import { type OpenSharedAccountsOptions, openSharedAccounts } from '../../../src/account/shared/open-shared-accounts.ts'
+import type { OpenSharedAccountsOptions } from '../../../src/account/shared/open-shared-accounts.ts'
 import { openReplica } from '../../../src/account/shared/replica.ts'
 import { openPostgres } from '../../../src/state/postgres.ts'
 import { createLogLines } from '../../spool/spool-trial.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres, startPostgres } from '../../support/postgres.ts'
 import { until } from '../../support/until.ts'
-import { ADA, BOB, codeOf, createManualClock, freshDir, silentLog } from '../accounts-cast.ts'
+import { ADA, BOB, codeOf, createManualClock, freshDir, openShared } from '../accounts-cast.ts'
 
 const closes: (() => Promise<void>)[] = []
 afterAll(() => Promise.all(closes.map((close) => close())))
 
 async function openNode(url: string, options: Partial<OpenSharedAccountsOptions> = {}) {
-  const replicaPath = options.replicaPath ?? join(freshDir(), 'known-keys.sqlite')
-  const clock = createManualClock()
-  const accounts = await openSharedAccounts({ url, clock, log: silentLog, signup: 'open', ...options, replicaPath })
+  const accounts = await openShared(url, options)
   let isClosed = false
   const close = async () => {
     if (!isClosed) await accounts.close()
     isClosed = true
   }
   closes.push(close)
-  return { ...accounts, replicaPath, clock, close }
+  return { ...accounts, close }
 }
 
 describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', () => {
