@@ -76,17 +76,17 @@ export type SignUpState = Static<typeof SignUpState>
 export const NewAccount = Type.Object({ account: Account, key: IssuedKey })
 export type NewAccount = Static<typeof NewAccount>
 
+const route = { tag: 'account', access: 'anyone' } as const
+
 export const SHOW_SIGN_UP = defineRoute('GET /api/sign-up', {
-  tag: 'account',
-  access: 'anyone',
+  ...route,
   summary: 'Show whether an account can be created and whether you are signed in',
   answers: { 200: json('The state of sign-up', SignUpState) },
   problems: ['cross_site', 'internal', 'store_unavailable'],
 })
 
 export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
-  tag: 'account',
-  access: 'anyone',
+  ...route,
   summary: 'Create an account and receive its first key',
   body: jsonBody(SignUp, { email: 'ada@example.com', password: 'correct horse battery staple' }),
   answers: {
@@ -96,7 +96,7 @@ export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
 })
 
 export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
-  tag: 'account',
+  ...route,
   access: 'own',
   summary: 'Delete the account with its keys, sessions and data',
   body: jsonBody(DeleteAccount, { id: 'acc_5k0c2v9d1xw7q3ma', password: 'correct horse battery staple' }),
@@ -105,7 +105,7 @@ export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
 })
 
 export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
-  tag: 'account',
+  ...route,
   access: 'own',
   audit: 'account_renamed',
   summary: 'Rename the account',
@@ -114,7 +114,7 @@ export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
 })
 
 export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
-  tag: 'account',
+  ...route,
   access: 'self',
   audit: 'password_changed',
   summary: 'Change the password; ends all other sessions',
@@ -135,8 +135,7 @@ const ResetRequested = Type.Object({
 export const Token = Given('From the link.')
 
 export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
-  tag: 'account',
-  access: 'anyone',
+  ...route,
   summary: 'Send a link that sets a new password',
   description: 'The link is good once, for 30 minutes. Needs SMTP_URL.',
   body: jsonBody(RequestReset, { email: 'ada@example.com' }),
@@ -145,8 +144,7 @@ export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
 })
 
 export const RESET_PASSWORD = defineRoute('POST /api/password/reset', {
-  tag: 'account',
-  access: 'anyone',
+  ...route,
   summary: 'Set a new password by a link; ends all sessions',
   body: jsonBody(closed({ token: Token, new_password: NewPassword }), {
     token: 'q0a1B2c3D4e5F6g7H8i9J0k',

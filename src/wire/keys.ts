@@ -65,8 +65,10 @@ const RotateKey = closed({
   ),
 })
 
+const route = { tag: 'keys', access: 'manageKeys' } as const
+
 export const LIST_KEYS = defineRoute('GET /api/keys', {
-  tag: 'keys',
+  ...route,
   access: 'viewKeys',
   summary: 'List the keys, including those that ended in the last 30 days',
   description: 'Owners see all keys of the account, other members and keys those that they created.',
@@ -74,8 +76,7 @@ export const LIST_KEYS = defineRoute('GET /api/keys', {
 })
 
 export const CREATE_KEY = defineRoute('POST /api/keys', {
-  tag: 'keys',
-  access: 'manageKeys',
+  ...route,
   audit: 'key_created',
   summary: 'Create a key',
   body: jsonBody(CreateKey, { name: 'nightly import', scopes: ['write'] }),
@@ -83,16 +84,14 @@ export const CREATE_KEY = defineRoute('POST /api/keys', {
 })
 
 export const REVOKE_KEY = defineRoute('DELETE /api/keys/:id', {
-  tag: 'keys',
-  access: 'manageKeys',
+  ...route,
   audit: 'key_revoked',
   summary: 'Revoke a key immediately',
   answers: { 204: { description: 'The key is revoked' } },
 })
 
 export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
-  tag: 'keys',
-  access: 'manageKeys',
+  ...route,
   audit: 'key_rotated',
   summary: 'Replace a key by a new one with the same name and scopes',
   body: jsonBody(RotateKey, { overlap_seconds: 3600 }),
@@ -100,7 +99,7 @@ export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
 })
 
 export const TAKE_KEY = defineRoute('POST /api/keys/:id/take', {
-  tag: 'keys',
+  ...route,
   access: 'own',
   audit: 'key_taken',
   summary: 'Take over the key of another member, or of one who has left',

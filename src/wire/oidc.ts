@@ -8,9 +8,10 @@ import { closed, LaterMs, Text } from './shapes.ts'
 
 const PAGE = 'A browser gets an HTML page instead of the problem.'
 
+const route = { tag: 'session', access: 'anyone' } as const
+
 export const BEGIN_OIDC = defineRoute('GET /auth/oidc', {
-  tag: 'session',
-  access: 'anyone',
+  ...route,
   summary: 'Sign in at the provider',
   description: `Sends the browser to the provider. ${PAGE}`,
   ownParameters: {
@@ -21,8 +22,7 @@ export const BEGIN_OIDC = defineRoute('GET /auth/oidc', {
 })
 
 export const FINISH_OIDC = defineRoute('GET /auth/oidc/callback', {
-  tag: 'session',
-  access: 'anyone',
+  ...route,
   summary: 'Come back from the provider',
   description: `Takes the answer of a sign-in that began in the same browser, once. ${PAGE}`,
   answers: { 302: { description: 'To the console; also sets the session cookie' } },
@@ -46,7 +46,7 @@ export const SignInCode = Type.Object({
 export type SignInCode = Static<typeof SignInCode>
 
 export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
-  tag: 'session',
+  ...route,
   access: 'self',
   audit: 'sign_in_code_made',
   summary: 'Create a one-time code for `stint account login --code`',
@@ -55,8 +55,7 @@ export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
 })
 
 export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
-  tag: 'session',
-  access: 'anyone',
+  ...route,
   summary: 'Sign in by a one-time code',
   body: jsonBody(closed({ code: Given('From `/api/session/code`.') }), { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
   answers: { 201: json('Signed in; also sets the session cookie', Session) },

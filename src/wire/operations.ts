@@ -47,6 +47,8 @@ export const Health = Type.Object({
 })
 export type Health = Static<typeof Health>
 
+const route = { tag: 'operations', access: 'anyone' } as const
+
 export const SHOW_HEALTH = defineRoute('GET /api/health', {
   ...LOCAL_QUESTION,
   summary: 'Show the state of delivery to the stores',
@@ -56,24 +58,21 @@ export const SHOW_HEALTH = defineRoute('GET /api/health', {
 })
 
 export const LIVEZ = defineRoute('GET /livez', {
-  tag: 'operations',
-  access: 'anyone',
+  ...route,
   summary: 'Is the process alive?',
   answers: { 200: { description: 'It is', body: 'ok\n' } },
   problems: [],
 })
 
 export const READYZ = defineRoute('GET /readyz', {
-  tag: 'operations',
-  access: 'anyone',
+  ...route,
   summary: 'Can the spools take an event?',
   answers: { 200: { description: 'They can', body: 'ready\n' } },
   problems: ['spool_full', 'disk_low', 'spool_missing', 'node_id_in_use', 'stopping', 'internal'],
 })
 
 export const SHOW_METRICS = defineRoute('GET /metrics', {
-  tag: 'operations',
-  access: 'anyone',
+  ...route,
   summary: 'Metrics for Prometheus',
   answers: { 200: { description: 'Prometheus text format', body: 'stint_events_accepted_total{kind="start"} 12\n' } },
   problems: ['internal'],

@@ -47,8 +47,10 @@ export const Invited = Type.Object({
 })
 export type Invited = Static<typeof Invited>
 
+const route = { tag: 'members', access: 'own' } as const
+
 export const LIST_MEMBERS = defineRoute('GET /api/members', {
-  tag: 'members',
+  ...route,
   access: 'self',
   summary: 'List the members of the account and open invitations',
   description: 'Only owners see the invitations.',
@@ -56,8 +58,7 @@ export const LIST_MEMBERS = defineRoute('GET /api/members', {
 })
 
 export const CHANGE_MEMBER = defineRoute('PATCH /api/members/:id', {
-  tag: 'members',
-  access: 'own',
+  ...route,
   audit: 'member_changed',
   summary: 'Change the role of a member',
   description: 'Works at once, on every node. The last owner cannot step down.',
@@ -67,7 +68,7 @@ export const CHANGE_MEMBER = defineRoute('PATCH /api/members/:id', {
 })
 
 export const REMOVE_MEMBER = defineRoute('DELETE /api/members/:id', {
-  tag: 'members',
+  ...route,
   access: 'self',
   audit: 'member_removed',
   summary: 'Remove a member, or leave the account',
@@ -80,8 +81,7 @@ export const REMOVE_MEMBER = defineRoute('DELETE /api/members/:id', {
 })
 
 export const INVITE = defineRoute('POST /api/invitations', {
-  tag: 'members',
-  access: 'own',
+  ...route,
   audit: 'member_invited',
   summary: 'Invite a person by e-mail address',
   description: 'The link is good once, for 7 days. It is mailed where SMTP_URL is set.',
@@ -91,15 +91,14 @@ export const INVITE = defineRoute('POST /api/invitations', {
 })
 
 export const WITHDRAW_INVITATION = defineRoute('DELETE /api/invitations/:id', {
-  tag: 'members',
-  access: 'own',
+  ...route,
   audit: 'invitation_withdrawn',
   summary: 'Withdraw an invitation',
   answers: { 204: { description: 'The link no longer works' } },
 })
 
 export const LOOK_INVITATION = defineRoute('POST /api/invitations/look', {
-  tag: 'members',
+  ...route,
   access: 'anyone',
   summary: 'Show what an invitation is for',
   body: jsonBody(closed({ token: Token }), { token: 'q0a1B2c3D4e5F6g7H8i9J0k' }),
@@ -108,7 +107,7 @@ export const LOOK_INVITATION = defineRoute('POST /api/invitations/look', {
 })
 
 export const ACCEPT_INVITATION = defineRoute('POST /api/invitations/accept', {
-  tag: 'members',
+  ...route,
   access: 'anyone',
   summary: 'Accept an invitation',
   description:

@@ -37,8 +37,10 @@ export type SessionEntry = Static<typeof SessionEntry>
 export const Sessions = Type.Object({ sessions: Type.Array(SessionEntry) })
 export type Sessions = Static<typeof Sessions>
 
+const route = { tag: 'session', access: 'self' } as const
+
 export const SIGN_IN = defineRoute('POST /api/session', {
-  tag: 'session',
+  ...route,
   access: 'anyone',
   summary: 'Sign in',
   body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
@@ -47,38 +49,33 @@ export const SIGN_IN = defineRoute('POST /api/session', {
 })
 
 export const SHOW_SESSION = defineRoute('GET /api/session', {
-  tag: 'session',
-  access: 'self',
+  ...route,
   summary: 'Show who is signed in',
   answers: { 200: json('The session', Session) },
 })
 
 export const SIGN_OUT = defineRoute('DELETE /api/session', {
-  tag: 'session',
-  access: 'self',
+  ...route,
   audit: 'signed_out',
   summary: 'Sign out',
   answers: { 204: { description: 'The session has ended' } },
 })
 
 export const LIST_SESSIONS = defineRoute('GET /api/sessions', {
-  tag: 'session',
-  access: 'self',
+  ...route,
   summary: 'List your sessions, in all accounts',
   answers: { 200: json('Sessions, most recently used first', Sessions) },
 })
 
 export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
-  tag: 'session',
-  access: 'self',
+  ...route,
   audit: 'session_ended',
   summary: 'End a session',
   answers: { 204: { description: 'The session has ended' } },
 })
 
 export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
-  tag: 'session',
-  access: 'self',
+  ...route,
   summary: 'Show another account of yours in this session',
   description: 'Pages that still show the account before are refused with `account_changed`.',
   body: jsonBody(closed({ id: Type.String({ maxLength: GIVEN_MAX }) }), { id: 'acc_5k0c2v9d1xw7q3ma' }),
