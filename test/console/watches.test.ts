@@ -227,6 +227,26 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByText('The watch of this link was deleted.').waitFor({ state: 'attached' })
   })
 
+  test('lists all alerts that fire, also older ones than the newest 50', async () => {
+    const { cookie, secret, bySession } = await console.signUp('many@example.com')
+    await bySession.post('/api/watches', { name: 'all', process: '*', failed: {}, channels: [] })
+    const failing = (from: number, to: number) =>
+      Array.from({ length: to - from }, (_, i) => ({ process: `job ${from + i}` })).flatMap((job) => [
+        { kind: 'start', ...job },
+        { kind: 'end', ...job, failed: true },
+      ])
+    const firing = async () => (await bySession.get('/api/alerts?state=firing&limit=100')).json.alerts.length
+    await console.send(secret, failing(0, 55))
+    await until('all fire', async () => (await firing()) === 55)
+    const { page, go, close } = await console.visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    await go('watches')
+    const rows = page.getByRole('region', { name: 'Alerts' }).locator('tbody tr')
+    await rows.nth(54).waitFor()
+    expect(await rows.count()).toBe(55)
+    await page.getByText('All that fire are listed').waitFor()
+    await close()
+  })
+
   test('every condition can be set and changed, by keyboard on a phone, and faults are shown at their fields', async () => {
     const { cookie, secret, bySession } = await console.signUp('edit@example.com')
     await console.send(secret, [{ kind: 'start', process: 'queue', meta: 'eu' }])

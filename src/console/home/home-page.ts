@@ -52,7 +52,8 @@ export function openHomePage(app: App): Page {
   const dayLine = h('p.day-line')
   const filters = createHomeFilters(change)
   const table = createHomeTable(nowMs)
-  const card = h('div.card.card-table', filters.element, table.element)
+  const unmatched = note('No process matches.')
+  const card = h('div.card.card-table', filters.element, table.element, unmatched)
 
   const latestPoll = createPoll<Latest>({
     version: app.changes.version,
@@ -130,7 +131,9 @@ export function openHomePage(app: App): Page {
     showSentence(rows)
     showDay(rows)
     filters.show(view, rows)
-    table.show(selectRows(rows, view))
+    const selected = selectRows(rows, view)
+    table.show(selected)
+    unmatched.hidden = selected.length > 0
     region.ready(answeredMs, maintenance, firing.element, sentence, dayLine, card)
   }
 
@@ -144,7 +147,7 @@ export function openHomePage(app: App): Page {
       acknowledged: watched?.alerts.filter(({ acknowledged }) => acknowledged !== null).length ?? 0,
       unjudged: watched?.unjudged.length ?? 0,
       failingChannels: watched?.failingChannels ?? 0,
-      isPartial: hasFailed || firing.hasFailed(),
+      isPartial: hasFailed || firing.hasFailed() || day?.hasMoreGroups === true,
     })
     if (sentence.textContent === text) return
     sentence.className = `answer ${tone}`

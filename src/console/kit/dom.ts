@@ -65,8 +65,8 @@ export function keepFocus(parent: Element, change: () => void): void {
   const place = parent.contains(activeElement) ? [...parent.querySelectorAll(FOCUSABLE)].indexOf(activeElement!) : -1
   change()
   if (place < 0 || document.activeElement === activeElement) return
-  const next = parent.querySelectorAll<HTMLElement>(FOCUSABLE)[place]
-  next?.focus({ preventScroll: true })
+  const left = [...parent.querySelectorAll<HTMLElement>(FOCUSABLE)]
+  ;(left[place] ?? left.at(-1))?.focus({ preventScroll: true })
 }
 
 /** Sets a text only if it differs: screen readers announce every change of a live region. */

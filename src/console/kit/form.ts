@@ -121,6 +121,7 @@ export function createForm({ fields, content, more = [], submitLabel, danger, su
       fill(failure, h('div.banner.banner-danger', h('p', h('strong', sentence(title)), ` ${detail}`)))
     }
     ;(wrong[0] ?? fields[0])?.input.focus()
+    if (wrong.length === 0) failure.scrollIntoView({ block: 'center' })
   }
 
   return h(

@@ -30,6 +30,7 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
   ]
   return createDataTable<Alert>({
     caption: 'Alerts',
+    drawnMax: 300,
     isChosen,
     nowMs,
     toExport: ({ watch, acknowledged, path: _, ...alert }) => ({

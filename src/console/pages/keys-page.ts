@@ -55,14 +55,16 @@ export function openKeysPage(app: App): Page {
   })
   const creatorOf = (creator: Key['creator']): Child =>
     creator === null ? '–' : h('span', creator.email, ' ', creator.id === null && h('span.badge.badge-warn', 'left'))
-  const card = h('div.card.card-table', table.element)
+  const others = !app.may('owner') && note('Only owners see the keys of others.')
+  const card = h('div.card.card-table', table.element, others)
   const poll = createPoll({
     everyMs: () => EVERY_MS,
     ask: (signal) => api.get<Keys>('api/keys', {}, signal),
     show({ keys }) {
       table.show(keys)
       if (keys.length > 0) return region.ready(app.nowMs(), card)
-      region.empty(app.nowMs(), 'No keys', note('Your code needs one to send events.'), app.may('member') && create())
+      const why = note('Your code needs one to send events.')
+      region.empty(app.nowMs(), others ? 'No keys of yours' : 'No keys', why, others, app.may('member') && create())
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })

@@ -4,7 +4,7 @@ import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
-import { ROWS_MAX } from '../kit/api.ts'
+import { getPages, ROWS_MAX } from '../kit/api.ts'
 import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { createAsk } from '../kit/dialog.ts'
 import { button, type Child, h, note } from '../kit/dom.ts'
@@ -28,6 +28,8 @@ interface Answers {
   readonly alerts: readonly Alert[]
   readonly unjudged: readonly Unjudged[]
   readonly maintenance: readonly Maintenance[]
+  /** There are older alerts. */
+  readonly hasMore: boolean
 }
 
 export function openWatchesPage(app: App): Page {
@@ -119,30 +121,34 @@ export function openWatchesPage(app: App): Page {
       ]),
     ],
   })
-  const card = (title: string, table: { readonly element: HTMLElement }) =>
-    h('section', h('h2', title), h('div.card.card-table', table.element))
+  const card = (title: string, table: { readonly element: HTMLElement }, ...more: readonly Child[]) =>
+    h('section', h('h2', title), h('div.card.card-table', table.element, ...more))
+  const older = note(`All that fire are listed, and of the others those among the newest ${ALERTS_SHOWN}.`)
 
   const poll = createPoll({
     everyMs: () => EVERY_MS,
     ask: async (signal): Promise<Answers> => {
-      const [watches, channels, alerts, planned] = await Promise.all([
+      const [watches, channels, newest, firing, planned] = await Promise.all([
         api.get<Watches>('api/watches', {}, signal),
         api.get<Channels>('api/channels', {}, signal),
         api.get<AlertPage>('api/alerts', { limit: ALERTS_SHOWN }, signal),
+        getPages<Alert>(api, 'api/alerts', 'alerts', { state: 'firing' }, signal),
         api.get<Maintenances>('api/maintenance', {}, signal),
       ])
       const { maintenance } = planned
-      return { ...watches, ...channels, ...alerts, maintenance }
+      const alerts = [...new Map([...newest.alerts, ...firing.rows].map((alert) => [alert.id, alert])).values()]
+      return { ...watches, ...channels, ...newest, alerts, maintenance, hasMore: newest.next !== null }
     },
-    show({ watches, channels, alerts, unjudged, maintenance }) {
+    show({ watches, channels, alerts, unjudged, maintenance, hasMore }) {
       known = { channels, watches }
       alertsTable.show(alerts.toSorted((a, b) => Number(b.state === 'firing') - Number(a.state === 'firing')))
+      older.hidden = !hasMore
       watchesTable.show(watches)
       channelsTable.show(channels)
       const parts = [
         maintenanceNotice(maintenance, app.nowMs()),
         unjudged.length > 0 && unjudgedList(unjudged, app.nowMs()),
-        alerts.length > 0 && card('Alerts', alertsTable),
+        alerts.length > 0 && card('Alerts', alertsTable, older),
         watches.length > 0 && card('Watches', watchesTable),
         channels.length > 0 && card('Channels', channelsTable),
       ]
