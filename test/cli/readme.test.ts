@@ -120,6 +120,13 @@ echo "$? $code $value"`
       await until('the outer one has not', async () => (await runsOf(`outer ${name}`))[0]?.state === 'completed')
     })
 
+    test.skipIf(Bun.which(shell[0]!) === null)('under set -e a function stops at its first failure', async () => {
+      const strict = `set -e\n${FUNCTION}\njob() { false; echo on; }\nstint_run "$PROCESS" job\necho after`
+      const odd = { ...settings(), PROCESS: `strict\r\u0001 ${name}` }
+      expect(await run(shell, strict, odd)).toEqual({ exitCode: 1, stdout: '', stderr: '' })
+      await until('it has failed', async () => (await runsOf(`strict ${name}`))[0]?.state === 'failed')
+    })
+
     test.skipIf(Bun.which(shell[0]!) === null)('tells parallel runs apart', async () => {
       const parallel = `${FUNCTION}\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do stint_run "$PROCESS" true & done; wait`
       await run(shell, parallel, { ...settings(), PROCESS: `parallel ${name}` })

@@ -2,7 +2,6 @@
 import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import { formatSpan, iso } from '../conditions/wording.ts'
 import { createId } from '../random-id.ts'
-import type { WatchMark } from '../rules/runs.ts'
 import type { Alert, AlertChange, NewNotification, NotificationBody } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Series } from './memory.ts'
@@ -106,7 +105,7 @@ export const plainBody = (
 
 /**
  * The first line of the exception of a failed run. One with its uid is its own unless another run with that uid raised
- * it; one without is, from the run's start until another run starts after its end.
+ * it; one without is from its start to its end.
  */
 function exceptionOf({ condition, uid, startedUs, sinceUs }: Alert, series: Series | undefined): string | undefined {
   if (condition !== 'failed' || series === undefined) return undefined
@@ -116,12 +115,10 @@ function exceptionOf({ condition, uid, startedUs, sinceUs }: Alert, series: Seri
   )
   const same = startedUs === null ? [] : marks.filter((it) => it.uid === (uid ?? ''))
   const beforeUs = same.findLast(({ atUs }) => atUs < startedUs!)?.atUs ?? Number.NEGATIVE_INFINITY
-  const isStart = (sinceUs: number) => (it: WatchMark) => it.mark === 'start' && it.atUs > sinceUs
-  const nextUs = same.find(isStart(startedUs!))?.atUs ?? Number.POSITIVE_INFINITY
-  const othersUs = marks.find(isStart(sinceUs))?.atUs ?? Number.POSITIVE_INFINITY
+  const nextUs = same.find(({ mark, atUs }) => mark === 'start' && atUs > startedUs!)?.atUs ?? Number.POSITIVE_INFINITY
   const cause = startedUs === null ? near.find(({ atUs }) => atUs === sinceUs) : undefined
   const own = cause ?? near.findLast((it) => uid !== null && it.uid === uid && it.atUs > beforeUs && it.atUs < nextUs)
-  const isOpen = (us: number) => us >= (startedUs ?? us) && us < Math.min(nextUs, othersUs)
+  const isOpen = (us: number) => us >= (startedUs ?? us) && us <= sinceUs
   const found = own ?? near.findLast((it) => (it.uid === undefined || uid === null) && isOpen(it.atUs))
   return found?.headline.split('\n', 1)[0]?.slice(0, 500)
 }

@@ -45,9 +45,10 @@ describe('the exception of a failed run', () => {
     expect(named([...before, ...after], [raised(45, 'of another', 'x')])).toBeNull()
   })
 
-  test('without a uid is one from its start until another run starts', () => {
+  test('without a uid is one from its start to its end', () => {
     expect(named([at('start', 35, 'x')], [raised(45, 'own')])).toBe('own')
-    expect(named([at('start', 35, 'x')], [raised(37, 'own')])).toBe('own')
+    expect(named([], [raised(40, 'own')])).toBe('own')
+    expect(named([], [raised(39, 'after its end')])).toBeNull()
     expect(named([at('start', 70, 'x'), at('end', 60, 'x')], [raised(65, 'earlier')])).toBeNull()
     expect(named([at('start', 35, 'x')], [raised(34, 'later')])).toBeNull()
     const others = [at('start', 70, ''), at('end', 60, ''), at('start', 35, '')]
