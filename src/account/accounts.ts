@@ -9,31 +9,23 @@ import { Problem } from '../problem.ts'
 import { all, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 import type { Account } from '../wire/accounts.ts'
-import type { IssuedKey } from '../wire/keys.ts'
 import { type AccountRow, countAccounts, deleteAccount, selectById } from './account-rows.ts'
 import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
-import { type AuditLog, createAuditLog } from './audit-log.ts'
+import { createAuditLog } from './audit-log.ts'
 import { checkCredentials } from './credentials.ts'
-import { createGroupStates, type GroupStates } from './group-states.ts'
-import type { FoundKey, KeyRing } from './key-ring.ts'
-import { createKeys, type Keys } from './keys.ts'
-import { createPasswords, type HashCost, type Passwords } from './passwords.ts'
-import { createIdentities, type Identities } from './people/identities.ts'
-import { createInvitations, type Invitations } from './people/invitations.ts'
-import { createMembers, type Members } from './people/members.ts'
-import { createPeople, type People } from './people/people.ts'
-import {
-  deletePersonAlone,
-  insertMember,
-  insertPerson,
-  type Person,
-  type Seat,
-  selectPersonByEmail,
-} from './people/person-rows.ts'
-import { createTickets, type Tickets } from './people/tickets.ts'
+import { createGroupStates } from './group-states.ts'
+import type { KeyRing } from './key-ring.ts'
+import { createKeys } from './keys.ts'
+import { createPasswords, type HashCost } from './passwords.ts'
+import { createIdentities } from './people/identities.ts'
+import { createInvitations } from './people/invitations.ts'
+import { createMembers } from './people/members.ts'
+import { createPeople } from './people/people.ts'
+import { deletePersonAlone, insertMember, insertPerson, selectPersonByEmail } from './people/person-rows.ts'
+import { createTickets } from './people/tickets.ts'
 import { createId, createSetupCode, sameSecret } from './secret.ts'
 import type { SeriesBudget } from './series-budget.ts'
-import { createSessions, type Sessions } from './sessions.ts'
+import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
@@ -78,52 +70,13 @@ export interface AccountParts {
   stopWork?(): Promise<void>
 }
 
+export type Accounts = ReturnType<typeof createAccounts>
+
 /**
  * `operator` of an account: it is the first one, which sees the totals of all. Everything that returns a promise
  * rejects with Problem `store_unavailable` while PostgreSQL is away.
  */
-export interface Accounts {
-  /** The hot path of every request: see `KeyRing.find`. */
-  findKey(secret: string): FoundKey | undefined
-  /** Can an account be made now? */
-  signUpOpen(): boolean
-  /** The code that the first sign-up needs; undefined if none is required or an account exists. Logged at the start. */
-  setupCode(): string | undefined
-  count(): number
-  isOperator(id: string): boolean
-  get(id: string): Promise<Account | undefined>
-  /**
-   * The account, its owner, and its first key, which may write and read. Throws Problem `signup_closed`,
-   * `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`.
-   */
-  create(signUp: SignUp): Promise<{ account: Account; owner: Person; seat: Seat; key: IssuedKey }>
-  /** Throws Problem `not_found`. */
-  rename(id: string, name: string): Promise<Account>
-  /**
-   * Removes the account, its keys, sessions and series, and people in no other account. `removals` lists its data
-   * elsewhere until `removed` is called. `operator`: the next operator's id, or the e-mail address that made it.
-   * Throws Problem `operator_needed` if accounts would be left without one, `fields_invalid` for an unknown account.
-   */
-  delete(id: string, operator?: string): Promise<void>
-  /** Deleted accounts whose data may still be in this node's spools and in the stores. */
-  removals(): string[]
-  removed(id: string): void
-  readonly keys: Keys
-  readonly sessions: Sessions
-  readonly people: People
-  readonly members: Members
-  readonly invitations: Invitations
-  readonly identities: Identities
-  readonly tickets: Tickets
-  readonly audit: AuditLog
-  readonly groupStates: GroupStates
-  readonly passwords: Pick<Passwords, 'hash'>
-  readonly series: SeriesBudget
-  /** Writes the notes in memory to the database. */
-  close(): Promise<void>
-}
-
-export function createAccounts(parts: AccountParts, options: AccountsOptions): Accounts {
+export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const { database, local, ring, series } = parts
   const { clock, log, signup } = options
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
@@ -172,13 +125,20 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
   flushKeyUse.unref()
 
   return {
+    /** The hot path of every request: see `KeyRing.find`. */
     findKey: ring.find,
+    /** Can an account be made now? */
     signUpOpen,
+    /** The code that the first sign-up needs; undefined if none is needed or an account exists. Logged at the start. */
     setupCode,
     count,
-    isOperator: (id) => selectOperator.get(id) !== null,
-    get: (id) => findById(id).then((row) => row && toAccount(row)),
-    async create({ email, password, setupCode: given, address }) {
+    isOperator: (id: string): boolean => selectOperator.get(id) !== null,
+    get: (id: string): Promise<Account | undefined> => findById(id).then((row) => row && toAccount(row)),
+    /**
+     * The account, its owner, and its first key, which may write and read. Throws Problem `signup_closed`,
+     * `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`.
+     */
+    async create({ email, password, setupCode: given, address }: SignUp) {
       await database.read(() => refuseSignUp(''))
       const normalEmail = checkCredentials(email, password)
       signUps.attempt(addressBlock(address))
@@ -208,13 +168,19 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
       log.info({ account: made.account.id, operator: made.account.operator }, 'account created')
       return made
     },
-    async rename(id, name) {
+    /** Throws Problem `not_found`. */
+    async rename(id: string, name: string): Promise<Account> {
       const changed = await database.write(() => run('UPDATE account SET name = $1 WHERE id = $2', name, id))
       const row = changed === 0 ? undefined : await findById(id)
       if (row === undefined) throw new Problem('not_found', 'The account is gone.')
       return toAccount(row)
     },
-    async delete(id, successor) {
+    /**
+     * Removes the account, its keys, sessions and series, and people in no other account. `removals` lists its data
+     * elsewhere until `removed` is called. `successor`: the next operator's id, or the e-mail address that made it.
+     * Throws Problem `operator_needed` if accounts would be left without one, `fields_invalid` for an unknown account.
+     */
+    async delete(id: string, successor?: string): Promise<void> {
       const deleted = await database.write(function* () {
         const members = yield* all<{ person: string }>('SELECT person FROM membership WHERE account = $1', id)
         const deleted = yield* deleteAccount(id, successor, nowMs())
@@ -232,8 +198,9 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
             `${options.setupCode ? 'that was set' : code}`,
         )
     },
-    removals: () => Array.from(selectRemovals.all(), ({ account }) => account),
-    removed: (id) => void local.write(() => deleteRemoval.run(id)),
+    /** Deleted accounts whose data may still be in this node's spools and in the stores. */
+    removals: (): string[] => Array.from(selectRemovals.all(), ({ account }) => account),
+    removed: (id: string): void => void local.write(() => deleteRemoval.run(id)),
     keys,
     sessions,
     people,
@@ -243,9 +210,10 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions): A
     tickets: createTickets(database, nowMs),
     audit: createAuditLog(database, nowMs),
     groupStates: createGroupStates(database, clock.wallUs),
-    passwords,
+    passwords: { hash: passwords.hash },
     series,
-    async close() {
+    /** Writes the notes in memory to the database. */
+    async close(): Promise<void> {
       clearInterval(flushKeyUse)
       await flushing
       await parts.stopWork?.()
