@@ -58,6 +58,7 @@ export function readConfig(env: Env = process.env): Config {
       return Object.fromEntries(Object.entries(group).map(([key, setting]) => [key, read(setting, variable)]))
     for (const name of others.flatMap((setting) => (setting.mayBeAlone ? [] : namesOf(setting))))
       if (raw(name) !== undefined) problems.push(`${name}: is set, but ${variable} is not`)
+    for (const setting of others.filter((it) => it.mayBeAlone && namesOf(it).some(raw))) read(setting, variable)
     return undefined
   }
 

@@ -34,6 +34,7 @@ test('reports each setting of a store that has no address', () => {
   ])
   expect(problemsOf({ TLS_KEY: there })).toEqual(['TLS_KEY: is set, but TLS_CERT is not'])
   expect(problemsOf({ MAIL_FROM: 'a@b.c' })).toEqual([])
+  expect(problemsOf({ MAIL_FROM: 'nobody' })).toHaveLength(1)
   expect(problemsOf({ CLICKHOUSE_CLUSTER: 'c' })).toEqual(['CLICKHOUSE_CLUSTER: is set, but CLICKHOUSE_URL is not'])
   expect(problemsOf({ CLICKHOUSE_PASSWORD: 'p', INFLUX_ORG: 'o' })).toEqual([
     'INFLUX_ORG: is set, but INFLUX_URL is not',

@@ -99,13 +99,23 @@ async function run(io: Io, json: boolean | undefined, toPlan: () => CopyPlan): P
   })
 }
 
+/** A running server holds the file of accounts. */
+function attemptLocked<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    if (!(error as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw error
+    throw new CliError(`${path} is in use: stop the server first`)
+  }
+}
+
 /** An id is taken as it is where DATA_DIR has no accounts, because they are in PostgreSQL or on another machine. */
 async function findAccount(io: Io, account: string): Promise<string> {
   const { findAccountId } = await import('../account/open-accounts.ts')
   const { existsSync } = await import('node:fs')
   const { dataDir } = readCliConfig(io.env, { withoutKey: true })
   const path = join(dataDir, 'accounts.sqlite')
-  const found = findAccountId(path, account)
+  const found = attemptLocked(path, () => findAccountId(path, account))
   if (found !== undefined) return found
   if (existsSync(path)) throw new CliError(`no account ${oneLine(account)} in ${path}`)
   if (account.startsWith('acc_')) return account

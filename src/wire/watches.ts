@@ -40,7 +40,11 @@ const Failed = closed({
     Type.Integer({ minimum: 1, maximum: 100, default: 1, description: 'Fires after this many in a row.' }),
   ),
   exceptions: Type.Optional(
-    Type.Boolean({ default: false, description: 'An exception counts as well as a failed or abandoned run.' }),
+    Type.Boolean({
+      default: false,
+      description:
+        'An exception counts, too, beside a run that failed or never ended; a run that was started again does not.',
+    }),
   ),
 })
 

@@ -160,7 +160,7 @@ interface Found {
   readonly why?: Raised
 }
 
-/** An exception counts if no run of its meta has completed since. */
+/** An exception counts until a run of the same meta completes. */
 function judgeSignals(runs: readonly Run[], { raised, hasAlert }: Signals): Found {
   const isOver = ({ meta, ms }: Raised) =>
     runs.some((run) => run.state === 'completed' && run.meta === meta && run.endMs >= ms)

@@ -105,8 +105,8 @@ type Connection = NonNullable<NonNullable<Parameters<typeof createClient>[0]>['c
 async function connectEngine(path: string): Promise<Connection> {
   const { createChdbConnection } = await import('chdb/connection').catch((cause: Error) => {
     throw new EngineUnavailableError(
-      'The embedded ClickHouse is not available: the optional dependency chdb is not installed or has no build ' +
-        'for this platform. ' +
+      'The embedded ClickHouse is not available: the optional dependency chdb is not installed, has no build for ' +
+        'this platform, or cannot be loaded by a compiled stint (use bun run stint). ' +
         'Set CLICKHOUSE_URL, CLICKHOUSE_USER, CLICKHOUSE_PASSWORD and CLICKHOUSE_DATABASE to use a ClickHouse server.',
       { cause },
     )
