@@ -8,14 +8,13 @@ import { readConfig } from '../../src/config.ts'
 import type { Destination, Event } from '../../src/event/event.ts'
 import { fromRecord } from '../../src/event/record.ts'
 import type { Rooms } from '../../src/service/open-rooms.ts'
-import { type Service, startService } from '../../src/service.ts'
+import { startService } from '../../src/service.ts'
 import type { Disk } from '../../src/spool/disk.ts'
-import type { Spool } from '../../src/spool/spool.ts'
 import type { Stores } from '../../src/store/open-stores.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { type Answer, keyHeader, PASSWORD, readAnswer } from './caller.ts'
 import { createMemorySource } from './memory-source.ts'
-import { createStepClock, type StepClock } from './step-clock.ts'
+import { createStepClock } from './step-clock.ts'
 import { tempDir } from './temp-dir.ts'
 
 export interface AppOptions {
@@ -38,30 +37,9 @@ export interface AppOptions {
   readonly replace?: (rooms: Rooms) => Rooms
 }
 
-export interface TestApp extends AsyncDisposable {
-  readonly url: string
-  readonly port: number
-  readonly clock: StepClock
-  readonly account: string
-  /** Secrets. `owner` may write and read; `revoked` no longer works. */
-  readonly keys: Readonly<Record<'owner' | 'writer' | 'reader' | 'revoked', string>>
-  readonly rooms: Rooms
-  readonly spools: Readonly<Record<Destination, Spool>>
-  /** Every route of the router. */
-  readonly routes: Service['routes']
-  /** The log's lines. */
-  readonly log: string[]
-  /** Refusals under /v1 as `kind code`, as often as they were counted. */
-  refused(): Promise<string[]>
-  fetch(path: string, init?: RequestInit & { key?: string | undefined }): Promise<Answer>
-  /** With the owner's key. `body` is sent as JSON, a string or bytes as they are. */
-  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** Everything accepted so far, in order, marks and metrics before exceptions. */
-  events(): Promise<Event[]>
-  stop(): Promise<void>
-}
+export type TestApp = Awaited<ReturnType<typeof startApp>>
 
-export async function startApp(options: AppOptions = {}): Promise<TestApp> {
+export async function startApp(options: AppOptions = {}) {
   const { serviceName = 'stint', disk, replace } = options
   const clock = createStepClock(Date.now() * 1000)
   const lines: string[] = []
@@ -90,21 +68,26 @@ export async function startApp(options: AppOptions = {}): Promise<TestApp> {
     keys,
     rooms,
     spools: rooms.spools,
+    /** Every route of the router. */
     routes: service.routes,
+    /** The log's lines. */
     log: lines,
-    async refused() {
+    /** Refusals under /v1 as `kind code`, as often as they were counted. */
+    async refused(): Promise<string[]> {
       const { values } = await rooms.metrics.refused.get()
       return values.flatMap(({ value, labels }) => Array(value).fill(`${labels.kind} ${labels.reason}`))
     },
     fetch: call,
-    post: (path, body, headers = {}) =>
+    /** With the owner's key. `body` is sent as JSON, a string or bytes as they are. */
+    post: (path: string, body: unknown, headers: Record<string, string> = {}) =>
       call(path, {
         method: 'POST',
         key: keys.owner,
         headers: { 'content-type': 'application/json', ...headers },
         body: typeof body === 'string' || body instanceof Uint8Array ? (body as BodyInit) : JSON.stringify(body),
       }),
-    async events() {
+    /** Everything accepted so far, in order, marks and metrics before exceptions. */
+    async events(): Promise<Event[]> {
       const { points, exceptions } = rooms.spools
       const batches = [await points.read(1e6, 1e9), await exceptions.read(1e6, 1e9)]
       return batches.flatMap(({ records }) => records.map(fromRecord))
@@ -149,7 +132,8 @@ export const waitingStores: Stores = {
   close: async () => {},
 }
 
-async function createCast({ accounts, config }: Rooms): Promise<Pick<TestApp, 'account' | 'keys'>> {
+/** Secrets of keys: `owner` may write and read; `revoked` no longer works. */
+async function createCast({ accounts, config }: Rooms) {
   const setupCode = accounts.setupCode()
   const { account, key } = await accounts.create({
     email: 'ada@example.com',

@@ -33,14 +33,7 @@ export interface ApiCaller {
   delete(path: string): Promise<Answer>
 }
 
-export interface SignedUp {
-  readonly account: string
-  readonly keyId: string
-  readonly secret: string
-  readonly cookie: string
-  readonly byKey: ApiCaller
-  readonly bySession: ApiCaller
-}
+export type SignedUp = Awaited<ReturnType<typeof signUpAt>>
 
 export const PASSWORD = 'a long enough password of a test'
 
@@ -83,11 +76,11 @@ export async function signInAt(url: string, email = 'ada@example.com', password 
 }
 
 /** Creates an account over HTTP. Throws when it is refused. */
-export async function signUpAt(url: string, email = 'ada@example.com'): Promise<SignedUp> {
+export async function signUpAt(url: string, email = 'ada@example.com') {
   const { status, headers, text, json } = await createCaller(url).post('/api/accounts', { email, password: PASSWORD })
   if (status !== 201) throw new Error(`no account: ${status} ${text}`)
-  const { id: keyId, secret } = json.key
+  const { id: keyId, secret } = json.key as { id: string; secret: string }
   const cookie = headers.get('set-cookie')!.split(';')[0]!
   const [byKey, bySession] = [createCaller(url, { key: secret }), createCaller(url, { cookie })]
-  return { account: json.account.id, keyId, secret, cookie, byKey, bySession }
+  return { account: json.account.id as string, keyId, secret, cookie, byKey, bySession }
 }

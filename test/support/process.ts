@@ -36,30 +36,6 @@ export interface Caller {
   get(path: string): Promise<Response>
 }
 
-export interface StintProcess extends AsyncDisposable {
-  readonly url: string
-  readonly dataDir: string
-  /** Starts or restarts it, and resolves to the ms until /readyz answered 200. Rejects with its log when it exits instead. */
-  start(env?: Env): Promise<number>
-  /** Starts it and waits only for its pid. */
-  launch(env?: Env): Promise<number>
-  /** Resolves when /readyz answers 200; rejects with its log when it exits instead. */
-  ready(): Promise<void>
-  /** Resolves to its exit code when it has exited for any reason; 128 + n after signal n. */
-  ended(): Promise<number>
-  /** The pid of the running process. Throws when none is running. */
-  pid(): number
-  /** kill -9; resolves when it has exited. */
-  kill(): Promise<void>
-  /** SIGTERM; resolves to its exit code. */
-  terminate(): Promise<number>
-  /** Creates an account over HTTP. */
-  signUp(email: string): Promise<Caller>
-  /** All it printed since the first start. */
-  log(): string
-  close(): Promise<void>
-}
-
 export interface ProcessOptions {
   /** Run instead of src/main.ts. */
   readonly entry?: string
@@ -69,8 +45,10 @@ export interface ProcessOptions {
   readonly stdout?: string
 }
 
+export type StintProcess = ReturnType<typeof createStintProcess>
+
 /** Not started yet. Of the tests' environment it gets only the paths of programs and temporary files. */
-export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}): StintProcess {
+export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}) {
   const dataDir = options.dataDir ?? tempDir('process')
   const port = takePort()
   const url = `http://127.0.0.1:${port}`
@@ -157,29 +135,38 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
   return {
     url,
     dataDir,
+    /** Starts it and waits only for its pid. */
     launch,
+    /** Resolves when /readyz answers 200; rejects with its log when it exits instead. */
     ready: untilReady,
+    /** Resolves to its exit code when it has exited for any reason; 128 + n after signal n. */
     ended,
-    pid() {
+    /** The pid of the running process. Throws when none is running. */
+    pid(): number {
       const pid = findPid()
       if (child === undefined || pid === undefined) throw new Error('it does not run')
       return pid
     },
-    async start(env = {}) {
+    /** The ms until /readyz answered 200, after a start or restart. Rejects with its log when it exits instead. */
+    async start(env: Env = {}): Promise<number> {
       const since = performance.now()
       await launch(env)
       await untilReady()
       return performance.now() - since
     },
-    async kill() {
+    /** kill -9; resolves when it has exited. */
+    async kill(): Promise<void> {
       await end('SIGKILL')
     },
-    terminate: () => end('SIGTERM'),
-    async signUp(email) {
+    /** SIGTERM; resolves to its exit code. */
+    terminate: (): Promise<number> => end('SIGTERM'),
+    /** Creates an account over HTTP. */
+    async signUp(email: string): Promise<Caller> {
       const { account, keyId, secret } = await signUpAt(url, email)
       return callerOf(url, { account, keyId, secret })
     },
-    log: () => log,
+    /** All it printed since the first start. */
+    log: (): string => log,
     close,
     [Symbol.asyncDispose]: close,
   }

@@ -1,8 +1,8 @@
 // The real process, its time quickened, and a webhook that receives its notifications.
 import { expect } from 'bun:test'
-import { type SignedUp, signUpAt } from '../support/caller.ts'
+import { signUpAt } from '../support/caller.ts'
 import type { Env } from '../support/process.ts'
-import { createQuickProcess, type QuickProcess } from '../support/quick-clock.ts'
+import { createQuickProcess } from '../support/quick-clock.ts'
 import { type Received, startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
@@ -13,26 +13,10 @@ export interface Notified extends Received {
   readonly body: any
 }
 
-export interface WatchedStint extends AsyncDisposable {
-  readonly stint: QuickProcess
-  readonly person: SignedUp
-  /** Of the webhook. */
-  readonly secret: string
-  /** The webhook answers so from now on. */
-  answer(status: number): void
-  /** What the webhook took. */
-  readonly received: readonly Notified[]
-  /** All that came to the address, in the order in which it came. */
-  readonly requests: readonly Received[]
-  watch(process: string, conditions: object): Promise<{ readonly id: string }>
-  send(kind: string, body: object): Promise<void>
-  /** `type`: firing, resolved. */
-  got(type: string, process: string): Notified[]
-  gets(type: string, process: string, count?: number): Promise<void>
-}
+export type WatchedStint = Awaited<ReturnType<typeof startWatched>>
 
 /** `env` is given the address of the webhook; it takes what comes to its own path. */
-export async function startWatched(env: (url: string) => Env = () => ({})): Promise<WatchedStint> {
+export async function startWatched(env: (url: string) => Env = () => ({})) {
   const received: Notified[] = []
   let status = 200
   const receiver = startReceiver((one) => {
@@ -45,22 +29,24 @@ export async function startWatched(env: (url: string) => Env = () => ({})): Prom
   const { bySession, byKey } = person
   const hook = { name: 'hook', kind: 'webhook', url: `${receiver.url}/hook` }
   const { id, secret } = (await bySession.post('/api/channels', hook)).json.channel
+  /** `type`: firing, resolved. */
   const got = (type: string, process: string) =>
     received.filter(({ body }) => body.type === `alert.${type}` && body.data.process === process)
   return {
     ...{ stint, person, secret, received, requests: receiver.requests, got },
-    answer(next) {
+    /** The webhook answers so from now on. */
+    answer(next: number): void {
       status = next
     },
-    async watch(process, conditions) {
+    async watch(process: string, conditions: object): Promise<{ readonly id: string }> {
       const made = await bySession.post('/api/watches', { name: process, process, channels: [id], ...conditions })
       expect(made.status).toBe(201)
       return made.json.watch
     },
-    async send(kind, body) {
+    async send(kind: string, body: object): Promise<void> {
       expect((await byKey.post(`/v1/${kind}`, body)).status).toBe(201)
     },
-    gets: (type, process, count = 1) =>
+    gets: (type: string, process: string, count = 1) =>
       until(`${count} × ${type} of ${process}`, () => got(type, process).length >= count, WITHIN_MS),
     async [Symbol.asyncDispose]() {
       await receiver.close()
