@@ -1,11 +1,12 @@
 // Two nodes with their watches in PostgreSQL: real processes, killed, paused and cut off from PostgreSQL. A real receiver counts what arrives.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createCaller, PASSWORD } from '../support/caller.ts'
+import { createCaller, signUpAt } from '../support/caller.ts'
 import { createClickHouse } from '../support/clickhouse-process.ts'
 import { engineMissing } from '../support/engine.ts'
 import { missing } from '../support/needs.ts'
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 90_000
@@ -24,17 +25,11 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
     const received: Received[] = []
     /** Answers wait for this. */
     let gate: Promise<void> = Promise.resolve()
-    const receiver = Bun.serve({
-      hostname: '127.0.0.1',
-      port: 0,
-      idleTimeout: 250,
-      async fetch(request) {
-        const { type, data } = (await request.json()) as { type: string; data: { process: string; condition: string } }
-        const { process, condition } = data
-        received.push({ id: request.headers.get('webhook-id')!, type, process, condition })
-        await gate
-        return new Response('taken')
-      },
+    const receiver = startReceiver(async ({ headers, text }) => {
+      const { type, data } = JSON.parse(text)
+      received.push({ id: headers.get('webhook-id')!, type, process: data.process, condition: data.condition })
+      await gate
+      return new Response('taken')
     })
     let postgres: PostgresServer
     const clickhouse = createClickHouse('shared_watches')
@@ -78,16 +73,16 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       await a.start()
       await until('the first node evaluates', () => terms(a) === 1)
       await b.start()
-      ada = await a.signUp('ada@example.com')
-      const signedIn = await createCaller(a.url).post('/api/session', { email: 'ada@example.com', password: PASSWORD })
-      cookie = signedIn.headers.get('set-cookie')!.split(';')[0]!
-      const hook = { name: 'hook', kind: 'webhook', url: `http://127.0.0.1:${receiver.port}/` }
+      const signedUp = await signUpAt(a.url)
+      ada = callerOf(a.url, signedUp)
+      cookie = signedUp.cookie
+      const hook = { name: 'hook', kind: 'webhook', url: `${receiver.url}/` }
       channel = (await ask(b, 'POST', '/api/channels', hook)).json.channel.id
       await until('the key is known at both', async () => (await callerOf(b.url, ada).get('/api/health')).ok)
     })
 
     afterAll(async () => {
-      await Promise.all([a?.close(), b?.close(), clickhouse.kill(), receiver.stop(true)])
+      await Promise.all([a?.close(), b?.close(), clickhouse.kill(), receiver.close()])
       await postgres?.close()
     })
 

@@ -4,26 +4,20 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { signInAt } from '../../support/caller.ts'
+import { startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { createPerson } from '../cli-cast.ts'
 import recorded from './healthchecks-v3.json'
 
 const KEY = 'hcw_a-key-that-may-write'
 let answers: { checks: unknown; channels: unknown } = recorded
-const asked: string[] = []
-const healthchecks: Bun.Server<undefined> = Bun.serve({
-  port: 0,
-  hostname: '127.0.0.1',
-  fetch(request): Response {
-    const { pathname } = new URL(request.url)
-    asked.push(`${request.method} ${pathname}`)
-    if (pathname.startsWith('/moved/')) return Response.redirect(`http://127.0.0.1:${healthchecks.port}/hc`, 302)
-    if (request.headers.get('x-api-key') !== KEY) return Response.json({ error: 'wrong api key' }, { status: 401 })
-    const list = /^\/hc\/api\/v3\/(checks|channels)\/$/.exec(pathname)?.[1] as keyof typeof answers | undefined
-    return list === undefined ? new Response('', { status: 404 }) : Response.json({ [list]: answers[list] })
-  },
+const healthchecks = startReceiver(({ path, headers }) => {
+  if (path.startsWith('/moved/')) return Response.redirect(url, 302)
+  if (headers.get('x-api-key') !== KEY) return Response.json({ error: 'wrong api key' }, { status: 401 })
+  const list = /^\/hc\/api\/v3\/(checks|channels)\/$/.exec(path)?.[1] as keyof typeof answers | undefined
+  return list === undefined ? new Response('', { status: 404 }) : Response.json({ [list]: answers[list] })
 })
-const url = `http://127.0.0.1:${healthchecks.port}/hc`
+const url = `${healthchecks.url}/hc`
 
 let app: TestApp
 let key = ''
@@ -34,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await app.stop()
-  await healthchecks.stop(true)
+  await healthchecks.close()
 })
 
 const run = (flags: readonly string[] = [], env: Record<string, string> = { HEALTHCHECKS_API_KEY: KEY }, stdin = '') =>
@@ -174,10 +168,10 @@ test('the key comes from the environment, a file or standard input, and is never
 })
 
 test('the key follows no redirect', async () => {
-  asked.length = 0
-  const moved = `http://127.0.0.1:${healthchecks.port}/moved`
+  healthchecks.requests.length = 0
+  const moved = `${healthchecks.url}/moved`
   expect((await run(['--url', moved])).exitCode).toBe(1)
-  expect(asked).toEqual(['GET /moved/api/v3/checks/'])
+  expect(healthchecks.requests).toMatchObject([{ method: 'GET', path: '/moved/api/v3/checks/' }])
 })
 
 test('beyond a limit of the account it prints what is done, what is left and the crontab, and fails', async () => {
