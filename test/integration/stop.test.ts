@@ -1,10 +1,9 @@
 // Asked to stop: what is in flight is finished, also when one Ctrl-C arrives twice; asked again later it ends at once.
 import { expect, test } from 'bun:test'
-import { createStintProcess, type StintProcess } from '../support/process.ts'
+import { createStintProcess, STORES_AWAY, type StintProcess } from '../support/process.ts'
 import { openRaw, type RawConnection } from '../support/raw-http.ts'
 import { until } from '../support/until.ts'
 
-const STORES_AWAY = { CLICKHOUSE_URL: 'http://127.0.0.1:1', CLICKHOUSE_USER: 'x', CLICKHOUSE_PASSWORD: 'x' }
 const BODY = '{"process":"p"}'
 
 /** Started, with a request in flight of which all but the last byte has come. */

@@ -23,6 +23,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import stint
 
 
+# An object that sends an event when it goes, which is after everything else.
+FINALIZER = """
+class Late:
+    def __del__(self): stint.end('late')
+late = Late()
+late.itself = late
+"""
+
+
 class Receiver:
     """Answers batches in turn with the given (status, headers, body), then 201."""
 
@@ -573,29 +582,16 @@ class ExitTest(ClientTest):
 
     def test_an_event_of_a_finalizer_at_the_very_end_is_reported_and_hangs_nothing(self):
         for first in ("", "stint.start('early')\n"):
-            code = (
-                f"import stint, threading\n{first}"
-                "class Late:\n"
-                "    def __del__(self): stint.end('late')\n"
-                "late = Late()\n"
-                "late.itself = late\n"
-            )
+            code = f"import stint, threading\n{first}{FINALIZER}"
             receiver = self.receiver()
             output = self.ends(self.script(code, receiver), 0)
             self.assertEqual(output, "stint: 1 event dropped: the interpreter shuts down\n")
             self.assertEqual(kinds(receiver.events()), ["start"] if first else [])
 
     def test_an_event_of_a_finalizer_stays_in_the_backlog(self):
-        code = (
-            "import stint\n"
-            "class Late:\n"
-            "    def __del__(self): stint.end('late')\n"
-            "late = Late()\n"
-            "late.itself = late\n"
-        )
         with tempfile.TemporaryDirectory() as backlog:
             head = f"stint._shared = stint.Stint(backlog={backlog!r})\n"
-            self.assertEqual(self.ends(self.script(head + code, self.receiver()), 0), "")
+            self.assertEqual(self.ends(self.script(f"{head}import stint\n{FINALIZER}", self.receiver()), 0), "")
             (name,) = os.listdir(backlog)
             with open(os.path.join(backlog, name), encoding="utf-8") as file:
                 self.assertEqual(json.loads(file.read())["body"]["process"], "late")
