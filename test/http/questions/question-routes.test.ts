@@ -10,11 +10,11 @@ import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import { createChanges } from '../../../src/query/changes.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
-import { createQuestions } from '../../../src/query/questions.ts'
 import type { Answer as Answered } from '../../../src/wire/route.ts'
 import { choice, orNull } from '../../../src/wire/shapes.ts'
 import { useApp } from '../../support/app.ts'
 import { type Answer, createCaller, type SignedUp, signInAt, signUpAt } from '../../support/caller.ts'
+import { memoryQuestions } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { misfits } from '../../support/misfits.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
@@ -293,23 +293,12 @@ test.each<[TSchema, object]>([
 
 test('aborts a question whose client disconnected', async () => {
   const { promise: asked, resolve } = Promise.withResolvers<AbortSignal>()
-  const { points, exceptions } = createMemorySource([])
-  const never = new Promise<never>(() => {})
-  const questions = createQuestions({
-    points,
-    exceptions: {
-      ...exceptions,
-      findExceptions({ signal }) {
-        resolve(signal!)
-        return never
-      },
-    },
-    nowNs: () => NOW,
-    maxRunNs: S,
-    maxMarks: 1,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
-  })
+  const { exceptions } = createMemorySource([])
+  const findExceptions: typeof exceptions.findExceptions = ({ signal }) => {
+    resolve(signal!)
+    return new Promise<never>(() => {})
+  }
+  const questions = memoryQuestions([], { exceptions: { ...exceptions, findExceptions } })
   const failures: unknown[] = []
   const app = new Elysia()
     .onError(({ error }) => void failures.push(error))

@@ -8,39 +8,29 @@ import type { Authorize } from '../../../src/http/authorize.ts'
 import { type QuestionRoutesDeps, questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import type { Problem } from '../../../src/problem.ts'
-import { createQuestions } from '../../../src/query/questions.ts'
+import { memoryQuestions, NOW_NS } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { until } from '../../support/until.ts'
 
-const S = 1_000_000_000n
-const NOW = 1_763_673_600n * S
 /** 9 MB of them: more than sockets hold. */
 const EVENTS: Event[] = Array.from({ length: 600 }, (_, i) => ({
   kind: 'exception',
   account: 'ada',
   process: 'p',
   meta: '',
-  stamp: parseStampNs(NOW - BigInt(i + 1) * 1_000_000n),
+  stamp: parseStampNs(NOW_NS - BigInt(i + 1) * 1_000_000n),
   exception: 'stack overflow '.repeat(1_000),
 }))
 
 function serve(more: Partial<QuestionRoutesDeps> = {}, deadlineMs = 60_000) {
-  const { points, exceptions } = createMemorySource(EVENTS)
+  const { exceptions } = createMemorySource(EVENTS)
   let begun = 0
-  const questions = createQuestions({
-    points,
-    exceptions: {
-      ...exceptions,
-      findExceptions(...args) {
-        begun++
-        return exceptions.findExceptions(...args)
-      },
-    },
-    nowNs: () => NOW,
-    maxRunNs: S,
-    maxMarks: 1,
-    series: () => ({ used: 0, max: 0 }),
-    firing: async () => [],
+  const findExceptions: typeof exceptions.findExceptions = (...args) => {
+    begun++
+    return exceptions.findExceptions(...args)
+  }
+  const questions = memoryQuestions([], {
+    exceptions: { ...exceptions, findExceptions },
     limits: { deadlineMs, maxAtOnce: 3, maxRunning: 2 },
   })
   const authorize: Authorize = async (request) => {
