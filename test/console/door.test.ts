@@ -185,18 +185,12 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText('expires in 2 hours').waitFor()
     expect([await sends(first), await sends(second)]).toEqual([201, 201])
 
-    await page
-      .getByRole('row')
-      .filter({ hasText: second.slice(0, 12) })
-      .getByRole('button', { name: 'Revoke nightly <b>key</b>' })
-      .click()
+    const row = page.getByRole('row').filter({ hasText: second.slice(0, 12) })
+    const revoke = row.getByRole('button', { name: 'Revoke nightly <b>key</b>' })
+    await revoke.click()
     await dialog.getByRole('button', { name: 'Cancel' }).click()
     expect(await sends(second)).toBe(201)
-    await page
-      .getByRole('row')
-      .filter({ hasText: second.slice(0, 12) })
-      .getByRole('button', { name: 'Revoke nightly <b>key</b>' })
-      .click()
+    await revoke.click()
     await dialog.getByRole('button', { name: 'Revoke key' }).click()
     await page.getByText('revoked', { exact: true }).waitFor()
     expect([await sends(first), await sends(second)]).toEqual([201, 401])
