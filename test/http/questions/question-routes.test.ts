@@ -298,7 +298,8 @@ test('aborts a question whose client disconnected', async () => {
     resolve(signal!)
     return new Promise<never>(() => {})
   }
-  const questions = memoryQuestions([], { exceptions: { ...exceptions, findExceptions } })
+  const limits = { deadlineMs: 1e9, maxAtOnce: 1, maxRunning: 1 } // a deadline would abort it, too
+  const questions = memoryQuestions([], { exceptions: { ...exceptions, findExceptions }, limits })
   const failures: unknown[] = []
   const app = new Elysia()
     .onError(({ error }) => void failures.push(error))
