@@ -226,7 +226,7 @@ describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
     'rejects %p as the name of a database',
     async (database) => {
       const address = { url: 'http://127.0.0.1:1', user: 'u', password: 'p', database }
-      expect(openStore(address)).rejects.toThrow('CLICKHOUSE_DATABASE')
+      await expect(openStore(address)).rejects.toThrow('CLICKHOUSE_DATABASE')
     },
   )
 })
