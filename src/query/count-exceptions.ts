@@ -37,7 +37,7 @@ interface Subject {
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
   points: Pick<PointSource, 'findMarks'>,
-  { account, signal }: Asker,
+  asker: Asker,
   timings: readonly Timing[],
   nowNs: bigint,
   limits: ExceptionLimits = LIMITS,
@@ -48,10 +48,10 @@ export async function countExceptions(
   const subjects = [...new Map(asked.map(({ process, meta }) => [keyOf(process, meta), { process, meta }])).values()]
   try {
     const moments = await source.findMoments({
-      ...{ account, signal, ...rangeOf(asked), subjects },
+      ...{ account: asker.account, signal: asker.signal, ...rangeOf(asked), subjects },
       ...{ limitEach: limits.each + 1, limit: limits.all + 1 },
     })
-    return await createExceptionCount(moments, nowNs, limits).countAll(points, { account, signal }, timings)
+    return await createExceptionCount(moments, nowNs, limits).countAll(points, asker, timings)
   } catch (error) {
     if (error instanceof StoreError) return timings.map(() => null)
     throw error
@@ -62,7 +62,7 @@ export async function countExceptions(
 export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs: bigint, limits = LIMITS) {
   const known = groupMoments(moments, limits)
   return {
-    /** Without looking for the next start with the same uid: at least the number. */
+    /** An upper bound: the next start with the same uid is not looked for. */
     atMost(timing: PlainTiming): number | null {
       const run = toRun(timing, nowNs)
       return run === undefined ? null : countOf(run, known)

@@ -25,7 +25,7 @@ export const keyOf = (...parts: readonly string[]): string => JSON.stringify(par
 /** For each run the last time at which an event with its uid belongs to it. */
 export async function findLastMoments(
   points: Pick<PointSource, 'findMarks'>,
-  asker: Asker,
+  { account, signal, isShort = false }: Asker,
   runs: readonly LateRun[],
 ): Promise<bigint[]> {
   const stretches = mergeStretches(runs).slice(0, STRETCHES_MAX)
@@ -33,7 +33,7 @@ export async function findLastMoments(
   const marks = await Promise.all(
     stretches.map(({ fromNs, toNs }) =>
       points.findMarks({
-        ...{ ...asker, fromNs, toNs, maxRows: MARKS_MAX },
+        ...{ account, signal, isShort, fromNs, toNs, maxRows: MARKS_MAX },
         ...(processes.length <= MAX_PROCESSES && { process: processes }),
       }),
     ),
