@@ -329,7 +329,11 @@ export function pointSourceContract(subject: SourceSubject): void {
       await store([
         ...[start(10n, { meta: 'fails' }), failed(11n, { meta: 'fails' })],
         ...run(20, 'hangs'),
-        start(30n, { meta: 'hangs' }),
+        ...[
+          start(30n, { meta: 'hangs' }),
+          start(31n, { meta: 'hangs', uid: 'other' }),
+          end(32n, { meta: 'hangs', uid: 'none' }),
+        ],
         ...[40, 50, 60, 70].flatMap((at) => run(at, 'often')),
         ...[start(1n, { process: 'rare' }), end(2n, { process: 'rare' })],
         end(2n, { process: 'orphaned' }),

@@ -66,6 +66,7 @@ const TIE: TieColumns = [
 const NEWEST_FIRST = 'place DESC, run DESC'
 const LENGTH = 'settled - first'
 const HAS_LENGTH = "state IN ('completed', 'failed')"
+const IS_OVER = `state IN (${OVER.map((state) => `'${state}'`).join(', ')})`
 
 export function createTimingQuestions(select: Select, schema: Schema): TimingQuestions {
   /** The names of the runs with these hashes, which pairing carries instead. Each run has a mark at its `settled`. */
@@ -151,7 +152,7 @@ WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET 
     },
 
     findLatest({ maxRows, ...q }) {
-      const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? ', meta' : ''}`
+      const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? `, meta, ${IS_OVER}` : ''}`
       return readTimings(q, tail, { each: q.each, max_rows: maxRows })
     },
 
@@ -183,11 +184,10 @@ WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET 
   }
 }
 
-/** The rule of store/latest.ts over the newest of each process, with `byMeta` of each meta. */
+/** The rule of store/latest.ts over the newest of each process, with `byMeta` of each meta and whether it is over. */
 function latestSql(found: string, byMeta: boolean): string {
   const nth = (keys: string) => `row_number() OVER (PARTITION BY ${keys} ORDER BY ${NEWEST_FIRST})`
-  const isOver = `state IN (${OVER.map((state) => `'${state}'`).join(', ')})`
-  const isLastOver = byMeta ? `${isOver} AND ${nth(`process, meta, ${isOver}`)} = 1` : 'false'
+  const isLastOver = byMeta ? `${IS_OVER} AND ${nth(`process, meta, ${IS_OVER}`)} = 1` : 'false'
   return `(
   SELECT *, ${nth('process')} AS nth, ${isLastOver} AS is_last_over FROM (SELECT * FROM ${found})
 )
