@@ -146,7 +146,7 @@ function takeLinkedAccount(): string | undefined {
 function showForeignLink(): void {
   setTitle('Another account')
   const text = 'This link is about an account that you are not a member of, or that was deleted.'
-  const mine = button('Open my account', () => void enter(), { class: 'button button-main' })
+  const mine = button('Open my account', () => void showDoor(), { class: 'button button-main' })
   fill(root, h('main.door', h('h1', 'Another account'), note(text), mine))
 }
 
@@ -224,7 +224,7 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   function follow(): void {
     const { page: name, params } = parseRoute(location.hash)
     if ((linkToken('invitation') ?? linkToken('reset')) !== undefined) return void showDoor()
-    if (params.has('account')) return void reload()
+    if (params.has('account')) return void reload().catch(showFailure)
     const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
     if (known === undefined) {
       if (name === '') {
