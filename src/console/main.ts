@@ -135,12 +135,11 @@ function showOtherAccount(): void {
   fill(root, h('main.door', h('h1', 'Account changed'), note(text), next))
 }
 
-/** The link of a notification names the account that it is about; the address need not keep it. */
-function takeLinkedAccount(): string | undefined {
+/** The link of a notification names the account that it is about; once it is shown, the address need not. */
+function forgetLinkedAccount(): void {
   const { page, params } = parseRoute(location.hash)
-  const id = params.get('account') ?? undefined
-  if (id !== undefined) history.replaceState(null, '', formatRoute(page, changeParams(params, { account: undefined })))
-  return id
+  if (!params.has('account')) return
+  history.replaceState(null, '', formatRoute(page, changeParams(params, { account: undefined })))
 }
 
 function showForeignLink(): void {
@@ -156,12 +155,12 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   api.showAccount(undefined)
   const session = await api.get<Session>('api/session')
   const { account } = session
-  const linked = takeLinkedAccount() ?? account.id
-  if (!session.accounts.some(({ id }) => id === linked)) return showForeignLink()
-  if (linked !== account.id) {
-    await api.send('POST', 'api/session/account', { id: linked })
-    return await enter()
-  }
+  const linked = (firstKey === undefined && parseRoute(location.hash).params.get('account')) || account.id
+  const isMine = session.accounts.some(({ id }) => id === linked)
+  if (isMine && linked !== account.id) await api.send('POST', 'api/session/account', { id: linked })
+  forgetLinkedAccount()
+  if (!isMine) return showForeignLink()
+  if (linked !== account.id) return await enter()
   api.showAccount(account.id)
   const askProcesses = createAskProcesses(api, nowMs)
   const changes = createChanges(api, nowMs)
