@@ -6,8 +6,8 @@
 // A wall clock that was far ahead for a moment must not be followed forever. So there are two turns, told apart by a
 // digit of the stamp: when the stamps lead the wall clock by more than a minute, the clock continues in the other turn
 // from the wall clock, if that turn leads it by at most a minute. Otherwise it stays ahead. A wall clock that is at
-// least as far ahead again is followed in the turn that was there before, so the other one still can return; one that is
-// less far takes it along. A run that is open across the return shows as abandoned, plus an end without a start.
+// least as far ahead again is followed in the turn that was there before, so the other one still can return; one that
+// is less far takes it along. A run that is open across the return is abandoned, and its end has no start.
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
 

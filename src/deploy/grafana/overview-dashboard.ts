@@ -36,7 +36,8 @@ export function overviewDashboard(uid: string, queries: PointQueries): Dashboard
           merge: true,
           sortBy: 'last_seen',
           columns:
-            'process state last_run last_ms median_ms p95_ms failed abandoned exceptions last_seen last_exception account',
+            'process state last_run last_ms median_ms p95_ms failed abandoned exceptions ' +
+            'last_seen last_exception account',
           looks: {
             process: { link: PROCESS_LINK },
             state: { shades: RUN_SHADES },

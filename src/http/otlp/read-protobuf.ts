@@ -1,5 +1,5 @@
-// Protobuf for OTLP: a message becomes the object of its JSON form (64-bit numbers as decimal text, ids in hex, bytes in
-// base64). Unknown fields are skipped. OpenTelemetry's own packages write requests and read answers, but cannot read
+// Protobuf for OTLP: a message becomes the object of its JSON form (64-bit numbers as decimal text, ids in hex, bytes
+// in base64). Unknown fields are skipped. OpenTelemetry's own packages write requests and read answers, but cannot read
 // requests.
 
 export type Message = { readonly [field: number]: Field }
