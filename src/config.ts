@@ -56,9 +56,11 @@ export function readConfig(env: Env = process.env): Config {
     const { variable } = first!
     if (namesOf(first!).some(raw))
       return Object.fromEntries(Object.entries(group).map(([key, setting]) => [key, read(setting, variable)]))
-    for (const name of others.flatMap((setting) => (setting.mayBeAlone ? [] : namesOf(setting))))
-      if (raw(name) !== undefined) problems.push(`${name}: is set, but ${variable} is not`)
-    for (const setting of others.filter((it) => it.mayBeAlone && namesOf(it).some(raw))) read(setting, variable)
+    for (const setting of others) {
+      const given = namesOf(setting).filter(raw)
+      if (!setting.mayBeAlone) problems.push(...given.map((name) => `${name}: is set, but ${variable} is not`))
+      else if (given.length > 0) read(setting, variable)
+    }
     return undefined
   }
 

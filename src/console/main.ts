@@ -112,11 +112,25 @@ async function showDoor(note?: string): Promise<void> {
   }
 }
 
+const MAIN = { class: 'button button-main' }
+
+/** In place of everything, with a button that begins again. */
+function showNotice(title: string, text: string, again: string, attributes = {}): void {
+  setTitle(title)
+  fill(
+    root,
+    h(
+      'main.door',
+      h('h1', title),
+      note(text),
+      button(again, () => void showDoor(), attributes),
+    ),
+  )
+}
+
 function showFailure(error: unknown): void {
   const { title, detail } = explain(error)
-  setTitle(title)
-  const again = button('Try again', () => void showDoor())
-  fill(root, h('main.door', h('h1', title), note(detail), again))
+  showNotice(title, detail, 'Try again')
 }
 
 const notFound = (name: string): HTMLElement =>
@@ -129,10 +143,8 @@ const notFound = (name: string): HTMLElement =>
 /** Another tab has switched the session: this page stops. */
 function showOtherAccount(): void {
   leavePage()
-  setTitle('Account changed')
-  const next = button('Show that account', () => void showDoor(), { class: 'button button-main' })
   const text = 'Another tab of this browser now shows another account. Nothing was changed here.'
-  fill(root, h('main.door', h('h1', 'Account changed'), note(text), next))
+  showNotice('Account changed', text, 'Show that account', MAIN)
 }
 
 /** The link of a notification names the account that it is about; once it is shown, the address need not. */
@@ -143,10 +155,8 @@ function forgetLinkedAccount(): void {
 }
 
 function showForeignLink(): void {
-  setTitle('Another account')
   const text = 'This link is about an account that you are not a member of, or that was deleted.'
-  const mine = button('Open my account', () => void showDoor(), { class: 'button button-main' })
-  fill(root, h('main.door', h('h1', 'Another account'), note(text), mine))
+  showNotice('Another account', text, 'Open my account', MAIN)
 }
 
 /** `firstKey` is set for a new account. */

@@ -73,13 +73,9 @@ export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs:
       timings: readonly PlainTiming[],
     ): Promise<(number | null)[]> {
       const runs = timings.map((timing) => toRun(timing, nowNs))
-      const late = runs.flatMap((run) => {
-        const lastNs = run && lastOf(run, known)
-        return run === undefined || lastNs === undefined ? [] : [{ ...run, lastNs, run }]
-      })
-      const untils = late.length === 0 ? [] : await findLastMoments(points, asker, late)
-      const untilOf = new Map(late.map(({ run }, i) => [run, untils[i]!]))
-      return runs.map((run) => (run === undefined ? null : countOf(run, known, untilOf.get(run))))
+      const asked = runs.filter((run) => run !== undefined)
+      const untilOf = await findLastMoments(points, asker, asked, (run) => lastOf(run, known))
+      return runs.map((run) => (run === undefined ? null : countOf(run, known, untilOf(run))))
     },
   }
 }
@@ -134,11 +130,10 @@ function countOf(run: Run, { subjects, knownAfterNs }: Known, untilNs = run.endN
   return uid === '' ? anonymous : anonymous + countWithin(subject?.times.get(uid), startNs, untilNs)
 }
 
-/** The newest exception with a run's uid in the 60 s after its end. */
+/** The newest exception with a run's uid up to 60 s after its end. */
 function lastOf({ process, meta, uid, endNs }: Run, { subjects }: Known): bigint | undefined {
   const times = uid === '' ? undefined : subjects.get(keyOf(process, meta))?.times.get(uid)
-  const last = times?.[countUpTo(times, endNs + GRACE_NS) - 1]
-  return last !== undefined && last > endNs ? last : undefined
+  return times?.[countUpTo(times, endNs + GRACE_NS) - 1]
 }
 
 /** How many of the ascending times lie in [fromNs, toNs]. */

@@ -48,10 +48,10 @@ export async function findTrouble(
     const moments = await readMoments(exceptions, q)
     if (moments.length <= MOMENTS_MAX) {
       const count = createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
-      const matches = (timing: PlainTiming) => isBad(timing) || (count.atMost(timing) ?? 0) > 0
+      const matches = (timing: PlainTiming) => isTrouble(timing, count.atMost(timing))
       const cut = async (read: readonly Timing[]): Promise<TroublePage> => {
         const counts = await count.countAll(points, q, read)
-        const timings = read.filter((timing, i) => isBad(timing) || (counts[i] ?? 0) > 0)
+        const timings = read.filter((timing, i) => isTrouble(timing, counts[i]))
         return { timings, ...(read.length >= limit && timings.length < limit && { stoppedAt: read.at(-1)!.place }) }
       }
       // many exceptions: the newest part of the range likely holds a page, and then what begins before it comes later
@@ -72,14 +72,15 @@ export async function findTrouble(
   for (let scanned = 0; scanned < scan.pages; scanned++) {
     const read = await points.findTimings(q, { limit: scan.rows, after: place })
     const counts = await countExceptions(exceptions, points, q, read, q.nowNs)
-    for (const [i, timing] of read.entries()) if (isBad(timing) || (counts[i] ?? 0) > 0) found.push(timing)
+    found.push(...read.filter((timing, i) => isTrouble(timing, counts[i])))
     if (found.length >= limit || read.length < scan.rows) return { timings: found.slice(0, limit) }
     place = read.at(-1)!.place
   }
   return { timings: found, ...(place && { stoppedAt: place }) }
 }
 
-const isBad = ({ state }: PlainTiming): boolean => state === 'failed' || state === 'abandoned'
+const isTrouble = ({ state }: PlainTiming, exceptions: number | null | undefined): boolean =>
+  state === 'failed' || state === 'abandoned' || (exceptions ?? 0) > 0
 
 /** Whether any exception may belong to a timing of the range. False too when their store is away. */
 const hasExceptions = async (source: Sources['exceptions'], q: TimingSelection): Promise<boolean> =>

@@ -15,21 +15,29 @@ export interface Run extends Pick<PlainTiming, 'process' | 'meta' | 'uid'> {
   readonly endNs: bigint
 }
 
-/** A run and the newest event with its uid in the 60 s after its end. */
-export interface LateRun extends Run {
+interface LateRun extends Run {
+  /** The newest event with its uid in the 60 s after its end. */
   readonly lastNs: bigint
 }
 
 export const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts)
 
-/** For each run the last time at which an event with its uid belongs to it. */
+/**
+ * Until when an event with the uid of one of these runs belongs to it. `lastOf`: the newest such event, or an earlier
+ * one; only for runs with one after their end a store is asked.
+ */
 export async function findLastMoments(
   points: Pick<PointSource, 'findMarks'>,
   { account, signal, isShort = false }: Asker,
-  runs: readonly LateRun[],
-): Promise<bigint[]> {
-  const stretches = mergeStretches(runs).slice(0, STRETCHES_MAX)
-  const processes = [...new Set(runs.map(({ process }) => process))]
+  runs: readonly Run[],
+  lastOf: (run: Run) => bigint | undefined,
+): Promise<(run: Run) => bigint> {
+  const late = runs.flatMap((run): LateRun[] => {
+    const lastNs = lastOf(run)
+    return lastNs !== undefined && lastNs > run.endNs ? [{ ...run, lastNs }] : []
+  })
+  const stretches = mergeStretches(late).slice(0, STRETCHES_MAX)
+  const processes = [...new Set(late.map(({ process }) => process))]
   const marks = await Promise.all(
     stretches.map(({ fromNs, toNs }) =>
       points.findMarks({
@@ -40,11 +48,11 @@ export async function findLastMoments(
   )
   const starts = marks.flat().filter(({ mark }) => mark === 'start')
   const byRun = Map.groupBy(starts, ({ process, meta, uid }) => keyOf(process, meta, uid))
-  return runs.map(({ process, meta, uid, endNs }) => {
+  return ({ process, meta, uid, endNs }) => {
     const later = (byRun.get(keyOf(process, meta, uid)) ?? []).map(({ ns }) => ns).filter((ns) => ns > endNs)
     const next = later.toSorted(compare)[0]
     return next === undefined ? endNs + GRACE_NS : next - 1n
-  })
+  }
 }
 
 /** [fromNs, toNs) from the ends of runs to their newest events; newest first. */

@@ -29,15 +29,12 @@ export async function findRunMetrics(
   const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, names, limit)
   const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
   const series = Map.groupBy(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
-  const late = asked.flatMap((run) => {
-    const lastNs = names
-      .map((name) => newestOwn(run, name)?.atNs ?? 0n)
+  const lastOf = (run: Run) =>
+    names
+      .flatMap((name) => newestOwn(run, name)?.atNs ?? [])
       .toSorted(compare)
       .at(-1)
-    return lastNs !== undefined && lastNs > run.endNs ? [{ ...run, lastNs, run }] : []
-  })
-  const untils = late.length === 0 ? [] : await findLastMoments(points, asker, late)
-  const untilOf = new Map(late.map(({ run }, i) => [run, untils[i]!]))
+  const untilOf = await findLastMoments(points, asker, asked, lastOf)
   return runs.map((run) => Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null])))
 
   function newestOwn({ process, meta, uid, startNs, endNs }: Run, name: string, untilNs = endNs + GRACE_NS) {
@@ -45,7 +42,7 @@ export async function findRunMetrics(
   }
 
   function newestOf(run: Run, name: string): number | null {
-    const own = newestOwn(run, name, untilOf.get(run))
+    const own = newestOwn(run, name, untilOf(run))
     if (own !== undefined || run.startNs <= knownAfterNs) return own?.value ?? null
     return newestWithin(series.get(keyOf(run.process, run.meta, name, '')), run.startNs, run.endNs)?.value ?? null
   }

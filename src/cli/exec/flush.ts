@@ -82,8 +82,9 @@ export async function runFlush(config: CliConfig, { anyUrl, isSilent }: FlushOpt
   }
   const countIn = (files: readonly string[]) =>
     files.reduce((sum, file) => sum + (pending.read(file, clock.wallUs())?.events.length ?? 0), 0)
-  const left = countIn(list())
-  const others = anyUrl ? 0 : countIn(pending.list()) - left
+  const ours = new Set(list())
+  const left = countIn([...ours])
+  const others = isSilent ? 0 : countIn(pending.list().filter((file) => !ours.has(file)))
   const elsewhere = others > 0 ? `, ${others} for another address (--all sends them here)` : ''
   const figures = `${sent} sent, ${dropped} dropped, ${left} left${elsewhere}`
   if (why !== undefined) throw fail(`${figures}: ${oneLine(why)}`)

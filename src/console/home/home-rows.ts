@@ -6,7 +6,7 @@ import type { SummaryRow } from '../../wire/timings.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { headline } from '../pages/exception-headline.ts'
 import { LATE_MS } from '../timeline/geometry.ts'
-import type { Run } from '../timeline/run.ts'
+import { isOver, type Run } from '../timeline/run.ts'
 import { isOverdue, usualMsFor } from '../timeline/usual.ts'
 import type { Latest } from './latest-feed.ts'
 import { compareWeek, type WeekRatio } from './week-feed.ts'
@@ -162,15 +162,15 @@ interface Found {
 
 /** An exception counts until a run of the same meta completes. */
 function judgeSignals(runs: readonly Run[], { raised, hasAlert }: Signals): Found {
-  const isOver = ({ meta, ms }: Raised) =>
+  const isDone = ({ meta, ms }: Raised) =>
     runs.some((run) => run.state === 'completed' && run.meta === meta && run.endMs >= ms)
-  const why = raised.find((one) => !isOver(one))
+  const why = raised.find((one) => !isDone(one))
   if (why !== undefined) return { verdict: 'exceptions', why }
   return { verdict: hasAlert ? 'firing' : 'quiet' }
 }
 
 function judgeMeta(same: readonly Run[], all: readonly Run[], nowMs: number): Found {
-  const settled = same.find(({ state }) => state === 'completed' || state === 'failed' || state === 'abandoned')
+  const settled = same.find(isOver)
   if (settled?.state === 'failed') return { verdict: 'failed', run: settled }
   if (settled?.state === 'abandoned') return { verdict: 'unfinished', run: settled }
   if (settled !== undefined && (settled.exceptions ?? 0) > 0) return { verdict: 'exceptions', run: settled }

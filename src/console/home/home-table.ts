@@ -14,15 +14,13 @@ import { STRIP } from './latest-feed.ts'
 import { SLOWER } from './week-feed.ts'
 
 const DAY = '-24h'
-/** Trouble is first; a browser needs 13 s to draw 10,000 processes. */
-const DRAWN_MAX = 300
 
 export function createHomeTable(nowMs: () => number): DataTable<HomeRow> {
   return createDataTable<HomeRow>({
     caption: 'Processes',
     keyOf: ({ process }) => process,
     signatureOf: (row) => signature(row, nowMs()),
-    drawnMax: DRAWN_MAX,
+    isLong: true,
     toExport: ({ process, verdict, last, usualMs, week, lastSeenMs, failed, unfinished, exceptions }) => ({
       process,
       state: verdict,

@@ -2,7 +2,7 @@
 // recent changes are. A run whose end was missed is corrected by the next full answer.
 import type { LatestTimings, Timing, TimingPage } from '../../wire/timings.ts'
 import { type Api, ApiError } from '../kit/api.ts'
-import { byNewest, isTrouble, type Run, toRun } from '../timeline/run.ts'
+import { byNewest, isOver, isTrouble, type Run, toRun } from '../timeline/run.ts'
 
 /** Runs per process. */
 export const STRIP = 30
@@ -38,10 +38,10 @@ export function hasNews({ byProcess }: Latest, before: Latest): boolean {
 /** `runs` of one process, newest first. */
 function selectLatest(runs: readonly Run[]): Run[] {
   const over = new Set<string | null>()
-  return runs.filter(({ state, meta }, place) => {
-    const isLastOver = state !== 'running' && state !== 'orphan' && !over.has(meta)
-    if (isLastOver) over.add(meta)
-    return place < STRIP || state === 'running' || isLastOver
+  return runs.filter((run, place) => {
+    const isLastOver = isOver(run) && !over.has(run.meta)
+    if (isLastOver) over.add(run.meta)
+    return place < STRIP || run.state === 'running' || isLastOver
   })
 }
 

@@ -71,9 +71,6 @@ let arrivals = 0
 /** How many answers have arrived: while a question is open and this stays the same, the server is silent. */
 export const countArrivals = (): number => arrivals
 
-export const silence = (): ApiError =>
-  new ApiError(0, 'silent', 'Stint does not answer', 'Nothing has arrived for 15 seconds. The page keeps waiting.')
-
 const STORED = 'x-stint-changes' satisfies typeof CHANGES_HEADER
 /** Open pages that ask the same within this time share one answer. */
 const SHARED_S = 1

@@ -1,6 +1,6 @@
 // Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request
 // is open: a new one cancels the previous one. Silence is a failure that an answer may still end.
-import { countArrivals, isAbort, silence } from './api.ts'
+import { ApiError, countArrivals, isAbort } from './api.ts'
 import { untilReleased } from './pointer.ts'
 
 export interface PollOptions<T> {
@@ -29,9 +29,8 @@ const SLOWEST_MS = 30_000
 const RETRY_MS = 2_000
 const IDLE_MS = 30_000
 const LOOK_MS = 250
-const LISTEN_MS = 1_000
-/** No answer to any question arrives in that many of them. */
-const SILENT = 15
+/** Without an answer to any question for so long. */
+const SILENT_S = 15
 
 export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions<T>): Poll {
   let asked: string | undefined
@@ -50,8 +49,8 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
     const listening = setInterval(() => {
       silent = countArrivals() === arrived ? silent + 1 : 0
       arrived = countArrivals()
-      if (silent === SILENT && !asking.signal.aborted) fail(silence())
-    }, LISTEN_MS)
+      if (silent === SILENT_S && !asking.signal.aborted) fail(silence())
+    }, 1_000)
     try {
       const answer = await ask(asking.signal)
       await untilReleased()
@@ -106,4 +105,9 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
       document.removeEventListener('visibilitychange', onVisibility)
     },
   }
+}
+
+const silence = (): ApiError => {
+  const detail = `Nothing has arrived for ${SILENT_S} seconds. The page keeps waiting.`
+  return new ApiError(0, 'silent', 'Stint does not answer', detail)
 }

@@ -30,7 +30,7 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
   ]
   return createDataTable<Alert>({
     caption: 'Alerts',
-    drawnMax: 300,
+    isLong: true,
     isChosen,
     nowMs,
     toExport: ({ watch, acknowledged, path: _, ...alert }) => ({

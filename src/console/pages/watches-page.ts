@@ -28,8 +28,8 @@ interface Answers {
   readonly alerts: readonly Alert[]
   readonly unjudged: readonly Unjudged[]
   readonly maintenance: readonly Maintenance[]
-  /** There are older alerts. */
-  readonly hasMore: boolean
+  /** Null: there are no older alerts. */
+  readonly next: string | null
 }
 
 export function openWatchesPage(app: App): Page {
@@ -137,12 +137,12 @@ export function openWatchesPage(app: App): Page {
       ])
       const { maintenance } = planned
       const alerts = [...new Map([...newest.alerts, ...firing.rows].map((alert) => [alert.id, alert])).values()]
-      return { ...watches, ...channels, ...newest, alerts, maintenance, hasMore: newest.next !== null }
+      return { ...watches, ...channels, ...newest, alerts, maintenance }
     },
-    show({ watches, channels, alerts, unjudged, maintenance, hasMore }) {
+    show({ watches, channels, alerts, unjudged, maintenance, next }) {
       known = { channels, watches }
       alertsTable.show(alerts.toSorted((a, b) => Number(b.state === 'firing') - Number(a.state === 'firing')))
-      older.hidden = !hasMore
+      older.hidden = next === null
       watchesTable.show(watches)
       channelsTable.show(channels)
       const parts = [

@@ -76,6 +76,9 @@ export type StateFilter = RunState | 'trouble'
 export const isTrouble = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): boolean =>
   state === 'failed' || state === 'abandoned' || (exceptions ?? 0) > 0
 
+/** It completed, failed or never finished. */
+export const isOver = ({ state }: Pick<Run, 'state'>): boolean => state !== 'running' && state !== 'orphan'
+
 /** How long it took, or has been running, in ms; null without a known length. */
 export const lengthMs = ({ state, startMs, timing }: Run, nowMs: number): number | null =>
   state === 'running' ? Math.max(0, nowMs - startMs) : timing.duration_ms

@@ -1,5 +1,5 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
-import { OVER } from '../latest.ts'
+import { LAST_OVER_RANK, OVER } from '../latest.ts'
 import { LAST_NS, marksWindow } from '../order.ts'
 import type {
   LatestSelection,
@@ -192,7 +192,7 @@ function latestSql(found: string, byMeta: boolean): string {
   SELECT *, ${nth('process')} AS nth, ${isLastOver} AS is_last_over FROM (SELECT * FROM ${found})
 )
 WHERE nth <= {each:UInt32} OR is_last_over
-ORDER BY if(is_last_over, least(nth, 2), nth), ${NEWEST_FIRST} LIMIT {max_rows:UInt32}`
+ORDER BY if(is_last_over, least(nth, ${LAST_OVER_RANK}), nth), ${NEWEST_FIRST} LIMIT {max_rows:UInt32}`
 }
 
 function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { input: PairingInput; params: Params } {

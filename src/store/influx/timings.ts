@@ -113,7 +113,7 @@ export async function findLatest(
   }
   await streamTimings(reader, q, take, await openStarts.find(reader, q))
   const timingsOf = (all: Map<unknown, Newest>) => [...all.values()].map((newest) => newest.timings())
-  return chooseLatest(timingsOf(ofProcess), timingsOf(lastOver).flat(), q)
+  return chooseLatest(timingsOf(ofProcess), timingsOf(lastOver).flat(), q.maxRows)
 }
 
 const isIn = (timing: Settled, bounds: PairingBounds): boolean =>
