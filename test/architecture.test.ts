@@ -24,7 +24,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   ship: ['root', 'event', 'spool', 'state', 'store'],
   query: ['root', 'event', 'store', 'wire'],
   copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
-  watch: ['root', 'wire', 'query', 'state'],
+  watch: ['root', 'wire', 'query', 'state', 'notify'],
+  notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
   http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire'], // the server itself only over HTTP
   demo: ['root', 'cli'],
@@ -41,6 +42,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'ship',
     'query',
     'watch',
+    'notify',
     'wire',
     'http',
   ],

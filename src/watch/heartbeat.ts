@@ -1,6 +1,6 @@
 // Requests STINT_HEARTBEAT_URL once a minute while watches are evaluated: another service notices if Stint is down.
 import type { Logger } from '../log.ts'
-import { type PostOptions, pinnedPost } from './delivery/pinned-post.ts'
+import { type PostOptions, pinnedPost } from '../notify/delivery/pinned-post.ts'
 
 const TICK_MS = 5000
 const EVERY_US = 60e6

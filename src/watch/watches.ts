@@ -1,12 +1,12 @@
 // The interface of this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from
 // start to stop; with PostgreSQL the node that holds the lease does, and all others only manage.
 import { existsSync } from 'node:fs'
+import { createDeliver } from '../notify/delivery/deliver.ts'
+import { createMailer } from '../notify/delivery/mailer.ts'
+import type { OutboxMeter } from '../notify/delivery/outbox.ts'
+import type { Resolve } from '../notify/delivery/pinned-post.ts'
 import { Problem } from '../problem.ts'
 import { openPostgres } from '../state/postgres.ts'
-import { createDeliver } from './delivery/deliver.ts'
-import { createMailer } from './delivery/mailer.ts'
-import type { OutboxMeter } from './delivery/outbox.ts'
-import type { Resolve } from './delivery/pinned-post.ts'
 import type { EvaluatorOptions } from './evaluate/evaluator.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { findUnjudged, gapsOf } from './manage/find-unjudged.ts'

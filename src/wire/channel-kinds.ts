@@ -1,4 +1,4 @@
-// Address of each kind of channel; sending is in watch/channels. Free of schemas: it is in the console's bundle.
+// Address of each kind of channel; sending is in notify/channels. Free of schemas: it is in the console's bundle.
 
 export type ChannelMember = 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
 

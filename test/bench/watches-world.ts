@@ -1,8 +1,8 @@
 // A made-up world: jobs that keep a schedule, incidents that are put into it on purpose, and outages of the store, of Stint and of the receiver.
 // The real evaluator, outbox and store run in it; only time, the marks' store and the receiver are simulated. By construction every incident must be
 // notified once when it begins and once when it ends, and nothing else may be.
-import { DeliveryError } from '../../src/watch/delivery/delivery-error.ts'
-import { createOutbox } from '../../src/watch/delivery/outbox.ts'
+import { DeliveryError } from '../../src/notify/delivery/delivery-error.ts'
+import { createOutbox } from '../../src/notify/delivery/outbox.ts'
 import { createEvaluator } from '../../src/watch/evaluate/evaluator.ts'
 import { createLiveness } from '../../src/watch/evaluate/liveness.ts'
 import type { KnownMark, WatchSource } from '../../src/watch/evaluate/watch-source.ts'

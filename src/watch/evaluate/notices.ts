@@ -2,10 +2,11 @@
 // * One notice per account and outage, however many watches, restarts and nodes: its row names the channels that know
 //   of it, and is written when the gap is first shown, so a restart keeps its beginning.
 // * A channel gets it by its own rules: filters, delay, and maintenances of all its watches that are concerned.
+
+import { heldUntilUs } from '../../notify/maintenance.ts'
 import type { Condition } from '../../wire/conditions.ts'
 import { spanUs } from '../conditions/span.ts'
 import { iso, minute } from '../conditions/wording.ts'
-import { heldUntilUs } from '../maintenance.ts'
 import { createId } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Channel, NewNotification, UnjudgedNotice } from '../storage/watch-store.ts'

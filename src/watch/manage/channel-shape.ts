@@ -1,4 +1,14 @@
 // A channel between the API and the store: its members are checked, and returned without their secrets.
+
+import { KINDS } from '../../notify/channels/kinds.ts'
+import {
+  isHidden,
+  keptElsewhere,
+  membersOf,
+  restoreHidden,
+  shownMembers,
+  targetMember,
+} from '../../notify/channels/secrets.ts'
 import { type Fault, Problem } from '../../problem.ts'
 import { channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
 import {
@@ -7,8 +17,6 @@ import {
   type Channel as ChannelAnswer,
   type ChannelMembers,
 } from '../../wire/channels.ts'
-import { KINDS } from '../channels/kinds.ts'
-import { isHidden, keptElsewhere, membersOf, restoreHidden, shownMembers, targetMember } from '../channels/secrets.ts'
 import { spanFaults } from '../conditions/span.ts'
 import { iso } from '../conditions/wording.ts'
 import type { Channel } from '../storage/watch-store.ts'

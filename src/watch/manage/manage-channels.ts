@@ -1,4 +1,9 @@
 // Manages an account's channels: create, change, confirm, test, delete.
+
+import type { Deliver } from '../../notify/delivery/deliver.ts'
+import { DeliveryError } from '../../notify/delivery/delivery-error.ts'
+import type { Mailer } from '../../notify/delivery/mailer.ts'
+import { createTokens } from '../../notify/delivery/tokens.ts'
 import { Problem } from '../../problem.ts'
 import type {
   ChangeChannel,
@@ -8,10 +13,6 @@ import type {
   NewChannel,
 } from '../../wire/channels.ts'
 import type { Role } from '../../wire/roles.ts'
-import type { Deliver } from '../delivery/deliver.ts'
-import { DeliveryError } from '../delivery/delivery-error.ts'
-import type { Mailer } from '../delivery/mailer.ts'
-import { createTokens } from '../delivery/tokens.ts'
 import { plainBody } from '../evaluate/describe-alert.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'

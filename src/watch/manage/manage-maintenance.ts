@@ -1,10 +1,11 @@
 // Manages an account's maintenances: plan, change, show, delete.
+
+import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../../notify/maintenance.ts'
 import { type Fault, Problem } from '../../problem.ts'
 import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from '../../wire/maintenance.ts'
 import { cronFaults } from '../conditions/cron-faults.ts'
 import { spanFaults } from '../conditions/span.ts'
 import { iso } from '../conditions/wording.ts'
-import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../maintenance.ts'
 import { createId } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 

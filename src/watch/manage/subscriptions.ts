@@ -1,11 +1,11 @@
 // E-mail channels are used with their recipient's consent: a link confirms the address, another one unsubscribes it.
 // Opening a link changes nothing, because mail scanners open links; the page's button does.
 import { timingSafeEqual } from 'node:crypto'
+import type { DeliveryError } from '../../notify/delivery/delivery-error.ts'
+import type { Mailer } from '../../notify/delivery/mailer.ts'
+import { linkedHtml } from '../../notify/delivery/notification-text.ts'
+import type { Tokens } from '../../notify/delivery/tokens.ts'
 import { Problem } from '../../problem.ts'
-import type { DeliveryError } from '../delivery/delivery-error.ts'
-import type { Mailer } from '../delivery/mailer.ts'
-import { linkedHtml } from '../delivery/notification-text.ts'
-import type { Tokens } from '../delivery/tokens.ts'
 import { toBody } from '../evaluate/describe-alert.ts'
 import { createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'

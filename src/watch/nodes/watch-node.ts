@@ -1,6 +1,7 @@
 // This node's part in evaluation and delivery: a single node is always on duty, otherwise the one with the lease is.
+
+import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.ts'
 import type { SqlDatabase } from '../../state/database.ts'
-import { createOutbox, type OutboxOptions } from '../delivery/outbox.ts'
 import type { DelayedEvent } from '../evaluate/delayed-events.ts'
 import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
 import { createEvaluator, type EvaluatorOptions } from '../evaluate/evaluator.ts'

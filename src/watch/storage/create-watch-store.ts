@@ -3,8 +3,9 @@
 // * The state of an alert and the notifications about it change in one transaction.
 // * A notification leaves the outbox in the transaction that records its delivery; its fixed id reveals repetitions.
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
+
+import type { Maintenance } from '../../notify/maintenance.ts'
 import { insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
-import type { Maintenance } from '../maintenance.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements, dropWaiting } from './outbox-statements.ts'

@@ -3,9 +3,10 @@
 //   held back (by the delay of the channel, or by a maintenance); one that its receiver refused is tried once more
 //   then, and if it is refused again both are dropped, as in Alertmanager.
 // * The notifications of one alert reach a channel in order.
+
+import { heldUntilUs, type MaintenanceSpec } from '../../notify/maintenance.ts'
 import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
-import { heldUntilUs, type MaintenanceSpec } from '../maintenance.ts'
 import { list, selectChannel, toMaintenance, toNotification, updateChannel } from './rows.ts'
 import type { Channel, LastAnswer, NewNotification, Notification, NotificationBody, Outcome } from './watch-store.ts'
 

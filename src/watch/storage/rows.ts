@@ -1,6 +1,7 @@
 // Converts database rows to the room's types and back, and holds the statements that several files use.
+
+import type { Maintenance } from '../../notify/maintenance.ts'
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
-import type { Maintenance } from '../maintenance.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Alert, Channel, ChannelSettings, Notification, UnjudgedNotice } from './watch-store.ts'
 

@@ -2,7 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Maintenance, MaintenanceSpec } from '../../../src/watch/maintenance.ts'
+import type { Maintenance, MaintenanceSpec } from '../../../src/notify/maintenance.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { migrations } from '../../../src/watch/storage/migrations.ts'
 import { openSqliteWatchStore } from '../../../src/watch/storage/sqlite-store.ts'

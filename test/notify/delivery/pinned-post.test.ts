@@ -1,7 +1,7 @@
 // A POST to an address that a caller chose, against real sockets. The resolver is the test's: it plays a name server that lies.
 import { afterAll, expect, test } from 'bun:test'
 import { createServer } from 'node:net'
-import { isPublicAddress, pinnedPost } from '../../../src/watch/delivery/pinned-post.ts'
+import { isPublicAddress, pinnedPost } from '../../../src/notify/delivery/pinned-post.ts'
 import { startReceiver } from '../../support/receiver.ts'
 
 const receiver = startReceiver(async ({ path }) => {

@@ -5,9 +5,9 @@
 //   deleted, disabled or to be confirmed again.
 // * People get one digest if more than 5 wait or the channel's rate limit is exhausted; webhooks get everything.
 import type { Logger } from '../../log.ts'
+import type { WatchStore } from '../../watch/storage/create-watch-store.ts'
+import type { Channel, Notification } from '../../watch/storage/watch-store.ts'
 import { KINDS } from '../channels/kinds.ts'
-import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Channel, Notification } from '../storage/watch-store.ts'
 import type { Deliver } from './deliver.ts'
 import { DeliveryError } from './delivery-error.ts'
 import { createTokens } from './tokens.ts'

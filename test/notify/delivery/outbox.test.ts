@@ -1,9 +1,9 @@
 // The outbox against real HTTP receivers and the real store; only the clock is the test's.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
-import { createDeliver, type Deliver } from '../../../src/watch/delivery/deliver.ts'
-import { DeliveryError } from '../../../src/watch/delivery/delivery-error.ts'
-import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
+import { createDeliver, type Deliver } from '../../../src/notify/delivery/deliver.ts'
+import { DeliveryError } from '../../../src/notify/delivery/delivery-error.ts'
+import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { Channel } from '../../../src/watch/storage/watch-store.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
@@ -19,7 +19,7 @@ import {
   silent,
   typed,
   watchOf,
-} from '../watch-cast.ts'
+} from '../../watch/watch-cast.ts'
 
 const receiver = startReceiver()
 afterAll(receiver.close)

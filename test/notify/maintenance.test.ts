@@ -1,7 +1,7 @@
 // Maintenances: when one is under way, and the API and the command line that manage them.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { heldUntilUs, type MaintenanceSpec, maintenanceUntilUs } from '../../src/watch/maintenance.ts'
+import { heldUntilUs, type MaintenanceSpec, maintenanceUntilUs } from '../../src/notify/maintenance.ts'
 import { createPerson } from '../cli/cli-cast.ts'
 import { useApp } from '../support/app.ts'
 import { faultsOf, signInAt } from '../support/caller.ts'

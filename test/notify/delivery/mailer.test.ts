@@ -1,13 +1,22 @@
 // E-mail to a real SMTP server: STARTTLS, AUTH, greylisting, refusals.
 import { afterEach, expect, test } from 'bun:test'
 import type { SMTPServerOptions } from 'smtp-server'
-import { createDeliver } from '../../../src/watch/delivery/deliver.ts'
-import { createMailer } from '../../../src/watch/delivery/mailer.ts'
-import { createOutbox } from '../../../src/watch/delivery/outbox.ts'
+import { createDeliver } from '../../../src/notify/delivery/deliver.ts'
+import { createMailer } from '../../../src/notify/delivery/mailer.ts'
+import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
 import { createManageChannels } from '../../../src/watch/manage/manage-channels.ts'
 import { type Mail, startMailServer } from '../../support/mail-server.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, alertOf, channelOf, notificationOf, opened, openStore, silent, watchOf } from '../watch-cast.ts'
+import {
+  ACCOUNT,
+  alertOf,
+  channelOf,
+  notificationOf,
+  opened,
+  openStore,
+  silent,
+  watchOf,
+} from '../../watch/watch-cast.ts'
 
 const stops: (() => void)[] = []
 afterEach(() => {
