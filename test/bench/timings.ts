@@ -84,6 +84,7 @@ const view: View = {
     process: ONE_OF_THEM,
     meta: { all: '[^%]*' },
     now: `${untilMs}000000`,
+    max_run_ns: '86400000000000',
   },
 }
 

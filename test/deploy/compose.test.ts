@@ -76,7 +76,11 @@ describe('versions', () => {
   test('of the plugin are one', () => {
     const installed = compose.services.grafana!.environment!.GF_PLUGINS_PREINSTALL_SYNC!
     const [, version] = /^grafana-clickhouse-datasource@([\d.]+)$/.exec(installed)!
-    expect(read('src/deploy/grafana/target.ts')).toContain(`'${version}'`)
+    const dashboards = ['clickhouse/overview', 'clickhouse/process', 'influxdb/process']
+    const named = dashboards.flatMap((name) => [
+      ...read(`src/deploy/grafana/dashboards/${name}.json`).matchAll(/"pluginVersion": "([\d.]+)"/g),
+    ])
+    expect(new Set(named.map(([, of]) => of))).toEqual(new Set([version]))
   })
 })
 

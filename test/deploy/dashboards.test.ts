@@ -1,34 +1,45 @@
-// The generated files of src/deploy/grafana: fresh, and about what there is.
+// The dashboards and alert rules of src/deploy/grafana name data sources, metrics and labels that exist.
 import { describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parser } from '@prometheus-io/lezer-promql'
 import { Glob, YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
-import { renderDashboards } from '../../src/deploy/grafana/build-dashboards.ts'
 import { createMetrics } from '../../src/metrics.ts'
 import { problemTable } from '../../src/problem.ts'
+import { fluxExpression } from '../../src/store/influx/client.ts'
+import { classifyMarks, pairNeighbours } from '../store/influx/flux-pairing.ts'
 import { sectionUnder } from '../support/readme.ts'
 
 const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
-const generated = renderDashboards(BigInt(readConfig({}).maxRunUs) * 1000n)
 const read = (path: string) => readFileSync(join(GRAFANA, path), 'utf8')
+const files = [...new Glob('{dashboards,alerting}/**/*.json').scanSync(GRAFANA)].sort()
 
-describe('the generated files', () => {
-  test.each([...generated.keys()])('%s is fresh: else `bun run dashboards`', (path) => {
-    expect(existsSync(join(GRAFANA, path))).toBe(true)
-    expect(read(path)).toBe(generated.get(path)!)
+const dashboardsThatPair = files.filter((name) => /overview|process/.test(name))
+const MAX_RUN = '$' + '{max_run_ns}'
+
+describe('a dashboard that pairs marks', () => {
+  test.each(dashboardsThatPair)('%s has the default MAX_RUN in one constant', (file) => {
+    const ns = String(readConfig({}).maxRunUs * 1000)
+    const { panels, templating } = JSON.parse(read(file))
+    const constant = templating.list.find(({ name }: { name: string }) => name === 'max_run_ns')
+    expect([constant.type, constant.query, constant.current.value]).toEqual(['constant', ns, ns])
+    expect(JSON.stringify(panels)).toContain(MAX_RUN)
+    expect(JSON.stringify(panels)).not.toContain(ns)
   })
 
-  test('are the only files in their directories', () => {
-    const found = [...new Glob('{dashboards,alerting}/**/*').scanSync(GRAFANA)].sort()
-    expect(found).toEqual([...generated.keys()].sort())
-  })
-
-  test('use the configured MAX_RUN', () => {
-    const dashboard = renderDashboards(3_600_000_000_000n).get('dashboards/influxdb/process.json')!
-    expect(dashboard).toContain('3600000000000')
-    expect(dashboard).not.toContain('86400000000000')
+  test('pairs in the Flux that the contract of pairing proves equal to the rule', () => {
+    const now = '$' + '{now}'
+    const maxRun = fluxExpression(MAX_RUN)
+    const proved = [pairNeighbours(false), classifyMarks(maxRun, fluxExpression(`(${now} - ${MAX_RUN})`))]
+    const queries = dashboardsThatPair
+      .flatMap((file) =>
+        JSON.parse(read(file)).panels.flatMap(({ targets }: { targets: { query?: string }[] }) => targets),
+      )
+      .flatMap(({ query }) => (query?.includes('difference(columns: ["before"') ? [query] : []))
+    expect(queries.length).toBe(3)
+    for (const query of queries.filter((text) => text.includes(now)))
+      for (const piece of proved) expect(query).toContain(String(piece))
   })
 })
 
@@ -47,7 +58,7 @@ function* objectsOf(value: unknown): Generator<Record<string, unknown>> {
   for (const member of Object.values(value)) yield* objectsOf(member)
 }
 
-const objects = [...generated.values()].flatMap((text) => [...objectsOf(JSON.parse(text))])
+const objects = files.flatMap((file) => [...objectsOf(JSON.parse(read(file)))])
 
 test('every queried data source is provisioned', () => {
   const known = datasources.map(({ type, uid }) => ({ type, uid }))

@@ -2,7 +2,6 @@
 import { comparePlaces } from '../order.ts'
 import type { MetricPoint, MetricSelection, Page, Place } from '../source.ts'
 import { type FluxText, flux, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
-import { highestPlaces } from './pairing.ts'
 import { type MetricField, readMetrics, type Stretch } from './read-metrics.ts'
 import { ceilSecond, floorSecond, fluxNs, timeNs } from './selection.ts'
 
@@ -59,7 +58,7 @@ async function readNewest(
   return points.map((point) => ({ ...point, uid: uids.get(point.place.tie) ?? point.uid }))
 }
 
-/** `place` is the event's time (event/stamp.ts), −1 outside the range. Maps are plain arithmetic, see pairing.ts. */
+/** `place` is the event's time (event/stamp.ts), −1 outside the range. InfluxDB vectorizes maps of plain arithmetic. */
 const newestFlux = (
   client: InfluxClient,
   q: MetricSelection,
@@ -103,3 +102,9 @@ export async function readPage<Row extends { readonly place: Place }>(
     if (found.length >= limit || cutNs === undefined) return found.slice(0, limit)
   }
 }
+
+/** The `limit` rows of the one table with the highest `place`, highest first; rows with the place −1 are excluded. */
+export const highestPlaces = (limit: number): FluxText => flux`
+  |> sort(columns: ["place"], desc: true)
+  |> limit(n: ${limit})
+  |> filter(fn: (r) => r.place >= 0)`

@@ -151,7 +151,7 @@ async function ask<T>(question: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Empty uids are never read: InfluxDB would shift the rows behind them (pairing.ts). */
+/** Empty uids are never read: InfluxDB 2.7 loses an empty string that follows others and shifts the rows behind it. */
 function readPoints(
   client: InfluxClient,
   family: PointFamily,

@@ -1,4 +1,4 @@
-// Questions about timings, paired here from InfluxDB's raw marks. Only Grafana's panels pair in Flux (pairing.ts):
+// Questions about timings, paired here from InfluxDB's raw marks. Only Grafana's panels pair in Flux:
 // InfluxDB reads a million marks in 1.5 s but needs 5 s to pair them.
 import { chooseLatest, OVER } from '../latest.ts'
 import { comparePlaces, LAST_NS, marksWindow } from '../order.ts'

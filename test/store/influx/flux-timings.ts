@@ -1,4 +1,4 @@
-// The Flux of Grafana's panels (src/store/influx/pairing.ts) as a source of timings, so that the contracts prove it equal to the rule. Every mark is classified; for a
+// The Flux of Grafana's panels (flux-pairing.ts) as a source of timings, so that the contracts prove it equal to the rule. Every mark is classified; for a
 // page it then gets a `top`: the time it is ordered by when it is that of a timing of this page or a later one, else -1.
 import {
   collectRows,
@@ -8,18 +8,7 @@ import {
   type InfluxClient,
 } from '../../../src/store/influx/client.ts'
 import { pairOf } from '../../../src/store/influx/encode-events.ts'
-import { readPage } from '../../../src/store/influx/find-metrics.ts'
-import {
-  BOUNDARY,
-  classifyMarks,
-  highestPlaces,
-  nameStates,
-  overlapsRange,
-  pairNeighbours,
-  readMarks,
-  STATE_CODES,
-  settledInRange,
-} from '../../../src/store/influx/pairing.ts'
+import { highestPlaces, readPage } from '../../../src/store/influx/find-metrics.ts'
 import { behindStamps, fluxNs, fluxTime, parseFluxTime, whereTags } from '../../../src/store/influx/selection.ts'
 import { marksWindow } from '../../../src/store/order.ts'
 import type {
@@ -30,6 +19,16 @@ import type {
   TimingState,
   TimingSummaryRow,
 } from '../../../src/store/source.ts'
+import {
+  BOUNDARY,
+  classifyMarks,
+  nameStates,
+  overlapsRange,
+  pairNeighbours,
+  readMarks,
+  STATE_CODES,
+  settledInRange,
+} from './flux-pairing.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]

@@ -1,11 +1,11 @@
-// The pairing rule (store/pair-marks.ts) as Flux pieces for Grafana's panels; the source itself pairs in timings.ts.
-// A contract test proves the Flux equal to the rule.
+// The pairing rule (store/pair-marks.ts) as the Flux pieces of Grafana's dashboards, so that a contract test proves
+// them equal to the rule.
 //
 //   readMarks ▶ pairNeighbours ▶ classifyMarks ▶ per mark: process, meta, at, code, ended, ns, ms (uid, stamp)
 //
 // Every step over all marks stays a `map` of plain arithmetic on columns and literals, which InfluxDB vectorizes: 0.2 s
 // for a million rows. A variable, block, function or `filter` goes row by row: 2 s per filter, 25 s per map.
-import { type FluxText, flux, fluxExpression, fluxInteger } from './client.ts'
+import { type FluxText, flux, fluxExpression, fluxInteger } from '../../../src/store/influx/client.ts'
 
 export interface MarksRead {
   /** A Flux expression each: a string, and two times. */
@@ -126,9 +126,3 @@ export const nameStates: FluxText = flux`
       .map(([state, code]) => `if r.code == ${code} then "${state}" else `)
       .join(''),
   )}"outside"}))`
-
-/** The `limit` rows of the one table with the highest `place`, highest first; rows with the place −1 are excluded. */
-export const highestPlaces = (limit: number): FluxText => flux`
-  |> sort(columns: ["place"], desc: true)
-  |> limit(n: ${limit})
-  |> filter(fn: (r) => r.place >= 0)`
