@@ -1,0 +1,54 @@
+// How often something starts, and from when on it counts as silent. Pure.
+//
+//   usual    the median gap between its newest 60 starts (needs 5 gaps)
+//   longest  its longest gap: between these starts, and before them between hours of the last 30 days with a start,
+//            so that a job of every few minutes keeps its nights and weekends
+//   silent   after twice the longest gap; if it starts regularly (no gap is longer than 1.5 times the usual one) after
+//            the longest gap and an hour or a tenth of it, whichever is more, and never later than twice the longest
+//
+// A regular start that failed to come once in three weeks or more is no habit: that one gap does not count.
+import { quantile } from './quantile.ts'
+
+/** Starts that are read per process and meta. */
+export const RHYTHM_STARTS = 60
+const FEWEST_GAPS = 5
+const REGULAR = 1.5
+const SLACK_MS = 3_600_000
+const HOUR_MS = 3_600_000
+/** A habit shows within this time. */
+const HABIT_MS = 21 * 24 * HOUR_MS
+/** Twice 3 ms is no silence. */
+const LEAST_MS = 60_000
+
+export interface Rhythm {
+  /** The usual gap. */
+  readonly everyMs: number
+  readonly nextMs: number
+  /** Silent from then on. */
+  readonly lateMs: number
+}
+
+/**
+ * undefined below 5 gaps. `starts`: the newest `RHYTHM_STARTS`, ms, newest first. `hours`: the beginnings of hours that
+ * hold a start, ms, in any order.
+ */
+export function findRhythm(starts: readonly number[], hours: readonly number[] = []): Rhythm | undefined {
+  const last = starts[0]
+  const near = gapsOf(starts)
+  if (last === undefined || near.length < FEWEST_GAPS) return undefined
+  const everyMs = quantile(near, 0.5)
+  const first = starts.at(-1)!
+  const earlier = [...new Set(hours)].filter((hour) => hour + HOUR_MS <= first).sort((a, b) => b - a)
+  // of two hours in a row it is not known how far apart their starts are; neighbours hold no pause
+  const far = gapsOf([first, ...earlier]).map((gap) => gap - HOUR_MS)
+  const oldest = earlier.at(-1) ?? first
+  const gaps = [...near, ...far]
+  const odd = gaps.filter((gap) => gap > REGULAR * everyMs)
+  const isOnce = odd.length === 1 && last - oldest >= HABIT_MS
+  const longest = Math.max(...(isOnce ? gaps.filter((gap) => gap !== odd[0]) : gaps))
+  const isRegular = isOnce || odd.length === 0
+  const slack = isRegular ? Math.min(longest, Math.max(SLACK_MS, longest / 10)) : longest
+  return { everyMs, nextMs: last + everyMs, lateMs: last + Math.max(longest + slack, everyMs + LEAST_MS) }
+}
+
+const gapsOf = (newestFirst: readonly number[]): number[] => newestFirst.slice(1).map((at, i) => newestFirst[i]! - at)

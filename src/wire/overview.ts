@@ -1,0 +1,181 @@
+// GET /api/overview: how every process is, in one consistent answer, for Home, `stint status`, badges and Prometheus.
+import { type Static, Type } from '@sinclair/typebox'
+import { CONDITIONS } from './conditions.ts'
+import { PROCESS_STATES } from './process-state.ts'
+import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes.ts'
+import { Watch } from './watches.ts'
+
+/** `exceptions`: it completed, and raised an exception. */
+export const OVERVIEW_RUN_STATES = [
+  ...(['completed', 'exceptions', 'failed', 'running'] as const),
+  ...(['abandoned', 'orphan'] as const),
+] as const
+export type OverviewRunState = (typeof OVERVIEW_RUN_STATES)[number]
+
+/**
+ * `[at, state, ms, meta, uid]`. `at`: the start, of an end without one that end, RFC 3339 with nine digits; with meta
+ * and uid it identifies the run. `ms`: the duration of a run that ended, else null.
+ */
+export type OverviewRun = readonly [
+  at: string,
+  state: OverviewRunState,
+  ms: number | null,
+  meta: string | null,
+  uid: string | null,
+]
+
+const RUN = ['2026-11-20T21:52:42.171920000Z', 'failed', 20249.2, 'region eu', '3f2a9c1e'] as const
+const Run = Type.Unsafe<OverviewRun>({
+  type: 'array',
+  items: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] },
+  minItems: 5,
+  maxItems: 5,
+  description:
+    'at, state, ms, meta, uid. `at` is the start (of an end without a start: that end), `state` one of ' +
+    `${OVERVIEW_RUN_STATES.join(', ')} (\`exceptions\`: completed, with an exception), \`ms\` the duration of a run ` +
+    'that ended, else null.',
+  examples: [RUN],
+})
+
+const Change = Type.Object(
+  {
+    at: TimeMs,
+    before_ms: Type.Number({ minimum: 0, examples: [14100] }),
+    after_ms: Type.Number({ minimum: 0, examples: [35500] }),
+  },
+  { description: 'When its duration changed in the last 7 days, and the medians before and after.' },
+)
+
+const DayCounts = {
+  runs: Type.Integer({ minimum: 0, description: 'Runs that completed or failed.', examples: [192] }),
+  failed: Type.Integer({ minimum: 0, examples: [26] }),
+}
+const Day = Type.Object({
+  ...DayCounts,
+  never_finished: Count,
+  exceptions: Type.Integer({ minimum: 0, examples: [26] }),
+})
+
+const Figure = (example: number, description: string) =>
+  Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description, examples: [example] })
+const Moment = (example: string | null, description: string) =>
+  Type.Union([TimeMs, Type.Null()], { description, examples: [example] })
+
+/** What is known of a process as a whole, and in `by_meta` of each of its metas. */
+const KNOWN = {
+  state: choice(PROCESS_STATES, { description: 'The worst of its metas.', examples: ['failed'] }),
+  since: Moment(
+    '2026-11-20T21:53:02.421Z',
+    'Since when it is in this state: the end of a run that is over, the start of one that runs, of a silent process ' +
+      'its last start, of an alert when it began to fire; null without any.',
+  ),
+  run: Type.Union([Run, Type.Null()], {
+    description: 'The run that decides the state, or the newest.',
+    examples: [RUN],
+  }),
+  exception: Type.Union([Type.String(), Type.Null()], {
+    description: 'The first line of the exception that belongs to the trouble; null without trouble or exception.',
+    examples: ['Error: connection reset'],
+  }),
+  fingerprint: Type.Union([Type.String(), Type.Null()], {
+    description: 'The group of that exception.',
+    examples: ['v3:5f0c1e2d3b4a6978'],
+  }),
+  last_seen_at: Type.Union([Time, Type.Null()], {
+    description: 'Its newest event of any kind.',
+    examples: ['2026-11-20T21:53:02.421120000Z'],
+  }),
+  last_start_at: Type.Union([Time, Type.Null()], { description: 'Its newest start.', examples: [RUN[0]] }),
+  next_start_at: Moment(
+    '2026-11-20T22:52:42.171Z',
+    'When it usually starts next, or is due by its watch. Of several metas the one that is due first.',
+  ),
+  late_at: Moment('2026-11-20T23:58:42.171Z', 'When it counts as silent unless a start comes.'),
+  every_s: Figure(3600, 'How often it usually starts: the median gap. Null below 5 gaps, and with a cron expression.'),
+  usual_ms: Figure(14100, 'How long it usually takes: the median of its last 20 completed runs, or before `change`.'),
+  change: Type.Union([Change, Type.Null()]),
+  runs: Type.Array(Run, { description: 'The newest 30, with `process=` 60; newest first.' }),
+  last_24h: Day,
+  median_24h_ms: Figure(35500, 'Of completed runs of the last 24 hours.'),
+  median_7d_ms: Figure(14100, 'Of completed runs of the 7 days before them.'),
+}
+
+const OverviewAlert = Type.Object({
+  id: Text('ale_2j6h0p4d8g3k7m1n'),
+  watch: Type.Object({ id: Text('wat_4m8s1q0z7c2n5v9x'), name: Text('nightly import') }),
+  condition: choice(CONDITIONS),
+  meta: orNull(Type.String()),
+  since: TimeMs,
+  acknowledged_by: orNull(Type.String({ description: 'The address of the session, or the name of the key.' })),
+})
+export type OverviewAlert = Static<typeof OverviewAlert>
+
+const Notified = Type.Object(
+  {
+    late: Type.Boolean({ description: 'When it does not start.', examples: [true] }),
+    failed: Type.Boolean({ description: 'When a run fails.', examples: [true] }),
+    channels: Type.Array(Text('ops on Slack'), { description: 'Their names.' }),
+  },
+  { description: 'Whether a watch with a channel covers it, so that somebody hears.' },
+)
+
+export const OverviewRow = Type.Object({
+  process: ProcessName,
+  metas: Type.Array(orNull(Type.String(), 'region eu'), { description: 'At most 20.' }),
+  more_metas: Type.Boolean({ description: 'There are more than 20.' }),
+  meta: orNull(Type.String({ description: 'Of the state.' }), 'region eu'),
+  ...KNOWN,
+  alerts: Type.Array(OverviewAlert, { description: 'Those that fire.' }),
+  notified: Notified,
+})
+export type OverviewRow = Static<typeof OverviewRow>
+
+const OverviewMeta = Type.Object({ meta: orNull(Type.String(), 'region eu'), ...KNOWN })
+export type OverviewMeta = Static<typeof OverviewMeta>
+
+/** A watch, and when its `late` expects the next start of this process. */
+const CoveringWatch = Type.Object({
+  ...Watch.properties,
+  due_at: Moment('2026-11-21T02:00:00.000Z', 'When the next start is due; null without `late`.'),
+  late_at: Moment('2026-11-21T02:10:00.000Z', 'When it fires unless a start comes.'),
+})
+export type CoveringWatch = Static<typeof CoveringWatch>
+
+/** Only with `process=`. */
+const Detail = {
+  by_meta: Type.Optional(
+    Type.Array(OverviewMeta, { description: 'With `process=`: the same of each meta, at most 100.' }),
+  ),
+  watches: Type.Optional(Type.Array(CoveringWatch, { description: 'With `process=`: those that cover it.' })),
+}
+
+const Counts = Type.Object(
+  Object.fromEntries(PROCESS_STATES.map((state) => [state, Count])) as Record<
+    (typeof PROCESS_STATES)[number],
+    typeof Count
+  >,
+  { description: 'Processes by their state; of all pages.' },
+)
+
+export const Overview = Type.Object({
+  at: TimeMs,
+  stale_s: orNull(
+    Type.Integer({
+      minimum: 0,
+      description: 'While a store does not answer: how old everything but the alerts is. Null: it is current.',
+    }),
+  ),
+  sentence: Text('1 failed, 2 silent, 196 fine.', 'The state of everything; empty without any process.'),
+  tone: choice(['bad', 'warn', 'good']),
+  counts: Counts,
+  unjudged: Type.Integer({ minimum: 0, description: 'Checks of watches that could not be judged.' }),
+  failing_channels: Type.Integer({ minimum: 0, description: 'Channels whose last delivery failed.' }),
+  last_24h: Type.Object(DayCounts, { description: 'Of all processes.' }),
+  processes: Type.Array(Type.Object({ ...OverviewRow.properties, ...Detail }), {
+    description: 'Trouble first, then the most recent; 100 a page.',
+  }),
+  next: orNull(Type.String({ description: 'The `cursor` of the next page; null on the last.' })),
+})
+export type Overview = Static<typeof Overview>
+/** A row of the answer; `by_meta` and `watches` only with `process=`. */
+export type OverviewProcess = Overview['processes'][number]

@@ -1,0 +1,53 @@
+// When something counts as silent, on starts that are written down here; the backtest is in silence.test.ts.
+import { describe, expect, test } from 'bun:test'
+import { findRhythm, type Rhythm } from '../../src/query/rhythm.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const T0 = Date.UTC(2026, 10, 2) // a Monday
+
+/** By starts in ms after T0, oldest first, as the store is asked: the newest 60, and all hours. */
+function rhythmOf(starts: readonly number[]): Rhythm | undefined {
+  const at = starts.map((ms) => T0 + ms)
+  return findRhythm(
+    at.toReversed().slice(0, 60),
+    at.map((ms) => Math.floor(ms / HOUR) * HOUR),
+  )
+}
+const lateAfter = (starts: readonly number[]): number => rhythmOf(starts)!.lateMs - T0 - starts.at(-1)!
+const every = (ms: number, times: number): number[] => Array.from({ length: times }, (_, i) => i * ms)
+
+test('needs five gaps', () => {
+  expect(rhythmOf(every(HOUR, 5))).toBeUndefined()
+  expect(rhythmOf(every(HOUR, 6))).toMatchObject({ everyMs: HOUR, nextMs: T0 + 6 * HOUR })
+})
+
+describe('a regular start is silent after its longest gap', () => {
+  test.each([
+    ['every 5 minutes', 5 * MINUTE, 10 * MINUTE],
+    ['hourly', HOUR, 2 * HOUR],
+    ['nightly', DAY, DAY + 2.4 * HOUR],
+    ['monthly', 30 * DAY, 33 * DAY],
+    ['every 10 seconds', 10_000, 70_000],
+  ])('%s', (_, gap, late) => expect(lateAfter(every(gap, 12))).toBe(late))
+})
+
+test('a job of weekdays keeps its weekend', () => {
+  const weekdays = every(DAY, 19).filter((ms) => (ms / DAY) % 7 < 5)
+  expect(lateAfter(weekdays)).toBe(6 * DAY)
+})
+
+test('a job of office hours keeps its weekend, which its newest 60 starts do not hold', () => {
+  const office = every(15 * MINUTE, 14 * 96).filter(
+    (ms) => (ms / DAY) % 7 < 5 && ms % DAY >= 8 * HOUR && ms % DAY < 18 * HOUR,
+  )
+  expect(rhythmOf(office)!.everyMs).toBe(15 * MINUTE)
+  expect(lateAfter(office)).toBeGreaterThan(4 * DAY)
+})
+
+test('one night without a start in a month is no habit', () => {
+  const nights = every(DAY, 30).filter((ms) => ms !== 20 * DAY)
+  expect(lateAfter(nights)).toBe(DAY + 2.4 * HOUR)
+  expect(lateAfter(nights.slice(-12))).toBe(4 * DAY) // of twelve it may be one
+})
