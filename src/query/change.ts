@@ -2,7 +2,7 @@
 //
 // The moment that separates the logarithms of durations best (the split with the greatest variance between its two
 // sides), if it is a step: the sides hardly overlap, the medians differ by a quarter, and most of the difference comes
-// at that moment, so that slow growth is none.
+// at that moment, so that slow growth does not count.
 import { quantile } from './quantile.ts'
 
 export interface Change {
