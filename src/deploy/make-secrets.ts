@@ -10,7 +10,7 @@ const DATABASE = 'stint'
 const WRITER = 'stint'
 const READER = 'grafana'
 
-/** All but the first are for the profile `cluster`. */
+/** All but the first are for compose.cluster.yml. */
 const WRITER_GRANTS = [`ALL ON ${DATABASE}.*`, 'CLUSTER ON *.*', 'REMOTE ON *.*', 'SELECT ON system.clusters']
 
 const dir = process.argv[2]

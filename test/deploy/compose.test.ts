@@ -20,8 +20,8 @@ interface Service {
   readonly profiles?: readonly string[]
   readonly command?: readonly string[]
   readonly depends_on?: Readonly<Record<string, Condition>>
-  readonly env_file?: readonly { readonly path: string }[]
-  readonly environment?: Readonly<Record<string, string>>
+  readonly env_file?: unknown
+  readonly environment?: Readonly<Record<string, string | null>>
   readonly healthcheck?: { readonly disable?: boolean; readonly test?: readonly string[] }
   readonly ports?: readonly string[]
   readonly volumes?: readonly string[]
@@ -31,19 +31,40 @@ interface Service {
   readonly user?: string
 }
 
+interface ComposeFile {
+  readonly services: Readonly<Record<string, Service>>
+  readonly volumes: Readonly<Record<string, unknown>>
+}
+
 const text = read('docker-compose.yml')
-/** Variables with a default become it, as without `.env`. */
-const withDefaults = (yaml: string) =>
-  yaml.replaceAll(/\$\{(POINTS|IMAGE_TARGET|ALERT_CONTACT|[A-Z_]+_FILE):-([\w/]+)\}/g, '$2')
 /** As Compose fills it in. */
 const fillIn = (text: string, dotEnv: Readonly<Record<string, string>> = {}) =>
-  text.replaceAll(/\$\{(\w+):([-+?])([^}]*)\}/g, (_, name: string, kind: string, other: string) =>
-    kind === '+' ? (dotEnv[name] ? other : '') : dotEnv[name] || (kind === '-' ? other : ''),
+  text.replaceAll(/\$\{(\w+):([-+])([^}]*)\}/g, (_, name: string, kind: string, other: string) =>
+    kind === '+' ? (dotEnv[name] ? other : '') : dotEnv[name] || other,
   )
-const compose = YAML.parse(withDefaults(text)) as {
-  services: Record<string, Service>
-  volumes: Record<string, unknown>
+/** With the lists of variables as records; a name without a value is null: a setting of `.env`. */
+const readCompose = (text: string): ComposeFile => {
+  const { services, volumes = {} } = YAML.parse(text) as {
+    services: Record<string, Service & { environment?: string[] | Record<string, string> }>
+    volumes?: Record<string, unknown>
+  }
+  const toRecord = (list: readonly string[]) =>
+    Object.fromEntries(
+      list.map((entry) =>
+        /^(\w+)(?:=(.*))?$/
+          .exec(entry)!
+          .slice(1)
+          .map((part) => part ?? null),
+      ),
+    )
+  for (const service of Object.values(services))
+    if (Array.isArray(service.environment)) Object.assign(service, { environment: toRecord(service.environment) })
+  return { services, volumes }
 }
+const compose = readCompose(fillIn(text))
+const overlays = Object.fromEntries(
+  ['embedded', 'clickhouse', 'cluster'].map((name) => [name, readCompose(read(`src/deploy/compose.${name}.yml`))]),
+) as Record<'embedded' | 'clickhouse' | 'cluster', ComposeFile>
 const services = Object.entries(compose.services)
 const dockerfile = read('src/deploy/Dockerfile')
 const manifest = JSON.parse(read('package.json'))
@@ -98,13 +119,8 @@ describe('order', () => {
       for (const [name, { condition }] of Object.entries(depends_on))
         expect([name, condition]).toEqual([name, ends.has(name) ? 'service_completed_successfully' : 'service_healthy'])
     expect([...ends].sort()).toEqual(['grant-tokens', 'make-secrets'])
-    expect(Object.keys(compose.services.stint!.depends_on!).sort()).toEqual([
-      'clickhouse',
-      ...CLUSTER,
-      'grant-tokens',
-      'influxdb',
-      'make-secrets',
-    ])
+    const stores = ['clickhouse', 'grant-tokens', 'influxdb', 'make-secrets']
+    expect(Object.keys(compose.services.stint!.depends_on!).sort()).toEqual(stores)
   })
 
   test('one service builds the image; the others wait for it and never pull it', () => {
@@ -119,46 +135,18 @@ describe('order', () => {
     for (const [name] of users) if (name !== 'make-secrets') expect(waitsFor(name)).toContain('make-secrets')
   })
 
-  test('Stint does not wait for a store that COMPOSE_PROFILES omits', () => {
-    const optional = services.filter(([, { profiles }]) => profiles !== undefined).map(([name]) => name)
-    expect(optional.sort()).toEqual(['clickhouse', ...CLUSTER, 'clickhouse-keeper', 'grant-tokens', 'influxdb'])
-    for (const [name, { depends_on = {}, profiles }] of services)
-      for (const [needed, { required = true }] of Object.entries(depends_on))
-        if (profiles === undefined) expect([name, needed, required]).toEqual([name, needed, !optional.includes(needed)])
-        else if (profiles.includes('cluster')) expect([name, needed, required]).toEqual([name, needed, true])
-  })
-
-  test.each([
-    ['influxdb,clickhouse', ['CLICKHOUSE_URL', 'INFLUX_URL']],
-    ['influxdb', ['INFLUX_URL']],
-    ['clickhouse', ['CLICKHOUSE_URL']],
-    ['influxdb,cluster', ['CLICKHOUSE_URL', 'INFLUX_URL']],
-    ['cluster', ['CLICKHOUSE_URL']],
-  ])('COMPOSE_PROFILES=%s starts Stint with %j', (profiles, addresses) => {
-    const dir = tempDir('compose')
-    const bin = join(dir, 'bun')
-    writeFileSync(bin, '#!/bin/sh\n/usr/bin/env\n', { mode: 0o755 })
-    const env = { ...compose.services.stint!.environment, COMPOSE_PROFILES: profiles, PATH: `${dir}:/usr/bin:/bin` }
-    const started = Bun.spawnSync(['sh', 'src/deploy/start-with-stores.sh'], { cwd: ROOT, env })
-    const given = Object.fromEntries(
-      started.stdout
-        .toString()
-        .trim()
-        .split('\n')
-        .map((line) => line.split('=', 2) as [string, string]),
+  test('Stint does not wait for a store that another file leaves out', () => {
+    const leftOut = Object.values(overlays).flatMap(({ services }) =>
+      Object.entries(services).flatMap(([name, { profiles }]) => (profiles === undefined ? [] : [name])),
     )
-    expect(
-      Object.keys(given)
-        .filter((name) => /_URL$/.test(name))
-        .sort(),
-    ).toEqual(addresses)
-    for (const name of Object.keys(given))
-      if (/^(INFLUX|CLICKHOUSE)_/.test(name)) expect(addresses).toContain(name.replace(/_.*/, '_URL'))
-    expect(given.CLICKHOUSE_CLUSTER).toBe(profiles.includes('cluster') ? 'stint' : undefined)
+    expect([...new Set(leftOut)].sort()).toEqual(['clickhouse', 'grant-tokens', 'influxdb'])
+    for (const name of ['stint', 'grafana'])
+      for (const [needed, { required = true }] of Object.entries(compose.services[name]!.depends_on!))
+        expect([name, needed, required]).toEqual([name, needed, !leftOut.includes(needed)])
   })
 })
 
-describe('the profile cluster', () => {
+describe('compose.cluster.yml', () => {
   const config = read('src/deploy/clickhouse-cluster.xml')
   const shards = [...config.matchAll(/<shard>\s.*?<\/shard>/gs)].map(([shard]) =>
     [...shard.matchAll(/<host>([\w-]+)<\/host>/g)].map(([, host]) => host!),
@@ -168,21 +156,21 @@ describe('the profile cluster', () => {
     expect(shards.flat()).toEqual(CLUSTER)
     for (const [i, hosts] of shards.entries())
       for (const [k, host] of hosts.entries()) {
-        const { environment, volumes, profiles, image } = compose.services[host]!
+        const { environment, volumes, image } = overlays.cluster.services[host]!
         expect([host, environment]).toEqual([
           host,
           { CLICKHOUSE_SKIP_USER_SETUP: '1', SHARD: `${i + 1}`, REPLICA: `${k + 1}` },
         ])
         expect(volumes).toContain(`${host}-data:/var/lib/clickhouse`)
-        expect({ profiles, image }).toEqual({ profiles: ['cluster'], image: compose.services.clickhouse!.image })
+        expect(image).toBe(compose.services.clickhouse!.image)
       }
-    expect(compose.services['clickhouse-keeper']!.image.split(':')[1]).toBe(
+    expect(overlays.cluster.services['clickhouse-keeper']!.image.split(':')[1]).toBe(
       compose.services.clickhouse!.image.split(':')[1]!,
     )
   })
 
   test('is configured as Stint needs it', () => {
-    expect(config).toContain(`<${compose.services.stint!.environment!.CLICKHOUSE_CLUSTER}>`)
+    expect(config).toContain(`<${overlays.cluster.services.stint!.environment!.CLICKHOUSE_CLUSTER}>`)
     expect(config.match(/<internal_replication>true</g)).toHaveLength(shards.length)
     for (const macro of ['shard', 'replica']) expect(config).toContain(`<${macro} from_env="${macro.toUpperCase()}"/>`)
     const [, keeperPort] = /<host>clickhouse-keeper<\/host><port>(\d+)</.exec(config)!
@@ -194,8 +182,8 @@ describe('reach', () => {
   test('publishes only Stint and Grafana, on this host', () => {
     const published = services.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]))
     expect(published).toEqual([
-      ['stint', '${' + 'BIND:-127.0.0.1}:${' + 'STINT_PORT:-7070}:7070'],
-      ['grafana', '${' + 'BIND:-127.0.0.1}:${' + 'GRAFANA_PORT:-3000}:3000'],
+      ['stint', '127.0.0.1:7070:7070'],
+      ['grafana', '127.0.0.1:3000:3000'],
     ])
   })
 
@@ -212,8 +200,8 @@ describe('secrets', () => {
   test('are in files, not in variables', () => {
     // the password of the operator's own mail server is in .env
     for (const [name, { environment = {} }] of services)
-      for (const variable of Object.keys(environment))
-        if (/PASSWORD|TOKEN|SECRET|SETUP_CODE/.test(variable) && variable !== 'GF_SMTP_PASSWORD')
+      for (const [variable, value] of Object.entries(environment))
+        if (value !== null && /PASSWORD|TOKEN|SECRET|SETUP_CODE/.test(variable) && variable !== 'GF_SMTP_PASSWORD')
           expect([name, variable]).toEqual([name, expect.stringMatching(/_FILE$/)])
     expect(dockerfile).not.toMatch(/PASSWORD|TOKEN|SECRET/)
   })
@@ -224,7 +212,7 @@ describe('secrets', () => {
     )
     expect(holders.filter(([name]) => name !== 'make-secrets' && name !== 'grant-tokens')).toEqual([
       ['influxdb', 'secrets-influxdb', '/run/secrets/stint', 'ro'],
-      ...['clickhouse', ...CLUSTER].map((name) => [name, 'secrets-clickhouse', '/etc/clickhouse-server/users.d', 'ro']),
+      ['clickhouse', 'secrets-clickhouse', '/etc/clickhouse-server/users.d', 'ro'],
       ['stint', 'secrets-stint', '/run/secrets/stint', 'ro'],
       ['grafana', 'secrets-grafana', '/run/secrets/stint', 'ro'],
     ])
@@ -244,10 +232,10 @@ describe('mounts', () => {
   })
 
   test('exist for points in ClickHouse as well', () => {
-    const chosen = [...text.matchAll(/- (\.\/\S*)\$\{POINTS:-influxdb\}([\w./]*):/g)]
-    expect(chosen).toHaveLength(1)
-    for (const [, folder, file] of chosen)
-      for (const store of ['influxdb', 'clickhouse']) expect(existsSync(join(ROOT, folder!, store, file!))).toBe(true)
+    const [chosen] = overlays.clickhouse.services.grafana!.volumes!
+    const [folder, target] = chosen!.split(':')
+    expect(mounts.map(([, path]) => path)).toContain(target!)
+    expect(existsSync(join(ROOT, folder!, 'overview.json'))).toBe(true)
   })
 
   test('name a contact only when it is chosen, with variables that Grafana gets and an address it is sent to', () => {
@@ -321,9 +309,9 @@ describe('settings', () => {
   /** The image's, with files in place of the volumes'. */
   function environmentOf(service: string, dotEnv: Readonly<Record<string, string>> = {}): Record<string, string> {
     const image = Object.fromEntries([...dockerfile.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name!, value!]))
-    const { env_file, environment = {} } = compose.services[service]!
-    const given = Object.entries(environment).map(([name, value]) => [name, fillIn(value, dotEnv)])
-    return { ...image, ...(env_file?.[0]?.path === '.env' && dotEnv), ...Object.fromEntries(given) }
+    const { environment = {} } = readCompose(fillIn(text, dotEnv)).services[service]!
+    const given = Object.entries(environment).map(([name, value]) => [name, value ?? dotEnv[name]])
+    return { ...image, ...Object.fromEntries(given.filter(([, value]) => value !== undefined)) }
   }
 
   test.each(['stint', 'grant-tokens'])('of %s are known to config.ts and valid', (service) => {
@@ -335,8 +323,6 @@ describe('settings', () => {
           'NODE_ENV',
           'UV_THREADPOOL_SIZE',
           'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
-          'UV_THREADPOOL_SIZE',
-          'COMPOSE_PROFILES',
           'interval',
           'timeout',
           'retries',
@@ -378,7 +364,7 @@ describe('settings', () => {
       dotEnv[`${name}_FILE`] = join(dir, name)
       writeFileSync(dotEnv[`${name}_FILE`]!, value)
     }
-    const { volumes } = (YAML.parse(text) as typeof compose).services.stint!
+    const { volumes } = readCompose(text).services.stint!
     const mounted = new Map(
       volumes!.map((volume) => fillIn(volume, dotEnv).split(':').slice(0, 2).toReversed() as [string, string]),
     )
@@ -407,9 +393,24 @@ describe('settings', () => {
 
   test('env.example has exactly the known variables', () => {
     const ofCompose = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name!)
+    const named = services.flatMap(([, { environment = {} }]) =>
+      Object.keys(environment).filter((name) => environment[name] === null),
+    )
     const secrets = [...known].filter((name) => name.endsWith('_FILE')).map((name) => name.replace('_FILE', ''))
-    const expected = new Set([...known, ...ofCompose].filter((name) => !secrets.includes(name)))
+    const expected = new Set([...known, ...ofCompose, ...named, 'COMPOSE_FILE'])
+    for (const name of secrets) expected.delete(name)
     expect(new Set(example.map(([name]) => name))).toEqual(expected)
+  })
+
+  test('that env.example offers for .env reach Stint, and nothing else of .env does', () => {
+    const [ofCompose] = read('src/deploy/env.example').split(/^# For a container without /m)
+    const offered = [...ofCompose!.matchAll(/^#?([A-Z_]+)=/gm)].flatMap(([, name]) => (known.has(name!) ? [name!] : []))
+    const { environment } = compose.services.stint!
+    expect(offered.filter((name) => !Object.hasOwn(environment!, name))).toEqual([])
+    const passed = Object.keys(environment!).filter((name) => environment![name] === null)
+    expect(passed.filter((name) => !offered.includes(name))).toEqual([])
+    for (const [name, service] of Object.entries(compose.services))
+      expect([name, service.env_file]).toEqual([name, undefined])
   })
 
   test('env.example offers no TLS for .env: Prometheus asks for plain /metrics, and no certificate is mounted', () => {
