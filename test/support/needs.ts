@@ -1,5 +1,5 @@
 // What some tests need besides this repository and may not find here: a real influxd, a browser, strace, the embedded engine.
-// Such tests skip themselves by `missing(…)` and never silently: the reason is written down for the last lines of a run.
+// Such tests skip themselves by `missing(…)`; a run ends with each missing tool and the command that installs it.
 import { appendFileSync, existsSync, rmdirSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
@@ -60,43 +60,47 @@ function mountsTmpfs(): boolean {
   return mounted
 }
 
-/** Each says why a need is not met here, or undefined. */
-const PROBES = {
-  influxd: () =>
-    findInfluxd() ? undefined : 'no influxd v2.7.12 in ~/.cache/stint, and STINT_TEST_INFLUXD is not set',
-  chromium: () => (findChromium() ? undefined : 'no chromium in PATH, and STINT_TEST_CHROMIUM is not set'),
-  strace: () => (Bun.which('strace') ? undefined : 'no strace in PATH'),
-  ptrace: () => (attaches() ? undefined : 'strace may not attach to a process that runs already'),
-  tmpfs: () => (mountsTmpfs() ? undefined : 'only root may mount a small file system'),
-  schemathesis: () =>
-    existsSync(SCHEMATHESIS) ? undefined : 'no schemathesis in ~/.cache/stint; `bun run test:fuzz` gets it',
-  node: () => (findNode() ? undefined : 'no node in PATH'),
-  deno: () => (findDeno() ? undefined : 'no deno in PATH or ~/.cache/stint; test/support/install-runtimes gets it'),
-  python: () => (findPython() ? undefined : 'no python3 in PATH'),
-  'python-packages': () =>
-    findPythonPackages() ? undefined : 'no Celery in ~/.cache/stint; test/support/install-runtimes gets it',
-  mypy: () => (findMypy() ? undefined : 'no mypy in ~/.cache/stint; test/support/install-runtimes gets it'),
-  postgresql: () => (findPostgres() ? undefined : 'no PostgreSQL in /usr/lib/postgresql'),
-  prometheus: () =>
-    Bun.which('prometheus') && Bun.which('promtool') ? undefined : 'no prometheus and promtool in PATH',
-  buildah: () =>
-    process.getuid!() === 0 && ['buildah', 'debootstrap', 'runc'].every((name) => Bun.which(name) !== null)
-      ? undefined
-      : 'not root, or no buildah, debootstrap and runc in PATH',
-  go: () => (Bun.which('go') ? undefined : 'no go in PATH'),
-  chdb: () => (resolves('chdb/connection') ? undefined : 'the optional package chdb is not installed'),
-} as const
+interface Tool {
+  readonly isHere: () => boolean
+  /** The command that installs it, or the condition for it. */
+  readonly remedy: string
+}
 
-export type Need = keyof typeof PROBES
+const inPath = (...names: readonly string[]): boolean => names.every((name) => Bun.which(name) !== null)
+
+const TOOLS = {
+  influxd: { isHere: () => findInfluxd() !== undefined, remedy: 'test/support/build-influxd' },
+  chromium: { isHere: () => findChromium() !== undefined, remedy: 'apt-get install chromium' },
+  strace: { isHere: () => inPath('strace'), remedy: 'apt-get install strace' },
+  ptrace: { isHere: attaches, remedy: 'apt-get install strace; it must be allowed to attach to a running process' },
+  tmpfs: { isHere: mountsTmpfs, remedy: 'run the tests as root' },
+  schemathesis: { isHere: () => existsSync(SCHEMATHESIS), remedy: 'bun run test:fuzz' },
+  node: { isHere: () => findNode() !== undefined, remedy: 'apt-get install nodejs' },
+  deno: { isHere: () => findDeno() !== undefined, remedy: 'test/support/install-runtimes' },
+  python: { isHere: () => findPython() !== undefined, remedy: 'apt-get install python3' },
+  'python-packages': { isHere: () => findPythonPackages() !== undefined, remedy: 'test/support/install-runtimes' },
+  mypy: { isHere: () => findMypy() !== undefined, remedy: 'test/support/install-runtimes' },
+  postgresql: { isHere: () => findPostgres() !== undefined, remedy: 'apt-get install postgresql' },
+  prometheus: { isHere: () => inPath('prometheus', 'promtool'), remedy: 'apt-get install prometheus' },
+  buildah: {
+    isHere: () => process.getuid!() === 0 && inPath('buildah', 'debootstrap', 'runc'),
+    remedy: 'apt-get install buildah debootstrap runc; the tests must run as root',
+  },
+  go: { isHere: () => inPath('go'), remedy: 'apt-get install golang-go' },
+  chdb: { isHere: () => resolves('chdb/connection'), remedy: 'bun install, without --omit=optional' },
+} as const satisfies Record<string, Tool>
+
+export type Need = keyof typeof TOOLS
+
+const describe = (need: Need): string => `${need}: ${TOOLS[need].remedy}`
 
 const required = (process.env.STINT_TEST_REQUIRE ?? '').split(',').filter((name) => name !== '')
 
 /** Requirements of STINT_TEST_REQUIRE that are not met, a line each. */
 export function unmetRequirements(): string[] {
   return required.flatMap((name) => {
-    if (!Object.hasOwn(PROBES, name)) return [`${name}: no such need; there are ${Object.keys(PROBES).join(', ')}`]
-    const reason = PROBES[name as Need]()
-    return reason === undefined ? [] : [`${name}: ${reason}`]
+    if (!Object.hasOwn(TOOLS, name)) return [`${name}: no such tool; valid are ${Object.keys(TOOLS).join(', ')}`]
+    return TOOLS[name as Need].isHere() ? [] : [describe(name as Need)]
   })
 }
 
@@ -107,18 +111,22 @@ const noted = new Set<Need>()
  * Throws instead when STINT_TEST_REQUIRE holds the need.
  */
 export function missing(need: Need): string | undefined {
-  const reason = PROBES[need]()
-  if (reason === undefined) return undefined
-  if (required.includes(need)) throw new Error(`STINT_TEST_REQUIRE holds ${need}, but there is ${reason}`)
+  if (TOOLS[need].isHere()) return undefined
+  const reason = describe(need)
+  if (required.includes(need)) throw new Error(`STINT_TEST_REQUIRE names a missing tool, ${reason}`)
   if (!noted.has(need)) note(need, reason)
   return reason
 }
 
-/** To run-tests.ts through its file; in a plain `bun test` into its output. */
+/** A worker leaves its notes to the end of the run. */
 function note(need: Need, reason: string): void {
   noted.add(need)
-  const line = `skipped, for want of ${need}: ${reason}`
   const notes = process.env.STINT_TEST_NOTES
-  if (notes !== undefined) appendFileSync(notes, `${line}\n`)
-  else console.error(line)
+  if (notes !== undefined) appendFileSync(notes, `${reason}\n`)
+  else printMissing([reason])
+}
+
+/** Prints each missing tool once. */
+export function printMissing(reasons: readonly string[]): void {
+  console.error(['Tests were skipped because a tool is missing:', ...new Set(reasons)].join('\n  '))
 }

@@ -1,11 +1,12 @@
 // Directories of tests. Under `bun test` the preload makes TMPDIR a directory of this run and removes it when the run ends, so whatever a test
 // or a process that it starts leaves there is gone, too. What a killed run left behind is removed by the next one.
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const PREFIX = 'stint-tests-'
 const MEMORY = '/dev/shm'
+const MOUNTS = '/proc/self/mounts'
 
 /** A new, empty directory. `name` only helps to recognise it. */
 export const tempDir = (name = 'dir'): string => mkdtempSync(join(tmpdir(), `stint-${name}-`))
@@ -30,16 +31,32 @@ export function useOwnTempDir(): () => void {
 }
 
 /** Removes what processes that have ended left in memory, and what `endingPid` did. */
-export function removeInMemory(endingPid?: number): void {
+function removeInMemory(endingPid?: number): void {
   if (existsSync(MEMORY)) removeAbandoned(MEMORY, endingPid)
 }
 
+/** A directory that cannot be removed is named and passed over: it must not fail a later run. */
 function removeAbandoned(dir: string, endingPid?: number): void {
   for (const name of readdirSync(dir)) {
     const pid = new RegExp(`^${PREFIX}(\\d+)-`).exec(name)?.[1]
-    if (pid !== undefined && (Number(pid) === endingPid || !isRunning(Number(pid))))
-      rmSync(join(dir, name), { recursive: true, force: true })
+    if (pid === undefined || (Number(pid) !== endingPid && isRunning(Number(pid)))) continue
+    const path = join(dir, name)
+    try {
+      unmountBelow(path)
+      rmSync(path, { recursive: true, force: true })
+    } catch (error) {
+      console.error(`cannot remove ${path}, which a killed test run left: ${(error as Error).message}`)
+    }
   }
+}
+
+/** The small file systems of tests that fill a disk. */
+function unmountBelow(path: string): void {
+  if (!existsSync(MOUNTS)) return
+  const places = readFileSync(MOUNTS, 'utf8')
+    .split('\n')
+    .map((line) => line.split(' ')[1] ?? '')
+  for (const place of places) if (place.startsWith(`${path}/`)) Bun.spawnSync(['umount', '--lazy', place])
 }
 
 function isRunning(pid: number): boolean {
