@@ -261,7 +261,8 @@ class LogSpool implements Spool {
     const { segment: at, offset } = this.#position
     let bytes = 0
     for (const { index, end } of this.#chain.segments) {
-      if (index >= at) bytes += end - (index === at ? offset : SEGMENT_HEADER_BYTES)
+      // A segment that was created but not written yet ends before its header does.
+      if (index >= at) bytes += Math.max(0, end - (index === at ? offset : SEGMENT_HEADER_BYTES))
     }
     this.#heldBytes = bytes
   }
