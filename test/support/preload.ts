@@ -1,6 +1,6 @@
 // Loaded before the test files of every `bun test`: installs the locked dependencies in a fresh clone, runs many files in
 // workers, sets the time limit of tests and hooks, closes what a file left open, and removes the directories that tests
-// leave.
+// leave. Properties of fast tests draw the same cases in every run, or those of STINT_TEST_SEED.
 import { afterAll, setDefaultTimeout } from 'bun:test'
 import { plugin } from 'bun'
 import { closeLeftovers } from './leftovers.ts'
@@ -12,6 +12,7 @@ const LIMITS_MS = { test: 180_000, slow: 600_000 }
 
 runInWorkers()
 setDefaultTimeout(LIMITS_MS.slow) // for the hook below
+const { default: fc } = await import('fast-check') // not at the top: a fresh clone does not have it yet
 
 // Bun goes back to 5 s before each file, and bunfig.toml has no setting for it.
 plugin({
@@ -19,7 +20,10 @@ plugin({
   setup({ onResolve }) {
     onResolve({ filter: /\.(test|slow)\.ts$/ }, ({ path }) => {
       closeLeftovers()
-      setDefaultTimeout(LIMITS_MS[path.endsWith('.slow.ts') ? 'slow' : 'test'])
+      const isSlow = path.endsWith('.slow.ts')
+      setDefaultTimeout(LIMITS_MS[isSlow ? 'slow' : 'test'])
+      const seed = process.env.STINT_TEST_SEED ?? (isSlow ? undefined : 1)
+      fc.configureGlobal(seed === undefined ? {} : { seed: Number(seed) })
       return undefined
     })
   },
