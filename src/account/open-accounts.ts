@@ -6,11 +6,12 @@ import type { Logger } from '../log.ts'
 import { all } from '../state/database.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
 import { openPostgres } from '../state/postgres.ts'
+import type { Schema } from '../state/schema.ts'
+import { ACCOUNT_TABLES, EXCEPTION_GROUP, toSqlite } from '../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts.ts'
 import { normalizeEmail } from './credentials.ts'
 import { loadKeyRing } from './key-ring.ts'
-import { migrations } from './schema.ts'
 import { createSeriesBudget } from './series-budget.ts'
 
 export interface OpenAccountsOptions extends AccountsOptions {
@@ -34,6 +35,12 @@ export function openAccounts(options: OpenAccountsOptions): Accounts {
 /** 'Stnt'. */
 const APPLICATION_ID = 0x53746e74
 
+export const ACCOUNTS_FILE: Schema = {
+  oldest: 5,
+  tables: `${toSqlite(ACCOUNT_TABLES)} INSERT INTO series_salt VALUES (hex(randomblob(8)))`,
+  steps: [toSqlite(EXCEPTION_GROUP)],
+}
+
 /**
  * `write` throws Problem `disk_low` or `disk_failed` when the disk does not take the change.
  * Throws an Error whose message tells the operator the fault of the file and what to do.
@@ -43,7 +50,7 @@ export function openAccountsFile(path: string, log: Logger): SqliteFile {
     path,
     what: 'accounts',
     applicationId: APPLICATION_ID,
-    migrations,
+    schema: ACCOUNTS_FILE,
     withoutIt: 'the accounts (every API key stops working)',
     log,
   })

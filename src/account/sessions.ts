@@ -45,8 +45,8 @@ export interface NewSession extends Seat {
 
 const TIMES = 'session.created_ms AS "createdMs", seen_ms AS "seenMs", ends_ms AS "endsMs"'
 const LIVE = 'session.seen_ms > $2 AND session.created_ms > $3 AND coalesce(session.ends_ms > $4, true)'
-/** Sessions with this mark are unknown to nodes of the version before, which know no roles. */
-const markedHash = (token: string) => `person:${hashSecret(token)}`
+/** Sessions of 1.1 bear a mark. */
+const IS_TOKEN = "hash IN ($1, 'person:' || $1)"
 
 export type Sessions = ReturnType<typeof createSessions>
 
@@ -72,7 +72,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         get<FoundSession & { readonly seenMs: number }>(
           `SELECT session.id, session.account, session.person, email, role, proof, ${TIMES} FROM session
            JOIN membership ON membership.account = session.account AND membership.person = session.person
-           JOIN person ON person.id = session.person WHERE hash IN ($1, 'person:' || $1) AND ${LIVE}`,
+           JOIN person ON person.id = session.person WHERE ${IS_TOKEN} AND ${LIVE}`,
           hashSecret(token),
           now - SESSION_IDLE_MS,
           now - SESSION_MAX_MS,
@@ -89,8 +89,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       const token = createSessionToken()
       const now = nowMs()
       await database.write(function* () {
-        if (oldToken !== undefined)
-          yield* run('DELETE FROM session WHERE hash IN ($1, $2)', hashSecret(oldToken), markedHash(oldToken))
+        if (oldToken !== undefined) yield* run(`DELETE FROM session WHERE ${IS_TOKEN}`, hashSecret(oldToken))
         yield* run(
           'DELETE FROM session WHERE seen_ms <= $1 OR created_ms <= $2 OR ends_ms <= $3',
           now - SESSION_IDLE_MS,
@@ -102,7 +101,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
           throw new Problem('credentials_invalid', 'You are no longer a member of the account. Sign in again.')
         const user_agent = userAgent.toWellFormed().replaceAll('\0', '').slice(0, USER_AGENT_MAX)
         const times = { created_ms: now, seen_ms: now, ends_ms: endsMs ?? null }
-        const hash = markedHash(token)
+        const hash = hashSecret(token)
         yield* insert('session', { id: createId('ses'), account, person, hash, user_agent, proof, ...times })
         yield* run(
           `DELETE FROM session WHERE id IN (SELECT id FROM session WHERE person = $1

@@ -8,16 +8,17 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { openSqlite } from './open-sqlite.ts'
+import type { Schema } from './schema.ts'
 
 /** Size of a letter beside its texts: row, digest and index entries. */
 const OVERHEAD_BYTES = 200
 /** 'StnD'. */
 const APPLICATION_ID = 0x53746e44
 
-/** Step n leads from version n−1 to n; a released step is never edited. */
-const MIGRATIONS = [
-  `
-  CREATE TABLE IF NOT EXISTS dead_letter(
+const SCHEMA: Schema = {
+  oldest: 1,
+  tables: `
+  CREATE TABLE dead_letter(
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     digest BLOB NOT NULL UNIQUE,
     destination TEXT NOT NULL,
@@ -27,9 +28,10 @@ const MIGRATIONS = [
     buried_at_us INTEGER NOT NULL,
     bytes INTEGER NOT NULL
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS dead_letter_account ON dead_letter(account, id);
-  CREATE INDEX IF NOT EXISTS dead_letter_total ON dead_letter(destination, bytes);`,
-]
+  CREATE INDEX dead_letter_account ON dead_letter(account, id);
+  CREATE INDEX dead_letter_total ON dead_letter(destination, bytes);`,
+  steps: [],
+}
 
 export interface DeadLetter {
   readonly id: string
@@ -78,11 +80,10 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     path,
     what: 'dead letters',
     applicationId: APPLICATION_ID,
-    migrations: MIGRATIONS,
+    schema: SCHEMA,
     withoutIt: 'these dead letters',
     probe: readTotals,
     shrinks: true,
-    adoptedBy: 'dead_letter',
     log,
   })
   const { rowId, toLetter } = createIds(node)

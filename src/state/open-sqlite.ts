@@ -10,6 +10,7 @@ import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from '
 import { basename, dirname } from 'node:path'
 import type { Logger } from '../log.ts'
 import { createQueuedCommits, type QueuedCommits } from './queued-commits.ts'
+import { checkSchemaVersion, newestVersion, type Schema, stepsFrom } from './schema.ts'
 import { syncDir } from './whole-file.ts'
 
 export interface SqliteOptions {
@@ -18,8 +19,7 @@ export interface SqliteOptions {
   readonly what: string
   /** Tells this file from any other SQLite file; written into its header. */
   readonly applicationId: number
-  /** Step n leads from version n−1 to n. A released step is never edited. */
-  readonly migrations: readonly string[]
+  readonly schema: Schema
   /** The loss when an operator starts again without the file. */
   readonly withoutIt: string
   /**
@@ -29,8 +29,6 @@ export interface SqliteOptions {
   readonly probe?: (db: Database) => unknown
   /** Freed pages are given back to the disk after each write. */
   readonly shrinks?: boolean
-  /** A table that identifies a file of an unversioned Stint: it counts as version 1. */
-  readonly adoptedBy?: string
   readonly log: Logger
 }
 
@@ -102,7 +100,7 @@ function openOrCreate(options: SqliteOptions): Database {
 }
 
 function createFile(options: SqliteOptions): void {
-  const { path, applicationId, migrations, shrinks } = options
+  const { path, applicationId, schema, shrinks } = options
   if (existsSync(`${path}-wal`)) throw damaged(options, 'the file is missing, but its write-ahead log exists')
   const fresh = `${path}.new`
   for (const suffix of ['', '-wal', '-shm', '-journal']) rmSync(fresh + suffix, { force: true })
@@ -111,14 +109,14 @@ function createFile(options: SqliteOptions): void {
   db.run('PRAGMA synchronous = FULL')
   if (shrinks) db.run('PRAGMA auto_vacuum = INCREMENTAL')
   db.run(`PRAGMA application_id = ${applicationId}`)
-  migrate(db, migrations, 0)
+  migrate(db, schema, 0)
   db.close()
   renameSync(fresh, path)
   syncDir(dirname(path))
 }
 
 function openChecked(options: SqliteOptions): Database {
-  const { path, migrations } = options
+  const { path, schema } = options
   // SQLite gives a new WAL the mode of its file.
   for (const file of [path, `${path}-wal`]) if (existsSync(file)) chmodSync(file, 0o600)
   const version = checkFile(options)
@@ -134,7 +132,7 @@ function openChecked(options: SqliteOptions): Database {
     ]) {
       db.run(`PRAGMA ${pragma}`)
     }
-    if (version < migrations.length) migrate(db, migrations, version)
+    if (version < newestVersion(schema)) migrate(db, schema, version)
     return db
   } catch (cause) {
     db.close()
@@ -162,23 +160,12 @@ function checkFile(options: SqliteOptions): number {
 }
 
 function check(db: Database, options: SqliteOptions): number {
-  const { path, what, applicationId, migrations, adoptedBy, probe } = options
+  const { path, what, applicationId, schema, probe } = options
   const pragma = (name: string) => Object.values(db.query(`PRAGMA ${name}`).get() as Record<string, unknown>)[0]
-  const isUnversioned = pragma('application_id') === 0 && pragma('user_version') === 0
-  if (isUnversioned && adoptedBy !== undefined && hasTable(db, adoptedBy)) {
-    probe?.(db)
-    adopt(db, applicationId)
-    return 1
-  }
   if (pragma('application_id') !== applicationId) throw damaged(options, `it does not hold Stint's ${what}`)
   const version = pragma('user_version') as number
-  if (version > migrations.length) {
-    throw new Error(
-      `${path} was written by a newer Stint (schema ${version}, this one knows ${migrations.length}): ` +
-        'start that version, or restore a backup made before the upgrade',
-    )
-  }
   if (version < 1) throw damaged(options, 'its schema has no version')
+  checkSchemaVersion(schema, version, path)
   if (probe !== undefined) {
     probe(db)
     return version
@@ -188,25 +175,10 @@ function check(db: Database, options: SqliteOptions): number {
   return version
 }
 
-const hasTable = (db: Database, name: string): boolean =>
-  db.query("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?").get(name) !== null
-
-/** A full disk is no reason not to start: a later start adopts the file then. */
-function adopt(db: Database, applicationId: number): void {
-  try {
-    db.transaction(() => {
-      db.run(`PRAGMA application_id = ${applicationId}`)
-      db.run('PRAGMA user_version = 1')
-    }).immediate()
-  } catch (error) {
-    if (!/FULL|IOERR/.test((error as { code?: string }).code ?? '')) throw error
-  }
-}
-
-function migrate(db: Database, migrations: readonly string[], from: number): void {
+function migrate(db: Database, schema: Schema, from: number): void {
   db.transaction(() => {
-    for (const step of migrations.slice(from)) db.run(step)
-    db.run(`PRAGMA user_version = ${migrations.length}`)
+    for (const step of stepsFrom(schema, from)) db.run(step)
+    db.run(`PRAGMA user_version = ${newestVersion(schema)}`)
   }).immediate()
 }
 

@@ -7,7 +7,8 @@
 import { SQL } from 'bun'
 import { Problem } from '../problem.ts'
 import type { Result, Script, SqlDatabase, Statement, Value } from './database.ts'
-import { migrations } from './postgres-schema.ts'
+import { ADDED_STEPS, POSTGRES } from './postgres-schema.ts'
+import { checkSchemaVersion, newestVersion, stepsFrom } from './schema.ts'
 
 const CONNECTIONS = 8
 const WATCH_CONNECTIONS = 4
@@ -15,6 +16,7 @@ const ANSWER_WITHIN_MS = 5_000
 const CONNECT_WITHIN_S = 4
 /** 'Stnt': the advisory lock of those who migrate. */
 const MIGRATION_LOCK = 0x53746e74
+const DATABASE = 'the database of DATABASE_URL'
 
 /** The limits end with the transaction, so they hold behind a connection pooler as well. */
 const LIMITS =
@@ -110,23 +112,25 @@ const toRow = (row: Record<string, unknown>): Record<string, unknown> =>
   )
 
 /**
- * Nodes that start at once wait for the one that migrates. Throws an Error for the operator when the schema is newer.
+ * Nodes that start at once wait for the one that migrates. Throws an Error for the operator when the schema is older
+ * than that of 1.1, or newer than this one.
  */
 async function migrate(sql: SQL): Promise<void> {
   await sql.begin(async (tx) => {
     await tx.unsafe(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     await tx.unsafe('CREATE TABLE IF NOT EXISTS stint_schema (version INTEGER NOT NULL)')
-    const [row] = await tx.unsafe<{ version: number }[]>('SELECT version FROM stint_schema')
-    const version = row?.version ?? 0
-    if (version > migrations.length)
-      throw new Error(
-        `the database of DATABASE_URL was written by a newer Stint (schema ${version}, this one knows ` +
-          `${migrations.length}): start that version`,
-      )
-    if (version === migrations.length) return
-    for (const step of migrations.slice(version)) await tx.unsafe(step)
+    const [row] = await tx.unsafe<{ version: number; added?: number }[]>('SELECT * FROM stint_schema')
+    const { version = 0, added = 0 } = row ?? {}
+    if (row !== undefined) {
+      checkSchemaVersion(POSTGRES, version, DATABASE)
+      checkSchemaVersion({ oldest: 0, tables: '', steps: ADDED_STEPS }, added, DATABASE)
+    }
+    const steps = [...stepsFrom(POSTGRES, version), ...ADDED_STEPS.slice(added)]
+    if (steps.length === 0) return
+    for (const step of steps) await tx.unsafe(step)
+    await tx.unsafe('ALTER TABLE stint_schema ADD COLUMN IF NOT EXISTS added INTEGER NOT NULL DEFAULT 0')
     await tx.unsafe('DELETE FROM stint_schema')
-    await tx.unsafe(`INSERT INTO stint_schema VALUES (${migrations.length})`)
+    await tx.unsafe('INSERT INTO stint_schema VALUES ($1, $2)', [newestVersion(POSTGRES), ADDED_STEPS.length])
   })
 }
 

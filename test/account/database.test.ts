@@ -11,8 +11,8 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { openAccountsFile } from '../../src/account/open-accounts.ts'
-import { migrations } from '../../src/account/schema.ts'
+import { ACCOUNTS_FILE, openAccountsFile } from '../../src/account/open-accounts.ts'
+import { newestVersion } from '../../src/state/schema.ts'
 import { ADA, freshDir, openFresh, openFreshDatabase, silentLog } from './accounts-cast.ts'
 
 const oldMask = process.umask(0o022)
@@ -27,7 +27,7 @@ test('a new file is private, durable and strict', async () => {
   expect(pragma(db, 'journal_mode')).toBe('wal')
   expect(pragma(db, 'synchronous')).toBe(2)
   expect(pragma(db, 'foreign_keys')).toBe(1)
-  expect(pragma(db, 'user_version')).toBe(migrations.length)
+  expect(pragma(db, 'user_version')).toBe(newestVersion(ACCOUNTS_FILE))
   const tables = db.query<{ name: string; strict: number }, []>('PRAGMA table_list').all()
   const ours = tables.filter(({ name }) => !name.startsWith('sqlite_'))
   expect(ours.length).toBeGreaterThan(4)
@@ -155,12 +155,17 @@ describe('refuses a damaged file and reports how to restore it', () => {
     expect(await refusal(path)).toMatch(RESTORE)
   })
 
-  test('refuses a file of a newer Stint and reports how to proceed', async () => {
+  test.each([
+    ['newer', 999, /was written by a newer Stint .*start that version/],
+    ['older', 4, /was written by a Stint before 1\.1: start 1\.1 once, then this version/],
+  ])('refuses a file of a %s Stint, and leaves it as it is', async (_, version, expected) => {
     const path = await fullFile()
     const db = new Database(path)
-    db.run('PRAGMA user_version = 999')
+    db.run(`PRAGMA user_version = ${version}`)
     db.close()
-    expect(await refusal(path)).toMatch(/was written by a newer Stint .*start that version/)
+    const bytes = readFileSync(path)
+    expect(await refusal(path)).toMatch(expected)
+    expect(readFileSync(path).equals(bytes)).toBe(true)
   })
 
   test('a half-created file left by a killed start is created again', async () => {

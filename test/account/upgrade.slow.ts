@@ -1,15 +1,17 @@
-// The version before, from git, and this one: a DATA_DIR of it opens here and then no longer there; on one PostgreSQL its running node continues.
+// Version 1.1, from git, and this one: everything in its DATA_DIR and its PostgreSQL is here, and on one PostgreSQL nodes
+// of both work side by side.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { takePort } from '../support/ports.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { ROOT } from '../support/readme.ts'
-import { checkOut, readReleased } from '../support/released.ts'
+import { checkOut } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-const before = checkOut(readReleased('1.0.0').commit) ?? ''
+/** The last commit of 1.1. */
+const before = checkOut('7be0c51dcf6e104c6010b4642e354d1926b76b6c') ?? ''
 const PASSWORD = 'correct horse battery'
 
 /** A server of the code in `dir`. */
@@ -54,93 +56,119 @@ async function serve(dir: string, dataDir: string, env: Record<string, string> =
   }
 }
 
-describe.skipIf(before === '')('the version before', () => {
-  test('leaves a DATA_DIR in which every account has one owner; it refuses that afterwards', async () => {
+type Server = Awaited<ReturnType<typeof serve>>
+
+/** What a person has who signs up: accounts, keys, a session, people, a watch with its channel, a group's state. */
+async function fill(old: Server) {
+  const ada = await old.signUp('ada@example.com')
+  const cookie = { cookie: ada.cookie }
+  const make = async (path: string, body: object, headers: Record<string, string> = cookie) => {
+    const { status, json } = await old.call('POST', path, body, headers)
+    expect(status).toBe(201)
+    return json
+  }
+  const { key: manager } = await make('/api/keys', { name: 'all', scopes: ['read', 'manage'] })
+  const { key: revoked } = await make('/api/keys', { name: 'revoked' })
+  await old.call('DELETE', `/api/keys/${revoked.id}`, undefined, cookie)
+  const { invitation } = await make('/api/invitations', { email: 'cy@example.com', role: 'viewer' })
+  const token = /token=(\w+)/.exec(invitation.url)![1]
+  const cy = await old.call('POST', '/api/invitations/accept', { token, password: PASSWORD })
+  expect(cy.status).toBe(201)
+  await make('/api/invitations', { email: 'dan@example.com', role: 'member' })
+  const { channel } = await make('/api/channels', { name: 'on call', kind: 'webhook', url: 'https://192.0.2.1/' })
+  const watch = { name: 'jobs', process: 'p', failed: {}, long: '1h', channels: [channel.id] }
+  await make('/api/watches', watch)
+  await make('/api/maintenance', { process: 'q', from: '2030-01-01T00:00:00Z', to: '2030-01-02T00:00:00Z' })
+  expect(await old.send(ada.json.key.secret)).toBe(201)
+  return { ...ada.json, cookie, cy: { cookie: cy.cookie }, manager, revoked }
+}
+
+/** Each list that a person sees, but for what changes by itself. */
+async function readAll(server: Server, { cookie, cy }: Awaited<ReturnType<typeof fill>>) {
+  const read = async (path: string, headers = cookie) => (await server.call('GET', path, undefined, headers)).json
+  const session = await read('/api/session')
+  const { keys } = await read('/api/keys')
+  const { channels } = await read('/api/channels')
+  const { watches } = await read('/api/watches')
+  const { entries } = await read('/api/audit')
+  return {
+    session: { person: session.person, role: session.role, account: session.account, accounts: session.accounts },
+    viewer: (await read('/api/session', cy)).role,
+    keys: keys.map(({ last_used_at: _, ...key }: { last_used_at: unknown }) => key),
+    members: await read('/api/members'),
+    watches: watches.map(({ id, name, long, channels }: Record<string, unknown>) => ({ id, name, long, channels })),
+    channels: channels.map(({ id, name, kind, url }: Record<string, unknown>) => ({ id, name, kind, url })),
+    maintenances: (await read('/api/maintenance')).maintenances,
+    entries,
+  }
+}
+
+describe.skipIf(before === '')('version 1.1', () => {
+  test('leaves a DATA_DIR in which this version finds everything', async () => {
     const dataDir = join(tempDir('upgrade'), 'data')
     const old = await serve(before, dataDir)
-    const ada = await old.signUp('ada@example.com')
-    const bob = await old.signUp('bob@example.com')
-    const cookie = { cookie: ada.cookie }
-    const spare = await old.call('POST', '/api/keys', { name: 'all', scopes: ['read', 'manage'] }, cookie)
-    const watch = { name: 'w', process: 'p', failed: {} }
-    const watched = await old.call('POST', '/api/watches', watch, cookie)
-    expect([ada.status, bob.status, spare.status]).toEqual([201, 201, 201])
+    const made = await fill(old)
+    const there = await readAll(old, made)
+    expect([there.keys.length, there.watches.length, there.channels.length]).toEqual([3, 1, 1])
+    expect(there.entries.length).toBeGreaterThan(4)
     await old.stop()
 
     const now = await serve(ROOT, dataDir)
-    const { account, key } = ada.json
-    const session = await now.call('GET', '/api/session', undefined, cookie)
-    expect(session.json).toMatchObject({
-      account: { id: account.id, email: 'ada@example.com', operator: true },
-      person: { email: 'ada@example.com' },
-      role: 'owner',
-      accounts: [{ id: account.id, role: 'owner' }],
-    })
-    const { members } = (await now.call('GET', '/api/members', undefined, cookie)).json
-    expect(members).toMatchObject([{ email: 'ada@example.com', role: 'owner' }])
-    const { keys } = (await now.call('GET', '/api/keys', undefined, cookie)).json
-    expect(keys.map(({ id }: { id: string }) => id)).toEqual([spare.json.key.id, key.id])
-    expect([await now.send(key.secret), await now.send(bob.json.key.secret)]).toEqual([201, 201])
-    const manager = { 'x-stint-api-key': spare.json.key.secret }
-    const { watches } = (await now.call('GET', '/api/watches', undefined, manager)).json
-    expect(watches.map(({ id }: { id: string }) => id)).toEqual(watched.status === 201 ? [watched.json.watch.id] : [])
-    expect((await now.signIn('bob@example.com')).json).toMatchObject({
-      role: 'owner',
-      account: { id: bob.json.account.id },
-    })
+    expect(await readAll(now, made)).toEqual(there)
+    expect([await now.send(made.key.secret), await now.send(made.revoked.secret)]).toEqual([201, 401])
+    expect((await now.signIn('ada@example.com')).status).toBe(201)
     await now.stop()
-
-    const again = await serve(before, dataDir)
-    expect(again.hasEnded()).toBe(true)
-    expect(await again.said()).toContain('was written by a newer Stint')
   })
 
-  test.skipIf(missing('postgresql') !== undefined)(
-    'continues on one PostgreSQL beside a node of this version, and gives nobody more than their role',
-    async () => {
+  describe.skipIf(missing('postgresql') !== undefined)('on PostgreSQL', () => {
+    test('leaves a database in which this version finds everything', async () => {
       const DATABASE_URL = await (await sharedPostgres()).createDatabase()
-      const old = await serve(before, join(tempDir('old-node'), 'data'), { DATABASE_URL, NODE_ID: '1' })
-      const ada = await old.signUp('ada@example.com')
-      const now = await serve(ROOT, join(tempDir('new-node'), 'data'), { DATABASE_URL, NODE_ID: '2' })
-      const { key } = ada.json
-      expect([await old.send(key.secret), await now.send(key.secret)]).toEqual([201, 201])
+      const old = await serve(before, join(tempDir('old-node'), 'data'), { DATABASE_URL })
+      const made = await fill(old)
+      const there = await readAll(old, made)
+      await old.stop()
+      const now = await serve(ROOT, join(tempDir('new-node'), 'data'), { DATABASE_URL })
+      expect(await readAll(now, made)).toEqual(there)
+      await now.stop()
+    })
 
-      // what the old node makes is whole here
-      const bob = await old.signUp('bob@example.com')
-      expect((await now.call('GET', '/api/session', undefined, { cookie: bob.cookie })).json).toMatchObject({
-        role: 'owner',
-        person: { email: 'bob@example.com' },
-      })
-      const made = await old.call('POST', '/api/keys', { name: 'x' }, { cookie: bob.cookie })
-      await until('the new node knows the key', async () => (await now.send(made.json.key.secret)) === 201)
-      expect((await now.call('GET', '/api/keys', undefined, { cookie: bob.cookie })).json.keys[0].creator.email).toBe(
-        'bob@example.com',
+    test.each([
+      ['1.1', before, ROOT],
+      ['this version', ROOT, before],
+    ])('works side by side on a database that %s made; a restart finds it, too', async (_, maker, joiner) => {
+      const DATABASE_URL = await (await sharedPostgres()).createDatabase()
+      const dirs = [join(tempDir('node-1'), 'data'), join(tempDir('node-2'), 'data')] as const
+      const first = await serve(maker, dirs[0], { DATABASE_URL, NODE_ID: '1' })
+      const { cookie, key, cy } = await fill(first)
+      const second = await serve(joiner, dirs[1], { DATABASE_URL, NODE_ID: '2' })
+      expect([await first.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
+
+      for (const [here, there] of [
+        [first, second],
+        [second, first],
+      ] as const) {
+        const { json } = await here.call('POST', '/api/keys', { name: 'x' }, cookie)
+        await until('the other node knows the key', async () => (await there.send(json.key.secret)) === 201)
+        expect((await here.call('DELETE', `/api/keys/${json.key.id}`, undefined, cookie)).status).toBe(204)
+        await until('the key is revoked on the other node', async () => (await there.send(json.key.secret)) === 401)
+        expect((await there.call('GET', '/api/session', undefined, cy)).json.role).toBe('viewer')
+        const signedIn = { cookie: (await here.signIn('ada@example.com')).cookie }
+        expect((await there.call('GET', '/api/session', undefined, signedIn)).json.role).toBe('owner')
+      }
+
+      await first.stop()
+      const again = await serve(maker, dirs[0], { DATABASE_URL, NODE_ID: '1' })
+      expect([await again.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
+      const gone = await again.signUp('bob@example.com')
+      await until(
+        'an account of one is known on the other',
+        async () => (await second.send(gone.json.key.secret)) === 201,
       )
-
-      // a member of this version has no rights there
-      const owner = await now.signIn('ada@example.com')
-      const invited = await now.call(
-        'POST',
-        '/api/invitations',
-        { email: 'cy@example.com', role: 'viewer' },
-        { cookie: owner.cookie },
-      )
-      const token = /token=(\w+)/.exec(invited.json.invitation.url)![1]
-      const cy = await now.call('POST', '/api/invitations/accept', { token, password: PASSWORD })
-      expect((await old.call('GET', '/api/keys', undefined, { cookie: cy.cookie })).status).toBe(401)
-      expect((await old.signIn('cy@example.com')).status).toBe(401)
-
-      // passwords: a new one here ends the old one there, and the other way round
-      const change = (current_password: string, new_password: string) => ({ current_password, new_password })
-      const cookie = { cookie: owner.cookie }
-      expect((await now.call('POST', '/api/password', change(PASSWORD, 'a new beginning'), cookie)).status).toBe(204)
-      expect((await old.signIn('ada@example.com')).status).toBe(401)
-      const there = change(PASSWORD, 'bobs new beginning')
-      expect((await old.call('POST', '/api/password', there, { cookie: bob.cookie })).status).toBe(204)
-      expect((await now.signIn('bob@example.com', 'bobs new beginning')).status).toBe(201)
-      expect((await now.signIn('bob@example.com')).status).toBe(401)
-      expect([await old.send(key.secret), await now.send(key.secret)]).toEqual([201, 201])
-      await Promise.all([old.stop(), now.stop()])
-    },
-  )
+      const bob = { cookie: gone.cookie }
+      const body = { id: gone.json.account.id, password: PASSWORD }
+      expect((await again.call('DELETE', '/api/account', body, bob)).status).toBe(204)
+      await until('its keys end with it', async () => (await second.send(gone.json.key.secret)) === 401)
+      await Promise.all([again.stop(), second.stop()])
+    })
+  })
 })

@@ -1,6 +1,7 @@
 // A DATA_DIR as each released version left it when it was killed, kept in released/: this version opens it on the day it was written, and
 // everything is there once: accounts, keys, sessions, a watch with its channel and alert, what was stored, and what only the spools held.
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import packageJson from '../../package.json' with { type: 'json' }
 import { createCaller } from '../support/caller.ts'
@@ -8,8 +9,8 @@ import { lacks, WITHIN_MS } from '../support/fault-trial.ts'
 import { readStored, untilShipped } from '../support/oracle.ts'
 import { callerOf } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
-import { readRepo } from '../support/readme.ts'
-import { RELEASED, readReleased, RELEASED_VERSIONS as stored } from '../support/released.ts'
+import { ROOT, readRepo } from '../support/readme.ts'
+import { OPENED_VERSIONS, RELEASED, RELEASED_VERSIONS, readReleased } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -18,13 +19,40 @@ const MINUTE_US = 60_000_000
 test('every released version has its DATA_DIR', () => {
   const versions = [...readRepo('src/CHANGELOG.md').matchAll(/^## (\S+)/gm)].map(([, version]) => version!)
   expect(versions).toContain(packageJson.version)
-  expect(versions.filter((version) => version !== packageJson.version && !stored.includes(version))).toEqual([])
+  expect(versions.filter((version) => version !== packageJson.version && !RELEASED_VERSIONS.includes(version))).toEqual(
+    [],
+  )
 })
 
-test.skipIf(lacks('chdb')).each(stored)('the DATA_DIR of %s opens and has everything', async (version) => {
-  const facts = readReleased(version)
+function unpack(version: string): string {
   const dataDir = tempDir('released')
   expect(Bun.spawnSync(['tar', '-xJf', join(RELEASED, `${version}.tar.xz`), '-C', dataDir]).success).toBe(true)
+  return dataDir
+}
+
+const tooOld = RELEASED_VERSIONS.filter((version) => !OPENED_VERSIONS.includes(version))
+
+test.each(tooOld)('the DATA_DIR of %s is refused and keeps its data', (version) => {
+  const dataDir = unpack(version)
+  const filesOf = (dir: string) => new Bun.Glob('**/*').scanSync({ cwd: dir, dot: true })
+  const read = () =>
+    new Map([...filesOf(dataDir)].map((name) => [name, Bun.hash(readFileSync(join(dataDir, name))).toString()]))
+  const before = read()
+  const { exitCode, stderr, stdout } = Bun.spawnSync(['bun', join(ROOT, 'src/main.ts')], {
+    env: { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: dataDir },
+  })
+  expect(`${stdout}${stderr}`).toContain(
+    `${join(dataDir, 'accounts.sqlite')} was written by a Stint before 1.1: start 1.1 once, then this version`,
+  )
+  expect(exitCode).toBe(1)
+  const after = read()
+  // SQLite removes an empty write-ahead log
+  for (const [name, hash] of before) if (!name.endsWith('-wal')) expect([name, after.get(name)]).toEqual([name, hash])
+})
+
+test.skipIf(lacks('chdb')).each(OPENED_VERSIONS)('the DATA_DIR of %s opens and has everything', async (version) => {
+  const facts = readReleased(version)
+  const dataDir = unpack(version)
   const stepUs = facts.wallUs + MINUTE_US - Date.now() * 1_000
   await using stint = createClockedProcess({ stepUs, passUs: 0 }, { SIGNUP: 'open' }, { dataDir })
   await stint.start()

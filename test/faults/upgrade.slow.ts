@@ -13,7 +13,7 @@ import { createOracle, NOTHING_FOUND, readStored, untilShipped } from '../suppor
 import { type Caller, callerOf, createStintProcess } from '../support/process.ts'
 import { ROOT } from '../support/readme.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { checkOut, RELEASED_VERSIONS, readReleased } from '../support/released.ts'
+import { checkOut, OPENED_VERSIONS, readReleased } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
@@ -24,7 +24,7 @@ const WITHIN_MS = 120_000
 const TIMEOUT_MS = 600_000
 
 /** Where the history is missing, this version follows itself, and the name of the test says so. */
-const olds = RELEASED_VERSIONS.map((version) => {
+const olds = OPENED_VERSIONS.map((version) => {
   const dir = checkOut(readReleased(version).commit)
   return {
     dir: dir ?? ROOT,

@@ -204,22 +204,6 @@ test('refuses a file that was cut with instructions and never replaces it with a
 })
 
 describe('the version of the file', () => {
-  test('opens one from before files had versions, with its letters', () => {
-    const path = freshPath()
-    const dead = open(path)
-    dead.bury([letter('old')])
-    dead.close()
-    const unversioned = new Database(path)
-    unversioned.run('PRAGMA application_id = 0')
-    unversioned.run('PRAGMA user_version = 0')
-    unversioned.close()
-    for (let start = 0; start < 2; start++) {
-      const again = open(path)
-      expect(again.list('alice', { limit: 10 })).toMatchObject([{ record: 'old' }])
-      again.close()
-    }
-  })
-
   test('refuses an SQLite file of another program', () => {
     const path = freshPath()
     const other = new Database(path)

@@ -40,6 +40,9 @@ export const RELEASED_VERSIONS = readdirSync(RELEASED)
   .flatMap((name) => /^(\d+\.\d+\.\d+)\.json$/.exec(name)?.[1] ?? [])
   .sort(Bun.semver.order)
 
+/** This version opens the DATA_DIR of these. */
+export const OPENED_VERSIONS = RELEASED_VERSIONS.filter((version) => Bun.semver.order(version, '1.1.0') >= 0)
+
 export const readReleased = (version: string): Released =>
   JSON.parse(readFileSync(join(RELEASED, `${version}.json`), 'utf8'))
 

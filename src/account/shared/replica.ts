@@ -3,21 +3,25 @@
 // change counter. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite } from '../../state/open-sqlite.ts'
+import type { Schema } from '../../state/schema.ts'
 import { withDiskProblems } from '../../state/sqlite-database.ts'
 import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
 
 /** 'Stnk'. */
 const APPLICATION_ID = 0x53746e6b
 
-const migrations: readonly string[] = [
-  `
+const SCHEMA: Schema = {
+  oldest: 3,
+  tables: `
   -- One row. 0 = nothing was followed yet.
   CREATE TABLE followed (
     database_id    TEXT NOT NULL,
     version        INTEGER NOT NULL,
-    series_version INTEGER NOT NULL
+    series_version INTEGER NOT NULL,
+    -- The mark of \`version\` (change_history in PostgreSQL); '' = not known.
+    mark           TEXT NOT NULL
   ) STRICT;
-  INSERT INTO followed VALUES ('', 0, 0);
+  INSERT INTO followed VALUES ('', 0, 0, '');
 
   CREATE TABLE account (id TEXT PRIMARY KEY, operator INTEGER NOT NULL) STRICT, WITHOUT ROWID;
   CREATE TABLE api_key (
@@ -29,7 +33,9 @@ const migrations: readonly string[] = [
     may_ping   INTEGER NOT NULL,
     may_manage INTEGER NOT NULL,
     expires_ms INTEGER,
-    revoked_ms INTEGER
+    revoked_ms INTEGER,
+    -- The creator of the key is a viewer now.
+    is_capped  INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX api_key_by_account ON api_key (account);
 
@@ -46,15 +52,8 @@ const migrations: readonly string[] = [
   CREATE TABLE series_salt (salt TEXT NOT NULL) STRICT;
   INSERT INTO series_salt (salt) VALUES ('');
   `,
-  // The mark of \`version\` (change_history in PostgreSQL); '' = not known.
-  `
-  ALTER TABLE followed ADD COLUMN mark TEXT NOT NULL DEFAULT '';
-  `,
-  // The creator of the key is a viewer now.
-  `
-  ALTER TABLE api_key ADD COLUMN is_capped INTEGER NOT NULL DEFAULT 0;
-  `,
-]
+  steps: [],
+}
 
 export interface Followed {
   /** Which database; '' before the first contact. */
@@ -83,7 +82,7 @@ export type Replica = ReturnType<typeof openReplica>
 
 /** Throws an Error that tells the operator what to do when the file is damaged or of a newer Stint. */
 export function openReplica(path: string, log: Logger) {
-  const options = { path, what: 'known keys', applicationId: APPLICATION_ID, migrations, log }
+  const options = { path, what: 'known keys', applicationId: APPLICATION_ID, schema: SCHEMA, log }
   const file = withDiskProblems(
     openSqlite({ ...options, withoutIt: 'the copy of the keys (it is read from PostgreSQL again)' }),
   )

@@ -1,13 +1,21 @@
 // watches.sqlite in DATA_DIR, for one node, opened like every SQLite file there.
 import type { Logger } from '../../log.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
+import type { Schema } from '../../state/schema.ts'
+import { toWatchesFile, UNJUDGED_TABLES, WATCH_TABLES } from '../../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../../state/sqlite-database.ts'
 import type { WatchStore } from './create-watch-store.ts'
 import { createWatchStore } from './create-watch-store.ts'
-import { migrations } from './migrations.ts'
 
 /** 'StnW'. */
 const APPLICATION_ID = 0x53746e57
+
+/** In PostgreSQL the steps after 1.1 are ADDED_STEPS of ../../state/postgres-schema.ts. */
+export const WATCHES_FILE: Schema = {
+  oldest: 3,
+  tables: toWatchesFile(WATCH_TABLES),
+  steps: [`${toWatchesFile(UNJUDGED_TABLES)} DELETE FROM blind WHERE from_us > to_us`],
+}
 
 /** Throws an Error that describes the fault of the file and what to do. */
 export function openWatchesFile(path: string, log: Logger): SqliteFile {
@@ -15,7 +23,7 @@ export function openWatchesFile(path: string, log: Logger): SqliteFile {
     path,
     what: 'watches',
     applicationId: APPLICATION_ID,
-    migrations,
+    schema: WATCHES_FILE,
     withoutIt: 'the watches and channels of every account',
     log,
   })

@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
-import { migrations } from '../../../src/state/postgres-schema.ts'
 import { findUnjudged } from '../../../src/watch/manage/find-unjudged.ts'
 import { createManageNodes } from '../../../src/watch/nodes/manage-nodes.ts'
 import { fenced, LeaseLost, type NodeReport } from '../../../src/watch/nodes/node-table.ts'
@@ -239,17 +238,6 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await b.step()
     expect(b.round()).toBeUndefined()
     expect(Math.abs(b.roundUs() - seenUs)).toBeLessThan(20e6)
-  })
-
-  test('an upgrade leaves nodes of the version before what they know of a clock that was set back', async () => {
-    const step = migrations.findIndex((it) => it.includes('CREATE TABLE set_back'))
-    for (const one of migrations.slice(0, step)) await sql.unsafe(one)
-    await sql.unsafe('CREATE TABLE stint_schema (version INTEGER NOT NULL)')
-    await sql.unsafe(`INSERT INTO stint_schema VALUES (${step})`)
-    await sql.unsafe('INSERT INTO blind VALUES (9, 5)')
-    const store = createWatchStore(nodeOf(1).database)
-    expect(await store.alive()).toMatchObject({ blind: [], rewinds: [{ sinceUs: 5, untilUs: 9 }] })
-    expect([...(await sql.unsafe('SELECT from_us::int, to_us::int FROM blind'))]).toEqual([{ from_us: 9, to_us: 5 }])
   })
 
   test('time is covered while at least one node accepts events', async () => {

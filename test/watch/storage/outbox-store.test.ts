@@ -1,26 +1,8 @@
-// Which notifications wait in the outbox, on SQLite and on a real PostgreSQL: filters, delays, maintenances, deleted watches.
-import { Database } from 'bun:sqlite'
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { Maintenance, MaintenanceSpec } from '../../../src/notify/maintenance.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
-import { migrations } from '../../../src/watch/storage/migrations.ts'
-import { openSqliteWatchStore } from '../../../src/watch/storage/sqlite-store.ts'
 import type { Channel, ChannelSettings } from '../../../src/watch/storage/watch-store.ts'
-import { tempDir } from '../../support/temp-dir.ts'
-import {
-  ACCOUNT,
-  alertOf,
-  channelOf,
-  commit,
-  notificationOf,
-  opened,
-  reminded,
-  resolved,
-  silent,
-  typed,
-  watchOf,
-} from '../watch-cast.ts'
+import { ACCOUNT, alertOf, channelOf, commit, opened, reminded, resolved, typed, watchOf } from '../watch-cast.ts'
 import { databases, OTHER } from './watch-databases.ts'
 
 const NOW = 1_795_000_000_000_000
@@ -224,26 +206,4 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await end(NOW + MINUTE)
     expect(await due(NOW + MINUTE)).toEqual(['msg_fires', 'msg_ends'])
   })
-})
-
-test('what waited in the outbox of the version before is still delivered, in order', async () => {
-  const path = join(tempDir('old-outbox'), 'watches.sqlite')
-  const db = new Database(path, { create: true })
-  db.run(migrations[0]!)
-  db.run(`PRAGMA application_id = ${0x53746e57}`)
-  db.run('PRAGMA user_version = 1')
-  db.run("INSERT INTO channel VALUES ('cha_1', 'acc_1', 'n', 'webhook', 'http://x/', 'whsec_', 'ok', NULL, NULL, 1)")
-  for (const id of ['msg_1', 'msg_2'])
-    db.run(
-      'INSERT INTO outbox (id, account, channel, alert, body, created_us, next_us) VALUES (?, ?, ?, NULL, ?, 5, 5)',
-      [...[id, ACCOUNT, 'cha_1', JSON.stringify(notificationOf(id, 'cha_1').body)]],
-    )
-  db.close()
-  const store = openSqliteWatchStore(path, silent)
-  expect((await store.due(NOW, 9)).map(({ seq, id, isHeld }) => [seq, id, isHeld])).toEqual([
-    [1, 'msg_1', false],
-    [2, 'msg_2', false],
-  ])
-  expect((await store.channel('cha_1'))?.settings).toEqual(channelOf('').settings)
-  await store.close()
 })

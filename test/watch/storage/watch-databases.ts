@@ -15,7 +15,7 @@ async function openInPostgres(): Promise<WatchStore> {
   await store.watches() // brings the schema up to date
   const sql = new SQL(url, { max: 1 })
   for (const id of [ACCOUNT, OTHER])
-    await sql.unsafe(`INSERT INTO account VALUES ($1, $1 || '@example.com', '', 0, 0, 0)`, [id])
+    await sql.unsafe(`INSERT INTO account VALUES ($1, $1, $1 || '@example.com', 0, 0)`, [id])
   await sql.close()
   return store
 }
