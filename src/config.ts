@@ -2,7 +2,8 @@
 // file (NAME_FILE).
 import { DAY_US } from './parse-settings.ts'
 import { isPipe, readText, readTls } from './setting-files.ts'
-import { type Config, isSetting, SETTINGS, type Setting } from './settings.ts'
+import { findMisnamed } from './setting-names.ts'
+import { type Config, isSetting, namesOf, SETTINGS, type Setting, settingNames } from './settings.ts'
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
@@ -17,9 +18,8 @@ const MIN_SPOOL_BYTES = 2 ** 20
 
 /** Throws ConfigError. An empty variable counts as unset. */
 export function readConfig(env: Env = process.env): Config {
-  const problems: string[] = []
+  const problems: string[] = [...findMisnamed(env, settingNames()).refused]
   const raw = (name: string) => env[name] || undefined
-  const namesOf = ({ variable, isSecret }: Setting<unknown>) => [variable, ...(isSecret ? [`${variable}_FILE`] : [])]
 
   /** The text of a file; undefined when it cannot be used, which is reported. */
   function readFile(variable: string, path: string): string | undefined {
@@ -70,6 +70,10 @@ export function readConfig(env: Env = process.env): Config {
   if (problems.length > 0) throw new ConfigError(problems)
   return Object.freeze(config)
 }
+
+/** Variables that set nothing and resemble a setting: a sentence for each. */
+export const findSuspicious = (env: Env = process.env): readonly string[] =>
+  findMisnamed(env, settingNames()).suspicious
 
 /** Rules between several settings. */
 function problemsBetween(config: Config): string[] {

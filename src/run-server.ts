@@ -1,6 +1,6 @@
 // The server's process: arguments (it takes none) → config → service → signals. The only place that ends it.
 import { systemClock } from './clock.ts'
-import { ConfigError, readConfig } from './config.ts'
+import { ConfigError, findSuspicious, readConfig } from './config.ts'
 import { createLog } from './log.ts'
 import { type Service, startService } from './service.ts'
 import type { Config } from './settings.ts'
@@ -41,6 +41,7 @@ function configOrExit(): Config {
 exitOnArguments(process.argv.slice(2))
 const config = configOrExit()
 const log = createLog({ level: config.logLevel, pretty: process.stdout.isTTY })
+for (const text of findSuspicious()) log.warn(text)
 
 // Nothing that arrives may end the process: an error that nobody caught is a bug; it is logged, and the rest continues.
 process.on('uncaughtException', (err) => log.error({ err }, 'uncaught exception'))

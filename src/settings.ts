@@ -264,3 +264,12 @@ export const isSetting = (it: object): it is Setting<unknown> => 'variable' in i
 /** Without the groups around them. */
 export const settingsOf = (table: object): Setting<unknown>[] =>
   Object.values(table).flatMap((it) => (isSetting(it) ? it : settingsOf(it)))
+
+/** Every variable that the server reads, those of secrets in files too. */
+export const settingNames = (): ReadonlySet<string> => new Set(settingsOf(SETTINGS).flatMap(namesOf))
+
+/** The variables that may hold its value. */
+export const namesOf = ({ variable, isSecret }: Setting<unknown>): string[] => [
+  variable,
+  ...(isSecret ? [`${variable}_FILE`] : []),
+]
