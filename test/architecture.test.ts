@@ -97,7 +97,7 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
     /\bDate\.now\b|\bnew Date\b(?!\s*\(\s*[^\s)])|(?<!new )\bDate\(|\bperformance\.(now|timeOrigin)\b|\bBun\.nanoseconds\b|\bhrtime\b/,
     ['clock.ts', 'client/event-times.ts'],
   ],
-  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['run-server.ts', 'cli/main.ts', 'demo/main.ts']],
+  ['the exit', /\bprocess\.(exit|abort|reallyExit)\b/, ['main.ts', 'run-server.ts', 'cli/main.ts', 'demo/main.ts']],
   ['chance', /\bMath\.random\b/, ['ship/backoff.ts', 'client/outbox.ts']],
   [
     'unguessable chance',

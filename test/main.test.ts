@@ -1,9 +1,11 @@
-// The server's process: it takes no arguments, and it never runs with too few threads.
-import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
+// The server's process: it takes no arguments, and ends with what started it.
+import { expect, test } from 'bun:test'
+import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createStintProcess } from './support/process.ts'
+import { takePort } from './support/ports.ts'
+import { STORES_AWAY } from './support/process.ts'
 import { tempDir } from './support/temp-dir.ts'
+import { until } from './support/until.ts'
 
 const MAIN = join(import.meta.dir, '../src/main.ts')
 
@@ -34,16 +36,26 @@ test.each(['--version', 'foo', '--port 8080', ''])('any other argument is refuse
   expect(stderr).toMatch(/^[^\n]*takes no arguments[^\n]*--help[^\n]*\n$/)
 })
 
-describe('threads', () => {
-  test.each([
-    ['unset', {}, '8'],
-    ['too small', { UV_THREADPOOL_SIZE: '4' }, '8'],
-    ['large enough', { UV_THREADPOOL_SIZE: '12' }, '12'],
-  ])('with UV_THREADPOOL_SIZE %s the server has enough threads in the same process', async (_, env, size) => {
-    await using stint = createStintProcess({ CLICKHOUSE_URL: 'http://127.0.0.1:1', ...env })
-    await stint.start()
-    const environment = readFileSync(`/proc/${stint.pid()}/environ`, 'utf8').split('\0')
-    expect(environment.filter((pair) => pair.startsWith('UV_THREADPOOL_SIZE='))).toEqual([`UV_THREADPOOL_SIZE=${size}`])
-    expect(await stint.terminate()).toBe(0)
+test('SIGTERM for npx stops the server, although the shell between them does not pass it on', async () => {
+  const port = String(takePort())
+  const scripts = { start: `${process.execPath} ${MAIN}` }
+  const home = tempDir('npx')
+  writeFileSync(join(home, 'package.json'), JSON.stringify({ scripts }))
+  const { PATH = '' } = process.env
+  const shell = Bun.spawn(['sh', '-c', '"$0" run start; :', process.execPath], {
+    cwd: home,
+    env: { PATH, HOME: home, PORT: port, ...STORES_AWAY, npm_config_npm_version: '11.0.0' },
+    stdout: 'pipe',
+    stderr: 'ignore',
   })
+  const answers = () =>
+    fetch(`http://127.0.0.1:${port}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  await until('it answers', answers)
+  shell.kill('SIGTERM')
+  await shell.exited
+  await until('it has stopped', async () => !(await answers()))
+  expect(await new Response(shell.stdout).text()).toContain('"stopped"')
 })

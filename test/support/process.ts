@@ -96,7 +96,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
     logFrom = log.length
     const printing = options.stdout === undefined ? [] : ['/bin/sh', '-c', 'exec "$@" >"$0"', options.stdout]
     child = Bun.spawn(['/bin/sh', '-c', DIES_WITH_US, 'sh', ...printing, process.execPath, entry], {
-      env: { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, ...settings, ...env },
+      env: { PATH, HOME, TMPDIR, PORT: String(port), DATA_DIR: dataDir, UV_THREADPOOL_SIZE: '8', ...settings, ...env },
       stdin: 'pipe',
       stdout: 'pipe',
       stderr: 'pipe',

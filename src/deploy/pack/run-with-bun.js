@@ -27,7 +27,7 @@ function findBun() {
 const bun = findBun()
 const child = spawn(bun, [fileURLToPath(new URL('ENTRY', import.meta.url)), ...process.argv.slice(2)], {
   stdio: 'inherit',
-  env: { NODE_ENV: 'production', ...process.env },
+  env: { NODE_ENV: 'production', UV_THREADPOOL_SIZE: '8', ...process.env },
 })
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 child.on('error', (error) => {
