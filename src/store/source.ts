@@ -1,6 +1,7 @@
 // The interface for asking questions. All times are event times (`time(stamp)`) in epoch ns; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
 import type { Family, MarkName, ONE_OF } from '../event/event.ts'
+import type { StartTimes } from './start-times.ts'
 
 /** The store is down, refuses the credentials, or gave up; `isTooSlow`: it is up, but the question takes too long. */
 export class StoreError extends Error {
@@ -212,12 +213,12 @@ export interface ExceptionGroup extends GroupSpan {
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
-/** The number of metas that are read per process: one more than an answer names. */
+/** Metas that are read per process: one more than an answer names. */
 export const PROCESS_METAS = 101
 
 export interface ProcessRow {
   readonly process: string
-  /** Distinct metas, sorted, '' for events without one; at most `PROCESS_METAS`, with `byMeta` one. */
+  /** Sorted, '' for events without one; at most `PROCESS_METAS`, with `byMeta` one. */
   readonly metas: readonly string[]
   readonly lastNs: bigint
   readonly kinds: readonly (typeof ONE_OF)[Family][]
@@ -238,11 +239,7 @@ export interface StoredMark {
   readonly ns: bigint
 }
 
-export interface MarkSelection extends Asker {
-  readonly fromNs: bigint
-  readonly toNs: bigint
-  readonly process?: Names | undefined
-}
+export type MarkSelection = Omit<Selection, 'meta' | 'maxRows'>
 
 /** `byMeta`: also the last timing of each process and meta that is over. */
 export interface LatestSelection extends TimingSelection {
@@ -260,6 +257,8 @@ export interface PointSource {
   ): Promise<StoredMark[]>
   /** The newest start of each process and meta, in any order. */
   findNewestStarts(q: MarkSelection): Promise<Pick<StoredMark, 'process' | 'meta' | 'ns'>[]>
+  /** How often each process and meta starts, in any order. */
+  findStartTimes(q: MarkSelection & { readonly each: number }): Promise<StartTimes[]>
   /**
    * Follows the rule of store/pair-marks.ts over `marksWindow`, newest first by first mark; `states` absent = any.
    * `slowest`: only completed and failed ones, longest first, then newest; the `ns` of a place is then the length.

@@ -165,6 +165,37 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(found.toSorted()).toEqual([`import|${HOSTILE}|4`, 'import||2'])
         expect(await source.findNewestStarts({ ...range, process: ['other'] })).toEqual([])
       })
+
+      test('when each process and meta started, and the hours that hold a start', async () => {
+        const { account, store, start, end } = cast()
+        const minute = 60n * S
+        await store([
+          ...Array.from({ length: 12 }, (_, i) => start(BigInt(i) * 5n * minute)),
+          ...[0n, 26n, 50n].map((hour) => start(hour * HOUR + 7n, { process: 'nightly', meta: HOSTILE })),
+          ...[1n, 2n].map((hour) => end(hour * HOUR, { process: 'only ends' })),
+        ])
+        const q = { account, fromNs: T, toNs: T + 60n * HOUR, each: 10 }
+        const found = (await source.findStartTimes(q)).map(({ process, meta, isEnd, newest, hours }) => ({
+          of: `${process}|${meta}|${isEnd}`,
+          newest: newest.map((ns) => ns - T),
+          hours: hours.map((s) => BigInt(s) * S - (T - (T % HOUR))).toSorted((a, b) => (a < b ? -1 : 1)),
+        }))
+        expect(found.toSorted((a, b) => (a.of < b.of ? -1 : 1))).toEqual([
+          {
+            of: 'import||false',
+            newest: Array.from({ length: 10 }, (_, i) => BigInt(11 - i) * 5n * minute),
+            hours: [0n],
+          },
+          {
+            of: `nightly|${HOSTILE}|false`,
+            newest: [50n, 26n, 0n].map((hour) => hour * HOUR + 7n),
+            hours: [0n, 26n, 50n].map((hour) => hour * HOUR),
+          },
+          { of: 'only ends||true', newest: [2n * HOUR, HOUR], hours: [HOUR, 2n * HOUR] },
+        ])
+        expect(await source.findStartTimes({ ...q, process: ['other'] })).toEqual([])
+        expect(await source.findStartTimes({ ...q, account: 'stranger' })).toEqual([])
+      })
     })
 
     describe('timings', () => {
@@ -928,6 +959,10 @@ function inMicroseconds(source: PointSource): PointSource {
     countMarks: (q) => source.countMarks(up(q)),
     findMarks: async (q) => down(await source.findMarks(up(q))),
     findNewestStarts: async (q) => down(await source.findNewestStarts(up(q))),
+    async findStartTimes(q) {
+      const found = await source.findStartTimes({ ...up(q), each: q.each })
+      return found.map((row) => ({ ...down(row), hours: row.hours }))
+    },
     findMetrics: async (q, page) => down(await source.findMetrics(up(q), up(page))),
     aggregateMetrics: async (q) => down(await source.aggregateMetrics(up(q))),
     findNewestMetrics: async (q) => down(await source.findNewestMetrics(up(q))),

@@ -140,6 +140,19 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
         const groups = Map.groupBy(starts, ({ process, meta }) => `${process}\0${meta}`).values()
         return [...groups].map((same) => same.toSorted((a, b) => compare(a.ns, b.ns)).at(-1)!)
       },
+      async findStartTimes(q) {
+        const found = marks(q)
+          .filter(isAmong(q))
+          .toSorted((a, b) => compare(b.ns, a.ns))
+        const groups = Map.groupBy(found, ({ process, meta, mark }) =>
+          JSON.stringify([process, meta, mark !== 'start']),
+        )
+        return [...groups.values()].map((same) => ({
+          ...{ process: same[0]!.process, meta: same[0]!.meta, isEnd: same[0]!.mark !== 'start' },
+          newest: same.slice(0, q.each).map(({ ns }) => ns),
+          hours: [...new Set(same.map(({ ns }) => Number(ns / 3_600_000_000_000n) * 3600))],
+        }))
+      },
       findTimings: async (q, page) =>
         cut(
           pairMarks(marks(q), q)

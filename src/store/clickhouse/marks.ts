@@ -6,7 +6,7 @@ import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
 export function createMarkQuestions(
   select: Select,
   schema: Schema,
-): Pick<PointSource, 'findMarks' | 'findNewestStarts'> {
+): Pick<PointSource, 'findMarks' | 'findNewestStarts' | 'findStartTimes'> {
   /** Reads the table and not the FINAL view: a mark that is there twice is the same mark. */
   const from = (q: MarkSelection) => {
     const { where, params } = selectionOf(q)
@@ -33,6 +33,23 @@ export function createMarkQuestions(
         q,
       )
       return rows.map(({ ns, ...row }) => ({ ...row, ns: BigInt(ns) }))
+    },
+    /** Lists are selected as text: a server may write their numbers as texts. */
+    async findStartTimes(q) {
+      const { sql, params } = from(q)
+      const rows = await select<{ process: string; meta: string; is_end: number; newest: string; hours: string }>(
+        `SELECT process, meta, mark != 'start' AS is_end,
+  toString(groupArraySorted(${Math.trunc(q.each)})(-toUnixTimestamp64Micro(at))) AS newest,
+  toString(groupUniqArray(intDiv(toUInt32(toUnixTimestamp64Second(at)), 3600))) AS hours
+${sql} GROUP BY process, meta, is_end`,
+        params,
+        q,
+      )
+      return rows.map(({ process, meta, is_end, newest, hours }) => ({
+        ...{ process, meta, isEnd: Number(is_end) === 1 },
+        newest: (JSON.parse(newest) as number[]).map((us) => BigInt(-us) * 1000n),
+        hours: (JSON.parse(hours) as number[]).map((hour) => hour * 3600),
+      }))
     },
   }
 }

@@ -8,6 +8,7 @@ import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
 import { createMarkReader } from './read-marks.ts'
 import { fluxTime, pointsIn, whereTags } from './selection.ts'
+import { findStartTimes } from './start-times.ts'
 import { summarizeTimings } from './summarize.ts'
 import { findLatest, findMatching, findTimings } from './timings.ts'
 
@@ -64,6 +65,7 @@ export function createInfluxSource({
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
     findMarks: (q) => ask(q, [], () => findMarks(client, q)),
     findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, q)),
+    findStartTimes: (q) => ask(q, [], () => findStartTimes(client, q)),
     findMetrics: (q, page) => ask(q, [], () => ofRun(q, (narrow) => findMetrics(client, narrow, page))),
     aggregateMetrics: (q) => ask(q, [], () => ofRun(q, (narrow) => aggregateMetrics(client, narrow))),
     findNewestMetrics: (q) => ask(q, [], () => findNewestMetrics(client, q)),
