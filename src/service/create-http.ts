@@ -1,8 +1,9 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
+import { basename, join } from 'node:path'
 import { createAttemptLimiter } from '../account/attempt-limiter.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
-import type { Destination, Event } from '../event/event.ts'
+import { DESTINATIONS, type Destination, type Event } from '../event/event.ts'
 import { turnOf } from '../event/stamp-clock.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
@@ -103,6 +104,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     consolePolicy: CONSOLE_POLICY,
     monotonicUs: clock.monotonicUs,
     nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
+    unreadable: () => unreadable(rooms),
     unready: () => (isStopping() ? new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }) : unready(rooms)),
     renderMetrics: () => renderMetrics(rooms),
   })
@@ -232,6 +234,14 @@ function unready({ spools, nodeLease }: Rooms): Problem | undefined {
   if (refusal) return SPOOL_REFUSALS[refusal]()
   const rival = nodeLease.rival()
   if (rival && !rival.isOurs) return new Problem('node_id_in_use', rivalText(rival))
+}
+
+/** Below DATA_DIR: everybody may ask. */
+function unreadable({ spools }: Rooms): string[] {
+  return DESTINATIONS.flatMap((destination) => {
+    const path = spools[destination].stats().unreadable
+    return path === undefined ? [] : [join('spool', destination, basename(path))]
+  })
 }
 
 // Measures how long each question takes, failed ones too.

@@ -284,7 +284,8 @@ async function during<T>(fault: string, work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (cause) {
-    throw new ShipFault(fault, { cause })
+    const why = (cause as Error).cause
+    throw new ShipFault(why instanceof Error ? `${fault}: ${why.message}` : fault, { cause })
   }
 }
 

@@ -1,8 +1,8 @@
 // Reads acknowledged records in order, in large chunks. Sequences increase by one per record, so missing ones between
-// good records or segments are detected and counted. Damage does not stop the reader: it keeps the bytes aside, finds
-// the next good record and continues.
+// good records or segments are detected and counted. A damaged record does not stop the reader: it finds the next good
+// one and continues. A file that cannot be read does: every read fails until the disk recovers, or until a restart after
+// somebody has moved the file away.
 import type { Logger } from '../log.ts'
-import type { DamageShelf } from './damage-shelf.ts'
 import type { Disk, DiskFile } from './disk.ts'
 import {
   allocBytes,
@@ -17,24 +17,21 @@ import {
 import {
   boundOf,
   type Chain,
-  isMissing,
   type Position,
-  readAround,
-  readPrefix,
+  readAll,
   SEGMENT_HEADER_BYTES,
   type Segment,
   segmentPath,
+  unreadable,
 } from './segment.ts'
 
-/** A paused shipper reads again after at most 5 s, so a fault has to last for some 20 s. */
-const ATTEMPTS_MAX = 8
 const CHUNK_BYTES = 4 * 1024 * 1024
 
 export interface Batch {
   records: string[]
   /** The position after the last of them. */
   next: Position
-  /** Records set aside on the way. */
+  /** Records found damaged or missing on the way. */
   damaged: number
 }
 
@@ -42,7 +39,6 @@ export interface ReaderOptions {
   readonly disk: Disk
   readonly dir: string
   readonly chain: Chain
-  readonly shelf: DamageShelf
   readonly log: Logger
 }
 
@@ -62,13 +58,8 @@ export class Reader {
   #start = 0
   #filled = 0
   readonly #reported = new Set<string>()
-  /** Sequences of deleted segments, from … to, that count as damaged before the position gets there. */
-  readonly #counted: [number, number][] = []
-  /** The place where the disk failed last, and how often in a row. */
-  #failing = ''
-  #attempts = 0
-  /** Why the chunk ends before the segment does. */
-  #fault: unknown
+  /** The file that the last read could not read. */
+  unreadable: string | undefined
   /** Records found damaged or missing since opening, each counted once. */
   damaged = 0
   /** Arrival of the first record of the last batch read. */
@@ -79,7 +70,10 @@ export class Reader {
     this.#chain = options.chain
   }
 
-  /** At most `maxRecords` and `maxBytes` (but at least one record, if there is one) from `from` on. */
+  /**
+   * At most `maxRecords` and `maxBytes` (but at least one record, if there is one) from `from` on. Throws an Error that
+   * names the file when none of it can be read.
+   */
   async read(from: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
     const cursor: Cursor = { segment: from.segment, offset: from.offset, seq: from.seq }
     const batch: Batch = { records: [], next: from, damaged: 0 }
@@ -101,8 +95,8 @@ export class Reader {
         cursor.offset = SEGMENT_HEADER_BYTES
         continue
       }
-      if (cursor.offset <= SEGMENT_HEADER_BYTES && (segment.firstSeq ?? 0) > cursor.seq) {
-        batch.damaged += this.#lost(cursor, segment.firstSeq!, 'records are missing before a segment')
+      if (cursor.offset <= SEGMENT_HEADER_BYTES && segment.firstSeq > cursor.seq) {
+        batch.damaged += this.#lost(cursor, segment.firstSeq, 'records are missing before a segment')
       }
       try {
         const step = await this.#readFrames(segment, cursor, bound, batch.records, room)
@@ -111,9 +105,10 @@ export class Reader {
           batch.damaged += await this.#passDamage(segment, cursor, bound, cursor.offset === from.offset)
       } catch (error) {
         if (batch.records.length > 0) break // these first
-        batch.damaged += await this.#passFault(segment, cursor, bound, error)
+        throw await this.#fail(segment, error)
       }
     }
+    this.unreadable = undefined
     batch.next = cursor
     return batch
   }
@@ -162,14 +157,12 @@ export class Reader {
         at += size
         cursor.offset += size
       }
-      if (at > from) continue
-      if (this.#fault !== undefined) throw this.#fault
-      return 'bad'
+      if (at === from) return 'bad'
     }
     return 'done'
   }
 
-  /** Sees to it that the frame at `offset` is in the chunk as far as it exists; answers its place there. */
+  /** Loads the frame at `offset` into the chunk as far as it exists; returns its position there. */
   async #load(segment: Segment, offset: number): Promise<number> {
     const at = offset - this.#start
     if (this.#fileIndex === segment.index && at >= 0) {
@@ -189,13 +182,7 @@ export class Reader {
     if (this.#chunk.buffer.length < size) this.#chunk = allocBytes(Math.max(size, Math.min(CHUNK_BYTES, 2 * size)))
     this.#filled = 0
     this.#start = offset
-    this.#fault = undefined
-    try {
-      this.#filled = await file.read(this.#chunk.buffer.subarray(0, size), offset)
-    } catch (error) {
-      this.#fault = error
-      this.#filled = await readPrefix(file, this.#chunk.buffer.subarray(0, size), offset)
-    }
+    this.#filled = await file.read(this.#chunk.buffer.subarray(0, size), offset)
   }
 
   async #open(segment: Segment): Promise<DiskFile> {
@@ -212,70 +199,23 @@ export class Reader {
    */
   async #passDamage(segment: Segment, cursor: Cursor, bound: number, fromStart: boolean): Promise<number> {
     const from = fromStart ? SEGMENT_HEADER_BYTES : cursor.offset
-    // Read afresh: a fault on the way from the disk must not cost a good record.
-    const { bytes, unreadable } = await readAround(await this.#open(segment), from, segment.end)
-    if (unreadable > 0) segment.isUnreadable = true
+    const bytes = await readAll(await this.#open(segment), from, segment.end)
     this.#filled = 0
     const end = bytes.buffer.length
     const found = findFrame(bytes, 0, end, cursor.seq, bound)
-    const to = found < 0 ? end : found
-    const seq = found < 0 ? bound : frameSeq(bytes, found)
-    const bad = bytes.buffer.subarray(Math.min(cursor.offset - from, to), to)
-    const used = bad.findLastIndex((byte) => byte !== 0) + 1
-    const { offset } = cursor
-    const lost = this.#lost(cursor, seq, 'damaged records are set aside')
-    if (used > 0) await this.#options.shelf.put(segment.index, offset, bad.subarray(0, used))
-    cursor.offset = from + to
+    const lost = this.#lost(cursor, found < 0 ? bound : frameSeq(bytes, found), 'records are damaged')
+    if (lost > 0) segment.isDamaged = true
+    cursor.offset = from + (found < 0 ? end : found)
     return lost
   }
 
-  /**
-   * The disk failed at the cursor. A deleted segment is lost. Other faults may pass: they are thrown for the caller to
-   * retry. A place that has failed often while others can be read is passed like damage.
-   */
-  async #passFault(segment: Segment, cursor: Cursor, bound: number, error: unknown): Promise<number> {
-    const path = segmentPath(this.#options.dir, segment.index)
-    this.#filled = 0
-    if (isMissing(error)) {
-      this.#chain.segments = this.#chain.segments.filter((other) => other !== segment)
-      return this.#lost(cursor, bound, 'a segment was deleted: its records are lost')
-    }
-    const place = `${segment.index}:${cursor.seq}`
-    this.#attempts = this.#failing === place ? this.#attempts + 1 : 1
-    this.#failing = place
-    if (this.#attempts === 1)
-      this.#options.log.error({ err: error, path, offset: cursor.offset }, 'the disk cannot read a segment')
-    if (this.#attempts < ATTEMPTS_MAX) throw error
-    segment.isUnreadable = true
-    try {
-      return await this.#passDamage(segment, cursor, bound, false)
-    } catch {
-      // Not one piece from here on can be read: the file is given up if another one can.
-      if (!(await this.#canReadAnother(segment))) throw error
-      return this.#lost(cursor, bound, 'a segment cannot be read: its records are set aside')
-    }
-  }
-
-  async #canReadAnother(segment: Segment): Promise<boolean> {
-    const { disk, dir } = this.#options
-    for (const { index } of this.#chain.segments.filter((other) => other !== segment)) {
-      const file = await disk.open(segmentPath(dir, index), 'read').catch(() => undefined)
-      const bytes = await file?.read(new Uint8Array(SEGMENT_HEADER_BYTES), 0).catch(() => 0)
-      await file?.close()
-      if (bytes) return true
-    }
-    return false
-  }
-
-  /** Counts a deleted segment that nobody has read yet. Its records are passed once the position gets there. */
-  noteDeleted(segment: Segment, position: Position): void {
-    if (segment.index === this.#fileIndex) return // it is open: what is left of it can still be read
-    const bound = boundOf(this.#chain, segment)
-    const from = Math.max(segment.firstSeq ?? position.seq, position.seq)
-    this.#chain.segments = this.#chain.segments.filter((other) => other !== segment)
-    if (from >= bound) return
-    this.#lost({ segment: segment.index, offset: 0, seq: from }, bound, 'a segment was deleted: its records are lost')
-    this.#counted.push([from, bound])
+  /** The disk failed. Returns the error to throw; the fault is logged once. */
+  async #fail({ index }: Segment, cause: unknown): Promise<Error> {
+    const path = segmentPath(this.#options.dir, index)
+    if (this.unreadable !== path) this.#options.log.error({ err: cause, path }, 'a segment of the spool cannot be read')
+    this.unreadable = path
+    await this.close().catch(() => {})
+    return unreadable(path, cause)
   }
 
   /** Moves the cursor's sequence to `seq`; counts and logs each place once. */
@@ -285,11 +225,7 @@ export class Reader {
     const place = `${segment}:${offset}:${cursor.seq}`
     if (lost > 0 && !this.#reported.has(place)) {
       this.#reported.add(place)
-      const known = this.#counted.reduce(
-        (sum, [from, to]) => sum + Math.max(0, Math.min(to, seq) - Math.max(from, cursor.seq)),
-        0,
-      )
-      this.damaged += lost - known
+      this.damaged += lost
       this.#options.log.error({ dir: this.#options.dir, segment, offset, records: lost, firstSeq: cursor.seq }, what)
     }
     cursor.seq = seq

@@ -37,14 +37,14 @@ export const SEGMENT_HEADER_BYTES = 64
 export interface Segment {
   readonly index: number
   /**
-   * The sequence of the first record that belongs here; undefined when nothing in the file tells it. It also cuts the
-   * segments before: whatever they hold at or above it was never acknowledged.
+   * The sequence of the first record that belongs here. It also cuts the segments before: whatever they hold at or above
+   * it was never acknowledged.
    */
-  readonly firstSeq: number | undefined
+  readonly firstSeq: number
   /** Bytes that hold acknowledged records; for one that is no longer written to, the size of the file. */
   end: number
-  /** Parts of it could not be read: kept for the operator when it has been passed. */
-  isUnreadable?: true
+  /** Records in it are damaged: the file is kept for the operator when it has been passed. */
+  isDamaged?: true
 }
 
 export interface SegmentHeader {
@@ -124,7 +124,7 @@ export interface Position {
 export function boundOf(chain: Chain, segment: Segment): number {
   let bound = chain.nextSeq
   for (const { index, firstSeq } of chain.segments) {
-    if (index > segment.index && firstSeq !== undefined && firstSeq < bound) bound = firstSeq
+    if (index > segment.index && firstSeq < bound) bound = firstSeq
   }
   return bound
 }
@@ -138,59 +138,8 @@ export function raiseFloors(floors: [number, number], [first, second]: Floors): 
   raiseFloor(floors, 1, second)
 }
 
-const PIECE_BYTES = 4096
-
-/** Reads from `at` up to the first unreadable area. Resolves to the number of bytes. */
-export async function readPrefix(file: DiskFile, into: Uint8Array, at: number): Promise<number> {
-  let filled = 0
-  try {
-    while (filled < into.length) {
-      const piece = PIECE_BYTES - ((at + filled) % PIECE_BYTES)
-      const read = await file.read(into.subarray(filled, Math.min(into.length, filled + piece)), at + filled)
-      if (read === 0) break
-      filled += read
-    }
-  } catch {
-    // Up to here.
-  }
-  return filled
-}
-
-/**
- * `readAll` over areas that the disk cannot read: zeros stand in their place. Throws what the disk throws when not one
- * piece can be read.
- */
-export async function readAround(
-  file: DiskFile,
-  from: number,
-  to: number,
-): Promise<{ bytes: Bytes; unreadable: number }> {
-  try {
-    return { bytes: await readAll(file, from, to), unreadable: 0 }
-  } catch {
-    // Read again by pieces.
-  }
-  const bytes = allocBytes(Math.max(0, to - from))
-  bytes.buffer.fill(0)
-  let [unreadable, failure] = [0, undefined as unknown]
-  for (let at = from; at < to; ) {
-    const next = Math.min(to, at - (at % PIECE_BYTES) + PIECE_BYTES)
-    try {
-      await file.read(bytes.buffer.subarray(at - from, next - from), at)
-    } catch (error) {
-      unreadable += next - at
-      failure = error
-      bytes.buffer.fill(0, at - from, next - from)
-    }
-    at = next
-  }
-  if (unreadable > 0 && unreadable === to - from) throw failure
-  return { bytes, unreadable }
-}
-
 /** The result of walking over a whole segment in memory, including damage. */
 export interface Scan {
-  readonly firstSeq: number | undefined
   readonly lastSeq: number | undefined
   readonly floors: Floors
   /** After the last good frame. */
@@ -209,7 +158,6 @@ export async function readAll(file: DiskFile, from: number, to: number): Promise
 /** `bytes` is the segment from its header on; frames below `minSeq` are passed over. */
 export function scanSegment(bytes: Bytes, minSeq: number): Scan {
   const size = bytes.buffer.length
-  let firstSeq: number | undefined
   let lastSeq: number | undefined
   const floors: [number, number] = [0, 0]
   let end = SEGMENT_HEADER_BYTES
@@ -220,11 +168,10 @@ export function scanSegment(bytes: Bytes, minSeq: number): Scan {
       if (at < 0) break
     }
     lastSeq = frameSeq(bytes, at)
-    firstSeq ??= lastSeq
     raiseFloor(floors, frameTurn(bytes, at), frameUs(bytes, at))
     end = at + frameBytes(bytes, at)
   }
-  return { firstSeq, lastSeq, floors, end: Math.min(end, size), tail: judgeTail(bytes, end) }
+  return { lastSeq, floors, end: Math.min(end, size), tail: judgeTail(bytes, end) }
 }
 
 /**
@@ -263,7 +210,7 @@ export class PassedSegments {
     try {
       for (let next = this.#segments[0]; next !== undefined; next = this.#segments[0]) {
         const path = segmentPath(this.dir, next.index)
-        if (next.isUnreadable) await setAside(this.disk, this.dir, path)
+        if (next.isDamaged) await setAside(this.disk, this.dir, path)
         else await this.disk.unlink(path)
         this.#segments.shift()
       }
@@ -275,19 +222,21 @@ export class PassedSegments {
   }
 }
 
+/** Names the file and the way out. */
+export const unreadable = (path: string, cause: unknown): Error =>
+  new Error(
+    `the segment ${path} cannot be read: ${(cause as Error).message}; restore it, or stop Stint, move it away and ` +
+      'start again without its records',
+    { cause },
+  )
+
 export const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
 
-/** The directory for damaged bytes and files, kept until an operator has inspected them. */
-export const DAMAGED_DIR = 'damaged'
-
-/** Moves a file that cannot be used to DIR/damaged, under its name; durable when it resolves. */
-export async function setAside(disk: Disk, dir: string, path: string): Promise<void> {
-  const shelf = join(dir, DAMAGED_DIR)
+/** Moves a file with damaged records to DIR/damaged, under its name; durable when it resolves. */
+async function setAside(disk: Disk, dir: string, path: string): Promise<void> {
+  const shelf = join(dir, 'damaged')
   await disk.makeDir(shelf)
-  const kept = await disk.list(shelf)
-  let name = basename(path)
-  for (let copy = 2; kept.includes(name); copy++) name = `${basename(path)}-${copy}`
-  await disk.rename(path, join(shelf, name))
+  await disk.rename(path, join(shelf, basename(path)))
   await disk.syncDir(shelf)
   await disk.syncDir(dir)
 }

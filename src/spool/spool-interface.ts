@@ -37,6 +37,8 @@ export interface SpoolStats {
   readonly oldestUs: number | undefined
   /** Records found damaged or missing since opening. */
   readonly damaged: number
+  /** The segment that the disk could not read last: nothing is delivered until it can, or until it is moved away. */
+  readonly unreadable: string | undefined
 }
 
 export interface Spool {

@@ -6,17 +6,15 @@
 // * A record whose append was rejected or never resolved may or may not be delivered; it never affects others.
 // * The position is durable before a segment that it has passed is unlinked.
 // * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
-import { basename } from 'node:path'
 import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { countBacklog } from './count-backlog.ts'
-import { DamageShelf } from './damage-shelf.ts'
 import { type Disk, systemDisk } from './disk.ts'
 import type { Floors, Turn } from './frame.ts'
 import { PositionFile } from './position-file.ts'
 import { type Batch, Reader } from './reader.ts'
 import { recover } from './recover.ts'
-import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES, segmentPath } from './segment.ts'
+import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
 import { Shares } from './shares.ts'
 import { type Spool, SpoolError, type SpoolOptions, type SpoolRefusal, type SpoolStats } from './spool-interface.ts'
 import { type DiskWatch, watchDisk } from './watch-disk.ts'
@@ -31,7 +29,10 @@ const MOST_WAITING_BYTES = 24 * 1024 * 1024
 /** Beyond it large batches wait, so a single event has at most about twice this in front of it: two commits. */
 const MUCH_WAITING_BYTES = 512 * 1024
 
-/** Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, and what the disk throws. */
+/**
+ * Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, an Error that names a segment that
+ * cannot be read, and what the disk throws.
+ */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { dir, log, disk = systemDisk } = options
   await disk.makeDir(dir)
@@ -73,8 +74,6 @@ class LogSpool implements Spool {
   #position: Position
   #heldBytes = 0
   #oldestUs: number | undefined
-  #noted: { seq: number; segment: number | undefined } = { seq: 0, segment: undefined }
-  #isGone = false
   /** The first record of the last batch read ahead: the oldest one when the position gets there. */
   #ahead: { seq: number; us: number | undefined } | undefined
   #turn: Promise<unknown> = Promise.resolve()
@@ -91,7 +90,7 @@ class LogSpool implements Spool {
     this.#position = parts.position
     this.#positionFile = parts.positionFile
     this.#watch = parts.watch
-    this.#reader = new Reader({ disk, dir, chain: parts.chain, shelf: new DamageShelf(disk, dir, log), log })
+    this.#reader = new Reader({ disk, dir, chain: parts.chain, log })
     this.#writer = new Writer({
       disk,
       dir,
@@ -103,7 +102,6 @@ class LogSpool implements Spool {
       onCommit: ({ records, firstUs, byOwner }, ms) => {
         this.#oldestUs ??= firstUs
         this.#shares.commit(byOwner, this.#chain.nextSeq)
-        if (this.#chain.segments.at(-1)?.index !== this.#noted.segment) this.#noteEnd()
         this.#measure()
         this.#wake()
         options.onCommit?.(records, ms)
@@ -116,7 +114,6 @@ class LogSpool implements Spool {
     const parts = { dir: this.#dir, chain: this.#chain, position: this.#position, shares: this.#shares }
     if (ownerOf !== undefined) this.#counting = countBacklog({ ...parts, disk, ownerOf })
     this.#measure()
-    this.#watch.onNames((names) => this.#noteNames(names))
     try {
       await this.#bookmark(this.#position)
       await this.read(1, 0)
@@ -146,7 +143,7 @@ class LogSpool implements Spool {
   }
 
   isGone(): boolean {
-    return this.#isGone
+    return this.#watch.isGone()
   }
 
   release(owner: string): void {
@@ -195,7 +192,8 @@ class LogSpool implements Spool {
   stats(): SpoolStats {
     const records = this.#records
     const oldestUs = records > 0 ? (this.#oldestUs ?? 0) : undefined
-    return { records, bytes: this.#heldBytes, oldestUs, damaged: this.#reader.damaged }
+    const { damaged, unreadable } = this.#reader
+    return { records, bytes: this.#heldBytes, oldestUs, damaged, unreadable }
   }
 
   async close(): Promise<void> {
@@ -261,29 +259,10 @@ class LogSpool implements Spool {
     const { segment: at, offset } = this.#position
     let bytes = 0
     for (const { index, end } of this.#chain.segments) {
-      // A segment that was created but not written yet ends before its header does.
+      // A file that was cut may end before the position.
       if (index >= at) bytes += Math.max(0, end - (index === at ? offset : SEGMENT_HEADER_BYTES))
     }
     this.#heldBytes = bytes
-  }
-
-  /** The position file knows the end of the log to half a second, so a loss there is counted after a kill, too. */
-  #noteEnd(): void {
-    if (this.#noted.seq === this.#chain.nextSeq) return
-    this.#noted = { seq: this.#chain.nextSeq, segment: this.#chain.segments.at(-1)?.index }
-    this.#inTurn(() => this.#bookmark(this.#position)).catch(() => {}) // the next one writes it, or reports why not
-  }
-
-  /** `names` are the files in the directory, undefined when the directory is gone. */
-  #noteNames(names: readonly string[] | undefined): void {
-    this.#isGone = names === undefined
-    const there = new Set(names)
-    for (const segment of this.#chain.segments) {
-      if (segment.index < this.#position.segment || there.has(basename(segmentPath('', segment.index)))) continue
-      this.#reader.noteDeleted(segment, this.#position)
-    }
-    this.#measure()
-    if (!this.#isGone) this.#noteEnd()
   }
 
   #wake(): void {

@@ -1,18 +1,16 @@
-// The free space of the disk and the files of the directory, read twice a second in the background, so that a request
-// costs nothing.
+// The free space of the disk and whether the directory is there, looked up twice a second in the background, so that a
+// request costs nothing.
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'
 import { isMissing } from './segment.ts'
 
 const EVERY_MS = 500
 
-type OnNames = (names: readonly string[] | undefined) => void
-
 export interface DiskWatch {
   /** Was there less free space than the least when it was last looked up? */
   isLow(): boolean
-  /** Called with the names in the directory after each look; undefined when the directory does not exist. */
-  onNames(note: OnNames): void
+  /** Was the directory gone? */
+  isGone(): boolean
   close(): void
 }
 
@@ -22,7 +20,6 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
   let isGone = false
   let isFailing = false
   let isLooking = false
-  let noteNames: OnNames | undefined
 
   const noteFree = (freeBytes: number) => {
     if (freeBytes < leastBytes === isLow) return
@@ -38,16 +35,13 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
   }
   const look = async () => {
     try {
-      const names = await disk.list(dir)
+      const freeBytes = await disk.freeBytes(dir)
       noteGone(false)
-      noteNames?.(names)
-      noteFree(await disk.freeBytes(dir))
+      noteFree(freeBytes)
       isFailing = false
     } catch (err) {
-      if (isMissing(err)) {
-        noteGone(true)
-        noteNames?.(undefined)
-      } else if (!isFailing) {
+      if (isMissing(err)) noteGone(true)
+      else if (!isFailing) {
         isFailing = true
         log.error({ err, dir }, 'the free space of the disk cannot be looked up')
       }
@@ -64,9 +58,7 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
   timer.unref()
   return {
     isLow: () => isLow,
-    onNames(note) {
-      noteNames = note
-    },
+    isGone: () => isGone,
     close: () => clearInterval(timer),
   }
 }

@@ -67,7 +67,9 @@ export const LIVEZ = defineRoute('GET /livez', {
 export const READYZ = defineRoute('GET /readyz', {
   ...route,
   summary: 'Can the spools take an event?',
-  answers: { 200: { description: 'They can', body: 'ready\n' } },
+  answers: {
+    200: { description: 'They can. Another line names each file of theirs that the disk cannot read', body: 'ready\n' },
+  },
   problems: ['spool_full', 'disk_low', 'spool_missing', 'node_id_in_use', 'stopping', 'internal'],
 })
 

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { toRecord } from '../../src/event/record.ts'
 import type { Spool } from '../../src/spool/spool.ts'
+import { SpoolError } from '../../src/spool/spool-interface.ts'
 import type { WriteResult } from '../../src/store/sink.ts'
 import type { StoreRequest } from '../support/memory-sink.ts'
 import { until } from '../support/until.ts'
@@ -505,12 +506,12 @@ describe('a failing disk', () => {
     await trial.append(marks(3))
     let fails = 2
     const read: Spool['read'] = async (...args) => {
-      if (fails-- > 0) throw new Error('EIO')
+      if (fails-- > 0) throw new SpoolError('disk_failed', new Error('the segment 1.segment cannot be read'))
       return trial.spool.read(...args)
     }
     const shipper = trial.shipper({ spool: withFaults(trial.spool, { read }) })
     await stepUntilHeld(shipper)
-    expect(shipper.status().reason).toBe('the spool cannot be read')
+    expect(shipper.status().reason).toBe('the spool cannot be read: the segment 1.segment cannot be read')
     await drain(shipper)
     expect(trial.store.events()).toEqual(marks(3))
   })

@@ -41,7 +41,7 @@ export class FakeDisk implements Disk {
   readonly changes: Change[] = []
   fault: ((call: Call) => Fault | undefined) | undefined
   /** May change what a read has brought. */
-  afterRead: ((into: Uint8Array, at: number, path: string, isForWriting: boolean) => void) | undefined
+  afterRead: ((into: Uint8Array) => void) | undefined
   free = Number.POSITIVE_INFINITY
   calls = 0
 
@@ -132,7 +132,7 @@ class FakeFile implements DiskFile {
     if (this.disk.unreadable.some(isBad)) throw errno('EIO')
     const bytes = this.disk.inodes.get(this.inode)!.subarray(at, at + into.length)
     into.set(bytes)
-    this.disk.afterRead?.(into, at, this.path, this.how === 'write')
+    this.disk.afterRead?.(into)
     return bytes.length
   }
 

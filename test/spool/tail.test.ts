@@ -1,26 +1,7 @@
-// The tail of the log: what a fault of the disk at its end may and may not do to the records there.
+// The tail of the log: a rejected record is gone also when the power fails.
 import { expect, test } from 'bun:test'
 import { crashAfter, errno, FakeDisk } from './fake-disk.ts'
 import { appendGroups, drain, openOn, segmentsOf } from './spool-trial.ts'
-
-test('a fault on the way from the disk, seen at the start, costs no acknowledged record of the tail', async () => {
-  const written = new FakeDisk()
-  const spool = await openOn(written, { segmentBytes: 4096 })
-  const records = await appendGroups(spool, [3, 3])
-  const disk = written.clone() // as after a kill
-  await spool.close()
-
-  const path = segmentsOf(disk)[0]!
-  const used = disk.contents(path).findLastIndex((byte) => byte !== 0) + 1
-  let faults = 0
-  disk.afterRead = (into, at, name, isForWriting) => {
-    if (!isForWriting || name !== path || faults > 0) return
-    faults++
-    into.fill(0, used - 5 - at) // the last record looks as if it was not written to its end
-  }
-  expect(await drain(await openOn(disk))).toEqual(records)
-  expect(faults).toBe(1)
-})
 
 test('a first record that is rejected is gone also when the power fails right behind the rejection', async () => {
   let rejected = 0

@@ -19,8 +19,10 @@ const mounts = createMounts(app, {
 })
 mountHealth(mounts, {
   spools: {
-    points: { stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0 }) },
-    exceptions: { stats: () => ({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0 }) },
+    points: {
+      stats: () => ({ records: 3, bytes: 4096, oldestUs: NOW_US - 1_500_000, damaged: 0, unreadable: undefined }),
+    },
+    exceptions: { stats: () => ({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0, unreadable: undefined }) },
   },
   sinks: { points: { store: 'influxdb' }, exceptions: { store: 'clickhouse' } },
   shippers: {

@@ -5,7 +5,7 @@ import { Elysia } from 'elysia'
 import pino from 'pino'
 import { listen } from '../../../src/http/listen.ts'
 import { createMounts } from '../../../src/http/mount.ts'
-import { mountOperations } from '../../../src/http/operations/ops-routes.ts'
+import { mountOperations, type OpsDeps } from '../../../src/http/operations/ops-routes.ts'
 import { Problem } from '../../../src/problem.ts'
 import { startApp, useApp } from '../../support/app.ts'
 import { until } from '../../support/until.ts'
@@ -20,14 +20,27 @@ test('/livez and /readyz answer without a key', async () => {
   }
 })
 
-test('/readyz reports why no event can be accepted', async () => {
-  const unready = () => new Problem('disk_low', 'There is too little free space.', { retryAfterS: 5 })
+function listenTo(deps: Pick<OpsDeps, 'unready' | 'unreadable'>) {
   const routes = new Elysia()
   const authorize = () => Promise.reject(new Error('nobody is asked for a key here'))
   const mounts = createMounts(routes, { authorize, isOwnHost: () => true, noteDone: async () => {} })
-  mountOperations(mounts, { unready, renderMetrics: async () => '' })
-  const log = pino({ level: 'silent' })
-  const listener = await listen(routes, { host: '127.0.0.1', port: 0, tls: undefined, log })
+  mountOperations(mounts, { ...deps, renderMetrics: async () => '' })
+  return listen(routes, { host: '127.0.0.1', port: 0, tls: undefined, log: pino({ level: 'silent' }) })
+}
+
+test('/readyz stays 200 and names a file of the spool that cannot be read', async () => {
+  const listener = await listenTo({ unready: () => undefined, unreadable: () => ['spool/points/7.segment'] })
+  const response = await fetch(`${listener.url}/readyz`)
+  expect([response.status, await response.text()]).toEqual([
+    200,
+    'ready\nspool/points/7.segment cannot be read: delivery waits for it\n',
+  ])
+  await listener.stop()
+})
+
+test('/readyz reports why no event can be accepted', async () => {
+  const unready = () => new Problem('disk_low', 'There is too little free space.', { retryAfterS: 5 })
+  const listener = await listenTo({ unready, unreadable: () => [] })
   const response = await fetch(`${listener.url}/readyz`)
   expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
   expect(await response.json()).toMatchObject({ code: 'disk_low', detail: 'There is too little free space.' })
