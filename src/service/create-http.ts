@@ -4,7 +4,6 @@ import { createAttemptLimiter } from '../account/attempt-limiter.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import { DESTINATIONS, type Destination, type Event } from '../event/event.ts'
-import { turnOf } from '../event/stamp-clock.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
@@ -222,7 +221,7 @@ async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, acco
   const letter = deadLetters.get(account, id)
   if (letter === undefined) return false
   const stamp = stampClock.next()
-  await spools[letter.destination as Destination].append(letter.record, stamp.us, turnOf(stamp))
+  await spools[letter.destination as Destination].append(letter.record, stamp.us)
   return deadLetters.remove(account, id)
 }
 

@@ -22,7 +22,14 @@ import { openFormerStores } from '../ship/former-stores.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool, type Spool } from '../spool/spool.ts'
-import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir, readDataDirId } from '../state/data-dir-lock.ts'
+import {
+  checkNodeId,
+  type DataDirLock,
+  lockDataDir,
+  makeDataDir,
+  noteNodeId,
+  readDataDirId,
+} from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
@@ -70,13 +77,13 @@ export interface OpenParts {
 export async function openRooms(config: Config, clock: Clock, log: Logger, parts: OpenParts): Promise<Rooms> {
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
-  checkNodeId(config.dataDir, config.nodeId)
+  const isNewNode = checkNodeId(config.dataDir, config.nodeId)
   const metrics = createMetrics()
   const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
-  const [points, exceptions] = [files.spools.points.floors, files.spools.exceptions.floors]
-  const floors = [Math.max(points[0], exceptions[0]), Math.max(points[1], exceptions[1])] as const
-  const stampClock = createStampClock(clock, config.nodeId, floors)
+  const floorUs = await findFloor(files.spools, isNewNode, clock)
+  noteNodeId(config.dataDir, config.nodeId)
+  const stampClock = createStampClock(clock, config.nodeId, floorUs)
   const stores = await (parts.openStores ?? openStores)({
     ...config,
     embeddedPath: join(config.dataDir, 'clickhouse'),
@@ -126,6 +133,18 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
     }),
   }
+}
+
+/** A floor that leads the wall clock by more stays behind with its NODE_ID. */
+const MAX_LEAD_US = 60_000_000
+
+/** Below it this NODE_ID may have given stamps. What a new one finds are those of another, which it cannot repeat. */
+async function findFloor(spools: Both<Spool>, isNewNode: boolean, clock: Clock): Promise<number> {
+  const all = Object.values(spools)
+  const floorUs = Math.max(...all.map((spool) => spool.floorUs))
+  if (!isNewNode || floorUs - clock.wallUs() <= MAX_LEAD_US) return floorUs
+  for (const spool of all) await spool.forgetFloor()
+  return 0
 }
 
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>

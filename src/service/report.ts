@@ -13,6 +13,7 @@ import type { Rooms } from './open-rooms.ts'
 
 export const VERSION = readVersion()
 const LEAD_LOGGED_US = 1_000_000
+const LONG_LEAD_US = 60_000_000
 const LEAD_CHECKED_EVERY_MS = 10_000
 
 /** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
@@ -44,19 +45,28 @@ export async function renderMetrics(rooms: Rooms): Promise<string> {
   return metrics.registry.metrics()
 }
 
-/** Logs when the stamps run ahead of the wall clock by more than a second, and when they no longer do. */
-export function watchLead({ stampClock, log }: Rooms): { stop(): void } {
-  let isAhead = false
+/** Logs when the stamps run ahead of the wall clock by more than a second or a minute, and when they no longer do. */
+export function watchLead({ config, stampClock, log }: Rooms): { stop(): void } {
+  let was: keyof typeof LEADS = 'none'
   const check = () => {
     const leadUs = stampClock.leadUs()
-    if (leadUs > LEAD_LOGGED_US === isAhead) return
-    isAhead = !isAhead
-    if (isAhead) log.warn({ lead_s: leadUs / 1e6 }, 'stamps are ahead of the wall clock, which was set back')
-    else log.info('stamps follow the wall clock again')
+    const is = leadUs <= LEAD_LOGGED_US ? 'none' : leadUs <= LONG_LEAD_US ? 'short' : 'long'
+    if (is === was) return
+    was = is
+    if (is === 'none') log.info(LEADS.none)
+    else log.warn({ lead_s: leadUs / 1e6, dataDir: config.dataDir }, LEADS[is])
   }
   check()
   const timer = setInterval(check, LEAD_CHECKED_EVERY_MS)
   return { stop: () => clearInterval(timer) }
+}
+
+const LEADS = {
+  none: 'stamps follow the wall clock again',
+  short: 'stamps are ahead of the wall clock, which was set back',
+  long:
+    'stamps are ahead of the wall clock, which was set back, until it has caught up; to return to it at once, stop ' +
+    'Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these stores',
 }
 
 /** A set-up code that the operator gave is a secret; only a generated one is logged. */

@@ -5,7 +5,7 @@
 //   0  u32  bytes of the record
 //   4  u32  CRC-32 over bytes 8 to the end, seeded with the length
 //   8  u64  sequence: one more than that of the previous acknowledged record
-//  16  u64  arrival, µs since the epoch; bit 52 is the turn of the stamping clock
+//  16  u64  arrival, µs since the epoch; 1.1 also set bit 52
 //  24       the record, UTF-8
 //
 // CRC-32 and not CRC-32C: Bun has it native (0.08 µs for 140 bytes, 60 GB/s in bulk; CRC-32C in JavaScript: 0.08 µs, 2
@@ -20,19 +20,12 @@
 //  16  u64 …    the numbers
 //      u32      CRC-32 over all before it
 //
-// Format 2 has one more number, the floor of the clock's second turn, and is used only if that turn was ever used. An
-// older Stint can therefore read every spool that does not need it.
+// The last number is a floor: the newest arrival. Format 2 of 1.1 has two of them, of which the later one counts.
 
 export const FRAME_HEAD_BYTES = 24
 
 const TWO_32 = 2 ** 32
-const TURN_BIT = 2 ** 52
-
-/** The turn of the clock that gave an arrival; see event/stamp-clock.ts. */
-export type Turn = 0 | 1
-
-/** The newest arrival of each turn, µs since the epoch; 0 when none. */
-export type Floors = readonly [number, number]
+const TWO_52 = 2 ** 52
 
 /** A buffer and a view on the same bytes: the view reads and writes numbers fastest, the buffer text. */
 export interface Bytes {
@@ -54,8 +47,7 @@ export const getU64 = (view: DataView, at: number): number =>
   view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
 
 export const frameSeq = ({ view }: Bytes, at: number): number => getU64(view, at + 8)
-export const frameUs = ({ view }: Bytes, at: number): number => getU64(view, at + 16) % TURN_BIT
-export const frameTurn = ({ view }: Bytes, at: number): Turn => (getU64(view, at + 16) >= TURN_BIT ? 1 : 0)
+export const frameUs = ({ view }: Bytes, at: number): number => getU64(view, at + 16) % TWO_52
 
 /** Bytes of the whole frame by its length field, which may be damaged. */
 export const frameBytes = ({ view }: Bytes, at: number): number => FRAME_HEAD_BYTES + view.getUint32(at, true)
@@ -67,14 +59,14 @@ const checksum = (buffer: Buffer, at: number, bytes: number): number =>
  * Writes record and time; `sealFrame` must follow. Returns the frame's size in bytes. The caller has reserved 24 bytes
  * + 3 per UTF-16 unit.
  */
-export function putFrame({ buffer, view }: Bytes, at: number, record: string, us: number, turn: Turn): number {
+export function putFrame({ buffer, view }: Bytes, at: number, record: string, us: number): number {
   const length = buffer.write(record, at + FRAME_HEAD_BYTES)
   view.setUint32(at, length, true)
-  putU64(view, at + 16, us + turn * TURN_BIT)
+  putU64(view, at + 16, us)
   return FRAME_HEAD_BYTES + length
 }
 
-/** Writes sequence and checksum into a frame made by `putFrame`; answers its bytes. */
+/** Writes sequence and checksum into a frame made by `putFrame`; returns its bytes. */
 export function sealFrame(bytes: Bytes, at: number, seq: number): number {
   const size = frameBytes(bytes, at)
   putU64(bytes.view, at + 8, seq)
@@ -105,6 +97,7 @@ export function findFrame(bytes: Bytes, from: number, end: number, minSeq: numbe
   return -1
 }
 
+const FORMAT = 1
 const NEWEST_FORMAT = 2
 const NUMBERS_AT = 16
 
@@ -125,22 +118,21 @@ export class NewerFormat extends Error {
   }
 }
 
-/** `numbers` and the floors; the numbers come back from `fromBlock`. */
-export function toBlock(magic: string, numbers: readonly number[], [first, second]: Floors): Uint8Array {
-  const version = second === 0 ? 1 : 2
-  const all = version === 1 ? [...numbers, first] : [...numbers, first, second]
+/** The numbers and the floor come back from `fromBlock`. */
+export function toBlock(magic: string, numbers: readonly number[], floorUs: number): Uint8Array {
+  const all = [...numbers, floorUs]
   const block = Buffer.alloc(blockBytes(all.length))
   const view = new DataView(block.buffer, block.byteOffset, block.length)
   block.write(magic, 0, 8, 'latin1')
-  view.setUint32(8, version, true)
-  view.setUint32(12, ~version >>> 0, true)
+  view.setUint32(8, FORMAT, true)
+  view.setUint32(12, ~FORMAT >>> 0, true)
   for (const [i, number] of all.entries()) putU64(view, NUMBERS_AT + 8 * i, number)
   view.setUint32(block.length - 4, Bun.hash.crc32(block.subarray(0, -4)), true)
   return block
 }
 
 /**
- * `count` numbers and the floors, or undefined when the block is damaged or empty. Throws NewerFormat; `path` is for
+ * `count` numbers and the floor, or undefined when the block is damaged or empty. Throws NewerFormat; `path` is for
  * its message.
  */
 export function fromBlock(
@@ -148,7 +140,7 @@ export function fromBlock(
   count: number,
   bytes: Uint8Array,
   path: string,
-): { numbers: number[]; floors: Floors } | undefined {
+): { numbers: number[]; floorUs: number } | undefined {
   if (bytes.length < NUMBERS_AT) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
   if (Buffer.from(bytes.subarray(0, 8)).toString('latin1') !== magic) return undefined
@@ -161,6 +153,6 @@ export function fromBlock(
   const number = (i: number) => getU64(view, NUMBERS_AT + 8 * i)
   return {
     numbers: Array.from({ length: count }, (_, i) => number(i)),
-    floors: [number(count), version === 1 ? 0 : number(count + 1)],
+    floorUs: version === 1 ? number(count) : Math.max(number(count), number(count + 1)),
   }
 }

@@ -1,6 +1,6 @@
 // The records that one write makes durable together. They are encoded on arrival into one growing buffer; sequences are
 // assigned when the group is sealed, so that a failed group leaves no gap.
-import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame, type Turn } from './frame.ts'
+import { allocBytes, FRAME_HEAD_BYTES, frameBytes, putFrame, sealFrame } from './frame.ts'
 
 const START_BYTES = 256 * 1024
 /** The first turn ends without a look at the sockets, so there are two; and more while each brings records. */
@@ -24,11 +24,11 @@ export class Group {
     return this.#settled.promise
   }
 
-  add(record: string, us: number, turn: Turn, owner: string | undefined): void {
+  add(record: string, us: number, owner: string | undefined): void {
     const worst = this.length + FRAME_HEAD_BYTES + 3 * record.length
     if (worst > this.#bytes.buffer.length) this.#grow(worst)
     if (this.records === 0) this.firstUs = us
-    const bytes = putFrame(this.#bytes, this.length, record, us, turn)
+    const bytes = putFrame(this.#bytes, this.length, record, us)
     this.length += bytes
     if (owner !== undefined) this.byOwner.set(owner, (this.byOwner.get(owner) ?? 0) + bytes)
     this.records++

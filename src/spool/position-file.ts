@@ -2,7 +2,7 @@
 // the older slot, and no space is needed on a full disk. The slot with the higher generation counts.
 import { join } from 'node:path'
 import { type Disk, type DiskFile, writeAll } from './disk.ts'
-import { type Floors, fromBlock, toBlock } from './frame.ts'
+import { fromBlock, toBlock } from './frame.ts'
 import type { Position } from './segment.ts'
 
 const MAGIC = 'STINTPOS'
@@ -14,7 +14,8 @@ const FILE_BYTES = 2 * SLOT_STRIDE
 export interface Bookmark extends Position {
   /** All records below it were acknowledged when this was written: one that is missing is damage, not a torn tail. */
   readonly endSeq: number
-  readonly floors: Floors
+  /** The newest arrival below `endSeq`. */
+  readonly floorUs: number
 }
 
 export class PositionFile {
@@ -49,16 +50,16 @@ export class PositionFile {
     const [generation, segment, offset, seq, endSeq] = newest.numbers as [number, number, number, number, number]
     this.#generation = generation
     const damaged = slots.length < 2 && generation > 1
-    return { bookmark: { segment, offset, seq, endSeq, floors: newest.floors }, damaged }
+    return { bookmark: { segment, offset, seq, endSeq, floorUs: newest.floorUs }, damaged }
   }
 
   /**
    * Durable when it resolves. After a rejection the next start may find the old or the new one; the next write fixes
    * that.
    */
-  async write({ segment, offset, seq, endSeq, floors }: Bookmark): Promise<void> {
+  async write({ segment, offset, seq, endSeq, floorUs }: Bookmark): Promise<void> {
     const generation = this.#generation + 1
-    const slot = toBlock(MAGIC, [generation, segment, offset, seq, endSeq], floors)
+    const slot = toBlock(MAGIC, [generation, segment, offset, seq, endSeq], floorUs)
     const at = (generation % 2) * SLOT_STRIDE
     if (this.#file === undefined) {
       this.#file = await this.#create(slot, at)

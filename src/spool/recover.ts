@@ -1,6 +1,7 @@
 // Opens the log: finds its end from the headers and the last segment only, so that 10 million records take no longer
 // than 10. The last segment is cut after its last good record and never written to again; new records go into a new
 // segment.
+// The position file knows the newest arrival below its end of the log, so only what lies behind that end can raise it.
 import { basename, dirname } from 'node:path'
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'
@@ -10,7 +11,6 @@ import {
   type Chain,
   fromHeader,
   type Position,
-  raiseFloors,
   readAll,
   SEGMENT_HEADER_BYTES,
   type Segment,
@@ -43,16 +43,16 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
   const indexes = (await disk.list(dir)).map(segmentIndex).filter((index) => index !== undefined)
   indexes.sort((a, b) => a - b)
   const nextIndex = Math.max(bookmark?.segment ?? 0, indexes.at(-1) ?? 0) + 1
-  const chain: Chain = { segments: [], nextSeq: bookmark?.endSeq ?? 1, floors: [0, 0] }
-  if (bookmark !== undefined) raiseFloors(chain.floors, bookmark.floors)
+  const chain: Chain = { segments: [], nextSeq: bookmark?.endSeq ?? 1, floorUs: bookmark?.floorUs ?? 0 }
+  const floorSeq = bookmark?.endSeq ?? 0
   const useless: number[] = []
 
   for (const index of indexes) {
-    const segment = index < (bookmark?.segment ?? 0) ? undefined : await openSegment(options, chain, index)
+    const segment = index < (bookmark?.segment ?? 0) ? undefined : await openSegment(options, chain, index, floorSeq)
     if (segment === undefined) useless.push(index)
     else chain.segments.push(segment)
   }
-  while (chain.segments.length > 0 && !(await closeSegment(options, chain, chain.segments.at(-1)!)))
+  while (chain.segments.length > 0 && !(await closeSegment(options, chain, chain.segments.at(-1)!, floorSeq)))
     useless.push(chain.segments.pop()!.index)
 
   for (const index of useless) await disk.unlink(segmentPath(dir, index))
@@ -71,11 +71,16 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
 }
 
 /** Undefined for a segment that was made ready and never used. */
-async function openSegment({ disk, dir }: RecoverOptions, chain: Chain, index: number): Promise<Segment | undefined> {
+async function openSegment(
+  { disk, dir }: RecoverOptions,
+  chain: Chain,
+  index: number,
+  floorSeq: number,
+): Promise<Segment | undefined> {
   const path = segmentPath(dir, index)
   const { header, end } = await reading(path, () => readHeader(disk, path, index))
   if (header === undefined) return undefined
-  raiseFloors(chain.floors, header.floors)
+  if (header.firstSeq > floorSeq) chain.floorUs = Math.max(chain.floorUs, header.floorUs)
   chain.nextSeq = Math.max(chain.nextSeq, header.firstSeq)
   return { index, firstSeq: header.firstSeq, end }
 }
@@ -112,16 +117,21 @@ async function reading<T>(path: string, read: () => Promise<T>): Promise<T> {
  * process or the power went. False when the segment holds nothing at all. What looks like damage is left for the reader,
  * which counts it.
  */
-async function closeSegment({ disk, dir, log }: RecoverOptions, chain: Chain, segment: Segment): Promise<boolean> {
+async function closeSegment(
+  { disk, dir, log }: RecoverOptions,
+  chain: Chain,
+  segment: Segment,
+  floorSeq: number,
+): Promise<boolean> {
   const path = segmentPath(dir, segment.index)
   const file = await reading(path, () => disk.open(path, 'write'))
   try {
-    const found = scanSegment(await reading(path, () => readAll(file, 0, segment.end)), segment.firstSeq)
+    const found = scanSegment(await reading(path, () => readAll(file, 0, segment.end)), segment.firstSeq, floorSeq)
     const isTailLost = found.tail === 'damaged'
     const firstMissing = found.lastSeq === undefined ? segment.firstSeq : found.lastSeq + 1
     const damaged = chain.nextSeq > firstMissing || isTailLost
     chain.nextSeq = Math.max(chain.nextSeq, isTailLost ? firstMissing + 1 : firstMissing)
-    raiseFloors(chain.floors, found.floors)
+    chain.floorUs = Math.max(chain.floorUs, found.floorUs)
     if (!damaged && found.lastSeq === undefined) return false
     if (!damaged && found.tail === 'torn') {
       log.warn({ dir, segment: segment.index, offset: found.end }, 'the last record was not written completely: cut')

@@ -10,16 +10,13 @@ import { type Disk, type DiskFile, writeAll } from './disk.ts'
 import {
   allocBytes,
   type Bytes,
-  type Floors,
   FRAME_HEAD_BYTES,
   findFrame,
   frameBytes,
   frameSeq,
-  frameTurn,
   frameUs,
   fromBlock,
   isFrame,
-  type Turn,
   toBlock,
 } from './frame.ts'
 
@@ -50,8 +47,8 @@ export interface Segment {
 export interface SegmentHeader {
   readonly index: number
   readonly firstSeq: number
-  /** The floors of all records before it. */
-  readonly floors: Floors
+  /** The newest arrival of all records before it. */
+  readonly floorUs: number
 }
 
 export const segmentPath = (dir: string, index: number): string => join(dir, String(index).padStart(16, '0') + SUFFIX)
@@ -61,16 +58,16 @@ export function segmentIndex(name: string): number | undefined {
   return /^\d{16}\.segment$/.test(name) ? Number(name.slice(0, -SUFFIX.length)) : undefined
 }
 
-export function toHeader({ index, firstSeq, floors }: SegmentHeader): Uint8Array {
+export function toHeader({ index, firstSeq, floorUs }: SegmentHeader): Uint8Array {
   const header = new Uint8Array(SEGMENT_HEADER_BYTES)
-  header.set(toBlock(MAGIC, [index, firstSeq], floors))
+  header.set(toBlock(MAGIC, [index, firstSeq], floorUs))
   return header
 }
 
 /** Undefined when it is damaged or empty. `index` is the one it was written for. Throws NewerFormat. */
 export function fromHeader(header: Uint8Array, path: string): SegmentHeader | undefined {
   const block = fromBlock(MAGIC, HEADER_NUMBERS, header, path)
-  return block && { index: block.numbers[0]!, firstSeq: block.numbers[1]!, floors: block.floors }
+  return block && { index: block.numbers[0]!, firstSeq: block.numbers[1]!, floorUs: block.floorUs }
 }
 
 /** A file made ready for records. */
@@ -106,8 +103,8 @@ export interface Chain {
   segments: Segment[]
   /** The sequence of the next record to be acknowledged; all below it are or were in the log. Starts at 1. */
   nextSeq: number
-  /** The newest arrivals ever seen. */
-  floors: [number, number]
+  /** The newest arrival ever seen, µs since the epoch; 0 when none. */
+  floorUs: number
 }
 
 /** Up to here the reader has delivered: the place of the next record, and its sequence. */
@@ -129,19 +126,11 @@ export function boundOf(chain: Chain, segment: Segment): number {
   return bound
 }
 
-export function raiseFloor(floors: [number, number], turn: Turn, us: number): void {
-  if (us > floors[turn]) floors[turn] = us
-}
-
-export function raiseFloors(floors: [number, number], [first, second]: Floors): void {
-  raiseFloor(floors, 0, first)
-  raiseFloor(floors, 1, second)
-}
-
 /** The result of walking over a whole segment in memory, including damage. */
 export interface Scan {
   readonly lastSeq: number | undefined
-  readonly floors: Floors
+  /** The newest arrival from `floorSeq` on. */
+  readonly floorUs: number
   /** After the last good frame. */
   readonly end: number
   /** The bytes after `end`: only zeros; the beginning of an incomplete frame; or more than such a frame. */
@@ -156,10 +145,10 @@ export async function readAll(file: DiskFile, from: number, to: number): Promise
 }
 
 /** `bytes` is the segment from its header on; frames below `minSeq` are passed over. */
-export function scanSegment(bytes: Bytes, minSeq: number): Scan {
+export function scanSegment(bytes: Bytes, minSeq: number, floorSeq: number): Scan {
   const size = bytes.buffer.length
   let lastSeq: number | undefined
-  const floors: [number, number] = [0, 0]
+  let floorUs = 0
   let end = SEGMENT_HEADER_BYTES
   for (let at = end; ; at = end) {
     const next = (lastSeq ?? minSeq - 1) + 1
@@ -168,10 +157,10 @@ export function scanSegment(bytes: Bytes, minSeq: number): Scan {
       if (at < 0) break
     }
     lastSeq = frameSeq(bytes, at)
-    raiseFloor(floors, frameTurn(bytes, at), frameUs(bytes, at))
+    if (lastSeq >= floorSeq) floorUs = Math.max(floorUs, frameUs(bytes, at))
     end = at + frameBytes(bytes, at)
   }
-  return { lastSeq, floors, end: Math.min(end, size), tail: judgeTail(bytes, end) }
+  return { lastSeq, floorUs, end: Math.min(end, size), tail: judgeTail(bytes, end) }
 }
 
 /**

@@ -2,7 +2,6 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'
-import type { Floors, Turn } from './frame.ts'
 import type { Batch } from './reader.ts'
 import type { Position } from './segment.ts'
 
@@ -43,10 +42,10 @@ export interface SpoolStats {
 
 export interface Spool {
   /**
-   * Durable when it resolves. `record` is a line of text, `us` its arrival in µs since the epoch, `turn` its clock's
-   * turn, `owner` whose share it uses. Rejects with SpoolError: `disk_failed`, or with nothing written another reason.
+   * Durable when it resolves. `record` is a line of text, `us` its arrival in µs since the epoch, `owner` whose
+   * share it uses. Rejects with SpoolError: `disk_failed`, or with nothing written another reason.
    */
-  append(record: string, us: number, turn?: Turn, owner?: string): Promise<void>
+  append(record: string, us: number, owner?: string): Promise<void>
   /** Is its directory gone? Every append fails then. */
   isGone(): boolean
   /** Why an append would be refused right now. Synchronous and free; clears by itself. */
@@ -55,8 +54,10 @@ export interface Spool {
   release(owner: string): void
   /** While much waits for the disk: resolves when to look again, never rejects. For callers with many records. */
   backpressure(): Promise<void> | undefined
-  /** The newest `us` of each turn that it has ever held, 0 when none: survives delivery and restarts. */
-  readonly floors: Floors
+  /** The newest `us` that it has ever held, 0 when none: survives delivery and restarts. */
+  readonly floorUs: number
+  /** The arrivals until now came from another clock: `floorUs` begins anew, durable when it resolves. */
+  forgetFloor(): Promise<void>
   /**
    * The next records from the position on, without moving it; `[]` at the end. At least one record, whatever its size.
    * Rejects with SpoolError `disk_failed`; then ask again.

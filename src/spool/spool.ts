@@ -10,7 +10,6 @@ import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { countBacklog } from './count-backlog.ts'
 import { type Disk, systemDisk } from './disk.ts'
-import type { Floors, Turn } from './frame.ts'
 import { PositionFile } from './position-file.ts'
 import { type Batch, Reader } from './reader.ts'
 import { recover } from './recover.ts'
@@ -122,15 +121,18 @@ class LogSpool implements Spool {
     }
   }
 
-  get floors(): Floors {
-    return this.#chain.floors
+  get floorUs(): number {
+    return this.#chain.floorUs
   }
 
-  append(record: string, us: number, turn: Turn = 0, owner?: string): Promise<void> {
+  forgetFloor(): Promise<void> {
+    this.#chain.floorUs = 0
+    return this.#inTurn(() => this.#bookmark(this.#position))
+  }
+
+  append(record: string, us: number, owner?: string): Promise<void> {
     const refusal = this.refusal(owner)
-    return refusal === undefined
-      ? this.#writer.append(record, us, turn, owner)
-      : Promise.reject(new SpoolError(refusal))
+    return refusal === undefined ? this.#writer.append(record, us, owner) : Promise.reject(new SpoolError(refusal))
   }
 
   refusal(owner?: string): SpoolRefusal | undefined {
@@ -245,8 +247,8 @@ class LogSpool implements Spool {
   }
 
   #bookmark(position: Position): Promise<void> {
-    const { nextSeq: endSeq, floors } = this.#chain
-    return this.#positionFile.write({ ...position, endSeq, floors })
+    const { nextSeq: endSeq, floorUs } = this.#chain
+    return this.#positionFile.write({ ...position, endSeq, floorUs })
   }
 
   async #removePassed(): Promise<void> {

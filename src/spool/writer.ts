@@ -12,14 +12,12 @@
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'
-import type { Turn } from './frame.ts'
 import { Group } from './group.ts'
 import {
   allocateSegment,
   type BlankSegment,
   type Chain,
   isMissing,
-  raiseFloor,
   SEGMENT_HEADER_BYTES,
   type Segment,
   segmentPath,
@@ -86,11 +84,11 @@ export class Writer {
     return this.#filling.settled.catch(() => {})
   }
 
-  append(record: string, us: number, turn: Turn, owner?: string): Promise<void> {
+  append(record: string, us: number, owner?: string): Promise<void> {
     if (this.#closed) return Promise.reject(new SpoolError('stopping'))
     const group = this.#filling
-    group.add(record, us, turn, owner)
-    raiseFloor(this.#chain.floors, turn, us)
+    group.add(record, us, owner)
+    if (us > this.#chain.floorUs) this.#chain.floorUs = us
     this.#working ??= this.#work()
     return group.settled
   }
@@ -188,7 +186,7 @@ export class Writer {
     const current = { ...blank, segment, written: SEGMENT_HEADER_BYTES }
     touched.push(current)
     this.#current = current
-    await writeAll(blank.file, toHeader({ index: blank.index, firstSeq, floors: this.#chain.floors }), 0)
+    await writeAll(blank.file, toHeader({ index: blank.index, firstSeq, floorUs: this.#chain.floorUs }), 0)
     return current
   }
 

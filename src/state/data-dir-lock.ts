@@ -81,21 +81,25 @@ function unlessFull(write: () => void): void {
 const writePid = (dir: string) => unlessFull(() => writeFileSync(join(dir, 'lock.pid'), `${process.pid}\n`))
 
 /**
- * Records the NODE_ID in a new DATA_DIR and compares it from then on: stamps are unique by it, and the floors in
- * DATA_DIR are those of one node. Under the lock. Throws an Error whose message is for the operator.
+ * Whether the NODE_ID is new in this DATA_DIR: stamps are unique by it, and the newest stamp in DATA_DIR is that of one
+ * node. Under the lock. Throws an Error whose message is for the operator when it is another one.
  */
-export function checkNodeId(dir: string, nodeId: number): void {
-  const path = join(dir, 'node-id')
+export function checkNodeId(dir: string, nodeId: number): boolean {
+  const path = nodeIdPath(dir)
   const text = readNodeId(dir)
-  if (text === undefined) {
-    attempt(dir, () => unlessFull(() => writeWhole(path, `${nodeId}\n`)))
-    return
-  }
-  if (text === String(nodeId)) return
+  if (text === undefined) return true
+  if (text === String(nodeId)) return false
   throw new Error(
     `DATA_DIR ${dir} belongs to NODE_ID ${text}, but NODE_ID is ${nodeId}: set NODE_ID=${text}. ` +
       `To change it, make sure that no other Stint ever used ${nodeId} on these stores, and delete ${path}`,
   )
+}
+
+const nodeIdPath = (dir: string) => join(dir, 'node-id')
+
+/** From now on this DATA_DIR refuses any other. */
+export function noteNodeId(dir: string, nodeId: number): void {
+  if (readNodeId(dir) === undefined) attempt(dir, () => unlessFull(() => writeWhole(nodeIdPath(dir), `${nodeId}\n`)))
 }
 
 /**
@@ -112,7 +116,7 @@ export function readDataDirId(dir: string): string {
 }
 
 /** Undefined in a DATA_DIR that no server has started on. */
-export const readNodeId = (dir: string): string | undefined => readIfThere(join(dir, 'node-id'))?.toString().trim()
+export const readNodeId = (dir: string): string | undefined => readIfThere(nodeIdPath(dir))?.toString().trim()
 
 function holder(dir: string): string {
   try {

@@ -100,7 +100,7 @@ async function durable() {
 }
 
 function app() {
-  const stampClock = createStampClock(systemClock, 0, [0, 0])
+  const stampClock = createStampClock(systemClock, 0, 0)
   const forgetful = { append: () => Promise.resolve(), refusal: () => undefined, backpressure: () => undefined }
   const gate = {
     keyHeader: 'x-stint-api-key',

@@ -1,4 +1,4 @@
-// A DATA_DIR that a Stint left in the second turn of its clock, kept in golden/; those of released versions are in released.test.ts.
+// A DATA_DIR that a Stint 1.1 left in the second turn of its clock, an hour behind the first, kept in golden/; those of released versions are in released.test.ts.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface Facts {
 }
 
 test.skipIf(lacks('chdb'))(
-  'a DATA_DIR in the second turn of its clock: delivered, and the clock continues beside the hour that was too far ahead',
+  'a DATA_DIR in the second turn of the clock of 1.1: delivered, and the stamps continue behind both turns',
   async () => {
     const facts = JSON.parse(readFileSync(join(GOLDEN, 'second-turn.json'), 'utf8')) as Facts & { wallUs: number }
     const dataDir = tempDir('golden')
@@ -35,8 +35,7 @@ test.skipIf(lacks('chdb'))(
     for (let i = 0; i < 20; i++) {
       const answer = await caller.post('/v1/start', { process: 'turns', uid: `new-${i}` })
       const { at } = (await answer.json()) as { at: string }
-      expect(Date.parse(at) * 1000 - startedUs).toBeLessThan(60_000_000) // not from the hour ahead
-      expect(at > facts.sent.at(-1)!.at).toBe(true)
+      expect(answers.every((answer) => at > answer.at)).toBe(true)
       answers.push({ uid: `new-${i}`, at })
     }
     await untilShipped(stint.url, WITHIN_MS)

@@ -181,7 +181,7 @@ test.each(SEGMENTS)('%s is missing: the others are delivered and the gap is coun
 test('with all segments missing, the loss is counted and new records are delivered', async () => {
   const { disk, records } = await smallLog()
   for (const path of SEGMENTS) disk.names.delete(path)
-  expect((await openOn(disk.clone())).floors[0]).toBe(1_000_000 + records.length - 1)
+  expect((await openOn(disk.clone())).floorUs).toBe(1_000_000 + records.length - 1)
   const { delivered, damaged, appended } = await reopen(disk)
   expect(delivered).toEqual([])
   expect(damaged).toBe(records.length)

@@ -17,7 +17,7 @@ cpSync(FORMAT_1, dir, { recursive: true })
 test('a spool of format 1 is delivered from its position on', async () => {
   const { log, lines } = createLogLines()
   const spool = await openOn(systemDisk, { dir, log })
-  expect(spool.floors[0]).toBe(1_790_000_000_000_029)
+  expect(spool.floorUs).toBe(1_790_000_000_000_029)
   expect(await drain(spool)).toEqual(GOLDEN_RECORDS.slice(GOLDEN_DELIVERED))
   expect(spool.stats().damaged).toBe(0)
   await spool.close()

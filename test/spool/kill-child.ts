@@ -11,7 +11,7 @@ process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume()
 tell('opening')
 const { log } = createLogLines()
 const spool = await openSpool({ dir, maxBytes: 2 ** 30, minFreeBytes: 0, segmentBytes: 64 * 1024, log })
-tell(`opened ${spool.floors[0]}`)
+tell(`opened ${spool.floorUs}`)
 
 let next = first
 async function append(): Promise<void> {

@@ -73,7 +73,7 @@ test('after kill -9 at many moments every acknowledged record is delivered in or
 
   const { log, lines } = createLogLines()
   const spool = await openOn(systemDisk, { dir, segmentBytes: 64 * 1024, log })
-  expect(spool.floors[0]).toBeGreaterThanOrEqual(oracle.newestUs)
+  expect(spool.floorUs).toBeGreaterThanOrEqual(oracle.newestUs)
   const left = numbersOf(await drain(spool, 1000))
   expect(spool.stats().damaged).toBe(0)
   await spool.close()

@@ -122,7 +122,7 @@ async function take(model: Model, real: Real, action: Step): Promise<void> {
       break
     }
   }
-  expect(real.spool.floors[0]).toBeGreaterThanOrEqual(model.newestUs)
+  expect(real.spool.floorUs).toBeGreaterThanOrEqual(model.newestUs)
   expect(real.spool.stats().records).toBe(model.held.length)
   expect(real.spool.stats().damaged).toBe(0)
   expect(real.spool.stats().bytes > 0 || model.held.length === 0).toBe(true)

@@ -12,11 +12,11 @@ describe('a shared spool', () => {
 
   test('refuses only an owner who holds half of it; delivery frees the share', async () => {
     const spool = await open(() => true)
-    for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 0, 'mallory')
+    for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 'mallory')
     expect(spool.refusal('mallory')).toBe('share_full')
-    await expect(spool.append(TEXT, 51, 0, 'mallory')).rejects.toMatchObject({ code: 'share_full' })
+    await expect(spool.append(TEXT, 51, 'mallory')).rejects.toMatchObject({ code: 'share_full' })
     expect([spool.refusal('ada'), spool.refusal()]).toEqual([undefined, undefined])
-    for (let i = 0; i < 40; i++) await spool.append(TEXT, 60 + i, 0, 'ada')
+    for (let i = 0; i < 40; i++) await spool.append(TEXT, 60 + i, 'ada')
     expect(spool.refusal('ada')).toBeUndefined()
     expect(await drain(spool, 1000)).toHaveLength(90)
     expect(spool.refusal('mallory')).toBeUndefined()
@@ -25,7 +25,7 @@ describe('a shared spool', () => {
   test('also counts what waits for the disk', async () => {
     const spool = await open(() => true)
     const appends = Array.from({ length: 60 }, (_, i) =>
-      spool.append(TEXT, i + 1, 0, 'mallory').then(
+      spool.append(TEXT, i + 1, 'mallory').then(
         () => 1,
         () => 0,
       ),
@@ -36,12 +36,12 @@ describe('a shared spool', () => {
 
   test('an owner who is released leaves the room to the others at once', async () => {
     const spool = await open(() => true)
-    for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 0, 'mallory')
-    for (let i = 0; i < 49; i++) await spool.append(TEXT, 60 + i, 0, 'ada')
+    for (let i = 0; i < 50; i++) await spool.append(TEXT, i + 1, 'mallory')
+    for (let i = 0; i < 49; i++) await spool.append(TEXT, 60 + i, 'ada')
     await spool.append(TEXT, 200)
     expect(spool.refusal('bob')).toBe('spool_full')
     spool.release('mallory')
-    for (let i = 0; i < 49; i++) await spool.append(TEXT, 300 + i, 0, 'bob')
+    for (let i = 0; i < 49; i++) await spool.append(TEXT, 300 + i, 'bob')
     expect(spool.refusal('bob')).toBeUndefined()
     await spool.append(TEXT, 400)
     expect(spool.refusal('bob')).toBe('spool_full')
@@ -61,12 +61,12 @@ describe('a shared spool', () => {
     spool = await reopen()
     await until('the backlog is counted', () => spool.refusal('mallory') === 'share_full')
     expect(spool.refusal('ada')).toBeUndefined()
-    for (let i = 0; i < 44; i++) await spool.append(recordOf('ada'), 100 + i, 0, 'ada')
+    for (let i = 0; i < 44; i++) await spool.append(recordOf('ada'), 100 + i, 'ada')
     expect(spool.refusal('ada')).toBeUndefined()
     await spool.advance((await spool.read(12, 1e6)).next) // 43 of mallory's are left
     await spool.close()
     spool = await reopen()
-    for (let i = 0; i < 7; i++) await spool.append(recordOf('mallory'), 200 + i, 0, 'mallory')
+    for (let i = 0; i < 7; i++) await spool.append(recordOf('mallory'), 200 + i, 'mallory')
     await until('the backlog is counted', () => spool.refusal('mallory') === 'share_full')
     expect(spool.refusal('ada')).toBeUndefined()
     expect(await drain(spool, 1000)).toHaveLength(94)
@@ -77,7 +77,7 @@ describe('a shared spool', () => {
   test('an owner alone may fill all of it', async () => {
     let owners = 1
     const spool = await open(() => owners > 1)
-    for (let i = 0; i < 80; i++) await spool.append(TEXT, i + 1, 0, 'ada')
+    for (let i = 0; i < 80; i++) await spool.append(TEXT, i + 1, 'ada')
     expect(spool.refusal('ada')).toBeUndefined()
     owners = 2
     expect(spool.refusal('ada')).toBe('share_full')

@@ -5,7 +5,7 @@ import { SpoolError } from '../../src/spool/spool-interface.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
-import { appendGroups, createLogLines, DIR, drain, openOn, quiet, recordOf } from './spool-trial.ts'
+import { appendGroups, createLogLines, DIR, drain, numbersOf, openOn, quiet, recordOf } from './spool-trial.ts'
 
 const freshDir = () => tempDir('spool')
 
@@ -145,25 +145,37 @@ test('removes passed segments, so that the number of files stays small', async (
   expect(readdirSync(dir).length).toBeLessThanOrEqual(4)
 })
 
-test('the floors of both turns independently survive delivery, kills and restarts', async () => {
+test('the newest arrival survives delivery, kills and restarts', async () => {
   const disk = new FakeDisk()
   const spool = await openOn(disk)
-  await spool.append('ahead', 1_800_000_000_000_009, 0)
-  await spool.append('back', 1_700_000_000_000_001, 1)
-  await spool.append('older', 1_600_000_000_000_000, 0)
-  const floors = [1_800_000_000_000_009, 1_700_000_000_000_001] as const
-  expect(spool.floors).toEqual(floors)
-  expect((await openOn(disk.clone())).floors).toEqual(floors)
-  const { next, records } = await spool.read(10, 1e6)
-  expect(records).toEqual(['ahead', 'back', 'older'])
-  expect(spool.stats().oldestUs).toBe(floors[0])
-  await spool.advance(next)
-  expect((await openOn(disk.clone())).floors).toEqual(floors)
+  const floorUs = 1_800_000_000_000_009
+  await spool.append('ahead', floorUs)
+  await spool.append('older', 1_600_000_000_000_000)
+  expect(spool.floorUs).toBe(floorUs)
+  expect((await openOn(disk.clone())).floorUs).toBe(floorUs)
+  await spool.advance((await spool.read(10, 1e6)).next)
+  expect((await openOn(disk.clone())).floorUs).toBe(floorUs)
   await spool.close()
   const again = await openOn(disk)
-  expect(again.floors).toEqual(floors)
-  await again.append('third', 1_700_000_000_000_002, 1)
-  expect((await openOn(disk.clone())).floors).toEqual([floors[0], floors[1] + 1])
+  expect(again.floorUs).toBe(floorUs)
+  await again.append('newer', floorUs + 1)
+  expect((await openOn(disk.clone())).floorUs).toBe(floorUs + 1)
+})
+
+test('a floor that is forgotten does not come back from the records that wait, and the next arrivals raise it', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  for (let n = 0; n < 40; n++) await spool.append(recordOf(n), 1_800_000_000_000_000 + n)
+  await spool.close()
+  const again = await openOn(disk)
+  await again.forgetFloor()
+  expect((await openOn(disk.clone())).floorUs).toBe(0)
+  for (let n = 40; n < 80; n++) {
+    await again.append(recordOf(n), 1_700_000_000_000_000 + n)
+    expect(again.floorUs).toBe(1_700_000_000_000_000 + n)
+    expect((await openOn(disk.clone())).floorUs).toBe(1_700_000_000_000_000 + n)
+  }
+  expect(numbersOf(await drain(again))).toEqual(Array.from({ length: 80 }, (_, n) => n))
 })
 
 test('reports the arrival of the oldest record after appending, reading, advancing and reopening', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { checkNodeId, lockDataDir, readDataDirId } from '../../src/state/data-dir-lock.ts'
+import { checkNodeId, lockDataDir, noteNodeId, readDataDirId } from '../../src/state/data-dir-lock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const freshDir = () => tempDir('lock')
@@ -80,12 +80,13 @@ test('refuses garbage in place of the lock by name', () => {
 
 test('refuses another NODE_ID for a DATA_DIR and reports what to do', () => {
   const dir = tempDir('node')
-  checkNodeId(dir, 3)
-  checkNodeId(dir, 3)
+  expect(checkNodeId(dir, 3)).toBe(true)
+  noteNodeId(dir, 3)
+  expect(checkNodeId(dir, 3)).toBe(false)
   expect(readFileSync(join(dir, 'node-id'), 'utf8')).toBe('3\n')
   expect(() => checkNodeId(dir, 4)).toThrow(/belongs to NODE_ID 3, but NODE_ID is 4: set NODE_ID=3/)
   rmSync(join(dir, 'node-id'))
-  checkNodeId(dir, 4)
+  expect(checkNodeId(dir, 4)).toBe(true)
   rmSync(dir, { recursive: true })
 })
 

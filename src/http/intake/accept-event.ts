@@ -13,7 +13,6 @@ import type { OwnTimes } from '../../event/own-time.ts'
 import { type Draft, toEvent } from '../../event/parse-event.ts'
 import { toRecord } from '../../event/record.ts'
 import type { Stamp } from '../../event/stamp.ts'
-import { turnOf } from '../../event/stamp-clock.ts'
 import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
 import { SpoolError } from '../../spool/spool-interface.ts'
@@ -74,12 +73,7 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
 }
 
 function append(event: Event, arrival: Stamp, series: SeriesAdmission, deps: IntakeDeps): Promise<void> {
-  const commit = deps.spools[destinationOf(event.kind)].append(
-    toRecord(event),
-    arrival.us,
-    turnOf(arrival),
-    event.account,
-  )
+  const commit = deps.spools[destinationOf(event.kind)].append(toRecord(event), arrival.us, event.account)
   return series === 'begun' ? Promise.all([commit, deps.seriesNoted()]).then(() => {}) : commit
 }
 
