@@ -56,7 +56,7 @@ export interface Spool {
   backpressure(): Promise<void> | undefined
   /** The newest `us` that it has ever held, 0 when none: survives delivery and restarts. */
   readonly floorUs: number
-  /** The arrivals until now came from another clock: `floorUs` begins anew, durable when it resolves. */
+  /** The arrivals until now came from another clock: `floorUs` is 0 again, durable when it resolves. */
   forgetFloor(): Promise<void>
   /**
    * The next records from the position on, without moving it; `[]` at the end. At least one record, whatever its size.

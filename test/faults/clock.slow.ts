@@ -109,7 +109,8 @@ test.skipIf(lacks('chdb'))(
       const wallMs = () => Date.now() + (time.stepUs + time.passUs) / 1000
       const response = await caller.post('/v1/start', { process: 'p', uid: `u${++sent}` })
       expect(response.status).toBe(201)
-      return Math.round((Date.parse(((await response.json()) as { at: string }).at) - wallMs()) / 60_000)
+      const leadMs = Date.parse(((await response.json()) as { at: string }).at) - wallMs()
+      return Math.round(Math.abs(leadMs) / 60_000)
     }
     expect(await lead()).toBe(0)
     set({ stepUs: HOUR_US, passUs: 0 })
