@@ -8,7 +8,7 @@ import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
 import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
-import { logHowToBegin, startCounters, watchLead } from './service/report.ts'
+import { logHowToBegin, startCounters, warnWithoutPublicUrl, watchLead } from './service/report.ts'
 import type { Config } from './settings.ts'
 
 const STORES_READY_WITHIN_MS = 1_500
@@ -120,5 +120,6 @@ function logReady(rooms: Rooms, url: string): void {
     { url, points: points.store, exceptions: exceptions.store, data_dir: rooms.config.dataDir },
     'stint is ready',
   )
+  warnWithoutPublicUrl(rooms)
   if (rooms.accounts.count() === 0) logHowToBegin(rooms, url)
 }

@@ -146,8 +146,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
       if (code !== undefined && !sameSecret(given ?? '', code)) {
         throw new Problem(
           'setup_code_invalid',
-          'The first account needs the set-up code: SETUP_CODE, or without it the code that the log of the start ' +
-            'shows.',
+          'The first account needs the set-up code: the value of SETUP_CODE or of its file, or else the code in the ' +
+            'log of the start. With docker-compose.yml: docker compose exec stint cat /run/secrets/stint/setup-code',
         )
       }
       await database.read(() => refuseSignUp(normalEmail))

@@ -18,10 +18,24 @@ export function parseOwnTime(at: unknown, { wallUs, maxAgeUs }: OwnTimes, faults
   }
   const us = Number(ns / 1000n)
   const nowUs = wallUs()
-  if (us < nowUs - maxAgeUs) faults.add('/at', 'is too long ago')
+  if (us < nowUs - maxAgeUs) faults.add('/at', `is too long ago: older than MAX_AGE (${inWords(maxAgeUs)})`)
   else if (us > nowUs + MAX_AHEAD_US) faults.add('/at', 'is more than 5 minutes ahead')
   return us
 }
+
+/** In the greatest unit that holds it without a rest. */
+function inWords(spanUs: number): string {
+  const seconds = Math.floor(spanUs / 1_000_000)
+  const [unit, suffix] = UNITS.find(([unit]) => seconds % unit === 0)!
+  return `${seconds / unit}${suffix}`
+}
+
+const UNITS: readonly (readonly [seconds: number, suffix: string])[] = [
+  [86_400, 'd'],
+  [3_600, 'h'],
+  [60, 'm'],
+  [1, 's'],
+]
 
 // RFC 3339 times of callers, exact to the nanosecond.
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/

@@ -93,7 +93,7 @@ function wordFault({ type, schema, value }: ValueError): string | undefined {
     case ValueErrorType.ObjectAdditionalProperties:
       return 'is not a field of this endpoint'
     case ValueErrorType.String:
-      return 'must be a string'
+      return schema.fault ?? `must be a string${exampleOf(schema)}`
     case ValueErrorType.Boolean:
       return 'must be true or false'
     case ValueErrorType.Object:
@@ -125,6 +125,9 @@ const rangeOf = ({ minimum, maximum }: Record<string, unknown>): string => {
   if (minimum === undefined) return maximum === undefined ? '' : ` of at most ${maximum}`
   return maximum === undefined ? ` of at least ${minimum}` : ` from ${minimum} to ${maximum}`
 }
+
+const exampleOf = ({ examples }: Record<string, unknown>): string =>
+  Array.isArray(examples) ? ` such as ${JSON.stringify(examples[0])}` : ''
 
 function choicesOf({ anyOf }: Record<string, unknown>): string {
   const values = (anyOf as { const?: unknown }[]).map((member) => member.const)

@@ -2,6 +2,7 @@
 import { statfs } from 'node:fs/promises'
 import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
 import type { Metrics } from '../metrics.ts'
+import { isLoopback } from '../parse-settings.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
 import { COMMAND_LINE, readVersion } from '../version.ts'
@@ -67,6 +68,12 @@ const LEADS = {
   long:
     'stamps are ahead of the wall clock, which was set back, until it has caught up; to return to it at once, stop ' +
     'Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these stores',
+}
+
+/** Links in notifications and mails would lead to the address that is listened on, which other hosts cannot use. */
+export function warnWithoutPublicUrl({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
+  if (config.publicUrl === undefined && !isLoopback(config.host))
+    log.warn({ host: config.host }, 'PUBLIC_URL is unset: links in notifications use the address listened on; set it')
 }
 
 /** A set-up code that the operator gave is a secret; only a generated one is logged. */

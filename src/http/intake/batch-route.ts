@@ -195,7 +195,7 @@ export function batchRoute(deps: BatchDeps) {
 function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | undefined {
   if (event instanceof UnreadEvent) faults.add('', event.detail)
   else if (!isObject(event)) faults.add('', 'must be a JSON object')
-  else if (!Object.hasOwn(event, 'kind')) faults.add('/kind', 'is required')
+  else if (!Object.hasOwn(event, 'kind')) faults.add('/kind', `is required: ${EVENT_KINDS.join(', ')}`)
   // Without its kind nothing more can be said of an event.
   else if (!isEventKind(event.kind)) faults.add('/kind', `must be ${EVENT_KINDS.join(', ')}`)
   else return parseEvent(event.kind, event, deps, faults, true)

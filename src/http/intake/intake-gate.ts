@@ -118,7 +118,9 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   if (place === undefined)
     return new Problem(
       'not_found',
-      path.startsWith('/v1') ? 'There is no such path under /v1.' : 'There is no such path under /otlp.',
+      path.startsWith('/v1')
+        ? 'There is no such path under /v1. It has /v1/start, /v1/end, /v1/metrics, /v1/exception and /v1/batch.'
+        : 'There is no such path under /otlp.',
     )
   if (request.method !== 'POST') return new Problem('method_not_allowed', 'This path takes POST.', { allow: 'POST' })
 
