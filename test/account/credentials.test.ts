@@ -39,14 +39,10 @@ test.each([
   `a@${'b.'.repeat(130)}com`,
 ])('rejects %j', (email) => expect(normalizeEmail(email)).toBeUndefined())
 
-test('rejects a long hostile address quickly', () => {
-  const start = performance.now()
-  for (const part of ['a.', 'a', 'a-', '.', '\u0308']) {
-    normalizeEmail(`${part.repeat(100_000)}@example.com`)
-    normalizeEmail(`a@${part.repeat(100_000)}`)
-    normalizeEmail(`a@${part.repeat(120)}!`)
-  }
-  expect(performance.now() - start).toBeLessThan(5000)
+// An expression that backtracks would exceed the time limit of the test.
+test.each(['a.', 'a', 'a-', '.', '\u0308'])('rejects a long hostile address of %j', (part) => {
+  const addresses = [`${part.repeat(100_000)}@example.com`, `a@${part.repeat(100_000)}`, `a@${part.repeat(120)}!`]
+  expect(addresses.map(normalizeEmail)).toEqual([undefined, undefined, undefined])
 })
 
 test.each<[string, string | undefined]>([

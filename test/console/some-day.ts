@@ -1,4 +1,6 @@
 // A few hours of somebody's jobs, as events that bring their own time: overlapping, slow, failing, hanging.
+import { toRecord } from '../../src/event/record.ts'
+import { buryIn } from '../support/bury.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -53,4 +55,13 @@ export function someDay(nowMs: number): object[] {
     at: at(10 * MINUTE),
   })
   return events
+}
+
+/** Two events that a store is said to have refused. */
+export function buryMetrics(dataDir: string, account: string): void {
+  for (const sub of [0, 2]) {
+    const event = { kind: 'metrics', account, process: 'buried', meta: '', items: [['rescued', sub]] } as const
+    const record = toRecord({ ...event, stamp: { us: Date.now() * 1000 - 60e6, sub } })
+    buryIn(dataDir, [{ destination: 'points', account, reason: 'field type conflict', record }])
+  }
 }

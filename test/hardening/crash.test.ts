@@ -21,10 +21,9 @@ test.skipIf(engineMissing !== undefined || process.platform !== 'linux')(
     await untilShipped(stint.url, ENDS_WITHIN_MS) // the engine has run by now
     for (let n = 2; n < 50; n++) expect((await send(n)).status).toBe(201)
 
-    const since = performance.now()
     process.kill(stint.pid(), 'SIGSEGV')
-    expect(await stint.ended()).not.toBe(0)
-    expect(performance.now() - since).toBeLessThan(ENDS_WITHIN_MS)
+    const ended = await Promise.race([stint.ended(), Bun.sleep(ENDS_WITHIN_MS).then(() => 'hangs')])
+    expect([0, 'hangs']).not.toContain(ended)
     for (const secret of [key, ...Object.values(secrets)]) expect(stint.log()).not.toContain(secret)
 
     await stint.start()

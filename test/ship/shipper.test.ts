@@ -591,13 +591,11 @@ describe('the loop', () => {
 
   test('stops immediately during a back-off', async () => {
     await trial.append(marks(3))
-    trial.store.faults.next = ({ kind }) => (kind === 'write' ? { ...BUSY, afterMs: 50_000 } : undefined)
+    trial.store.faults.next = ({ kind }) => (kind === 'write' ? { ...BUSY, afterMs: 3_600_000 } : undefined)
     const shipper = trial.shipper()
     shipper.start()
     await until('shipper.status().state === "retrying"', () => shipper.status().state === 'retrying')
-    const since = performance.now()
-    await shipper.stop()
-    expect(performance.now() - since).toBeLessThan(25_000)
+    await shipper.stop() // the time limit of the test is shorter than the back-off
     expect(trial.spool.stats().records).toBe(3)
   })
 
@@ -605,9 +603,7 @@ describe('the loop', () => {
     const shipper = trial.shipper()
     shipper.start()
     await until('trial.store.requests.length === 1', () => trial.store.requests.length === 1)
-    const since = performance.now()
     await shipper.stop()
-    expect(performance.now() - since).toBeLessThan(5000)
     expect(shipper.status().state).toBe('idle')
   })
 

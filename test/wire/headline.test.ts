@@ -129,15 +129,14 @@ test('a headline is always one line, empty only for a blank text, and part of it
   )
 })
 
-test('a text of the largest size takes no noticeable time', () => {
+// An expression that backtracks would exceed the time limit of the test.
+test('a text of the largest size is read to a headline within it', () => {
   for (const text of [
     'a '.repeat(7500),
     'a.'.repeat(7500),
     '|'.repeat(15_000),
     `${'Uncaught '.repeat(1600)}\n  at x`,
   ]) {
-    const before = performance.now()
-    headlineOf(text)
-    expect(performance.now() - before).toBeLessThan(2_000) // a quadratic one takes minutes
+    expect(text).toContain(headlineOf(text))
   }
 })

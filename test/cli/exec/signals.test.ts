@@ -54,6 +54,7 @@ function onTerminal(command: readonly string[], program: readonly string[] = [pr
   return {
     child,
     type: (keys: string) => child.terminal!.write(keys),
+    screen: () => screen,
     shows: (text: string) => until(`${text} on the screen, where there is:\n${screen}`, () => screen.includes(text)),
     heard: () =>
       screen
@@ -213,12 +214,15 @@ test('a missing command is reported as missing then as well', async () => {
 })
 
 test('Ctrl-Z and fg', async () => {
-  const { child, shows, type } = onTerminal(['-i'], ['bash', '--norc'])
-  type(`PS1=; '${process.execPath}' '${MAIN}' exec -- bash -c 'echo up $((6*7)); read word; echo got $word'\n`)
+  const { child, shows, screen, type } = onTerminal(['-i'], ['bash', '--norc'])
+  type(
+    `PS1='$((6*7))> '; '${process.execPath}' '${MAIN}' exec -- bash -c 'echo up $((6*7)); read word; echo got $word'\n`,
+  )
   await shows('up 42')
   type('\u001a')
-  await shows('Stopped')
+  await shows('42> ') // the shell reads only now
   type('fg\n')
+  await until('fg names the job', () => screen().split('42> ')[1]!.includes('exec --'))
   type('again\n')
   await shows('got again')
   type('exit 0\n')

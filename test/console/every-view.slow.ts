@@ -1,0 +1,152 @@
+// Every view, dialog and panel over a few hours of jobs: axe-core finds no barrier, nothing scrolls sideways on a phone, and nothing moves
+// while it loads.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import type { SignedUp } from '../support/caller.ts'
+import { missing } from '../support/needs.ts'
+import {
+  type ConsoleStint,
+  expectQuiet,
+  findBarriersInBothSchemes,
+  findWide,
+  LIGHT,
+  PHONE,
+  startConsole,
+  type Visit,
+} from './console-visit.ts'
+import { buryMetrics, someDay } from './some-day.ts'
+
+const VIEWS = [
+  ...['home', 'runs?from=-1h', 'metrics?by=meta', 'exceptions', 'watches', 'maintenance'],
+  ...['keys', 'health', 'account', 'members', 'audit', 'welcome'],
+]
+
+describe.skipIf(missing('chromium') !== undefined || missing('chdb') !== undefined)('every view', () => {
+  let stint: ConsoleStint
+  let ada: SignedUp
+  beforeAll(async () => {
+    stint = await startConsole()
+    ada = await stint.signUp('ada@example.com')
+    await stint.stint.terminate()
+    buryMetrics(stint.stint.dataDir, ada.account)
+    await stint.stint.start()
+    await stint.send(ada.secret, someDay(Date.now()))
+  })
+  afterAll(() => stint.close())
+
+  /** Opens every view, dialog and panel, and returns the faults that `look` finds in each. */
+  async function inspect(options: typeof LIGHT | typeof PHONE, look: (page: Page) => Promise<string[]>) {
+    const wrong: string[] = []
+    const mine = await stint.visit(options, ada.cookie)
+    const { page } = mine
+    const check = async (name: string) => {
+      await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+      wrong.push(...(await look(page)).map((text) => `${name}: ${text}`))
+    }
+    for (const view of VIEWS) {
+      await mine.go(view)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await check(view)
+    }
+    await mine.go('runs?from=-1h')
+    await page
+      .getByRole('button', { name: /^Run of nightly/ })
+      .first()
+      .click()
+    await page.getByRole('complementary').getByText('Runs before and after').waitFor()
+    await check('a run')
+    await mine.go('exceptions')
+    await page.getByRole('link', { name: /^ConnectionResetError/ }).click()
+    await page.getByLabel('Normalised text').waitFor()
+    await check('a group')
+    await mine.go('keys')
+    await page.getByRole('button', { name: 'Rotate first key' }).click()
+    await check('a dialog')
+    expectQuiet(mine)
+    await mine.close()
+
+    const door = await stint.visit(options)
+    await door.page.goto(stint.stint.url)
+    await door.page.getByRole('heading', { level: 1 }).waitFor()
+    wrong.push(...(await look(door.page)).map((text) => `the door: ${text}`))
+    await door.close()
+    return wrong
+  }
+
+  test('axe-core finds no barrier in any view, dialog or panel, light or dark', async () => {
+    expect(await inspect(LIGHT, findBarriersInBothSchemes)).toEqual([])
+  })
+
+  test('nothing scrolls sideways on a phone of 320 px', async () => {
+    expect(await inspect(PHONE, findWide)).toEqual([])
+  })
+
+  test.each([1280, 390])('at %i px no view moves while it loads', async (width) => {
+    const moved: string[] = []
+    const mine = await stint.visit({ ...LIGHT, viewport: { width, height: 800 } }, ada.cookie)
+    for (const view of [...VIEWS, 'runs?from=-30d', 'runs?process=nightly+import&from=-24h'])
+      moved.push(...(await findMoves(mine, view)))
+    expect(moved).toEqual([])
+    await mine.close()
+  })
+
+  test('on a phone nothing moves on Home, whichever answer comes last', async () => {
+    const first = await stint.visit({ ...LIGHT, viewport: { width: 390, height: 800 } }, ada.cookie)
+    const asked = new Set<string>()
+    const nameOf = (url: string) => url.replace(/^.*?\/(api\/[^?]*)/, '$1').replace(/[?&](?:to|limit)=[^&]*/g, '')
+    first.page.on('request', (request) => /\/(?:api\/|.*woff2)/.test(request.url()) && asked.add(nameOf(request.url())))
+    await findMoves(first, 'home')
+    await first.close()
+    expect(asked.size).toBeGreaterThan(8)
+    const moved = await Promise.all(
+      [...asked].map(async (late) => {
+        const mine = await stint.visit({ ...LIGHT, viewport: { width: 390, height: 800 } }, ada.cookie)
+        const rest = Promise.withResolvers<void>()
+        let isAnswered = false
+        mine.page.on('response', (response) => {
+          if (nameOf(response.url()) === nameOf(late)) isAnswered = true
+          else if (asked.has(nameOf(response.url()))) mine.page.waitForTimeout(HELD_MS).then(rest.resolve, () => {})
+        })
+        await mine.page.route(
+          (url) => nameOf(url.href) === late,
+          async (route) => {
+            if (!isAnswered) await rest.promise
+            await route.fallback()
+          },
+        )
+        const moves = await findMoves(mine, 'home')
+        await mine.close()
+        return moves.map((text) => `${late} is last: ${text}`)
+      }),
+    )
+    expect(moved.flat()).toEqual([])
+  })
+})
+
+/** So long after another answer the held one is let go: longer than the page needs to show what it has. */
+const HELD_MS = 600
+
+/** Loads a view; what moved by itself while it loaded, if it was too much. */
+async function findMoves({ page, go }: Visit, view: string): Promise<string[]> {
+  await page.addInitScript(() => {
+    const shifts: { value: number; what: string[] }[] = []
+    Object.assign(globalThis, { shifts })
+    const note = (list: PerformanceObserverEntryList) => {
+      for (const entry of list.getEntries()) {
+        const { value, sources } = entry as unknown as { value: number; sources: { node: Element | null }[] }
+        shifts.push({ value, what: sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? 'text') })
+      }
+    }
+    new PerformanceObserver(note).observe({ type: 'layout-shift', buffered: true })
+  })
+  await page.goto('about:blank')
+  await go(view)
+  await page.locator('main .region, main .steps').first().waitFor()
+  await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
+  await page.waitForLoadState('networkidle')
+  const shifts = await page.evaluate(
+    () => (globalThis as never as { shifts: { value: number; what: string[] }[] }).shifts,
+  )
+  const sum = shifts.reduce((total, { value }) => total + value, 0)
+  return sum > 0.02 ? [`${view}: ${sum.toFixed(3)} by ${shifts.flatMap(({ what }) => what).join(' ')}`] : []
+}
