@@ -182,12 +182,7 @@ export const SETTINGS = {
       "claims → roles in the operator's account, such as `groups:admins=owner,groups:staff=viewer`",
     ),
   },
-  passwordSignIn: setting(
-    'PASSWORD_SIGN_IN',
-    isTrue,
-    'true',
-    '`false` = only the provider and one-time codes sign people in',
-  ),
+  passwordSignIn: setting('PASSWORD_SIGN_IN', isTrue, 'true', '`false` = only the provider signs people in'),
   notifyPrivate: setting(
     'NOTIFY_PRIVATE',
     isTrue,

@@ -13,10 +13,7 @@ export interface PasswordOptions {
   readonly passwordStdin?: boolean
 }
 
-export const PASSWORD_STDIN = [
-  '--password-stdin',
-  'read the password, or the code, from the first line of standard input',
-] as const
+export const PASSWORD_STDIN = ['--password-stdin', 'read the password from the first line of standard input'] as const
 
 interface Options extends PasswordOptions, Json {
   readonly email: string
@@ -53,17 +50,12 @@ export function register(program: Program, io: Io): void {
   account
     .command('login')
     .description('sign in, for the key commands')
-    .option('--email <address>', 'your e-mail address')
+    .requiredOption('--email <address>', 'your e-mail address')
     .option(...PASSWORD_STDIN)
-    .option('--code', 'sign in by a one-time code from the console, which is asked for')
-    .action(async (options: Partial<Options> & { readonly code?: true }) => {
+    .action(async (options: Options) => {
       const { api, config, keep } = open(io)
-      if ((options.email === undefined) !== (options.code === true))
-        throw new CliError('name an address with --email, or give --code', EXIT_USAGE)
-      const secret = await askPassword(io, options, options.code ? 'Code' : 'Password', false)
-      const { body, sessionToken } = await (options.code
-        ? api.ask<Session>('POST', '/api/session/by-code', { code: secret.trim() })
-        : api.ask<Session>('POST', '/api/session', { email: options.email, password: secret }))
+      const password = await askPassword(io, options, 'Password', false)
+      const { body, sessionToken } = await api.ask<Session>('POST', '/api/session', { email: options.email, password })
       const { email } = body.person
       keep(email, sessionToken)
       io.stderr.write(`Signed in to ${config.url} as ${oneLine(email)}.\n`)

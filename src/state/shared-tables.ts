@@ -119,13 +119,12 @@ export const ACCOUNT_TABLES = `
   );
   CREATE INDEX invitation_by_account ON invitation (account);
 
-  -- What lets a person in once: links that set a new password, and the like.
+  -- Links that set a new password: kind 'reset'. 1.1 also has one-time codes here, whose sessions end by until_ms.
   CREATE TABLE ticket (
     hash     TEXT PRIMARY KEY,
     kind     TEXT NOT NULL,
     person   TEXT NOT NULL REFERENCES person (id) ON DELETE CASCADE,
     ends_ms  BIGINT NOT NULL,
-    -- The session that a ticket begins ends by then.
     until_ms BIGINT
   );
   CREATE INDEX ticket_by_person ON ticket (person);

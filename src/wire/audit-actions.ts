@@ -7,6 +7,7 @@ export const AUDIT_ACTIONS = [
   'account_deleted',
   'signed_in',
   'sign_in_failed',
+  // only in logs of 1.1
   'sign_in_code_made',
   'signed_out',
   'session_ended',

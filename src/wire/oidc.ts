@@ -1,10 +1,6 @@
-// Signing in at the company's provider (OpenID Connect), and by a one-time code.
-import { type Static, Type } from '@sinclair/typebox'
-import { Given } from './accounts.ts'
-import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
-import { defineRoute, json, jsonBody } from './route.ts'
-import { Session } from './sessions.ts'
-import { closed, LaterMs, Text } from './shapes.ts'
+// Signing in at the company's provider (OpenID Connect).
+import { Type } from '@sinclair/typebox'
+import { defineRoute } from './route.ts'
 
 const PAGE = 'A browser gets an HTML page instead of the problem.'
 
@@ -37,27 +33,4 @@ export const FINISH_OIDC = defineRoute('GET /auth/oidc/callback', {
     'internal',
     'store_unavailable',
   ],
-})
-
-export const SignInCode = Type.Object({
-  code: Text('4w9e0c2k7t1y5b8n4w9e0c2k', 'Good once; shown this once.'),
-  expires_at: LaterMs,
-})
-export type SignInCode = Static<typeof SignInCode>
-
-export const CREATE_SIGN_IN_CODE = defineRoute('POST /api/session/code', {
-  ...route,
-  access: 'self',
-  audit: 'sign_in_code_made',
-  summary: 'Create a one-time code for `stint account login --code`',
-  description: 'It signs you in elsewhere, once, within five minutes.',
-  answers: { 201: json('The code', SignInCode) },
-})
-
-export const SIGN_IN_BY_CODE = defineRoute('POST /api/session/by-code', {
-  ...route,
-  summary: 'Sign in by a one-time code',
-  body: jsonBody(closed({ code: Given('From `/api/session/code`.') }), { code: '4w9e0c2k7t1y5b8n4w9e0c2k' }),
-  answers: { 201: json('Signed in; also sets the session cookie', Session) },
-  problems: ['credentials_invalid', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })

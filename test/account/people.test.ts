@@ -175,20 +175,22 @@ for (const { database, open } of databases()) {
       expect(await keys.list(account, owner.id)).toHaveLength(2)
     })
 
-    test('a link that sets a password is good once, for its kind and for 30 minutes', async () => {
-      const [token, second, late] = [
-        (await tickets.issue('reset', owner.id)).token,
-        (await tickets.issue('reset', owner.id)).token,
-        (await tickets.issue('reset', owner.id)).token,
-      ]
-      expect(await tickets.redeem('code', token)).toBeUndefined()
-      const tries = await Promise.all([tickets.redeem('reset', token), tickets.redeem('reset', token)])
-      expect(tries.toSorted()).toEqual([{ person: owner.id, untilMs: null }, undefined])
+    test('a link that sets a password is good once and for 30 minutes, and ends with the password', async () => {
+      const issue = () => tickets.issue(owner.id)
+      const [token, second, late] = [await issue(), await issue(), await issue()]
+      const tries = await Promise.all([tickets.redeem(token), tickets.redeem(token)])
+      expect(tries.toSorted()).toEqual([owner.id, undefined])
+      expect(await tickets.redeem(hashSecret(second))).toBeUndefined()
       await people.resetPassword({ id: owner.id }, 'a new beginning', true)
-      expect(await tickets.redeem('reset', second)).toBeUndefined()
+      expect(await tickets.redeem(second)).toBeUndefined()
+      const third = await issue()
+      const change = { currentPassword: 'a new beginning', newPassword: 'another one of mine', session: 'ses_1' }
+      await people.changePassword(owner.id, change)
+      expect(await tickets.redeem(third)).toBeUndefined()
+      const last = await issue()
       clock.passS(30 * 60)
-      expect(await tickets.redeem('reset', late)).toBeUndefined()
-      expect(await tickets.redeem('reset', hashSecret(token))).toBeUndefined()
+      expect(await tickets.redeem(last)).toBeUndefined()
+      expect(await tickets.redeem(late)).toBeUndefined()
     })
 
     test('deleting an account ends people who are in no other', async () => {

@@ -106,27 +106,6 @@ describe('account login and logout', () => {
     expect((await person.run('key list')).exitCode).toBe(0)
   })
 
-  test('a one-time code of a session signs in elsewhere, once', async () => {
-    await create()
-    const { id } = (await server.accounts.people.find(email))!
-    const { token } = await server.accounts.tickets.issue('code', id)
-    const elsewhere = createPerson(server.url)
-    const login = await elsewhere.run('account login --code', { typed: [token] })
-    expect(login).toEqual({ exitCode: 0, stdout: '', stderr: `Code: Signed in to ${server.url} as ${email}.\n` })
-    expect((await elsewhere.run('key list')).exitCode).toBe(0)
-    const again = await createPerson(server.url).run('account login --code --password-stdin', { stdin: token })
-    expect([again.exitCode, again.stderr]).toEqual([1, expect.stringContaining('was used')])
-    for (const [flag, message] of [
-      ['', 'cannot ask for the code: not a terminal'],
-      [' --password-stdin', 'no code on standard input'],
-    ] as const) {
-      const none = await elsewhere.run(`account login --code${flag}`)
-      expect([none.exitCode, none.stderr]).toEqual([2, expect.stringContaining(message)])
-    }
-    const both = await elsewhere.run(`account login --code --email ${email}`)
-    expect([both.exitCode, both.stderr]).toEqual([2, expect.stringContaining('give --code')])
-  })
-
   test('a wrong password is refused and no session is stored', async () => {
     await create()
     const elsewhere = createPerson(server.url)

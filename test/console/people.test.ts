@@ -1,8 +1,7 @@
 // Members, invitations, the account switcher and the audit log in a real browser; and what a viewer sees.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createCaller } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, findBarriers, LIGHT, startConsole } from './console-visit.ts'
+import { type ConsoleStint, LIGHT, startConsole } from './console-visit.ts'
 
 describe.skipIf(missing('chromium') !== undefined)('people in the console', () => {
   let console: ConsoleStint
@@ -44,7 +43,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       await bob.page.getByRole('heading', { name: heading, level: 1 }).waitFor()
       await bob.page.waitForLoadState('networkidle')
       const changing = bob.page.getByRole('button', {
-        name: /^(Create(?! one-time code)|Invite|Revoke|Rotate|Delete|Rename|Change role|Send)/,
+        name: /^(Create|Invite|Revoke|Rotate|Delete|Rename|Change role|Send)/,
       })
       expect([view, await changing.allTextContents()]).toEqual([view, []])
     }
@@ -84,25 +83,6 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await owner.page.getByRole('cell', { name: 'Member invited' }).waitFor()
     await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor({ state: 'detached' })
     await Promise.all([owner.close(), bob.close()])
-  })
-
-  test('a one-time code from the account page signs in elsewhere, once', async () => {
-    const eve = await console.signUp('eve@example.com')
-    const { page, go, complaints, close } = await console.visit(LIGHT, eve.cookie)
-    await go('account')
-    await page.getByRole('button', { name: 'Create one-time code' }).click()
-    const code = (await page.getByLabel('One-time code', { exact: true }).textContent())!
-    await page.getByText('stint account login --code').first().waitFor()
-    expect(await findBarriers(page)).toEqual([])
-    const stranger = createCaller(url)
-    const { json } = await stranger.post('/api/session/by-code', { code })
-    expect(json.person.email).toBe('eve@example.com')
-    expect((await stranger.post('/api/session/by-code', { code })).json.code).toBe('credentials_invalid')
-    await page.reload()
-    await page.getByRole('button', { name: 'Create one-time code' }).waitFor()
-    expect(await page.content()).not.toContain(code)
-    expect(complaints).toEqual([])
-    await close()
   })
 
   test('two tabs: what one shows is not changed after the other switched the account', async () => {

@@ -115,8 +115,6 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/sign-up': everybody(200),
   'POST /api/accounts': everybody(422),
   'POST /api/session': everybody(422),
-  'POST /api/session/by-code': everybody(422),
-  'POST /api/session/code': session(201),
   'GET /auth/oidc': everybody(404),
   'GET /auth/oidc/callback': everybody(404),
   'POST /api/password': session(422),

@@ -4,7 +4,7 @@ import type { Role } from '../../src/wire/roles.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { createCaller, PASSWORD, signUpAt } from '../support/caller.ts'
 import { CLIENT, createBrowser, type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
-import { enter, ownerOf } from '../support/people.ts'
+import { ownerOf } from '../support/people.ts'
 import { takePort } from '../support/ports.ts'
 
 let provider: IdentityProvider
@@ -259,35 +259,10 @@ describe('with PASSWORD_SIGN_IN=false', () => {
 
   const post = (path: string, body: object, headers = {}) => createCaller(strict.url).post(path, body, headers)
 
-  test('passwords are refused, and a one-time code of a session is good once', async () => {
+  test('passwords are refused', async () => {
     expect((await post('/api/session', { email: 'a@example.com', password: PASSWORD })).json.code).toBe(
       'password_sign_in_off',
     )
-    const cookie = await enter(strict, (await ownerOf(strict)).person)
-    const made = await post('/api/session/code', {}, { cookie })
-    expect(made.status).toBe(201)
-    const used = await post('/api/session/by-code', { code: made.json.code })
-    expect([used.status, used.json.person.email]).toEqual([201, 'ada@example.com'])
-    expect((await post('/api/session/by-code', { code: made.json.code })).json.code).toBe('credentials_invalid')
-    const late = await post('/api/session/code', {}, { cookie })
-    strict.clock.step(301_000_000)
-    expect((await post('/api/session/by-code', { code: late.json.code })).status).toBe(401)
-  })
-
-  test('a session by a code ends with the one that made the code, however often it is passed on', async () => {
-    const { accounts } = strict.rooms
-    const endsMs = Math.floor(strict.clock.wallUs() / 1000) + 12 * 3_600_000
-    const seat = await ownerOf(strict)
-    const token = await accounts.sessions.create({ ...seat, userAgent: '', proof: 'oidc', endsMs })
-    let cookie = `stint_session=${token}`
-    for (const _ of ['once', 'twice']) {
-      const { code } = (await post('/api/session/code', {}, { cookie })).json
-      cookie = (await post('/api/session/by-code', { code })).headers.get('set-cookie')!.split(';')[0]!
-    }
-    strict.clock.step(11 * 3_600_000_000)
-    expect((await strict.fetch('/api/session', { headers: { cookie } })).status).toBe(200)
-    strict.clock.step(3_600_000_000)
-    expect((await strict.fetch('/api/session', { headers: { cookie } })).status).toBe(401)
   })
 })
 

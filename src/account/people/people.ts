@@ -22,7 +22,7 @@ export interface People {
   /** The account that a person who was proved otherwise enters. Throws Problem `credentials_invalid`. */
   landing(person: string): Promise<Seat>
   find(email: string): Promise<Person | undefined>
-  /** Ends all other sessions. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
+  /** Ends all other sessions and links. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
   changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
   /** false: the person signs in by the provider alone. */
   hasPassword(id: string): Promise<boolean>
@@ -88,6 +88,7 @@ export function createPeople({ database, passwords, sessions, provePassword, now
       await database.write(function* () {
         yield* stillThere(row, 'password_wrong')
         yield* run('UPDATE person SET password = $1 WHERE id = $2', hash, id)
+        yield* run('DELETE FROM ticket WHERE person = $1', id)
         yield* sessions.revokeOthers(id, session)
       })
     },

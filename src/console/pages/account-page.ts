@@ -1,4 +1,4 @@
-// The Account page: password, one-time codes, sessions, sign-out and deletion.
+// The Account page: password, sessions, sign-out and deletion.
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
 import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
@@ -9,7 +9,6 @@ import { formatAgo, formatFullDay, parseTime, timeElement } from '../kit/format-
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
 import { createRegion } from '../kit/region.ts'
-import { signInCodeCard } from './sign-in-code.ts'
 
 const EVERY_MS = 15_000
 
@@ -134,7 +133,6 @@ export function openAccountPage(app: App): Page {
       h(
         'div.columns',
         hasPassword && password,
-        signInCodeCard(app),
         app.may('owner') &&
           h(
             'section.card',

@@ -1,18 +1,17 @@
 // /auth/oidc: single sign-on. The browser leaves with a cookie that holds what must come back, and returns by a plain
 // GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
 import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
-import { toTime } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
 import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
 import type { Provider } from '../../oidc/provider.ts'
 import { Problem } from '../../problem.ts'
 import type { OidcConfig } from '../../settings.ts'
-import { BEGIN_OIDC, CREATE_SIGN_IN_CODE, FINISH_OIDC, SIGN_IN_BY_CODE } from '../../wire/oidc.ts'
+import { BEGIN_OIDC, FINISH_OIDC } from '../../wire/oidc.ts'
 import type { Role } from '../../wire/roles.ts'
-import { jsonAnswer, problemResponse } from '../answers.ts'
+import { problemResponse } from '../answers.ts'
 import { htmlPage } from '../html-page.ts'
 import type { Mounts } from '../mount.ts'
-import { answerSession, type PeopleDeps, startSession, withCookie } from './session-answers.ts'
+import { type PeopleDeps, startSession } from './session-answers.ts'
 
 /** Absent without OIDC_ISSUER. */
 export interface OidcDeps {
@@ -32,7 +31,7 @@ const COOKIE_PATTERN = new RegExp(`(?:^|;)\\s*${COOKIE}=([\\w.-]{1,4000})`)
 const SESSION_MS = 12 * 3_600_000
 const PATH = FINISH_OIDC.path
 
-export function mountOidc({ on, onStranger, onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDeps): void {
+export function mountOidc({ onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDeps): void {
   const { accounts, addressOf, audit, isSecure, nowMs, publicUrl } = deps
 
   const cookieOf = (request: Request, value: string, maxAgeS: number) =>
@@ -93,26 +92,6 @@ export function mountOidc({ on, onStranger, onAnyone }: Mounts, deps: PeopleDeps
 
   onAnyone(BEGIN_OIDC, (_, { request }) => answered(begin)(request))
   onAnyone(FINISH_OIDC, (_, { request }) => answered(finish)(request))
-  on(CREATE_SIGN_IN_CODE, async ({ session }) => {
-    const { token, endsMs } = await accounts.tickets.issue('code', session!.person, session!.endsMs)
-    return { code: token, expires_at: toTime(endsMs) }
-  })
-  onStranger(SIGN_IN_BY_CODE, async (_, { request, body: { code } }) => {
-    const address = addressOf(request)
-    deps.linkLimiter.attempt(address)
-    const ticket = await accounts.tickets.redeem('code', code)
-    const unusable = () =>
-      new Problem('credentials_invalid', 'The code has expired or was used. Create another in the console.')
-    if (ticket === undefined) throw unusable()
-    const { person: id, untilMs } = ticket
-    const seat = await accounts.people.landing(id)
-    const member = (await accounts.members.list(seat.account)).find((it) => it.id === id)
-    if (member === undefined) throw unusable() // removed meanwhile
-    const { email } = member
-    const cookie = await startSession(deps, request, seat, untilMs === null ? {} : { endsMs: untilMs })
-    await audit('signed_in', { account: seat.account, actor: email, detail: 'by a code', address })
-    return withCookie(jsonAnswer(await answerSession(deps, seat, { id, email }), 201), cookie)
-  })
 }
 
 /** A path of this Stint; whatever else was asked for, the console. */

@@ -12,7 +12,7 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   async function sendLink(email: string): Promise<void> {
     const person = await people.find(email)
     if (person === undefined) return
-    const { token } = await tickets.issue('reset', person.id)
+    const token = await tickets.issue(person.id)
     await mailReset?.(person.email, `${publicUrl()}/#/reset?token=${token}`)
   }
 
@@ -32,10 +32,10 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   onStranger(wire.RESET_PASSWORD, rules, async (_, { request, body: { token, new_password } }) => {
     requirePasswords(deps)
     resetLimiter.attempt(addressOf(request))
-    const ticket = await tickets.redeem('reset', token)
-    if (ticket === undefined)
+    const person = await tickets.redeem(token)
+    if (person === undefined)
       throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')
-    const { id, email } = await people.resetPassword({ id: ticket.person }, new_password, true)
+    const { id, email } = await people.resetPassword({ id: person }, new_password, true)
     const { account } = await people.landing(id)
     await audit('password_reset', { account, actor: email, address: addressOf(request) })
   })
