@@ -91,8 +91,8 @@ export const SETTINGS = {
   ),
   setupCode: optional(
     'SETUP_CODE',
-    { ...secret(anyText), defaultWords: 'made up, in the log' },
-    'the code that the first sign-up needs: if it is set, with `TRUST_PROXY`, or when `HOST` is not a loopback address',
+    { ...secret(matching((text) => text.length >= 12, 'at least 12 characters')), defaultWords: 'made up, in the log' },
+    'needed by the first sign-up if it is set, with `TRUST_PROXY`, or unless `HOST` is loopback; at least 12 characters',
   ),
   maxRunUs: setting('MAX_RUN', span, '24h', 'the longest run that is still paired'),
   maxAgeUs: setting('MAX_AGE', span, '7d', 'an event whose own time (`at`) is older is refused'),

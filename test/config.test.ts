@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, readConfig } from '../src/config.ts'
+import { isLoopback } from '../src/parse-settings.ts'
 import { tempDir } from './support/temp-dir.ts'
 
 const dir = tempDir('config')
@@ -141,6 +142,14 @@ test.each([
   ['an empty file', () => fileOf('\n'), 'is empty'],
 ])('does not read a secret from %s', (_, path, fault) => {
   expect(problemsOf({ SETUP_CODE_FILE: path() })).toEqual([`SETUP_CODE_FILE: the file ${fault}`])
+})
+
+test('refuses a set-up code that can be guessed, without printing it', () => {
+  expect(problemsOf({ SETUP_CODE: 'open sesame' })).toEqual(['SETUP_CODE: must be at least 12 characters'])
+})
+
+test.each(['localhost.example.com', '127.mail.example', '127.0.0.1.example'])('%s is not this machine', (host) => {
+  expect(isLoopback(host)).toBe(false)
 })
 
 test('accepts a secret of 64 KiB', () => {

@@ -108,6 +108,9 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
           idTokenExpected: true,
         })
         const token = tokens.claims()!
+        // OpenID Connect Core 3.1.3.7 and 2, which the library leaves to its user
+        if (token.sub === '' || (token.azp ?? clientId) !== clientId)
+          throw new Error('the ID token has an empty subject, or is for another client')
         const more =
           config.serverMetadata().userinfo_endpoint === undefined
             ? {}

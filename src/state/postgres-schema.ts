@@ -5,7 +5,7 @@
 // So the version stays theirs, and nothing that they read is dropped: 2.1 may. In a database that 1.1 made, it also
 // drops account.password, founder(), the functions and triggers adopt_… and end_former_password, which only 1.0 needs.
 import type { Schema } from './schema.ts'
-import { ACCOUNT_TABLES, EXCEPTION_GROUP, UNJUDGED_TABLES, WATCH_TABLES } from './shared-tables.ts'
+import { ACCOUNT_TABLES, CLAIMED_ROLES, EXCEPTION_GROUP, UNJUDGED_TABLES, WATCH_TABLES } from './shared-tables.ts'
 
 /** A table whose rows bear `changed`, set when a row is inserted or one of these columns updated. */
 const followed = (table: string, columns = ''): string => `
@@ -74,4 +74,4 @@ export const POSTGRES: Schema = {
 }
 
 /** The steps after 1.1, counted beside its version. Each only adds. Never edit a released one. */
-export const ADDED_STEPS: readonly string[] = []
+export const ADDED_STEPS: readonly string[] = [CLAIMED_ROLES]

@@ -254,6 +254,11 @@ export const WATCH_TABLES = `
   CREATE TABLE blind (from_us BIGINT PRIMARY KEY, to_us BIGINT NOT NULL);
 `
 
+export const CLAIMED_ROLES = `
+  -- 1: the role came from the provider's claims, and follows them.
+  ALTER TABLE membership ADD COLUMN from_claims BIGINT NOT NULL DEFAULT 0;
+`
+
 export const EXCEPTION_GROUP = `
   -- Groups of exceptions that people resolved or ignored.
   CREATE TABLE exception_group (

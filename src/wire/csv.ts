@@ -3,13 +3,14 @@ export type CsvValue = string | number | boolean | null | undefined | readonly u
 
 /**
  * One line with its CRLF. Absent values are empty; lists and objects are JSON. Values are exact, except that with
- * `forSpreadsheets` a text that would be read as a formula gets a leading apostrophe.
+ * `forSpreadsheets` an apostrophe goes before what would be read as a formula: at the beginning of a text, and where a
+ * program that splits at semicolons or tabs begins a cell.
  */
 export const formatCsvLine = (values: readonly CsvValue[], forSpreadsheets = false): string =>
   `${values.map((value) => formatCell(forSpreadsheets ? guard(value) : value)).join(',')}\r\n`
 
 const guard = (value: CsvValue): CsvValue =>
-  typeof value === 'string' && /^[=+\-@\t\r\n＝＋－＠]/.test(value) ? `'${value}` : value
+  typeof value === 'string' ? value.replace(/^(?=[\t\r\n])|(?<=^|[;\t\r\n] *)(?=[=+\-@＝＋－＠])/g, "'") : value
 
 function formatCell(value: CsvValue): string {
   const text =

@@ -94,7 +94,7 @@ export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
   summary: 'Export exceptions with their whole texts',
   description:
     `Newest first, without pages: at most ${EXPORT_MAX.toLocaleString('en-US')}, a range with more is refused. In ` +
-    'CSV a text that a spreadsheet would read as a formula gets a leading apostrophe; JSON lines are exact. A ' +
+    'CSV a text that a spreadsheet would read as a formula gets an apostrophe there; JSON lines are exact. A ' +
     'connection that ends without the last chunk has not delivered everything.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'format'],
   answers: {

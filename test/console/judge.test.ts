@@ -224,7 +224,8 @@ test('CSV quotes cells where necessary and contains no formula', () => {
       { a: 'x,"y"', b: null },
       { a: '=1+1', b: -2 },
       { a: '＝1', c: '\n=1' },
+      { a: 'a;=1', b: 'a\t @b;c', c: 'a-b;1' },
     ]),
-  ).toBe(`a,b,c\r\n"x,""y""",,\r\n'=1+1,-2,\r\n'＝1,,"'\n=1"\r\n`)
+  ).toBe(`a,b,c\r\n"x,""y""",,\r\n'=1+1,-2,\r\n'＝1,,"'\n'=1"\r\na;'=1,a\t '@b;c,a-b;1\r\n`)
   expect(toCsv([])).toBe('')
 })

@@ -49,6 +49,9 @@ async function session(browser: Browser) {
     : undefined
 }
 
+const idOf = async (name: string) =>
+  (await app.rooms.accounts.members.list(app.account)).find(({ email }) => email === `${name}@example.com`)!.id
+
 const invite = async (email: string, role: Role) =>
   app.rooms.accounts.invitations.create(await ownerOf(app), email, role)
 
@@ -115,6 +118,29 @@ describe('someone known', () => {
     expect(await session(browser)).toMatchObject({ role: 'viewer' })
   })
 
+  test('follows the claims down to a viewer when no rule matches any more', async () => {
+    const enterAs = async (groups: string[]) => {
+      provider.user = { sub: 'carol', email: 'carol@example.com', email_verified: true, groups }
+      const browser = createBrowser()
+      await signIn(browser)
+      return (await session(browser))?.role
+    }
+    expect([await enterAs(['admins']), await enterAs([]), await enterAs(['admins'])]).toEqual([
+      'owner',
+      'viewer',
+      'owner',
+    ])
+    await app.rooms.accounts.members.changeRole({ account: app.account, person: await idOf('carol') }, 'member')
+    expect([await enterAs([]), await enterAs([])]).toEqual(['member', 'member']) // given by hand
+  })
+
+  test('keeps a role by invitation that no claim gave', async () => {
+    provider.user = { sub: 'bob', email: 'bob@example.com', email_verified: true, groups: ['guests'] }
+    const browser = createBrowser()
+    await signIn(browser)
+    expect(await session(browser)).toMatchObject({ role: 'member' })
+  })
+
   test('stays an owner as the last one, whatever the claims say', async () => {
     const seat = await ownerOf(app)
     const { email } = (await app.rooms.accounts.members.list(app.account)).find(({ id }) => id === seat.person)!
@@ -122,6 +148,11 @@ describe('someone known', () => {
     const browser = createBrowser()
     await signIn(browser)
     expect(await session(browser)).toMatchObject({ role: 'owner', person: { email } })
+    for (const groups of [['admins'], []]) {
+      provider.user = { sub: 'first', email, email_verified: true, groups }
+      await signIn(browser)
+    }
+    expect(await session(browser)).toMatchObject({ role: 'owner' })
   })
 
   test('whose address nobody had verified loses password, sessions and keys when the provider vouches for it', async () => {
@@ -264,6 +295,24 @@ describe('with PASSWORD_SIGN_IN=false', () => {
       'password_sign_in_off',
     )
   })
+})
+
+test('a role from claims falls to OIDC_JOIN', async () => {
+  const port = takePort()
+  const other = await startIdentityProvider(takePort(), `http://127.0.0.1:${port}/auth/oidc/callback`)
+  const joined = await open(port, { OIDC_ISSUER: other.issuer, OIDC_ROLES: 'groups:admins=owner', OIDC_JOIN: 'member' })
+  const enterAs = async (groups: string[]) => {
+    other.user = { sub: 'gil', email: 'gil@example.com', email_verified: true, groups }
+    const browser = createBrowser()
+    await browser.visit(
+      await browser.follow(`${joined.url}/auth/oidc`, new URL(joined.url).host, '/auth/oidc/callback'),
+    )
+    const shown = await browser.visit(`${joined.url}/api/session`)
+    return ((await shown.json()) as { role: Role }).role
+  }
+  expect([await enterAs(['admins']), await enterAs([])]).toEqual(['owner', 'member'])
+  await joined.stop()
+  await other.stop()
 })
 
 test('a provider that is away gets a clear answer, and passwords still work', async () => {

@@ -3,7 +3,8 @@
 // 2. Otherwise the address decides, if the provider verified it. If its person had never proved to receive e-mail
 //    there, somebody else may have signed up with it: the password, sessions and keys end.
 // 3. Someone new joins the accounts that invited the address, and the operator's if a claim or OIDC_JOIN gives a role.
-// A role from claims is applied in the operator's account at each sign-in; it never takes away the last owner.
+// 4. A role from claims is applied in the operator's account at each sign-in, and follows them: when they give none any
+//    more, it falls to that of OIDC_JOIN or else viewer. The last owner stays one. A role by hand or invitation stays.
 import { Problem } from '../../problem.ts'
 import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
@@ -109,15 +110,22 @@ export function createIdentities({ database, ring, members, sessions, nowMs }: P
     const operator = yield* get<{ id: string }>('SELECT id FROM account WHERE operator = 1')
     if (operator === undefined) return []
     const seat = { account: operator.id, person: person.id }
-    const current = yield* selectRole(seat)
-    if (current === undefined) {
+    const member = yield* get<{ from_claims: number }>(
+      'SELECT from_claims FROM membership WHERE account = $1 AND person = $2',
+      seat.account,
+      seat.person,
+    )
+    if (member === undefined) {
       const given = role ?? ((yield* selectLanding(person.id)) === undefined ? join : undefined)
       if (given !== undefined) yield* insertMember(seat, given, nowMs())
+      if (role !== undefined) yield* members.noteClaims(seat, true)
       return []
     }
-    if (role === undefined || role === current) return []
+    if (role === undefined && member.from_claims === 0) return []
     try {
-      return yield* members.setRole(seat, role)
+      const keys = yield* members.setRole(seat, role ?? join ?? 'viewer')
+      yield* members.noteClaims(seat, role !== undefined)
+      return keys
     } catch (error) {
       if (error instanceof Problem && error.code === 'owner_needed') return []
       throw error

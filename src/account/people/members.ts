@@ -37,6 +37,15 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
     )
   }
 
+  /** Does the role follow the provider's claims? For use inside a `write`. */
+  const noteClaims = ({ account, person }: Seat, isFromClaims: boolean): Script<number> =>
+    run(
+      'UPDATE membership SET from_claims = $1 WHERE account = $2 AND person = $3',
+      Number(isFromClaims),
+      account,
+      person,
+    )
+
   return {
     /** Longest first. */
     async list(account: string): Promise<Member[]> {
@@ -54,10 +63,12 @@ export function createMembers(database: SqlDatabase, ring: KeyRing, nowMs: () =>
       ),
     /** For use inside a `write`. Returns keys whose rights in the ring must follow. Throws like `changeRole`. */
     setRole,
-    /** Throws Problem `not_found` or `owner_needed`. */
+    noteClaims,
+    /** From now on the role is the one given here. Throws Problem `not_found` or `owner_needed`. */
     async changeRole(seat: Seat, role: Role): Promise<Member> {
       const { member, keys } = await database.write(function* () {
         const keys = yield* setRole(seat, role)
+        yield* noteClaims(seat, false)
         return { member: yield* find(seat), keys }
       })
       for (const key of keys) ring.set(key)

@@ -1,4 +1,5 @@
 // Members, roles and invitations over HTTP. Tokens of invitations travel in bodies and fragments, never in paths.
+import { addressBlock } from '../../account/attempt-limiter.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import { parseChoice } from '../../query/parameters.ts'
@@ -53,12 +54,12 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
   })
 
   onStranger(wire.LOOK_INVITATION, (_, { request, body: { token } }) => {
-    linkLimiter.attempt(addressOf(request))
+    linkLimiter.attempt(addressBlock(addressOf(request)))
     return invitations.look(token)
   })
   onStranger(wire.ACCEPT_INVITATION, ACCEPT_RULES, async (_, { request, body: { token, password } }) => {
     const address = addressOf(request)
-    linkLimiter.attempt(address)
+    linkLimiter.attempt(addressBlock(address))
     const { email, known, role } = await invitations.look(token)
     const session = await findSession(request)
     if (known || password === undefined) {
@@ -72,7 +73,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     requirePasswords(deps)
     const fault = passwordFault(password, email)
     if (fault !== undefined) throw new Problem('fields_invalid', 'The password cannot be used.', { errors: [fault] })
-    const hash = await accounts.passwords.hash(password, address)
+    const hash = await accounts.passwords.hash(password, addressBlock(address))
     const joined = await invitations.joinAsNew(token, hash)
     const { person: id, account } = joined
     const cookie = await startSession(deps, request, { account, person: id })

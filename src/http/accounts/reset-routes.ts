@@ -1,4 +1,5 @@
 // Password reset by e-mail. The answer is the same, and as fast, for unknown addresses: the e-mail is sent afterwards.
+import { addressBlock } from '../../account/attempt-limiter.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
@@ -20,7 +21,7 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
     requirePasswords(deps)
     if (mailReset === undefined)
       throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
-    resetLimiter.attempt(addressOf(request))
+    resetLimiter.attempt(addressBlock(addressOf(request)))
     const normal = normalizeEmail(email)
     if (normal !== undefined) {
       resetLimiter.attempt(normal)
@@ -31,7 +32,7 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   const rules = { new_password: (password: string) => passwordFault(password)?.detail }
   onStranger(wire.RESET_PASSWORD, rules, async (_, { request, body: { token, new_password } }) => {
     requirePasswords(deps)
-    resetLimiter.attempt(addressOf(request))
+    resetLimiter.attempt(addressBlock(addressOf(request)))
     const person = await tickets.redeem(token)
     if (person === undefined)
       throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')

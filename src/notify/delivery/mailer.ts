@@ -1,5 +1,6 @@
 // Sends e-mail by SMTP. The only file that uses nodemailer.
 import { createTransport } from 'nodemailer'
+import { isLoopback } from '../../parse-settings.ts'
 import { DeliveryError } from './delivery-error.ts'
 
 export interface Mail {
@@ -27,7 +28,7 @@ const TIMEOUT_MS = 20_000
 export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOptions) {
   const { protocol, hostname, port, username, password } = new URL(url)
   const isTls = protocol === 'smtps:'
-  const isLocal = /^(localhost|127\.|\[?::1)/.test(hostname)
+  const isLocal = isLoopback(hostname)
   const user = decodeURIComponent(username)
   const transport = createTransport({
     host: hostname.replace(/^\[|\]$/g, ''),
