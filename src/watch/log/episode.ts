@@ -34,7 +34,7 @@ export interface Episode {
   readonly cause?: 'failed' | 'abandoned' | 'exception'
   /** `failed`: when its run failed. Only alerts of 1.1. */
   readonly failedUs?: number
-  /** `long`: how its run ended. */
+  /** `long`: how its run ended. `late`: an end whose start is not known was the sign of life. */
   readonly endedAs?: 'completed' | 'failed' | 'started again'
   /** `late`: the due time that passed, and the earliest start that counts for it. */
   readonly dueUs?: number

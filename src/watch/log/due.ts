@@ -1,0 +1,89 @@
+// When something becomes due: pure. Downtime moves a due time and cancels none: what may have been lost in it is waited
+// for one limit after it, an hour at most. Times are µs.
+
+import type { Schedule } from '../rules/cron.ts'
+import type { LateRule } from '../rules/late.ts'
+import type { Downtime } from './episode.ts'
+import type { OpenRun } from './series.ts'
+
+export interface Due {
+  /** It is judged then: everything that arrived before is known. */
+  readonly atUs: number
+  /** The downtime in which the mark may have been lost. */
+  readonly lost?: Downtime
+}
+
+const WAIT_US = 3600e6
+
+/**
+ * What is due in [fromUs, dueUs] may be lost in a downtime, and is waited for `spanUs` after it. A downtime that begins
+ * after `dueUs` hides nothing. `restUs`: nothing is judged before, because a backlog may follow.
+ */
+function moveDue(downtimes: readonly Downtime[], fromUs: number, dueUs: number, spanUs: number, restUs: number): Due {
+  const due = { atUs: Math.max(dueUs, restUs) }
+  let lost: Downtime | undefined
+  for (const it of downtimes) {
+    if (it.fromUs >= dueUs || it.toUs <= fromUs) continue
+    lost = it
+    const endsUs = it.toUs + Math.min(spanUs, WAIT_US)
+    due.atUs = Math.max(due.atUs, it.waitsUs === undefined ? endsUs : Math.min(endsUs, it.waitsUs))
+  }
+  return lost === undefined ? due : { ...due, lost }
+}
+
+export interface LateDue extends Due {
+  readonly dueUs: number
+  /** A start at this time or later covers it. */
+  readonly fromUs: number
+}
+
+/** The newest start of a subject, as far as `late` cares. */
+export interface NewestStart {
+  readonly newestStartUs: number
+  readonly restUs: number
+}
+
+/** The next due time that no start covers; undefined after the last one. `sinceUs`: the condition counts from then on. */
+export function nextLate(
+  rule: LateRule,
+  { newestStartUs, restUs }: NewestStart,
+  sinceUs: number,
+  downtimes: readonly Downtime[],
+): LateDue | undefined {
+  const { graceUs } = rule
+  const countsUs = Math.max(newestStartUs, sinceUs)
+  // a start is expected at its due time and later, so the grace counts again after a downtime
+  const move = (dueUs: number, spanUs: number) => moveDue(downtimes, dueUs, dueUs + graceUs, spanUs + graceUs, restUs)
+  if ('everyUs' in rule) {
+    const { everyUs } = rule
+    const dueUs = countsUs + everyUs
+    const fromUs = Math.max(countsUs + 1, dueUs - Math.min(graceUs, everyUs / 2))
+    return { dueUs, fromUs, ...move(dueUs, everyUs) }
+  }
+  const { schedule } = rule
+  let dueUs = schedule.nextUs(countsUs)
+  // covered by a start a little early; a watch that was made in that time begins with the next one
+  if (dueUs !== undefined && countsUs >= dueUs - earlyOf(schedule, dueUs, graceUs)) dueUs = schedule.nextUs(dueUs)
+  if (dueUs === undefined) return undefined
+  const spanUs = dueUs - (schedule.previousUs(dueUs) ?? dueUs - WAIT_US)
+  return { dueUs, fromUs: dueUs - earlyOf(schedule, dueUs, graceUs), ...move(dueUs, spanUs) }
+}
+
+/** How much too early a start may be. */
+function earlyOf(schedule: Schedule, dueUs: number, graceUs: number): number {
+  const previousUs = schedule.previousUs(dueUs)
+  return previousUs === undefined ? graceUs : Math.min(graceUs, (dueUs - previousUs) / 2)
+}
+
+/** When a run exceeds a limit; its end may be lost in any downtime before. */
+export const nextLong = (
+  { startedUs, restUs = 0 }: Pick<OpenRun, 'startedUs' | 'restUs'>,
+  limitUs: number,
+  downtimes: readonly Downtime[],
+): Due => moveDue(downtimes, startedUs, startedUs + limitUs, limitUs, restUs)
+
+const MIN_DIFFERENCE_US = 1e6
+
+/** The longest duration that is not slow. */
+export const slowLimitOf = (factor: number, usualUs: number): number =>
+  Math.round(Math.max(factor * usualUs, usualUs + MIN_DIFFERENCE_US))

@@ -1,0 +1,143 @@
+// `failed`: n failures in a row, by failure-row.ts. A failure that came late waits for the rest of its backlog: if a success
+// is newer by then, it is one notification that is over, and only for `after: 1`.
+import { type Desk, factsOf } from './desk.ts'
+import type { Episode } from './episode.ts'
+import { countFailure, type RowEnd, rowOf } from './failure-row.ts'
+import { keyOf } from './firing.ts'
+import type { JudgedAlert, RaisedException } from './judge-interface.ts'
+import { MAX_LATE, restOf, type Series } from './series.ts'
+import { type Failure, nameOf, sinceOf, type Track } from './subjects.ts'
+
+/** Older failures fire nothing. */
+const OLDEST_US = 7 * 86_400e6
+/** Requests overtake each other: the exception of a failed run may arrive after its end. */
+const AWAITED_US = 1e6
+/** And it may be reported this long before or after the marks of its run. */
+const AROUND_US = 60e6
+
+const instanceOf = ({ process, meta }: Track): string => keyOf('failed', process, meta)
+
+export function noteFailure(desk: Desk, track: Track, failure: Failure): void {
+  const restUs = restOf(failure)
+  if (restUs <= failure.arrivedUs || failure.cause === 'abandoned') {
+    fail(desk, track, failure)
+    return
+  }
+  const { uid, startedUs, atUs, cause } = failure
+  const { late } = track.series
+  if (late.length >= MAX_LATE) return
+  late.push({
+    ...{ atUs, cause, restUs, ...(uid !== undefined && { uid }), ...(startedUs !== undefined && { startedUs }) },
+  })
+  desk.planRuns(track, restUs)
+}
+
+/** The start of a failed end that waits has come. */
+export function noteItsStart({ late }: Series, uid: string, startedUs: number, endedUs: number): void {
+  const at = late.findIndex((it) => it.cause === 'failed' && it.uid === uid && it.atUs === endedUs)
+  if (at >= 0) late[at] = { ...late[at]!, startedUs }
+}
+
+/** Those that waited long enough. Returns when the next one has. */
+export function judgeWaiting(desk: Desk, track: Track, us: number): number {
+  const { series } = track
+  if (series.late.length === 0) return Number.POSITIVE_INFINITY
+  const due = series.late.filter(({ restUs }) => restUs <= us)
+  if (due.length > 0) {
+    series.late = series.late.filter(({ restUs }) => restUs > us)
+    desk.touchTrack(track)
+    due.sort((a, b) => a.restUs - b.restUs || a.atUs - b.atUs)
+    for (const failure of due) fail(desk, track, { ...failure, arrivedUs: failure.restUs })
+  }
+  return Math.min(...series.late.map(({ restUs }) => restUs))
+}
+
+export function fail(desk: Desk, track: Track, failure: Failure): void {
+  const { account, process, meta, series, watches } = track
+  const { atUs, arrivedUs, cause, uid, startedUs, lost } = failure
+  const isBare = cause === 'failed' && startedUs === undefined
+  const keeps = Math.max(1, ...watches.map(({ rules }) => rules.failed?.after ?? 1))
+  const joins = countFailure(series, atUs, cause === 'exception' ? 'exception' : isBare ? 'bare' : 'run', keeps)
+  const instance = instanceOf(track)
+  const headline = cause === 'abandoned' ? undefined : headlineOf(series, failure)
+  const isPrompt = restOf(failure) <= arrivedUs
+  const awaitsUs = cause === 'failed' && headline === undefined && isPrompt ? AWAITED_US : undefined
+  const opened: JudgedAlert[] = []
+  for (const watch of watches) {
+    const { failed } = watch.rules
+    if (failed === undefined || (cause === 'exception' && !failed.exceptions)) continue
+    if (atUs <= sinceOf(account, watch, 'failed', instance) || atUs <= arrivedUs - OLDEST_US) continue
+    const handUs = account.byHand.get(nameOf(watch.id, instance))?.atUs ?? 0
+    const row = joins ? rowOf(series, failed.exceptions, handUs) : 1
+    if (row < failed.after) continue
+    const episode: Episode = {
+      ...{ sinceUs: atUs, figure: row, cause, ...(uid !== undefined && { uid }) },
+      ...(startedUs !== undefined && { startedUs }),
+      ...(lost && { lost }),
+    }
+    const identity = keyOf(instance, atUs)
+    const subject = { watch: watch.id, condition: 'failed', process, meta: meta === '' ? null : meta } as const
+    const alert = { ...subject, instance, identity, episode: joins ? episode : { ...episode, untilUs: series.okUs } }
+    const facts = factsOf(account, process, meta, headline)
+    const more = { ...(!joins && { untilUs: series.okUs }), ...(awaitsUs !== undefined && { awaitsUs }) }
+    if (desk.firing.open(account.name, alert, facts, more)) opened.push(alert)
+  }
+  if (opened.length > 0 && awaitsUs !== undefined)
+    track.awaiting = { untilUs: arrivedUs + awaitsUs, failure, alerts: opened }
+}
+
+/** A success ended the row: at `endedUs`. */
+export function succeed(desk: Desk, track: Track, endedUs: number, { ofRuns, ofAll }: RowEnd): void {
+  if (!ofRuns) return
+  const { account, process, meta, watches } = track
+  for (const watch of watches) {
+    const { failed } = watch.rules
+    if (failed === undefined || (failed.exceptions && !ofAll)) continue
+    const alert = desk.firing.find(watch.id, instanceOf(track))
+    if (alert !== undefined && endedUs > alert.episode.sinceUs)
+      desk.firing.end(account.name, alert, factsOf(account, process, meta), { atUs: endedUs })
+  }
+}
+
+export function noteException(desk: Desk, track: Track, exception: RaisedException): void {
+  const { series, account, process, meta } = track
+  const { uid, headline, atUs, arrivedUs, isIgnored = false } = exception
+  desk.touchTrack(track)
+  series.lastUs = Math.max(series.lastUs, arrivedUs)
+  if (atUs >= (series.exception?.atUs ?? 0)) series.exception = { atUs, headline, ...(uid !== undefined && { uid }) }
+  const { awaiting } = track
+  if (awaiting !== undefined) {
+    if (arrivedUs > awaiting.untilUs) track.awaiting = undefined
+    else if (headlineOf(series, awaiting.failure) !== undefined) {
+      for (const alert of awaiting.alerts)
+        desk.firing.explain(account.name, alert, factsOf(account, process, meta, headline))
+      track.awaiting = undefined
+    }
+  }
+  if (isIgnored || !watchesExceptions(track)) return
+  const startedUs = uid === undefined ? undefined : series.open.get(uid)?.startedUs
+  noteFailure(desk, track, {
+    ...{ atUs, arrivedUs, cause: 'exception', ...(uid !== undefined && { uid }) },
+    ...(startedUs !== undefined && startedUs <= atUs && { startedUs }),
+  })
+}
+
+export const watchesExceptions = ({ watches }: Track): boolean =>
+  watches.some(({ rules }) => rules.failed?.exceptions === true)
+
+/** Would an exception open an alert now? */
+export const asksGroup = ({ firing }: Desk, track: Track): boolean =>
+  track.watches.some(
+    ({ id, rules }) => rules.failed?.exceptions === true && firing.find(id, instanceOf(track)) === undefined,
+  )
+
+/** The newest exception, if it is this run's: by its uid, or between its start and its end. */
+function headlineOf({ exception }: Series, { uid, startedUs, atUs, cause }: Failure): string | undefined {
+  if (exception === null) return undefined
+  if (cause === 'exception') return exception.atUs === atUs ? exception.headline : undefined
+  const isOwn = exception.uid !== undefined && exception.uid === uid
+  const fromUs = isOwn ? (startedUs ?? atUs) - AROUND_US : startedUs
+  const toUs = isOwn ? atUs + AROUND_US : atUs
+  if (fromUs === undefined || (exception.uid !== undefined && !isOwn && uid !== '')) return undefined
+  return exception.atUs >= fromUs && exception.atUs <= toUs ? exception.headline : undefined
+}

@@ -1,0 +1,198 @@
+// `long` and `slow`: the open runs of a process and meta by all limits, and MAX_RUN. One place in the heap for all of them.
+import type { Condition } from '../../wire/conditions.ts'
+import { type Desk, factsOf } from './desk.ts'
+import { type Due, nextLong, slowLimitOf } from './due.ts'
+import type { Episode, RunName } from './episode.ts'
+import { keyOf } from './firing.ts'
+import { fail, judgeWaiting } from './judge-failed.ts'
+import type { JudgedAlert, JudgedWatch, Mark } from './judge-interface.ts'
+import type { OpenRun, Settled } from './series.ts'
+import { nameOf, sinceOf, type Track } from './subjects.ts'
+
+/** A run that was slow longer ago, when its end arrives, fires nothing. */
+const SLOW_WITHIN_US = 600e6
+
+type RunCondition = Extract<Condition, 'long' | 'slow'>
+const RUN_CONDITIONS = ['long', 'slow'] as const satisfies readonly RunCondition[]
+
+function limitOf(
+  { rules }: JudgedWatch,
+  condition: RunCondition,
+  { usualUs }: { usualUs?: number },
+): number | undefined {
+  if (condition === 'long') return rules.long
+  return rules.slow === undefined || usualUs === undefined ? undefined : slowLimitOf(rules.slow, usualUs)
+}
+
+const instanceOfSlow = ({ process, meta }: Track): string => keyOf('slow', process, meta)
+const instanceOfLong = ({ process, meta }: Track, uid: string, startedUs: number): string =>
+  keyOf('long', process, meta, uid, startedUs)
+
+const isRunWatch = ({ rules }: JudgedWatch): boolean =>
+  rules.long !== undefined || rules.slow !== undefined || rules.failed !== undefined
+
+/** When a run that began is first looked at. */
+export function planRun(desk: Desk, track: Track, run: OpenRun): void {
+  if (!track.watches.some(isRunWatch)) return
+  let limitUs = desk.maxRunUs
+  for (const watch of track.watches)
+    for (const condition of RUN_CONDITIONS) limitUs = Math.min(limitUs, limitOf(watch, condition, run) ?? limitUs)
+  desk.planRuns(track, Math.max(run.startedUs + limitUs, run.restUs ?? 0))
+}
+
+/** Fires what came due since it was last looked at, and plans the next. */
+export function judgeRuns(desk: Desk, track: Track, us: number): void {
+  const { series, watches, account, judgedUs } = track
+  forgetWaits(desk, track)
+  track.judgedUs = Math.max(us, judgedUs)
+  track.plannedUs = Number.POSITIVE_INFINITY
+  let nextUs = Number.POSITIVE_INFINITY
+  /** Is it due by now? If not, it is looked at when it would be due without downtimes. */
+  const isDue = (atUs: number, plainUs: number): boolean => {
+    if (atUs > us) nextUs = Math.min(nextUs, plainUs > us ? plainUs : atUs)
+    return atUs <= us
+  }
+  for (const [uid, run] of [...series.open]) {
+    for (const watch of watches)
+      for (const condition of RUN_CONDITIONS) {
+        const limitUs = limitOf(watch, condition, run)
+        if (limitUs === undefined) continue
+        const due = nextLong(run, limitUs, account.downtimes)
+        const sinceUs = watch.sinceUs(condition)
+        const atUs = Math.max(due.atUs, sinceUs)
+        if (isDue(atUs, Math.max(run.startedUs + limitUs, sinceUs))) {
+          if (atUs > judgedUs || track.fresh.has(watch.id))
+            fireRun(desk, track, watch, condition, { uid, run, limitUs, due }, us)
+        } else noteWait(desk, track, watch, condition, run.startedUs + limitUs, due, us)
+      }
+    const due = nextLong(run, desk.maxRunUs, account.downtimes)
+    if (!isDue(due.atUs, run.startedUs + desk.maxRunUs)) continue
+    series.open.delete(uid)
+    desk.touchTrack(track)
+    const { atUs, lost } = due
+    const { startedUs } = run
+    fail(desk, track, { uid, startedUs, atUs, arrivedUs: atUs, cause: 'abandoned', ...(lost && { lost }) })
+  }
+  track.fresh.clear()
+  desk.planRuns(track, Math.min(nextUs, judgeWaiting(desk, track, us)))
+}
+
+interface Exceeded {
+  readonly uid: string
+  readonly run: OpenRun
+  readonly limitUs: number
+  readonly due: Due
+}
+
+function fireRun(
+  desk: Desk,
+  track: Track,
+  watch: JudgedWatch,
+  condition: RunCondition,
+  { uid, run, limitUs, due }: Exceeded,
+  us: number,
+): void {
+  const { account, process, meta, series } = track
+  const { startedUs } = run
+  const slow = instanceOfSlow(track)
+  if (condition === 'slow' && due.atUs <= (account.byHand.get(nameOf(watch.id, slow))?.atUs ?? 0)) return
+  if (condition === 'long' && isCovered(track, watch, { uid, startedUs })) return
+  const runs = condition === 'long' && due.lost ? runsAcross(track, limitUs, due, us) : []
+  const episode: Episode = {
+    ...{ sinceUs: Math.max(due.atUs, watch.sinceUs(condition)), uid, startedUs, limit: limitUs },
+    ...(due.lost && { lost: due.lost }),
+    ...(runs.length > 1 && { runs }),
+    ...(condition === 'long' && series.others > 0 && { others: series.others }),
+  }
+  const instance = condition === 'slow' ? slow : instanceOfLong(track, uid, startedUs)
+  const identity = keyOf(instance, condition === 'slow' ? keyOf(uid, startedUs) : startedUs)
+  const subject = { watch: watch.id, condition, process, meta: meta === '' ? null : meta }
+  const alert = { ...subject, instance, identity, episode }
+  if (desk.firing.open(account.name, alert, factsOf(account, process, meta)) && condition === 'long')
+    track.longs.set(nameOf(watch.id, instance), alert)
+}
+
+export const runsOf = ({ episode: { runs, uid, startedUs, sinceUs } }: JudgedAlert): readonly RunName[] =>
+  runs ?? [{ uid: uid ?? '', startedUs: startedUs ?? sinceUs }]
+
+/** Another alert is about this run, too. */
+function isCovered({ longs }: Track, watch: JudgedWatch, { uid, startedUs }: RunName): boolean {
+  for (const alert of longs.values())
+    if (alert.watch === watch.id && runsOf(alert).some((it) => it.uid === uid && it.startedUs === startedUs))
+      return true
+  return false
+}
+
+/** All runs whose end the same downtime may have hidden. */
+function runsAcross({ account, series }: Track, limitUs: number, { lost }: Due, us: number): RunName[] {
+  const runs: RunName[] = []
+  for (const [uid, run] of series.open) {
+    const due = nextLong(run, limitUs, account.downtimes)
+    if (due.lost === lost && due.atUs <= us) runs.push({ uid, startedUs: run.startedUs })
+  }
+  return runs.sort((a, b) => a.startedUs - b.startedUs)
+}
+
+const waitName = ({ process, meta }: Track, watch: JudgedWatch, condition: RunCondition): string =>
+  nameOf(watch.id, keyOf(condition, process, meta))
+
+export function forgetWaits(desk: Desk, track: Track): void {
+  if (desk.waits.size === 0) return
+  for (const watch of track.watches)
+    for (const condition of RUN_CONDITIONS) desk.waits.delete(waitName(track, watch, condition))
+}
+
+function noteWait(
+  desk: Desk,
+  track: Track,
+  watch: JudgedWatch,
+  condition: RunCondition,
+  plainUs: number,
+  { atUs, lost }: Due,
+  us: number,
+): void {
+  if (lost === undefined || plainUs > us) return
+  const wait = { account: track.account.name, watch: watch.id, condition, process: track.process, sinceUs: plainUs }
+  desk.waits.set(waitName(track, watch, condition), { ...wait, judgedAtUs: atUs, lost })
+}
+
+/** A mark of a uid ends the alerts about its earlier runs; one about several runs ends with the last of them. */
+export function endLongs(desk: Desk, track: Track, { uid, atUs, kind }: Mark): void {
+  const { account, process, meta, series, longs } = track
+  if (longs.size === 0) return
+  const isOver = (run: RunName) => run.uid === uid && (kind === 'start' ? run.startedUs < atUs : run.startedUs <= atUs)
+  const isOpen = (run: RunName) => series.open.get(run.uid)?.startedUs === run.startedUs
+  for (const [name, alert] of longs) {
+    const runs = runsOf(alert)
+    if (!runs.some(isOver) || !runs.every((run) => isOver(run) || !isOpen(run))) continue
+    longs.delete(name)
+    const figure = atUs - (alert.episode.startedUs ?? alert.episode.sinceUs)
+    const endedAs = kind === 'start' ? 'started again' : kind === 'end' ? 'completed' : 'failed'
+    desk.firing.end(account.name, alert, factsOf(account, process, meta), { atUs, ended: { figure, endedAs } })
+  }
+}
+
+/** A run that ended: it was slow, or it ends the alert. */
+export function judgeSlow(desk: Desk, track: Track, run: Settled, arrivedUs: number): void {
+  const { account, process, meta, watches } = track
+  const { uid, startedUs, endedUs, usualUs, failed } = run
+  for (const watch of watches) {
+    if (watch.rules.slow === undefined) continue
+    const instance = instanceOfSlow(track)
+    const alert = desk.firing.find(watch.id, instance)
+    const limit = usualUs === undefined ? undefined : slowLimitOf(watch.rules.slow, usualUs)
+    const figure = endedUs - startedUs
+    const isSlow = limit !== undefined && figure > limit
+    if (alert !== undefined) {
+      if (!isSlow && !failed && startedUs >= (alert.episode.startedUs ?? 0))
+        desk.firing.end(account.name, alert, factsOf(account, process, meta), { atUs: endedUs })
+      continue
+    }
+    const sinceUs = sinceOf(account, watch, 'slow', instance)
+    if (!isSlow || endedUs <= sinceUs || endedUs <= arrivedUs - SLOW_WITHIN_US) continue
+    const episode: Episode = { sinceUs: Math.max(startedUs + limit, sinceUs), uid, startedUs, limit, figure }
+    const subject = { watch: watch.id, condition: 'slow', process, meta: meta === '' ? null : meta } as const
+    const identity = keyOf(instance, keyOf(uid, startedUs))
+    desk.firing.open(account.name, { ...subject, instance, identity, episode }, factsOf(account, process, meta))
+  }
+}

@@ -1,0 +1,60 @@
+// A series as JSON text. Without the names of members, which would be most of it.
+import { createSeries, type Kept, type OpenRun, type Series } from './series.ts'
+
+type Open = [uid: string, startedUs: number, restUs: number | null, usualUs: number | null]
+type Orphan = [uid: string, endedUs: number, failed: 0 | 1]
+type Settled = [startedUs: number, tookUs: number, failed: 0 | 1, tag: number]
+type Text = readonly [
+  numbers: readonly number[],
+  open: readonly Open[],
+  orphans: readonly Orphan[],
+  settled: readonly Settled[],
+  failures: readonly [atUs: number, isException: 0 | 1][],
+  late: Series['late'],
+  exception: Series['exception'],
+]
+
+/** In the order in which they are stored: new ones only at the end. */
+const NUMBERS = [
+  ...(['newestStartUs', 'restUs', 'lastUs', 'others', 'row', 'rowWithExceptions'] as const),
+  ...(['okUs', 'failedUs', 'exceptionUs'] as const),
+] as const
+
+const bit = (flag: boolean): 0 | 1 => (flag ? 1 : 0)
+
+export function toText(series: Series): string {
+  const { open, orphans, settled, failures, late, exception, isBare } = series
+  return JSON.stringify([
+    [bit(isBare), ...NUMBERS.map((name) => series[name])],
+    Array.from(open, ([uid, { startedUs, restUs, usualUs }]) => [uid, startedUs, restUs ?? null, usualUs ?? null]),
+    Array.from(orphans, ([uid, { endedUs, failed }]) => [uid, endedUs, bit(failed)]),
+    settled.map(({ startedUs, endedUs, failed, tag }) => [startedUs, endedUs - startedUs, bit(failed), tag]),
+    failures.map(([atUs, isException]) => [atUs, bit(isException)]),
+    late,
+    exception,
+  ] satisfies Text)
+}
+
+export function fromText(text: string): Series {
+  const [[isBare, ...numbers], open, orphans, settled, failures, late, exception]: Text = JSON.parse(text)
+  const series = createSeries()
+  series.isBare = isBare === 1
+  NUMBERS.forEach((name, i) => {
+    series[name] = numbers[i] ?? 0
+  })
+  series.open = new Map(open.map(([uid, ...run]) => [uid, toOpenRun(...run)]))
+  series.orphans = new Map(orphans.map(([uid, endedUs, failed]) => [uid, { endedUs, failed: failed === 1 }]))
+  series.settled = settled.map(
+    ([startedUs, tookUs, failed, tag]): Kept => ({ startedUs, endedUs: startedUs + tookUs, failed: failed === 1, tag }),
+  )
+  series.failures = failures.map(([atUs, isException]) => [atUs, isException === 1])
+  series.late = [...late]
+  series.exception = exception
+  return series
+}
+
+const toOpenRun = (startedUs: number, restUs: number | null, usualUs: number | null): OpenRun => ({
+  startedUs,
+  ...(restUs !== null && { restUs }),
+  ...(usualUs !== null && { usualUs }),
+})

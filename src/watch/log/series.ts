@@ -1,0 +1,199 @@
+// What the marks and exceptions of one process and meta add up to, in the order of the log. JSON in the table. Invariants:
+// * Bounded: MAX_OPEN open runs (the oldest stay, because they fire) and ends without a start (the newest stay), the last
+//   20 settled runs, MAX_LATE failures that wait.
+// * What is paired stays paired; an event that came before changes nothing.
+import type { Mark } from './judge-interface.ts'
+
+export interface OpenRun {
+  readonly startedUs: number
+  /** Nothing is due before: it came late, so the marks after it may follow. */
+  readonly restUs?: number
+  /** The median of the completed runs when it started; absent with fewer than 5. */
+  readonly usualUs?: number
+}
+
+export interface Settled {
+  readonly uid: string
+  readonly startedUs: number
+  readonly endedUs: number
+  readonly failed: boolean
+  readonly usualUs?: number
+}
+
+/** What is kept of a settled run; its whole uid would be most of the row. */
+export interface Kept {
+  readonly startedUs: number
+  readonly endedUs: number
+  readonly failed: boolean
+  /** A hash; 0 without uid. */
+  readonly tag: number
+}
+
+export interface WaitingFailure {
+  readonly uid?: string
+  /** Absent if it is not known. */
+  readonly startedUs?: number
+  readonly atUs: number
+  readonly cause: 'failed' | 'exception'
+  /** Its notification may follow then. */
+  readonly restUs: number
+}
+
+export interface Series {
+  newestStartUs: number
+  /** See OpenRun; of the newest start. */
+  restUs: number
+  /** The newest arrival. */
+  lastUs: number
+  /** By uid. */
+  open: Map<string, OpenRun>
+  /** So many open runs have no room. */
+  others: number
+  /** Ends whose start is not known (yet), by uid. */
+  orphans: Map<string, { readonly endedUs: number; readonly failed: boolean }>
+  /** In the order of the log. */
+  settled: Kept[]
+  /** See failure-row.ts. */
+  row: number
+  rowWithExceptions: number
+  isBare: boolean
+  okUs: number
+  failedUs: number
+  exceptionUs: number
+  /** The newest failures of the row: [time, is an exception]. */
+  failures: [atUs: number, isException: boolean][]
+  /** Failures that came late, until the rest of their backlog may have come. */
+  late: WaitingFailure[]
+  /** The newest exception. */
+  exception: { readonly atUs: number; readonly uid?: string; readonly headline: string } | null
+}
+
+const KEPT = 20
+const USUAL_OF = 5
+export const MAX_OPEN = 1000
+export const MAX_LATE = 100
+
+export const createSeries = (): Series => ({
+  ...{ newestStartUs: 0, restUs: 0, lastUs: 0, open: new Map(), others: 0, orphans: new Map(), settled: [], row: 0 },
+  ...{ rowWithExceptions: 0, isBare: true, okUs: 0, failedUs: 0, exceptionUs: 0, failures: [], late: [] },
+  exception: null,
+})
+
+export type Outcome =
+  | { readonly kind: 'started'; readonly run: OpenRun }
+  /** `isCounted`: its end was a failed end without a start before. */
+  | { readonly kind: 'settled'; readonly run: Settled; readonly isCounted: boolean }
+  /** An end without a start. */
+  | { readonly kind: 'orphan'; readonly isFailed: boolean }
+  /** It came before, or changes nothing. */
+  | { readonly kind: 'nothing' }
+
+const NOTHING: Outcome = { kind: 'nothing' }
+
+const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(uid) || 1)
+
+const PROMPT_US = 1e6
+const LATE_US = 60e6
+const REST_US = 60e6
+
+/**
+ * Nothing that an event causes is judged before this time. Not before its arrival; after one that came late, the rest of
+ * its backlog may follow. Zero for one that came within a second, before anything can be due.
+ */
+export function restOf({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>): number {
+  const lateUs = arrivedUs - atUs
+  if (lateUs <= PROMPT_US) return 0
+  return lateUs > LATE_US ? arrivedUs + REST_US : arrivedUs
+}
+
+export interface Folding {
+  readonly maxRunUs: number
+  /** Open runs are compared with the usual duration. */
+  readonly isTimed: boolean
+}
+
+export function foldMark(series: Series, mark: Mark, folding: Folding): Outcome {
+  series.lastUs = Math.max(series.lastUs, mark.arrivedUs)
+  return mark.kind === 'start' ? foldStart(series, mark, folding) : foldEnd(series, mark, folding)
+}
+
+/** The process has shown life: a start, or an end whose start was lost or is still to come. */
+function noteLife(series: Series, mark: Mark): void {
+  if (mark.atUs <= series.newestStartUs) return
+  series.newestStartUs = mark.atUs
+  series.restUs = restOf(mark)
+}
+
+function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): Outcome {
+  const { uid, atUs } = mark
+  const { open, orphans, settled } = series
+  const before = open.get(uid)
+  if (before !== undefined && before.startedUs >= atUs) return NOTHING
+  const tag = tagOf(uid)
+  // it came before, or another mark of its uid followed it
+  if (settled.some((run) => run.tag === tag && (run.startedUs === atUs || run.endedUs > atUs))) return NOTHING
+  noteLife(series, mark)
+  const restUs = restOf(mark)
+  const usualUs = isTimed ? usualOf(settled) : undefined
+  const run = { startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) }
+  const orphan = orphans.get(uid)
+  if (orphan !== undefined && orphan.endedUs >= atUs && orphan.endedUs - atUs <= maxRunUs) {
+    orphans.delete(uid)
+    return settle(series, uid, run, orphan.endedUs, orphan.failed, orphan.failed)
+  }
+  if (before === undefined && open.size >= MAX_OPEN) series.others++
+  else open.set(uid, run)
+  return { kind: 'started', run }
+}
+
+function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
+  const { uid, atUs } = mark
+  const failed = mark.kind === 'failed'
+  const { open, orphans, settled } = series
+  const run = open.get(uid)
+  if (run !== undefined && run.startedUs <= atUs && atUs - run.startedUs <= maxRunUs)
+    return settle(series, uid, run, atUs, failed, false)
+  const tag = tagOf(uid)
+  if (settled.some((it) => it.tag === tag && it.endedUs === atUs)) return NOTHING
+  const known = orphans.get(uid)
+  if (known?.endedUs === atUs) return NOTHING
+  if (run !== undefined && run.startedUs <= atUs) open.delete(uid)
+  if (series.others > 0) series.others--
+  if (known === undefined || known.endedUs < atUs) {
+    orphans.delete(uid) // the newest last
+    orphans.set(uid, { endedUs: atUs, failed })
+    if (orphans.size > MAX_OPEN) orphans.delete(orphans.keys().next().value!)
+  }
+  noteLife(series, mark)
+  return { kind: 'orphan', isFailed: failed }
+}
+
+function settle(
+  series: Series,
+  uid: string,
+  { startedUs, usualUs }: OpenRun,
+  endedUs: number,
+  failed: boolean,
+  isCounted: boolean,
+): Outcome {
+  series.open.delete(uid)
+  if (series.open.size === 0) series.others = 0
+  series.settled.push({ startedUs, endedUs, failed, tag: tagOf(uid) })
+  if (series.settled.length > KEPT) series.settled.shift()
+  return {
+    kind: 'settled',
+    run: { uid, startedUs, endedUs, failed, ...(usualUs !== undefined && { usualUs }) },
+    isCounted,
+  }
+}
+
+/** The median of the completed ones. */
+export function usualOf(settled: readonly Kept[]): number | undefined {
+  if (settled.length < USUAL_OF) return undefined
+  const durations: number[] = []
+  for (const { startedUs, endedUs, failed } of settled) if (!failed) durations.push(endedUs - startedUs)
+  if (durations.length < USUAL_OF) return undefined
+  durations.sort((a, b) => a - b)
+  const middle = durations.length >> 1
+  return durations.length % 2 === 1 ? durations[middle]! : (durations[middle - 1]! + durations[middle]!) / 2
+}

@@ -1,0 +1,68 @@
+// Random histories of one process: runs that are missed, lost, sent twice, delayed, failed, never ended; downtimes.
+import type { Downtime } from '../../../src/watch/log/episode.ts'
+import type { JudgedWatch, Mark } from '../../../src/watch/log/judge-interface.ts'
+import { HOUR, S, T0, watchOf } from './judge-kit.ts'
+
+const HOURS = 4
+export const END_US = T0 + (HOURS + 4) * HOUR
+
+export const WATCHES: readonly JudgedWatch[] = [
+  watchOf('every', { late: { every: '700s', grace: '1m' } }),
+  watchOf('cron', { late: { cron: '*/10 * * * *', grace: '2m' } }),
+  watchOf('long', { long: '15m' }),
+  watchOf('failed', { failed: {} }),
+  watchOf('slow', { slow: 3 }),
+]
+
+export function createRandom(seed: number) {
+  let state = seed
+  const next = () => {
+    state = (state * 1664525 + 1013904223) >>> 0
+    return state / 2 ** 32
+  }
+  return {
+    next,
+    int: (n: number) => Math.floor(next() * n),
+    pick: <T>(list: readonly T[]): T => list[Math.floor(next() * list.length)]!,
+  }
+}
+export type Random = ReturnType<typeof createRandom>
+
+export interface History {
+  /** In the order of their arrival. */
+  readonly marks: readonly Mark[]
+  readonly downtimes: readonly Downtime[]
+}
+
+export function makeHistory(random: Random): History {
+  const downtimes: Downtime[] = []
+  for (let us = T0 + random.int(5400) * S; us < T0 + HOURS * HOUR && downtimes.length < 3; ) {
+    const toUs = us + (5 + random.int(random.pick([20, 600]))) * S
+    downtimes.push({ fromUs: us, toUs })
+    us = toUs + (1800 + random.int(5400)) * S
+  }
+  const isDown = (us: number) => downtimes.some((it) => us >= it.fromUs && us < it.toUs)
+  const sent: Mark[] = []
+  const everyS = random.pick([300, 600, 900])
+  const hasUid = random.next() < 0.5
+  for (let s = random.int(60), n = 0; s < HOURS * 3600; s += everyS + random.int(20) - 10, n++) {
+    if (random.next() < 0.15) continue // missed
+    const startUs = T0 + s * S + 500_000
+    const uid = hasUid ? `u${n}` : ''
+    const tookUs = (random.next() < 0.1 ? 400 + random.int(5000) : 5 + random.int(200)) * S + 250_000
+    const ends = random.next() < 0.2 ? 'failed' : 'end'
+    const delay = random.next() < 0.2 ? random.int(random.pick([50, 7200])) * S : 0
+    for (const [kind, us] of [
+      ['start', startUs],
+      [ends, startUs + tookUs],
+    ] as const) {
+      if (random.next() < 0.07) continue // lost
+      const arrivedUs = us + (hasUid && random.next() < 0.5 ? delay : 0)
+      if (isDown(arrivedUs)) continue // the caller does not retry
+      const mark = { kind, process: 'job', meta: '', uid, atUs: us }
+      sent.push({ ...mark, arrivedUs })
+      if (random.next() < 0.05) sent.push({ ...mark, arrivedUs: arrivedUs + 333 }) // twice
+    }
+  }
+  return { marks: sent.sort((a, b) => a.arrivedUs - b.arrivedUs), downtimes }
+}

@@ -1,0 +1,57 @@
+// Histories, judged in one go, with kills between commits, and by the naive reference: the same alerts.
+import type { Downtime } from '../../../src/watch/log/episode.ts'
+import type { Change } from '../../../src/watch/log/judge-interface.ts'
+import { END_US, type History, type Random, WATCHES } from './histories.ts'
+import { type DeskOptions, openDesk } from './judge-kit.ts'
+
+export const MAX_RUN_US = 100 * 3600e6
+
+const optionsOf = (downtimes: readonly Downtime[], maxRunUs: number): DeskOptions => ({
+  ...{ maxRunUs, watches: WATCHES, downtimes },
+})
+
+export const textOf = (change: Change): string => {
+  const { watch, identity } = change.alert
+  if (change.kind === 'end') return `${watch} ${identity} ends`
+  return `${watch} ${identity}${change.kind === 'open' && change.untilUs !== undefined ? ' over' : ''}`
+}
+
+export function judgeAll({ marks, downtimes }: History, maxRunUs = MAX_RUN_US): Change[] {
+  const desk = openDesk(optionsOf(downtimes, maxRunUs))
+  desk.apply(...marks)
+  desk.advance(END_US)
+  desk.commit()
+  return desk.log.filter(({ kind }) => kind !== 'explain')
+}
+
+/** With kills before and after commits. */
+export function judgeKilled({ marks, downtimes }: History, random: Random, maxRunUs = MAX_RUN_US): Change[] {
+  const desk = openDesk(optionsOf(downtimes, maxRunUs))
+  let [seq, stored] = [0, 0]
+  for (let isOver = false; !isOver; ) {
+    const batch = marks.slice(seq, seq + 1 + random.int(5))
+    desk.apply(...batch)
+    if (batch.length === 0) desk.advance(END_US)
+    if (random.next() < 0.3) {
+      desk.kill()
+      seq = stored
+      continue
+    }
+    seq += batch.length
+    if (random.next() < 0.5 || desk.pending().length > 0 || batch.length === 0) {
+      desk.commit()
+      stored = seq
+      if (random.next() < 0.3) desk.kill()
+    }
+    isOver = batch.length === 0
+  }
+  return desk.log.filter(({ kind }) => kind !== 'explain')
+}
+
+/** The runs that the alerts of `long` are about. */
+export const longRuns = (changes: readonly Change[]): string[] =>
+  changes.flatMap(({ kind, alert: { condition, episode } }) => {
+    if (kind !== 'open' || condition !== 'long') return []
+    const runs = episode.runs ?? [{ uid: episode.uid, startedUs: episode.startedUs }]
+    return runs.map(({ uid, startedUs }) => `${uid} ${startedUs}`)
+  })
