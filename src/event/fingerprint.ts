@@ -1,13 +1,15 @@
 // A fingerprint is a hash of an exception's text without its varying parts; occurrences of one fault share it.
 // A changed rule is a new version. Stored fingerprints keep theirs, so one fault may have a group per version.
 import { createHash } from 'node:crypto'
-import { ENDING, ERROR, LOOK_BACK, namesFault } from './failed-command.ts'
+import { ENDING } from './failed-command.ts'
+import { ERROR } from './fault-words.ts'
 import { normalizeText } from './normalize-text.ts'
+import { RANK, type Ranked, rankLines } from './rank-lines.ts'
 import { parseTraces, type Trace } from './trace/parse-trace.ts'
 import { splitLines, withLineFeeds, withoutLogger } from './trace/printed-lines.ts'
 import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
 
-const VERSION = 'v3'
+const VERSION = 'v4'
 /** Deeper frames show how the fault was reached, not what it is. */
 const FRAMES = 5
 const CAUSES = 5
@@ -18,7 +20,7 @@ const CAUSE_CHARS = 200
 /** Every build of a bundle gives names of this length to other functions. */
 const MINIFIED_NAME = 2
 
-/** `v3:` and 16 hexadecimal digits. */
+/** `v4:` and 16 hexadecimal digits. */
 export function fingerprint(exception: string): string {
   const hash = createHash('sha256').update(normalizeException(exception)).digest('hex')
   return `${VERSION}:${hash.slice(0, 16)}`
@@ -178,7 +180,7 @@ function readFailure(text: string): Failure | undefined {
   const lines = splitLines(text.slice(end + 1))
   const trace = parseTraces(lines, true).findLast((found) => isWhole(found) && isLast(found, lines))
   if (trace !== undefined) return { command, ending, trace, lines: [] }
-  return { command, ending, lines: lastLines(lines, /exited/.test(ending)) }
+  return { command, ending, lines: lastLines(lines, /exited|failed/.test(ending)) }
 }
 
 /** A trace that lost its header lost an unknown number of frames, too. */
@@ -187,9 +189,18 @@ const isWhole = ({ chain, start }: Trace): boolean => start > 0 || chain[0]!.typ
 const isLast = ({ end }: Trace, lines: readonly string[]): boolean =>
   lines.slice(end).filter((line) => !BELOW_TRACE.test(withoutLogger(line))).length <= LINES
 
-/** The last lines that report an error, and the last one, unless a signal ended the command amid ordinary work. */
+/**
+ * The last lines that name a fault, and the last one of all, unless a signal ended the command amid ordinary work. If
+ * none says why, the last two: every failure of a job may end with the same line, in any language.
+ */
 function lastLines(lines: readonly string[], hasExited: boolean): string[] {
-  const said = lines.filter((line, i) => line.trim() !== '' && !(i === 0 && line.length >= CUT_LINE))
-  const recent = said.slice(said.length > LOOK_BACK ? -LOOK_BACK : 0)
-  return recent.filter((line, i) => (hasExited && i === recent.length - 1) || namesFault(line)).slice(-LINES)
+  const ranked = rankLines(lines.filter((line, i) => !(i === 0 && line.length >= CUT_LINE)))
+  const isKnown = ranked.some(({ rank }) => rank >= RANK.lack)
+  const said = ranked.filter(({ rank }) => rank >= RANK.ordinary && !(isKnown && rank === RANK.count))
+  const last = said.at(-1) ?? ranked.findLast(({ rank }) => rank > RANK.place)
+  const above = isKnown || last?.rank === RANK.ordinary ? undefined : said.at(-2)
+  const counts = (one: Ranked) => one.rank >= RANK.outcome || (hasExited && (one === last || one === above))
+  const chosen = (last === undefined || said.length > 0 ? said : [last]).filter(counts).slice(-LINES)
+  // Below another line a URL says only where something came from.
+  return (isKnown ? chosen : chosen.reverse()).map(({ line }) => line)
 }

@@ -27,6 +27,8 @@ const RULES: readonly (readonly [part: string, pattern: RegExp, to: string | ((w
     / \(<number>(?:, ?<number>|,){0,9}\)| \((?:[\w.]{1,40}[=:] ?<number>, ?){1,20}[\w.]{1,40}[=:] ?<number>\)/g,
     '',
   ],
+  // The place in the data: `(FILENAME=a.csv FNR=17)`
+  ['<number>)', / \((?:file(?:name)?|path|input|source)[=:] ?[^\s,()]{1,200},? \w{1,20}[=:] ?<number>\)/gi, ''],
   // An index: `out of range [:117] with length 31`
   ['<number>]', /(?:(?<=[^[ ]) |(?<=\$))\[:?<number>(?::<number>?)?\](?: with (?:length|capacity) <number>)?/g, ''],
   // An id of several parts: `order 2026-17_3 is gone`

@@ -4,6 +4,7 @@
 import { joinPlaceholders } from './join-placeholders.ts'
 import { replaceHosts, replacePlaces } from './replace-places.ts'
 import { replaceQuoted } from './replace-quoted.ts'
+import { isLetter } from './trace/trace.ts'
 
 /** In English, German, French and Spanish. Whole names, since `Decoder 7` is no date. */
 const MONTHS =
@@ -188,8 +189,6 @@ function replaceWords(text: string): string {
   }
   return kept === 0 ? text : normal + text.slice(kept)
 }
-
-const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
 
 /** Whether it may hold an address: not the name `std::map`, and not a time of day. */
 const isAddress = (text: string): boolean => /\d/.test(text) && (text.includes('::') || text.split(':').length > 5)

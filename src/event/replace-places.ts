@@ -93,8 +93,10 @@ const IS_SOURCE = new RegExp(`\\.(?:${SOURCE})(?:\\.\\d{1,3})?$`)
 /** The next file that is written meets the full disk. */
 const FULL =
   'o space left|ENOSPC|uota exceeded|ead-only file|oo many open files|EMFILE|changed as we read|has vanished'.split('|')
+/** A file that is named after a site: `shop.example.com.conf` */
+const OF_HOST = /\.(?:com|org|net|corp|lan|internal|example)\.\w{1,6}$/
 const nameOf = (_: string, name: string): string =>
-  name === '' || (/\d/.test(name) && !IS_SOURCE.test(name)) ? '<path>' : name
+  name === '' || (/\d/.test(name) && !IS_SOURCE.test(name)) || OF_HOST.test(name) ? '<path>' : name
 /** Tools that take files in turn: any could have been the first to meet the fault. */
 const WALKS = /(?:^|[\s:])(?:rsync|tar|gzip|zip|xz|zstd|bzip2|borg|find|du|unison)(?::| error| warning) /
 /** A file of one run, beside the same in quotes: `out/rows-77.csv.gz`. */
@@ -127,6 +129,10 @@ const USER = new RegExp(
     `\\b(user )(?!(?:${USER_IS}|${USERS})\\b)[\\w.@+-]{1,64}(?= (?:${USER_IS})\\b)`,
   'gi',
 )
+
+/** Who holds a lock: a process, a user, a host, and since when. */
+const HOLDER =
+  /\b(locked|held|owned|acquired|taken|used)((?: exclusively)? by )(?!(?:the|an?|another|other)\b)(?:[^\n.;]|\.(?=\w)){1,200}/g
 
 /** Looking for a part that every match of a pattern has costs a tenth of trying the pattern. */
 const has = (text: string, ...parts: readonly string[]): boolean => parts.some((part) => text.includes(part))
@@ -165,6 +171,7 @@ export function replaceHosts(text: string): string {
   let normal = text
   if (has(normal, '?')) normal = normal.replace(QUERY, '')
   if (has(normal, ...IDS)) normal = normal.replace(ID, '$1$2<number>')
+  if (has(normal, 'lock')) normal = normal.replace(HOLDER, '$1$2<string>')
   if (has(normal, 'user', 'User')) normal = normal.replace(USER, '$1$2<string>')
   if (has(normal, 'names: ', 'ertificate ')) normal = normal.replace(CERTIFICATE, '$1<address>')
   if (has(normal, 'ost', 'onnect', 'ead', 'dial', 'ook', 'getaddrinfo'))

@@ -6,7 +6,7 @@ import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
 import { Count, choice, closed, LIST_PAGES, orNull, ProcessName, pageOf, Text, Time, TimeMs } from './shapes.ts'
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
-const Fingerprint = Text('v3:5f0c1e2d3b4a6978')
+const Fingerprint = Text('v4:5f0c1e2d3b4a6978')
 
 export const ExceptionText = Type.Object({
   at: Time,
@@ -103,7 +103,7 @@ export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
       types: ['text/csv', 'application/x-ndjson'],
       body:
         `${EXPORT_FIELDS.join(',')}\r\n2026-11-20T21:52:42.171920000Z,nightly import,,,Error: connection ` +
-        'reset,v3:5f0c1e2d3b4a6978\r\n',
+        'reset,v4:5f0c1e2d3b4a6978\r\n',
     },
   },
 })

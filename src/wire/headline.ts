@@ -1,5 +1,7 @@
 // The headline of an exception: the line of its text that says what happened, for where a whole text has no room.
-import { ENDING, LOOK_BACK, namesFault } from '../event/failed-command.ts'
+import { ENDING } from '../event/failed-command.ts'
+import { faultIn } from '../event/fault-words.ts'
+import { reasonOf } from '../event/rank-lines.ts'
 import { splitLines, withoutLogger } from '../event/trace/printed-lines.ts'
 
 const PYTHON = /^.*Traceback \(most recent call last\):$/
@@ -10,13 +12,14 @@ const FRAME = /^\s+at \S/
 const PREFIX =
   'Uncaught |Unhandled exception\\. |Exception in thread "[^"]*" |Caused by: |\\(node:\\d+\\) |Unhandled\\w+: '
 const NAMED = new RegExp(`^(?:${PREFIX})*([\\w$.]+(?: \\[\\w+\\])?(?::.*)?)$`)
+const EXCEPTION = /^[\w$]*(?:Error|Exception|\.[\w$.]+)\b/
 /** The frame that Python draws around the parts of an exception group. */
 const MARGIN = /^[\s|+-]*/
 
 /**
  * One line without its line break, in the text's own characters; empty for a text without any. Python prints the
- * message after the frames, Rust on a line of its own, and Node puts the source before it; a command names the fault
- * near its end. Elsewhere it is the first line.
+ * message after the frames, Rust on a line of its own, and Node puts the source before it; of a command it is the
+ * reason near its end, or the last thing that it said. Elsewhere it is the first line.
  */
 export function headlineOf(text: string): string {
   const lines = splitLines(text).map(withoutLogger)
@@ -49,17 +52,22 @@ function afterPanic(lines: readonly string[]): string | undefined {
   return lines.find((line) => GO_OR_ELIXIR.test(line))
 }
 
-/** The nearest line above the first frame like `Name: message`, which may have several lines; or one with a fault. */
+/**
+ * The nearest line above the first frame like `Name: message`, which may have several lines; of a command, whose log
+ * may be above, one that names an exception. Otherwise the reason.
+ */
 function aboveFrames(lines: readonly string[]): string | undefined {
   const frame = lines.findIndex((line) => FRAME.test(line))
-  const above = lines.slice(ENDING.test(lines[0]!) ? 1 : 0, Math.max(0, frame))
-  const named = above.map((line) => NAMED.exec(line)?.[1]).findLast((line) => line !== undefined)
-  return named ?? above.findLast(namesFault)
+  const isLog = ENDING.test(lines[0]!)
+  const above = lines.slice(isLog ? 1 : 0, Math.max(0, frame))
+  const named = above.map((line) => NAMED.exec(line)?.[1]).findLast((line) => line && !(isLog && !EXCEPTION.test(line)))
+  return named ?? (isLog ? reasonOf(above) : above.findLast((line) => faultIn(line) === 'error'))
 }
 
-/** The last line that names a fault, unless a signal or a limit of time ended the command. */
+/** The reason that the command gave, unless a signal or a limit of time ended it. */
 function ofCommand([first = '', ...said]: readonly string[]): string | undefined {
-  if (!ENDING.exec(first)?.[2]?.startsWith('exited')) return undefined
-  const recent = said.filter((line) => line !== '').slice(-LOOK_BACK)
-  return recent.findLast(namesFault)
+  return HAS_SPOKEN.test(ENDING.exec(first)?.[2] ?? '') ? reasonOf(said) : undefined
 }
+
+/** Ends of a command that it may have explained; it raises SIGABRT itself. */
+const HAS_SPOKEN = /^(?:failed|exited|was ended by SIGABRT)/

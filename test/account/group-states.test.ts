@@ -45,19 +45,19 @@ for (const { database, open } of databases()) {
     test('an account has at most 10,000 of them; resolved ones leave after a year', async () => {
       const account = await signUp()
       const now = clock.wallUs()
-      const many = Array.from({ length: 9_999 }, (_, i) => state(`v3:${i}`, 'ignored', now))
-      await groupStates.put(account, [...many, state('v3:r', 'resolved', now)])
-      const one = state('v3:more', 'ignored', now)
+      const many = Array.from({ length: 9_999 }, (_, i) => state(`v4:${i}`, 'ignored', now))
+      await groupStates.put(account, [...many, state('v4:r', 'resolved', now)])
+      const one = state('v4:more', 'ignored', now)
       expect(await codeOf(() => groupStates.put(account, [one]))).toBe('limit_reached')
       expect(await list(account)).toHaveLength(10_000)
-      await groupStates.put(account, [state('v3:5', 'resolved', now)]) // has a state already
+      await groupStates.put(account, [state('v4:5', 'resolved', now)]) // has a state already
       clock.passS(366 * 86_400)
       await groupStates.put(account, [{ ...one, atUs: clock.wallUs() }])
       const left = await list(account)
       expect(left).toHaveLength(9_999)
       expect(left.every(({ status }) => status === 'ignored')).toBe(true)
       await groupStates.remove(account, many)
-      expect((await list(account)).map(({ fingerprint }) => fingerprint)).toEqual(['v3:more'])
+      expect((await list(account)).map(({ fingerprint }) => fingerprint)).toEqual(['v4:more'])
     })
   })
 }
@@ -76,7 +76,7 @@ test('1,000 states change with few statements: each is a round trip while other 
     return step.value
   }
   const counting: SqlDatabase = { ...database, write: (script) => database.write(() => counted(script())) }
-  const many = Array.from({ length: 1_000 }, (_, i) => state('v3:a', 'ignored', 1, `process ${i}`))
+  const many = Array.from({ length: 1_000 }, (_, i) => state('v4:a', 'ignored', 1, `process ${i}`))
   const states = createGroupStates(counting, () => 1)
   await states.put('acc', many)
   await states.remove('acc', many)

@@ -1,6 +1,7 @@
 // Faults that once shared a group, and occurrences of one fault that once had several.
 import { describe, expect, test } from 'bun:test'
 import { fingerprint, normalizeException } from '../../src/event/fingerprint.ts'
+import FAILURES from './failures.json'
 
 const failed = (...said: string[]) => ['job: exited with code 1', ...said].join('\n')
 const python = (said: string) => `Traceback (most recent call last):\n  File "/srv/a.py", line 3, in load\n${said}`
@@ -324,4 +325,8 @@ test.each([
   ['no route for /a/b', 'no route for /a/b'],
 ])('%s stays apart from values', (text, normal) => expect(normalizeException(text)).toBe(normal))
 
-test('fingerprints are of version 3', () => expect(fingerprint('x')).toStartWith('v3:'))
+test.each(FAILURES)('failures of $name have the $want group', ({ want, texts }) => {
+  expect(new Set(texts.map(fingerprint)).size).toBe(want === 'same' ? 1 : texts.length)
+})
+
+test('fingerprints are of version 4', () => expect(fingerprint('x')).toStartWith('v4:'))

@@ -153,7 +153,7 @@ test('a group is resolved, ignored and reopened in one process or in all', async
   for (const [account, key] of [
     ['b', KEY],
     ['a', { ...KEY, process: 'r' }],
-    ['a', { fingerprint: 'v3:00' }],
+    ['a', { fingerprint: 'v4:00' }],
   ] as const)
     expect(((await change(account, ADA, key, 'ignored').catch((error) => error)) as Problem).code).toBe('not_found')
 })

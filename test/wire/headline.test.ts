@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { headlineOf } from '../../src/wire/headline.ts'
+import HEADLINES from './headlines.json'
 
 const PYTHON = 'Traceback (most recent call last):\n  File "job.py", line 3, in <module>\n    load()\n    ~~~~^^'
 
@@ -49,13 +50,9 @@ test.each([
     `a: exited with code 1\nno such row\n${'\tat x\n'.repeat(20)}`,
     'no such row',
   ],
-  ['a job that names no fault', 'sh: exited with code 4\n12 rows\nWARN failed once', 'sh: exited with code 4'],
+  ['a job that names no fault', 'sh: exited with code 4\n12 rows\nWARN failed once', 'WARN failed once'],
   ['a job that says nothing', 'sh: exited with code 4', 'sh: exited with code 4'],
-  [
-    'a job that named a fault long before its end',
-    `sh: exited with code 4\nerror: a\n${'row\n'.repeat(10)}`,
-    'sh: exited with code 4',
-  ],
+  ['a job that named a fault long before its end', `sh: exited with code 4\nerror: a\n${'row\n'.repeat(10)}`, 'row'],
   [
     'a job that timed out',
     'sh: timed out after 30 s and was ended by SIGTERM\nerror: a',
@@ -103,6 +100,10 @@ test.each([
   ['white space', ' \n\t\n', ''],
 ])('the headline of %s', (_, text, headline) => {
   expect(headlineOf(text)).toBe(headline)
+})
+
+test.each(HEADLINES)('the headline says why: $name', ({ text, says }) => {
+  expect(says.filter((said) => headlineOf(text).includes(said))).not.toEqual([])
 })
 
 test('a headline is always one line, empty only for a blank text, and part of it', () => {

@@ -27,7 +27,8 @@ interface Part {
 const CAUSE = /^\s*(?:Caused by: |\[cause\]: |---> )/
 /** An exception follows its cause. */
 const RAISED_NEXT = /^[\s|]*(?:During handling of|The above exception was|Next [A-Z\\]|\+-[+-])/
-/** Every line that CAUSE, RAISED_NEXT, INNER_ENDS or SUPPRESSED accepts: most lines need only this one pattern. */
+/** Every line that CAUSE, RAISED_NEXT, INNER_ENDS or SUPPRESSED accepts; most lines begin with another character. */
+const CONNECTS_BY = 'C[-DTN+S|'
 const CONNECTS = /^[\s|]*(?:Caused by: |\[cause\]: |---|During |The above |Next |\+-|Suppressed: )/
 const BEGINS = 'Traceback (most recent call last)'
 const INNER_ENDS = /^\s*--- End of inner exception stack trace ---/
@@ -83,7 +84,7 @@ export function parseTraces(printed: readonly string[], isLog = false): Trace[] 
       end = i + 1
       continue
     }
-    const connects = CONNECTS.test(line)
+    const connects = CONNECTS_BY.includes(line.trimStart().charAt(0)) && CONNECTS.test(line)
     if (connects && INNER_ENDS.test(line)) open.length > 1 && open.pop()
     else if (line.includes(BEGINS)) {
       const isConnected = part.frames.length === 0 || /^\s*\|/.test(line)

@@ -19,8 +19,9 @@ const LOGGER = new RegExp(
 export const withLineFeeds = (text: string): string =>
   text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', '\n') : text
 
+/** UTF-16 that was read as another encoding has a NUL beside each letter. */
 export function splitLines(text: string): string[] {
-  const lines = withLineFeeds(text).split('\n')
+  const lines = withLineFeeds(text.includes('\0') ? text.replaceAll('\0', '') : text).split('\n')
   if (lines.length > FIRST_LINES + LAST_LINES) lines.splice(FIRST_LINES, lines.length - FIRST_LINES - LAST_LINES)
   return lines.map((line) => withoutPrinter(line.slice(0, MAX_LINE).trimEnd()))
 }

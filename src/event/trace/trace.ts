@@ -74,3 +74,4 @@ export function withoutLine(place: string): string {
 }
 
 export const isDigit = (code: number): boolean => code >= 48 && code <= 57
+export const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122)

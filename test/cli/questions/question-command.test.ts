@@ -77,7 +77,7 @@ test('groups are resolved, ignored and reopened by a key that may manage; those 
     'unresolved',
     'unresolved',
   ])
-  expect((await run('exceptions resolve v3:00', secret)).exitCode).toBe(1)
+  expect((await run('exceptions resolve v4:00', secret)).exitCode).toBe(1)
   expect((await run(`exceptions resolve ${name}`)).exitCode).toBe(1)
 })
 

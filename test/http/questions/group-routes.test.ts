@@ -85,10 +85,10 @@ test('viewers, keys without the scope and other accounts change nothing', async 
 
 test('odd names of groups are not found, and bodies with faults are refused', async () => {
   const odd = [
-    'v3:',
-    'v3:0',
-    'V3:00',
-    'v3:0000000000000000',
+    'v4:',
+    'v4:0',
+    'V4:00',
+    'v4:0000000000000000',
     '%00',
     '..%2f',
     "'%20OR%201=1",

@@ -279,7 +279,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       exception('chosen', 2_000_000, 'other'),
     ])
     const key = (text: string, process = 'p') => ({ fingerprint: fingerprint(text), process })
-    const many = Array.from({ length: 10_000 }, (_, i) => ({ fingerprint: `v3:${i}`, process: 'pü' }))
+    const many = Array.from({ length: 10_000 }, (_, i) => ({ fingerprint: `v4:${i}`, process: 'pü' }))
     const q = all('chosen')
     const groups = async (more: object) =>
       (await store.source.groupExceptions({ ...q, ...more }, { limit: 10 })).map(({ fingerprint, process }) => ({
