@@ -15,7 +15,7 @@ const dir = tempDir('arguments')
 function run(args: readonly string[], settings: Record<string, string> = {}) {
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, PORT: '0', CLICKHOUSE_URL: 'http://127.0.0.1:1', ...settings }
-  const ended = Bun.spawnSync([process.execPath, MAIN, ...args], { cwd: dir, env, timeout: 20_000 })
+  const ended = Bun.spawnSync([process.execPath, MAIN, ...args], { cwd: dir, env, timeout: 90_000 })
   expect(readdirSync(dir)).toEqual([])
   return { exitCode: ended.exitCode, stdout: ended.stdout.toString(), stderr: ended.stderr.toString() }
 }

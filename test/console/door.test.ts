@@ -60,16 +60,17 @@ describe.skipIf(cannotRun)('the console', () => {
   })
 
   test('a wrong password is reported, the right one opens the requested view, signing out closes it', async () => {
+    await stint.signUp('return@example.com')
     const visit = await stint.visit()
     await visit.go('health')
     await heading(visit, 'Create account')
     await visit.page.getByRole('button', { name: 'Sign in' }).click()
-    await signIn(visit, 'ada@example.com', 'not the password at all')
+    await signIn(visit, 'return@example.com', 'not the password at all')
     await visit.page.getByRole('alert').getByText('The e-mail address or the password is wrong').waitFor()
     visit.complaints.length = 0 // the browser itself says that a 401 came
-    await signIn(visit, 'ada@example.com', PASSWORD)
+    await signIn(visit, 'return@example.com', PASSWORD)
     await heading(visit, 'Health')
-    await visit.page.getByRole('link', { name: 'ada@example.com' }).click()
+    await visit.page.getByRole('link', { name: 'return@example.com' }).click()
     await visit.page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await heading(visit, 'Sign in')
     await visit.page.getByText('Signed out.').waitFor()

@@ -56,7 +56,7 @@ export function pointSourceContract(subject: SourceSubject): void {
       trial = await subject.open()
       source = inMicroseconds(trial.source)
       expect(await trial.sink.prepare()).toEqual({ kind: 'stored', expired: 0 })
-    }, 60_000)
+    })
     afterAll(() => trial?.close())
 
     type Fields = Partial<Pick<Mark, 'account' | 'process' | 'meta' | 'uid'>>
@@ -322,7 +322,7 @@ export function pointSourceContract(subject: SourceSubject): void {
             .toSorted(),
         )
         for (const limit of [5, 7, 48]) expect(await pageThrough(find, limit)).toEqual(whole)
-      }, 60_000)
+      })
     })
 
     test('the latest timings are the newest of each process over its metas, up to a limit', async () => {

@@ -139,7 +139,7 @@ async function comeBack(settings: Env): Promise<void> {
 test('the list is complete', () => expect(strings.length).toBeGreaterThan(450))
 
 describe('naughty strings read back unchanged', () => {
-  test.skipIf(engineMissing !== undefined)('from ClickHouse', () => comeBack({}), 120_000)
+  test.skipIf(engineMissing !== undefined)('from ClickHouse', () => comeBack({}))
 
   test.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('from InfluxDB and ClickHouse', async () => {
     await comeBack(influxSettings(await (await influxd()).freshBucket()))

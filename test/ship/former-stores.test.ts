@@ -13,7 +13,7 @@ const INFLUX = { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 'secret', INFLU
 
 describe.skipIf(engineMissing !== undefined)('the former embedded engine', () => {
   const dataDir = tempDir('former')
-  beforeAll(() => runScript('fill-embedded.ts', ['400'], { DATA_DIR: dataDir }), 60_000)
+  beforeAll(() => runScript('fill-embedded.ts', ['400'], { DATA_DIR: dataDir }))
 
   async function erase(account: string, env: Readonly<Record<string, string>>) {
     const { stdout, stderr } = await runBun(['test/ship/erase-former-child.ts', account], { DATA_DIR: dataDir, ...env })

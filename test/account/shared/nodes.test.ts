@@ -74,7 +74,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     expect(b.series.admit(account.id, 'p', '', ['6', '7', '8'])).toBe('spent')
     await Promise.all([a.series.noted(), b.series.noted()])
     await server.start()
-    for (const node of [a, b]) await until('all series count', () => node.series.use(account.id).used === 5, 30_000)
+    for (const node of [a, b]) await until('all series count', () => node.series.use(account.id).used === 5)
     expect(a.series.admit(account.id, 'p', '', ['4', '5'])).toBe('known')
     expect(a.series.admit(account.id, 'p', '', ['6'])).toBe('spent')
   })
@@ -138,7 +138,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     expect(validAt(node)).toEqual([true, false, true, true])
     await moveDatabase(replicaUrl, url)
 
-    await until('the node knows a key of the new history', () => node.findKey(created.secret) !== undefined, 20_000)
+    await until('the node knows a key of the new history', () => node.findKey(created.secret) !== undefined)
     const restarted = await openNode(url, { replicaPath: stopped.replicaPath })
     for (const one of [node, restarted]) expect(validAt(one)).toEqual([true, true, false, false])
   })
