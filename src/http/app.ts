@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import type { Changes } from '../query/changes.ts'
 import type { ChangeGroup } from '../query/exception-groups.ts'
+import type { AskOverview } from '../query/overview/overview.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { mountAccount } from './accounts/account-routes.ts'
@@ -33,6 +34,7 @@ import { pingRoutes } from './ping/ping-routes.ts'
 import { mountChanges } from './questions/changes-route.ts'
 import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-letter-routes.ts'
 import { mountGroups } from './questions/group-routes.ts'
+import { mountOverview } from './questions/overview-route.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 import { createSharedAnswers } from './questions/shared-answers.ts'
 import { mountWatches } from './watches/watch-routes.ts'
@@ -46,6 +48,7 @@ export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, Cons
   /** Stint terminates TLS itself: browsers must then never use plain http. */
   readonly hasTls: boolean
   readonly questions: Questions
+  readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
   readonly changes: Changes
   readonly dead: DeadLetterRoutesDeps['dead']
@@ -161,6 +164,7 @@ export function createApp(deps: AppDeps) {
   mountWatches(mounts, deps.watch, nameOf)
   mountGroups(mounts, deps.changeGroup, nameOf, shared)
   mountChanges(mounts, deps.changes)
+  mountOverview(mounts, deps.overview)
   mountDeadLetters(mounts, deps)
   mountHealth(mounts, deps.health)
   mountOperations(mounts, deps)

@@ -9,6 +9,8 @@ export interface AccountChanges {
   readonly version: string
   /** Differs once an event was stored that is older than a minute: it may belong to a run anywhere in the past. */
   readonly late: string
+  /** Differs once an exception was stored. */
+  readonly raised: string
   /** Every event counts; false where other nodes store events as well. */
   readonly whole: boolean
 }
@@ -23,6 +25,7 @@ export interface Changes {
 interface Counts {
   stored: number
   late: number
+  raised: number
 }
 
 /** Beyond it all accounts count from the start again, in a new epoch: every open page asks once more. */
@@ -40,7 +43,7 @@ export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Chan
       counts.clear()
       epoch++
     }
-    const fresh = { stored: 0, late: 0 }
+    const fresh = { stored: 0, late: 0, raised: 0 }
     counts.set(account, fresh)
     return fresh
   }
@@ -48,19 +51,27 @@ export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Chan
   return {
     note(events) {
       const lateUs = nowUs() - LATE_US
-      for (const { account, stamp } of events) {
+      for (const { account, stamp, kind } of events) {
         const held = countsOf(account)
         held.stored++
+        if (kind === 'exception') held.raised++
         if (timeUs(stamp) < lateUs) held.late++
       }
     },
     touch(account) {
-      countsOf(account).stored++
+      const held = countsOf(account)
+      held.stored++
+      held.raised++ // a group was resolved, perhaps
     },
     of(account) {
-      const { stored, late } = counts.get(account) ?? { stored: 0, late: 0 }
+      const { stored, late, raised } = counts.get(account) ?? { stored: 0, late: 0, raised: 0 }
       const since = epoch.toString(36)
-      return { version: `${since}.${stored}`, late: `${since}.${late}`, whole: !hasOtherNodes }
+      return {
+        version: `${since}.${stored}`,
+        late: `${since}.${late}`,
+        raised: `${since}.${raised}`,
+        whole: !hasOtherNodes,
+      }
     },
   }
 }

@@ -1,7 +1,7 @@
 // How often something starts, and from when on it counts as silent. Pure.
 //
 //   usual    the median gap between its newest 60 starts (needs 5 gaps)
-//   longest  its longest gap: between these starts, and before them between hours of the last 30 days with a start,
+//   longest  its longest gap: between these starts, and before them between hours of the last 40 days with a start,
 //            so that a job of every few minutes keeps its nights and weekends
 //   silent   after twice the longest gap; if it starts regularly (no gap is longer than 1.5 times the usual one) after
 //            the longest gap and an hour or a tenth of it, whichever is more, and never later than twice the longest

@@ -75,6 +75,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     ...(config.oidc && { oidc: oidcOf(config.oidc, clock, log) }),
     questions: measureQuestions(rooms),
+    overview: rooms.overview,
     changeGroup: rooms.changeGroup,
     changes: rooms.changes,
     watch: rooms.watches,

@@ -15,6 +15,7 @@ import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
 import { type Changes, createChanges, noteStored } from '../query/changes.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
+import { type AskOverview, createOverview } from '../query/overview/overview.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
@@ -36,6 +37,7 @@ import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { createNodeLease, type NodeLease } from '../store/node-lease.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
+import { createFindWatched } from './find-watched.ts'
 import { openWatchRoom } from './open-watch-room.ts'
 import { openSharedNodes, type SharedNodes } from './shared-nodes.ts'
 
@@ -63,6 +65,7 @@ export interface Rooms {
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
   readonly questions: Questions
+  readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
   readonly watches: Watches
 }
@@ -98,6 +101,16 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const watches = openWatchRoom(opened)
   const nowUs = () => Math.max(stampClock.nowUs(), clock.wallUs())
   const { groupStates } = files.accounts
+  const questions = createQuestions({
+    groupStates,
+    points: stores.points,
+    exceptions: stores.exceptions,
+    nowNs: () => BigInt(nowUs()) * 1000n,
+    maxRunNs: BigInt(config.maxRunUs) * 1000n,
+    maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
+    series: files.accounts.series.use,
+    firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
+  })
   return {
     ...opened,
     nodeLease: createNodeLease({
@@ -122,15 +135,10 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       ...{ exceptions: stores.exceptions, states: groupStates, nowUs },
       changed: changes.touch,
     }),
-    questions: createQuestions({
-      groupStates,
-      points: stores.points,
-      exceptions: stores.exceptions,
-      nowNs: () => BigInt(nowUs()) * 1000n,
-      maxRunNs: BigInt(config.maxRunUs) * 1000n,
-      maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
-      series: files.accounts.series.use,
-      firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
+    questions,
+    overview: createOverview({
+      ...{ questions, changes, points: stores.points, nowMs: () => Math.floor(nowUs() / 1000) },
+      watched: createFindWatched(watches),
     }),
   }
 }

@@ -1,7 +1,8 @@
 // GET /api/overview: how every process is, in one consistent answer, for Home, `stint status`, badges and Prometheus.
-import { type Static, Type } from '@sinclair/typebox'
+import { type Static, type TUnsafe, Type } from '@sinclair/typebox'
 import { CONDITIONS } from './conditions.ts'
 import { PROCESS_STATES } from './process-state.ts'
+import { defineRoute, json, QUESTION } from './route.ts'
 import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes.ts'
 import { Watch } from './watches.ts'
 
@@ -25,9 +26,8 @@ export type OverviewRun = readonly [
 ]
 
 const RUN = ['2026-11-20T21:52:42.171920000Z', 'failed', 20249.2, 'region eu', '3f2a9c1e'] as const
-const Run = Type.Unsafe<OverviewRun>({
-  type: 'array',
-  items: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'null' }] },
+/** OpenAPI 3.0 has no tuples, so the document says what each place holds in words. */
+const Run = Type.Array(Type.Union([Type.String(), Type.Number(), Type.Null()]), {
   minItems: 5,
   maxItems: 5,
   description:
@@ -35,7 +35,7 @@ const Run = Type.Unsafe<OverviewRun>({
     `${OVERVIEW_RUN_STATES.join(', ')} (\`exceptions\`: completed, with an exception), \`ms\` the duration of a run ` +
     'that ended, else null.',
   examples: [RUN],
-})
+}) as unknown as TUnsafe<OverviewRun>
 
 const Change = Type.Object(
   {
@@ -179,3 +179,19 @@ export const Overview = Type.Object({
 export type Overview = Static<typeof Overview>
 /** A row of the answer; `by_meta` and `watches` only with `process=`. */
 export type OverviewProcess = Overview['processes'][number]
+
+export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
+  ...QUESTION,
+  summary: 'Show how every process is',
+  description:
+    'Every process that sent something in the last 30 days: its state, newest runs, when it should start next, and ' +
+    'whether somebody is notified. Alerts are always current. States, runs and counts are at most 5 seconds old, ' +
+    '`every_s`, `usual_ms`, `change` and the medians of 24 hours 5 minutes, `median_7d_ms` an hour. While a store does not answer, the ' +
+    'last answer is repeated with its age in `stale_s`.',
+  parameters: [],
+  ownParameters: {
+    process: Type.String({ minLength: 1, maxLength: 250, description: 'Only this process, with more of it.' }),
+    cursor: Type.String({ minLength: 1, description: 'The `next` of the previous page.' }),
+  },
+  answers: { 200: json('The overview', Overview) },
+})

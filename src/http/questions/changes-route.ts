@@ -7,6 +7,7 @@ import type { Mounts } from '../mount.ts'
 export function mountChanges({ on }: Mounts, changes: Changes): void {
   on(FIND_CHANGES, ({ account }, { request }) => {
     parseParameters({}, new URL(request.url).searchParams)
-    return changes.of(account)
+    const { version, late, whole } = changes.of(account)
+    return { version, late, whole }
   })
 }

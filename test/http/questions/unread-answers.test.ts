@@ -112,7 +112,7 @@ test('an export that nobody reads holds a place among exports, and no turn of qu
 })
 
 test('a shared answer that could not be begun counts as sent', async () => {
-  const changes = { of: () => ({ version: 'no\nheader', late: '0', whole: true }), note() {}, touch() {} }
+  const changes = { of: () => ({ version: 'no\nheader', late: '0', raised: '0', whole: true }), note() {}, touch() {} }
   const { base, begun, stop } = serve({ shared: createSharedAnswers(() => 0), changes }, 5_000)
   for (const limit of [997, 998, 999, 1000]) {
     const headers = { 'cache-control': 'max-age=2', 'accept-encoding': 'identity' }

@@ -1,0 +1,11 @@
+// GET /api/overview: how every process is.
+import type { AskOverview } from '../../query/overview/overview.ts'
+import { SHOW_OVERVIEW } from '../../wire/overview.ts'
+import { compressedJson } from '../compressed.ts'
+import type { Mounts } from '../mount.ts'
+
+export function mountOverview({ on }: Mounts, ask: AskOverview): void {
+  on(SHOW_OVERVIEW, async ({ account }, { request }) =>
+    compressedJson(request, await ask(account, new URL(request.url).searchParams), () => {}),
+  )
+}

@@ -1,0 +1,147 @@
+// The rows of the overview, from what the stores say (board.ts), the alerts that fire and the watches. Pure.
+import type { OverviewMeta, OverviewRow } from '../../wire/overview.ts'
+import { PROCESS_STATES } from '../../wire/process-state.ts'
+import { type Change, type Duration, findChange } from '../change.ts'
+import { findRhythm, RHYTHM_STARTS } from '../rhythm.ts'
+import { answerChange, answerExpected, answerFigures, answerState } from './answer-row.ts'
+import { type BoardFacts, keyOf } from './board.ts'
+import { answerRun, type BoardRun } from './board-run.ts'
+import { type CoveringWatch, type Index, indexFacts, type Meta, type Watched } from './index-facts.ts'
+import { judgeMeta, type MetaFacts, type Raised, usualOf, worstOf } from './judge-process.ts'
+
+const METAS_MAX = 20
+const BY_META_MAX = 100
+/** A change is news for a week. */
+const NEWS_MS = 7 * 24 * 3_600_000
+/** Hours with runs. */
+const HOURS_FEWEST = 24
+
+export function buildRows(facts: BoardFacts, watched: Watched, nowMs: number, each: number) {
+  const index = indexFacts(facts)
+  const alertsOf = Map.groupBy(watched.alerts, ({ process }) => process)
+  const names = new Set([...facts.entries.map(({ process }) => process), ...facts.runs.keys(), ...alertsOf.keys()])
+  return [...names]
+    .map((process) => buildRow(process, index, { ...watched, alerts: alertsOf.get(process) ?? [] }, nowMs, each))
+    .toSorted((a, b) => a.rank - b.rank || b.seenMs - a.seenMs || (a.row.process < b.row.process ? -1 : 1))
+}
+
+function buildRow(process: string, index: Index, watched: Watched, nowMs: number, each: number) {
+  const runs = index.runs.get(process) ?? []
+  const entry = index.entryOf.get(process)
+  const raised = (index.groupsOf.get(process) ?? []).map(
+    ({ meta, last_at, example, fingerprint }): Raised => ({ meta, ms: Date.parse(last_at), example, fingerprint }),
+  )
+  const watches = watched.watches.filter((watch) => watch.covers(process))
+  const names = new Set([
+    ...runs.map(({ meta }) => meta),
+    ...(index.startedMetas.get(process) ?? []).map(([, meta]) => meta),
+    ...raised.map(({ meta }) => meta),
+    ...watched.alerts.map(({ meta }) => meta),
+  ])
+  const only = names.size === 1
+  const metas = withoutReplaced(
+    [...names].map((meta) => {
+      const isOwn = (one: { readonly meta: string | null }) => one.meta === meta
+      // an alert about no meta is about the whole process: it counts once, with those without meta
+      const own = { meta, runs: runs.filter(isOwn), raised: raised.filter(isOwn), alerts: watched.alerts.filter(isOwn) }
+      return meetMeta(process, own, { runs, index, watches, isOnly: only }, nowMs)
+    }),
+  ).map((meta): Meta => ({ ...meta, judgement: judgeMeta(meta, nowMs) }))
+  const judgement = worstOf(metas.map((meta) => meta.judgement))
+  const changed = metas
+    .filter((meta) => meta.change !== undefined)
+    .toSorted((a, b) => slowerBy(b.change!) - slowerBy(a.change!))[0]
+  const worst = metas.find((meta) => meta.judgement === judgement)
+  const known = {
+    ...answerState(judgement),
+    ...answerExpected(watches, metas),
+    last_seen_at: entry?.last_at ?? runs[0]?.at ?? null,
+    usual_ms: worst?.usualMs ?? usualOf(runs) ?? null,
+    change: answerChange(changed?.change),
+    runs: runs.slice(0, each).map(answerRun),
+    ...answerFigures(process, undefined, index),
+  }
+  const all = entry?.metas ?? [...names]
+  const row: OverviewRow = {
+    ...{ process, metas: all.slice(0, METAS_MAX), more_metas: all.length > METAS_MAX || entry?.more_metas === true },
+    ...known,
+    run: known.run ?? (runs[0] === undefined ? null : answerRun(runs[0])),
+    alerts: watched.alerts.map(({ id, watch, condition, meta, since, acknowledged }) => ({
+      ...{ id, watch, condition, meta, since },
+      acknowledged_by: acknowledged?.by ?? null,
+    })),
+    notified: {
+      late: watches.some(({ hearsLate }) => hearsLate),
+      failed: watches.some(({ hearsFailed }) => hearsFailed),
+      channels: [...new Set(watches.flatMap(({ channels }) => channels))],
+    },
+  }
+  const byMeta = () =>
+    metas.slice(0, BY_META_MAX).map(
+      (meta): OverviewMeta => ({
+        ...answerState(meta.judgement),
+        ...answerExpected(only ? watches : watches.filter((watch) => watch.meta === (meta.meta ?? '')), [meta]),
+        last_seen_at: meta.runs[0]?.at ?? null,
+        usual_ms: meta.usualMs ?? null,
+        change: answerChange(meta.change),
+        runs: meta.runs.slice(0, each).map(answerRun),
+        ...answerFigures(process, meta.meta, index),
+        meta: meta.meta,
+        run: meta.judgement.run === undefined ? null : answerRun(meta.judgement.run),
+      }),
+    )
+  return {
+    row,
+    byMeta,
+    watches,
+    metas,
+    rank: PROCESS_STATES.indexOf(judgement.state),
+    seenMs: row.last_seen_at === null ? 0 : Date.parse(row.last_seen_at),
+  }
+}
+
+type Own = Pick<MetaFacts, 'meta' | 'runs' | 'raised' | 'alerts'>
+interface Around {
+  readonly runs: readonly BoardRun[]
+  readonly index: Index
+  readonly watches: readonly CoveringWatch[]
+  readonly isOnly: boolean
+}
+type Met = Omit<Meta, 'judgement'>
+
+function meetMeta(process: string, own: Own, { runs, index, watches, isOnly }: Around, nowMs: number): Met {
+  const key = keyOf(process, own.meta)
+  const { newest = [], hours = [] } = index.starts.get(key) ?? {}
+  const known = newest[0] ?? 0
+  const times = [...own.runs.map(({ startMs }) => startMs).filter((ms) => ms > known + 1), ...newest]
+  const rhythm = findRhythm(times.slice(0, RHYTHM_STARTS), hours)
+  const isWatched = watches.some(({ late, meta }) => late !== undefined && (meta === null ? isOnly : meta === own.meta))
+  const change = changeOf(own.runs, index.hourly.get(key) ?? [], nowMs)
+  const usualMs = change?.beforeMs ?? usualOf(own.runs) ?? usualOf(runs)
+  return {
+    ...own,
+    ...{ change, usualMs, expected: rhythm, rhythm: isWatched ? undefined : rhythm },
+    lastStartMs: times[0],
+    firstMs: Math.min(...times, ...hours),
+  }
+}
+
+/** By hours where there are many runs, else by runs. */
+function changeOf(runs: readonly BoardRun[], hourly: readonly Duration[], nowMs: number): Change | undefined {
+  const single = runs.flatMap(({ state, ms, startMs }) =>
+    state === 'completed' && ms !== null ? [{ atMs: startMs, ms }] : [],
+  )
+  const change = findChange(hourly.length >= HOURS_FEWEST ? hourly : single.toReversed())
+  return change !== undefined && change.atMs >= nowMs - NEWS_MS ? change : undefined
+}
+
+/** A meta that fell silent when another one began, such as a version or a host, was replaced: that is no silence. */
+function withoutReplaced(metas: readonly Met[]): Met[] {
+  return metas.map((meta) => {
+    const { rhythm, lastStartMs = 0 } = meta
+    const isNext = ({ firstMs }: Met) => rhythm !== undefined && firstMs > lastStartMs && firstMs <= rhythm.lateMs
+    return metas.some(isNext) ? { ...meta, rhythm: undefined, expected: undefined } : meta
+  })
+}
+
+const slowerBy = ({ beforeMs, afterMs }: Change): number => afterMs / beforeMs

@@ -1,0 +1,61 @@
+// What the room of the watches says about the processes of an account, for the overview: it is current, whatever the
+// stores do.
+import type { Watched } from '../query/overview/index-facts.ts'
+import { CONDITIONS } from '../watch/conditions/conditions.ts'
+import { createMatch } from '../watch/process-pattern.ts'
+import type { LateRule } from '../watch/rules/late.ts'
+import type { Watches } from '../watch/watches.ts'
+import type { Watch } from '../wire/watches.ts'
+
+const FIRING_MAX = 10_000
+/** A schedule computes its times slowly and remembers them. */
+const RULES_MAX = 1_000
+
+export function createFindWatched({ watches, alerts, channels }: Pick<Watches, 'watches' | 'alerts' | 'channels'>) {
+  const rules = new Map<string, LateRule>()
+
+  function ruleOf(late: NonNullable<Watch['late']>): LateRule {
+    const key = JSON.stringify(late)
+    const rule = rules.get(key) ?? (CONDITIONS.late.toRule(late) as LateRule)
+    if (rules.size >= RULES_MAX) rules.clear()
+    rules.set(key, rule)
+    return rule
+  }
+
+  return async (account: string): Promise<Watched> => {
+    const [all, page, ways] = await Promise.all([
+      watches.list(account),
+      alerts.list(account, { state: 'firing', limit: FIRING_MAX }),
+      channels.list(account, 'viewer'),
+    ])
+    const nameOf = new Map(ways.map(({ id, name }) => [id, name]))
+    return {
+      alerts: page.alerts,
+      unjudged: page.unjudged.length,
+      failingChannels: ways.filter(({ state }) => state === 'failing' || state === 'disabled').length,
+      watches: all.map((shown) => {
+        const { process, meta, late, failed, state } = shown
+        const isHeard = shown.channels.length > 0 && state !== 'paused'
+        return {
+          ...{ shown, meta, covers: createMatch(process) },
+          ...(late !== null && state !== 'paused' && { late: toExpected(ruleOf(late)) }),
+          hearsLate: isHeard && late !== null,
+          hearsFailed: isHeard && failed !== null,
+          channels: isHeard ? shown.channels.map((id) => nameOf.get(id) ?? id) : [],
+        }
+      }),
+    }
+  }
+}
+
+function toExpected(rule: LateRule) {
+  const graceMs = rule.graceUs / 1000
+  if ('everyUs' in rule) return { everyMs: rule.everyUs / 1000, graceMs, next: () => undefined }
+  return {
+    graceMs,
+    next(ms: number) {
+      const us = rule.schedule.nextUs(ms * 1000)
+      return us === undefined ? undefined : us / 1000
+    },
+  }
+}

@@ -1,0 +1,271 @@
+// The overview over events in memory: states, counts, expected starts, and what it costs the store.
+import { beforeEach, describe, expect, test } from 'bun:test'
+import type { Event } from '../../src/event/event.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
+import { createChanges } from '../../src/query/changes.ts'
+import type { Watched } from '../../src/query/overview/index-facts.ts'
+import { createOverview } from '../../src/query/overview/overview.ts'
+import { createQuestions } from '../../src/query/questions.ts'
+import { StoreError } from '../../src/store/source.ts'
+import { Alert } from '../../src/wire/alerts.ts'
+import { exampleOf } from '../../src/wire/example.ts'
+import { Watch } from '../../src/wire/watches.ts'
+import { createMemorySource } from '../support/memory-source.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const T0 = Date.UTC(2026, 10, 26, 12)
+
+let nowMs = T0
+let events: Event[] = []
+let isAway = false
+let reads: string[] = []
+let watched: Watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
+let open: ReturnType<typeof openOverview>
+
+beforeEach(() => {
+  nowMs = T0
+  events = []
+  isAway = false
+  reads = []
+  watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
+  open = openOverview()
+})
+
+function openOverview() {
+  const memory = createMemorySource(events)
+  const watch = <T extends object>(source: T): T =>
+    Object.fromEntries(
+      Object.entries(source).map(([name, find]) => [
+        name,
+        async (...given: unknown[]) => {
+          reads.push(name)
+          if (isAway) throw new StoreError('away')
+          return find(...given)
+        },
+      ]),
+    ) as T
+  const points = watch(memory.points)
+  const exceptions = watch(memory.exceptions)
+  const changes = createChanges(() => nowMs * 1000, false)
+  const questions = createQuestions({
+    ...{ points, exceptions, nowNs: () => BigInt(nowMs) * 1_000_000n, maxRunNs: BigInt(DAY) * 1_000_000n },
+    ...{ maxMarks: 1e9, series: () => ({ used: 0, max: 0 }), firing: async () => [] },
+  })
+  const ask = createOverview({ questions, points, changes, nowMs: () => nowMs, watched: async () => watched })
+  return { changes, ask: (search = '') => ask('ada', new URLSearchParams(search)) }
+}
+
+const at = (agoMs: number, process: string, meta: string) => ({
+  ...{ account: 'ada', process, meta },
+  stamp: parseStampNs(BigInt(nowMs - agoMs) * 1_000_000n),
+})
+interface Of {
+  readonly process?: string
+  readonly meta?: string
+  readonly failed?: boolean | undefined
+}
+/** A run that began so long ago. */
+function run(agoMs: number, ms: number | undefined, { process = 'job', meta = '', failed = false }: Of = {}): void {
+  const uid = `u${agoMs}`
+  const added: Event[] = [
+    { ...at(agoMs, process, meta), kind: 'start', uid },
+    ...(ms === undefined
+      ? []
+      : [{ ...at(agoMs - ms, process, meta), kind: 'end' as const, uid, ...(failed && { failed: true as const }) }]),
+  ]
+  events.push(...added)
+  open.changes.note(added)
+}
+function raise(agoMs: number, exception = 'Error: x\n  at y', process = 'job'): void {
+  const added: Event[] = [{ ...at(agoMs, process, ''), kind: 'exception', exception }]
+  events.push(...added)
+  open.changes.note(added)
+}
+const nightly = (lastAgoMs: number, nights = 10, of: Of = {}) => {
+  for (let i = nights - 1; i >= 0; i--) run(lastAgoMs + i * DAY, MINUTE, of)
+}
+const one = async () => (await open.ask()).processes[0]!
+
+describe('the state of a process', () => {
+  test('silent: no start for 4 days of a nightly job, which nobody watches', async () => {
+    nightly(4 * DAY)
+    nightly(2 * HOUR, 10, { process: 'fine' })
+    const { sentence, tone, counts, processes } = await open.ask()
+    expect(sentence).toBe('1 silent, 1 fine.')
+    expect(tone).toBe('bad')
+    expect(counts).toMatchObject({ silent: 1, completed: 1, failed: 0 })
+    expect(processes.map(({ process, state }) => `${process} ${state}`)).toEqual(['job silent', 'fine completed'])
+    expect(processes[0]).toMatchObject({
+      since: new Date(T0 - 4 * DAY).toISOString(),
+      every_s: 86_400,
+      next_start_at: new Date(T0 - 3 * DAY).toISOString(),
+      notified: { late: false, failed: false, channels: [] },
+    })
+  })
+  test('failed, with the first line of the exception, until a run completes', async () => {
+    run(HOUR, MINUTE)
+    run(10 * MINUTE, MINUTE, { failed: true })
+    raise(9.5 * MINUTE, 'Error: no space\n  at x')
+    expect(await one()).toMatchObject({
+      state: 'failed',
+      exception: 'Error: no space',
+      since: new Date(T0 - 9 * MINUTE).toISOString(),
+    })
+    nowMs += 3_000
+    run(4_000, 1_000)
+    expect(await one()).toMatchObject({ state: 'completed', exception: null })
+  })
+  test('a failure of one meta counts while others complete', async () => {
+    run(10 * MINUTE, MINUTE, { meta: 'eu', failed: true })
+    run(5 * MINUTE, MINUTE, { meta: 'us' })
+    expect(await one()).toMatchObject({ state: 'failed', meta: 'eu', metas: ['eu', 'us'] })
+  })
+  test('never finished', async () => {
+    run(30 * HOUR, undefined)
+    expect(await one()).toMatchObject({ state: 'never_finished', last_24h: { never_finished: 0 } })
+  })
+  test('exceptions without a run', async () => {
+    raise(MINUTE)
+    expect(await one()).toMatchObject({
+      state: 'exceptions',
+      exception: 'Error: x',
+      run: null,
+      last_24h: { exceptions: 1 },
+    })
+  })
+  test('overdue from twice the usual time on, before that running', async () => {
+    for (let i = 8; i > 0; i--) run(i * HOUR, 10 * MINUTE)
+    run(15 * MINUTE, undefined)
+    expect(await one()).toMatchObject({ state: 'running', usual_ms: 10 * MINUTE })
+    nowMs += 6 * MINUTE
+    expect(await one()).toMatchObject({ state: 'overdue' })
+  })
+  test('a run that still runs is not silent, although the next start is late', async () => {
+    for (let i = 20; i > 0; i--) run(4 * HOUR + i * 5 * MINUTE, MINUTE)
+    run(4 * HOUR, undefined)
+    expect(await one()).toMatchObject({ state: 'overdue' })
+  })
+  test('a meta that another one replaced is not silent', async () => {
+    for (let i = 30; i >= 0; i--) run(HOUR * i, MINUTE, { meta: i > 15 ? 'v1' : 'v2' })
+    expect(await one()).toMatchObject({ state: 'completed', meta: 'v2' })
+  })
+  test('no runs: it sends metrics alone', async () => {
+    events.push({ ...at(MINUTE, 'job', ''), kind: 'metrics', items: [['x', 1]] })
+    expect(await one()).toMatchObject({ state: 'no_runs', last_start_at: null, runs: [] })
+  })
+  test('a monthly job that did not start', async () => {
+    for (let i = 6; i >= 0; i--) run(34 * DAY + i * 30 * DAY, MINUTE)
+    expect(await one()).toMatchObject({ state: 'silent', every_s: 30 * 86_400 })
+  })
+})
+
+describe('watches', () => {
+  const watch = exampleOf(Watch)
+  const alert = { ...exampleOf(Alert), process: 'job', meta: null }
+  test('a late alert is silence, also of a process that never started', async () => {
+    watched = { ...watched, alerts: [{ ...alert, condition: 'late' }] }
+    expect(await one()).toMatchObject({ process: 'job', state: 'silent', since: null, alerts: [{ id: alert.id }] })
+  })
+  test('any other alert counts where nothing worse is known', async () => {
+    run(HOUR, MINUTE)
+    watched = { ...watched, alerts: [{ ...alert, condition: 'slow' }] }
+    expect(await one()).toMatchObject({ state: 'firing' })
+  })
+  test('say when the next start is due, and who hears', async () => {
+    nightly(30 * HOUR)
+    const late = { everyMs: 2 * DAY, graceMs: HOUR, next: () => undefined }
+    watched = {
+      ...watched,
+      watches: [
+        {
+          shown: watch,
+          meta: null,
+          covers: (name) => name === 'job',
+          late,
+          hearsLate: true,
+          hearsFailed: false,
+          channels: ['ops'],
+        },
+      ],
+    }
+    const due = new Date(T0 - 30 * HOUR + 2 * DAY).toISOString()
+    expect(await one()).toMatchObject({
+      ...{ state: 'completed', every_s: 2 * 86_400, next_start_at: due },
+      notified: { late: true, failed: false, channels: ['ops'] },
+    })
+    const [row] = (await open.ask('process=job')).processes
+    expect(row!.watches).toMatchObject([{ id: watch.id, due_at: due }])
+  })
+})
+
+test('one process: 60 runs, and the same of each meta', async () => {
+  for (let i = 80; i > 0; i--)
+    run(i * 10 * MINUTE, i % 2 ? 2_000 : 8_000, { meta: i % 2 ? 'eu' : 'us', failed: i === 1 })
+  run(HOUR, MINUTE, { process: 'other' })
+  const { processes, counts } = await open.ask('process=job')
+  expect(processes).toHaveLength(1)
+  expect(counts.failed).toBe(1)
+  const [{ runs, by_meta: metas, last_24h: day }] = processes as [(typeof processes)[number]]
+  expect(runs).toHaveLength(60)
+  expect(day).toMatchObject({ runs: 80, failed: 1 })
+  expect(metas!.map(({ meta, state, median_24h_ms, every_s }) => ({ meta, state, median_24h_ms, every_s }))).toEqual([
+    { meta: 'eu', state: 'failed', median_24h_ms: 2_000, every_s: 1200 },
+    { meta: 'us', state: 'completed', median_24h_ms: 8_000, every_s: 1200 },
+  ])
+  expect((await open.ask('process=unknown')).processes).toEqual([])
+})
+
+test('says since when it is slower; usual is the median before that', async () => {
+  for (let i = 7 * 24; i > 0; i--) run(i * HOUR, i > 20 ? 10_000 : 30_000)
+  expect(await one()).toMatchObject({
+    change: { at: new Date(T0 - 20 * HOUR).toISOString(), before_ms: 10_000, after_ms: 30_000 },
+    usual_ms: 10_000,
+  })
+})
+
+test('pages hold every process once, trouble first', async () => {
+  for (let i = 0; i < 150; i++) run(HOUR + i, MINUTE, { process: `p${i}`, failed: i === 149 })
+  const first = await open.ask()
+  const second = await open.ask(`cursor=${first.next}`)
+  expect(first.processes[0]!.process).toBe('p149')
+  expect(new Set([...first.processes, ...second.processes].map(({ process }) => process)).size).toBe(150)
+  expect(second.next).toBeNull()
+  expect(second.counts.completed).toBe(149)
+})
+
+describe('a store that does not answer', () => {
+  test('what was last known is repeated with its age; alerts are current', async () => {
+    nightly(HOUR)
+    await open.ask()
+    isAway = true
+    nowMs += 60_000
+    run(1_000, 500)
+    watched = { ...watched, alerts: [{ ...exampleOf(Alert), condition: 'late', process: 'job', meta: null }] }
+    expect(await open.ask()).toMatchObject({ stale_s: 60, processes: [{ state: 'silent' }] })
+    isAway = false
+    nowMs += 3_000
+    expect(await open.ask()).toMatchObject({ stale_s: null })
+  })
+  test('without anything known the alerts are still shown', async () => {
+    isAway = true
+    watched = { ...watched, alerts: [{ ...exampleOf(Alert), process: 'job', meta: null }] }
+    expect(await open.ask()).toMatchObject({ stale_s: 0, processes: [{ process: 'job', state: 'silent' }] })
+  })
+})
+
+test('what was stored since is known within seconds, and while nothing is stored no store is asked', async () => {
+  nightly(HOUR)
+  await open.ask()
+  nowMs += 5_000
+  run(2_000, 1_000, { failed: true })
+  expect((await one()).state).toBe('failed')
+  expect((await one()).last_24h).toMatchObject({ runs: 2, failed: 1 })
+  reads = []
+  for (let i = 0; i < 10; i++) {
+    nowMs += 5_000
+    await open.ask()
+  }
+  expect(reads).toEqual([])
+})
