@@ -11,6 +11,7 @@ import {
   toConditionRules,
 } from './conditions/conditions.ts'
 import { spanFaults, spanUs } from './conditions/span.ts'
+import type { JudgedWatch } from './log/judge-interface.ts'
 import { createMatch } from './process-pattern.ts'
 
 /** The requested spec, with every member present; null = absent. */
@@ -68,5 +69,14 @@ export function toRules(spec: WatchSpec): WatchRules {
     ...(paused_until !== null && { pausedUntilUs: Date.parse(paused_until) * 1000 }),
     shortestUs: shortestSpanUs(rules),
     matches: createMatch(spec.process),
+  }
+}
+
+/** The part of a watch that the judge sees. A condition counts from its last change, or the end of the watch's pause. */
+export function toJudgedWatch({ id, spec, sinceUs, changed }: StoredWatch): JudgedWatch {
+  const rules = toRules(spec)
+  return {
+    ...{ id, process: spec.process, meta: spec.meta, rules, matches: rules.matches },
+    sinceUs: (condition) => Math.max(sinceUs, changed[condition] ?? 0, rules.pausedUntilUs ?? 0),
   }
 }

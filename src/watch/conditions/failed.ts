@@ -39,9 +39,10 @@ export const failed: MarkCondition<Given, FailedRule> = {
   },
   stillHolds: ({ after, exceptions }, { episode }) =>
     (episode?.figure ?? 1) >= after && (exceptions || episode?.cause !== 'exception'),
-  summarize(subject, _, { cause = 'failed', figure = 1, sinceUs, failedUs = sinceUs, lost }) {
+  summarize(subject, _, { cause = 'failed', figure = 1, sinceUs, failedUs = sinceUs, startedUs, lost }) {
+    const unknown = cause === 'failed' && startedUs === undefined ? '; its start is not known' : ''
     const often = figure > 1 ? ` (${figure} in a row)` : ''
-    return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(failedUs)}${lost ? `, ${orLost(lost)}` : ''}`
+    return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(failedUs)}${lost ? `, ${orLost(lost, 'its end')}` : unknown}`
   },
   summarizeEnd: (alert, untilUs) =>
     `${subjectName(alert)} completed at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)} of failure`,

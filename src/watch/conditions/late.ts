@@ -8,7 +8,7 @@ import type { WatchMark } from '../rules/runs.ts'
 import { type Instance, judgementOf, keyOf, type MarkCondition } from './condition.ts'
 import { cronFaults } from './cron-faults.ts'
 import { spanFaults, spanUs } from './span.ts'
-import { formatSpan, minute, subjectName } from './wording.ts'
+import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['late']>
 
@@ -74,14 +74,19 @@ export const late: MarkCondition<Given, LateRule> = {
     const dueUs = 'everyUs' in rule ? silentUs + rule.everyUs : rule.schedule.nextUs(silentUs)
     return dueUs !== undefined && dueUs + rule.graceUs < nowUs
   },
-  summarize(subject, { every, cron, tz = 'UTC' }, { sinceUs }) {
+  summarize(subject, { every, cron, tz = 'UTC', grace = DEFAULT_GRACE }, { sinceUs, dueUs = sinceUs, lost }) {
     const due = every === undefined ? `by ${cron} (${tz})` : `every ${every}`
-    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(sinceUs)}`
+    // after a downtime it is judged later than that
+    const byUs = lost === undefined ? sinceUs : dueUs + spanUs(grace)
+    const orNot = lost === undefined ? '' : `, ${orLost(lost, 'its start')}`
+    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(byUs)}${orNot}`
   },
-  summarizeEnd(alert, untilUs) {
+  summarizeEnd(alert, untilUs, episode) {
     const after = untilUs - alert.sinceUs
     const when = after < 0 ? 'which arrived after it was due' : `${formatSpan(after)} after it was late`
-    return `${subjectName(alert)} started at ${minute(untilUs)}, ${when}`
+    const how = episode?.endedAs === undefined ? 'started' : 'ended'
+    const unknown = how === 'ended' ? 'its start is not known, ' : ''
+    return `${subjectName(alert)} ${how} at ${minute(untilUs)}, ${unknown}${when}`
   },
 }
 

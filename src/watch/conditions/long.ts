@@ -1,6 +1,6 @@
 // `long`: a run has been running longer than the limit. Each overlapping run is an instance.
 
-import type { Episode } from '../rules/episode.ts'
+import type { Episode } from '../log/episode.ts'
 import { endOfLong, judgeLong } from '../rules/long.ts'
 import { keyOf, type MarkCondition } from './condition.ts'
 import { spanFaults, spanUs } from './span.ts'
@@ -31,14 +31,15 @@ export const long: MarkCondition<string, number> = {
   },
   stillHolds: (limitUs, { sinceUs, startedUs, episode }, nowUs) =>
     (episode?.lost?.toUs ?? startedUs ?? sinceUs) + limitUs < nowUs,
-  summarize(subject, _, { limit = 0, startedUs, sinceUs, figure, lost, runs = [], isFollowed }) {
+  summarize(subject, _, { limit = 0, startedUs, sinceUs, figure, lost, runs = [], others = 0, isFollowed }) {
     const name = subjectName(subject)
     if (figure !== undefined) return `${name} took ${formatSpan(figure)}, more than ${formatSpan(limit)}`
     const since = `since ${minute(startedUs ?? sinceUs)}`
+    const more = others === 0 ? '' : ` (${others} more runs are open)`
     const who = runs.length > 1 ? `${name}: ${runs.length} runs are` : `${name} is`
-    const text = `${who} running for more than ${formatSpan(limit)}, ${since}`
+    const text = `${who} running for more than ${formatSpan(limit)}, ${since}${more}`
     if (lost === undefined) return text
-    return `${text}, ${orLost(lost)}${isFollowed ? '; a later run has started: end unknown' : ''}`
+    return `${text}, ${orLost(lost, runs.length > 1 ? 'their ends' : 'its end')}${isFollowed ? '; a later run has started: end unknown' : ''}`
   },
   summarizeEnd(alert, untilUs, episode) {
     const how = episode?.endedAs === 'completed' ? 'ended' : (episode?.endedAs ?? 'ended or started again')

@@ -31,7 +31,7 @@ export const slow: MarkCondition<number, number> = {
   },
   summarize(subject, given, { figure, limit = 0, lost }) {
     const took = figure === undefined ? 'is taking longer than' : `took ${formatSpan(figure)}, more than`
-    const orMore = lost ? `, ${orLost(lost)}` : ''
+    const orMore = lost ? `, ${orLost(lost, 'its end')}` : ''
     return `${subjectName(subject)} is slow: a run ${took} ${formatSpan(limit)} (${given} times the usual)${orMore}`
   },
   summarizeEnd(alert, untilUs, episode) {

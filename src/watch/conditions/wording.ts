@@ -1,11 +1,18 @@
 // The pieces that the texts of alerts are made of.
-import type { Blind } from '../rules/episode.ts'
+import type { Downtime } from '../log/episode.ts'
 
 /** `2026-11-21 03:10 UTC`, with seconds unless they are zero. */
 export const minute = (us: number): string => `${iso(us).slice(0, 19).replace('T', ' ').replace(/:00$/, '')} UTC`
-/** `or its end was lost while Stint was down between 12:00:10 and 12:00:14 UTC`: it was for some of that time. */
-export const orLost = ({ fromUs, toUs }: Blind): string =>
-  `or its end was lost while Stint was down between ${iso(fromUs).slice(11, 19)} and ${iso(toUs).slice(11, 19)} UTC`
+/**
+ * `or its end was lost while Stint was down between 12:00:10 and 12:00:14 UTC`: it was for some of that time;
+ * `or node 2, silent since 03:00 UTC, holds its start`.
+ */
+export function orLost({ fromUs, toUs, node }: Downtime, what: 'its start' | 'its end' | 'their ends'): string {
+  if (node !== undefined) return `or node ${node}, silent since ${clock(fromUs)} UTC, holds ${what}`
+  const was = what === 'their ends' ? 'were' : 'was'
+  return `or ${what} ${was} lost while Stint was down between ${clock(fromUs)} and ${clock(toUs)} UTC`
+}
+const clock = (us: number): string => iso(us).slice(11, 19)
 export const iso = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
 
 const UNITS = [

@@ -97,7 +97,7 @@ function fireRun(
   const slow = instanceOfSlow(track)
   if (condition === 'slow' && due.atUs <= (account.byHand.get(nameOf(watch.id, slow))?.atUs ?? 0)) return
   if (condition === 'long' && isCovered(track, watch, { uid, startedUs })) return
-  const runs = condition === 'long' && due.lost ? runsAcross(track, limitUs, due, us) : []
+  const runs = condition === 'long' && due.lost ? runsAcross(track, watch, { limitUs, due }, us) : []
   const episode: Episode = {
     ...{ sinceUs: Math.max(due.atUs, watch.sinceUs(condition)), uid, startedUs, limit: limitUs },
     ...(due.lost && { lost: due.lost }),
@@ -123,12 +123,19 @@ function isCovered({ longs }: Track, watch: JudgedWatch, { uid, startedUs }: Run
   return false
 }
 
-/** All runs whose end the same downtime may have hidden. */
-function runsAcross({ account, series }: Track, limitUs: number, { lost }: Due, us: number): RunName[] {
+/** All runs whose end the same downtime may have hidden, and that no other alert is about. */
+function runsAcross(
+  track: Track,
+  watch: JudgedWatch,
+  { limitUs, due: { lost } }: Pick<Exceeded, 'limitUs' | 'due'>,
+  us: number,
+): RunName[] {
+  const { account, series } = track
   const runs: RunName[] = []
   for (const [uid, run] of series.open) {
     const due = nextLong(run, limitUs, account.downtimes)
-    if (due.lost === lost && due.atUs <= us) runs.push({ uid, startedUs: run.startedUs })
+    const name = { uid, startedUs: run.startedUs }
+    if (due.lost === lost && due.atUs <= us && !isCovered(track, watch, name)) runs.push(name)
   }
   return runs.sort((a, b) => a.startedUs - b.startedUs)
 }
