@@ -61,7 +61,7 @@ export const ONE_OF = { marks: 'mark', metrics: 'metric', exceptions: 'exception
   string
 >
 
-export interface KindFacts {
+interface KindFacts {
   readonly destination: Destination
   readonly family: Family
   /** The fields of its body, in the order in which their faults are reported. */

@@ -22,7 +22,7 @@ export interface Move {
   readonly kept: Promise<void> | undefined
 }
 
-export interface OwnStamp {
+interface OwnStamp {
   readonly stamp: Stamp
   /** The event was moved just now: it may be accepted when this resolves. Rejects with the error of the disk. */
   readonly kept: Promise<void> | undefined

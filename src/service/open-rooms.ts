@@ -22,7 +22,8 @@ import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.
 import { openFormerStores } from '../ship/former-stores.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
-import { openSpool, type Spool } from '../spool/spool.ts'
+import { openSpool } from '../spool/open-spool.ts'
+import type { Spool } from '../spool/spool.ts'
 import {
   checkNodeId,
   type DataDirLock,

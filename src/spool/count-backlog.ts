@@ -19,7 +19,7 @@ const OWNER_WITHIN_BYTES = 200
 /** Checked in about a millisecond. */
 const BYTES_PER_TURN = 1 << 20
 
-export interface CountBacklogOptions {
+interface CountBacklogOptions {
   readonly disk: Disk
   readonly dir: string
   readonly chain: Chain

@@ -38,13 +38,12 @@ export function allocBytes(size: number): Bytes {
   return { buffer, view: new DataView(buffer.buffer, buffer.byteOffset, size) }
 }
 
-export function putU64(view: DataView, at: number, value: number): void {
+function putU64(view: DataView, at: number, value: number): void {
   view.setUint32(at, value >>> 0, true)
   view.setUint32(at + 4, Math.floor(value / TWO_32), true)
 }
 
-export const getU64 = (view: DataView, at: number): number =>
-  view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
+const getU64 = (view: DataView, at: number): number => view.getUint32(at + 4, true) * TWO_32 + view.getUint32(at, true)
 
 export const frameSeq = ({ view }: Bytes, at: number): number => getU64(view, at + 8)
 export const frameUs = ({ view }: Bytes, at: number): number => getU64(view, at + 16) % TWO_52

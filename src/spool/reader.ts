@@ -35,7 +35,7 @@ export interface Batch {
   damaged: number
 }
 
-export interface ReaderOptions {
+interface ReaderOptions {
   readonly disk: Disk
   readonly dir: string
   readonly chain: Chain

@@ -21,14 +21,14 @@ import {
   unreadable,
 } from './segment.ts'
 
-export interface Recovered {
+interface Recovered {
   readonly chain: Chain
   readonly position: Position
   /** The index for the next new segment. */
   readonly nextIndex: number
 }
 
-export interface RecoverOptions {
+interface RecoverOptions {
   readonly disk: Disk
   readonly dir: string
   readonly log: Logger

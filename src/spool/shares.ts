@@ -13,7 +13,7 @@ interface Run {
   readonly byOwner: Map<string, number>
 }
 
-export interface SharesOptions {
+interface SharesOptions {
   readonly runBytes: number
   /** The maximum size of the spool. */
   readonly maxBytes: number

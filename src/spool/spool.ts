@@ -6,69 +6,56 @@
 // * A record whose append was rejected or never resolved may or may not be delivered; it never affects others.
 // * The position is durable before a segment that it has passed is unlinked.
 // * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
-import { systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
-import { countBacklog } from './count-backlog.ts'
-import { type Disk, systemDisk } from './disk.ts'
-import { PositionFile } from './position-file.ts'
-import { type Batch, Reader } from './reader.ts'
-import { recover } from './recover.ts'
-import { type Chain, PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
-import { Shares } from './shares.ts'
-import { type Spool, SpoolError, type SpoolOptions, type SpoolRefusal, type SpoolStats } from './spool-interface.ts'
-import { type DiskWatch, watchDisk } from './watch-disk.ts'
-import { Writer } from './writer.ts'
+import type { PositionFile } from './position-file.ts'
+import type { Batch, Reader } from './reader.ts'
+import { type Chain, type PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
+import type { Shares } from './shares.ts'
+import { SpoolError, type SpoolRefusal } from './spool-error.ts'
+import type { DiskWatch } from './watch-disk.ts'
+import type { Committed, Writer } from './writer.ts'
 
-export type { Batch, Position, Spool, SpoolOptions, SpoolRefusal }
+export type { Batch, Position }
 
-const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
-const LEAST_SEGMENT_BYTES = 512 * 1024
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
 const MOST_WAITING_BYTES = 24 * 1024 * 1024
 /** Beyond it large batches wait, so a single event has at most about twice this in front of it: two commits. */
 const MUCH_WAITING_BYTES = 512 * 1024
 
-/**
- * Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, an Error that names a segment that
- * cannot be read, and what the disk throws.
- */
-export async function openSpool(options: SpoolOptions): Promise<Spool> {
-  const { dir, log, disk = systemDisk } = options
-  await disk.makeDir(dir)
-  const positionFile = new PositionFile(disk, dir)
-  const { bookmark, damaged } = await positionFile.load()
-  if (damaged) {
-    const what =
-      bookmark === undefined ? 'the position file is damaged' : 'one of the two slots of the position file is damaged'
-    log.warn({ dir, position: bookmark }, what)
-  }
-  const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
-  const watch = await watchDisk(disk, dir, options.minFreeBytes, log)
-  const spool = new LogSpool({ ...options, disk }, { chain, position, nextIndex, positionFile, watch })
-  await spool.begin({ ...options, disk })
-  return spool
+export interface SpoolStats {
+  /** Acknowledged and not yet advanced over. */
+  readonly records: number
+  /** Bytes they take in the log. */
+  readonly bytes: number
+  /** Arrival of the oldest of them, or of one before it; 0 while it could not be read. */
+  readonly oldestUs: number | undefined
+  /** Records found damaged or missing since opening. */
+  readonly damaged: number
+  /** The segment that the disk could not read last: nothing is delivered until it can, or until it is moved away. */
+  readonly unreadable: string | undefined
 }
 
-interface Parts {
+interface SpoolParts {
+  readonly dir: string
+  readonly log: Logger
+  readonly maxBytes: number
   readonly chain: Chain
   readonly position: Position
-  readonly nextIndex: number
   readonly positionFile: PositionFile
   readonly watch: DiskWatch
+  readonly passed: PassedSegments
+  readonly shares: Shares
+  readonly reader: Reader
+  openWriter(onCommit: (group: Committed) => void): Writer
+  /** Counts what was there at the start in the background. */
+  countBacklog(): { stop(): Promise<void> } | undefined
 }
 
-class LogSpool implements Spool {
-  readonly #dir: string
-  readonly #log: Logger
-  readonly #maxBytes: number
+export class Spool {
+  readonly #parts: SpoolParts
   readonly #chain: Chain
   readonly #writer: Writer
-  readonly #reader: Reader
-  readonly #positionFile: PositionFile
-  readonly #watch: DiskWatch
-  readonly #passed: PassedSegments
   readonly #waiting = new Set<() => void>()
-  readonly #shares: Shares
   #counting: { stop(): Promise<void> } | undefined
   #position: Position
   #heldBytes = 0
@@ -77,101 +64,99 @@ class LogSpool implements Spool {
   #ahead: { seq: number; us: number | undefined } | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(options: SpoolOptions & { readonly disk: Disk }, parts: Parts) {
-    const { dir, disk, log, maxBytes } = options
-    const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
-    this.#dir = dir
-    this.#passed = new PassedSegments(disk, dir, log)
-    this.#log = log
-    this.#maxBytes = maxBytes
-    this.#shares = new Shares({ runBytes: share, maxBytes, isShared: options.isShared ?? (() => false) })
+  constructor(parts: SpoolParts) {
+    this.#parts = parts
     this.#chain = parts.chain
     this.#position = parts.position
-    this.#positionFile = parts.positionFile
-    this.#watch = parts.watch
-    this.#reader = new Reader({ disk, dir, chain: parts.chain, log })
-    this.#writer = new Writer({
-      disk,
-      dir,
-      segmentBytes: options.segmentBytes ?? share,
-      chain: parts.chain,
-      nextIndex: parts.nextIndex,
-      clock: options.clock ?? systemClock,
-      log,
-      onCommit: ({ records, firstUs, byOwner }, ms) => {
-        this.#oldestUs ??= firstUs
-        this.#shares.commit(byOwner, this.#chain.nextSeq)
-        this.#measure()
-        this.#wake()
-        options.onCommit?.(records, ms)
-      },
+    this.#writer = parts.openWriter(({ firstUs, byOwner }) => {
+      this.#oldestUs ??= firstUs
+      parts.shares.commit(byOwner, this.#chain.nextSeq)
+      this.#measure()
+      this.#wake()
     })
   }
 
   /** The first record's arrival, and a position file from the start: one that is missing later has been lost. */
-  async begin({ disk, ownerOf }: SpoolOptions & { readonly disk: Disk }): Promise<void> {
-    const parts = { dir: this.#dir, chain: this.#chain, position: this.#position, shares: this.#shares }
-    if (ownerOf !== undefined) this.#counting = countBacklog({ ...parts, disk, ownerOf })
+  async begin(): Promise<void> {
+    const { log, dir } = this.#parts
+    this.#counting = this.#parts.countBacklog()
     this.#measure()
     try {
       await this.#bookmark(this.#position)
       await this.read(1, 0)
     } catch (error) {
-      this.#log.error({ err: error, dir: this.#dir }, 'the spool cannot be read or its position not be written yet')
+      log.error({ err: error, dir }, 'the spool cannot be read or its position not be written yet')
     }
   }
 
+  /** The newest `us` that it has ever held, 0 when none: survives delivery and restarts. */
   get floorUs(): number {
     return this.#chain.floorUs
   }
 
+  /** The arrivals until now came from another clock: `floorUs` is 0 again, durable when it resolves. */
   forgetFloor(): Promise<void> {
     this.#chain.floorUs = 0
     return this.#inTurn(() => this.#bookmark(this.#position))
   }
 
+  /**
+   * Durable when it resolves. `record` is a line of text, `us` its arrival in µs since the epoch, `owner` whose
+   * share it uses. Rejects with SpoolError: `disk_failed`, or with nothing written another reason.
+   */
   append(record: string, us: number, owner?: string): Promise<void> {
     const refusal = this.refusal(owner)
     return refusal === undefined ? this.#writer.append(record, us, owner) : Promise.reject(new SpoolError(refusal))
   }
 
+  /** Why an append would be refused right now. Synchronous and free; clears by itself. */
   refusal(owner?: string): SpoolRefusal | undefined {
     const waiting = this.#writer.waitingBytes
-    if (this.#heldBytes - this.#shares.uncountedBytes + waiting >= this.#maxBytes) return 'spool_full'
-    if (this.#watch.isLow()) return 'disk_low'
+    if (this.#heldBytes - this.#parts.shares.uncountedBytes + waiting >= this.#parts.maxBytes) return 'spool_full'
+    if (this.#parts.watch.isLow()) return 'disk_low'
     if (waiting >= MOST_WAITING_BYTES) return 'busy'
-    const isOver = owner !== undefined && this.#shares.isOver(owner, this.#writer.waitingBytesOf(owner))
+    const isOver = owner !== undefined && this.#parts.shares.isOver(owner, this.#writer.waitingBytesOf(owner))
     return isOver ? 'share_full' : undefined
   }
 
+  /** Is its directory gone? Every append fails then. */
   isGone(): boolean {
-    return this.#watch.isGone()
+    return this.#parts.watch.isGone()
   }
 
+  /** This owner is gone: its records are still delivered, but count for nobody from now on. */
   release(owner: string): void {
-    this.#shares.release(owner)
+    this.#parts.shares.release(owner)
   }
 
+  /** While much waits for the disk: resolves when to look again, never rejects. For callers with many records. */
   backpressure(): Promise<void> | undefined {
     return this.#writer.waitingBytes >= MUCH_WAITING_BYTES ? this.#writer.nextCommit() : undefined
   }
 
+  /**
+   * The next records from the position on, without moving it; `[]` at the end. At least one record, whatever its size.
+   * Rejects with SpoolError `disk_failed`; then ask again.
+   * `from` reads ahead: it is the `next` of a batch that has not been advanced over yet.
+   */
   read(maxRecords: number, maxBytes: number, from?: Position): Promise<Batch> {
     return this.#inTurn(async () => {
       const isAhead = from !== undefined && from.seq > this.#position.seq
       const batch = await this.#readAt(isAhead ? from : this.#position, maxRecords, maxBytes)
-      if (isAhead) this.#ahead = { seq: from.seq, us: this.#reader.firstUs }
-      else if (batch.records.length > 0) this.#oldestUs = this.#reader.firstUs
+      if (isAhead) this.#ahead = { seq: from.seq, us: this.#parts.reader.firstUs }
+      else if (batch.records.length > 0) this.#oldestUs = this.#parts.reader.firstUs
       // Nothing but damage: nobody will deliver it, so it is passed here.
       else if (batch.damaged > 0) await this.#moveTo(batch.next)
       return batch
     })
   }
 
+  /** Makes the position durable, then removes passed segments. SpoolError `disk_failed`: it did not move. */
   advance(next: Position): Promise<void> {
     return this.#inTurn(() => this.#moveTo(next))
   }
 
+  /** Resolves when there is something to read or the signal aborts. */
   async waitForRecords(signal: AbortSignal): Promise<void> {
     if (this.#records > 0 || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
@@ -183,10 +168,12 @@ class LogSpool implements Spool {
     signal.removeEventListener('abort', abort) // the signal lives as long as the process
   }
 
+  /** A mark behind everything acknowledged so far. */
   mark(): number {
     return this.#chain.nextSeq
   }
 
+  /** Has everything before a mark been advanced over? */
   hasDelivered(mark: number): boolean {
     return this.#position.seq >= mark
   }
@@ -194,22 +181,23 @@ class LogSpool implements Spool {
   stats(): SpoolStats {
     const records = this.#records
     const oldestUs = records > 0 ? (this.#oldestUs ?? 0) : undefined
-    const { damaged, unreadable } = this.#reader
+    const { damaged, unreadable } = this.#parts.reader
     return { records, bytes: this.#heldBytes, oldestUs, damaged, unreadable }
   }
 
+  /** Finishes the appends in hand; later ones are rejected. */
   async close(): Promise<void> {
     await this.#counting?.stop()
     await this.#writer.close()
-    this.#watch.close()
+    this.#parts.watch.close()
     this.#wake()
     await this.#inTurn(async () => {
-      await this.#reader.close()
+      await this.#parts.reader.close()
       try {
         await this.#bookmark(this.#position)
-        await this.#positionFile.close()
+        await this.#parts.positionFile.close()
       } catch (error) {
-        this.#log.error({ err: error, dir: this.#dir }, 'the position of the spool could not be written')
+        this.#parts.log.error({ err: error, dir: this.#parts.dir }, 'the position of the spool could not be written')
       }
     })
   }
@@ -220,7 +208,7 @@ class LogSpool implements Spool {
 
   async #readAt(position: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
     try {
-      return await this.#reader.read(position, maxRecords, maxBytes)
+      return await this.#parts.reader.read(position, maxRecords, maxBytes)
     } catch (error) {
       throw new SpoolError('disk_failed', error)
     }
@@ -234,7 +222,7 @@ class LogSpool implements Spool {
       throw new SpoolError('disk_failed', error)
     }
     this.#position = next
-    this.#shares.pass(next.seq)
+    this.#parts.shares.pass(next.seq)
     this.#oldestUs = this.#records > 0 ? this.#arrivalAt(next) : undefined
     await this.#removePassed()
     this.#measure()
@@ -243,18 +231,18 @@ class LogSpool implements Spool {
   /** Arrival of the record at a reached position; if unknown, of an earlier one: the age is never understated. */
   #arrivalAt(position: Position): number | undefined {
     const ahead = this.#ahead?.seq === position.seq ? this.#ahead.us : undefined
-    return ahead ?? this.#reader.peekUs(position) ?? this.#oldestUs
+    return ahead ?? this.#parts.reader.peekUs(position) ?? this.#oldestUs
   }
 
   #bookmark(position: Position): Promise<void> {
     const { nextSeq: endSeq, floorUs } = this.#chain
-    return this.#positionFile.write({ ...position, endSeq, floorUs })
+    return this.#parts.positionFile.write({ ...position, endSeq, floorUs })
   }
 
   async #removePassed(): Promise<void> {
     const { segments } = this.#chain
-    while (segments.length > 0 && segments[0]!.index < this.#position.segment) this.#passed.add(segments.shift()!)
-    await this.#passed.remove()
+    while (segments.length > 0 && segments[0]!.index < this.#position.segment) this.#parts.passed.add(segments.shift()!)
+    await this.#parts.passed.remove()
   }
 
   #measure(): void {

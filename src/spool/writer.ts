@@ -23,12 +23,14 @@ import {
   segmentPath,
   toHeader,
 } from './segment.ts'
-import { SpoolError } from './spool-interface.ts'
+import { SpoolError } from './spool-error.ts'
 
 const FIRST_PAUSE_MS = 50
 const LONGEST_PAUSE_MS = 1000
 
-export interface WriterOptions {
+export type Committed = Pick<Group, 'records' | 'firstUs' | 'byOwner'>
+
+interface WriterOptions {
   readonly disk: Disk
   readonly dir: string
   readonly segmentBytes: number
@@ -38,7 +40,7 @@ export interface WriterOptions {
   readonly clock: Clock
   readonly log: Logger
   /** After each commit, and how long it took. */
-  onCommit(group: Pick<Group, 'records' | 'firstUs' | 'byOwner'>, ms: number): void
+  onCommit(group: Committed, ms: number): void
 }
 
 /** A segment that records go into. Its `segment.end` is what is acknowledged, `written` how far this group got. */

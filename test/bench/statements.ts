@@ -3,7 +3,7 @@
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import pino from 'pino'
-import { openSpool } from '../../src/spool/spool.ts'
+import { openSpool } from '../../src/spool/open-spool.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { tempDir, useOwnTempDir } from '../support/temp-dir.ts'
 import { inWords, surroundings } from './machine.ts'

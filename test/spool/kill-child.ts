@@ -1,7 +1,7 @@
 // The process that kill.test.ts kills: appends from eight sides, delivers beside it, and tells what it has been promised, line by line,
 // with one write each, so that nothing of it stays behind in this process. Ends when its stdin does.
 import { writeSync } from 'node:fs'
-import { openSpool } from '../../src/spool/spool.ts'
+import { openSpool } from '../../src/spool/open-spool.ts'
 import { createLogLines } from './spool-trial.ts'
 
 const [dir, first] = [process.argv[2]!, Number(process.argv[3])]

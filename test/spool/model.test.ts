@@ -1,7 +1,8 @@
 // Any sequence of appends, reads, advances, faults, clean and unclean restarts, against the simplest model there is: a list.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { openSpool, type Position, type Spool } from '../../src/spool/spool.ts'
+import { openSpool } from '../../src/spool/open-spool.ts'
+import type { Position, Spool } from '../../src/spool/spool.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
 import { createLogLines, DIR, drain, numbersOf, openOn } from './spool-trial.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { systemDisk } from '../../src/spool/disk.ts'
-import { SpoolError } from '../../src/spool/spool-interface.ts'
+import { SpoolError } from '../../src/spool/spool-error.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 import { errno, FakeDisk } from './fake-disk.ts'

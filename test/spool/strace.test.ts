@@ -9,7 +9,7 @@ import { tempDir } from '../support/temp-dir.ts'
 
 const scriptIn = (dir: string) => `
   import { writeSync } from 'node:fs'
-  import { openSpool } from '${join(import.meta.dir, '../../src/spool/spool.ts')}'
+  import { openSpool } from '${join(import.meta.dir, '../../src/spool/open-spool.ts')}'
   const log = { warn() {}, error() {}, info() {}, debug() {} }
   const spool = await openSpool({ dir: '${dir}/new/spool', maxBytes: 2 ** 30, minFreeBytes: 0, segmentBytes: 4096, log })
   for (let n = 0; n < 60; n++) {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Event } from '../../src/event/event.ts'
 import { toRecord } from '../../src/event/record.ts'
 import { createLog } from '../../src/log.ts'
-import { openSpool } from '../../src/spool/spool.ts'
+import { openSpool } from '../../src/spool/open-spool.ts'
 
 const AT_ONCE = 20_000
 const MAX_BYTES = 2 ** 33

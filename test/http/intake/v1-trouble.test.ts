@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Rooms } from '../../../src/service/open-rooms.ts'
 import { systemDisk } from '../../../src/spool/disk.ts'
-import { SpoolError } from '../../../src/spool/spool-interface.ts'
+import { SpoolError } from '../../../src/spool/spool-error.ts'
 import { type AppOptions, startApp, type TestApp } from '../../support/app.ts'
 import { createFailingDisk } from '../../support/failing-disk.ts'
 import { until } from '../../support/until.ts'

@@ -1,0 +1,76 @@
+// Opens a spool: finds its position and the end of its log, and removes what has been delivered.
+import { type Clock, systemClock } from '../clock.ts'
+import type { Logger } from '../log.ts'
+import { countBacklog } from './count-backlog.ts'
+import { type Disk, systemDisk } from './disk.ts'
+import { PositionFile } from './position-file.ts'
+import { Reader } from './reader.ts'
+import { recover } from './recover.ts'
+import { PassedSegments } from './segment.ts'
+import { Shares } from './shares.ts'
+import { Spool } from './spool.ts'
+import { watchDisk } from './watch-disk.ts'
+import { Writer } from './writer.ts'
+
+export interface SpoolOptions {
+  readonly dir: string
+  /**
+   * Bound for the records held. The disk may hold up to two segments more, one made ready and one partly delivered,
+   * and as much again of released owners.
+   */
+  readonly maxBytes: number
+  /** Below this much free space on the disk appends are refused. */
+  readonly minFreeBytes: number
+  /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
+  isShared?(): boolean
+  /** The owner of a record, from its first 200 bytes; for records in the spool at the start. Default: nobody. */
+  ownerOf?(head: string): string | undefined
+  /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
+  readonly segmentBytes?: number
+  readonly log: Logger
+  /** After each commit: its records, and how long it took. */
+  onCommit?(records: number, ms: number): void
+  readonly disk?: Disk
+  readonly clock?: Clock
+}
+
+const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
+const LEAST_SEGMENT_BYTES = 512 * 1024
+
+/**
+ * Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, an Error that names a segment that
+ * cannot be read, and what the disk throws.
+ */
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  const { dir, log, maxBytes, disk = systemDisk, clock = systemClock } = options
+  const { isShared = () => false, ownerOf } = options
+  await disk.makeDir(dir)
+  const positionFile = new PositionFile(disk, dir)
+  const { bookmark, damaged } = await positionFile.load()
+  if (damaged) {
+    const what =
+      bookmark === undefined ? 'the position file is damaged' : 'one of the two slots of the position file is damaged'
+    log.warn({ dir, position: bookmark }, what)
+  }
+  const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
+  const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
+  const shares = new Shares({ runBytes: share, maxBytes, isShared })
+  const files = { disk, dir, chain, log }
+  const spool = new Spool({
+    ...{ dir, log, maxBytes, chain, position, positionFile, shares },
+    watch: await watchDisk(disk, dir, options.minFreeBytes, log),
+    passed: new PassedSegments(disk, dir, log),
+    reader: new Reader(files),
+    openWriter: (onCommit) =>
+      new Writer({
+        ...{ ...files, clock, nextIndex, segmentBytes: options.segmentBytes ?? share },
+        onCommit(group, ms) {
+          onCommit(group)
+          options.onCommit?.(group.records, ms)
+        },
+      }),
+    countBacklog: () => ownerOf && countBacklog({ disk, dir, chain, position, shares, ownerOf }),
+  })
+  await spool.begin()
+  return spool
+}
