@@ -19,6 +19,8 @@ export interface SpoolOptions {
    * and as much again of released owners.
    */
   readonly maxBytes: number
+  /** A second reader follows: segments stay until it has passed them, too. Default: none does. */
+  readonly isFollowed?: boolean
   /** Below this much free space on the disk appends are refused. */
   readonly minFreeBytes: number
   /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
@@ -43,7 +45,7 @@ const LEAST_SEGMENT_BYTES = 512 * 1024
  */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { dir, log, maxBytes, disk = systemDisk, clock = systemClock } = options
-  const { isShared = () => false, ownerOf } = options
+  const { isShared = () => false, isFollowed = false, ownerOf } = options
   await disk.makeDir(dir)
   const positionFile = new PositionFile(disk, dir)
   const { bookmark, damaged } = await positionFile.load()
@@ -52,15 +54,15 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       bookmark === undefined ? 'the position file is damaged' : 'one of the two slots of the position file is damaged'
     log.warn({ dir, position: bookmark }, what)
   }
-  const { chain, position, nextIndex } = await recover({ disk, dir, log }, bookmark)
+  const { chain, position, nextIndex } = await recover({ disk, dir, log, isFollowed }, bookmark)
   const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
   const shares = new Shares({ runBytes: share, maxBytes, isShared })
   const files = { disk, dir, chain, log }
   const spool = new Spool({
-    ...{ dir, log, maxBytes, chain, position, positionFile, shares },
+    ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },
     watch: await watchDisk(disk, dir, options.minFreeBytes, log),
     passed: new PassedSegments(disk, dir, log),
-    reader: new Reader(files),
+    openReader: (keeps) => new Reader({ ...files, ...(keeps && { keeps }) }),
     openWriter: (onCommit) =>
       new Writer({
         ...{ ...files, clock, nextIndex, segmentBytes: options.segmentBytes ?? share },

@@ -29,6 +29,8 @@ const CHUNK_BYTES = 4 * 1024 * 1024
 
 export interface Batch {
   records: string[]
+  /** The arrival of each, µs since the epoch. */
+  arrivedUs: number[]
   /** The position after the last of them. */
   next: Position
   /** Records found damaged or missing on the way. */
@@ -40,12 +42,24 @@ interface ReaderOptions {
   readonly dir: string
   readonly chain: Chain
   readonly log: Logger
+  /** Which records are returned, by their first bytes. Default: all. */
+  keeps?(head: Buffer): boolean
 }
+
+/** Shown to `keeps`: enough to see whose record it is. */
+const HEAD_BYTES = 96
 
 interface Cursor {
   segment: number
   offset: number
   seq: number
+}
+
+/** Of a batch: what it may still take, and whether it has taken a record. */
+interface Room {
+  records: number
+  bytes: number
+  isTaken: boolean
 }
 
 export class Reader {
@@ -76,8 +90,8 @@ export class Reader {
    */
   async read(from: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
     const cursor: Cursor = { segment: from.segment, offset: from.offset, seq: from.seq }
-    const batch: Batch = { records: [], next: from, damaged: 0 }
-    const room = { records: maxRecords, bytes: maxBytes }
+    const batch: Batch = { records: [], arrivedUs: [], next: from, damaged: 0 }
+    const room: Room = { records: maxRecords, bytes: maxBytes, isTaken: false }
     this.firstUs = undefined
     while (room.records > 0 && cursor.seq < this.#chain.nextSeq) {
       const segment = this.#chain.segments.find(({ index }) => index >= cursor.segment)
@@ -99,12 +113,12 @@ export class Reader {
         batch.damaged += this.#lost(cursor, segment.firstSeq, 'records are missing before a segment')
       }
       try {
-        const step = await this.#readFrames(segment, cursor, bound, batch.records, room)
+        const step = await this.#readFrames(segment, cursor, bound, batch, room)
         if (step === 'full') break
         if (step === 'bad')
           batch.damaged += await this.#passDamage(segment, cursor, bound, cursor.offset === from.offset)
       } catch (error) {
-        if (batch.records.length > 0) break // these first
+        if (cursor.seq > from.seq) break // these first
         throw await this.#fail(segment, error)
       }
     }
@@ -133,8 +147,8 @@ export class Reader {
     segment: Segment,
     cursor: Cursor,
     bound: number,
-    records: string[],
-    room: { records: number; bytes: number },
+    { records, arrivedUs }: Batch,
+    room: Room,
   ): Promise<'full' | 'done' | 'bad'> {
     while (cursor.seq < bound) {
       let at = await this.#load(segment, cursor.offset)
@@ -147,9 +161,13 @@ export class Reader {
         if (seq > cursor.seq) break
         if (seq === cursor.seq) {
           const bytes = size - FRAME_HEAD_BYTES
-          if (room.records === 0 || (records.length > 0 && bytes > room.bytes)) return 'full'
+          if (room.records === 0 || (room.isTaken && bytes > room.bytes)) return 'full'
+          room.isTaken = true
           this.firstUs ??= frameUs(chunk, at)
-          records.push(frameRecord(chunk, at))
+          if (this.#isKept(at, size)) {
+            records.push(frameRecord(chunk, at))
+            arrivedUs.push(frameUs(chunk, at))
+          }
           room.records--
           room.bytes -= bytes
           cursor.seq++
@@ -160,6 +178,12 @@ export class Reader {
       if (at === from) return 'bad'
     }
     return 'done'
+  }
+
+  #isKept(at: number, size: number): boolean {
+    const { keeps } = this.#options
+    const from = at + FRAME_HEAD_BYTES
+    return keeps === undefined || keeps(this.#chunk.buffer.subarray(from, Math.min(at + size, from + HEAD_BYTES)))
   }
 
   /** Loads the frame at `offset` into the chunk as far as it exists; returns its position there. */

@@ -29,6 +29,8 @@ interface Recovered {
 }
 
 interface RecoverOptions {
+  /** Segments that are passed stay for a second reader. */
+  readonly isFollowed: boolean
   readonly disk: Disk
   readonly dir: string
   readonly log: Logger
@@ -48,7 +50,8 @@ export async function recover(options: RecoverOptions, bookmark: Bookmark | unde
   const useless: number[] = []
 
   for (const index of indexes) {
-    const segment = index < (bookmark?.segment ?? 0) ? undefined : await openSegment(options, chain, index, floorSeq)
+    const isPassed = !options.isFollowed && index < (bookmark?.segment ?? 0)
+    const segment = isPassed ? undefined : await openSegment(options, chain, index, floorSeq)
     if (segment === undefined) useless.push(index)
     else chain.segments.push(segment)
   }

@@ -1,12 +1,14 @@
 // The durable buffer of events that are accepted and not yet stored, one for each destination.
 //
 //   append ─▶ Writer ─▶ segments ─▶ Reader ─▶ read … advance ─▶ position ─▶ passed segments are unlinked
+//                           └─▶ Reader ─▶ follow … keep ─▶ (its position is kept by the watches)
 //
 // * An append resolves when it is on disk. Acknowledged records are read in order, exactly once between two advances.
 // * A record whose append was rejected or never resolved may or may not be delivered; it never affects others.
 // * The position is durable before a segment that it has passed is unlinked.
 // * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
 import type { Logger } from '../log.ts'
+import { createFollower, type Follower } from './follower.ts'
 import type { PositionFile } from './position-file.ts'
 import type { Batch, Reader } from './reader.ts'
 import { type Chain, type PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
@@ -15,7 +17,7 @@ import { SpoolError, type SpoolRefusal } from './spool-error.ts'
 import type { DiskWatch } from './watch-disk.ts'
 import type { Committed, Writer } from './writer.ts'
 
-export type { Batch, Position }
+export type { Batch, Follower, Position }
 
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
 const MOST_WAITING_BYTES = 24 * 1024 * 1024
@@ -45,7 +47,8 @@ interface SpoolParts {
   readonly watch: DiskWatch
   readonly passed: PassedSegments
   readonly shares: Shares
-  readonly reader: Reader
+  readonly isFollowed: boolean
+  openReader(keeps?: (head: Buffer) => boolean): Reader
   openWriter(onCommit: (group: Committed) => void): Writer
   /** Counts what was there at the start in the background. */
   countBacklog(): { stop(): Promise<void> } | undefined
@@ -55,6 +58,7 @@ export class Spool {
   readonly #parts: SpoolParts
   readonly #chain: Chain
   readonly #writer: Writer
+  readonly #reader: Reader
   readonly #waiting = new Set<() => void>()
   #counting: { stop(): Promise<void> } | undefined
   #position: Position
@@ -62,12 +66,17 @@ export class Spool {
   #oldestUs: number | undefined
   /** The first record of the last batch read ahead: the oldest one when the position gets there. */
   #ahead: { seq: number; us: number | undefined } | undefined
+  /** The second reader still needs it and those behind it. */
+  #followedSegment: number
+  #followers: Reader[] = []
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: SpoolParts) {
     this.#parts = parts
     this.#chain = parts.chain
     this.#position = parts.position
+    this.#reader = parts.openReader()
+    this.#followedSegment = parts.isFollowed ? 0 : Number.POSITIVE_INFINITY
     this.#writer = parts.openWriter(({ firstUs, byOwner }) => {
       this.#oldestUs ??= firstUs
       parts.shares.commit(byOwner, this.#chain.nextSeq)
@@ -143,8 +152,8 @@ export class Spool {
     return this.#inTurn(async () => {
       const isAhead = from !== undefined && from.seq > this.#position.seq
       const batch = await this.#readAt(isAhead ? from : this.#position, maxRecords, maxBytes)
-      if (isAhead) this.#ahead = { seq: from.seq, us: this.#parts.reader.firstUs }
-      else if (batch.records.length > 0) this.#oldestUs = this.#parts.reader.firstUs
+      if (isAhead) this.#ahead = { seq: from.seq, us: this.#reader.firstUs }
+      else if (batch.records.length > 0) this.#oldestUs = this.#reader.firstUs
       // Nothing but damage: nobody will deliver it, so it is passed here.
       else if (batch.damaged > 0) await this.#moveTo(batch.next)
       return batch
@@ -157,8 +166,12 @@ export class Spool {
   }
 
   /** Resolves when there is something to read or the signal aborts. */
-  async waitForRecords(signal: AbortSignal): Promise<void> {
-    if (this.#records > 0 || signal.aborted) return
+  waitForRecords(signal: AbortSignal): Promise<void> {
+    return this.#waitBeyond(() => this.#position.seq, signal)
+  }
+
+  async #waitBeyond(seq: () => number, signal: AbortSignal): Promise<void> {
+    if (this.#chain.nextSeq > seq() || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
     const abort = () => resolve()
     this.#waiting.add(resolve)
@@ -166,6 +179,22 @@ export class Spool {
     await promise
     this.#waiting.delete(resolve)
     signal.removeEventListener('abort', abort) // the signal lives as long as the process
+  }
+
+  /** A second reader, from the position on that it kept; see follower.ts. The spool was opened with `isFollowed`. */
+  follow(from: Position | undefined, keeps: (head: Buffer) => boolean): Follower {
+    const reader = this.#parts.openReader(keeps)
+    this.#followers.push(reader)
+    return createFollower(from, {
+      ...{ chain: this.#chain, reader, freeBytes: this.#parts.watch.freeBytes },
+      shipped: () => this.#position,
+      passed: (position) =>
+        this.#inTurn(() => {
+          this.#followedSegment = position.segment
+          return this.#removePassed()
+        }),
+      waitBeyond: (seq, signal) => this.#waitBeyond(seq, signal),
+    })
   }
 
   /** A mark behind everything acknowledged so far. */
@@ -181,7 +210,7 @@ export class Spool {
   stats(): SpoolStats {
     const records = this.#records
     const oldestUs = records > 0 ? (this.#oldestUs ?? 0) : undefined
-    const { damaged, unreadable } = this.#parts.reader
+    const { damaged, unreadable } = this.#reader
     return { records, bytes: this.#heldBytes, oldestUs, damaged, unreadable }
   }
 
@@ -192,7 +221,7 @@ export class Spool {
     this.#parts.watch.close()
     this.#wake()
     await this.#inTurn(async () => {
-      await this.#parts.reader.close()
+      for (const reader of [this.#reader, ...this.#followers]) await reader.close()
       try {
         await this.#bookmark(this.#position)
         await this.#parts.positionFile.close()
@@ -208,7 +237,7 @@ export class Spool {
 
   async #readAt(position: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
     try {
-      return await this.#parts.reader.read(position, maxRecords, maxBytes)
+      return await this.#reader.read(position, maxRecords, maxBytes)
     } catch (error) {
       throw new SpoolError('disk_failed', error)
     }
@@ -231,7 +260,7 @@ export class Spool {
   /** Arrival of the record at a reached position; if unknown, of an earlier one: the age is never understated. */
   #arrivalAt(position: Position): number | undefined {
     const ahead = this.#ahead?.seq === position.seq ? this.#ahead.us : undefined
-    return ahead ?? this.#parts.reader.peekUs(position) ?? this.#oldestUs
+    return ahead ?? this.#reader.peekUs(position) ?? this.#oldestUs
   }
 
   #bookmark(position: Position): Promise<void> {
@@ -241,7 +270,8 @@ export class Spool {
 
   async #removePassed(): Promise<void> {
     const { segments } = this.#chain
-    while (segments.length > 0 && segments[0]!.index < this.#position.segment) this.#parts.passed.add(segments.shift()!)
+    const from = Math.min(this.#position.segment, this.#followedSegment)
+    while (segments.length > 0 && segments[0]!.index < from) this.#parts.passed.add(segments.shift()!)
     await this.#parts.passed.remove()
   }
 

@@ -9,6 +9,8 @@ const EVERY_MS = 500
 export interface DiskWatch {
   /** Was there less free space than the least when it was last looked up? */
   isLow(): boolean
+  /** The free space then. */
+  freeBytes(): number
   /** Was the directory gone? */
   isGone(): boolean
   close(): void
@@ -17,11 +19,13 @@ export interface DiskWatch {
 /** While the disk does not answer, the last answer stands; the failure is logged once. */
 export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log: Logger): Promise<DiskWatch> {
   let isLow = false
+  let newestFree = Number.POSITIVE_INFINITY
   let isGone = false
   let isFailing = false
   let isLooking = false
 
   const noteFree = (freeBytes: number) => {
+    newestFree = freeBytes
     if (freeBytes < leastBytes === isLow) return
     isLow = !isLow
     if (isLow)
@@ -58,6 +62,7 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
   timer.unref()
   return {
     isLow: () => isLow,
+    freeBytes: () => newestFree,
     isGone: () => isGone,
     close: () => clearInterval(timer),
   }

@@ -1,0 +1,249 @@
+// The second reader of a spool: its own position, segments that stay for it, and nothing that the first one notices.
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { Follower, Position, Spool } from '../../src/spool/spool.ts'
+import { errno, FakeDisk } from './fake-disk.ts'
+import { appendGroups, DIR, drain, numbersOf, openOn, segmentsOf } from './spool-trial.ts'
+
+const all = () => true
+const open = (disk: FakeDisk, maxBytes = 2 ** 30) => openOn(disk, { isFollowed: true, maxBytes })
+
+/** Reads until there is nothing more. */
+async function readAll(follower: Follower, batchRecords = 7): Promise<string[]> {
+  const found: string[] = []
+  for (;;) {
+    const { seq } = follower.position
+    found.push(...(await follower.read(batchRecords, 1 << 20)).records)
+    if (follower.position.seq === seq) return found
+  }
+}
+
+const keptOn = (disk: FakeDisk) => segmentsOf(disk).filter((path) => disk.contents(path).some((byte) => byte !== 0))
+
+test('reads every record with its arrival, whatever the first reader has delivered', async () => {
+  const spool = await open(new FakeDisk())
+  const follower = spool.follow(undefined, all)
+  expect(follower.isNew).toBe(true)
+  const records = await appendGroups(spool, [1, 30, 2])
+  expect(await drain(spool)).toEqual(records)
+  const first = await follower.read(10, 1 << 20)
+  expect(first.records).toEqual(records.slice(0, 10))
+  expect(first.arrivedUs).toEqual(Array.from({ length: 10 }, (_, i) => 1_000_000 + i))
+  expect(await readAll(follower)).toEqual(records.slice(10))
+})
+
+test('records that are not wanted are passed by their first bytes, and count towards the size of a batch', async () => {
+  const spool = await open(new FakeDisk())
+  const heads: string[] = []
+  const follower = spool.follow(undefined, (head) => heads.push(head.toString()) > 0 && head[0] === 0x31)
+  const records = await appendGroups(spool, [40])
+  const batch = await follower.read(25, 1 << 20)
+  expect(batch.records).toEqual(records.slice(0, 25).filter((record) => record.startsWith('1')))
+  expect(batch.arrivedUs).toHaveLength(batch.records.length)
+  expect(follower.position.seq).toBe(26)
+  await spool.append('é'.repeat(1000), 1)
+  await readAll(follower)
+  expect(heads).toHaveLength(41)
+  expect(Buffer.byteLength(heads.at(-1)!)).toBe(96)
+})
+
+describe('segments', () => {
+  test('stay until both readers have passed them', async () => {
+    const disk = new FakeDisk()
+    const spool = await open(disk)
+    const follower = spool.follow(undefined, all)
+    await appendGroups(spool, [60, 60])
+    const before = keptOn(disk).length
+    expect(before).toBeGreaterThan(4)
+    await drain(spool)
+    expect(keptOn(disk)).toHaveLength(before)
+    await readAll(follower)
+    expect(keptOn(disk)).toHaveLength(before)
+    await follower.keep(follower.position)
+    expect(keptOn(disk)).toHaveLength(1)
+    await appendGroups(spool, [60], 120) // the follower is ahead now
+    await readAll(follower)
+    await follower.keep(follower.position)
+    expect(keptOn(disk).length).toBeGreaterThan(2)
+    expect(numbersOf(await drain(spool))).toHaveLength(60)
+    expect(keptOn(disk)).toHaveLength(1)
+  })
+
+  test('stay over a start until the follower says where it is', async () => {
+    const disk = new FakeDisk()
+    const spool = await open(disk)
+    const follower = spool.follow(undefined, all)
+    const records = await appendGroups(spool, [60, 60])
+    await follower.read(20, 1 << 20)
+    const kept = follower.position
+    await follower.keep(kept)
+    await drain(spool)
+    const again = await open(disk.clone())
+    await appendGroups(again, [20], 120)
+    await drain(again)
+    const second = again.follow(kept, all)
+    expect(second.isNew).toBe(false)
+    expect((await readAll(second, 100)).slice(0, -20)).toEqual(records.slice(20))
+    await second.keep(second.position)
+    expect(second.heldBytes()).toBe(0)
+  })
+
+  test('that only the follower needs count neither as held nor towards a refusal', async () => {
+    const spool = await open(new FakeDisk(), 8192)
+    const follower = spool.follow(undefined, all)
+    for (let round = 0; round < 5; round++) {
+      await appendGroups(spool, [100], 100 * round)
+      expect(spool.refusal()).toBeUndefined()
+      await drain(spool, 1000)
+      expect(spool.stats()).toMatchObject({ records: 0, bytes: 0 })
+    }
+    expect(follower.heldBytes()).toBeGreaterThan(2 * 8192)
+    expect(follower.skip()).toBe(true)
+    expect(follower.skip()).toBe(false)
+    await follower.keep(follower.position)
+    expect(follower.heldBytes()).toBe(0)
+    expect(await readAll(follower)).toEqual([])
+  })
+})
+
+describe('a position outside of the log begins at the position of the first reader', () => {
+  /** 120 records; the first reader has delivered 100 of them, the follower has kept the end of what it read. */
+  const written = async (read: number) => {
+    const disk = new FakeDisk()
+    const spool = await open(disk)
+    const follower = spool.follow(undefined, all)
+    const records = await appendGroups(spool, [60, 60])
+    await spool.advance((await spool.read(100, 1 << 20)).next)
+    await follower.read(read, 1 << 20)
+    return { disk, spool, follower, records }
+  }
+  const follow = (spool: Spool, from: Position | undefined) => {
+    const follower = spool.follow(from, all)
+    return { isNew: follower.isNew, seq: follower.position.seq }
+  }
+
+  test('ahead of it, as when an older spool was restored', async () => {
+    const { disk, spool, follower } = await written(120)
+    const older = disk.clone()
+    await appendGroups(spool, [5], 120)
+    await readAll(follower)
+    expect(follow(await open(older), follower.position)).toEqual({ isNew: true, seq: 101 })
+  })
+
+  test('in a directory that was deleted', async () => {
+    const { follower } = await written(50)
+    expect(follow(await open(new FakeDisk()), follower.position)).toEqual({ isNew: true, seq: 1 })
+  })
+
+  test('before it, as when the database of the positions was restored', async () => {
+    const { disk, spool, follower } = await written(20)
+    const older = follower.position
+    await readAll(follower)
+    await follower.keep(follower.position)
+    await spool.close()
+    expect(follow(await open(disk), older)).toEqual({ isNew: true, seq: 101 })
+  })
+
+  test('in front of a segment that was moved away', async () => {
+    const { disk, follower } = await written(20)
+    const kept = follower.position
+    const moved = keptOn(disk).find((path) => Number(path.slice(DIR.length + 1, -'.segment'.length)) >= kept.segment)!
+    disk.names.delete(moved)
+    expect(follow(await open(disk.clone()), kept)).toEqual({ isNew: true, seq: 101 })
+  })
+
+  test('but not at its end, nor behind a segment that has gone', async () => {
+    const { disk, spool, follower } = await written(120)
+    await spool.close()
+    const at = follower.position
+    expect(follow(await open(disk.clone()), at)).toEqual({ isNew: false, seq: 121 })
+    const again = await open(disk)
+    await drain(again)
+    await again.follow(at, all).keep(at)
+    await appendGroups(again, [3], 120)
+    expect(follow(await open(disk.clone()), at)).toEqual({ isNew: false, seq: 121 })
+  })
+})
+
+test('passes damaged records, and waits in front of a segment that cannot be read', async () => {
+  const disk = new FakeDisk()
+  const spool = await open(disk)
+  const follower = spool.follow(undefined, all)
+  const records = await appendGroups(spool, [60])
+  const [first, second] = keptOn(disk) as [string, string]
+  disk.contents(first)[64 + 24]! ^= 1
+  disk.fault = ({ op, path }) => (op === 'open' && path === second ? errno('EIO') : undefined)
+  const found = (await follower.read(100, 1 << 20)).records
+  expect(found[0]).toBe(records[1]!)
+  await expect(follower.read(100, 1 << 20)).rejects.toMatchObject({ code: 'disk_failed' })
+  disk.fault = undefined
+  expect([...found, ...(await readAll(follower))]).toEqual(records.slice(1))
+})
+
+test('waiting ends when there is a record that it has not read', async () => {
+  const spool = await open(new FakeDisk())
+  const follower = spool.follow(undefined, all)
+  const never = new AbortController().signal
+  await appendGroups(spool, [1])
+  await follower.waitForRecords(never)
+  await readAll(follower)
+  let isOver = false
+  const waiting = follower.waitForRecords(never).then(() => {
+    isOver = true
+  })
+  for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate)
+  expect(isOver).toBe(false)
+  await appendGroups(spool, [1], 1)
+  await waiting
+})
+
+const step = fc.oneof(
+  fc.record({ do: fc.constant('append' as const), n: fc.integer({ min: 1, max: 12 }) }),
+  fc.record({ do: fc.constant('deliver' as const), n: fc.integer({ min: 1, max: 20 }) }),
+  fc.record({ do: fc.constant('read' as const), n: fc.integer({ min: 1, max: 20 }) }),
+  fc.record({ do: fc.constant('keep' as const), n: fc.constant(0) }),
+  fc.record({ do: fc.constant('kill' as const), n: fc.constant(0) }),
+)
+
+test('over any kills each record is read once between two kept positions, and the first reader misses none', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
+      let disk = new FakeDisk()
+      let spool = await open(disk)
+      let follower = spool.follow(undefined, all)
+      let kept = { position: follower.position, read: 0 }
+      await follower.keep(kept.position)
+      let [sent, read, delivered] = [0, 0, 0]
+      for (const { do: what, n } of steps) {
+        if (what === 'append') {
+          await appendGroups(spool, [n], sent)
+          sent += n
+        } else if (what === 'deliver') {
+          const { records, next } = await spool.read(n, 1 << 20)
+          await spool.advance(next)
+          expect(numbersOf(records)).toEqual(Array.from({ length: records.length }, (_, i) => delivered + i))
+          delivered += records.length
+        } else if (what === 'read') {
+          const { records, arrivedUs } = await follower.read(n, 1 << 20)
+          expect(numbersOf(records)).toEqual(Array.from({ length: records.length }, (_, i) => read + i))
+          expect(arrivedUs).toEqual(Array.from({ length: records.length }, (_, i) => 1_000_000 + read + i))
+          expect(records.length).toBe(Math.min(n, sent - read))
+          read += records.length
+        } else if (what === 'keep') {
+          kept = { position: follower.position, read }
+          await follower.keep(kept.position)
+        } else {
+          disk = disk.clone()
+          spool = await open(disk)
+          follower = spool.follow(kept.position, all)
+          expect(follower.isNew).toBe(false)
+          await follower.keep(kept.position)
+          read = kept.read
+        }
+      }
+      expect(numbersOf(await readAll(follower))).toEqual(Array.from({ length: sent - read }, (_, i) => read + i))
+      expect(numbersOf(await drain(spool))).toHaveLength(sent - delivered)
+    }),
+    { numRuns: 300 },
+  )
+})
