@@ -1,4 +1,4 @@
-// A DATA_DIR that a Stint 1.1 left in the second turn of its clock, an hour behind the first, kept in golden/; those of released versions are in released.test.ts.
+// A DATA_DIR that a Stint 1.1 left in the second turn of its clock, an hour behind the first, kept in golden/; those of released versions are in released.slow.ts.
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
