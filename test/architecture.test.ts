@@ -27,7 +27,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   watch: ['root', 'wire', 'query', 'state', 'notify'],
   notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
   http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
-  cli: ['root', 'wire'], // the server itself only over HTTP
+  cli: ['root', 'wire', 'client'], // the server itself only over HTTP
   demo: ['root', 'cli'],
   deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
   wiring: [

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { ProblemBody } from '../wire/problem.ts'
 import { readCliConfig } from './config.ts'
-import { describeFetchFault } from './exec/send-event.ts'
+import { describeFetchFault } from './fetch-fault.ts'
 import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import { oneLine } from './safe-text.ts'
 

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { isAbsolute, join } from 'node:path'
+import { findHomes, type Home } from '../client/homes.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 
 export interface CliConfig {
@@ -12,8 +13,8 @@ export interface CliConfig {
   readonly keyHeader: string
   /** The file of stored sessions. */
   readonly sessionPath: string
-  /** The directory of events that Stint has not acknowledged. */
-  readonly stateDir: string
+  /** Where events are kept that Stint has not acknowledged. */
+  readonly backlogHomes: readonly Home[]
   /** Data of the server on this machine, for commands that work while it is stopped. */
   readonly dataDir: string
 }
@@ -43,8 +44,8 @@ export function processEnv(): Io['env'] {
 }
 
 /**
- * The environment comes before the settings file, whose key goes only to the file's own `url`. `withoutKey` skips the
- * key and what only matters with it. Throws CliError (usage) that names the variable or file and the rule.
+ * The environment comes before the settings file, whose key goes only to the file's own `url`; with address and key in
+ * the environment the file need not be readable. `withoutKey` skips the key and what only matters with it. Throws CliError (usage) that names the variable or file and the rule.
  */
 export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliConfig {
   const given = (name: string) => (env[name] === '' ? undefined : env[name])
@@ -56,7 +57,8 @@ export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliC
   }
   const configDir = base('XDG_CONFIG_HOME', '.config')
   const settingsPath = join(configDir, 'stint.json')
-  const settings = readSettings(settingsPath, !withoutKey)
+  const isComplete = given('STINT_URL') !== undefined && (given('STINT_API_KEY') ?? given('STINT_API_KEY_FILE'))
+  const settings = isComplete ? tryReadSettings(settingsPath) : readSettings(settingsPath, !withoutKey)
   const fileUrl = settings.url === undefined ? undefined : readUrl(`url in ${settingsPath}`, settings.url)
   const url = readUrl('STINT_URL', given('STINT_URL') ?? fileUrl ?? DEFAULT_URL)
 
@@ -77,7 +79,7 @@ export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliC
     apiKey: withoutKey ? undefined : readApiKey(),
     keyHeader: `x-${(withoutKey ? undefined : service()) ?? 'stint'}-api-key`,
     sessionPath: join(configDir, 'stint', 'session.json'),
-    stateDir: join(base('XDG_STATE_HOME', '.local/state'), 'stint'),
+    backlogHomes: findHomes(given, home),
     dataDir: given('DATA_DIR') ?? './data',
   }
 }
@@ -100,6 +102,14 @@ function readSettings(path: string, isPrivate: boolean): Settings {
   }
   if (isSettings(settings)) return settings
   throw new CliError(`invalid settings file ${path}: expected an object with url, api_key and service only`, EXIT_USAGE)
+}
+
+function tryReadSettings(path: string): Settings {
+  try {
+    return readSettings(path, true)
+  } catch {
+    return {}
+  }
 }
 
 const isSettings = (value: unknown): value is Settings =>

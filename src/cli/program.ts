@@ -1,5 +1,5 @@
 // The only file that knows commander, which parses arguments, checks their shape and prints the help.
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { EXIT_USAGE, type Io } from './io.ts'
 
 export type Program = Command
@@ -31,13 +31,10 @@ export interface CommandEntry {
 /** The program and all of its commands. */
 export function listCommands(command: Program, path = ''): CommandEntry[] {
   const commands = command.commands.map((it) => ({ name: it.name(), about: it.description() }))
-  const options = command.options.flatMap(({ long, hidden }) => (long && !hidden ? [long] : []))
+  const options = command.options.flatMap(({ long }) => (long ? [long] : []))
   const inner = command.commands.flatMap((it) => listCommands(it, path === '' ? it.name() : `${path} ${it.name()}`))
   return [{ path, commands, options: [...options, '--help'] }, ...inner]
 }
-
-/** An option that the help omits. */
-export const hiddenOption = (flags: string): Option => new Option(flags).hideHelp()
 
 /** Error of an option's or argument's parser; `rule` describes valid values. */
 export const invalidArgument = (rule: string): Error => new InvalidArgumentError(rule)

@@ -1,13 +1,14 @@
 // `stint start|end|metric|exception`: one event from a shell. An event that Stint does not take now is kept and sent
 // later, with exit code 0: a script must not fail because Stint is away.
+import { openBacklog } from '../client/backlog.ts'
 import { systemClock } from '../clock.ts'
 import { endOfText } from '../wire/text-tail.ts'
 import { readCliConfig } from './config.ts'
-import { startFlush } from './exec/flush.ts'
 import { formatUs } from './exec/job-events.ts'
-import { openPendingEvents } from './exec/pending-events.ts'
-import { type OutgoingEvent, sendEvent } from './exec/send-event.ts'
-import { CliError, type Io } from './io.ts'
+import { describeUnwritable } from './exec/report-job.ts'
+import { createBatchSender, formatEvent, type OutgoingEvent } from './exec/send-batch.ts'
+import { sendKept } from './exec/send-kept.ts'
+import { CliError, EXIT_REFUSED, type Io } from './io.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
@@ -21,6 +22,8 @@ type Items = Readonly<Record<string, number>>
 
 /** A script waits at most this long. */
 const TIMEOUT_MS = 5000
+/** For what was kept earlier, after the event is stored. */
+const KEPT_MS = 1000
 const EXCEPTION_CODE_POINTS = 15_000
 
 export function register(program: Program, io: Io): void {
@@ -75,24 +78,23 @@ async function send(
   io: Io,
   onValid?: () => void,
 ): Promise<void> {
-  const { url, keyHeader, apiKey: key, stateDir } = readCliConfig(io.env)
-  const event: OutgoingEvent = { kind, body: { ...fields, at: formatUs(systemClock.wallUs()) } }
-  const pending = openPendingEvents(stateDir, () => crypto.randomUUID())
-  const outcome = await sendEvent(event, { url, keyHeader, key }, io.fetch, AbortSignal.timeout(TIMEOUT_MS))
-  if (outcome.is === 'refused') throw new CliError(oneLine(outcome.why))
+  const { url, keyHeader, apiKey: key, backlogHomes } = readCliConfig(io.env)
+  const say = (line: string) => io.stderr.write(`stint: ${oneLine(line)}\n`)
+  const text = formatEvent({ kind, body: { ...fields, at: formatUs(systemClock.wallUs()) } })
+  const backlog = openBacklog(backlogHomes, url, key ?? '')
+  const sender = createBatchSender({ url, keyHeader, key }, io.fetch, systemClock)
+  const [outcome] = await sender.send([text], AbortSignal.timeout(TIMEOUT_MS))
+  const { event, verdict } = outcome!
+  const why = oneLine(sender.describe(verdict))
+  if (verdict.is === 'refused') throw new CliError(why)
   onValid?.()
-  if (outcome.is === 'stored') {
-    if (pending.list(url).length > 0) startFlush(stateDir, systemClock, io.env)
-    return
-  }
-  const why = oneLine(outcome.why)
+  const clockFault = sender.clockFault()
+  if (clockFault !== undefined) say(clockFault)
+  if (verdict.is === 'stored') return void (await sendKept(backlog, sender, AbortSignal.timeout(KEPT_MS)))
   try {
-    pending.add([event], url, systemClock.wallUs())
+    backlog.write([event])
   } catch (cause) {
-    throw new CliError(`${why}; event lost: cannot write ${stateDir} (${(cause as NodeJS.ErrnoException).code})`, 1, {
-      cause,
-    })
+    throw new CliError(`${why}; event lost: ${describeUnwritable(backlog.home, cause)}`, EXIT_REFUSED, { cause })
   }
-  startFlush(stateDir, systemClock, io.env, true)
-  io.stderr.write(`stint: ${why}; event kept, sent later\n`)
+  say(`${why}; event kept, sent later`)
 }

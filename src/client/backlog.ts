@@ -1,14 +1,17 @@
-// Events in files until the server has them, so that they survive a crash of this process; the files of `stint exec`
-// (pending-events.ts), which `stint flush` sends, too. Invariants:
-//   1. an event is in a file when `keep` returns: the kernel has it, so a kill of the process does not lose it (a power
-//      cut may);
-//   2. a segment belongs to one process. Its name promises SEGMENT_BYTES, so that others take it for unfinished while
-//      it is touched; who finds it abandoned takes it over by renaming it, which only one can do;
-//   3. a segment goes when all events in it are settled. An event sent twice is stored once, so any doubt is resolved
-//      by sending.
+// What could not be sent, in files until Stint has it: one directory and one format for `stint exec`, the clients and
+// the shell. Invariants:
+//   1. a sub-directory is for one address and key, named by the first 16 hex digits of SHA-256 over the address, a line
+//      feed and the key, so that a file holds neither;
+//   2. a file NAME.json is whole and the body of one /v1/batch request: it was written under a name that begins with a
+//      dot and ends in .tmp, synced, and renamed;
+//   3. any process may send any file, the oldest first, and removes it then. There are no locks: each event has a time
+//      of its own, so that one that is sent twice is stored once;
+//   4. all files take at most MAX_BYTES on disk, and the oldest go first;
+//   5. what Stint refuses for good is kept in refused/ beside the files.
+import { createHash } from 'node:crypto'
 import {
   closeSync,
-  ftruncateSync,
+  fsyncSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -16,249 +19,231 @@ import {
   renameSync,
   rmSync,
   statSync,
-  utimesSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
-import { hostname } from 'node:os'
-import { join } from 'node:path'
-import process from 'node:process'
+import { basename, dirname, join } from 'node:path'
 import { nowUs } from './event-times.ts'
-
-export interface Segment {
-  readonly path: string
-  fd: number | undefined
-  /** Events in it that are not settled. */
-  open: number
-  bytes: number
-}
+import { type Home, isUsable, makeHome } from './homes.ts'
 
 export interface Backlog {
-  /** Writes an event to the disk; one of `later` is read back by `adopt`. Undefined when that is not possible. */
-  keep(kind: string, body: string, later: boolean): Segment | undefined
-  settle(segment: Segment): void
-  /** Events of one segment that no other process is about to send. */
-  adopt(): { readonly line: string; readonly segment: Segment }[] | undefined
-  /** Removes what holds no events. For the exit of the process. */
-  close(): void
+  /** Where it is as long as that can be written. */
+  readonly home: string
+  /**
+   * Writes events, each an object in JSON, as one file; `path` replaces that file. Throws if no directory takes it.
+   */
+  write(events: readonly string[], path?: string): Written
+  /** Paths of the files, the oldest first. */
+  list(): string[]
+  /** The events of a file in JSON; undefined if it is gone. A file that is no list of events moves to refused/. */
+  read(path: string): string[] | undefined
+  remove(path: string): void
+  /** Keeps what Stint refused for good. */
+  refuse(events: readonly string[]): void
+  /** Whether Stint was silent within this time; `note` remembers that it is now. */
+  readonly silence: { isWithin(ms: number): boolean; note(): void; forget(): void }
+  /** A file that grows and is not whole yet. Throws. */
+  openDraft(): Draft
 }
 
-const SEGMENT_BYTES = 2 ** 20
-const MAX_BYTES = 32 * 2 ** 20
-const TOUCH_EVERY_MS = 20_000
-const SEARCH_EVERY_US = 30_000_000
-const ABANDONED_AFTER_US = 60_000_000
+export interface Written {
+  readonly path: string
+  /** Files that were removed to make room. */
+  readonly displaced: number
+}
 
-/** In that format it stands beside the body, which holds only texts and items. */
-const FAILED = '"failed":true,'
+export interface Draft extends Written {
+  readonly fd: number
+  /** Its name when it is whole. */
+  readonly whole: string
+}
 
-const hex = (value: number) => value.toString(16).padStart(8, '0')
+export const MAX_BYTES = 32 * 2 ** 20
+/** A small file takes a block of the disk. */
+const BLOCK_BYTES = 4096
+/** No process writes to a draft for longer. */
+const ABANDONED_AFTER_MS = 60_000
+const SUB_DIRECTORY = /^[0-9a-f]{16}$/
+const WHOLE = /^[^.].*\.json$/
+const DRAFT = /^\..*\.tmp$/
+const REFUSED = 'refused'
+const SILENT = '.silent'
 
-export function openBacklog(dir: string, url: string, warn: (text: string) => void): Backlog {
-  const urlMark = hex(xxHash32(url))
-  const host = hex(xxHash32(hostname()))
-  const name = new RegExp(
-    `^pending-(?:metrics-)?(\\d{17})-${urlMark}-(\\d+)-(?:([0-9a-f]{8})-(\\d+)-[0-9a-f]{8}|[0-9a-f-]+)\\.jsonl$`,
-  )
-  const own = new Map<string, Segment>()
-  let current: Segment | undefined
-  let overflow: Segment | undefined
-  /** Overflows, the oldest first. */
-  const unread: Segment[] = []
-  let searchedUs = 0
-  let toucher: ReturnType<typeof setInterval> | undefined
+export const nameOf = (url: string, key: string): string =>
+  createHash('sha256').update(`${url}\n${key}`).digest('hex').slice(0, 16)
 
-  function newPath(): string {
-    const owner = `${host}-${process.pid}-${crypto.randomUUID().slice(0, 8)}`
-    const time = String(nowUs()).padStart(17, '0')
-    return join(dir, `pending-metrics-${time}-${urlMark}-${SEGMENT_BYTES}-${owner}.jsonl`)
-  }
+/** The text of a file. A line for each event: what is whole of a torn file can be read. */
+export const bodyOf = (events: readonly string[]): string => `[${events.join('\n,')}\n]\n`
 
-  function hold(path: string, fd: number | undefined, bytes: number): Segment {
-    const segment = { path, fd, open: 0, bytes }
-    own.set(path, segment)
-    toucher ??= setInterval(touch, TOUCH_EVERY_MS)
-    toucher.unref()
-    return segment
-  }
+/** The first of `homes` that can be written is used; files are found in all. `everything`: also those for other addresses and keys. */
+export function openBacklog(homes: readonly Home[], url: string, key: string, everything = false): Backlog {
+  const name = nameOf(url, key)
+  const paths = homes.map(({ path }) => join(path, name))
+  const unique = () => `${String(nowUs()).padStart(17, '0')}-${crypto.randomUUID().slice(0, 8)}`
 
-  function create(): Segment {
-    mkdirSync(dir, { recursive: true, mode: 0o700 })
-    const path = newPath()
-    return hold(path, openSync(path, 'ax', 0o600), 0)
-  }
-
-  function close(segment: Segment): void {
-    if (segment.fd !== undefined) closeSync(segment.fd)
-    segment.fd = undefined
-    if (current === segment) current = undefined
-    if (overflow === segment) overflow = undefined
-    if (segment.open === 0) remove(segment)
-  }
-
-  function remove({ path }: Segment): void {
-    own.delete(path)
-    rmSync(path, { force: true })
-  }
-
-  /** Shows that we are alive. A process that was taken for dead has lost the file and continues in another one. */
-  function touch(): void {
-    for (const segment of own.values()) {
+  /** Calls `work` with the first directory in which it succeeds. */
+  function place<T>(work: (dir: string, home: string) => T): T {
+    let fault: unknown
+    for (const home of homes) {
       try {
-        utimesSync(segment.path, nowUs() / 1e6, nowUs() / 1e6)
-      } catch {
-        own.delete(segment.path)
-        close(segment)
-      }
-    }
-  }
-
-  /** Has its process ended, or is it a complete file of `stint exec`? */
-  function isAbandoned(path: string, [, madeUs, length, theirHost, pid]: RegExpExecArray): boolean {
-    const { mtimeMs, size } = statSync(path)
-    if (size >= Number(length) && pid === undefined) return true
-    if (nowUs() - mtimeMs * 1000 > ABANDONED_AFTER_US) return true
-    if (theirHost !== host) return false
-    if (Number(pid) === process.pid) return Number(madeUs) < nowUs() - process.uptime() * 1e6 - 1e6
-    try {
-      process.kill(Number(pid), 0)
-      return false
-    } catch (error) {
-      return (error as NodeJS.ErrnoException).code === 'ESRCH'
-    }
-  }
-
-  /** The first that could be taken over. */
-  function takeOver(): Segment | undefined {
-    if (nowUs() - searchedUs < SEARCH_EVERY_US) return undefined
-    for (const file of readdirSync(dir).sort()) {
-      const match = name.exec(file)
-      const path = join(dir, file)
-      if (match === null || own.has(path)) continue
-      try {
-        if (!isAbandoned(path, match)) continue
-        const taken = newPath()
-        renameSync(path, taken)
-        const segment = hold(taken, undefined, statSync(taken).size)
-        touch()
-        return segment
-      } catch {
-        // somebody else was faster
-      }
-    }
-    searchedUs = nowUs()
-    return undefined
-  }
-
-  function load(segment: Segment): { line: string; segment: Segment }[] {
-    const found: { line: string; segment: Segment }[] = []
-    let unreadable = 0
-    let foreign = 0 // for another address whose hash is the same: they stay
-    for (const text of readFileSync(segment.path, 'utf8').split('\n')) {
-      if (text === '') continue
-      try {
-        const { kind, url: theirs, body, failed } = JSON.parse(text)
-        if (theirs === url) found.push({ line: JSON.stringify({ kind, ...body, failed }), segment })
-        else foreign++
-      } catch {
-        unreadable++ // torn by a crash: its call had not returned
-      }
-    }
-    if (unreadable > 0) warn(`${unreadable} unreadable lines in a backlog file`)
-    segment.open = found.length + foreign
-    if (segment.open === 0) remove(segment)
-    return found
-  }
-
-  return {
-    keep(kind, body, later) {
-      try {
-        let segment = later ? overflow : current
-        if (segment !== undefined && segment.bytes >= SEGMENT_BYTES) {
-          close(segment)
-          segment = undefined
-        }
-        if (segment === undefined) {
-          let total = 0
-          for (const { bytes } of own.values()) total += bytes
-          if (total >= MAX_BYTES) return undefined
-          segment = create()
-          if (later) {
-            overflow = segment
-            unread.push(segment)
-          } else current = segment
-        }
-        const texts = body.replace(FAILED, '')
-        const failed = texts === body ? '' : ',"failed":true'
-        const line = Buffer.from(`{"kind":"${kind}","url":${JSON.stringify(url)},"body":${texts}${failed}}\n`)
-        segment.open++
-        segment.bytes += line.length
-        if (writeSync(segment.fd!, line) === line.length) return segment
-        // A torn line: nothing may follow it.
-        segment.open--
-        close(segment)
-        warn('the backlog cannot be written: short write')
+        makeHome(home)
+        const dir = join(home.path, name)
+        mkdirSync(dir, { recursive: true, mode: 0o700 })
+        return work(dir, home.path)
       } catch (error) {
-        warn(`the backlog cannot be written: ${(error as NodeJS.ErrnoException).code ?? error}`)
+        fault ??= error
+      }
+    }
+    throw fault
+  }
+
+  function write(events: readonly string[], to: (dir: string) => string): Written {
+    return place((dir, home) => {
+      const text = bodyOf(events)
+      const displaced = makeRoom(home, text.length)
+      const path = to(dir)
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      const draft = join(dirname(path), `.${basename(path)}.tmp`)
+      writeSynced(draft, text)
+      renameSync(draft, path)
+      return { path, displaced }
+    })
+  }
+
+  const backlog: Backlog = {
+    home: homes[0]?.path ?? '',
+    write: (events, path) =>
+      write(events, (dir) => (path === undefined ? join(dir, `${unique()}.json`) : join(dir, basename(path)))),
+    list: () =>
+      homes
+        .filter(isUsable)
+        .flatMap(({ path }) =>
+          everything ? listIn(path, SUB_DIRECTORY).map((it) => join(path, it)) : [join(path, name)],
+        )
+        .flatMap((dir) => {
+          for (const draft of listIn(dir, DRAFT)) rescue(join(dir, draft))
+          return filesIn(dir)
+        })
+        .sort((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : 1))
+        .map(({ path }) => path),
+    read(path) {
+      try {
+        const events = parseBody(readFileSync(path, 'utf8'))
+        if (events !== undefined) return events
+        const refused = join(dirname(path), REFUSED)
+        mkdirSync(refused, { recursive: true, mode: 0o700 })
+        renameSync(path, join(refused, basename(path)))
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       }
       return undefined
     },
-    settle(segment) {
-      segment.open--
-      if (segment.open > 0) return
-      try {
-        if (segment !== current) remove(segment)
-        else {
-          ftruncateSync(segment.fd!)
-          segment.bytes = 0
+    remove: (path) => rmSync(path, { force: true }),
+    refuse: (events) => void write(events, (dir) => join(dir, REFUSED, `${unique()}.json`)),
+    silence: {
+      isWithin: (ms) => paths.some((dir) => Math.abs(nowUs() / 1000 - modifiedMs(join(dir, SILENT))) < ms),
+      note() {
+        try {
+          place((dir) => writeFileSync(join(dir, SILENT), '\n'))
+        } catch {
+          // the next one waits as long
         }
-      } catch {
-        // it stays, and is sent again
-      }
+      },
+      forget() {
+        for (const dir of paths) rmSync(join(dir, SILENT), { force: true })
+      },
     },
-    adopt() {
-      try {
-        const spilled = unread.shift()
-        if (spilled !== undefined) {
-          close(spilled)
-          return load(spilled)
-        }
-        const taken = takeOver()
-        return taken && load(taken)
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
-          warn(`the backlog cannot be read: ${(error as NodeJS.ErrnoException).code ?? error}`)
-        return undefined
-      }
-    },
-    close() {
-      clearInterval(toucher)
-      for (const segment of own.values()) close(segment)
-    },
+    openDraft: () =>
+      place((dir, home) => {
+        const displaced = makeRoom(home, BLOCK_BYTES)
+        const whole = `${unique()}.json`
+        const path = join(dir, `.${whole}.tmp`)
+        return { path, fd: openSync(path, 'ax', 0o600), whole: join(dir, whole), displaced }
+      }),
+  }
+  return backlog
+}
+
+function writeSynced(path: string, text: string): void {
+  const fd = openSync(path, 'w', 0o600)
+  try {
+    writeFileSync(fd, text)
+    fsyncSync(fd)
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw error
+  } finally {
+    closeSync(fd)
   }
 }
 
-// XXH32 with seed 0, https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md: names of backlog files hold that
-// of the address.
-const [P1, P2, P3, P4, P5] = [0x9e3779b1, 0x85ebca77, 0xc2b2ae3d, 0x27d4eb2f, 0x165667b1]
-const rotate = (x: number, bits: number) => (x << bits) | (x >>> (32 - bits))
-
-export function xxHash32(text: string): number {
-  const bytes = new TextEncoder().encode(text)
-  const view = new DataView(bytes.buffer)
-  const { length } = bytes
-  let at = 0
-  let hash = P5
-  if (length >= 16) {
-    const lanes = [P1 + P2, P2, 0, -P1]
-    for (; at + 16 <= length; at += 16)
-      for (let i = 0; i < 4; i++)
-        lanes[i] = Math.imul(rotate(lanes[i]! + Math.imul(view.getUint32(at + 4 * i, true), P2), 13), P1)
-    hash = [1, 7, 12, 18].reduce((sum, bits, i) => sum + rotate(lanes[i]!, bits), 0)
+/** Undefined if it is no list of events. */
+function parseBody(text: string): string[] | undefined {
+  try {
+    const events: unknown = JSON.parse(text)
+    const isList = Array.isArray(events) && events.every((event) => typeof event === 'object' && event !== null)
+    return isList ? events.map((event) => JSON.stringify(event)) : undefined
+  } catch {
+    return undefined
   }
-  hash = (hash + length) | 0
-  for (; at + 4 <= length; at += 4) hash = Math.imul(rotate(hash + Math.imul(view.getUint32(at, true), P3), 17), P4)
-  for (; at < length; at++) hash = Math.imul(rotate(hash + Math.imul(bytes[at]!, P5), 11), P1)
-  hash = Math.imul(hash ^ (hash >>> 15), P2)
-  hash = Math.imul(hash ^ (hash >>> 13), P3)
-  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+/** Makes a whole file of the whole lines of a draft whose process has ended. */
+function rescue(draft: string): void {
+  try {
+    if (nowUs() / 1000 - modifiedMs(draft) < ABANDONED_AFTER_MS) return
+    const text = readFileSync(draft, 'utf8')
+    const events = parseBody(`${text.slice(0, text.lastIndexOf('\n')).replace(/\n\]$/, '')}\n]`) ?? []
+    if (events.length > 0) {
+      writeSynced(draft, bodyOf(events))
+      renameSync(draft, join(dirname(draft), basename(draft).slice(1, -'.tmp'.length)))
+    } else rmSync(draft, { force: true })
+  } catch {
+    // another process was faster, or it cannot be read
+  }
+}
+
+interface Entry {
+  readonly path: string
+  readonly bytes: number
+  readonly modifiedMs: number
+}
+
+/** Removes the oldest files of all sub-directories until there is room. Returns how many. */
+function makeRoom(home: string, bytes: number): number {
+  const dirs = listIn(home, SUB_DIRECTORY).flatMap((name) => [join(home, name), join(home, name, REFUSED)])
+  const files = dirs.flatMap(filesIn).sort((a, b) => b.modifiedMs - a.modifiedMs)
+  let total = files.reduce((sum, file) => sum + file.bytes, Math.max(BLOCK_BYTES, bytes))
+  let removed = 0
+  while (total > MAX_BYTES && files.length > 0) {
+    const oldest = files.pop()!
+    rmSync(oldest.path, { force: true })
+    total -= oldest.bytes
+    removed++
+  }
+  return removed
+}
+
+const filesIn = (dir: string): Entry[] =>
+  listIn(dir, WHOLE).flatMap((name) => {
+    const path = join(dir, name)
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found === undefined ? [] : [{ path, bytes: Math.max(BLOCK_BYTES, found.size), modifiedMs: found.mtimeMs }]
+  })
+
+/** Empty if there is no such directory, or it cannot be read. */
+function listIn(dir: string, name: RegExp): string[] {
+  try {
+    return readdirSync(dir).filter((it) => name.test(it))
+  } catch {
+    return []
+  }
+}
+
+/** −∞ if there is no such file. */
+function modifiedMs(path: string): number {
+  try {
+    return statSync(path).mtimeMs
+  } catch {
+    return Number.NEGATIVE_INFINITY
+  }
 }

@@ -81,6 +81,8 @@ function listen(): void {
 
   process.on('uncaughtExceptionMonitor', (error) => {
     uncaught = error
+    // Bun first waits for the main module, whose runs would end as completed
+    if (process.listenerCount('uncaughtException') === 0) endRuns(error)
   })
   // Node passes 0 for a module that waits forever, and exits with 13
   process.on('exit', (code) => end(process.exitCode ?? code))

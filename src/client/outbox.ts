@@ -7,16 +7,27 @@
 // the process, where nothing asynchronous happens any more.
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
-import type { Backlog, Segment } from './backlog.ts'
 import { monotonicMs } from './event-times.ts'
-import type { Answer } from './post.ts'
+import {
+  type Answer,
+  correctTime,
+  describeAhead,
+  describeVerdict,
+  isRefusedForTime,
+  judgeAnswer,
+  newerReading,
+  type Verdict,
+} from './judge-answer.ts'
+import type { KeptEvents, KeptFile } from './kept-events.ts'
 import type { Settings } from './settings.ts'
 
 export interface Item {
   /** The event as one line of a batch. */
-  readonly line: string
+  line: string
   /** The file in which it is kept in case of a crash. */
-  readonly segment: Segment | undefined
+  readonly file: KeptFile | undefined
+  /** It has the time that it has by the server's clock. */
+  isCorrected?: true
 }
 
 export interface Outbox {
@@ -46,21 +57,17 @@ const GIVEN_UP = 'the process ended before Stint accepted it'
 
 const pack = promisify(gzip)
 
-/** Another try may end differently. */
-const isPassing = (status: number) =>
-  status === 0 || status === 408 || status === 425 || status === 429 || status >= 500
-
-/** The event itself is at fault; with a backlog all other refusals can wait until somebody has fixed key or address. */
-const isFinal = (status: number) => status === 413 || status === 422
-
 export function createOutbox(
   { flushMs, maxBytes }: Settling,
   send: (body: Uint8Array) => Promise<Answer>,
-  backlog: Backlog | undefined,
+  kept: KeptEvents | undefined,
   drop: (line: string, reason: string) => void,
+  warn: (text: string) => void,
 ): Outbox {
   const waiting: Item[] = []
   let inHand: readonly Item[] = []
+  /** How far our clock is ahead of the server's. */
+  let aheadMs: number | undefined
   let bytes = 0
   let added = 0
   let settled = 0
@@ -81,9 +88,9 @@ export function createOutbox(
   }
 
   function settle(items: readonly Item[]): void {
-    for (const { line, segment } of items) {
+    for (const { line, file } of items) {
       bytes -= line.length
-      if (segment !== undefined) backlog?.settle(segment)
+      if (file !== undefined) kept?.settle(file)
     }
     settled += items.length
     waiters = waiters.filter(({ upTo, resolve }) => settled < upTo || resolve())
@@ -108,22 +115,36 @@ export function createOutbox(
   }
 
   /** Drops what the answer refuses for good and returns what must be sent again. */
-  function judge(items: readonly Item[], { status, text }: Answer): readonly Item[] {
-    if (status === 201) return []
-    const parsed = parse(text)
-    if (status === 207) {
-      const answers = parsed?.items ?? []
-      return items.filter(({ line }, i) => {
-        const answer = answers[i]
-        const refused = answer?.status
-        if (refused === undefined) return answer === undefined
-        if (!isPassing(refused)) drop(line, describe(refused, answer))
-        return isPassing(refused)
-      })
-    }
-    if (isPassing(status) || (backlog !== undefined && !isFinal(status))) return items
-    for (const [i, { line }] of items.entries()) drop(line, describe(status, parsed, i))
-    return []
+  function judge(items: readonly Item[], answer: Answer): { again: readonly Item[]; isCorrected: boolean } {
+    aheadMs = newerReading(aheadMs, answer.aheadMs)
+    const verdicts = judgeAnswer(answer, items.length)
+    const refused: string[] = []
+    let isCorrected = false
+    const again = items.filter((item, i) => {
+      const verdict = verdicts[i]!
+      if (verdict.is === 'stored') return false
+      if (verdict.is === 'again' || (verdict.is === 'waits' && kept !== undefined)) return true
+      if (isRefusedForTime(verdict) && correct(item)) {
+        isCorrected = true
+        return true
+      }
+      if (verdict.is === 'refused') refused.push(item.line)
+      drop(item.line, describe(verdict))
+      return false
+    })
+    if (refused.length > 0) kept?.refuse(refused)
+    return { again, isCorrected }
+  }
+
+  /** False if our clock is not at fault. */
+  function correct(item: Item): boolean {
+    const line = item.isCorrected ? undefined : correctTime(item.line, aheadMs)
+    if (line === undefined) return false
+    bytes += line.length - item.line.length
+    item.line = line
+    item.isCorrected = true
+    warn(describeAhead(aheadMs!))
+    return true
   }
 
   const because = (reason: string) => (fault === '' ? reason : `${reason}: ${fault}`)
@@ -136,14 +157,15 @@ export function createOutbox(
       const answer = (yield `[${sent.map(({ line }) => line).join()}]`)!
       if (inHand !== sent) return // `leave` took it over
       fault = faultOf(answer)
-      const again = judge(sent, answer)
+      const { again, isCorrected } = judge(sent, answer)
+      if (again.length > 0 && !isCorrected) kept?.share()
       if (again.length < sent.length) {
         const left = new Set(again)
         inHand = again
         settle(sent.filter((item) => !left.has(item)))
         tries = 0
       }
-      if (inHand.length > 0) yield pauseMs(answer.retryAfterMs)
+      if (inHand.length > 0 && !isCorrected) yield pauseMs(answer.retryAfterMs)
     }
   }
 
@@ -170,9 +192,9 @@ export function createOutbox(
     try {
       for (;;) {
         while (inHand.length + waiting.length > 0) await deliverInBackground()
-        const found = backlog?.adopt()
-        if (found === undefined) break
+        const found = (await kept?.adopt()) ?? []
         found.forEach(push)
+        if (waiting.length === 0) break // one may have come meanwhile
       }
     } finally {
       isWorking = false
@@ -190,12 +212,12 @@ export function createOutbox(
     add(kind, body) {
       const line = `{"kind":"${kind}",${body.slice(1)}`
       const isFull = bytes + line.length > maxBytes
-      const segment = backlog?.keep(kind, body, isFull)
+      const file = kept?.keep(line, isFull)
       if (isFull) {
-        if (segment === undefined) drop(line, because('too many events are waiting'))
+        if (file === undefined) drop(line, because('too many events are waiting'))
         return
       }
-      push({ line, segment })
+      push({ line, file })
       start(waiting.length >= BATCH_EVENTS || bytes >= BATCH_CHARACTERS ? 0 : flushMs)
     },
     flush(withinMs) {
@@ -239,36 +261,17 @@ export function createOutbox(
       }
       const left = [...inHand, ...waiting.splice(0)]
       inHand = []
-      for (const { line, segment } of left) if (segment === undefined) drop(line, because(GIVEN_UP))
+      for (const { line, file } of left) if (file === undefined) drop(line, because(GIVEN_UP))
       settled = added
     },
   }
 }
 
-interface Problem {
-  readonly title?: string
-  readonly detail?: string
-  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
-  readonly items?: readonly (Problem & { readonly status?: number })[]
-}
-
-function parse(text: string): Problem | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** Empty for a success. */
-const faultOf = ({ status, text }: Answer): string =>
-  status === 0 ? text : status === 201 || status === 207 ? '' : describe(status, parse(text))
-
-/** The server's own words; of a whole batch only those about the event at `index`. */
-function describe(status: number, problem: Problem | undefined, index?: number): string {
-  const faults = problem?.errors
-    ?.filter(({ pointer }) => index === undefined || `${pointer}/`.startsWith(`/${index}/`))
-    .map(({ pointer, detail }) => `${pointer.replace(/^\/\d+\/?/, '')} ${detail}`)
-  const words = [problem?.detail ?? problem?.title, ...(faults ?? [])].filter(Boolean)
-  return `the server answered ${status}: ${words.join('; ')}`
+const faultOf = (answer: Answer): string => {
+  const { status } = answer
+  return status === 201 || status === 207 ? '' : describe(judgeAnswer(answer, 1)[0]!)
 }
+
+const describe = (verdict: Verdict): string =>
+  verdict.status === 0 ? describeVerdict(verdict) : `the server ${describeVerdict(verdict)}`

@@ -1,7 +1,9 @@
 // A POST that the caller waits for, for the `exit` handler of a process, which nothing asynchronous outlives: a thread
 // of its own sends while this one sleeps. A child process would take ten times as long, and permission in Deno.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
-import { type Answer, noAnswer } from './post.ts'
+import { nowUs } from './event-times.ts'
+import { type Answer, readAhead } from './judge-answer.ts'
+import { noAnswer } from './post.ts'
 import { environment } from './settings.ts'
 
 export interface PostNow {
@@ -28,7 +30,7 @@ port.on('message', ({ url, headers, body, timeoutMs }) => {
       let text = ''
       response.setEncoding('utf8').on('data', (chunk) => { text += chunk }).on('error', fail).on('end', () => {
         const retryAfterMs = Number(response.headers['retry-after']) * 1000 || 0
-        settle({ status: response.statusCode, retryAfterMs, text })
+        settle({ status: response.statusCode, retryAfterMs, text, date: response.headers.date })
       })
     })
     setTimeout(() => sent.destroy(new Error('timeout')), timeoutMs)
@@ -47,10 +49,12 @@ export function createPostNow(): PostNow {
     post(url, headers, body, timeoutMs) {
       worker ??= startThread({ port: port2 as MessagePort, done })
       const before = Atomics.load(done, 0)
+      const sentMs = nowUs() / 1000
       port1.postMessage({ url, headers, body, timeoutMs })
       Atomics.wait(done, 0, before, timeoutMs)
-      const { fault = 'timeout', ...answer } = receiveMessageOnPort(port1)?.message ?? {}
-      return answer.status === undefined ? noAnswer(fault) : answer
+      const { fault = 'timeout', date, ...answer } = receiveMessageOnPort(port1)?.message ?? {}
+      if (answer.status === undefined) return noAnswer(fault)
+      return { ...answer, aheadMs: readAhead(date, sentMs, nowUs() / 1000) }
     },
     sleep: (ms) => void Atomics.wait(done, 0, Atomics.load(done, 0), ms),
     close() {

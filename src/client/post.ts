@@ -2,14 +2,8 @@
 // process alive.
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-
-export interface Answer {
-  /** 0: none came, and `text` says why. */
-  readonly status: number
-  /** 0 when the server named no time. */
-  readonly retryAfterMs: number
-  readonly text: string
-}
+import { nowUs } from './event-times.ts'
+import { type Answer, readAhead } from './judge-answer.ts'
 
 const MAX_ANSWER_CHARACTERS = 8 * 2 ** 20
 
@@ -21,6 +15,7 @@ export function post(
   timeoutMs: number,
 ): Promise<Answer> {
   return new Promise((resolve) => {
+    const sentMs = nowUs() / 1000
     const fail = (error: Error & { code?: string }) => resolve(noAnswer(error.code ?? error.message))
     try {
       const send = url.startsWith('https:') ? httpsRequest : httpRequest
@@ -37,7 +32,8 @@ export function post(
           response.on('end', () => {
             clearTimeout(timer)
             const retryAfterMs = Number(response.headers['retry-after']) * 1000 || 0
-            resolve({ status: response.statusCode ?? 0, retryAfterMs, text })
+            const aheadMs = readAhead(response.headers.date, sentMs, nowUs() / 1000)
+            resolve({ status: response.statusCode ?? 0, retryAfterMs, text, aheadMs })
           })
         },
       )

@@ -2,8 +2,8 @@
 // STINT_BACKLOG.
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
 import process from 'node:process'
+import { findHomes, type Home } from './homes.ts'
 
 /** An event that will never be stored, with the fields that were to be sent. */
 export interface Dropped {
@@ -40,10 +40,12 @@ export interface Options {
 
 export interface Settings {
   readonly url: string
+  readonly key: string
   readonly headers: Readonly<Record<string, string>>
   /** Why nothing can be sent. */
   readonly fault: string | undefined
-  readonly backlogDir: string | undefined
+  /** Where the backlog may be; undefined without one. */
+  readonly backlogHomes: readonly Home[] | undefined
   readonly onDrop: Options['onDrop']
   readonly flushMs: number
   readonly maxBytes: number
@@ -82,14 +84,26 @@ export function readSettings(options: Options): Settings {
     url: url ? (url.origin + url.pathname).replace(/\/+$/, '') : '',
     headers: { [`x-${service}-api-key`]: key ?? '' },
     fault,
-    backlogDir:
+    key: key ?? '',
+    backlogHomes:
       backlog === true || backlog === '1'
-        ? join(env('XDG_STATE_HOME') ?? join(homedir(), '.local/state'), 'stint')
-        : backlog || undefined,
+        ? findHomes(env, env('HOME') ?? userHome())
+        : backlog
+          ? [{ path: backlog }]
+          : undefined,
     onDrop: options.onDrop,
     flushMs: options.flushMs ?? 1000,
     maxBytes: options.maxBytes ?? 4 * 2 ** 20,
     exitWaitMs: options.exitWaitMs ?? 2000,
+  }
+}
+
+/** Undefined in Deno without --allow-sys. */
+function userHome(): string | undefined {
+  try {
+    return homedir()
+  } catch {
+    return undefined
   }
 }
 

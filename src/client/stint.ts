@@ -2,9 +2,10 @@
 // Nothing here throws into the caller or makes it wait; what cannot be sent is retried, kept within bounds, and
 // reported through `onDrop` when it is given up.
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Backlog, openBacklog } from './backlog.ts'
+import { openBacklog } from './backlog.ts'
 import { createEventTimes } from './event-times.ts'
 import { sendAtExit } from './exit.ts'
+import { type KeptEvents, keepEvents } from './kept-events.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { post } from './post.ts'
 import { createReport } from './report.ts'
@@ -57,7 +58,10 @@ export interface Stint {
   metrics(items: Items, subject?: Subject): void
   /** An Error with its stack and causes, or any text. Needs a process outside of runs. */
   exception(error: unknown, subject?: Subject): void
-  /** Sends at once; resolves within the time (5000 ms) to whether all events so far were settled. Never rejects. */
+  /**
+   * Sends at once; resolves within the time (5000 ms) to whether all events since the last flush are stored. False if
+   * one of them was dropped. Never rejects.
+   */
   flush(withinMs?: number): Promise<boolean>
 }
 
@@ -71,23 +75,25 @@ const MAX_OPEN_RUNS = 10_000
 /** Reads the environment now; what is missing or wrong makes a client that only reports it. */
 export function createStint(options: StintOptions = {}): Stint {
   const settings = readSettings(options)
-  const { url, headers, fault, backlogDir, onDrop, exitWaitMs } = settings
+  const { url, key, headers, fault, backlogHomes, onDrop, exitWaitMs } = settings
   const nextTime = createEventTimes()
   const scope = new AsyncLocalStorage<Run>()
   const report = createReport(onDrop)
   /** Those that have begun and not ended. */
   const openRuns = new Set<Run>()
 
-  let backlog: Backlog | undefined
+  let kept: KeptEvents | undefined
+  /** Events that will never be stored, and how many of them `flush` has told. */
+  let [dropped, told] = [0, 0]
   let outbox: Outbox | undefined
 
   /** The first event makes it: a client that is never used opens nothing. */
   function openOutbox(): Outbox {
-    if (backlogDir !== undefined) backlog = openBacklog(backlogDir, url, report.warn)
+    if (backlogHomes !== undefined) kept = keepEvents(openBacklog(backlogHomes, url, key), report.warn)
     const all = { ...headers, 'content-type': 'application/json', 'content-encoding': 'gzip' }
     const address = `${url}/v1/batch`
     const send = (body: Uint8Array) => post(address, all, body, REQUEST_TIMEOUT_MS)
-    const made = createOutbox(settings, send, backlog, report.drop)
+    const made = createOutbox(settings, send, kept, drop, report.warn)
     sendAtExit({
       outbox: made,
       withinMs: exitWaitMs,
@@ -97,24 +103,31 @@ export function createStint(options: StintOptions = {}): Stint {
       close(withinMs, { post: postNow, sleep }) {
         const sendNow = (body: Uint8Array, timeoutMs: number) => postNow(address, all, body, timeoutMs)
         report.close(() => made.leave(withinMs, sendNow, sleep))
-        backlog?.close()
+        kept?.close()
       },
     })
     return made
+  }
+
+  function drop(line: string, reason: string): void {
+    dropped++
+    report.drop(line, reason)
   }
 
   function send(kind: string, read: () => Readonly<Record<string, unknown>>): void {
     try {
       const fields = read()
       const body = JSON.stringify({ ...fields, at: nextTime() })
-      if (fault !== undefined) report.warn(`${fault}; nothing is sent`)
-      else if (!fields.process) report.drop(`{"kind":"${kind}",${body.slice(1)}`, 'it has no process')
+      if (fault !== undefined) {
+        dropped++
+        report.warn(`${fault}; nothing is sent`)
+      } else if (!fields.process) drop(`{"kind":"${kind}",${body.slice(1)}`, 'it has no process')
       else {
         outbox ??= openOutbox()
         outbox.add(kind, body)
       }
     } catch (error) {
-      report.drop(`{"kind":"${kind}"}`, `it cannot be written as JSON: ${error}`)
+      drop(`{"kind":"${kind}"}`, `it cannot be written as JSON: ${error}`)
     }
   }
 
@@ -192,7 +205,12 @@ export function createStint(options: StintOptions = {}): Stint {
     end: (process, options) => send('end', () => ({ ...mark(process, options), failed: options?.failed || undefined })),
     metrics: (items, subject) => send('metrics', () => ({ ...subjectOf(subject), items })),
     exception: (error, subject) => send('exception', () => ({ ...subjectOf(subject), exception: textOf(error) })),
-    flush: (withinMs = 5000) => outbox?.flush(withinMs) ?? Promise.resolve(true),
+    async flush(withinMs = 5000) {
+      const before = told
+      const isSettled = (await outbox?.flush(withinMs)) ?? true
+      told = dropped
+      return isSettled && dropped === before
+    },
   }
 }
 

@@ -1,11 +1,12 @@
 // The end of a byte stream as text: the last output of a failed command. Memory is bounded, however long the stream is.
+import { decodeText } from './decode-text.ts'
 
 /** The longest UTF-8 sequence. */
 const CODE_POINT_MAX_BYTES = 4
 
 export interface TextTail {
   push(chunk: Uint8Array): void
-  /** The last `maxCodePoints` code points; invalid UTF-8 becomes U+FFFD. */
+  /** The last `maxCodePoints` code points, of text in UTF-8, UTF-16 or windows-1252. */
   text(): string
 }
 
@@ -36,8 +37,7 @@ export function createTextTail(maxCodePoints: number): TextTail {
       let start = Math.max(0, used - keptBytes)
       // A cut may fall inside a sequence, whose rest is not a character of the text.
       if (cut || start > 0) for (let i = 0; i < 3 && isContinuation(buffer[start]); i++) start++
-      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(buffer.subarray(start, used))
-      return endOfText(text, maxCodePoints)
+      return endOfText(decodeText(buffer.subarray(start, used)), maxCodePoints)
     },
   }
 }

@@ -1,15 +1,15 @@
 // Events that survive: kills of the caller, full memory, other processes with the same directory. Identity is (content,
 // time), so the receiver counts an event once however often it was sent.
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { openPendingEvents } from '../../src/cli/exec/pending-events.ts'
-import { openBacklog, xxHash32 } from '../../src/client/backlog.ts'
-import { createStint } from '../../src/client/stint.ts'
+import { closeSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Glob } from 'bun'
+import { MAX_BYTES, nameOf, openBacklog } from '../../src/client/backlog.ts'
+import { createStint, type DroppedEvent } from '../../src/client/stint.ts'
 import { findNode } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
-import { type Receiver, runScript, startReceiver, taken, writeClient } from './client-cast.ts'
+import { type Batch, type Receiver, runScript, startReceiver, taken, writeClient } from './client-cast.ts'
 
 let receiver: Receiver
 afterEach(() => receiver?.stop())
@@ -17,6 +17,14 @@ afterEach(() => receiver?.stop())
 const away = () => new Response(null, { status: 503 })
 const distinct = () => new Set(receiver.events().map((event) => JSON.stringify(event)))
 const node = [findNode() ?? process.execPath]
+/** Paths of the files that wait, drafts left out. */
+const wholeFiles = (dir: string) =>
+  [...new Glob('**/*.json').scanSync({ cwd: dir, absolute: true })].filter((path) => !path.includes('/refused/')).sort()
+/** As if its processes had ended two minutes ago. */
+function age(dir: string): void {
+  const at = Date.now() / 1000 - 120
+  for (const path of new Glob('**/*').scanSync({ cwd: dir, absolute: true, dot: true })) utimesSync(path, at, at)
+}
 
 /** Node is killed after its calls returned, without having sent anything. */
 async function crash(backlog: string, url: string, process: string, count: number): Promise<void> {
@@ -45,51 +53,54 @@ test('the next process sends what a killed one left and empties the directory', 
   const backlog = join(tempDir('backlog'), 'made')
   await crash(backlog, receiver.url, 'killed', 300)
   expect(receiver.events()).toEqual([])
+  age(backlog)
   const stint = createStint({ url: receiver.url, key: 'k', backlog })
   stint.start('next')
   await until('all have arrived', () => distinct().size === 301)
-  await until('no file holds anything', () =>
-    readdirSync(backlog).every((file) => readFileSync(join(backlog, file)).length === 0),
-  )
+  await until('no file is left', () => wholeFiles(backlog).length === 0)
   expect(receiver.events()).toHaveLength(301)
   expect(receiver.events()).toContainEqual({ kind: 'end', process: 'killed', failed: true, at: expect.any(String) })
 })
 
-test('writes files that `stint exec` can read', async () => {
-  receiver = startReceiver()
+test('a file is the body of a batch, in a directory that is named by address and key', async () => {
+  receiver = startReceiver(away)
   const backlog = tempDir('backlog')
-  await crash(backlog, receiver.url, 'killed', 3)
-  const [file] = readdirSync(backlog)
-  const pending = openPendingEvents(backlog, () => crypto.randomUUID())
-  expect(pending.list(receiver.url)).toEqual([file!])
-  const beside = file!.replace(/-\d+-([0-9a-f]{8})\.jsonl$/, `-${process.pid}-$1.jsonl`)
-  writeFileSync(join(backlog, beside), readFileSync(join(backlog, file!)))
-  expect(pending.read(beside, Date.now() * 1000)).toBeUndefined() // its process may still write to it
-  expect(pending.read(beside, (Date.now() + 61_000) * 1000)?.events).toHaveLength(3)
-  const later = pending.read(file!, Date.now() * 1000)!
-  expect(later.unreadable).toBe(0)
-  const at = expect.any(String)
-  expect(later.events as readonly unknown[]).toEqual([
-    { kind: 'metrics', url: receiver.url, body: { process: 'killed', items: { i: 1 }, at } },
-    { kind: 'metrics', url: receiver.url, body: { process: 'killed', items: { i: 2 }, at } },
-    { kind: 'end', url: receiver.url, body: { process: 'killed', failed: true, at } },
+  const stint = createStint({ url: receiver.url, key: 'k', backlog })
+  stint.start('job', { uid: 'u' })
+  expect(await stint.flush(100)).toBe(false)
+  await until('it is whole', () => wholeFiles(backlog).length === 1)
+  const dir = join(backlog, nameOf(receiver.url, 'k'))
+  const [file] = wholeFiles(backlog)
+  expect(dirname(file!)).toBe(dir)
+  expect(statSync(dir).mode & 0o777).toBe(0o700)
+  expect(statSync(file!).mode & 0o777).toBe(0o600)
+  expect(JSON.parse(readFileSync(file!, 'utf8'))).toEqual([
+    { kind: 'start', process: 'job', uid: 'u', at: expect.any(String) },
   ])
 })
 
-test('sends events that `stint exec` kept for the same address', async () => {
-  receiver = startReceiver()
+test('sends what others kept for the same address and key; what is refused stays in a directory of its own', async () => {
+  const refuses = ({ events }: Batch) =>
+    events[0]!.process === 'bad' ? Response.json({ detail: 'no' }, { status: 422 }) : taken()
+  receiver = startReceiver(refuses)
   const backlog = tempDir('backlog')
-  const body = { process: 'of exec', at: '2026-11-20T00:00:00.000001Z' }
-  const unique = () => '0a1b2c3d-1234-4abc-8def-0123456789ab' // its digits could be taken for the id of a process
-  openPendingEvents(backlog, unique).add([{ kind: 'start', body }], receiver.url, Date.now() * 1000)
-  openPendingEvents(backlog, () => crypto.randomUUID()).add([{ kind: 'end', body }], 'http://other', Date.now() * 1000)
-  const stint = createStint({ url: receiver.url, key: 'k', backlog })
-  stint.start('mine')
-  await until('all have arrived', () => distinct().size === 2)
-  expect(receiver.events()).toContainEqual({ kind: 'start', ...body })
-  expect(
-    readdirSync(backlog).filter((file) => readFileSync(join(backlog, file), 'utf8').includes('other')),
-  ).toHaveLength(1)
+  const dir = join(backlog, nameOf(receiver.url, 'k'))
+  const other = join(backlog, nameOf(receiver.url, 'another key'))
+  mkdirSync(dir)
+  mkdirSync(other)
+  writeFileSync(join(dir, 'a.json'), '[ {"kind": "end", "process": "sh"} ]\n')
+  writeFileSync(join(dir, 'b.json'), '[{"kind":"end","process":"bad"}]')
+  writeFileSync(join(dir, 'c.json'), '[{"kind":"end","proc')
+  writeFileSync(join(other, 'd.json'), '[{"kind":"end","process":"other"}]')
+  const drops: string[] = []
+  const onDrop = (event: DroppedEvent) => void drops.push(event.process!)
+  createStint({ url: receiver.url, key: 'k', backlog, onDrop }).start('mine')
+  await until('nothing is left', () => wholeFiles(dir).length === 0)
+  expect(receiver.events()).toContainEqual({ kind: 'end', process: 'sh' })
+  expect(drops).toEqual(['bad'])
+  const refused = readdirSync(join(dir, 'refused')).map((name) => readFileSync(join(dir, 'refused', name), 'utf8'))
+  expect(refused.sort()).toEqual(['[{"kind":"end","proc', '[{"kind":"end","process":"bad"}\n]\n'])
+  expect(wholeFiles(other)).toHaveLength(1)
 })
 
 test('events beyond the memory limit wait on disk and are sent later', async () => {
@@ -109,9 +120,7 @@ test('events beyond the memory limit wait on disk and are sent later', async () 
   expect(await stint.flush(30_000)).toBe(true)
   await until('all have arrived', () => distinct().size === 30_000)
   expect(drops).toEqual([])
-  await until('no file holds anything', () =>
-    readdirSync(backlog).every((file) => readFileSync(join(backlog, file)).length === 0),
-  )
+  await until('no file is left', () => wholeFiles(backlog).length === 0)
 })
 
 test('a refused key loses nothing: the events wait until it is accepted', async () => {
@@ -131,58 +140,59 @@ test('a refused key loses nothing: the events wait until it is accepted', async 
   expect(drops).toEqual([])
 })
 
-describe('a file of another process', () => {
-  const url = 'http://127.0.0.1:1'
-  const line = (i: number) => `${JSON.stringify({ kind: 'start', url, body: { process: 'p', at: `${i}` } })}\n`
-  const nameOf = (host: string, pid: number, us = Date.now() * 1000) =>
-    `pending-metrics-${String(us).padStart(17, '0')}-${xxHash32(url).toString(16).padStart(8, '0')}-1048576-${host}-${pid}-00000000.jsonl`
-  const place = (name: string, text: string, ageS = 0) => {
-    const dir = tempDir('backlog')
-    mkdirSync(dir, { recursive: true })
-    writeFileSync(join(dir, name), text)
-    const at = Date.now() / 1000 - ageS
-    utimesSync(join(dir, name), at, at)
-    return dir
-  }
-  const adopt = (dir: string, warnings: string[] = []) =>
-    openBacklog(dir, url, (text) => void warnings.push(text))
-      .adopt()
-      ?.map(({ line }) => JSON.parse(line).at)
+describe('the directory', () => {
+  const open = (dir: string) => openBacklog([{ path: dir }], 'http://stint', 'k')
+  const eventsIn = (backlog: ReturnType<typeof open>) => backlog.list().map((path) => backlog.read(path))
 
-  test('on another machine is left alone while it is touched', () => {
-    expect(adopt(place(nameOf('deadbeef', 1), line(1)))).toBeUndefined()
-    expect(adopt(place(nameOf('deadbeef', 1), line(1), 61))).toEqual(['1'])
+  test('has files whole and synced, the oldest first', () => {
+    const backlog = open(tempDir('backlog'))
+    const paths = ['a', 'b', 'c'].map((name, i) => {
+      const { path } = backlog.write([`{"p":"${name}"}`, '{}'])
+      utimesSync(path, 10 - i, 10 - i)
+      return path
+    })
+    expect(backlog.list()).toEqual(paths.toReversed())
+    expect(eventsIn(backlog)).toEqual([
+      ['{"p":"c"}', '{}'],
+      ['{"p":"b"}', '{}'],
+      ['{"p":"a"}', '{}'],
+    ])
+    backlog.write(['{"p":"d"}'], paths[0])
+    expect(backlog.read(paths[0]!)).toEqual(['{"p":"d"}'])
+    backlog.remove(paths[0]!)
+    backlog.remove(paths[0]!)
+    expect(backlog.read(paths[0]!)).toBeUndefined()
   })
 
-  test('is taken by only one of two processes', () => {
-    const dir = place(nameOf('deadbeef', 1), line(1) + line(2), 61)
-    const found = [adopt(dir), adopt(dir)]
-    expect(found).toEqual([['1', '2'], undefined])
+  test('holds 32 MiB; the oldest files of all addresses go first', () => {
+    const home = tempDir('backlog')
+    const other = openBacklog([{ path: home }], 'http://other', 'k')
+    const half = `{"p":"${'x'.repeat(MAX_BYTES / 2)}"}`
+    utimesSync(other.write([half]).path, 1, 1)
+    const backlog = open(home)
+    expect(backlog.write(['{}']).displaced).toBe(0)
+    expect(backlog.write([half]).displaced).toBe(1)
+    expect([other.list(), eventsIn(backlog)]).toEqual([[], [['{}'], [half]]])
   })
 
-  test('keeps events for another address with the same hash', () => {
-    const foreign = line(1).replace(url, 'http://another')
-    const dir = place(nameOf('deadbeef', 1), foreign + line(2), 61)
-    const backlog = openBacklog(dir, url, () => {})
-    const found = backlog.adopt()!
-    expect(found.map(({ line }) => JSON.parse(line).at)).toEqual(['2'])
-    backlog.settle(found[0]!.segment)
-    backlog.close()
-    expect(readdirSync(dir).map((file) => readFileSync(join(dir, file), 'utf8'))).toEqual([foreign + line(2)])
+  test('a draft is left alone while its process may write, and read up to where a crash tore it', () => {
+    const backlog = open(tempDir('backlog'))
+    const { path, fd } = backlog.openDraft()
+    const drafted = (text: string) => {
+      writeFileSync(path, text)
+      const at = Date.now() / 1000 - 61
+      expect(backlog.list()).toEqual([])
+      utimesSync(path, at, at)
+      const found = eventsIn(backlog)
+      for (const file of backlog.list()) backlog.remove(file)
+      return found
+    }
+    closeSync(fd)
+    expect(drafted('[{"p":1}\n,{"p":2}\n,{"p":')).toEqual([['{"p":1}', '{"p":2}']])
+    expect(drafted('[{"p":1}\n]\n')).toEqual([['{"p":1}']])
+    expect(drafted('[{"p":')).toEqual([])
+    expect(readdirSync(dirname(path))).toEqual([])
   })
-
-  test('is read up to the point where a crash tore it', () => {
-    const warnings: string[] = []
-    expect(adopt(place(nameOf('deadbeef', 1), line(1) + line(2).slice(0, 30), 61), warnings)).toEqual(['1'])
-    expect(warnings).toEqual(['1 unreadable lines in a backlog file'])
-  })
-})
-
-test('file names use the same hash as the command line', () => {
-  for (let length = 0; length < 70; length++) {
-    const text = `http://${'ä'.repeat(length)}`
-    expect(xxHash32(text)).toBe(Bun.hash.xxHash32(text))
-  }
 })
 
 test('a directory that cannot be written leaves the events in memory', async () => {

@@ -1,6 +1,6 @@
 // How the TypeScript client treats each answer of a server: what it sends again, what it gives up and says so, and what
 // it never does.
-import { afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { createStint, type StintOptions } from '../../src/client/stint.ts'
 import { until } from '../support/until.ts'
 import { type Batch, type Receiver, type Reply, startReceiver, taken } from './client-cast.ts'
@@ -108,7 +108,7 @@ test('reports an event that is not JSON as dropped', async () => {
   stint.metrics({ a: 1n } as never, { process: 'job' })
   expect(drops).toHaveLength(1)
   expect(drops[0]).toStartWith('metrics')
-  expect(await stint.flush()).toBe(true)
+  expect(await stint.flush()).toBe(false)
   expect(receiver.batches).toEqual([])
 })
 
@@ -116,7 +116,8 @@ test.each([400, 401, 403, 404, 413, 422, 301])('%i drops the batch and reports w
   receiver = startReceiver(replies(() => problem(status, { location: 'http://127.0.0.1:1/' })))
   const stint = connect()
   stint.start('job')
-  expect(await stint.flush()).toBe(true)
+  expect(await stint.flush()).toBe(false)
+  expect(await stint.flush()).toBe(true) // it has told
   expect(drops).toEqual([`start job: the server answered ${status}: not now`])
   expect(receiver.batches).toHaveLength(1)
 })
@@ -139,7 +140,7 @@ test('handles each event of a partly accepted batch separately', async () => {
   )
   const stint = connect()
   for (const process of ['a', 'b', 'c', 'd']) stint.start(process)
-  expect(await stint.flush(20_000)).toBe(true)
+  expect(await stint.flush(20_000)).toBe(false)
   const [first, second] = receiver.batches
   expect(second!.events).toEqual([first!.events[2]!])
   expect(drops).toEqual(['start b: the server answered 422: wrong; uid may not'])
@@ -187,7 +188,7 @@ test('memory is bounded while the server is away: the newest events are dropped 
   expect(drops.length).toBeGreaterThan(800)
   expect(drops[0]).toBe('metrics job: too many events are waiting')
   isAway = false
-  expect(await stint.flush(20_000)).toBe(true)
+  expect(await stint.flush(20_000)).toBe(false)
   expect(receiver.events().length + drops.length).toBe(1000)
   stint.start('later')
   expect(await stint.flush()).toBe(true)
@@ -215,7 +216,7 @@ test('swallows errors thrown by onDrop', async () => {
     },
   })
   stint.start('job')
-  expect(await stint.flush()).toBe(true)
+  expect(await stint.flush()).toBe(false)
 })
 
 test('an event about which a 207 says nothing is sent again', async () => {
@@ -231,4 +232,61 @@ test('an event about which a 207 says nothing is sent again', async () => {
     ['omitted'],
   ])
   expect(drops).toEqual([])
+})
+
+describe('a host whose clock is wrong', () => {
+  const DAY_MS = 86_400_000
+
+  /** Refuses what is more than five minutes ahead or seven days old by a clock that is `aheadMs` behind ours. */
+  const strict = (aheadMs: number) => (batch: Batch) => {
+    const nowMs = Date.now() - aheadMs
+    const isBad = (at: number) => at > nowMs + 300_000 || at < nowMs - 7 * DAY_MS
+    const errors = batch.events.map(({ at }, i) =>
+      isBad(Date.parse(at as string)) ? [{ pointer: `/${i}/at`, detail: 'is wrong' }] : [],
+    )
+    const items = errors.map((own) => (own.length === 0 ? { at: '' } : { status: 422, detail: 'no', errors: own }))
+    const bad = errors.flat()
+    const status = bad.length === 0 ? 201 : bad.length === errors.length ? 422 : 207
+    const headers = { date: new Date(nowMs).toUTCString() }
+    return Response.json({ detail: 'no', errors: bad, items }, { status, headers })
+  }
+
+  test.each([
+    [10 * 60_000, '10 minutes ahead of'],
+    [-8 * DAY_MS, '8 days behind'],
+  ])(
+    '%d ms ahead: its events are sent again with corrected times, and one warning is printed',
+    async (aheadMs, words) => {
+      receiver = startReceiver(strict(aheadMs))
+      const said: string[] = []
+      const warn = spyOn(console, 'warn').mockImplementation((text) => void said.push(String(text)))
+      try {
+        const stint = connect()
+        await stint.run('job', async () => Promise.reject(new Error('bad'))).catch(() => {})
+        expect(await stint.flush(20_000)).toBe(true)
+        stint.start('another')
+        expect(await stint.flush(20_000)).toBe(true)
+      } finally {
+        warn.mockRestore()
+      }
+      expect(drops).toEqual([])
+      expect(said).toEqual([`stint: this host's clock is ${words} Stint's; times are corrected`])
+      const near = ({ at }: Batch['events'][number]) =>
+        Math.abs(Date.parse(at as string) - (Date.now() - aheadMs)) < 30_000
+      const stored = receiver.events().filter(near)
+      expect(stored.map(({ kind }) => kind)).toEqual(['start', 'exception', 'end', 'start'])
+      const times = stored.map(({ at }) => at as string)
+      expect(times.toSorted()).toEqual(times)
+      expect(times.every((at) => /\.\d{6}Z$/.test(at))).toBe(true)
+    },
+  )
+
+  test('a time that is refused although the clock is right is dropped', async () => {
+    const errors = [{ pointer: '/0/at', detail: 'is too long ago' }]
+    receiver = startReceiver(() => Response.json({ detail: 'no', errors }, { status: 422 }))
+    const stint = connect()
+    stint.start('job')
+    expect(await stint.flush(20_000)).toBe(false)
+    expect(receiver.batches).toHaveLength(1)
+  })
 })

@@ -136,7 +136,7 @@ test(
             missing.set(process_, lost)
             return lost === 0
           },
-          90_000,
+          180_000, // a draft counts as abandoned after a minute
           500,
         )
       }
@@ -148,5 +148,5 @@ test(
     }
     expect([...totals.values()].some((count) => count > 0)).toBe(true)
   },
-  (KILLS * 2 + 240) * 1000,
+  (KILLS * 2 + 420) * 1000,
 )

@@ -7,6 +7,7 @@ test('after progress the next wait is a short one again', () => {
     () => new Promise(() => {}),
     undefined,
     () => {},
+    () => {},
   )
   outbox.add('start', '{"process":"a"}')
   outbox.add('start', '{"process":"b"}')

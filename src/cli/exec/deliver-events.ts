@@ -1,149 +1,198 @@
-// Delivers the events of one job: each is sent when it happens, and any that Stint has not acknowledged in time is kept
-// in a file. A job never waits for Stint: after its end at most WAIT_MS pass, including the writing of a file.
+// Delivers the events of one run. The start is sent beside the command, as often as it takes. The end and the exception
+// are one request, with the start unless Stint has that already, and are waited for. What is not acknowledged then is
+// in one file, and what is not after KEEP_AFTER_MS is there earlier, in case this process is killed.
+
+import type { Backlog } from '../../client/backlog.ts'
+import type { Verdict } from '../../client/judge-answer.ts'
 import type { Clock } from '../../clock.ts'
-import type { PendingEvents } from './pending-events.ts'
-import { type Fetch, type Outcome, type OutgoingEvent, sendEvent, type Target } from './send-event.ts'
+import type { BatchSender } from './send-batch.ts'
+import { sendKept } from './send-kept.ts'
 
 export interface Delivery {
-  /** Resolves to the outcome; never rejects. */
-  send(event: OutgoingEvent): Promise<Outcome>
-  /** Sends the last events and resolves soon, whatever Stint does. */
-  finish(events: readonly OutgoingEvent[]): Promise<DeliveryReport>
+  /** Sends the start, an event as a JSON text, without being waited for. */
+  start(event: string): void
+  /** Sends the last events; resolves when Stint has all, or after `waitMs`, or when `hurry` is aborted. */
+  finish(events: readonly string[], waitMs: number, hurry: AbortSignal): Promise<DeliveryReport>
 }
 
 export interface DeliveryReport {
-  /** Events that stay in files. */
+  /** Events that are in a file. */
   readonly kept: number
   /** Events neither sent nor kept. */
   readonly lost: number
+  /** Why events could not be written. */
+  readonly lostBecause: unknown
   /** Oldest files removed to make room for ours. */
   readonly displaced: number
-  /** Why events were kept, refused or lost; empty if all were sent or only a little time was missing. */
+  /** Why events were kept or refused; empty if Stint has all. */
   readonly reasons: readonly string[]
-  /** Stint takes no events now. Otherwise it may only be slow. */
-  readonly isAway: boolean
 }
 
 export interface DeliveryDeps {
-  readonly target: Target
-  readonly fetch: Fetch
-  readonly pending: PendingEvents
+  readonly sender: BatchSender
+  readonly backlog: Backlog
   readonly clock: Clock
 }
 
-/** After the job's end: until the file is written, and until we exit. */
-const FILE_AFTER_MS = 8
-const WAIT_MS = 20
-/** While the job runs: until an event that is not acknowledged goes to a file, in case we are killed. */
-const KEEP_AFTER_MS = 1000
-const TIMEOUT_MS = 30_000
-/** Trying again is pointless after a failure this recent, or a silence this long. */
-const FAILED_LATELY_US = 5_000_000
-const SILENT_US = 250_000
-/** A silence worth a message. */
-const LONG_SILENCE_US = 1_000_000
+const KEEP_AFTER_MS = 300
+const START_TIMEOUT_MS = 10_000
+const FIRST_PAUSE_MS = 200
+const MAX_PAUSE_MS = 60_000
+/** Of the time for the end, the part of the first try: the connection of the start may have died meanwhile. */
+const FIRST_TRY = 1 / 3
+/** After a silence a second is waited for until LONG_SILENCE_MS are over, and less at first: see `limitWait`. */
+const SILENCE_MS = 10_000
+const LONG_SILENCE_MS = 60_000
+const SILENT_WAIT_MS = 1000
+const STILL_SILENT_WAIT_MS = 200
+const TOO_MANY_REQUESTS = 429
+/** For files of earlier runs, after the end of this one is stored. */
+const KEPT_MS = 1000
+
+const isSilence = ({ is, status }: Verdict) => is === 'again' && status === 0
 
 interface Parcel {
-  readonly event: OutgoingEvent
-  readonly sentUs: number
-  outcome: Outcome | undefined
-  answeredUs: number
-  /** The file in which it is kept. */
-  file: string | undefined
+  event: string
+  isOpen: boolean
 }
 
-export function createDelivery({ target, fetch, pending, clock }: DeliveryDeps): Delivery {
+export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delivery {
   const parcels: Parcel[] = []
-  const answers: Promise<void>[] = []
-  const faults: string[] = []
+  const refusals = new Set<string>()
+  const over = Promise.withResolvers<void>()
+  const stop = new AbortController()
+  const startedMs = clock.monotonicUs() / 1000
+  let isOver = false
+  let isHeard = false
+  let why = ''
+  let file: string | undefined
+  let inFile = 0
+  let fault: unknown
   let displaced = 0
-  let timer: ReturnType<typeof setTimeout> | undefined
+  let keeping: ReturnType<typeof setTimeout> | undefined
+  let earlier: Promise<unknown> | undefined
 
-  function add(event: OutgoingEvent): Parcel {
-    const parcel = { event, sentUs: clock.monotonicUs(), outcome: undefined, answeredUs: 0, file: undefined }
-    parcels.push(parcel)
-    return parcel
+  const open = () => parcels.filter(({ isOpen }) => isOpen)
+  const nowMs = () => clock.monotonicUs() / 1000
+  const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.max(0, ms)))
+
+  /** Sends all that is open. Returns what hinders most. */
+  async function attempt(signal: AbortSignal): Promise<Verdict | undefined> {
+    const sent = open()
+    const outcomes = await sender.send(
+      sent.map(({ event }) => event),
+      signal,
+    )
+    let worst: Verdict | undefined
+    for (const [i, { event, verdict }] of outcomes.entries()) {
+      const parcel = sent[i]!
+      if (verdict.status > 0) isHeard = true
+      if (verdict.is === 'stored' || verdict.is === 'refused') parcel.isOpen = false
+      else {
+        parcel.event = event
+        if (worst?.is !== 'waits') worst = verdict
+      }
+      if (verdict.is === 'refused') refusals.add(sender.describe(verdict))
+    }
+    if (worst !== undefined) why = sender.describe(worst)
+    else if (open().length === 0) settle()
+    return worst
   }
 
-  async function dispatch(parcel: Parcel): Promise<void> {
-    parcel.outcome = await sendEvent(parcel.event, target, fetch, AbortSignal.timeout(TIMEOUT_MS))
-    parcel.answeredUs = clock.monotonicUs()
+  function settle(): void {
+    clearTimeout(keeping)
+    if (file !== undefined) backlog.remove(file)
+    file = undefined
+    inFile = 0
+    earlier ??= sendKept(backlog, sender, stop.signal, (path) => path !== file).catch(() => {}) // `stint flush` reports it
   }
 
-  /** Keeps what is open in one file, so that one fsync is enough. */
-  function keep(open: readonly Parcel[]): void {
-    if (open.length === 0) return
+  function keep(): void {
+    const events = open().map(({ event }) => event)
+    if (events.length === 0) return
     try {
-      const events = open.map(({ event }) => event)
-      const added = pending.add(events, target.url, clock.wallUs())
-      displaced += added.dropped
-      for (const parcel of open) parcel.file = added.file
+      const written = backlog.write(events, file)
+      file = written.path
+      displaced += written.displaced
+      inFile = events.length
     } catch (error) {
-      faults.push(`cannot write them (${(error as NodeJS.ErrnoException).code ?? error})`)
+      fault ??= error
     }
   }
 
-  /** Removes each file whose events are all acknowledged or refused. The flush resends the others whole. */
-  function removeSettled(): void {
-    for (const [file, inside] of Map.groupBy(parcels, (parcel) => parcel.file))
-      if (file !== undefined && !inside.some(isOpen)) pending.remove(file)
+  const keepSoon = () => {
+    keeping = setTimeout(keep, KEEP_AFTER_MS)
   }
 
-  const isHopeless = (now: number) =>
-    parcels.some(({ outcome, answeredUs, sentUs }) =>
-      outcome === undefined ? now - sentUs > SILENT_US : outcome.is === 'kept' && now - answeredUs < FAILED_LATELY_US,
-    )
+  async function sendStart(): Promise<void> {
+    keepSoon()
+    for (let pauseMs = FIRST_PAUSE_MS; !isOver; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      const worst = await attempt(AbortSignal.timeout(START_TIMEOUT_MS))
+      if (worst === undefined) return
+      if (isSilence(worst)) backlog.silence.note()
+      await Promise.race([over.promise, sleep(pauseMs)])
+    }
+  }
+
+  /**
+   * A Stint that has answered in this run is waited for. One that was silent a moment ago costs a second in ten at most:
+   * else it has STILL_SILENT_WAIT_MS from the start on, which most commands take anyway.
+   */
+  function limitWait(waitMs: number): number {
+    if (isHeard || !backlog.silence.isWithin(LONG_SILENCE_MS)) return waitMs
+    if (!backlog.silence.isWithin(SILENCE_MS)) return Math.min(waitMs, SILENT_WAIT_MS)
+    return Math.max(0, Math.min(waitMs, startedMs + STILL_SILENT_WAIT_MS - nowMs()))
+  }
+
+  /** Waits for an answer. One that says no is an answer, except that too many requests come at once. */
+  async function sendEnd(waitMs: number, hurry: AbortSignal): Promise<void> {
+    const until = nowMs() + waitMs
+    const hurried = new Promise<void>((resolve) => hurry.addEventListener('abort', () => resolve()))
+    let worst: Verdict | undefined
+    for (let pauseMs = FIRST_PAUSE_MS; !hurry.aborted && nowMs() < until; pauseMs *= 2) {
+      const leftMs = until - nowMs()
+      const limit = AbortSignal.timeout(Math.ceil(pauseMs === FIRST_PAUSE_MS ? leftMs * FIRST_TRY : leftMs))
+      worst = await attempt(AbortSignal.any([limit, hurry]))
+      if (worst === undefined || (!isSilence(worst) && worst.status !== TOO_MANY_REQUESTS)) return
+      if (nowMs() + pauseMs > until) break
+      await Promise.race([sleep(pauseMs), hurried])
+    }
+    if (worst !== undefined && isSilence(worst) && waitMs >= SILENT_WAIT_MS && !hurry.aborted) backlog.silence.note()
+  }
 
   return {
-    async send(event) {
-      const parcel = add(event)
-      timer = setTimeout(() => isOpen(parcel) && keep([parcel]), KEEP_AFTER_MS)
-      const answered = dispatch(parcel)
-      answers.push(answered)
-      await answered
-      if (!isOpen(parcel)) {
-        clearTimeout(timer)
-        removeSettled()
+    start(event) {
+      parcels.push({ event, isOpen: true })
+      void sendStart()
+    },
+    async finish(events, waitMs, hurry) {
+      isOver = true
+      clearTimeout(keeping)
+      over.resolve()
+      for (const event of events) parcels.push({ event, isOpen: true })
+      keepSoon()
+      const limitMs = limitWait(waitMs)
+      await sendEnd(limitMs, hurry)
+      clearTimeout(keeping)
+      keep()
+      const left = open().length
+      if (left === 0) {
+        if (limitMs < waitMs) backlog.silence.forget()
+        await Promise.race([earlier, sleep(KEPT_MS)])
       }
-      return parcel.outcome!
+      stop.abort()
+      const clockFault = sender.clockFault()
+      return {
+        kept: Math.min(left, inFile),
+        lost: Math.max(0, left - inFile),
+        lostBecause: fault,
+        displaced,
+        reasons: [
+          ...refusals,
+          ...(clockFault === undefined ? [] : [clockFault]),
+          ...(left > 0 ? [why || 'Stint was silent a moment ago'] : []),
+        ],
+      }
     },
-    async finish(events) {
-      clearTimeout(timer)
-      const since = clock.monotonicUs()
-      const hopeless = isHopeless(since)
-      const late = events.map(add)
-      if (!hopeless) answers.push(...late.map(dispatch))
-      const all = Promise.all(answers)
-      const within = (ms: number) =>
-        hopeless || Promise.race([all, Bun.sleep(Math.max(0, ms - (clock.monotonicUs() - since) / 1000))])
-
-      await within(FILE_AFTER_MS)
-      keep(parcels.filter((parcel) => isOpen(parcel) && parcel.file === undefined))
-      await within(WAIT_MS)
-      removeSettled()
-      return report()
-    },
-  }
-
-  function report(): DeliveryReport {
-    const now = clock.monotonicUs()
-    const open = parcels.filter(isOpen)
-    const lost = open.filter(({ file }) => file === undefined).length
-    const outcomes = parcels
-      .toSorted((a, b) => a.answeredUs - b.answeredUs)
-      .flatMap(({ outcome }) => (outcome === undefined ? [] : [outcome]))
-    const reasons = outcomes.flatMap((outcome) => (outcome.is === 'stored' ? [] : [outcome.why]))
-    const isSilent = open.some(({ outcome, sentUs }) => outcome === undefined && now - sentUs > LONG_SILENCE_US)
-    if (isSilent) reasons.push(`${target.url} has not answered`)
-    return {
-      kept: open.length - lost,
-      lost,
-      displaced,
-      reasons: [...new Set([...reasons, ...faults])],
-      isAway: outcomes.at(-1)?.is === 'kept',
-    }
   }
 }
-
-/** Neither stored nor refused: it must be sent again. */
-const isOpen = ({ outcome }: Parcel) => outcome === undefined || outcome.is === 'kept'

@@ -2,7 +2,7 @@
 // failed.
 import { basename } from 'node:path'
 import type { Ending } from './run-job.ts'
-import type { OutgoingEvent } from './send-event.ts'
+import type { OutgoingEvent } from './send-batch.ts'
 
 export interface JobIdentity {
   readonly process: string
@@ -43,15 +43,14 @@ export function endEvents(
   ]
 }
 
-const hasSucceeded = ({ exitCode, signal, failure, timedOut }: Ending, ok: readonly number[]): boolean =>
-  signal === undefined && failure === undefined && timedOut === undefined && [0, ...ok].includes(exitCode)
+const hasSucceeded = ({ exitCode, signal, failure }: Ending, ok: readonly number[]): boolean =>
+  signal === undefined && failure === undefined && [0, ...ok].includes(exitCode)
 
-/** Omits the command's arguments: they may hold secrets. */
-export function describeFailure(command: string, { exitCode, signal, failure, timedOut, stderrTail }: Ending): string {
-  const how = signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`
-  const what = failure ?? (timedOut === undefined ? how : `timed out after ${timedOut} s and ${how}`)
+/** The text of the exception. Omits the command's arguments: they may hold secrets. */
+export function describeFailure(command: string, { exitCode, signal, failure, stderrTail }: Ending): string {
+  const how = failure ?? (signal === undefined ? `exited with code ${exitCode}` : `was ended by ${signal}`)
   const said = stderrTail.trimEnd()
-  return `${basename(command)}: ${what}${said === '' ? '' : `\n${said}`}`
+  return `${basename(command)}: ${how}${said === '' ? '' : `\n${said}`}`
 }
 
 /** RFC 3339 with six digits, from µs since the epoch. */

@@ -1,5 +1,7 @@
-// Reads a plain `stint exec` call: loading the full parser of arguments takes longer than many jobs. Anything else (a
-// request for help, a mistake) returns undefined and is left to that parser; a test compares both.
+// Reads the arguments of `stint exec`. They are parsed here and not by the program's own parser, which takes longer to
+// load than many jobs run; that one prints the help.
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { parseSpanS } from '../parse-span.ts'
 
 export interface ExecCall {
   readonly command: readonly [name: string, ...args: string[]]
@@ -9,38 +11,60 @@ export interface ExecCall {
   /** Exit codes that count as success, besides 0. */
   readonly ok?: readonly number[]
   /** Seconds. */
-  readonly timeout?: number
+  readonly wait?: number
 }
 
-type Parse = (text: string) => unknown
+/** In the order of the help. */
+export const EXEC_FLAGS = {
+  process: ['<name>', 'name of the process; default: file name of the command'],
+  meta: ['<text>', 'details about the process'],
+  uid: ['<id>', 'identifies this run, a-z 0-9 - _; default: a new one'],
+  ok: ['<codes>', 'exit codes besides 0 that count as success, such as 3 or 3,4'],
+  wait: ['<span>', 'how long the end waits for a Stint that does not answer; default: 10s'],
+} as const satisfies Partial<Record<keyof ExecCall, readonly [value: string, about: string]>>
 
-const VALUES: Readonly<Record<string, Parse>> = {
-  process: String,
-  meta: String,
-  uid: String,
-  ok: parseExitCodes,
-  timeout: parseTimeoutS,
+/** The arguments are wrong; the message says why. */
+export class ExecUsage extends Error {
+  override readonly name = 'ExecUsage'
 }
 
-/** Undefined unless it is a valid `exec [--NAME VALUE | --NAME=VALUE]… [--] COMMAND …`. */
-export function parseExecCall(args: readonly string[]): ExecCall | undefined {
-  if (args[0] !== 'exec') return undefined
-  const given: Record<string, unknown> = {}
-  let at = 1
-  for (;;) {
-    const [, name = '', attached] = /^--(process|meta|uid|ok|timeout)(?:=(.*))?$/s.exec(args[at] ?? '') ?? []
-    const parse = VALUES[name]
-    if (parse === undefined) break
-    const text = attached ?? args[++at]
-    if (text === undefined) return undefined
-    given[name] = parse(text)
-    if (given[name] === undefined) return undefined
-    at++
+const OPTIONS: NonNullable<ParseArgsConfig['options']> = {
+  ...Object.fromEntries(Object.keys(EXEC_FLAGS).map((name) => [name, { type: 'string' as const }])),
+  help: { type: 'boolean', short: 'h' },
+}
+
+/** `args` follow `exec`: `[--NAME VALUE | --NAME=VALUE]… [--] COMMAND …`. Throws ExecUsage. */
+export function parseExecCall(args: readonly string[]): ExecCall | 'help' {
+  const { tokens } = parseArgs({ args: [...args], options: OPTIONS, strict: false, tokens: true })
+  const first = tokens.find(({ kind }) => kind !== 'option')
+  const at = first?.index ?? args.length
+  const given = parseOptions(args.slice(0, at))
+  if (given.help !== undefined) return 'help'
+  const [name, ...rest] = args.slice(first?.kind === 'option-terminator' ? at + 1 : at)
+  if (name === undefined) throw new ExecUsage('the command is missing')
+  // Bun puts U+FFFD in place of bytes that are no UTF-8.
+  if ([name, ...rest].some((word) => word.includes('\ufffd')))
+    throw new ExecUsage('the arguments of the command are not UTF-8; put the command into a script and run that')
+  const { ok, wait, ...texts } = given
+  return {
+    ...texts,
+    ...(ok !== undefined && { ok: expect(parseExitCodes(ok), '--ok', 'exit codes from 0 to 255 such as 3 or 3,4') }),
+    ...(wait !== undefined && { wait: expect(parseSpanS(wait), '--wait', 'a span such as 0, 5s or 1m') }),
+    command: [name, ...rest],
   }
-  if (args[at] === '--') at++
-  else if (args[at]?.startsWith('-')) return undefined
-  const [first, ...rest] = args.slice(at)
-  return first === undefined ? undefined : { ...given, command: [first, ...rest] }
+}
+
+function parseOptions(args: readonly string[]): Readonly<Record<string, string>> {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values as Record<string, string>
+  } catch (error) {
+    throw new ExecUsage((error as Error).message.replace(/\..*/s, ''), { cause: error })
+  }
+}
+
+function expect<T>(value: T | undefined, flag: string, rule: string): T {
+  if (value === undefined) throw new ExecUsage(`invalid ${flag}: expected ${rule}`)
+  return value
 }
 
 /** `0,3` → [0, 3]. Undefined unless all are 0 to 255. */
@@ -48,21 +72,4 @@ export function parseExitCodes(text: string): number[] | undefined {
   if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) return undefined
   const codes = text.split(',').map(Number)
   return codes.every((code) => code <= 255) ? codes : undefined
-}
-
-const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
-
-/** `0`, `90s`, `30m`, `24h`, `7d`; a number alone is seconds. Undefined for anything else. */
-export function parseSpanS(text: string): number | undefined {
-  const [, count, unit = 's'] = /^(\d{1,8})([smhd])?$/.exec(text) ?? []
-  return count === undefined ? undefined : Number(count) * UNIT_S[unit]!
-}
-
-/** A timer's longest time is 2³¹ ms. */
-const TIMEOUT_MAX_S = 24 * 86_400
-
-/** Undefined unless it is a span from 1 s to 24 d. */
-export function parseTimeoutS(text: string): number | undefined {
-  const seconds = parseSpanS(text)
-  return seconds !== undefined && seconds >= 1 && seconds <= TIMEOUT_MAX_S ? seconds : undefined
 }

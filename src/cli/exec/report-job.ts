@@ -1,21 +1,24 @@
-// Reports one command to Stint: its start at once, its end and failure when they come. A backlog of earlier events is
-// sent by another process.
+// Reports one command to Stint: its start at once, its end and failure when they come.
 import { basename } from 'node:path'
+import { type Backlog, openBacklog } from '../../client/backlog.ts'
 import type { Clock } from '../../clock.ts'
 import { type CliConfig, readCliConfig } from '../config.ts'
 import type { Io } from '../io.ts'
 import { oneLine } from '../safe-text.ts'
 import { createDelivery, type DeliveryReport } from './deliver-events.ts'
-import { startFlush } from './flush.ts'
 import { endEvents, type JobIdentity, startEvent } from './job-events.ts'
 import type { ExecCall } from './parse-exec-call.ts'
-import { openPendingEvents } from './pending-events.ts'
 import type { Ending } from './run-job.ts'
+import { createBatchSender, formatEvent } from './send-batch.ts'
 
 export interface JobReport {
-  /** Resolves soon, whatever Stint does. */
-  end(ending: Ending, endedUs: number): Promise<void>
+  /** Resolves when Stint has the events, or they are kept; at once after `hurry` is aborted. */
+  end(ending: Ending, endedUs: number, hurry: AbortSignal): Promise<void>
 }
+
+const WAIT_S = 10
+/** A timer's longest time is 2³¹ ms. */
+const WAIT_MAX_S = 24 * 86_400
 
 /** Sends the start. Times are µs of the wall clock. Never throws. */
 export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: Io): JobReport {
@@ -29,40 +32,35 @@ export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: I
     ...(call.meta !== undefined && { meta: call.meta }),
     uid: call.uid ?? crypto.randomUUID(),
   }
-  const { url, keyHeader, apiKey: key, stateDir } = config
+  const { url, keyHeader, apiKey: key, backlogHomes } = config
   const target = { url, keyHeader, key, ...(fault !== undefined && { keyFault: fault }) }
-  const pending = openPendingEvents(stateDir, () => crypto.randomUUID())
-  const delivery = createDelivery({ target, fetch: io.fetch, pending, clock })
-
-  function flushBacklog(isAway = false): void {
-    try {
-      if (pending.list(url).length > 0) startFlush(stateDir, clock, io.env, isAway)
-    } catch {
-      // An unreadable directory was reported when an event could not be kept there.
-    }
-  }
-
-  void delivery.send(startEvent(job, startedUs)).then(({ is }) => is === 'stored' && flushBacklog())
+  const backlog = openBacklog(backlogHomes, url, key ?? '')
+  const sender = createBatchSender(target, io.fetch, clock)
+  const delivery = createDelivery({ sender, backlog, clock })
+  delivery.start(formatEvent(startEvent(job, startedUs)))
   return {
-    async end(ending, endedUs) {
-      const report = await delivery.finish(endEvents(job, { startedUs, endedUs }, name, ending, call.ok))
-      flushBacklog(report.isAway)
-      const line = describeReport(report)
+    async end(ending, endedUs, hurry) {
+      const events = endEvents(job, { startedUs, endedUs }, name, ending, call.ok).map(formatEvent)
+      const waitMs = Math.min(call.wait ?? WAIT_S, WAIT_MAX_S) * 1000
+      const line = describeReport(await delivery.finish(events, waitMs, hurry), backlog)
       if (line !== undefined) say(line)
     },
   }
 }
 
-/** One line; undefined if all went well or is only late. */
-function describeReport({ kept, lost, displaced, reasons }: DeliveryReport): string | undefined {
+/** One line; undefined if Stint has all. */
+function describeReport({ kept, lost, lostBecause, displaced, reasons }: DeliveryReport, { home }: Backlog) {
   const parts = [...reasons]
-  if (lost > 0) parts.push(`${count(lost, 'event')} lost`)
-  if (kept > 0 && reasons.length > 0) parts.push(`${count(kept, 'event')} kept, sent later`)
+  if (kept > 0) parts.push(`${count(kept, 'event')} kept, sent later`)
+  if (lost > 0) parts.push(`${count(lost, 'event')} lost: ${describeUnwritable(home, lostBecause)}`)
   if (displaced > 0) parts.push(`removed the oldest ${count(displaced, 'file')} of kept events to make room`)
   return parts.length === 0 ? undefined : parts.join('; ')
 }
 
 const count = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
+
+export const describeUnwritable = (home: string, error: unknown): string =>
+  `cannot write ${home} (${(error as NodeJS.ErrnoException).code ?? error}); set XDG_STATE_HOME to a directory that this user may write`
 
 /** Without a usable key events are kept; without an address not even that is possible. */
 function readUsableConfig({ env }: Io): { readonly config?: CliConfig; readonly fault?: string } {

@@ -1,4 +1,4 @@
-// `stint exec`: the command comes first. Reporting happens beside it and never keeps it from running or ending.
+// `stint exec`: the command comes first. Reporting happens beside it, and only its last request is waited for.
 import { fstatSync } from 'node:fs'
 import { basename } from 'node:path'
 import { systemClock } from '../../clock.ts'
@@ -14,16 +14,15 @@ export async function runExec(call: ExecCall, io: Io): Promise<never> {
   const stderrIsTerminal = await isTerminal(STDERR)
   const startedUs = systemClock.wallUs()
   const sinceUs = systemClock.monotonicUs()
-  const { command, timeout: timeoutS } = call
-  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal, timeoutS })
+  const { command } = call
+  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal })
   const reporting = import('./report-job.ts').then(({ reportJob }) => reportJob(call, startedUs, systemClock, io))
   reporting.catch(() => {}) // handled below
   const ending = await job.ended
   const say = async (line: string) => io.stderr.write(`stint: ${(await import('../safe-text.ts')).oneLine(line)}\n`)
   if (ending.failure !== undefined) await say(`${basename(command[0])}: ${ending.failure}`)
-  if (ending.timedOut !== undefined) await say(`${basename(command[0])}: timed out after ${ending.timedOut} s`)
   try {
-    await (await reporting).end(ending, startedUs + ending.endedUs - sinceUs)
+    await (await reporting).end(ending, startedUs + ending.endedUs - sinceUs, job.hurry)
   } catch (error) {
     await say(`the command was not timed: ${error}`)
   }
@@ -47,13 +46,10 @@ const FATAL: ReadonlySet<string> = new Set([
   ...RELAYED.filter((name) => name !== 'SIGQUIT' && name !== 'SIGXCPU'),
 ])
 const DEATH_MS = 20
-/** As `timeout` of coreutils. */
-const EXIT_TIMED_OUT = 124
 
 /** A shell stops its script when Ctrl-C has ended a command: it must see the signal, not only an exit code. */
-async function leave({ signal, exitCode, timedOut }: Ending, letGo: () => void, io: Io): Promise<never> {
+async function leave({ signal, exitCode }: Ending, letGo: () => void, io: Io): Promise<never> {
   letGo()
-  if (timedOut !== undefined) return io.exit(EXIT_TIMED_OUT)
   if (signal !== undefined && FATAL.has(signal)) {
     process.kill(process.pid, signal)
     await Bun.sleep(DEATH_MS) // process 1 of a container survives it

@@ -1,9 +1,10 @@
-// Runs one command from start to end and passes through all that comes and goes: input, output, open files, signals,
-// the way it ends.
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { constants } from 'node:os'
+// Runs one command from start to end and passes through all that comes and goes: input, output, signals, the way it
+// ends.
+import { closeSync, constants, openSync, readFileSync } from 'node:fs'
+import { constants as os } from 'node:os'
 import type { Clock } from '../../clock.ts'
 import { createTextTail } from '../../wire/text-tail.ts'
+import { reapOrphans } from './reap-orphans.ts'
 import { StartFailure, startCommand } from './start-command.ts'
 import { createTee } from './tee-stderr.ts'
 
@@ -17,8 +18,6 @@ export interface Ending {
   readonly signal?: string
   /** Why it could not be started. */
   readonly failure?: string
-  /** Seconds after which it was stopped. */
-  readonly timedOut?: number
   readonly stderrTail: string
   /** Monotonic clock. */
   readonly endedUs: number
@@ -30,29 +29,27 @@ export interface JobOptions {
   readonly clock: Clock
   /** The command then gets the terminal itself, and nothing of its standard error is kept. */
   readonly stderrIsTerminal: boolean
-  readonly timeoutS: number | undefined
 }
 
 export interface Job {
   readonly ended: Promise<Ending>
+  /** Is aborted by a signal after the command's end: its sender does not want to wait. */
+  readonly hurry: AbortSignal
   /** Gives signals their usual effect on us again; until then none ends us, even after the command's end. */
   letGo(): void
 }
 
 /** Most of an exception's 15,000 code points. */
 const TAIL_CODE_POINTS = 12_000
-/** Between SIGTERM and SIGKILL. */
-const KILL_AFTER_MS = 10_000
 
 /** The command is running when this returns. */
-export function runJob({ command, env, clock, stderrIsTerminal, timeoutS }: JobOptions): Job {
-  const inheritedFds = listInheritedFds()
+export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): Job {
   const relay = createSignalRelay()
   const tail = createTextTail(TAIL_CODE_POINTS)
   const tee = stderrIsTerminal ? undefined : createTee(tail)
   const start = () => {
     try {
-      return startCommand(command, { stderr: tee?.stderr ?? 'inherit', inheritedFds, env, ignored: relay.ignored })
+      return startCommand(command, { stderr: tee?.stderr ?? 'inherit', env, ignored: relay.ignored })
     } catch (error) {
       if (error instanceof StartFailure) return error
       throw error
@@ -62,109 +59,34 @@ export function runJob({ command, env, clock, stderrIsTerminal, timeoutS }: JobO
   if (child instanceof StartFailure) {
     const { exitCode, message: failure } = child
     const ended = Promise.resolve({ exitCode, failure, stderrTail: '', endedUs: clock.monotonicUs() })
-    return { ended, letGo: relay.stop }
+    return { ended, hurry: relay.hurry, letGo: relay.stop }
   }
   tee?.begin(child.stderr instanceof ReadableStream ? child.stderr : undefined)
   relay.begin(child)
-  const limit = timeoutS === undefined ? undefined : limitTime(child.pid, timeoutS * 1000)
+  reapOrphans(child.pid)
 
   async function end(started: Bun.Subprocess): Promise<Ending> {
     const exitCode = await started.exited
     const endedUs = clock.monotonicUs()
-    const hasTimedOut = limit?.stop() ?? false
     await tee?.finish()
     const signal = nameOf(started.signalCode)
     return {
       exitCode,
       ...(signal !== undefined && { signal }),
-      ...(timeoutS !== undefined && hasTimedOut && { timedOut: timeoutS }),
       stderrTail: tail.text(),
       endedUs,
     }
   }
-  return { ended: end(child), letGo: relay.stop }
+  return { ended: end(child), hurry: relay.hurry, letGo: relay.stop }
 }
 
 /** Signals without a name (real-time ones) come as their number. */
 const nameOf = (signal: NodeJS.Signals | number | null): string | undefined =>
   signal === null ? undefined : typeof signal === 'number' ? `signal ${signal}` : signal
 
-/**
- * Sends SIGTERM to the command and its descendants when the time is up, SIGKILL later. `stop` returns whether it was
- * up.
- */
-function limitTime(pid: number, ms: number): { stop(): boolean } {
-  let family: number[] = []
-  const send = (signal: NodeJS.Signals) => {
-    family = [...new Set([...family, ...findFamily(pid)])]
-    for (const member of family) {
-      try {
-        process.kill(member, signal)
-      } catch {
-        // It has ended.
-      }
-    }
-  }
-  let isUp = false
-  let timer = setTimeout(() => {
-    isUp = true
-    send('SIGTERM')
-    timer = setTimeout(() => send('SIGKILL'), KILL_AFTER_MS)
-  }, ms)
-  return {
-    stop() {
-      clearTimeout(timer)
-      return isUp
-    },
-  }
-}
-
-/** A process and its descendants; the process alone where there is no /proc. */
-function findFamily(pid: number): number[] {
-  const children: number[] = []
-  try {
-    for (const task of readdirSync(`/proc/${pid}/task`))
-      children.push(
-        ...readFileSync(`/proc/${pid}/task/${task}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-      )
-  } catch {
-    // It has ended, or there is no /proc.
-  }
-  return [pid, ...children.flatMap(findFamily)]
-}
-
-/** Bun's own descriptors, which it has opened by now. */
-const OWN = /^(?:anon_inode:|\/memfd:|\/proc\/)/
-
-/**
- * Descriptors beyond the three standard ones that we were started with: `<(…)` of a shell, the jobs of make, the
- * sockets of systemd. Any other program that runs a command passes them on; Bun closes them unless they are named. In
- * order; call it before opening anything. Empty where there is no /proc.
- */
-function listInheritedFds(): number[] {
-  try {
-    return readdirSync('/proc/self/fd')
-      .map(Number)
-      .filter((fd) => fd > 2 && isInherited(fd))
-      .sort((a, b) => a - b)
-  } catch {
-    return []
-  }
-}
-
-function isInherited(fd: number): boolean {
-  try {
-    return !OWN.test(readlinkSync(`/proc/self/fd/${fd}`))
-  } catch {
-    return false // it read the directory itself
-  }
-}
-
 // Passes signals that are sent to us on to the command. Handlers are in place before it starts, so that no signal ends
-// us and leaves it alone. The terminal sends Ctrl-C (SIGINT) and Ctrl-\ (SIGQUIT) to each process of its foreground
-// group: the command has the signal already, and a second one makes many programs quit without cleaning up. A handler
-// is not told who sent the signal, so these two are not passed on while the command is in our group and that group is
-// in the foreground. Any other signal is.
+// us and leaves it alone. Where there is a terminal, Ctrl-C (SIGINT) and Ctrl-\\ (SIGQUIT) reach the command from there,
+// and a second one would make many programs quit without cleaning up: these two are passed on only without a terminal.
 /**
  * The signals that end a process, except those that cannot be caught, that a fault of our own raises, or that Bun needs
  * itself.
@@ -186,6 +108,8 @@ export const RELAYED = [
 export interface SignalRelay {
   /** Signals that were ignored when we were started (`nohup`, `&` in a script): the command must ignore them too. */
   readonly ignored: readonly NodeJS.Signals[]
+  /** Is aborted by a signal after the command's end. */
+  readonly hurry: AbortSignal
   begin(child: Bun.Subprocess): void
   /** Restores the usual effect of signals on us. */
   stop(): void
@@ -194,16 +118,20 @@ export interface SignalRelay {
 function createSignalRelay(): SignalRelay {
   const ignored = RELAYED.filter((signal) => isIgnored(signal))
   const caught = RELAYED.filter((signal) => !ignored.includes(signal))
-  let relay = (_: NodeJS.Signals): void => {}
+  const typed: readonly NodeJS.Signals[] = hasTerminal() ? ['SIGINT', 'SIGQUIT'] : []
+  const hurry = new AbortController()
+  let relay = (_: NodeJS.Signals): void => hurry.abort()
   const handler = (signal: NodeJS.Signals) => relay(signal)
 
   for (const signal of caught) process.on(signal, handler)
   return {
     ignored,
+    hurry: hurry.signal,
     begin(child) {
       relay = (signal) => {
         const isRunning = child.exitCode === null && child.signalCode === null
-        if (isRunning && !isFromTerminal(signal, child.pid)) child.kill(signal)
+        if (!isRunning) hurry.abort()
+        else if (!typed.includes(signal)) child.kill(signal)
       }
     },
     stop() {
@@ -214,26 +142,17 @@ function createSignalRelay(): SignalRelay {
 
 function isIgnored(signal: NodeJS.Signals): boolean {
   const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readProc('self/status'))?.[1]
-  return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(constants.signals[signal] - 1)) & 1n) === 1n
+  return mask !== undefined && ((BigInt(`0x${mask}`) >> BigInt(os.signals[signal] - 1)) & 1n) === 1n
 }
 
-/**
- * A command that made a group of its own (`setsid`, a shell with job control) does not get what the terminal sends to
- * ours.
- */
-function isFromTerminal(signal: NodeJS.Signals, pid: number): boolean {
-  if (signal !== 'SIGINT' && signal !== 'SIGQUIT') return false
-  const [ours, theirs] = [groupsOf('self'), groupsOf(pid)]
-  return ours !== undefined && ours.own === ours.foreground && ours.own === theirs?.own
-}
-
-/**
- * Reads `pid (name) state ppid pgrp session tty tpgid …`; the name may hold any character. Undefined where there is no
- * /proc.
- */
-function groupsOf(pid: number | 'self'): { own: string; foreground: string } | undefined {
-  const [, own, foreground] = /^.*\) \S+ \S+ (\d+) \S+ \S+ (-?\d+)/s.exec(readProc(`${pid}/stat`)) ?? []
-  return own === undefined || foreground === undefined ? undefined : { own, foreground }
+/** Whether a terminal can be typed at, whatever our input and output are. */
+function hasTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', constants.O_RDONLY))
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Empty where there is no /proc. */

@@ -14,10 +14,13 @@ safe in threads and across forks.
 from __future__ import annotations
 
 import atexit
+import calendar
 import contextlib
 import contextvars
+import email.utils
 import functools
 import gzip
+import hashlib
 import http.client
 import inspect
 import json
@@ -27,7 +30,7 @@ import re
 import signal
 import socket
 import ssl
-import struct
+import stat
 import sys
 import threading
 import time
@@ -53,6 +56,7 @@ MAX_ANSWER_BYTES = 8 * 2**20
 MAX_OPEN_RUNS = 10_000  # a caller that never ends its runs must not fill the memory
 MAX_PROCESS, MAX_META, MAX_EXCEPTION = 250, 500, 15_000
 TOO_LATE = "the interpreter shuts down"
+WRONG_CLOCK_S = 60  # a clock this far from the server's is wrong, and not only read a moment later
 F = TypeVar("F", bound=Callable[..., Any])
 
 _current: contextvars.ContextVar[Run | None] = contextvars.ContextVar("stint_run", default=None)
@@ -154,7 +158,7 @@ class Stint:
     """A client with settings of its own; missing ones come from the environment. Use one per process.
 
     backlog: directory that keeps events until the server has them, so that they survive a crash; True is the one that
-    `stint flush` reads. on_drop: called with the event (a dict) and the reason for each event that is given up; by
+    `stint flush` sends. on_drop: called with the event (a dict) and the reason for each event that is given up; by
     default stderr shows how many and why, at most once a minute. flush_ms: how long an event may wait for others to
     share its request. max_bytes: limit of what waits in memory. exit_wait_ms: how long the exit of the process may wait
     for the last events.
@@ -175,7 +179,7 @@ class Stint:
         self._flush_s = flush_ms / 1000
         self._max_bytes = max_bytes
         self._exit_wait_s = exit_wait_ms / 1000
-        self._fault, self._url, self._headers, self._backlog_dir = _read_settings(url, key, service, backlog)
+        self._fault, self._url, self._key, self._headers, self._homes = _read_settings(url, key, service, backlog)
         self._opener = urllib.request.build_opener(_NoRedirect)
         self._reset()
         _clients.add(self)
@@ -183,9 +187,11 @@ class Stint:
     def _reset(self) -> None:
         """Also in the child of a fork: what its parent had in memory, the parent sends."""
         self._cond = threading.Condition(threading.RLock())  # reentrant, as a signal handler may flush
-        self._waiting: list[tuple[str, _Segment | None]] = []
-        self._in_hand: list[tuple[str, _Segment | None]] = []
+        self._waiting: list[_Item] = []
+        self._in_hand: list[_Item] = []
         self._bytes = self._added = self._settled = 0
+        self._dropped = self._told = 0  # events that will never be stored, and how many of them `flush` has told
+        self._ahead_s: float | None = None  # of the server's clock
         self._is_hurried = False
         self._hurry_until = float("-inf")  # somebody waits in `flush` until then
         self._tries = 0
@@ -194,8 +200,8 @@ class Stint:
         self._thread: threading.Thread | None = None
         self._times = _Times()
         self._report = _Report(self._on_drop)
-        directory = self._backlog_dir
-        self._backlog = None if directory is None else _Backlog(directory, self._url, self._report.warn)
+        warn = self._report.warn
+        self._backlog = _Backlog(self._homes, self._url, self._key, warn) if self._homes else None
 
     # -- what callers use
 
@@ -247,7 +253,16 @@ class Stint:
         self._send("exception", *_subject(process, meta, uid), exception=error)
 
     def flush(self, timeout: float = 5.0) -> bool:
-        """Sends at once; returns whether all events so far were settled within the timeout, in seconds."""
+        """Sends at once; returns whether all events since the last flush are stored within the timeout, in seconds.
+
+        False if one of them was dropped.
+        """
+        before = self._told
+        is_settled = self._settle_within(timeout)
+        self._told = self._dropped
+        return is_settled and self._dropped == before
+
+    def _settle_within(self, timeout: float) -> bool:
         with self._cond:
             up_to = self._added
             if self._settled >= up_to:
@@ -271,6 +286,7 @@ class Stint:
         fields: dict[str, Any] = {}
         try:
             if self._fault is not None:
+                self._dropped += 1
                 return self._report.warn(f"{self._fault}; nothing is sent")
             given = {"process": _fit(process, MAX_PROCESS), "meta": _fit(meta, MAX_META), "uid": uid}
             fields = {name: value for name, value in given.items() if value is not None}
@@ -279,9 +295,9 @@ class Stint:
             elif "items" in rest:
                 rest["items"] = dict(rest["items"])
             if not fields.get("process"):
-                return self._report.drop({"kind": kind, **fields, **rest}, "it has no process")
+                return self._drop({"kind": kind, **fields, **rest}, "it has no process")
             if not self._cond.acquire(blocking=not _is_finalizing()):  # a thread that no longer runs may hold it
-                return self._report.drop({"kind": kind, **fields, **rest}, TOO_LATE)
+                return self._drop({"kind": kind, **fields, **rest}, TOO_LATE)
             try:
                 self._add(kind, {**fields, "at": self._times.next(), **rest})
             finally:
@@ -289,29 +305,34 @@ class Stint:
             if _is_leaving and not _is_finalizing():
                 self._flush_at_exit()
         except Exception as error:  # noqa: BLE001 - nothing may reach the caller
-            self._report.drop({"kind": kind, **fields}, f"it cannot be written as JSON: {error!r}")
+            self._drop({"kind": kind, **fields}, f"it cannot be written as JSON: {error!r}")
 
     def _add(self, kind: str, fields: dict[str, Any]) -> None:
         line = _dump({"kind": kind, **fields})
         is_full = self._bytes + len(line) > self._max_bytes
         is_late = _is_finalizing()
-        segment = self._backlog.keep(kind, fields, is_full) if self._backlog else None
+        file = self._backlog.keep(line, is_full) if self._backlog else None
         if is_full or is_late:
-            if segment is None:
-                reason = TOO_LATE if is_late else self._because("too many events are waiting")
-                self._report.drop(json.loads(line), reason)
+            if file is None:
+                self._drop(json.loads(line), TOO_LATE if is_late else self._because("too many events are waiting"))
+            elif is_late and self._backlog:
+                self._backlog.close()
             return
-        self._push(line, segment)
+        self._push(_Item(line, file))
         if len(self._waiting) == 1 or len(self._waiting) == BATCH_EVENTS or self._bytes >= BATCH_CHARACTERS:
             self._cond.notify_all()
         self._ensure_thread()
 
+    def _drop(self, event: dict[str, Any], reason: str) -> None:
+        self._dropped += 1
+        self._report.drop(event, reason)
+
     def _because(self, reason: str) -> str:
         return f"{reason}: {self._last_fault}" if self._last_fault else reason
 
-    def _push(self, line: str, segment: _Segment | None) -> None:
-        self._waiting.append((line, segment))
-        self._bytes += len(line)
+    def _push(self, item: _Item) -> None:
+        self._waiting.append(item)
+        self._bytes += len(item.line)
         self._added += 1
 
     def _ensure_thread(self) -> bool:
@@ -350,15 +371,15 @@ class Stint:
     def _adopt(self) -> bool:
         with self._cond:
             found = self._backlog.adopt() if self._backlog else None
-            for line, segment in found or ():
-                self._push(line, segment)
+            for item in found or ():
+                self._push(item)
             return found is not None
 
-    def _take(self) -> list[tuple[str, _Segment | None]]:
+    def _take(self) -> list[_Item]:
         with self._cond:
             events = characters = 0
             while events < min(len(self._waiting), BATCH_EVENTS) and characters < BATCH_CHARACTERS:
-                characters += len(self._waiting[events][0])
+                characters += len(self._waiting[events].line)
                 events += 1
             taken, self._waiting = self._waiting[:events], self._waiting[events:]
             return taken
@@ -369,17 +390,25 @@ class Stint:
         body: bytes | None = None
         while in_hand:
             if body is None:
-                body = gzip.compress(f"[{','.join(line for line, _ in in_hand)}]".encode(), 6, mtime=0)
-            status, retry_after_s, text = self._post(body, min(REQUEST_TIMEOUT_S, until - time.monotonic()))
+                body = gzip.compress(f"[{','.join(item.line for item in in_hand)}]".encode(), 6, mtime=0)
+            status, retry_after_s, text, ahead_s = self._post(body, min(REQUEST_TIMEOUT_S, until - time.monotonic()))
             if self._in_hand is not in_hand:
                 return  # given up meanwhile
             self._last_fault = _fault_of(status, text)
-            again = self._judge(in_hand, status, text)
+            # An older reading counts as long as the clock has not been set, so that all events move by the same.
+            if self._ahead_s is None or (ahead_s is not None and abs(ahead_s - self._ahead_s) > WRONG_CLOCK_S):
+                self._ahead_s = ahead_s
+            again, is_corrected = self._judge(in_hand, status, text)
+            if again and not is_corrected and self._backlog is not None:
+                self._backlog.share(self._cond)
             if len(again) < len(in_hand):
                 left = set(map(id, again))
                 self._settle([item for item in in_hand if id(item) not in left])
                 in_hand = self._in_hand = again
                 body, self._tries = None, 0
+            if is_corrected:
+                body = None
+                continue
             if not in_hand:
                 return
             wait_s = self._pause_s(retry_after_s)
@@ -408,55 +437,79 @@ class Stint:
                 break
         return self._settled >= up_to
 
-    def _post(self, body: bytes, timeout_s: float) -> tuple[int, float, str]:
-        """Status 0: no answer came, and the text says why."""
+    def _post(self, body: bytes, timeout_s: float) -> tuple[int, float, str, float | None]:
+        """Status, retry-after, text, and how far our clock is ahead. Status 0: no answer came, and the text says why."""
         request = urllib.request.Request(f"{self._url}/v1/batch", body, self._headers)
+        sent = time.time()
         try:
             with self._opener.open(request, timeout=max(timeout_s, 0.001)) as response:
-                return response.status, 0, response.read(MAX_ANSWER_BYTES).decode(errors="replace")
+                ahead_s = _read_ahead(response.headers.get("date"), sent)
+                return response.status, 0, response.read(MAX_ANSWER_BYTES).decode(errors="replace"), ahead_s
         except urllib.error.HTTPError as error:
             with error:
+                ahead_s = _read_ahead(error.headers.get("date"), sent)
                 try:
                     retry_after_s = float(error.headers.get("retry-after", 0))
                 except ValueError:
                     retry_after_s = 0
                 try:
-                    return error.code, retry_after_s, error.read(MAX_ANSWER_BYTES).decode(errors="replace")
+                    text = error.read(MAX_ANSWER_BYTES).decode(errors="replace")
                 except OSError:
-                    return error.code, retry_after_s, ""
+                    text = ""
+                return error.code, retry_after_s, text, ahead_s
         except Exception as error:  # noqa: BLE001 - all that is left are ways of having no connection
-            return 0, 0, _no_answer(error)
+            return 0, 0, _no_answer(error), None
 
-    def _judge(self, items: list[Any], status: int, text: str) -> list[Any]:
-        """Drops what the answer refuses for good and returns what must be sent again."""
-        if status == 201:
-            return []
-        parsed = _parse(text)
-        if status == 207:
-            answers = parsed.get("items") or []
-            again = []
-            for i, item in enumerate(items):
-                answer = answers[i] if i < len(answers) else {"status": 0}
-                refused = answer.get("status")
-                if refused is None:
-                    continue
-                if _is_passing(refused):
-                    again.append(item)
-                else:
-                    self._report.drop(json.loads(item[0]), _explain(refused, answer, None))
-            return again
-        if _is_passing(status) or (self._backlog is not None and status not in (413, 422)):
-            return items
-        for i, (line, _) in enumerate(items):
-            self._report.drop(json.loads(line), _explain(status, parsed, i))
-        return []
+    def _judge(self, items: list[_Item], status: int, text: str) -> tuple[list[_Item], bool]:
+        """Drops what the answer refuses for good.
+
+        Returns what must be sent again, and whether some of that has got another time.
+        """
+        problem = _parse(text)
+        again: list[_Item] = []
+        refused: list[str] = []
+        is_corrected = False
+        for i, item in enumerate(items):
+            code, own = status, problem
+            if status == 207:
+                answers = problem.get("items") or []
+                own = answers[i] if i < len(answers) else {"status": 0}
+                code = own.get("status", 201)
+            if code == 201:
+                continue
+            is_final = code in (413, 422)
+            if _is_passing(code) or (self._backlog is not None and not is_final):
+                again.append(item)
+            elif _is_refused_for_time(code, own, i) and self._correct(item):
+                is_corrected = True
+                again.append(item)
+            else:
+                if is_final:
+                    refused.append(item.line)
+                self._drop(json.loads(item.line), _explain(code, own, i))
+        if refused and self._backlog is not None:
+            self._backlog.refuse(refused)
+        return again, is_corrected
+
+    def _correct(self, item: _Item) -> bool:
+        """Gives the event the time that it has by the server's clock. False if our clock is not at fault."""
+        if item.is_corrected or self._ahead_s is None or abs(self._ahead_s) < WRONG_CLOCK_S:
+            return False
+        event = json.loads(item.line)
+        us = _parse_us(event["at"]) - round(self._ahead_s * 1_000_000)
+        line = _dump({**event, "at": _format_us(us)})
+        with self._cond:
+            self._bytes += len(line) - len(item.line)
+        item.line, item.is_corrected = line, True
+        self._report.warn(_describe_ahead(self._ahead_s))
+        return True
 
     def _settle(self, items: list[tuple[str, _Segment | None]]) -> None:
         with self._cond:
-            for line, segment in items:
-                self._bytes -= len(line)
-                if segment is not None and self._backlog is not None:
-                    self._backlog.settle(segment)
+            for item in items:
+                self._bytes -= len(item.line)
+                if item.file is not None and self._backlog is not None:
+                    self._backlog.settle(item.file)
             self._settled += len(items)
             self._cond.notify_all()
 
@@ -475,9 +528,9 @@ class Stint:
             self._in_hand, self._waiting = [], []
             self._settled = self._added
         with self._report.at_once():
-            for line, segment in left:
-                if segment is None:
-                    self._report.drop(json.loads(line), self._because("the process ended before Stint accepted it"))
+            for item in left:
+                if item.file is None:
+                    self._drop(json.loads(item.line), self._because("the process ended before Stint accepted it"))
         if self._backlog is not None:
             self._backlog.close()
 
@@ -560,230 +613,348 @@ class _Times:
             if jump_us < 0:
                 self._last_us = 0
         self._last_us = us = max(self._last_us + 1, monotonic_us + self._offset_us)
-        return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(us // 1_000_000))}.{us % 1_000_000:06d}Z"
+        return _format_us(us)
 
 
-class _Segment:
-    """A file of events that this process owns."""
+def _format_us(us: int) -> str:
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(us // 1_000_000))}.{us % 1_000_000:06d}Z"
 
-    def __init__(self, path: str, fd: int | None, size: int) -> None:
-        self.path, self.fd, self.size = path, fd, size
-        self.open = 0  # events in it that are not settled
+
+def _parse_us(text: str) -> int:
+    return calendar.timegm(time.strptime(text[:19], "%Y-%m-%dT%H:%M:%S")) * 1_000_000 + int(text[20:-1])
+
+
+def _read_ahead(date: str | None, sent: float) -> float | None:
+    """How far our clock is ahead of the server's, in seconds. The header has whole seconds."""
+    parsed = email.utils.parsedate_tz(date) if date else None
+    return None if parsed is None else (sent + time.time()) / 2 - email.utils.mktime_tz(parsed) - 0.5
+
+
+def _describe_ahead(ahead_s: float) -> str:
+    minutes = abs(ahead_s) / 60
+    count, unit = (minutes, "minute") if minutes < 100 else (minutes / 60, "hour")
+    if minutes >= 2880:
+        count, unit = minutes / 1440, "day"
+    span = f"{round(count)} {unit}{'' if round(count) == 1 else 's'}"
+    side = "ahead of" if ahead_s > 0 else "behind"
+    return f"this host's clock is {span} {side} Stint's; times are corrected"
+
+
+class _File:
+    """Events on the disk: a draft of this process, or a whole file."""
+
+    def __init__(self, path: str, whole: str = "", fd: int | None = None, open_events: int = 0) -> None:
+        self.path, self.whole, self.fd = path, whole, fd
+        self.open = open_events  # events in it that are not settled
+        self.events = self.size = 0
+
+
+class _Item:
+    """An event that waits, as one line of a batch, and the file in which it is kept in case of a crash."""
+
+    __slots__ = ("line", "file", "is_corrected")
+
+    def __init__(self, line: str, file: _File | None) -> None:
+        self.line, self.file, self.is_corrected = line, file, False
 
 
 class _Backlog:
-    """Events in files until the server has them, in the format of `stint exec`. Invariants:
+    """Events in files until the server has them, in the directory and format of `stint exec` and the other clients:
 
-    1. an event is in a file when `keep` returns: a kill of the process does not lose it (a power cut may);
-    2. a segment belongs to one process. Its name promises SEGMENT_BYTES, so that others take it for unfinished while it
-       is touched; a process that finds it abandoned takes it over by renaming it, which only one can do;
-    3. a segment goes when all its events are settled. An event sent twice is stored once, so any doubt is resolved by
-       sending.
+    1. a sub-directory is for one address and key, named by the first 16 hex digits of SHA-256 over the address, a line
+       feed and the key;
+    2. a file NAME.json is whole and the body of one /v1/batch request. Before, it is a draft, .NAME.json.tmp, to which
+       each call adds a line; it is synced and renamed when the server has not taken an event of it;
+    3. any process may send any file, the oldest first, and removes it then: an event that is sent twice is stored once;
+    4. all files take at most MAX_BYTES on disk, and the oldest go first;
+    5. what the server refuses for good is kept in refused/ beside the files.
     """
 
-    SEGMENT_BYTES = 2**20
+    FILE_EVENTS = 1000
+    FILE_BYTES = 2**19
     MAX_BYTES = 32 * 2**20
-    TOUCH_EVERY_S = 20
+    BLOCK_BYTES = 4096
     SEARCH_EVERY_S = 30
     ABANDONED_AFTER_S = 60
 
-    def __init__(self, directory: str, url: str, warn: Callable[[str], None]) -> None:
-        self._dir, self._url, self._warn = directory, url, warn
-        self._url_mark, self._host = _xx_hash32(url), _xx_hash32(socket.gethostname())
-        owner = r"(?:([0-9a-f]{8})-(\d+)-[0-9a-f]{8}|[0-9a-f-]+)"
-        self._name = re.compile(rf"^pending-(?:metrics-)?(\d{{17}})-{self._url_mark}-(\d+)-{owner}\.jsonl$")
-        self._own: dict[str, _Segment] = {}
-        self._current: _Segment | None = None
-        self._overflow: _Segment | None = None
-        self._unread: list[_Segment] = []  # overflows, the oldest first
-        self._searched = self._touched = float("-inf")
+    def __init__(self, homes: list[tuple[str, bool]], url: str, key: str, warn: Callable[[str], None]) -> None:
+        self._homes, self._warn = homes, warn
+        self._name = hashlib.sha256(f"{url}\n{key}".encode()).hexdigest()[:16]
+        self._own: set[_File] = set()  # those whose events are in memory
+        self._current: _File | None = None
+        self._overflow: _File | None = None
+        self._searched = float("-inf")
 
-    def keep(self, kind: str, fields: Mapping[str, Any], later: bool) -> _Segment | None:
-        """Writes an event to the disk; one of `later` is read back by `adopt`. None when that is not possible."""
+    def keep(self, line: str, later: bool) -> _File | None:
+        """Writes an event to the disk; one of `later` comes back by `adopt`. None when that is not possible."""
         try:
-            self._touch()
-            segment = self._overflow if later else self._current
-            if segment is not None and segment.size >= self.SEGMENT_BYTES:
-                self._close(segment)
-                segment = None
-            if segment is None:
-                if sum(own.size for own in self._own.values()) >= self.MAX_BYTES:
-                    return None
-                segment = self._create()
+            file = self._overflow if later else self._current
+            if file is not None and (file.events >= self.FILE_EVENTS or file.size >= self.FILE_BYTES):
+                self._seal(file)
+                file = None
+            if file is None:
+                file = self._place(self._open_draft)
                 if later:
-                    self._overflow = segment
-                    self._unread.append(segment)
+                    self._overflow = file
                 else:
-                    self._current = segment
-            texts = {name: value for name, value in fields.items() if name != "failed"}
-            failed = {"failed": True} if "failed" in fields else {}
-            line = _dump({"kind": kind, "url": self._url, "body": texts, **failed}).encode() + b"\n"
-            segment.open += 1
-            segment.size += len(line)
-            assert segment.fd is not None
-            if os.write(segment.fd, line) == len(line):
-                return segment
-            segment.open -= 1
-            self._close(segment)  # a torn line: nothing may follow it
+                    self._current = file
+                    self._own.add(file)
+            data = f"{',' if file.events else '['}{line}\n".encode()
+            file.events += 1
+            file.open += 1
+            file.size += len(data)
+            assert file.fd is not None
+            if os.write(file.fd, data) == len(data):
+                return file
+            file.open -= 1
+            self._seal(file)  # a torn line: nothing may follow it
             self._warn("the backlog cannot be written: short write")
         except OSError as error:
             self._warn(f"the backlog cannot be written: {error.strerror}")
         return None
 
-    def settle(self, segment: _Segment) -> None:
-        segment.open -= 1
-        if segment.open > 0:
+    def settle(self, file: _File) -> None:
+        file.open -= 1
+        if file.open > 0:
             return
         try:
-            if segment is self._current and segment.fd is not None:
-                os.ftruncate(segment.fd, 0)
-                segment.size = 0
+            if file is self._current and file.fd is not None:
+                os.ftruncate(file.fd, 0)
+                file.events = file.size = 0
             else:
-                self._remove(segment)
+                self._remove(file)
         except OSError:
             pass  # it stays, and is sent again
 
-    def adopt(self) -> list[tuple[str, _Segment]] | None:
-        """Events of one segment that no other process is about to send."""
+    def share(self, lock: threading.Condition) -> None:
+        """Lets other processes send what is not settled; callers do not wait for the disk."""
+        with lock:
+            file = self._current
+            if file is None or file.open == 0:
+                return
+            fd = self._end(file)
+        self._finish(file, fd)
+
+    def refuse(self, lines: list[str]) -> None:
+        """Keeps what the server refused for good."""
+
+        def write(directory: str) -> None:
+            refused = os.path.join(directory, "refused")
+            os.makedirs(refused, mode=0o700, exist_ok=True)
+            self._write_whole(os.path.join(refused, self._unique()), lines)
+
         try:
-            self._touch()
-            segment = self._unread.pop(0) if self._unread else self._take_over()
-            if segment is None:
+            self._place(write)
+        except OSError as error:
+            self._warn(f"the backlog cannot be written: {error.strerror}")
+
+    def adopt(self) -> list[_Item] | None:
+        """Events of the oldest file that is not in the memory of this process."""
+        try:
+            if self._overflow is not None:
+                self._seal(self._overflow)
+                self._searched = float("-inf")
+            if time.monotonic() - self._searched < self.SEARCH_EVERY_S:
                 return None
-            self._close(segment)
-            return self._load(segment)
-        except FileNotFoundError:
-            return None
+            own = {file.path for file in self._own}
+            for path in self._list():
+                lines = [] if path in own else self._read(path)
+                if lines:
+                    file = _File(path, open_events=len(lines))
+                    self._own.add(file)
+                    return [_Item(line, file) for line in lines]
+            self._searched = time.monotonic()
         except OSError as error:
             self._warn(f"the backlog cannot be read: {error.strerror}")
-            return None
-
-    def close(self) -> None:
-        for segment in list(self._own.values()):
-            self._close(segment)
-            if segment.open == 0:
-                self._remove(segment)
-
-    def _create(self) -> _Segment:
-        os.makedirs(self._dir, mode=0o700, exist_ok=True)
-        path = self._new_path()
-        return self._hold(path, os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600), 0)
-
-    def _new_path(self) -> str:
-        owner = f"{self._host}-{os.getpid()}-{os.urandom(4).hex()}"
-        name = f"pending-metrics-{_now_us():017d}-{self._url_mark}-{self.SEGMENT_BYTES}-{owner}.jsonl"
-        return os.path.join(self._dir, name)
-
-    def _hold(self, path: str, fd: int | None, size: int) -> _Segment:
-        self._own[path] = segment = _Segment(path, fd, size)
-        return segment
-
-    def _close(self, segment: _Segment) -> None:
-        if segment.fd is not None:
-            os.close(segment.fd)
-            segment.fd = None
-            if segment.open == 0:
-                self._remove(segment)
-        if segment is self._current:
-            self._current = None
-        if segment is self._overflow:
-            self._overflow = None
-
-    def _remove(self, segment: _Segment) -> None:
-        self._own.pop(segment.path, None)
-        try:
-            os.unlink(segment.path)
-        except FileNotFoundError:
-            pass
-
-    def _touch(self) -> None:
-        """Shows that we are alive. A process that was taken for dead has lost the file and continues in another one."""
-        if time.monotonic() - self._touched < self.TOUCH_EVERY_S:
-            return
-        self._touched = time.monotonic()
-        for segment in list(self._own.values()):
-            try:
-                os.utime(segment.path)
-            except OSError:
-                self._own.pop(segment.path, None)
-                self._close(segment)
-
-    def _take_over(self) -> _Segment | None:
-        """The first that could be taken over."""
-        if time.monotonic() - self._searched < self.SEARCH_EVERY_S:
-            return None
-        for file in sorted(os.listdir(self._dir)):
-            match = self._name.match(file)
-            path = os.path.join(self._dir, file)
-            if match is None or path in self._own:
-                continue
-            try:
-                if self._is_abandoned(path, match):
-                    taken = self._new_path()
-                    os.rename(path, taken)
-                    os.utime(taken)
-                    return self._hold(taken, None, os.path.getsize(taken))
-            except OSError:
-                continue  # somebody else was faster
-        self._searched = time.monotonic()
         return None
 
-    def _is_abandoned(self, path: str, match: re.Match[str]) -> bool:
-        """Has its process ended, or is it a complete file of `stint exec`?"""
-        made_us, length, host, pid = match.groups()
-        found = os.stat(path)
-        if pid is None and found.st_size >= int(length):
-            return True
-        if time.time() - found.st_mtime > self.ABANDONED_AFTER_S:
-            return True
-        if host != self._host:
-            return False
-        if int(pid) == os.getpid():
-            return int(made_us) < _LOADED_US
-        try:
-            os.kill(int(pid), 0)
-            return False
-        except ProcessLookupError:
-            return True
-        except OSError:
-            return False
+    def close(self) -> None:
+        for file in (self._current, self._overflow):
+            if file is not None:
+                self._seal(file)
 
-    def _load(self, segment: _Segment) -> list[tuple[str, _Segment]]:
-        found = []
-        unreadable = 0
-        foreign = 0  # for another address whose hash is the same: they stay
-        with open(segment.path, encoding="utf-8", errors="replace") as file:
-            for text in file.read().split("\n"):
-                if text == "":
-                    continue
-                try:
-                    event = json.loads(text)
-                    if event["url"] != self._url:
-                        foreign += 1
-                        continue
-                    failed = {"failed": True} if event.get("failed") is True else {}
-                    found.append((_dump({"kind": event["kind"], **event["body"], **failed}), segment))
-                except (ValueError, KeyError, TypeError):
-                    unreadable += 1  # torn by a crash: its call had not returned
-        if unreadable > 0:
-            self._warn(f"{unreadable} unreadable lines in a backlog file")
-        segment.open = len(found) + foreign
-        if segment.open == 0:
-            self._remove(segment)
-        return found
+    # -- drafts
+
+    def _open_draft(self, directory: str) -> _File:
+        self._make_room(os.path.dirname(directory))
+        name = self._unique()
+        path = os.path.join(directory, f".{name}.tmp")
+        fd = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL, 0o600)
+        return _File(path, os.path.join(directory, name), fd)
+
+    def _seal(self, file: _File) -> None:
+        self._finish(file, self._end(file))
+
+    def _end(self, file: _File) -> int | None:
+        """Nothing is added to it any more."""
+        if file is self._current:
+            self._current = None
+        if file is self._overflow:
+            self._overflow = None
+        fd, file.fd = file.fd, None
+        return fd
+
+    def _finish(self, file: _File, fd: int | None) -> None:
+        if fd is None:
+            return
+        try:
+            if file.open == 0:
+                os.close(fd)
+                return self._remove(file)
+            os.write(fd, b"]\n")
+            os.fsync(fd)
+            os.close(fd)
+            os.rename(file.path, file.whole)
+            file.path = file.whole
+        except FileNotFoundError:
+            pass  # another process took it for abandoned, and has sent it
+        except OSError as error:
+            self._warn(f"the backlog cannot be written: {error.strerror}")
+
+    def _remove(self, file: _File) -> None:
+        self._own.discard(file)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(file.path)
+
+    # -- the directory
+
+    def _place(self, work: Callable[[str], Any]) -> Any:
+        """Calls `work` with the first directory in which it succeeds."""
+        fault: OSError | None = None
+        for home, is_shared in self._homes:
+            try:
+                if is_shared:
+                    with contextlib.suppress(FileExistsError):
+                        os.mkdir(home, 0o700)
+                    if not _is_own(home):
+                        raise PermissionError(13, "another user made it")
+                directory = os.path.join(home, self._name)
+                os.makedirs(directory, mode=0o700, exist_ok=True)
+                return work(directory)
+            except OSError as error:
+                fault = fault or error
+        raise fault or OSError(2, "no directory")
+
+    def _unique(self) -> str:
+        return f"{_now_us():017d}-{os.urandom(4).hex()}.json"
+
+    def _write_whole(self, path: str, lines: list[str]) -> None:
+        directory, name = os.path.split(path)
+        draft = os.path.join(directory, f".{name}.tmp")
+        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as file:
+            file.write("[" + "\n,".join(lines) + "\n]\n")
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(draft, path)
+
+    def _list(self) -> list[str]:
+        """Whole files, the oldest first."""
+        found: list[tuple[float, str]] = []
+        for home, is_shared in self._homes:
+            directory = os.path.join(home, self._name)
+            if is_shared and not _is_own(home):
+                continue
+            for name in _names_in(directory):
+                if name.startswith(".") and name.endswith(".tmp"):
+                    self._rescue(os.path.join(directory, name))
+            found += [(changed, path) for changed, path, _ in _files_in(directory)]
+        return [path for _, path in sorted(found)]
+
+    def _rescue(self, draft: str) -> None:
+        """Makes a whole file of the whole lines of a draft whose process has ended."""
+        try:
+            if time.time() - os.path.getmtime(draft) < self.ABANDONED_AFTER_S:
+                return
+            with open(draft, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+            text = text[: max(text.rfind("\n"), 0)]
+            lines = _parse_body(f"{text[:-2] if text.endswith(chr(10) + ']') else text}\n]")
+            directory, name = os.path.split(draft)
+            if lines:
+                self._write_whole(os.path.join(directory, name[1 : -len(".tmp")]), lines)
+            else:
+                os.unlink(draft)
+        except OSError:
+            pass  # another process was faster, or it cannot be read
+
+    def _read(self, path: str) -> list[str] | None:
+        """A file that is no list of events moves to refused/."""
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                lines = _parse_body(file.read())
+            if lines is None:
+                directory, name = os.path.split(path)
+                refused = os.path.join(directory, "refused")
+                os.makedirs(refused, mode=0o700, exist_ok=True)
+                os.rename(path, os.path.join(refused, name))
+            return lines
+        except FileNotFoundError:
+            return None
+
+    def _make_room(self, home: str) -> None:
+        """Removes the oldest files of all sub-directories until there is room."""
+        names = [name for name in _names_in(home) if re.fullmatch("[0-9a-f]{16}", name)]
+        paths = [path for name in names for path in (os.path.join(home, name), os.path.join(home, name, "refused"))]
+        files = sorted(file for path in paths for file in _files_in(path))
+        total = self.BLOCK_BYTES + sum(max(self.BLOCK_BYTES, size) for _, _, size in files)
+        removed = 0
+        while total > self.MAX_BYTES and removed < len(files):
+            _, path, size = files[removed]
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            total -= max(self.BLOCK_BYTES, size)
+            removed += 1
+        if removed:
+            self._warn(f"removed the oldest {removed} files of the backlog to make room")
+
+
+def _is_own(path: str) -> bool:
+    """A directory that no other user has made or can write."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and found.st_mode & 0o077 == 0
+
+
+def _names_in(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def _files_in(directory: str) -> list[tuple[float, str, int]]:
+    """Time, path and size of the whole files."""
+    found = []
+    for name in _names_in(directory):
+        if name.endswith(".json") and not name.startswith("."):
+            with contextlib.suppress(FileNotFoundError):
+                path = os.path.join(directory, name)
+                status = os.stat(path)
+                found.append((status.st_mtime, path, status.st_size))
+    return found
+
+
+def _parse_body(text: str) -> list[str] | None:
+    """The events of a file, each as one line; None if it is no list of events."""
+    try:
+        events = json.loads(text)
+    except ValueError:
+        return None
+    if not isinstance(events, list) or not all(isinstance(event, dict) for event in events):
+        return None
+    return [_dump(event) for event in events]
 
 
 def _now_us() -> int:
     return time.time_ns() // 1000
 
 
-_LOADED_US = _now_us()
-
-
 def _read_settings(
     url: str | None, key: str | None, service: str | None, backlog: str | bool | None
-) -> tuple[str | None, str, dict[str, str], str | None]:
-    """The fault of the settings, or None; address, headers, directory of the backlog."""
+) -> tuple[str | None, str, str, dict[str, str], list[tuple[str, bool]]]:
+    """The fault of the settings, or None; address, key, headers, and where the backlog may be."""
     fault = None
     env = os.environ.get
     key = key if key is not None else env("STINT_API_KEY")
@@ -813,8 +984,21 @@ def _read_settings(
         "user-agent": f"stint-python/{__version__}",
     }
     if backlog is True or backlog == "1":
-        backlog = os.path.join(env("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "stint")
-    return fault, url, headers, str(backlog) if backlog else None
+        return fault, url, key, headers, _find_homes()
+    return fault, url, key, headers, [(str(backlog), False)] if backlog else []
+
+
+def _find_homes() -> list[tuple[str, bool]]:
+    """The user's state directory, and where that cannot be written one among the temporary files.
+
+    True beside the one that is in a directory where every user may write.
+    """
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = state if os.path.isabs(state) else os.path.expanduser("~/.local/state")
+    homes = [(os.path.join(base, "stint"), False)]
+    if hasattr(os, "getuid"):
+        homes.append((os.path.join(os.environ.get("TMPDIR") or "/tmp", f"stint-{os.getuid()}"), True))
+    return homes
 
 
 def _subject(process: str | None, meta: str | None, uid: str | None) -> tuple[str | None, str | None, str | None]:
@@ -885,6 +1069,12 @@ def _no_answer(error: Exception) -> str:
     return f"no answer ({cause})"
 
 
+def _is_refused_for_time(status: int, problem: Mapping[str, Any], index: int) -> bool:
+    pointers = [fault["pointer"] for fault in problem.get("errors") or []]
+    own = [pointer for pointer in pointers if f"{pointer}/".startswith(f"/{index}/")]
+    return status == 422 and bool(own) and all(pointer == f"/{index}/at" for pointer in own)
+
+
 def _explain(status: int, problem: Mapping[str, Any], index: int | None) -> str:
     """The server's own words; of a whole batch only those about the event at `index`."""
     faults = [
@@ -894,33 +1084,6 @@ def _explain(status: int, problem: Mapping[str, Any], index: int | None) -> str:
     ]
     words = [word for word in (problem.get("detail") or problem.get("title"), *faults) if word]
     return f"the server answered {status}: {'; '.join(words)}"
-
-
-def _xx_hash32(text: str) -> str:
-    """XXH32 with seed 0, in hexadecimal (https://github.com/Cyan4973/xxHash/blob/dev/doc/xxhash_spec.md)."""
-    mask, p1, p2, p3, p4, p5 = 0xFFFFFFFF, 0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1
-
-    def rotate(x: int, bits: int) -> int:
-        return (x << bits | x >> (32 - bits)) & mask
-
-    data = text.encode()
-    at, value = 0, p5
-    if len(data) >= 16:
-        lanes = [p1 + p2 & mask, p2, 0, -p1 & mask]
-        while at + 16 <= len(data):
-            words = struct.unpack_from("<4I", data, at)
-            lanes = [rotate(lane + word * p2 & mask, 13) * p1 & mask for lane, word in zip(lanes, words)]
-            at += 16
-        value = sum(rotate(lane, bits) for lane, bits in zip(lanes, (1, 7, 12, 18))) & mask
-    value = value + len(data) & mask
-    while at + 4 <= len(data):
-        value = rotate(value + struct.unpack_from("<I", data, at)[0] * p3 & mask, 17) * p4 & mask
-        at += 4
-    for byte in data[at:]:
-        value = rotate(value + byte * p5 & mask, 11) * p1 & mask
-    value = (value ^ value >> 15) * p2 & mask
-    value = (value ^ value >> 13) * p3 & mask
-    return f"{value ^ value >> 16:08x}"
 
 
 def _decorate(function: Callable[..., Any], client: Callable[[], Stint], process: str | None, meta: str | None) -> Any:

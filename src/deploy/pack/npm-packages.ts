@@ -57,7 +57,7 @@ export function packServer(root: PackageJson): Uint8Array {
     optionalDependencies,
   }
   const sources = [...new Glob('**/*').scanSync(join(ROOT, 'src'))].filter(
-    (path) => !/^(client|deploy|demo)\//.test(path) && !path.endsWith('.png'),
+    (path) => !/^(deploy|demo)\//.test(path) && !path.endsWith('.png'),
   )
   const shim = read('src/deploy/pack/run-with-bun.js')
   const start = (entry: string) => ({ content: shim.replaceAll('ENTRY', `../src/${entry}`), isExecutable: true })

@@ -1,7 +1,8 @@
 // What `stint exec` is tried with: the real program, a state directory of its own, and servers that answer as a test needs it.
 import { afterAll, afterEach } from 'bun:test'
-import { readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import { startReceiver } from '../../support/receiver.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { until } from '../../support/until.ts'
@@ -18,28 +19,51 @@ export interface Sent {
   readonly body: Body
 }
 
-/** Listens like Stint and writes down what comes; `answer` may say what to answer, else it is 201. */
-export function recordEvents(
-  answer: (sent: Sent, count: number) => Response | undefined | Promise<Response | undefined> = () => undefined,
-) {
+type Judge = (sent: Sent, count: number) => Response | undefined | Promise<Response | undefined>
+
+/** Listens like Stint and writes down each event that comes; `answer` may say what to answer to it, else it is stored. */
+export function recordEvents(answer: Judge = () => undefined) {
   const events: Sent[] = []
   const receiver = startReceiver(async ({ path, headers, text }) => {
-    const sent: Sent = { path, key: headers.get('x-stint-api-key'), body: JSON.parse(text) }
-    events.push(sent)
-    return (await answer(sent, events.length)) ?? Response.json({ at: sent.body.at }, { status: 201 })
+    if (path !== '/v1/batch') return new Response(null, { status: 404 })
+    const key = headers.get('x-stint-api-key')
+    const judged: (Response | undefined)[] = []
+    for (const { kind, ...body } of JSON.parse(text)) {
+      const sent: Sent = { path: `/v1/${kind}`, key, body }
+      events.push(sent)
+      judged.push(await answer(sent, events.length))
+    }
+    return answerBatch(judged)
   })
   const distinct = () => [...new Map(events.map((sent) => [JSON.stringify(sent), sent])).values()]
   return {
     url: receiver.url,
     /** All that came, also what came again. */
     events,
-    /** Waits for so many different ones: on a machine that is busy the last are sent after the job. */
+    requests: receiver.requests,
+    /** Waits for so many different ones. */
     async hears(count: number): Promise<Sent[]> {
       await until(`${count} events`, () => distinct().length >= count)
       return distinct()
     },
     stop: receiver.close,
   }
+}
+
+/** As Stint answers a batch: 201, the problem if all have one, else 207 with the problem of each. */
+async function answerBatch(judged: readonly (Response | undefined)[]): Promise<Response> {
+  const first = judged.find((one) => one !== undefined)
+  if (first === undefined) return Response.json({ accepted: judged.length, refused: 0, items: [] }, { status: 201 })
+  if (first.status !== 422) return first
+  const items = await Promise.all(
+    judged.map(async (one, i) => {
+      const { errors = [], ...problem } = (await one?.json()) ?? {}
+      const named = errors.map(({ pointer, ...rest }: { pointer: string }) => ({ pointer: `/${i}${pointer}`, ...rest }))
+      return one === undefined ? { at: '' } : { status: one.status, ...problem, errors: named }
+    }),
+  )
+  if (judged.includes(undefined)) return Response.json({ items }, { status: 207 })
+  return Response.json({ ...items[0], errors: items.flatMap(({ errors }) => errors) }, { status: 422 })
 }
 
 /** Servers and users of single tests, which end with theirs. */
@@ -116,6 +140,7 @@ export function createUser(url: string) {
   const env: Record<string, string> = {
     PATH: process.env.PATH!,
     HOME: home,
+    TMPDIR: home,
     STINT_URL: url,
     STINT_API_KEY: KEY,
   }
@@ -140,15 +165,8 @@ export function createUser(url: string) {
     return { exitCode, signal: signalCode as NodeJS.Signals | null, stdout, stderr }
   }
 
-  const pendingFiles = () => {
-    try {
-      return readdirSync(stateDir)
-        .filter((name) => name.startsWith('pending-'))
-        .sort()
-    } catch {
-      return []
-    }
-  }
+  /** Below the directory, the oldest first. */
+  const pendingFiles = () => (existsSync(stateDir) ? [...new Glob('*/*.json').scanSync(stateDir)].sort() : [])
 
   return {
     home,
@@ -162,14 +180,12 @@ export function createUser(url: string) {
     shell: (script: string, options: Options = {}) =>
       finish(spawn(['bash', '-c', script, process.execPath, MAIN], options)),
     pendingFiles,
-    /** Every whole line, in the order of the files. */
+    /** Every event, in the order of the files. */
     pending: () =>
       pendingFiles().flatMap((name) =>
-        readFileSync(join(stateDir, name), 'utf8')
-          .split('\n')
-          .slice(0, -1)
-          .map((line) => JSON.parse(line) as { kind: string; url: string; body: Record<string, string>; failed?: true })
-          .map(({ failed, body, ...event }) => ({ ...event, body: { ...body, ...(failed && { failed }) } as Body })),
+        (JSON.parse(readFileSync(join(stateDir, name), 'utf8')) as ({ kind: string } & Body)[]).map(
+          ({ kind, ...body }) => ({ kind, body: body as unknown as Body }),
+        ),
       ),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }

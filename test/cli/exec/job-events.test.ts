@@ -44,11 +44,6 @@ describe('a failed command sends an exception', () => {
     ['an exit code', { exitCode: 3 }, 'import.sh: exited with code 3'],
     ['a signal', { exitCode: 143, signal: 'SIGTERM' }, 'import.sh: was ended by SIGTERM'],
     ['a command that is not there', { exitCode: 127, failure: 'command not found' }, 'import.sh: command not found'],
-    [
-      'a timeout',
-      { exitCode: 143, signal: 'SIGTERM', timedOut: 90 },
-      'import.sh: timed out after 90 s and was ended by SIGTERM',
-    ],
     ['the end of its stderr', { exitCode: 1, stderrTail: 'a\nb\n' }, 'import.sh: exited with code 1\na\nb'],
   ])('that tells %s', (_, ending, text) => {
     expect(describeFailure('/opt/jobs/import.sh', ended(ending))).toBe(text)
@@ -63,7 +58,6 @@ test.each<[string, Partial<Ending>, number[], boolean]>([
   ['an exit code that is not accepted', { exitCode: 5 }, [3, 4], true],
   ['a signal, even if its exit code is accepted', { exitCode: 143, signal: 'SIGTERM' }, [143], true],
   ['a command that cannot start', { exitCode: 127, failure: 'command not found' }, [127], true],
-  ['a timeout', { timedOut: 5 }, [], true],
 ])('%s', (_, ending, ok, failed) => {
   const [end, ...others] = endEvents(JOB, SPAN, 'import', ended(ending), ok)
   expect(end!.body.failed).toBe(failed ? true : undefined)

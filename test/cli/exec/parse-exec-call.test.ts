@@ -1,81 +1,65 @@
-import { expect, test } from 'bun:test'
-import fc from 'fast-check'
-import { type ExecCall, parseExecCall } from '../../../src/cli/exec/parse-exec-call.ts'
-import { register } from '../../../src/cli/exec.ts'
-import type { Io } from '../../../src/cli/io.ts'
-import { createProgram, parsingExitCode } from '../../../src/cli/program.ts'
+import { describe, expect, test } from 'bun:test'
+import { parseExecCall } from '../../../src/cli/exec/parse-exec-call.ts'
+import { useJobs } from './exec-cast.ts'
 
-const silent = { stdout: { write() {} }, stderr: { write() {} } } as unknown as Io
+const { stint, user } = useJobs()
 
-/** What the full parser makes of it; undefined when it refuses, or shows help. */
-async function parseFully(args: readonly string[]): Promise<ExecCall | undefined> {
-  const program = createProgram(silent, '', '0', '')
-  register(program, silent)
-  let call: ExecCall | undefined
-  program.commands[0]!.action(([name, ...rest]: [string, ...string[]], options: object) => {
-    call = { ...options, command: [name, ...rest] }
-  })
-  try {
-    await program.parseAsync([...args], { from: 'user' })
-  } catch (error) {
-    if (parsingExitCode(error) === undefined) throw error
-  }
-  return call
-}
-
-const word = fc.constantFrom(
-  '--process',
-  '--meta',
-  '--uid',
-  '--process=a',
-  '--meta=',
-  '--uid=x=y',
-  '--',
-  '-',
-  '-x',
-  '--help',
-  '-h',
-  '--proc',
-  'ls',
-  '-la',
-  'a b',
-  '',
-  'exec',
-  '--meta=\n',
-)
-
-test('the fast path parses the plain form like the full parser', async () => {
-  let plain = 0
-  await fc.assert(
-    fc.asyncProperty(fc.array(word, { maxLength: 6 }), async (words) => {
-      const call = parseExecCall(['exec', ...words])
-      if (call === undefined) return
-      plain++
-      expect(call).toEqual((await parseFully(['exec', ...words]))!)
-    }),
-    { numRuns: 1500 },
-  )
-  expect(plain).toBeGreaterThan(200)
+test.each<[string[], object]>([
+  [['ls'], { command: ['ls'] }],
+  [
+    ['--process', 'a b', '--meta=', '--uid=x=y', 'ls', '-la'],
+    { process: 'a b', meta: '', uid: 'x=y', command: ['ls', '-la'] },
+  ],
+  [['--meta', 'eu', 'ls', '--process', 'x'], { meta: 'eu', command: ['ls', '--process', 'x'] }],
+  [['--', '--odd', '--', 'x'], { command: ['--odd', '--', 'x'] }],
+  [['ls', '--', '--help'], { command: ['ls', '--', '--help'] }],
+  [['--ok', '0,3', '--wait=1m', ''], { ok: [0, 3], wait: 60, command: [''] }],
+  [['--wait', '0', '-'], { wait: 0, command: ['-'] }],
+  [['--meta=\n', 'ls'], { meta: '\n', command: ['ls'] }],
+])('%j', (args, call) => {
+  expect(parseExecCall(args)).toEqual(call as never)
 })
 
-test('leaves any other form to the full parser', () => {
-  for (const args of [
-    [],
-    ['exec'],
-    ['exec', '--help'],
-    ['exec', '--process'],
-    ['exec', '--'],
-    ['exec', '--proces', 'x', 'ls'],
-    ['flush'],
-    ['timings'],
+test.each(['--help', '-h', '--process x --help', '--help ls'])('%s asks for help', (line) => {
+  expect(parseExecCall(line.split(' '))).toBe('help')
+})
+
+test('help names each flag', async () => {
+  const { stdout, exitCode } = await user.run(['exec', '--help'])
+  expect([exitCode, stdout.toString().match(/--\w+/g)]).toEqual([
+    0,
+    ['--process', '--meta', '--uid', '--ok', '--wait', '--help'],
   ])
-    expect(parseExecCall(args)).toBeUndefined()
 })
 
-test('passes arguments after the command to the command', () => {
-  expect(parseExecCall(['exec', '--meta', 'eu', 'ls', '--process', 'x'])).toEqual({
-    meta: 'eu',
-    command: ['ls', '--process', 'x'],
+test.each<[string[], string]>([
+  [[], 'the command is missing'],
+  [['--'], 'the command is missing'],
+  [['--process'], "Option '--process <value>' argument missing"],
+  [['--proces', 'x', 'ls'], "Unknown option '--proces'"],
+  [['-x', 'ls'], "Unknown option '-x'"],
+  ...['256', 'a', '', '1,'].map((codes): [string[], string] => [
+    [`--ok=${codes}`, 'true'],
+    'invalid --ok: expected exit codes',
+  ]),
+  ...['soon', '', '1.5s'].map((span): [string[], string] => [
+    [`--wait=${span}`, 'true'],
+    'invalid --wait: expected a span',
+  ]),
+])('%j is a usage error, and nothing runs', async (args, message) => {
+  const { exitCode, stderr } = await user.run(['exec', ...args])
+  expect(exitCode).toBe(2)
+  expect(stderr.toString()).toStartWith(`stint: ${message}`)
+  expect(stint.events).toEqual([])
+})
+
+describe('--ok', () => {
+  test('an accepted exit code is passed through and the run is not failed', async () => {
+    expect(
+      (await user.run(['exec', '--process', 'accepted', '--ok', '0,3', '--', 'sh', '-c', 'exit 3'])).exitCode,
+    ).toBe(3)
+    const heard = stint.events.filter(({ body }) => body.process === 'accepted')
+    expect(heard.map(({ path }) => path)).toContain('/v1/end')
+    expect(heard.some(({ path, body }) => path === '/v1/exception' || 'failed' in body)).toBe(false)
   })
-  expect(parseExecCall(['exec', '--', '--odd', '--', 'x'])).toEqual({ command: ['--odd', '--', 'x'] })
 })

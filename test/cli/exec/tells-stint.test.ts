@@ -1,7 +1,8 @@
 // What Stint hears of a command, and that the command hears nothing of Stint: away, slow, refusing or silent, it runs and ends all the same.
 import { describe, expect, test } from 'bun:test'
+import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { until } from '../../support/until.ts'
 import { deadUrl, KEY, type Sent, usePerTest } from './exec-cast.ts'
 
@@ -122,8 +123,11 @@ describe('while Stint is unreachable', () => {
     expect(user.pending().map(({ kind }) => kind)).toEqual(['start', 'end', 'exception'])
     for (const name of user.pendingFiles()) {
       expect(statSync(join(user.stateDir, name)).mode & 0o777).toBe(0o600)
+      expect(statSync(join(user.stateDir, dirname(name))).mode & 0o777).toBe(0o700)
       expect(readFileSync(join(user.stateDir, name), 'utf8')).not.toContain(KEY)
     }
+    const hash = createHash('sha256').update(`${url}\n${KEY}`).digest('hex')
+    expect(user.pendingFiles().map(dirname)).toEqual([hash.slice(0, 16)])
   })
 
   test('and reachable again, the next job sends the kept events unchanged, oldest first', async () => {
@@ -133,7 +137,9 @@ describe('while Stint is unreachable', () => {
     expect(kept.map(({ body }) => body.process)).toEqual(['a', 'a', 'b', 'b', 'c', 'c'])
 
     const stint = listen()
-    for (const { url } of user.pending()) expect(url).not.toBe(stint.url)
+    expect((await user.run(['flush'], { env: { STINT_URL: stint.url } })).stdout.toString()).toBe(
+      '0 sent, 0 refused, 0 left, 6 for another address or key (--all sends them here)\n',
+    )
     await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
     expect(stint.events.map(({ path, body }) => ({ path, body }))).toEqual(kept)
     expect(user.pendingFiles()).toEqual([])
@@ -213,9 +219,9 @@ describe('while Stint is unreachable', () => {
         : undefined,
     )
     const { exitCode, stdout, stderr } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
-    expect([exitCode, stdout.toString()]).toEqual([0, '2 sent, 2 dropped, 0 left\n'])
+    expect([exitCode, stdout.toString()]).toEqual([0, '2 sent, 2 refused, 0 left\n'])
     expect(stderr.toString()).toMatch(
-      /^stint: start of old at \S+ dropped: \S+ answered 422: The body is not valid; --at is too long ago\nstint: end of old [^\n]*\n$/,
+      /^stint: refused, and moved to refused\/: \S+ answered 422: The body is not valid; --at is too long ago\n$/,
     )
     expect(user.pendingFiles()).toEqual([])
   })
@@ -227,16 +233,32 @@ describe('while Stint is unreachable', () => {
     const { exitCode, stderr } = await user.run(['flush'])
     expect([exitCode, stderr.toString()]).toEqual([
       1,
-      `stint: 0 sent, 0 dropped, 2 left: cannot reach Stint at ${url} (connection refused)\n`,
+      `stint: 0 sent, 0 refused, 2 left: cannot reach Stint at ${url} (connection refused)\n`,
     ])
   })
 
-  test('runs the command even if events cannot be kept', async () => {
+  test('without a home that can be written, events are kept in a directory of the user among temporary files', async () => {
     const user = userOf(deadUrl())
     writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
     const { exitCode, stderr } = await user.exec(['sh', '-c', 'exit 5'])
     expect(exitCode).toBe(5)
-    expect(stderr.toString()).toMatch(/^stint: [^\n]*ENOTDIR[^\n]*3 events lost\n$/)
+    expect(stderr.toString()).toMatch(/^stint: [^\n]*; 3 events kept, sent later\n$/)
+    const kept = join(user.home, `stint-${process.getuid!()}`)
+    expect(statSync(kept).mode & 0o777).toBe(0o700)
+    const { stderr: said } = await user.run(['flush'])
+    expect(said.toString()).toContain('3 left')
+    chmodSync(kept, 0o755) // somebody else could have put files there
+    expect((await user.exec(['sh', '-c', 'exit 5'])).stderr.toString()).toContain('3 events lost')
+  })
+
+  test('if nothing can be written, it names directory and variable', async () => {
+    const user = userOf(deadUrl())
+    writeFileSync(join(user.home, '.local'), 'a file where a directory should be')
+    const { exitCode, stderr } = await user.exec(['sh', '-c', 'exit 5'], { env: { TMPDIR: '/proc' } })
+    expect(exitCode).toBe(5)
+    expect(stderr.toString()).toEndWith(
+      `; 3 events lost: cannot write ${user.stateDir} (ENOTDIR); set XDG_STATE_HOME to a directory that this user may write\n`,
+    )
   })
 
   test.each([
@@ -317,7 +339,7 @@ describe('many at once', () => {
 
     const again = listen()
     const { stdout } = await user.run(['flush', '--all'], { env: { STINT_URL: again.url } })
-    expect(stdout.toString()).toMatch(/ sent, 0 dropped, 0 left\n$/)
+    expect(stdout.toString()).toMatch(/^9 sent, 0 refused, 0 left\n$/)
     const unique = new Set([...stint.events, ...again.events].map(({ path, body }) => JSON.stringify({ path, body })))
     expect(unique).toEqual(new Set(kept.map((event) => JSON.stringify(event))))
   })
@@ -332,17 +354,74 @@ describe('many at once', () => {
   })
 })
 
-describe('a slow Stint', () => {
-  test('receives the events of a finished job from a background process', async () => {
+describe('the answer is waited for', () => {
+  test('from a slow Stint: each event is stored, nothing is kept or printed', async () => {
     const stint = listen(async () => {
-      await Bun.sleep(200)
+      await Bun.sleep(100)
       return undefined
     })
     const user = userOf(stint.url)
+    const { stderr } = await user.exec(['sh', '-c', 'exit 1'])
+    expect(stderr.toString()).toBe('')
+    expect(new Set(paths(stint.events))).toEqual(new Set(['/v1/start', '/v1/end', '/v1/exception']))
+    expect(user.pendingFiles()).toEqual([])
+    const last = JSON.parse(stint.requests.at(-1)!.text) as { kind: string }[]
+    expect(last.map(({ kind }) => kind).slice(-2)).toEqual(['end', 'exception'])
+  })
+
+  test('after lost answers: the same events are sent again', async () => {
+    let lost = 0
+    await using proxy = Bun.listen({
+      hostname: '127.0.0.1',
+      port: 0,
+      socket: {
+        async data(socket, data) {
+          const body = data.toString().split('\r\n\r\n')[1] ?? ''
+          if (lost++ < 3) return void socket.end()
+          const { status } = await fetch(`${stint.url}/v1/batch`, { method: 'POST', body })
+          socket.end(`HTTP/1.1 ${status} OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`)
+        },
+      },
+    })
+    const stint = listen()
+    const user = userOf(`http://127.0.0.1:${proxy.port}`)
     const { stderr } = await user.exec(['true'])
     expect(stderr.toString()).toBe('')
-    await until('all is sent', () => user.pendingFiles().length === 0 && stint.events.length >= 2)
     expect(new Set(paths(stint.events))).toEqual(new Set(['/v1/start', '/v1/end']))
+    expect(user.pendingFiles()).toEqual([])
+  })
+
+  test('as long as --wait says, and once after a silence', async () => {
+    const user = userOf(silence().url)
+    const first = await user.run(['exec', '--wait', '1s', '--', 'true'])
+    expect(first.stderr.toString()).toMatch(/^stint: [^\n]*no answer in time\); 2 events kept, sent later\n$/)
+    const marker = join(user.stateDir, dirname(user.pendingFiles()[0]!), '.silent')
+    const noted = statSync(marker).mtimeMs
+    const second = await user.exec(['true'])
+    expect(second.stderr.toString()).toContain('2 events kept, sent later')
+    expect(statSync(marker).mtimeMs).toBe(noted) // it did not wait for long
+    expect(user.pending()).toHaveLength(4)
+  })
+
+  test('a signal after the end of the command ends the waiting, and the events are kept', async () => {
+    const user = userOf(silence().url)
+    const child = user.start(['exec', '--wait', '1h', '--', 'sh', '-c', 'exit 3'])
+    await until('the end is kept', () => user.pending().length === 3)
+    child.kill('SIGTERM')
+    expect(await child.exited).toBe(3)
+    expect(user.pending()).toHaveLength(3)
+  })
+
+  test('kill -9 while it waits loses nothing, and everything is sent once', async () => {
+    const user = userOf(silence().url)
+    const child = user.start(['exec', '--', 'sh', '-c', 'exit 3'])
+    await until('the end is kept', () => user.pending().length === 3)
+    child.kill('SIGKILL')
+    await child.exited
+    const stint = listen()
+    await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    expect(paths(stint.events)).toEqual(['/v1/start', '/v1/end', '/v1/exception'])
+    expect(user.pendingFiles()).toEqual([])
   })
 })
 

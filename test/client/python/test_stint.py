@@ -4,7 +4,9 @@ import asyncio
 import collections
 import contextlib
 import decimal
+import email.utils
 import gzip
+import hashlib
 import io
 import json
 import logging
@@ -46,7 +48,9 @@ class Receiver:
                 receiver.headers.append(self.headers)
                 default = receiver.always or (201, {}, {"accepted": 1})
                 status, headers, answer = receiver.answers.pop(0) if receiver.answers else default
-                self.send_response(status)
+                self.send_response_only(status)
+                if "date" not in headers:
+                    self.send_header("date", self.date_time_string())
                 for name, value in headers.items():
                     self.send_header(name, value)
                 self.end_headers()
@@ -98,12 +102,16 @@ class ClientTest(unittest.TestCase):
             time.sleep(0.005)
 
 
-def bytes_in(directory):
-    total = 0
-    for name in os.listdir(directory):
-        with contextlib.suppress(FileNotFoundError):  # the client removes what it has sent
-            total += os.path.getsize(os.path.join(directory, name))
-    return total
+def whole_files(directory):
+    found = [os.path.join(path, name) for path, _, names in os.walk(directory) for name in names]
+    return sorted(path for path in found if path.endswith(".json") and "refused" not in path)
+
+
+def age(directory):
+    """As if its processes had ended two minutes ago."""
+    for path, _, names in os.walk(directory):
+        for name in names:
+            os.utime(os.path.join(path, name), (time.time() - 120,) * 2)
 
 
 def kinds(events):
@@ -217,6 +225,7 @@ class RunTest(ClientTest):
         with contextlib.redirect_stderr(io.StringIO()):
             self.stint.metrics({"a": decimal.Decimal("1.5")}, "job")
             self.stint.metrics({"a": float("nan")}, "job")
+            self.assertFalse(self.stint.flush())
         self.stint.metrics(collections.OrderedDict(a=2), "job")
         self.assertEqual([event["items"] for event in self.sent()], [{"a": 1.5}, {"a": 2}])
 
@@ -238,6 +247,7 @@ class RunTest(ClientTest):
                 with self.stint.run(value, value, None):
                     pass
         self.assertIn(("exception", "it has no process"), self.drops)
+        self.assertFalse(self.stint.flush())
         self.assertTrue(self.stint.flush())
 
 
@@ -378,14 +388,15 @@ class DeliveryTest(ClientTest):
         client = self.client(self.receiver())
         client.metrics({"a": object()}, "job")
         self.assertEqual([kind for kind, _ in self.drops], ["metrics"])
-        self.assertTrue(client.flush())
+        self.assertFalse(client.flush())
 
     def test_other_refusals_drop_the_batch_and_say_why(self):
         for status in (301, 400, 401, 403, 404, 413, 422):
             receiver = self.receiver(problem(status, location="/elsewhere"))
             client = self.client(receiver)
             client.start("job")
-            self.assertTrue(client.flush())
+            self.assertFalse(client.flush())
+            self.assertTrue(client.flush())  # it has told
             self.assertEqual(self.drops, [("start", f"the server answered {status}: not now")])
             self.assertEqual(len(receiver.batches), 1)
 
@@ -399,7 +410,7 @@ class DeliveryTest(ClientTest):
         client = self.client(receiver)
         for process in "abc":
             client.start(process)
-        self.assertTrue(client.flush(20))
+        self.assertFalse(client.flush(20))
         self.assertEqual([event["process"] for event in receiver.events()], ["a", "b", "c", "c"])
         self.assertEqual(self.drops, [("start", "the server answered 422: wrong; uid may not")])
 
@@ -411,7 +422,7 @@ class DeliveryTest(ClientTest):
         self.assertGreater(len(self.drops), 800)
         self.assertEqual(self.drops[0], ("metrics", "too many events are waiting"))
         receiver.always = None
-        self.assertTrue(client.flush(20))
+        self.assertFalse(client.flush(20))
         self.assertEqual(len(receiver.distinct()) + len(self.drops), 1000)
 
     def test_the_key_is_in_its_header_and_nowhere_else(self):
@@ -428,7 +439,7 @@ class DeliveryTest(ClientTest):
             client = stint.Stint(receiver.url, "")
             with client.run("job"):
                 pass
-            self.assertTrue(client.flush())
+            self.assertFalse(client.flush())
         self.assertEqual(said.getvalue(), "stint: STINT_API_KEY is not set; nothing is sent\n")
         self.assertEqual(receiver.batches, [])
 
@@ -592,9 +603,9 @@ class ExitTest(ClientTest):
         with tempfile.TemporaryDirectory() as backlog:
             head = f"stint._shared = stint.Stint(backlog={backlog!r})\n"
             self.assertEqual(self.ends(self.script(f"{head}import stint\n{FINALIZER}", self.receiver()), 0), "")
-            (name,) = os.listdir(backlog)
-            with open(os.path.join(backlog, name), encoding="utf-8") as file:
-                self.assertEqual(json.loads(file.read())["body"]["process"], "late")
+            (path,) = whole_files(backlog)
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual([event["process"] for event in json.load(file)], ["late"])
 
     def test_an_event_of_a_handler_that_was_registered_before_the_import_is_sent(self):
         receiver = self.receiver()
@@ -669,7 +680,7 @@ class ExitTest(ClientTest):
             "import stint, threading, time\n"
             "told, answered = [], threading.Event()\n"
             "client = stint.Stint(on_drop=lambda event, reason: told.append(reason), exit_wait_ms=1, flush_ms=1)\n"
-            "client._post = lambda *_: (answered.wait(20), (422, 0, '{}'))[1]\n"
+            "client._post = lambda *_: (answered.wait(20), (422, 0, '{}', None))[1]\n"
             "client.start('a')\n"
             "time.sleep(0.2)\n"
             "client._leave()\n"
@@ -690,7 +701,7 @@ class BacklogTest(ClientTest):
             "c.end('killed', failed=True)\n"
             "os.kill(os.getpid(), 9)"
         )
-        env = {**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "k"}
+        env = {**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "secret-key"}
         subprocess.run([sys.executable, "-c", code], env=env, timeout=30)
 
     def test_the_next_process_sends_what_a_killed_one_left(self):
@@ -698,12 +709,14 @@ class BacklogTest(ClientTest):
         with tempfile.TemporaryDirectory() as backlog:
             self.crash(backlog, receiver, 100)
             self.assertEqual(receiver.batches, [])
+            age(backlog)
             client = self.client(receiver, backlog=backlog)
             client.start("next")
             self.until(lambda: len(receiver.distinct()) == 101)
-            self.until(lambda: bytes_in(backlog) == 0)
+            self.until(lambda: whole_files(backlog) == [])
+            self.assertEqual(len(receiver.events()), 101)
             client._leave()
-            self.assertEqual(os.listdir(backlog), [])
+            self.assertEqual([names for _, _, names in os.walk(backlog) if names], [])
             self.assertIn(True, [event.get("failed") for event in receiver.events()])
 
     def test_events_beyond_the_memory_wait_on_the_disk(self):
@@ -729,9 +742,117 @@ class BacklogTest(ClientTest):
             self.assertEqual(self.drops, [])
             client._leave()
 
-    def test_names_hold_the_hash_that_the_command_line_makes(self):
-        known = {"": "02cc5d05", "a": "550d7456", "http://127.0.0.1:1234567890": "604ab226", "ä" * 40: "b6c325a5"}
-        self.assertEqual({text: stint._xx_hash32(text) for text in known}, known)
+    def test_a_file_is_the_body_of_a_batch_in_a_directory_that_is_named_by_address_and_key(self):
+        receiver = self.receiver(always=problem(503))
+        with tempfile.TemporaryDirectory() as backlog:
+            client = self.client(receiver, backlog=backlog)
+            client.start("job", uid="u")
+            self.assertFalse(client.flush(0.2))
+            name = hashlib.sha256(f"{receiver.url}\nsecret-key".encode()).hexdigest()[:16]
+            self.until(lambda: whole_files(backlog))
+            (path,) = whole_files(backlog)
+            self.assertEqual(os.path.dirname(path), os.path.join(backlog, name))
+            self.assertEqual(os.stat(os.path.dirname(path)).st_mode & 0o777, 0o700)
+            with open(path, encoding="utf-8") as file:
+                (event,) = json.load(file)
+            self.assertEqual((event["kind"], event["process"], event["uid"]), ("start", "job", "u"))
+            receiver.always = None
+            self.assertTrue(client.flush(20))
+            self.assertEqual(whole_files(backlog), [])
+            client._leave()
+
+    def test_what_others_kept_is_sent_and_what_is_refused_stays_in_a_directory_of_its_own(self):
+        receiver = self.receiver()
+        with tempfile.TemporaryDirectory() as backlog:
+            directory = os.path.join(backlog, hashlib.sha256(f"{receiver.url}\nsecret-key".encode()).hexdigest()[:16])
+            os.mkdir(directory)
+            for name, text in (("b.json", '[{"kind":"end","process":"sh"}]'), ("c.json", "torn")):
+                with open(os.path.join(directory, name), "w", encoding="utf-8") as file:
+                    file.write(text)
+            receiver.answers = [(201, {}, {}), problem(422)]
+            client = self.client(receiver, backlog=backlog)
+            client.start("mine")
+            self.until(lambda: len(receiver.events()) == 2)
+            self.assertEqual(receiver.events()[1], {"kind": "end", "process": "sh"})
+            refused = os.path.join(directory, "refused")
+            self.until(lambda: os.path.isdir(refused) and len(os.listdir(refused)) == 2)
+            self.until(lambda: whole_files(backlog) == [])
+            client._leave()
+
+    def test_the_oldest_files_go_when_there_is_no_room(self):
+        with tempfile.TemporaryDirectory() as backlog:
+            said = []
+            made = stint._Backlog([(backlog, False)], "http://stint", "k", said.append)
+            made.MAX_BYTES = 3 * made.BLOCK_BYTES
+            for i in range(4):
+                made.keep(f'{{"i":{i}}}', False)
+                made.close()
+                os.utime(whole_files(backlog)[-1], (i, i))
+            kept = [json.load(open(path, encoding="utf-8")) for path in whole_files(backlog)]
+            self.assertEqual(kept, [[{"i": 1}], [{"i": 2}], [{"i": 3}]])
+            self.assertEqual(said, ["removed the oldest 1 files of the backlog to make room"])
+
+    def test_without_a_home_that_can_be_written_the_directory_is_among_the_temporary_files(self):
+        with tempfile.TemporaryDirectory() as temporary, contextlib.ExitStack() as stack:
+            for name, value in (("XDG_STATE_HOME", "/proc/nowhere"), ("TMPDIR", temporary)):
+                before = os.environ.get(name)
+                os.environ[name] = value
+                stack.callback(os.environ.pop if before is None else os.environ.__setitem__, name, before)
+            client = stint.Stint("http://127.0.0.1:1", "k", backlog=True, exit_wait_ms=1)
+            client.start("job")
+            client.flush(0.1)
+            client._leave()
+            mine = os.path.join(temporary, f"stint-{os.getuid()}")
+            self.assertEqual(os.stat(mine).st_mode & 0o777, 0o700)
+            self.assertEqual(len(whole_files(mine)), 1)
+
+
+class ClockTest(ClientTest):
+    """The server refuses what is more than five minutes ahead or seven days old, by its own clock."""
+
+    def refuse(self, receiver, now):
+        def is_bad(event):
+            us = stint._parse_us(event["at"]) / 1_000_000
+            return us > now + 300 or us < now - 7 * 86_400
+
+        class Answers(list):
+            def pop(self, _):
+                events = json.loads(gzip.decompress(receiver.batches[-1]))
+                bad = [i for i, event in enumerate(events) if is_bad(event)]
+                errors = [{"pointer": f"/{i}/at", "detail": "is wrong"} for i in bad]
+                items = [{"status": 422, "errors": [e for e in errors if e["pointer"] == f"/{i}/at"]} if i in bad else {"at": "x"} for i in range(len(events))]
+                status = 201 if not bad else 422 if len(bad) == len(events) else 207
+                return status, {"date": email.utils.formatdate(now, usegmt=True)}, {"errors": errors, "items": items}
+
+            def __bool__(self):
+                return True
+
+        receiver.answers = Answers()
+
+    def test_events_of_a_wrong_clock_are_sent_again_with_corrected_times(self):
+        for ahead_s, words in ((600, "10 minutes ahead of"), (-8 * 86_400, "8 days behind")):
+            receiver = self.receiver()
+            now = time.time() - ahead_s
+            self.refuse(receiver, now)
+            client = self.client(receiver)
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                with contextlib.suppress(ValueError), client.run("job"):
+                    raise ValueError("bad")
+                self.assertTrue(client.flush(20))
+                client.start("another")
+                self.assertTrue(client.flush(20))
+            self.assertEqual(self.drops, [])
+            self.assertEqual(said.getvalue(), f"stint: this host's clock is {words} Stint's; times are corrected\n")
+            stored = [event for event in receiver.events() if abs(stint._parse_us(event["at"]) / 1e6 - now) < 30]
+            self.assertEqual(kinds(stored), ["start", "exception", "end", "start"])
+            self.assertEqual(sorted(event["at"] for event in stored), [event["at"] for event in stored])
+
+    def test_a_time_that_is_refused_although_the_clock_is_right_is_dropped(self):
+        receiver = self.receiver((422, {}, {"errors": [{"pointer": "/0/at", "detail": "is wrong"}]}))
+        client = self.client(receiver)
+        client.start("job")
+        self.assertFalse(client.flush(20))
+        self.assertEqual(len(receiver.batches), 1)
 
 
 class LoggingExampleTest(ClientTest):
