@@ -1,13 +1,16 @@
 // The only file that uses the client library. Every request has a timeout, and every failure becomes an InfluxFault
 // with a short text that holds neither the token nor callers' data (the server echoes whole lines).
 import {
+  chunksToLinesIterable,
   type FluxTableMetaData,
   HttpError,
   InfluxDB,
+  linesToTables,
   type ParameterizedQuery,
   type SendOptions,
   setLogger,
 } from '@influxdata/influxdb-client'
+import { boundedRequests } from './bounded-request.ts'
 
 export {
   escape as lineEscape,
@@ -20,6 +23,9 @@ export {
 } from '@influxdata/influxdb-client'
 
 const MAX_TEXT = 500
+const ANNOTATED = ['datatype', 'group', 'default']
+/** Every table ends with an empty line, and so does an answer without one. */
+const [END, NO_ROWS] = ['\r\n\r\n', '\r\n']
 const [FIRST_TIME, LAST_TIME] = ['1970-01-01T00:00:00Z', '2262-01-01T00:00:00Z']
 
 // Removes everything from the first to the last quote: callers' lines, which must not be in a log or a reason.
@@ -100,7 +106,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
     try {
       // The library's own timeout neither ends the request nor covers an answer that trickles; only a signal does
       // both, and only a client's options (not those of a write or a query) take one: so one client a request.
-      const transportOptions = { signal: abort.signal }
+      const transportOptions = { signal: abort.signal, 'follow-redirects': boundedRequests }
       return await run(new InfluxDB({ url, token, timeout: 2 * limitMs, transportOptions }), abort)
     } catch (error) {
       const reason: unknown = abort.signal.aborted ? abort.signal.reason : error
@@ -140,6 +146,24 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
 
   const queryPath = `/api/v2/query?org=${encodeURIComponent(org)}`
 
+  /** Throws at the end unless the answer is whole. */
+  async function* readAnswer(
+    influx: InfluxDB,
+    query: ParameterizedQuery,
+    annotations: readonly string[],
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array> {
+    const body = JSON.stringify({ query: String(query), dialect: { header: true, annotations } })
+    const headers = { 'content-type': 'application/json', accept: 'application/csv' }
+    let end = ''
+    for await (const bytes of influx.transport.iterate(queryPath, body, { method: 'POST', headers, signal })) {
+      end = (end + Buffer.from(bytes.subarray(-END.length)).toString('latin1')).slice(-END.length)
+      yield bytes
+    }
+    if (end !== END && end !== NO_ROWS)
+      throw new Error('the answer ends in the middle: InfluxDB or a proxy in front of it closed the connection')
+  }
+
   return {
     bucket,
     async writeLines(lines) {
@@ -150,30 +174,28 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
     readRows: (query, visit, signal) =>
       withDeadline(async (influx, abort) => {
         let stopped = false
-        const onRow = (values: string[], table: FluxTableMetaData) => {
-          if (stopped) return
-          const get = (label: string) => {
-            const { index, defaultValue } = table.column(label, false)
-            return values[index] || defaultValue
-          }
-          refuseErrorTable(table, get)
-          stopped = visit(get) === 'enough'
-          if (stopped) setImmediate(() => abort.abort()) // aborted here, the response would throw past every handler
+        const rows = linesToTables({
+          next(values: string[], table: FluxTableMetaData) {
+            if (stopped) return
+            const get = (label: string) => {
+              const { index, defaultValue } = table.column(label, false)
+              return values[index] || defaultValue
+            }
+            refuseErrorTable(table, get)
+            stopped = visit(get) === 'enough'
+          },
+          error() {},
+          complete() {},
+        })
+        for await (const line of chunksToLinesIterable(readAnswer(influx, query, ANNOTATED, abort.signal))) {
+          rows.next(line)
+          if (stopped) break
         }
-        await influx
-          .getQueryApi(org)
-          .collectRows(query, onRow)
-          .catch((error: unknown) => {
-            if (!stopped) throw error
-          })
       }, signal),
 
     readCsv: (query, take, signal) =>
       withDeadline(async (influx, abort) => {
-        const body = JSON.stringify({ query: String(query), dialect: { header: true, annotations: [] } })
-        const headers = { 'content-type': 'application/json', accept: 'application/csv' }
-        const options = { method: 'POST', headers, signal: abort.signal }
-        for await (const bytes of influx.transport.iterate(queryPath, body, options)) {
+        for await (const bytes of readAnswer(influx, query, [], abort.signal)) {
           const taken = take(bytes)
           if (taken === 'enough') break
           if (taken !== undefined) await taken

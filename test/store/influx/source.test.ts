@@ -1,10 +1,14 @@
 // What becomes of a question that InfluxDB does not answer, or answers by half: always a StoreError, never a wait without end.
 import { describe, expect, test } from 'bun:test'
+import type { Event } from '../../../src/event/event.ts'
+import { createInfluxSink } from '../../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../../src/store/influx/source.ts'
 import { type PointSource, StoreError } from '../../../src/store/source.ts'
 import { influxd, influxdMissing } from '../../support/influxd.ts'
+import { takePort } from '../../support/ports.ts'
 import { until } from '../../support/until.ts'
 import { never, serveBytes, serveStub } from './stub-server.ts'
+import { silent } from './subjects.ts'
 
 const TOKEN = 'a-token-nobody-may-see'
 const HOUR_NS = 3_600_000_000_000n
@@ -21,6 +25,14 @@ const QUESTIONS: Record<string, (source: PointSource) => Promise<unknown>> = {
   findPointProcesses: (source) => source.findPointProcesses(range),
 }
 const EACH = Object.entries(QUESTIONS)
+
+const stamp = (second: number) => ({ us: Number(NOW_NS / 1000n) - 600_000_000 + second * 1_000_000, sub: 0 })
+const where = { account: 'acc', process: 'p', meta: '' }
+const some: readonly Event[] = [
+  { kind: 'start', ...where, uid: 'a', stamp: stamp(0) },
+  { kind: 'end', ...where, uid: 'a', stamp: stamp(1) },
+  { kind: 'metrics', ...where, items: [['rows', 1]], stamp: stamp(2) },
+]
 
 const sourceAt = (url: string, timeoutMs = 5_000) =>
   createInfluxSource({ url, token: TOKEN, org: 'o', bucket: 'b', timeoutMs, pingMs: timeoutMs })
@@ -64,6 +76,58 @@ describe.each(EACH)('%s', (_, ask) => {
     await stub.stop()
   })
 
+  test('fails when the answer is empty and the connection closes as if it were whole', async () => {
+    const stub = serveBytes('HTTP/1.0 200 OK\r\ncontent-type: text/csv\r\n\r\n')
+    expect((await failureOf(ask(sourceAt(stub.url)))).message).toContain('the answer ends in the middle')
+    await stub.stop()
+  })
+
+  test.skipIf(influxdMissing !== undefined)('fails when a proxy that speaks HTTP/1.0 cuts the answer', async () => {
+    const bucket = await (await influxd()).freshBucket()
+    const sink = createInfluxSink({ ...bucket, retentionDays: 0, log: silent })
+    await sink.write(some)
+    await sink.close()
+    let cutBytes = 0
+    const proxy = Bun.listen({
+      ...{ hostname: '127.0.0.1', port: takePort() },
+      socket: {
+        async data(socket, request) {
+          const [head = '', body] = request.toString().split('\r\n\r\n')
+          const path = head.split(' ')[1]!
+          const headers = { authorization: `Token ${bucket.token}`, 'content-type': 'application/json' }
+          const answer = await fetch(bucket.url + path, { method: 'POST', headers, body: body! })
+          const whole = await answer.bytes()
+          socket.write(`HTTP/1.0 ${answer.status} OK\r\ncontent-type: text/csv\r\n\r\n`)
+          socket.end(whole.subarray(0, Math.max(0, whole.length - cutBytes)))
+        },
+      },
+    })
+    const source = createInfluxSource({ ...bucket, url: `http://127.0.0.1:${proxy.port}` })
+    expect(await ask(source)).toBeDefined()
+    for (cutBytes of [1, 3, 5, 40, 100]) await failureOf(ask(source))
+    proxy.stop(true)
+  })
+
+  test('reads no more than the beginning of an endless error', async () => {
+    const chunk = Buffer.alloc(65_536, ' ')
+    let sent = 0
+    let isCancelled = false
+    const endless = () =>
+      new ReadableStream({
+        pull(controller) {
+          controller.enqueue(sent++ === 0 ? Buffer.from('{"message":"') : chunk)
+        },
+        cancel() {
+          isCancelled = true
+        },
+      })
+    const headers = { 'content-type': 'application/json' }
+    const stub = serveStub(() => new Response(endless(), { status: 500, headers }))
+    expect((await failureOf(ask(sourceAt(stub.url)))).message).toContain('500')
+    await until('the connection is given up', () => isCancelled)
+    await stub.stop()
+  })
+
   test('fails when the answer ends in a table of errors', async () => {
     const csv =
       '\r\n#datatype,string,string\r\n#group,true,true\r\n#default,,\r\n,error,reference\r\n,out of memory,\r\n'
@@ -91,6 +155,10 @@ describe.each(EACH)('%s', (_, ask) => {
   })
 })
 
+/** Lines as InfluxDB sends them, and the empty line at the end. */
+const csv = (lines: string) =>
+  new Response(`${lines.replaceAll('\n', '\r\n')}\r\n`, { headers: { 'content-type': 'text/csv' } })
+
 test('an aborted question ends immediately and reads no further range', async () => {
   const stub = serveStub(never)
   const client = new AbortController()
@@ -113,7 +181,7 @@ test('a metric that arrives while its second is read is no row yet', async () =>
     const found = isFirst
       ? ['count 0', 'sum 0', 'min 0', 'max 0', 'last 0'].map((result) => line(result, 'known', 1))
       : [line('0', 'known', 1), line('0', 'new', 2)]
-    return new Response(header + found.join(''), { headers: { 'content-type': 'text/csv' } })
+    return csv(header + found.join(''))
   })
   const fromNs = BigInt(Date.UTC(2026, 10, 20, 21)) * 1_000_000n
   const question = { account: 'acc', fromNs, toNs: fromNs + HOUR_NS, everyNs: HOUR_NS }
@@ -124,8 +192,6 @@ test('a metric that arrives while its second is read is no row yet', async () =>
   expect(stub.requests).toHaveLength(2)
   await stub.stop()
 })
-
-const csv = (text: string) => new Response(text, { headers: { 'content-type': 'text/csv' } })
 
 test('a metric that arrives while those without a uid are read is not counted as one without', async () => {
   const header = ',result,table,_time,_value,process,name\n'
