@@ -1,6 +1,16 @@
 // Files of events, one per line, gzipped when their name ends in .gz. A file is written beside its name and renamed
 // when it is complete and on disk; it is read line by line.
-import { createReadStream, createWriteStream, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Transform } from 'node:stream'
 import { createGunzip, createGzip } from 'node:zlib'
@@ -17,6 +27,7 @@ import { Faults } from '../event/faults.ts'
 import { isObject } from '../event/fields.ts'
 import { parseEvent, toEvent } from '../event/parse-event.ts'
 import { formatStampNs, formatTime, parseStampNs, timeUs } from '../event/stamp.ts'
+import { syncDir } from '../state/whole-file.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
 import { addCounts } from './compare-stores.ts'
 import { CopyError } from './places.ts'
@@ -162,8 +173,14 @@ export async function createEventFile(path: string, withAccount: boolean): Promi
     async finish() {
       output.end()
       await Promise.race([ended, failed])
-      fsyncSync(openSync(partPath, 'r'))
+      const written = openSync(partPath, 'r')
+      try {
+        fsyncSync(written)
+      } finally {
+        closeSync(written)
+      }
       renameSync(partPath, path)
+      syncDir(dirname(path))
     },
     async discard() {
       output.destroy()

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
-import type { Clock } from '../clock.ts'
+import { type Clock, refuseWrongClock } from '../clock.ts'
 import type { Both, Destination } from '../event/event.ts'
 import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
@@ -79,6 +79,7 @@ export interface OpenParts {
 
 /** Throws an Error whose message is for the operator. */
 export async function openRooms(config: Config, clock: Clock, log: Logger, parts: OpenParts): Promise<Rooms> {
+  refuseWrongClock(clock)
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
   const isNewNode = checkNodeId(config.dataDir, config.nodeId)

@@ -65,7 +65,7 @@ function takeLock(dir: string): Database {
       )
     }
     if (code === 'SQLITE_NOTADB') throw new Error(`${path} is not a lock file of Stint: remove it`, { cause: error })
-    throw new Error(`DATA_DIR ${dir} cannot be written: its lock: ${(error as Error).message}`, { cause: error })
+    throw new Error(`DATA_DIR ${dir} cannot be written: ${path}: ${(error as Error).message}`, { cause: error })
   }
 }
 
@@ -89,6 +89,11 @@ export function checkNodeId(dir: string, nodeId: number): boolean {
   const text = readNodeId(dir)
   if (text === undefined) return true
   if (text === String(nodeId)) return false
+  if (!isNodeId(text))
+    throw new Error(
+      `${path} is damaged: it should hold the NODE_ID of this DATA_DIR, 0 to 249. If it was always ${nodeId}, write ` +
+        'that into it',
+    )
   throw new Error(
     `DATA_DIR ${dir} belongs to NODE_ID ${text}, but NODE_ID is ${nodeId}: set NODE_ID=${text}. ` +
       `To change it, make sure that no other Stint ever used ${nodeId} on these stores, and delete ${path}`,
@@ -114,6 +119,8 @@ export function readDataDirId(dir: string): string {
   attempt(dir, () => unlessFull(() => writeWhole(path, `${id}\n`)))
   return id
 }
+
+const isNodeId = (text: string): boolean => /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 249
 
 /** Undefined in a DATA_DIR that no server has started on. */
 export const readNodeId = (dir: string): string | undefined => readIfThere(nodeIdPath(dir))?.toString().trim()

@@ -2,13 +2,15 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Undefined when there is no such file. */
+/** Undefined when there is no such file. Throws an Error that names the path if it cannot be read. */
 export function readIfThere(path: string): Buffer | undefined {
   try {
     return readFileSync(path)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return undefined
+    const { code, message } = error as NodeJS.ErrnoException
+    if (code === 'ENOENT') return undefined
+    const reason = code === 'EISDIR' ? 'a directory is in the place of the file; move it away' : message
+    throw new Error(`${path} cannot be read: ${reason}`, { cause: error })
   }
 }
 

@@ -1,8 +1,9 @@
 // What the real process says when it cannot or must not start: an exit code that is not 0, and one message that tells the operator what to do.
 import { expect, test } from 'bun:test'
-import { cpSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs'
+import { cpSync, existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
+import { createClockedProcess } from '../support/quick-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const dir = tempDir('refused')
@@ -48,6 +49,15 @@ test('refuses data of a newer version and damaged accounts without changing them
     expect(message).toMatch(/restore|backup|copy/i)
     expect(statSync(accounts).size).toBe(size) // never a silent empty start
   }
+})
+
+test('refuses a clock that was never set, and makes no data', async () => {
+  const dataDir = join(dir, 'never')
+  await using stint = createClockedProcess({ stepUs: -Date.now() * 1000, passUs: 0 }, STORES_AWAY, { dataDir })
+  await stint.launch()
+  expect(await stint.ended()).toBe(1)
+  expect(stint.log()).toContain('the clock of this machine is wrong: it shows 1970-01-01T')
+  expect(existsSync(dataDir)).toBe(false)
 })
 
 function copyOf(from: string, name: string): string {

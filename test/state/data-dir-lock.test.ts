@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkNodeId, lockDataDir, noteNodeId, readDataDirId } from '../../src/state/data-dir-lock.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -88,6 +88,27 @@ test('refuses another NODE_ID for a DATA_DIR and reports what to do', () => {
   rmSync(join(dir, 'node-id'))
   expect(checkNodeId(dir, 4)).toBe(true)
   rmSync(dir, { recursive: true })
+})
+
+test.each(['', 'x', '250', '-1', '07'])('a node-id of %j is damage that names its file', (text) => {
+  const dir = freshDir()
+  writeFileSync(join(dir, 'node-id'), `${text}\n`)
+  expect(() => checkNodeId(dir, 0)).toThrow(`${join(dir, 'node-id')} is damaged: it should hold the NODE_ID`)
+})
+
+test.each(['lock', 'lock.pid', 'version', 'node-id', 'id'])('a directory in the place of %s is named', (name) => {
+  const dir = freshDir()
+  mkdirSync(join(dir, name))
+  const open = () => {
+    const lock = lockDataDir(dir)
+    try {
+      checkNodeId(dir, 0)
+      readDataDirId(dir)
+    } finally {
+      lock.release()
+    }
+  }
+  expect(open).toThrow(join(dir, name))
 })
 
 test('a DATA_DIR has an id of its own, which it keeps', () => {

@@ -20,11 +20,15 @@ export const discord: ChannelKindSender = {
       color: isFiring(bodies) ? RED : GREEN,
       timestamp: new Date(nowUs / 1000).toISOString(),
       ...(lines.length > 0 && { description: lines.map(escapeMarkdown).join('\n').slice(0, DESCRIPTION) }),
-      fields: facts.slice(0, FIELDS).map(([name, value]) => ({
-        name,
-        value: escapeMarkdown(value).slice(0, FIELD_VALUE),
-        inline: value.length < 40,
-      })),
+      // Discord refuses a message with an empty field
+      fields: facts
+        .filter(([, value]) => value.trim() !== '')
+        .slice(0, FIELDS)
+        .map(([name, value]) => ({
+          name,
+          value: escapeMarkdown(value).slice(0, FIELD_VALUE),
+          inline: value.length < 40,
+        })),
     }
     // no name in a notification may mention a person or a role
     const body = { username: 'Stint', embeds: [embed], allowed_mentions: { parse: [] } }

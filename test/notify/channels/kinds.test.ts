@@ -69,6 +69,11 @@ describe('discord', () => {
     await send(channel, [resolved])
     expect(received[1]!.json.embeds[0].color).not.toBe(embed.color)
   })
+  test('gets no empty field, which it refuses', async () => {
+    const [fact] = firing.facts
+    await send(channel, [{ ...firing, facts: [['Run', ''], fact!, ['Meta', ' ']] }])
+    expect(received[0]!.json.embeds[0].fields).toHaveLength(1)
+  })
   test('gets a digest within the limits of an embed', async () => {
     await send(channel, many)
     const [embed] = received[0]!.json.embeds
