@@ -332,7 +332,7 @@ describe('settings', () => {
         expect([...known]).toContain(name)
       if (!name.endsWith('_FILE') || value === '') continue
       expect(value).toMatch(/^\/run\/secrets\/stint\//)
-      writeFileSync(join(dir, name), 'secret')
+      writeFileSync(join(dir, name), 'a secret of a test')
       env[name] = join(dir, name)
     }
     const config = readConfig(env)
@@ -340,7 +340,7 @@ describe('settings', () => {
     expect(config).toMatchObject({
       host: '0.0.0.0',
       dataDir: '/data',
-      influx: { token: 'secret', bucket: 'stint', org: 'stint' },
+      influx: { token: 'a secret of a test', bucket: 'stint', org: 'stint' },
     })
   })
 
@@ -370,7 +370,7 @@ describe('settings', () => {
     )
     const readAs = (service: string, mounts: ReadonlyMap<string, string>) => {
       const env = environmentOf(service, dotEnv)
-      writeFileSync(join(dir, 'generated'), 'generated')
+      writeFileSync(join(dir, 'generated'), 'generated secret')
       for (const [name, value] of Object.entries(env))
         if (name.endsWith('_FILE'))
           env[name] = value.startsWith('/run/secrets/stint/')

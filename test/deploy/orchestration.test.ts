@@ -116,10 +116,14 @@ describe('the Kubernetes manifests', () => {
       expect([name, /PASSWORD|TOKEN|CODE/.test(name)]).toEqual([name, name.endsWith('_FILE')])
       if (!name.endsWith('_FILE')) continue
       expect(path).toStartWith('/run/secrets/stint/')
-      writeFileSync(join(dir, name), 'secret')
+      writeFileSync(join(dir, name), 'a secret of a test')
       data[name] = join(dir, name)
     }
-    expect(readConfig(data)).toMatchObject({ host: '0.0.0.0', dataDir: '/data', influx: { token: 'secret' } })
+    expect(readConfig(data)).toMatchObject({
+      host: '0.0.0.0',
+      dataDir: '/data',
+      influx: { token: 'a secret of a test' },
+    })
   })
 })
 

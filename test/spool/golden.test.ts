@@ -3,8 +3,6 @@ import { expect, test } from 'bun:test'
 import { cpSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemDisk } from '../../src/spool/disk.ts'
-import { openDeadLetters } from '../../src/state/dead-letters.ts'
-import { createStepClock } from '../support/step-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { FakeDisk } from './fake-disk.ts'
 import { GOLDEN_DELIVERED, GOLDEN_RECORDS, writeGolden } from './golden.ts'
@@ -24,20 +22,10 @@ test('a spool of format 1 is delivered from its position on', async () => {
   expect(quiet(lines)).toBe(true)
 })
 
-test('dead letters of format 1 are listed', () => {
-  const log = createLogLines().log
-  const dead = openDeadLetters({ path: join(dir, 'dead.sqlite'), maxBytes: 1e6, clock: createStepClock(), log })
-  expect(dead.list('alice', { limit: 9 })).toMatchObject([{ reason: 'field type conflict', record: '["s",1]' }])
-  expect(dead.list('bob', { limit: 9 })).toMatchObject([
-    { destination: 'exceptions', buriedAtUs: 1_790_000_000_000_000 },
-  ])
-  dead.close()
-})
-
 test('writes format 1 byte for byte: another format needs a new version and golden files', async () => {
   const disk = new FakeDisk()
   await writeGolden(disk)
-  const names = readdirSync(FORMAT_1).filter((name) => name !== 'dead.sqlite')
+  const names = readdirSync(FORMAT_1)
   expect(names.filter((name) => name.endsWith('.segment')).length).toBeGreaterThan(2)
   for (const name of names) {
     const [now, then] = [Buffer.from(disk.contents(`${DIR}/${name}`)), readFileSync(join(FORMAT_1, name))]
