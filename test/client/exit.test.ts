@@ -66,6 +66,10 @@ describe.each(runtimes)('%s', (name, runtime, lacking) => {
       `run(NAME, ${later})\nsetTimeout(() => { Promise.reject(new Error('on purpose')) }, 20)`,
     ],
     ['an error in a timer in the middle of a run', `run(NAME, ${later})\nsetTimeout(() => { ${fail} }, 20)`],
+    [
+      'an error in a timer while the main module awaits a run',
+      `setTimeout(() => { ${fail} }, 20)\nawait run(NAME, () => new Promise((resolve) => setTimeout(resolve, 300)))`,
+    ],
     ['process.exit() after a failed run', `await run(NAME, async () => { throw 1 }).catch(() => process.exit(7))`, 7],
     ['an error in the middle of a run of begin()', `begin(NAME)\nsetTimeout(() => { ${fail} }, 20)`],
     ['process.exit(3) in the middle of a run of begin()', `begin(NAME)\nprocess.exit(3)`, 3],

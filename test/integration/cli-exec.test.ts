@@ -1,6 +1,7 @@
 // `stint exec` and the real process: overlapping jobs, one killed, Stint away in between; from the sources and as the one compiled file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cpSync, rmSync } from 'node:fs'
+import { cpSync, mkdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Timing } from '../../src/wire/timings.ts'
 import { createUser, MAIN } from '../cli/exec/exec-cast.ts'
@@ -139,6 +140,37 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       expect(await exceptions('compiled')).toEqual(['sh: exited with code 6\nerr'])
       const asked = await run(['timings', '--process', 'compiled', '--json'])
       expect(JSON.parse(asked.stdout).timings).toHaveLength(1)
+    })
+
+    /** Another user may run the file, and all that it can write is in its own temporary directory. */
+    test.skipIf(process.getuid!() !== 0).each([
+      ['a user without a home', ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'], '/nonexistent'],
+      ['a user whose home is /', ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'], '/'],
+      ['process 1 of a container', ['unshare', '--pid', '--fork', '--mount-proc'], '/nonexistent'],
+    ])('a failed run of %s is stored, and nothing is printed', async (name, wrapper, HOME) => {
+      const open = join(tmpdir(), `stint-open-${crypto.randomUUID()}`)
+      mkdirSync(open, { mode: 0o755 })
+      try {
+        cpSync(compiled, join(open, 'stint'))
+        const script = '(sleep 0.05 &) ; sleep 0.2; ps -eo ppid,stat | grep -c "^ *$PPID Z"; exit 6'
+        const words = [...wrapper, join(open, 'stint'), 'exec', '--process', name, '--', 'sh', '-c', script]
+        const child = Bun.spawn(words, {
+          cwd: '/',
+          env: { ...user.env, HOME, TMPDIR: open },
+          stdin: 'ignore',
+          stdout: 'pipe',
+          stderr: 'pipe',
+        })
+        const [stdout, stderr] = await Promise.all([
+          new Response(child.stdout).text(),
+          new Response(child.stderr).text(),
+        ])
+        expect([await child.exited, stdout, stderr]).toEqual([6, '0\n', ''])
+        await untilStates(name, 'failed')
+        await untilExceptions(name, 1)
+      } finally {
+        rmSync(open, { recursive: true, force: true })
+      }
     })
 
     test('it ignores .env files in the working directory', async () => {
