@@ -102,6 +102,16 @@ export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () =
   stopping: () => new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }),
 }
 
+/** The paths that may have been meant: exporters add `/v1/traces` to an endpoint, or are given it twice. */
+function placesNear(path: string): string {
+  if (!path.startsWith('/v1'))
+    return '/otlp. OpenTelemetry is taken at /otlp/v1/traces, /otlp/v1/logs and /otlp/v1/metrics.'
+  const signal = /^\/v1\/(traces|logs)\b/.exec(path)?.[1]
+  return signal === undefined
+    ? '/v1. It has /v1/start, /v1/end, /v1/metrics, /v1/exception and /v1/batch.'
+    : `/v1. OpenTelemetry is taken at /otlp/v1/${signal}.`
+}
+
 /** Returns what the handler needs, or a Problem. `path`: without query, at or below `/v1` or `/otlp`. */
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
@@ -114,13 +124,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   // An unknown path could have meant any kind.
   const beyond = findLimit(request, key.account, place?.destinations ?? DESTINATIONS, deps)
   if (beyond !== undefined) return beyond
-  if (place === undefined)
-    return new Problem(
-      'not_found',
-      path.startsWith('/v1')
-        ? 'There is no such path under /v1. It has /v1/start, /v1/end, /v1/metrics, /v1/exception and /v1/batch.'
-        : 'There is no such path under /otlp.',
-    )
+  if (place === undefined) return new Problem('not_found', `There is no such path under ${placesNear(path)}`)
   if (request.method !== 'POST') return new Problem('method_not_allowed', 'This path takes POST.', { allow: 'POST' })
 
   const length = headers.get('content-length')

@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer'
 import { isObject } from '../../event/fields.ts'
 import { formatStamp } from '../../event/stamp.ts'
-import type { Fault } from '../../problem.ts'
 import type { Message } from './read-protobuf.ts'
 
 const many = true
@@ -49,7 +48,7 @@ const SPAN: Message = {
       3: { name: 'attributes', as: keyValue, many },
     }),
   },
-  15: { name: 'status', as: () => ({ 3: { name: 'code', as: 'int' } }) },
+  15: { name: 'status', as: () => ({ 2: { name: 'message', as: 'text' }, 3: { name: 'code', as: 'int' } }) },
 }
 
 const LOG_RECORD: Message = {
@@ -90,34 +89,48 @@ export const TRACES = request('Spans', 'Spans', 'spans', () => SPAN)
 export const LOGS = request('Logs', 'Logs', 'logRecords', () => LOG_RECORD)
 export const METRICS = request('Metrics', 'Metrics', 'metrics', () => METRIC)
 
-// Reads OTLP's JSON form from any sender: it has the protocol's messages and lists; a value of another type than
-// expected counts as absent.
+// Reads OTLP's JSON form from any sender: it has the protocol's messages and lists, checked as they are read; a value of
+// another type than expected counts as absent.
 export type Json = Readonly<Record<string, unknown>>
 
-const ITEMS_PER_PAUSE = 64
-
-/**
- * The first message or list of a wrong type; pauses by yielding. Attributes are skipped: they may be nested endlessly.
- */
-export function* shapeFault(value: unknown, message: Message, pointer = ''): Generator<void, Fault | undefined> {
-  if (!isObject(value)) return { pointer, detail: 'must be a JSON object' }
-  for (const { name, as, many } of Object.values(message)) {
-    const member = value[name]
-    if (typeof as !== 'function' || member === undefined || member === null) continue
-    if (as === keyValue || as === anyValue) continue // one odd attribute must not refuse what came with it
-    const at = `${pointer}/${name}`
-    if (many && !Array.isArray(member)) return { pointer: at, detail: 'must be a list' }
-    for (const [i, one] of (many ? (member as unknown[]) : [member]).entries()) {
-      if (i % ITEMS_PER_PAUSE === ITEMS_PER_PAUSE - 1) yield
-      const fault = yield* shapeFault(one, as(), many ? `${at}/${i}` : at)
-      if (fault !== undefined) return fault
-    }
+/** A message or list of a wrong type: the whole request is refused. */
+export class ShapeError extends Error {
+  override readonly name = 'ShapeError'
+  constructor(
+    readonly pointer: string,
+    message: string,
+  ) {
+    super(message)
   }
-  return undefined
 }
 
-export const object = (value: unknown): Json => (isObject(value) ? value : {})
-export const list = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : [])
+/** A member of a message that is a message, too. */
+export function member(message: Json, name: string, pointer: string): Json {
+  const value = message[name] ?? NONE
+  if (!isObject(value)) throw new ShapeError(`${pointer}/${name}`, 'must be a JSON object')
+  return value
+}
+
+/** A member that is a list of messages. */
+export function members(message: Json, name: string, pointer: string): readonly Json[] {
+  const value = message[name] ?? []
+  if (!Array.isArray(value)) throw new ShapeError(`${pointer}/${name}`, 'must be a list')
+  for (const [i, one] of value.entries())
+    if (!isObject(one)) throw new ShapeError(`${pointer}/${name}/${i}`, 'must be a JSON object')
+  return value
+}
+const NONE: Json = {}
+
+/** The list that all data of the message is in: without it, data in another member would be lost unnoticed. */
+export function content(message: Json, name: string, pointer: string): readonly Json[] {
+  if (message[name] === undefined || message[name] === null)
+    for (const other in message)
+      if (other !== 'resource' && other !== 'scope' && typeof message[other] === 'object' && message[other] !== null)
+        throw new ShapeError(`${pointer}/${other}`, `is not known; the data is expected in ${name}`)
+  return members(message, name, pointer)
+}
+
+const object = (value: unknown): Json => (isObject(value) ? value : NONE)
 export const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
 /** 64-bit numbers are decimal texts or numbers; beyond 2⁵³ a number has lost its last digits at the sender. */
@@ -126,24 +139,46 @@ export function integer(value: unknown): bigint | undefined {
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined
 }
 
+/** A number, or its decimal text. */
+export function decimal(value: unknown): number | undefined {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && /^-?\d{1,400}(?:\.\d{0,400})?(?:[eE][+-]?\d{1,3})?$/.test(value)
+    ? Number(value)
+    : undefined
+}
+
 /** A time of ns since the epoch as `at`, to the µs; undefined for none. */
 export function atOf(nanoseconds: unknown): string | undefined {
+  if (typeof nanoseconds === 'string' && USUAL_TIME.test(nanoseconds))
+    return formatStamp({ us: Number(nanoseconds.slice(0, -3)), sub: 0 })
   const ns = integer(nanoseconds)
   if (ns === undefined || ns <= 0n || ns >= 253_402_300_800_000_000_000n) return undefined
   return formatStamp({ us: Number(ns / 1000n), sub: 0 })
 }
+/** From 2001 to 2286: the µs are a number without big integers. */
+const USUAL_TIME = /^[1-9]\d{18}$/
 
 /** SDKs send at most 128 per item by default; 160,000 in one item held the event loop for 300 ms. */
 const MAX_ATTRIBUTES = 1000
+
+/** The first attributes; odd ones are left out: they must not refuse what came with them. */
+const attributesIn = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? (value.length > MAX_ATTRIBUTES ? value.slice(0, MAX_ATTRIBUTES) : value) : []
 
 /** The first attributes as text by key; lists and maps as JSON. */
 export function attributesOf(value: unknown): Map<string, string> {
   const room = { values: MAX_NESTED }
   return new Map(
-    list(value)
-      .slice(0, MAX_ATTRIBUTES)
+    attributesIn(value)
+      .filter(isObject)
       .map(({ key, value: any }) => [text(key), anyText(object(any), room)]),
   )
+}
+
+/** The same of one key: most attributes are of no interest. */
+export function attributeOf(value: unknown, key: string): string | undefined {
+  const found = attributesIn(value).findLast((one) => isObject(one) && one.key === key) as Json | undefined
+  return found && anyText(object(found.value))
 }
 
 /** Values in lists and maps of one item: the text of an exception, the longest, has no room for more. */
@@ -159,7 +194,7 @@ export function anyText(any: Json, room = { values: MAX_NESTED }): string {
 function plainOf(any: Json, room: { values: number }, depth = 0): unknown {
   const whole = integer(any.intValue)
   if (whole !== undefined) return Number.isSafeInteger(Number(whole)) ? Number(whole) : String(whole)
-  const scalar = any.stringValue ?? any.boolValue ?? any.doubleValue
+  const scalar = any.stringValue ?? any.boolValue ?? decimal(any.doubleValue)
   if (['string', 'boolean', 'number'].includes(typeof scalar)) return scalar
   if (typeof any.bytesValue === 'string') return textOfBytes(any.bytesValue)
   const nesting = any.arrayValue ?? any.kvlistValue

@@ -4,6 +4,7 @@
 import { Elysia } from 'elysia'
 import { type EventKind, isEventKind } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
+import { isObject } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
@@ -15,7 +16,7 @@ import type { BatchDeps } from '../intake/batch-route.ts'
 import { type FairTurns, runInTurns } from '../intake/fair-turns.ts'
 import { isShort, readBatch, unpackBatch } from '../intake/read-batch.ts'
 import { parseJson } from '../intake/read-body.ts'
-import { type Json, LOGS, METRICS, shapeFault, TRACES } from './otlp-messages.ts'
+import { type Json, LOGS, METRICS, ShapeError, TRACES } from './otlp-messages.ts'
 import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
 import { logsToEvents, pointsToEvents, spansToEvents, type Translated } from './to-events.ts'
 
@@ -40,7 +41,7 @@ export function otlpRoutes(deps: BatchDeps) {
    * Resolves when all is being written, to a function that resolves when it is durable. That throws Problem for
    * transient trouble: nothing is lost, as the exporter sends all of it again.
    */
-  async function accept(translated: Iterable<Translated>, account: string): Promise<() => Promise<Rejected>> {
+  async function accept(translated: readonly Translated[], account: string): Promise<() => Promise<Rejected>> {
     const rejected: Rejected = { count: 0, reason: '' }
     const commits = new Set<Promise<void>>()
     const accepted = new Map<EventKind, number>()
@@ -92,6 +93,21 @@ export function otlpRoutes(deps: BatchDeps) {
     }
   }
 
+  /** All of it, before the first is stored. Throws Problem if a part of the request has another type than OTLP. */
+  async function collect(translation: Iterable<Translated>, account: string): Promise<Translated[]> {
+    const all: Translated[] = []
+    try {
+      for (const one of translation) {
+        if (all.push(one) % ITEMS_PER_LOOK === 0 && turns.isOver()) await turns.take(account)
+      }
+    } catch (cause) {
+      if (!(cause instanceof ShapeError)) throw cause
+      const errors = [{ pointer: cause.pointer, detail: cause.message }]
+      throw new Problem('fields_invalid', 'The export is invalid.', { errors, cause })
+    }
+    return all
+  }
+
   async function room(): Promise<void> {
     const full = () => deps.spools.points.backpressure() ?? deps.spools.exceptions.backpressure()
     for (let waiting = full(); waiting !== undefined; waiting = full()) await waiting
@@ -102,7 +118,8 @@ export function otlpRoutes(deps: BatchDeps) {
       const sent = await readBatch(request, reserve)
       const read = async () => {
         const bytes = unpackBatch(request, sent, account, reserve, turns)
-        return accept(translate(await parse(request, bytes, message, account, turns)), account)
+        const json = await parse(request, bytes, message, account, turns)
+        return accept(await collect(translate(json), account), account)
       }
       const finish = await (isShort(request, sent) ? read() : turns.alone(account, read))
       const rejected = await finish()
@@ -156,9 +173,9 @@ async function parse(
     const faults = cause instanceof Problem ? cause.errors : [{ pointer: '', detail: cause.message }]
     throw new Problem('otlp_malformed', 'The body could not be read.', { ...(faults && { errors: faults }), cause })
   }
-  const fault = isProtobuf(request) ? undefined : await runInTurns(shapeFault(json, message), account, turns)
-  if (fault !== undefined) throw new Problem('fields_invalid', 'The export is invalid.', { errors: [fault] })
-  return json as Json
+  if (isObject(json)) return json
+  const errors = [{ pointer: '', detail: 'must be a JSON object' }]
+  throw new Problem('fields_invalid', 'The export is invalid.', { errors })
 }
 
 function jsonAnswer({ count, reason }: Rejected, rejectedName: string): Response {

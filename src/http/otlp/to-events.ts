@@ -5,26 +5,29 @@ import { LIMITS } from '../../event/fields.ts'
 import {
   anyText,
   atOf,
+  attributeOf,
   attributesOf,
+  content,
   cut,
+  decimal,
   exceptionText,
   integer,
   type Json,
-  list,
-  object,
+  member,
+  members,
   text,
 } from './otlp-messages.ts'
 
 /** One span, record or data point, with its events; several data points may share an event. */
 export interface Translated {
-  readonly bodies: Iterable<Json>
+  readonly bodies: readonly Json[]
   /** How many items of OTLP they replace. */
   readonly items: number
   /** Why it cannot be translated. */
   readonly fault?: string
 }
 
-/** In place of items that are no events: the caller may pause at each. */
+/** In place of items that are no events. */
 const SKIPPED: Translated = { bodies: [], items: 0 }
 
 /** Enums are numbers; some encoders write their names. */
@@ -35,85 +38,113 @@ const isSeverityError = (severity: unknown) =>
 interface Scoped {
   readonly service: string
   /** Attributes of the resource. */
-  readonly resource: ReadonlyMap<string, string>
+  readonly resource: unknown
   readonly item: Json
+  /** Of the item. */
+  readonly pointer: string
 }
 
+/** All that throws ShapeError. */
 function* walk(request: Json, signal: string, items: string): Generator<Scoped> {
-  for (const entry of list(request[`resource${signal}`])) {
-    const resource = attributesOf(object(entry.resource).attributes)
-    const name = resource.get('service.name') ?? ''
-    const service = /^unknown_service/.test(name) ? '' : name
-    for (const scope of list(entry[`scope${signal}`]))
-      for (const item of list(scope[items])) yield { service, resource, item }
+  const [resources, scopes] = [`resource${signal}`, `scope${signal}`]
+  for (const [i, entry] of content(request, resources, '').entries()) {
+    const inEntry = `/${resources}/${i}`
+    const resource = member(entry, 'resource', inEntry).attributes
+    const name = attributeOf(resource, 'service.name') ?? ''
+    const service = name.startsWith('unknown_service') ? '' : name
+    for (const [j, scope] of content(entry, scopes, inEntry).entries()) {
+      const inScope = `${inEntry}/${scopes}/${j}`
+      for (const [k, item] of content(scope, items, inScope).entries())
+        yield { service, resource, item, pointer: `${inScope}/${items}/${k}` }
+    }
   }
 }
 
 /** `stint.process` and `stint.meta` of the item or its resource come first. */
 function subjectOf({ service, resource, item }: Scoped, name: string) {
-  const own = attributesOf(item.attributes)
-  const pick = (key: string) => own.get(key) ?? resource.get(key)
-  const named = [service, name].filter((part) => part !== '').join(' ')
-  const process = pick('stint.process') ?? (named || resource.get('service.name') || 'unknown_service')
-  const meta = pick('stint.meta')
+  const own = attributeOf(item.attributes, 'stint.process')
+  const named = service === '' || name === '' ? service + name : `${service} ${name}`
+  const process =
+    own ??
+    attributeOf(resource, 'stint.process') ??
+    (named || attributeOf(resource, 'service.name') || 'unknown_service')
+  const meta = attributeOf(item.attributes, 'stint.meta') ?? attributeOf(resource, 'stint.meta')
   return { own, subject: { process: cut(process, LIMITS.process), ...(meta && { meta: cut(meta, LIMITS.meta) }) } }
 }
 
 const isEmptyId = (id: unknown) => /^0*$/.test(text(id))
 
 export function* spansToEvents(request: Json): Generator<Translated> {
-  for (const scoped of walk(request, 'Spans', 'spans')) {
-    const { item } = scoped
-    const { own, subject } = subjectOf(scoped, text(item.name))
-    if (!isEmptyId(item.parentSpanId) && !own.has('stint.process')) {
-      yield SKIPPED
-      continue
-    }
-    const [startedAt, endedAt] = [atOf(item.startTimeUnixNano), atOf(item.endTimeUnixNano)]
-    if (startedAt === undefined || endedAt === undefined || isEmptyId(item.spanId)) {
-      yield { bodies: [], items: 1, fault: 'a span needs an id, a start and an end' }
-      continue
-    }
-    if (endedAt < startedAt) {
-      yield { bodies: [], items: 1, fault: 'a span is refused: its end is before its start' }
-      continue
-    }
-    const run = { ...subject, uid: text(item.spanId).toLowerCase() }
-    yield { items: 1, bodies: spanToBodies(item, run, startedAt, endedAt) }
+  for (const scoped of walk(request, 'Spans', 'spans')) yield spanToEvents(scoped)
+}
+
+function spanToEvents(scoped: Scoped): Translated {
+  const { item, pointer } = scoped
+  const events = members(item, 'events', pointer)
+  const status = member(item, 'status', pointer)
+  const { own, subject } = subjectOf(scoped, text(item.name))
+  if (own === undefined && !isEmptyId(item.parentSpanId)) return SKIPPED
+  const [startedAt, endedAt] = [atOf(item.startTimeUnixNano), atOf(item.endTimeUnixNano)]
+  if (startedAt === undefined || endedAt === undefined || isEmptyId(item.spanId))
+    return { bodies: [], items: 1, fault: `a span needs an id, a start and an end${otherNames(item)}` }
+  if (endedAt < startedAt) return { bodies: [], items: 1, fault: 'a span is refused: its end is before its start' }
+  const run = { ...subject, uid: text(item.spanId).toLowerCase() }
+  const failed = isStatusError(status.code)
+  const raised = exceptionsOf(events, endedAt)
+  const described = failed && raised.length === 0 ? text(status.message).trim() : ''
+  if (described !== '') raised.push({ exception: cut(described, LIMITS.exception), at: endedAt })
+  return {
+    items: 1,
+    bodies: [
+      { kind: 'start', ...run, at: startedAt },
+      ...raised.map((one) => ({ kind: 'exception', ...run, ...one })),
+      { kind: 'end', ...run, ...(failed && { failed }), at: endedAt },
+    ],
   }
 }
 
-/** A generator, as a span of 8 MiB has up to a hundred thousand exceptions. */
-function* spanToBodies(span: Json, run: Json, startedAt: string, endedAt: string): Generator<Json> {
-  yield { kind: 'start', ...run, at: startedAt }
-  for (const { name, timeUnixNano, attributes } of list(span.events)) {
-    if (name !== 'exception') continue
-    const exception = cut(exceptionText(attributesOf(attributes)) ?? name, LIMITS.exception)
-    yield { kind: 'exception', ...run, exception, at: atOf(timeUnixNano) ?? endedAt }
-  }
-  const failed = isStatusError(object(span.status).code)
-  yield { kind: 'end', ...run, ...(failed && { failed }), at: endedAt }
+/** Names in snake_case are those of protobuf, not of its JSON. */
+function otherNames(item: Json): string {
+  const name = Object.keys(item).find((key) => key.includes('_'))
+  return name === undefined ? '' : `; ${cut(name, 40)} is not known, names are in lowerCamelCase`
 }
+
+const exceptionsOf = (events: readonly Json[], endedAt: string) =>
+  events
+    .filter(({ name }) => name === 'exception')
+    .map(({ timeUnixNano, attributes }) => ({
+      exception: cut(exceptionText(attributesOf(attributes)) ?? 'exception', LIMITS.exception),
+      at: atOf(timeUnixNano) ?? endedAt,
+    }))
 
 export function* logsToEvents(request: Json): Generator<Translated> {
-  for (const scoped of walk(request, 'Logs', 'logRecords')) {
-    const { item } = scoped
-    const { own, subject } = subjectOf(scoped, '')
-    const raised = exceptionText(own)
-    if (raised === undefined && !isSeverityError(item.severityNumber)) {
-      yield SKIPPED
-      continue
+  for (const scoped of walk(request, 'Logs', 'logRecords')) yield recordToEvents(scoped)
+}
+
+function recordToEvents(scoped: Scoped): Translated {
+  const { item } = scoped
+  const raised = exceptionText(attributesOf(item.attributes))
+  if (raised === undefined && !isSeverityError(item.severityNumber)) return SKIPPED
+  const said = saidBy(raised, anyText(member(item, 'body', scoped.pointer)), text(item.eventName))
+  if (said === undefined)
+    return {
+      bodies: [],
+      items: 1,
+      fault: `a log record needs a text: a body, exception.message or an event name${otherNames(item)}`,
     }
-    const said = [raised, anyText(object(item.body)), text(item.eventName)].find((it) => it?.trim())
-    if (said === undefined) {
-      yield { bodies: [], items: 1, fault: 'a log record needs a text: a body, exception.message or an event name' }
-      continue
-    }
-    const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)
-    const uid = isEmptyId(item.spanId) ? {} : { uid: text(item.spanId).toLowerCase() }
-    const exception = cut(said, LIMITS.exception)
-    yield { items: 1, bodies: [{ kind: 'exception', ...subject, ...uid, exception, ...(at && { at }) }] }
-  }
+  const at = atOf(item.timeUnixNano) ?? atOf(item.observedTimeUnixNano)
+  const uid = isEmptyId(item.spanId) ? {} : { uid: text(item.spanId).toLowerCase() }
+  const exception = cut(said, LIMITS.exception)
+  const { subject } = subjectOf(scoped, '')
+  return { items: 1, bodies: [{ kind: 'exception', ...subject, ...uid, exception, ...(at && { at }) }] }
+}
+
+/** What the program logged beside an exception stands above it, as in a log; it leaves room for the exception. */
+const BODY_MAX = 1000
+function saidBy(raised: string | undefined, body: string, eventName: string): string | undefined {
+  const logged = body.trim()
+  if (raised?.trim()) return logged === '' || raised.includes(logged) ? raised : `${cut(logged, BODY_MAX)}\n${raised}`
+  return logged === '' ? (eventName.trim() === '' ? undefined : eventName) : body
 }
 
 /** Data points of one process and time share an event. */
@@ -123,19 +154,18 @@ export function* pointsToEvents(request: Json): Generator<Translated> {
     { readonly subject: Json; readonly at: string; readonly points: Map<string, number> }[]
   >()
   for (const scoped of walk(request, 'Metrics', 'metrics')) {
-    const { item } = scoped
-    const numbers = [...list(object(item.gauge).dataPoints), ...list(object(item.sum).dataPoints)]
-    const others = ['histogram', 'exponentialHistogram', 'summary'].flatMap((kind) =>
-      list(object(item[kind]).dataPoints),
-    )
+    const { item, pointer } = scoped
+    const pointsIn = (kind: string) => members(member(item, kind, pointer), 'dataPoints', `${pointer}/${kind}`)
+    const numbers = [...pointsIn('gauge'), ...pointsIn('sum')]
+    const others = ['histogram', 'exponentialHistogram', 'summary'].flatMap(pointsIn)
     if (others.length > 0) yield { bodies: [], items: others.length, fault: 'only gauges and sums are taken' }
     for (const point of numbers) {
       yield SKIPPED // it will be part of an event
       const { subject } = subjectOf({ ...scoped, item: point }, '')
       const at = atOf(point.timeUnixNano)
-      const value = typeof point.asDouble === 'number' ? point.asDouble : Number(integer(point.asInt) ?? Number.NaN)
+      const value = decimal(point.asDouble) ?? Number(integer(point.asInt) ?? Number.NaN)
       if (at === undefined || !Number.isFinite(value)) {
-        yield { bodies: [], items: 1, fault: 'a data point needs a time and a finite value' }
+        yield { bodies: [], items: 1, fault: `a data point needs a time and a finite value${otherNames(point)}` }
         continue
       }
       const key = `${at} ${JSON.stringify(subject)}`

@@ -150,8 +150,8 @@ test('log records from ERROR on are exceptions', async () => {
   expect(answer.json).toEqual({})
   const found = (await eventsOf('logs')) as { exception: string; uid?: string }[]
   expect(found.map(({ exception, uid }) => [exception, uid]).sort()).toEqual([
-    ['E\n  at main', 'abcdef0123456789'],
     ['at 17', undefined],
+    ['at 9\nE\n  at main', 'abcdef0123456789'],
   ])
 })
 
@@ -308,6 +308,43 @@ describe('what other encoders write', () => {
     expect(await eventsOf('back s')).toEqual([])
   })
 
+  test('the description of a failed span is its exception, unless an event brought one', async () => {
+    const status = { code: 2, message: 'no rows today' }
+    const event = { name: 'exception', attributes: strings({ 'exception.message': 'row 3' }) }
+    const fine = { status: { code: 1, message: 'no rows today' } }
+    const spans = [span('bare', { status }), span('raised', { status, events: [event] }), span('fine', fine)]
+    await app.post('/otlp/v1/traces', traces('described', ...spans))
+    const texts = async (name: string) => (await exceptionsOf(`described ${name}`)).filter((text) => text !== undefined)
+    expect([await texts('bare'), await texts('raised'), await texts('fine')]).toEqual([
+      ['no rows today'],
+      ['row 3'],
+      [],
+    ])
+  })
+
+  test('the body of a log record stands above its stack trace, unless that has it', async () => {
+    const stack = 'ValueError: row 3 is bad\n  at load (import.ts:3:1)'
+    const attributes = strings({ 'exception.message': 'row 3 is bad', 'exception.stacktrace': stack })
+    const record = { timeUnixNano: ns(nowUs()), severityNumber: '17', attributes }
+    const records = ['import failed for a.csv', 'row 3 is bad'].map((body) => ({ ...record, body: any(body) }))
+    await app.post('/otlp/v1/logs', logs({ 'service.name': 'beside' }, ...records))
+    expect((await exceptionsOf('beside')).sort()).toEqual([stack, `import failed for a.csv\n${stack}`])
+  })
+
+  test('numbers may be texts', async () => {
+    const points = ['1.5', '-2e3', 'NaN', '1,5'].map((asDouble, i) => ({ timeUnixNano: ns(nowUs() + i), asDouble }))
+    const answer = await app.post(
+      '/otlp/v1/metrics',
+      metrics({ 'service.name': 'texts' }, { name: 'm', gauge: { dataPoints: points } }),
+    )
+    expect(answer.json.partialSuccess.rejectedDataPoints).toBe('2')
+    const stored = (await eventsOf('texts')).flatMap((event) => (event.kind === 'metrics' ? event.items : []))
+    expect(stored).toEqual([
+      ['m', 1.5],
+      ['m', -2000],
+    ])
+  })
+
   test('an exception of a span without attributes has a text', async () => {
     await app.post('/otlp/v1/traces', traces('bare', span('s', { events: [{ name: 'exception' }] })))
     expect((await exceptionsOf('bare s')).filter((text) => text !== undefined)).toEqual(['exception'])
@@ -373,6 +410,39 @@ describe('the gate', () => {
       [{ pointer, detail: expect.stringMatching(/^must be a (list|JSON object)$/) }],
     ])
   })
+
+  test.each([
+    ['/resource_spans', '{"resource_spans":[{"scope_spans":[{"spans":[]}]}]}', 'resourceSpans'],
+    [
+      '/resourceSpans/0/instrumentationLibrarySpans',
+      '{"resourceSpans":[{"resource":{},"instrumentationLibrarySpans":[{"spans":[]}]}]}',
+      'scopeSpans',
+    ],
+    ['/resourceSpans/0/scopeSpans/0/span', '{"resourceSpans":[{"scopeSpans":[{"scope":{},"span":[{}]}]}]}', 'spans'],
+  ])('refuses data in the unknown member %s', async (pointer, body, name) => {
+    const { status, json } = await app.post('/otlp/v1/traces', body)
+    const detail = `is not known; the data is expected in ${name}`
+    expect([status, json.errors]).toEqual([422, [{ pointer, detail }]])
+  })
+
+  test('names the first member in snake_case of a span without an id', async () => {
+    const { json } = await app.post('/otlp/v1/traces', traces('snake', { span_id: '0a', name: 's' }))
+    expect(json.partialSuccess.errorMessage).toContain('span_id is not known, names are in lowerCamelCase')
+  })
+
+  test('stores nothing of an export with a part of another type', async () => {
+    const spans = [span('first'), { ...span('second'), events: [1] }]
+    expect((await app.post('/otlp/v1/traces', traces('half', ...spans))).status).toBe(422)
+    expect(await eventsOf('half first')).toEqual([])
+  })
+
+  test.each(['/otlp', '/otlp/', '/otlp/v1/traces/', '/otlp/v1/traces/v1/traces', '/v1/traces'])(
+    'the address %s is refused with the right one',
+    async (path) => {
+      const { status, json } = await app.post(path, '{"resourceSpans":[]}')
+      expect([status, json.detail]).toEqual([404, expect.stringContaining('/otlp/v1/traces')])
+    },
+  )
 
   test('takes null and odd attributes as absent, unknown members, and values nested without end', async () => {
     const deep = `${'{"arrayValue":{"values":['.repeat(2000)}${']}}'.repeat(2000)}`
