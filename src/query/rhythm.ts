@@ -38,9 +38,10 @@ export function findRhythm(starts: readonly number[], hours: readonly number[] =
   if (last === undefined || near.length < FEWEST_GAPS) return undefined
   const everyMs = quantile(near, 0.5)
   const first = starts.at(-1)!
-  const earlier = [...new Set(hours)].filter((hour) => hour + HOUR_MS <= first).sort((a, b) => b - a)
-  // of two hours in a row it is not known how far apart their starts are; neighbours hold no pause
-  const far = gapsOf([first, ...earlier]).map((gap) => gap - HOUR_MS)
+  const firstHour = Math.floor(first / HOUR_MS) * HOUR_MS
+  const earlier = [...new Set(hours)].filter((hour) => hour < firstHour).sort((a, b) => b - a)
+  // of two hours only this much is certain: a start at the end of one and a start at the beginning of the other
+  const far = gapsOf([firstHour, ...earlier]).map((gap) => gap - HOUR_MS)
   const oldest = earlier.at(-1) ?? first
   const gaps = [...near, ...far]
   const odd = gaps.filter((gap) => gap > REGULAR * everyMs)
