@@ -7,6 +7,7 @@ import { type HomeRow, type HomeView, SORTS, type Sort, VERDICTS, type Verdict }
 export const VERDICT_TEXT: Readonly<Record<Verdict, string>> = {
   failed: 'Failed',
   unfinished: 'Never finished',
+  silent: 'Silent',
   exceptions: 'With exceptions',
   firing: 'Alert firing',
   overdue: 'Overdue',

@@ -1,6 +1,7 @@
 // Home answers "is everything all right?": one sentence, then all processes, those with trouble first. The URL holds
 // search, sort order and state.
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
+import type { Overview } from '../../wire/overview.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { Summary, SummaryRow } from '../../wire/timings.ts'
 import { fill, h, note, setText } from '../kit/dom.ts'
@@ -26,6 +27,8 @@ const DAY_SHARE = 1 / 10
 const DAY = '-24h'
 /** A single page: Home needs only counts, but groups contain texts. */
 const GROUPS_MAX = 1_000
+/** What may follow one of these in the overview is silent; nothing after others is. */
+const WORSE: readonly string[] = ['failed', 'never_finished', 'silent']
 
 export function openHomePage(app: App): Page {
   const { api, nowMs } = app
@@ -42,6 +45,7 @@ export function openHomePage(app: App): Page {
   let day: DayFigures | undefined
   let hasFailed = false
   let entries: readonly ProcessEntry[] = []
+  let silent: ReadonlySet<string> = new Set()
   let before: readonly SummaryRow[] = []
 
   const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
@@ -59,8 +63,13 @@ export function openHomePage(app: App): Page {
     version: app.changes.version,
     everyMs: () => LATEST_EVERY_MS,
     async ask(signal) {
-      const [found, processes] = await Promise.all([feed.refresh(signal), app.askProcesses(signal)])
+      const [found, processes, names] = await Promise.all([
+        feed.refresh(signal),
+        app.askProcesses(signal),
+        askSilent(signal),
+      ])
       entries = processes
+      silent = names
       return found
     },
     show(found) {
@@ -111,6 +120,17 @@ export function openHomePage(app: App): Page {
     fail() {}, // without it the column has no figures
   })
 
+  async function askSilent(signal: AbortSignal): Promise<ReadonlySet<string>> {
+    const found = new Set<string>()
+    let cursor: string | undefined
+    do {
+      const { processes, next } = await api.get<Overview>('api/overview', { cursor }, signal)
+      for (const { process, state } of processes) if (state === 'silent') found.add(process)
+      cursor = next !== null && WORSE.includes(processes.at(-1)!.state) ? next : undefined
+    } while (cursor !== undefined)
+    return found
+  }
+
   function showLatest(found: Latest | undefined): void {
     latest = found
     held = undefined
@@ -121,7 +141,7 @@ export function openHomePage(app: App): Page {
     // Everything appears at once: what comes later would move the rest, and an early sentence call too much fine.
     if (latest === undefined || (firing.watched() === undefined && !firing.hasFailed())) return
     if (day === undefined && !hasFailed) return
-    const rows = toRows(latest, entries, day, firing.watched()?.alerts ?? [], before, nowMs())
+    const rows = toRows(latest, entries, day, firing.watched()?.alerts ?? [], before, silent, nowMs())
     if (rows.length === 0) {
       showNone()
       return

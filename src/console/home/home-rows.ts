@@ -43,6 +43,7 @@ export function toRows(
   day: DayFigures | undefined,
   alerts: readonly Alert[],
   before: readonly SummaryRow[],
+  silent: ReadonlySet<string>,
   nowMs: number,
 ): HomeRow[] {
   const known = new Map(entries.map((entry) => [entry.process, entry]))
@@ -50,13 +51,13 @@ export function toRows(
   const groups = Map.groupBy(day?.groups ?? [], ({ process }) => process)
   const earlier = new Map(before.map((row) => [row.process, row]))
   const watched = new Set(alerts.map(({ process }) => process))
-  return [...new Set([...byProcess.keys(), ...known.keys()])].map((process) => {
+  return [...new Set([...byProcess.keys(), ...known.keys(), ...silent])].map((process) => {
     const runs = byProcess.get(process) ?? []
     const total = totals.get(process)
     const entry = known.get(process)
     const own = groups.get(process) ?? []
     const raised = own.map(({ meta, last_at, example }) => ({ meta, ms: parseTime(last_at), example }))
-    const judged = judgeProcess(runs, nowMs, { raised, hasAlert: watched.has(process) })
+    const judged = judgeProcess(runs, nowMs, { raised, hasAlert: watched.has(process), isSilent: silent.has(process) })
     return {
       ...judged,
       process,
@@ -106,8 +107,18 @@ const ORDER: Readonly<Record<Sort, Order>> = {
 // The state of a process, derived from its newest runs, its exceptions and its alerts. Each meta is judged by its last
 // settled run: a failure counts until a run of the same meta completes, even while the next run is in progress. The
 // worst meta decides.
-/** Worst first. `firing`: only an alert says so. `fine`: the last run completed. `quiet`: no run with a start. */
-export const VERDICTS = ['failed', 'unfinished', 'exceptions', 'firing', 'overdue', 'running', 'fine', 'quiet'] as const
+/** Worst first. `silent`: no start for longer than usual, as the server says. `firing`: only an alert says so. `fine`: the last run completed. `quiet`: no run with a start. */
+export const VERDICTS = [
+  'failed',
+  'unfinished',
+  'silent',
+  'exceptions',
+  'firing',
+  'overdue',
+  'running',
+  'fine',
+  'quiet',
+] as const
 export type Verdict = (typeof VERDICTS)[number]
 
 export interface Judgement {
@@ -133,6 +144,7 @@ export interface Raised {
 export interface Signals {
   readonly raised: readonly Raised[]
   readonly hasAlert: boolean
+  readonly isSilent?: boolean
 }
 const NO_SIGNALS: Signals = { raised: [], hasAlert: false }
 
@@ -161,7 +173,8 @@ interface Found {
 }
 
 /** An exception counts until a run of the same meta completes. */
-function judgeSignals(runs: readonly Run[], { raised, hasAlert }: Signals): Found {
+function judgeSignals(runs: readonly Run[], { raised, hasAlert, isSilent = false }: Signals): Found {
+  if (isSilent) return { verdict: 'silent' }
   const isDone = ({ meta, ms }: Raised) =>
     runs.some((run) => run.state === 'completed' && run.meta === meta && run.endMs >= ms)
   const why = raised.find((one) => !isDone(one))

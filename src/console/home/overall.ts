@@ -26,6 +26,7 @@ export interface Overall {
 const SAID = {
   failed: ['failed', 'failed', 'failed'],
   unfinished: ['never finished', 'never finished', 'never finished'],
+  silent: ['silent', 'is silent', 'are silent'],
   exceptions: ['with exceptions', 'has exceptions', 'have exceptions'],
   firing: ['with an alert', 'has an alert', 'have an alert'],
   overdue: ['overdue', 'is overdue', 'are overdue'],
@@ -34,7 +35,7 @@ const SAID = {
   quiet: ['without runs', 'has no runs', 'have no runs'],
 } as const satisfies Record<Verdict, readonly string[]>
 
-const BAD: readonly Verdict[] = ['failed', 'unfinished', 'exceptions', 'firing']
+const BAD: readonly Verdict[] = ['failed', 'unfinished', 'silent', 'exceptions', 'firing']
 
 /** `2 alerts firing, 1 acknowledged; 3 failed, 1 overdue, 196 fine.`; empty if there is nothing at all. */
 export function describeOverall(facts: HomeFacts): Overall {
