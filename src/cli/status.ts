@@ -1,13 +1,18 @@
-// `stint health` and `stint series`: whether Stint takes and delivers events, and how much of the series limit is used.
+// `stint status`: how every process is. `stint health` and `stint series`: whether Stint takes and delivers events, and
+// how much of the series limit is used.
 
+import { toTime } from '../clock.ts'
 import { formatCsvLine } from '../wire/csv.ts'
+import { describeProcess, formatSpan, type Words } from '../wire/describe-process.ts'
 import type { Health } from '../wire/operations.ts'
+import type { Overview, OverviewProcess } from '../wire/overview.ts'
+import { toneOf } from '../wire/process-state.ts'
 import type { SeriesUse } from '../wire/processes.ts'
-import { createApi } from './api.ts'
+import { type Api, createApi } from './api.ts'
 import { CSV_FLAG, checkFormat, type OutputOptions } from './ask-question.ts'
 import { JSON_OPTION } from './commands.ts'
-import { formatTable } from './format-rows.ts'
-import { formatDuration } from './format-time.ts'
+import { type Cell, formatTable } from './format-rows.ts'
+import { formatDuration, formatLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, safeJson } from './safe-text.ts'
@@ -16,6 +21,21 @@ const KINDS = ['points', 'exceptions'] as const
 
 export function register(program: Program, io: Io): void {
   const open = () => createApi(io)
+
+  program
+    .command('status')
+    .description('show how every process is, trouble first; exits with 1 while something is wrong')
+    .argument('[process]', 'only this process')
+    .option(...JSON_OPTION)
+    .option(...CSV_FLAG)
+    .action(async (process: string | undefined, options: OutputOptions) => {
+      checkFormat(options)
+      const overview = await askOverview(open(), process)
+      if (options.json) io.stdout.write(`${safeJson(overview)}\n`)
+      else if (options.csv) io.stdout.write(statusCsv(overview))
+      else io.stdout.write(describeStatus(overview, io))
+      if (overview.tone === 'bad') throw new CliError(overview.sentence)
+    })
 
   program
     .command('health')
@@ -48,6 +68,46 @@ export function register(program: Program, io: Io): void {
       const warning = `warning: ${reached}; ${effect}`
       io.stderr.write(`stint: ${createPaint({ ...io, stdout: io.stderr })(warning, 'yellow')}\n`)
     })
+}
+
+/** All pages. */
+async function askOverview(api: Api, process: string | undefined): Promise<Overview> {
+  const rows: OverviewProcess[] = []
+  let cursor: string | null = null
+  for (;;) {
+    const search = new URLSearchParams([
+      ...(process === undefined ? [] : [['process', process]]),
+      ...(cursor === null ? [] : [['cursor', cursor]]),
+    ])
+    const page: Overview = await api.askWithKey<Overview>('GET', `/api/overview?${search}`)
+    rows.push(...page.processes)
+    cursor = page.next
+    if (cursor === null) return { ...page, processes: rows }
+  }
+}
+
+const COLUMNS = ['process', 'state', 'meta', 'since', 'last_start_at', 'next_start_at', 'late_at', 'exception'] as const
+
+const statusCsv = ({ processes }: Overview): string =>
+  formatCsvLine(COLUMNS) + processes.map((row) => formatCsvLine(COLUMNS.map((name) => row[name]))).join('')
+
+const WORDS: Words = {
+  duration: formatDuration,
+  moment: (ms) => formatLocalTime(toTime(ms)).slice(0, 16),
+}
+
+function describeStatus({ at, sentence, stale_s: staleS, processes }: Overview, io: Io): string {
+  const paint = createPaint(io)
+  const rows = processes.map((row): Cell[] => {
+    const { text, change } = describeProcess(row, Date.parse(at), WORDS)
+    const tone = toneOf(row.state)
+    const said = [text, ...(row.exception === null ? [] : [row.exception]), ...(change === undefined ? [] : [change])]
+    const style = tone === 'bad' ? 'red' : tone === 'warn' ? 'yellow' : undefined
+    return [row.process, style === undefined ? said.join(' ') : { text: said.join(' '), style }]
+  })
+  const age = staleS === null ? '' : ` A store does not answer: this is ${formatSpan(staleS * 1000)} old.`
+  const table = rows.length === 0 ? '' : formatTable(['PROCESS', { title: 'STATE', cut: true }], rows, { paint })
+  return `${sentence === '' ? 'No processes yet.' : sentence}${age}\n${table}`
 }
 
 function describeHealth({ spools, destinations, dead, warnings }: Health): string {

@@ -1,0 +1,37 @@
+// `stint status` against a real server: the sentence of Home, and a line per process.
+import { expect, test } from 'bun:test'
+import type { Event } from '../../src/event/event.ts'
+import { parseStampNs } from '../../src/event/stamp.ts'
+import { startApp } from '../support/app.ts'
+import { createPerson } from './cli-cast.ts'
+
+const HOUR = 3_600_000
+const stored: Event[] = []
+
+test('prints the sentence of Home and a line per process; exits with 1 while something is wrong', async () => {
+  await using app = await startApp({ stored })
+  const now = app.clock.wallUs() / 1000
+  const at = (agoMs: number, process: string) => ({
+    ...{ account: app.account, process, meta: '', uid: '' },
+    stamp: parseStampNs(BigInt(Math.round(now - agoMs)) * 1_000_000n),
+  })
+  for (const [process, lastMs] of [
+    ['backup', 96 * HOUR],
+    ['sync', HOUR / 2],
+  ] as const)
+    for (let i = 0; i < 8; i++)
+      stored.push(
+        { ...at(lastMs + i * HOUR, process), kind: 'start' },
+        { ...at(lastMs + i * HOUR - 60_000, process), kind: 'end' },
+      )
+  const person = createPerson(app.url)
+  const run = (line: string) => person.run(line, { env: { STINT_API_KEY: app.keys.reader } })
+  const shown = await run('status')
+  expect(shown.stdout).toStartWith('1 silent, 1 fine.\n')
+  expect(shown.stdout).toMatch(/backup +Silent: no start for 4 days, usually every 60 min\./)
+  expect(shown.stdout).toMatch(/sync +Completed 29 min ago in 60\.0 s|sync +Completed 29 min ago in 1 m 0 s/)
+  expect(shown.exitCode).toBe(1)
+  const json = JSON.parse((await run('status sync --json')).stdout)
+  expect(json).toMatchObject({ sentence: 'The only process is fine.', processes: [{ process: 'sync', by_meta: [{}] }] })
+  expect((await run('status --csv')).stdout).toContain('backup,silent,')
+})
