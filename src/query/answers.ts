@@ -120,7 +120,7 @@ export const answerException = (row: Omit<ExceptionRow, 'place'>): exceptions.Ex
 })
 
 export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({
-  ...{ fingerprint: group.fingerprint, process: group.process, count: group.count },
+  ...{ fingerprint: group.fingerprint, process: group.process, count: group.count, runs: group.runs },
   ...{ first_at: formatNs(group.firstNs), last_at: formatNs(group.lastNs), meta: orNull(group.meta) },
   example: group.example,
   ...(group.counts && { counts: group.counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),

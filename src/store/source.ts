@@ -204,6 +204,8 @@ export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
 
 export interface ExceptionGroup extends GroupSpan {
   readonly count: number
+  /** Different metas and uids among those with a uid. */
+  readonly runs: number
   /** The newest one's ('' = without), and its text: a long one without its middle, unless one fingerprint is asked. */
   readonly meta: string
   readonly example: string

@@ -32,6 +32,11 @@ export const ExceptionGroup = Type.Object({
   fingerprint: Fingerprint,
   process: ProcessName,
   count: Type.Integer({ minimum: 0, examples: [12] }),
+  runs: Type.Integer({
+    minimum: 0,
+    description: 'Runs in the range that raised it, by the uid of the exceptions; those without a uid name no run.',
+    examples: [12],
+  }),
   first_at: Type.String({ ...Time, description: 'Of all that is stored, also before and after the range.' }),
   last_at: Type.String({ ...Time, description: 'Likewise.' }),
   ...Status,

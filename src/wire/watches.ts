@@ -132,6 +132,13 @@ export const LIST_WATCHES = defineRoute('GET /api/watches', {
   ...route,
   access: 'view',
   summary: 'List watches',
+  ownParameters: {
+    process: Type.String({
+      minLength: 1,
+      maxLength: 250,
+      description: 'Only those that cover this process, by name or `*`.',
+    }),
+  },
   answers: { 200: json('The watches, by name', Watches) },
 })
 

@@ -53,7 +53,7 @@ test('a fingerprint selects its group, with its normalised text', async () => {
 })
 
 test('a group of an older version is returned, with its text normalised by the current rules', async () => {
-  const common = { fingerprint: 'v1:0000000000000000', meta: '', count: 1, firstNs: NOW, lastNs: NOW }
+  const common = { fingerprint: 'v1:0000000000000000', meta: '', count: 1, runs: 0, firstNs: NOW, lastNs: NOW }
   const place = { ns: NOW, tie: '' }
   const group = (process: string, example: string) => ({ ...common, process, example, place })
   const exceptions = {

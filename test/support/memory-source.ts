@@ -238,6 +238,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
               fingerprint: same[0]!.fingerprint,
               process: same[0]!.process,
               count: same.length,
+              runs: new Set(same.flatMap(({ meta, uid }) => (uid === '' ? [] : [`${meta}\0${uid}`]))).size,
               firstNs: same[0]!.atNs,
               lastNs: same.at(-1)!.atNs,
               example: same.at(-1)!.exception,

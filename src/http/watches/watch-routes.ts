@@ -3,6 +3,7 @@ import { checkMeta, checkProcess, nameFault, stripText } from '../../event/field
 import { Problem } from '../../problem.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
+import { createMatch } from '../../watch/process-pattern.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as alertWire from '../../wire/alerts.ts'
 import * as channelWire from '../../wire/channels.ts'
@@ -35,7 +36,11 @@ export function mountWatches(
   nameOf: NameOf,
 ): void {
   const { on, onAnyone } = mounts
-  on(wire.LIST_WATCHES, async ({ account }) => ({ watches: await watches.list(account) }))
+  on(wire.LIST_WATCHES, async ({ account }, { request }) => {
+    const { process } = parseParameters({ process: PARSERS.process }, new URL(request.url).searchParams)
+    const all = await watches.list(account)
+    return { watches: process === undefined ? all : all.filter((watch) => createMatch(watch.process)(process)) }
+  })
   on(wire.CREATE_WATCH, RULES, async ({ account }, { body }) => ({
     watch: await watches.create(account, stripped(body)),
   }))

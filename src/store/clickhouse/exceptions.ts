@@ -49,6 +49,7 @@ interface StoredGroup extends StoredSpan {
   readonly example: string
   readonly newest_meta: string
   readonly occurrences: number
+  readonly runs: number
   readonly buckets_ns?: readonly Ns[]
   readonly counts?: readonly number[]
 }
@@ -82,7 +83,7 @@ export function exceptionGroupsSql(
     bucket === undefined
       ? ''
       : `,\n  arrayMap(ns -> toString(ns), (${counts} AS counted).1) AS buckets_ns, counted.2 AS counts`
-  return `SELECT fingerprint, process, count() AS occurrences,
+  return `SELECT fingerprint, process, count() AS occurrences, uniqExactIf((meta, uid), uid != '') AS runs,
   ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns,
   argMax(${example}, (at, stamp_rest, content)) AS example,
   argMax(meta, (at, stamp_rest, content)) AS newest_meta${series}
@@ -226,6 +227,7 @@ const toSpan = ({ fingerprint, process, first_ns, last_ns }: StoredSpan): GroupS
 const fromGroup = (row: StoredGroup): ExceptionGroup => ({
   ...toSpan(row),
   count: Number(row.occurrences),
+  runs: Number(row.runs),
   example: row.example,
   meta: row.newest_meta,
   place: { ns: BigInt(row.last_ns), tie: groupTie(row.process, row.fingerprint) },

@@ -177,8 +177,8 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
 
   test('exceptions are grouped by process and fingerprint, the most recent first, with their newest text', async () => {
     await keep([
-      exception('groups', 0, 'same'),
-      exception('groups', 3_000_000, 'same', { meta: 'eu' }),
+      exception('groups', 0, 'same', { uid: 'u' }),
+      exception('groups', 3_000_000, 'same', { meta: 'eu', uid: 'u' }),
       exception('groups', 1_000_000, 'other'),
       exception('groups', 2_000_000, 'same', { process: 'q' }),
     ])
@@ -186,6 +186,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       fingerprint: fingerprint(text),
       process,
       count,
+      runs: count === 2 ? 2 : 0, // only these have a uid
       firstNs: NS + BigInt(firstUs) * 1000n,
       lastNs: NS + BigInt(lastUs) * 1000n,
       example: text,
