@@ -6,6 +6,7 @@ import { channelKind } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
 import { CONDITIONS } from '../wire/conditions.ts'
 import { DEFAULT_GRACE } from '../wire/defaults.ts'
+import { describeNextDue } from '../wire/next-due.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import type { Api } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
@@ -21,6 +22,8 @@ export interface Applied {
   readonly what: string
   /** Only for a new webhook. */
   readonly secret?: string
+  /** When a cron expression without a zone is due. */
+  readonly due?: string
 }
 
 /** Throws CliError. The server checks the rest. */
@@ -78,12 +81,12 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
     const wanted = { ...EMPTY, ...named, channels: (named.channels ?? []).map((name) => idOf(ids, name)) }
     const known = watches.find(({ name }) => name === named.name)
     if (known === undefined) {
-      await api.askWithKey('POST', '/api/watches', wanted)
-      done.push({ action: 'created', what: `watch ${named.name}` })
+      const { watch } = await api.askWithKey<WatchAnswer>('POST', '/api/watches', wanted)
+      done.push({ action: 'created', what: `watch ${named.name}`, ...dueOf(watch) })
     } else if (isOtherWatch(known, wanted)) {
       const { watch } = await api.askWithKey<WatchAnswer>('PATCH', `/api/watches/${known.id}`, wanted)
-      if (isOtherWatch(known, { ...watch, state: known.state }))
-        done.push({ action: 'changed', what: `watch ${named.name}` })
+      if (isOtherWatch(known, { ...watch, state: known.state, next_due: known.next_due }))
+        done.push({ action: 'changed', what: `watch ${named.name}`, ...dueOf(watch) })
     }
   }
   if (!prune) return done
@@ -92,6 +95,11 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
     done.push({ action: 'deleted', what: `watch ${name}` })
   }
   return done
+}
+
+function dueOf({ late, next_due }: Watch): { due?: string } {
+  const due = describeNextDue(late, next_due)
+  return due === undefined ? {} : { due }
 }
 
 /** A member that the file leaves out is absent on the server, too. A pause is nothing that a file decides. */

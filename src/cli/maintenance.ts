@@ -2,6 +2,7 @@
 
 import { systemClock } from '../clock.ts'
 import type { Maintenance, MaintenanceAnswer, Maintenances } from '../wire/maintenance.ts'
+import { describeNextDue } from '../wire/next-due.ts'
 import { createApi } from './api.ts'
 import { addList, JSON_OPTION, type Json, parseMoment, printJson } from './commands.ts'
 import { formatLocalTime } from './format-time.ts'
@@ -50,6 +51,8 @@ export function register(program: Program, io: Io): void {
       const made = await api().askWithKey<MaintenanceAnswer>('POST', '/api/maintenance', wanted)
       if (json) printJson(io, made)
       else io.stdout.write(`${made.maintenance.id}\n`)
+      const due = describeNextDue(made.maintenance.repeat, made.maintenance.next_due)
+      if (due !== undefined) io.stderr.write(`The zone of --cron is UTC: ${due}. Another one: --tz Europe/Berlin\n`)
     })
 
   maintenance

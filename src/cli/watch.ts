@@ -1,6 +1,8 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
+
 import { CONDITION_TABLE } from '../wire/conditions.ts'
 import { DEFAULT_GRACE } from '../wire/defaults.ts'
+import { describeNextDue } from '../wire/next-due.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
@@ -76,6 +78,8 @@ export function register(program: Program, io: Io): void {
       const made = await api().askWithKey<WatchAnswer>('POST', '/api/watches', body)
       if (options.json) printJson(io, made)
       else io.stdout.write(`${made.watch.id}\n`)
+      const due = describeNextDue(made.watch.late, made.watch.next_due)
+      if (due !== undefined) io.stderr.write(`The zone of --cron is UTC: ${due}. Another one: --tz Europe/Berlin\n`)
     })
 
   watch
@@ -112,8 +116,9 @@ export function register(program: Program, io: Io): void {
     .action(async (path: string, { prune = false }: { prune?: boolean }) => {
       const text = path === '-' ? await io.readStdin() : await readFile(path)
       const done = await applyWatches(api(), parseWatchFile(text), prune)
-      for (const { action, what, secret } of done) {
+      for (const { action, what, secret, due } of done) {
         io.stdout.write(`${action} ${oneLine(what)}\n`)
+        if (due !== undefined) io.stderr.write(`  without tz its zone is UTC: ${due}\n`)
         if (secret !== undefined) io.stderr.write(`  signing secret, shown only this once: ${oneLine(secret)}\n`)
       }
       if (done.length === 0) io.stderr.write('Nothing to change.\n')

@@ -1,7 +1,7 @@
 // A maintenance: a stretch of time, once or repeating, in which the notifications about some processes are held back.
 import { spanUs } from '../watch/conditions/span.ts'
+import { createSchedule } from '../watch/log/cron.ts'
 import { createMatch } from '../watch/process-pattern.ts'
-import { createSchedule } from '../watch/rules/cron.ts'
 
 export interface MaintenanceSpec {
   /** Exact, or with `*`. */

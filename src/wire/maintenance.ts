@@ -38,6 +38,7 @@ export const Maintenance = Type.Object({
   repeat: orNull(Repeat),
   active: Type.Boolean({ description: 'Notifications are held back now.' }),
   until: orNull(TimeMs),
+  next_due: orNull(TimeMs, undefined, 'When it begins next by its cron expression; null without one.'),
   created_at: TimeMs,
 })
 export type Maintenance = Static<typeof Maintenance>

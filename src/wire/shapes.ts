@@ -27,8 +27,11 @@ export const ProcessName = Text('nightly import')
 export const Count = Type.Integer({ minimum: 0 })
 
 /** Null in examples unless one is given. */
-export const orNull = <T extends TSchema>(schema: T, example?: Static<T>) =>
-  Type.Union([schema, Type.Null()], example === undefined ? {} : { examples: [example] })
+export const orNull = <T extends TSchema>(schema: T, example?: Static<T>, description?: string) =>
+  Type.Union([schema, Type.Null()], {
+    ...(example !== undefined && { examples: [example] }),
+    ...(description !== undefined && { description }),
+  })
 
 type Literals<T extends readonly string[]> = { -readonly [K in keyof T]: TLiteral<T[K] & string> }
 

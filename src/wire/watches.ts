@@ -114,6 +114,7 @@ export const Watch = Type.Object({
   remind: orNull(Type.String()),
   paused_until: orNull(TimeMs),
   created_at: TimeMs,
+  next_due: orNull(TimeMs, '2026-11-23T02:00:00.000Z', 'The next time of its cron expression; null without one.'),
   state: choice(WATCH_STATES, {
     description: '`unknown`: it could not be evaluated lately, because a store is away or the spool is behind.',
   }),

@@ -1,5 +1,7 @@
 // The Maintenance page: windows in which notifications are held back, once or repeating. Watches are judged as ever.
+
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
+import { describeNextDue } from '../../wire/next-due.ts'
 import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { createAsk } from '../kit/dialog.ts'
 import { button, h, nameText, note } from '../kit/dom.ts'
@@ -145,11 +147,12 @@ function stateOf({ active, to, repeat }: Maintenance, nowMs: number): string {
   return repeat === null ? 'planned' : 'repeating'
 }
 
-function describeWhen({ from, to, repeat, until }: Maintenance, nowMs: number): (HTMLElement | string)[] {
+function describeWhen({ from, to, repeat, until, next_due }: Maintenance, nowMs: number): (HTMLElement | string)[] {
   const bound = (word: string, at: string | null) =>
     at === null ? '' : `${word} ${formatMoment(parseTime(at), nowMs)}`
   if (repeat === null) return [`${bound('', from)} ${bound('until', to)}`.trim()]
-  const limits = [bound('from', from), bound('until', to)].filter((text) => text !== '').join(', ')
+  const due = describeNextDue(repeat, next_due) ?? ''
+  const limits = [bound('from', from), bound('until', to), due].filter((text) => text !== '').join(', ')
   return [
     h('code', repeat.cron),
     ` ${repeat.tz ?? 'UTC'}, for ${repeat.length}`,

@@ -1,8 +1,10 @@
 // The Watches page: alerts, watches and notification channels.
+
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
+import { describeNextDue } from '../../wire/next-due.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { getPages, ROWS_MAX } from '../kit/api.ts'
 import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
@@ -254,9 +256,11 @@ const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn'
 const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'off') => h('span', { class: `badge badge-${kind}` }, text)
 
 /** `runs longer than 1 min, or fails`. */
-function describeConditions({ late, long, failed, metric, slow }: Watch): string {
+function describeConditions({ late, long, failed, metric, slow, next_due }: Watch): string {
+  const due = describeNextDue(late, next_due)
   const parts = [
-    late && `is late (${late.every === undefined ? late.cron : `every ${spell(late.every)}`})`,
+    late &&
+      `is late (${late.every === undefined ? late.cron : `every ${spell(late.every)}`}${due === undefined ? '' : `, ${due}`})`,
     long && `runs longer than ${spell(long)}`,
     failed && ((failed.after ?? 1) > 1 ? `fails ${failed.after} times in a row` : 'fails'),
     failed?.exceptions && 'raises an exception',

@@ -1,6 +1,6 @@
 // The faults of a cron expression and its time zone, which stand side by side in an object at `pointer`.
 import type { Fault } from '../../problem.ts'
-import { createSchedule } from '../rules/cron.ts'
+import { createSchedule } from '../log/cron.ts'
 
 export function cronFaults(pointer: string, cron: string, tz: string): Fault[] {
   try {
@@ -12,7 +12,13 @@ export function cronFaults(pointer: string, cron: string, tz: string): Fault[] {
   try {
     if (createSchedule(cron, tz).nextUs(0) !== undefined) return []
     return [{ pointer: at, detail: 'is never due' }]
-  } catch {
-    return [{ pointer: at, detail: 'must be a cron expression of five fields, or six with seconds first' }]
+  } catch (err) {
+    return [{ pointer: at, detail: reasonOf(err) }]
   }
 }
+
+/** Croner's messages begin with its own name. */
+const reasonOf = (err: unknown): string =>
+  err instanceof Error && !err.message.startsWith('CronPattern:')
+    ? err.message
+    : `must be a cron expression of five fields, or six with seconds first${err instanceof Error ? `; ${err.message.slice(13)}` : ''}`

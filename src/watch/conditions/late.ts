@@ -2,7 +2,7 @@
 import { DEFAULT_GRACE } from '../../wire/defaults.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { Series } from '../evaluate/memory.ts'
-import { createSchedule } from '../rules/cron.ts'
+import { createSchedule } from '../log/cron.ts'
 import { endOfLate, findExcused, judgeLate, type LateRule } from '../rules/late.ts'
 import type { WatchMark } from '../rules/runs.ts'
 import { type Instance, judgementOf, keyOf, type MarkCondition } from './condition.ts'

@@ -6,6 +6,7 @@ import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from
 import { cronFaults } from '../conditions/cron-faults.ts'
 import { spanFaults } from '../conditions/span.ts'
 import { iso } from '../conditions/wording.ts'
+import { nextDueOf } from '../log/cron.ts'
 import { createId } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 
@@ -28,6 +29,7 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
       repeat: spec.repeat,
       active: untilUs !== undefined,
       until: untilUs === undefined || !Number.isFinite(untilUs) ? null : iso(untilUs),
+      next_due: nextDueOf(spec.repeat, nowUs()),
       created_at: iso(createdUs),
     }
   }

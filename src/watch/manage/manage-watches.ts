@@ -5,6 +5,7 @@ import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
 import { iso } from '../conditions/wording.ts'
 import { notificationsOf, toEnd } from '../evaluate/describe-alert.ts'
 import type { Gap } from '../evaluate/gaps.ts'
+import { nextDueOf } from '../log/cron.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert, AlertChange } from '../storage/watch-store.ts'
@@ -62,6 +63,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, o
       channels: [...channels],
       paused_until: paused_until === null ? null : new Date(paused_until).toISOString(),
       created_at: iso(createdUs),
+      next_due: nextDueOf(spec.late, nowUs()),
       state: stateOf(watch, firing),
       badge: badge === null ? null : `/badge/${badge}`,
     }

@@ -8,7 +8,7 @@
 // Then the next one counts (every N: N after the downtime). Downtime in the rest of the grace only delays judgement.
 // Of several in a row each is less likely to be lost: no more are excused than chance explains, however often Stint
 // restarts. A due time within a long downtime is no evidence.
-import type { Schedule } from './cron.ts'
+import type { Schedule } from '../log/cron.ts'
 import { lastBlind } from './downtime.ts'
 import type { Blind, Episode, Judgement } from './episode.ts'
 
