@@ -73,6 +73,10 @@ export interface DeskOptions {
 export function openDesk(options: DeskOptions) {
   const rows = new Map<string, StateRow>()
   const alerts: StoredAlert[] = []
+  const known = new Set<string>()
+  /** Those that fire, by watch and instance. */
+  const current = new Map<string, StoredAlert>()
+  const nameOf = (watch: string, name: string) => `${watch} ${name}`
   const byHand: EndedByHand[] = []
   const downtimes: Downtime[] = [...(options.downtimes ?? [])]
   let { watches } = options
@@ -82,13 +86,13 @@ export function openDesk(options: DeskOptions) {
   const log: Change[] = []
   let judge: WatchJudge
 
-  const firing = () => alerts.filter(({ untilUs }) => untilUs === undefined).map(({ alert }) => alert)
+  const firing = () => [...current.values()].map(({ alert }) => alert)
   function open(): void {
     pending = []
     judge = createJudge({
       maxRunUs: options.maxRunUs ?? DAY,
       emit: (change) => pending.push(change),
-      isKnown: (watch, identity) => alerts.some(({ alert }) => alert.watch === watch && alert.identity === identity),
+      isKnown: (watch, identity) => known.has(nameOf(watch, identity)),
     })
     for (const downtime of downtimes) judge.addDowntime(downtime)
     for (const row of rows.values()) judge.load(row)
@@ -100,20 +104,24 @@ export function openDesk(options: DeskOptions) {
       else rows.set(row.name, row)
     }
     for (const change of pending) {
+      const { alert } = change
+      const instance = nameOf(alert.watch, alert.instance)
+      const stored = current.get(instance)
       if (change.kind === 'open') {
-        const { alert, untilUs } = change
-        if (untilUs === undefined && firing().some((it) => it.watch === alert.watch && it.instance === alert.instance))
-          throw new Error(`fires twice: ${alert.instance}`)
-        alerts.push({ alert, ...(untilUs !== undefined && { untilUs, endedBy: 'event' }) })
+        const { untilUs } = change
+        if (known.has(nameOf(alert.watch, alert.identity))) throw new Error(`opens twice: ${alert.identity}`)
+        known.add(nameOf(alert.watch, alert.identity))
+        const opened = { alert, ...(untilUs !== undefined && { untilUs, endedBy: 'event' }) }
+        alerts.push(opened)
+        if (untilUs !== undefined) continue
+        if (stored !== undefined) throw new Error(`fires twice: ${alert.instance}`)
+        current.set(instance, opened)
       }
       if (change.kind === 'end') {
-        const stored = alerts.find(
-          ({ alert, untilUs }) =>
-            untilUs === undefined && alert.watch === change.alert.watch && alert.identity === change.alert.identity,
-        )
-        if (stored === undefined) throw new Error(`ends what does not fire: ${change.alert.identity}`)
+        if (stored?.alert.identity !== alert.identity) throw new Error(`ends what does not fire: ${alert.identity}`)
         stored.untilUs = change.untilUs
         stored.endedBy = change.endedBy
+        current.delete(instance)
       }
     }
     log.push(...pending)
@@ -154,12 +162,13 @@ export function openDesk(options: DeskOptions) {
     },
     endByHand(instance: string, atUs: number, isExpired = false): void {
       commit()
-      for (const it of alerts)
-        if (it.alert.instance === instance && it.untilUs === undefined) {
-          it.untilUs = atUs
-          it.endedBy = 'person'
-          byHand.push({ watch: it.alert.watch, instance, atUs, isExpired })
-        }
+      for (const [name, it] of current) {
+        if (it.alert.instance !== instance) continue
+        it.untilUs = atUs
+        it.endedBy = isExpired ? 'expired' : 'person'
+        byHand.push({ watch: it.alert.watch, instance, atUs, isExpired })
+        current.delete(name)
+      }
       judge.setWatches(ACCOUNT, { watches, firing: firing(), byHand })
     },
     /** What happened, in short: `late@600 ends@660`, in seconds since T0. */
