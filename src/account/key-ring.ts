@@ -140,9 +140,12 @@ export function loadKeyRing(db: Database, clock: Clock) {
         unwritten.delete(keyId)
       }
     },
-    clear(): void {
-      byHash.clear()
+    /** From now on these keys and no others are known. */
+    replace(rows: readonly KeyRow[]): void {
+      const there = new Set(rows.map(({ hash }) => hash))
+      for (const hash of byHash.keys()) if (!there.has(hash)) byHash.delete(hash)
       bySecret.clear()
+      for (const row of rows) set(row)
     },
   }
 }

@@ -22,8 +22,6 @@ export interface SeriesBudget {
   noted(): Promise<void>
   /** `max` 0 = no limit, and nothing is counted. */
   use(account: string): { readonly used: number; readonly max: number }
-  /** Counts a series that another node has admitted. */
-  adopt(account: string, series: number): void
   dropAccount(account: string): void
   flush(): void
   /** Writes pending series. */
@@ -140,7 +138,6 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     noted: () =>
       pending.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push({ until: begun, resolve })),
     use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
-    adopt: (account, series) => void seriesOf(account).add(series),
     dropAccount(account) {
       known.delete(account)
       knownRequests.clear()
@@ -154,7 +151,6 @@ const unlimited: SeriesBudget = {
   admit: () => 'known',
   noted: () => Promise.resolve(),
   use: () => ({ used: 0, max: 0 }),
-  adopt: () => {},
   dropAccount: () => {},
   flush: () => {},
   close: () => {},

@@ -118,8 +118,8 @@ function registerCopy(program: Program, io: Io): void {
         try {
           if (hasAccounts) {
             const file = openAccountsFile(accountsPath, log)
-            const { account, api_key, session, series } = await copyAccounts(file, postgres).finally(file.close)
-            io.stderr.write(`Copied ${account} accounts, ${api_key} keys, ${session} sessions and ${series} series.\n`)
+            const { account, api_key, session } = await copyAccounts(file, postgres).finally(file.close)
+            io.stderr.write(`Copied ${account} accounts, ${api_key} keys and ${session} sessions.\n`)
           }
           if (hasWatches) {
             const file = openWatchesFile(watchesPath, log)

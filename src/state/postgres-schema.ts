@@ -27,6 +27,7 @@ const CHANGES = `
   ${followed('account', 'operator')}
   ${followed('api_key', 'expires_ms, revoked_ms, is_capped')}
   ${followed('removal')}
+  -- Only nodes of 1.1 share series.
   ALTER TABLE series ADD COLUMN changed BIGINT NOT NULL;
   CREATE INDEX series_by_change ON series (changed, account, series);
   CREATE TRIGGER note_change BEFORE INSERT ON series FOR EACH ROW EXECUTE FUNCTION note_change();

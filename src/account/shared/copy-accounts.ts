@@ -1,9 +1,7 @@
 // Copies accounts.sqlite into PostgreSQL in small, repeatable transactions: run an interrupted copy again.
-import { all, copyRows, get, run, type Script, type Value } from '../../state/database.ts'
+import { all, copyRows, get, type Script, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 import type { Postgres } from '../../state/postgres.ts'
-import { insertSeries, SERIES_AT_ONCE } from './merge-series.ts'
-import type { SeriesRow } from './replica.ts'
 
 /** Accounts and people first: everything else refers to them. */
 const TABLES = [
@@ -15,11 +13,11 @@ type Table = (typeof TABLES)[number]
 const IN_ORDER: readonly Table[] = ['api_key', 'session', 'invitation']
 
 /** How many rows of the file PostgreSQL has now. */
-export type CopiedAccounts = Readonly<Record<Table | 'series', number>>
+export type CopiedAccounts = Readonly<Record<Table, number>>
 
 /**
  * Throws an Error for the operator if PostgreSQL has accounts that the file lacks, and Problem `store_unavailable`.
- * The nodes must be stopped: the salt of the series changes.
+ * The nodes must be stopped. Series are not copied: each node counts its own.
  */
 export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Promise<CopiedAccounts> {
   /** In the order in which they were written, where that is kept. */
@@ -27,22 +25,17 @@ export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Prom
     const order = IN_ORDER.includes(table) ? ' ORDER BY rowid' : ''
     return db.query<Record<string, Value>, []>(`SELECT * FROM ${table}${order}`).all()
   }
-  const series = db.query<{ account: string; series: number }, []>('SELECT account, series FROM series').all()
-  const { salt } = db.query<{ salt: string }, []>('SELECT salt FROM series_salt').get()!
-  await postgres.write(() => begin(new Set(rowsOf('account').map(({ id }) => String(id))), salt))
+  await postgres.write(() => refuseOthers(new Set(rowsOf('account').map(({ id }) => String(id)))))
 
   const copied = {} as Record<Table, number>
   for (const table of TABLES) copied[table] = await copyRows(postgres, table, rowsOf(table))
   await postgres.write(() =>
     get("SELECT setval(pg_get_serial_sequence('audit', 'seq'), coalesce(max(seq), 0) + 1, false) FROM audit"),
   )
-  const pairs = series.map((row): SeriesRow => [row.account, row.series])
-  for (let from = 0; from < pairs.length; from += SERIES_AT_ONCE)
-    await postgres.write(() => insertSeries(pairs.slice(from, from + SERIES_AT_ONCE)))
-  return { ...copied, series: pairs.length }
+  return copied
 }
 
-function* begin(ours: ReadonlySet<string>, salt: string): Script<void> {
+function* refuseOthers(ours: ReadonlySet<string>): Script<void> {
   const there = yield* all<{ id: string }>('SELECT id FROM account')
   const foreign = there.filter(({ id }) => !ours.has(id)).length
   if (foreign > 0)
@@ -50,6 +43,4 @@ function* begin(ours: ReadonlySet<string>, salt: string): Script<void> {
       `the database of DATABASE_URL has ${foreign} accounts that are not in accounts.sqlite: copy into an empty ` +
         'database',
     )
-  const inUse = yield* get('SELECT 1 FROM series')
-  if (inUse === undefined) yield* run('UPDATE series_salt SET salt = $1', salt)
 }

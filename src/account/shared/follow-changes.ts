@@ -1,21 +1,20 @@
 // Keeps this node's copy of the keys and accounts up to date. Invariants:
-// * The change counter is polled, so a lost connection is noticed; a change of this node is read back at once.
-// * Only changes after a value of the counter that has the same mark in the database are added to what the node knows.
-//   Otherwise (failover to a replica that lagged, restore, another database) everything is read again.
+// * The newest change is polled, so a lost connection is noticed; a change of this node is read back at once. When it
+//   differs, and once a minute, everything is read: there is no history to follow, and none to get wrong.
 // * Memory first, then the file: a revoked key must fail even while the disk is full.
+// * A missing account (a restored database) loses its keys here and nothing else: data goes only by the list `removal`.
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
 import { all, get, type Script } from '../../state/database.ts'
 import type { Postgres } from '../../state/postgres.ts'
-import { KEY_COLUMNS, type KeyRing } from '../key-ring.ts'
-import type { Delta, Followed, Replica, SharedKeyRow } from './replica.ts'
+import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
+import type { Replica, Snapshot } from './replica.ts'
 
 const POLL_EVERY_MS = 500
-/** A new node, or one that was away for longer than its events could wait, has nothing of accounts deleted before. */
-const REMOVALS_OF_NEW_NODE_MS = 30 * 86_400_000
+const READ_ALL_EVERY_US = 60_000_000
 
 export interface FollowChangesOptions {
-  readonly postgres: Pick<Postgres, 'readOneMoment'>
+  readonly postgres: Pick<Postgres, 'read' | 'readOneMoment'>
   readonly replica: Replica
   readonly ring: KeyRing
   readonly clock: Clock
@@ -24,19 +23,12 @@ export interface FollowChangesOptions {
   onRemoved(account: string): void
 }
 
-interface Counter {
-  readonly version: number
-  readonly mark: string
-  readonly database_id: string
-  readonly salt: string
-  /** The mark of the version that this node has followed so far; null when the database does not know it. */
-  readonly followed_mark: string | null
-}
-
 export type FollowChanges = ReturnType<typeof createFollowChanges>
 
 export function createFollowChanges(options: FollowChangesOptions) {
   const { postgres, replica, ring, clock, log, onRemoved } = options
+  /** The newest change when everything was read, and when that was; undefined while the file lags behind. */
+  let read: { readonly change: string; readonly atUs: number } | undefined
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -45,34 +37,26 @@ export function createFollowChanges(options: FollowChangesOptions) {
   let isFileBehind = false
 
   async function pull(): Promise<void> {
-    const followed = replica.followed()
-    const recentMs = Math.floor(clock.wallUs() / 1000) - REMOVALS_OF_NEW_NODE_MS
-    const delta = await postgres.readOneMoment(() => readDelta(followed, recentMs))
-    if (delta === undefined) return
-    if (delta.whole !== undefined) {
-      if (followed.mark !== '' && !isFileBehind)
-        log.warn('accounts: PostgreSQL has lost or replaced changes (failover or restore); all keys are read again')
-      ring.clear()
+    const nowUs = clock.monotonicUs()
+    if (read !== undefined && nowUs - read.atUs < READ_ALL_EVERY_US) {
+      if ((await postgres.read(selectNewestChange)) === read.change) return
     }
-    for (const key of delta.keys) {
-      if (key.revoked_ms === null) ring.set(key)
-      else ring.delete(key.hash)
-    }
-    for (const account of delta.removed) {
-      ring.dropAccount(account)
-      onRemoved(account)
-    }
-    writeDown(delta)
+    const { change, ...snapshot } = await postgres.readOneMoment(selectAll)
+    ring.replace(snapshot.keys)
+    for (const account of replica.accountsMissingFrom(snapshot)) onRemoved(account)
+    read = writeDown(snapshot) ? { change, atUs: nowUs } : undefined
   }
 
-  /** If the write fails, the version stays as it was, and the next poll reads the same changes again. */
-  function writeDown(delta: Delta): void {
+  /** False if the write failed: the next poll reads everything again. */
+  function writeDown(snapshot: Snapshot): boolean {
     try {
-      replica.apply(delta)
+      replica.apply(snapshot, clock.wallUs() / 1000)
       isFileBehind = false
+      return true
     } catch (err) {
       if (!isFileBehind) log.warn({ err }, 'accounts: the copy of the keys cannot be written; trying again')
       isFileBehind = true
+      return false
     }
   }
 
@@ -123,26 +107,21 @@ export function createFollowChanges(options: FollowChangesOptions) {
   }
 }
 
-function* readDelta(followed: Followed, recentMs: number): Script<Delta | undefined> {
-  const { version, mark, database_id, salt, followed_mark } = (yield* get<Counter>(
-    `SELECT version, coalesce(mark, '') AS mark, database_id, salt,
-       (SELECT mark FROM change_history WHERE version = $1) AS followed_mark
-     FROM change_counter LEFT JOIN change_history USING (version), series_salt`,
-    followed.version,
-  ))!
-  const isKnown = followed.database_id === database_id && followed.mark === followed_mark
-  if (isKnown && followed.version === version) return undefined
-  const since = isKnown ? followed.version : 0
-  const removed = yield* all<{ account: string }>(
-    'SELECT account FROM removal WHERE changed > $1 AND deleted_ms > $2',
-    since,
-    since === 0 ? recentMs : 0,
+/** Of a key, an account or a removal. A lost and repeated history reaches the same number, but with another mark. */
+function* selectNewestChange(): Script<string> {
+  const row = yield* get(
+    `SELECT database_id, newest, (SELECT mark FROM change_history WHERE version = newest) AS mark
+     FROM change_counter, (SELECT greatest((SELECT max(changed) FROM api_key), (SELECT max(changed) FROM account),
+       (SELECT max(changed) FROM removal)) AS newest) AS changes`,
   )
-  const accounts = yield* all<{ id: string; operator: number }>(
-    'SELECT id, operator FROM account WHERE changed > $1',
-    since,
-  )
-  const keys = yield* all<SharedKeyRow>(`SELECT ${KEY_COLUMNS}, revoked_ms FROM api_key WHERE changed > $1`, since)
-  const delta = { version, mark, removed: removed.map((row) => row.account), accounts, keys }
-  return isKnown ? delta : { ...delta, whole: { databaseId: database_id, salt } }
+  return JSON.stringify(row)
+}
+
+function* selectAll(): Script<Snapshot & { readonly change: string }> {
+  const change = yield* selectNewestChange()
+  const { database_id } = (yield* get<{ database_id: string }>('SELECT database_id FROM change_counter'))!
+  const accounts = yield* all<Snapshot['accounts'][number]>('SELECT id, operator FROM account')
+  const removed = yield* all<Snapshot['removed'][number]>('SELECT account, deleted_ms FROM removal')
+  const keys = yield* all<KeyRow>(`SELECT ${KEY_COLUMNS} FROM api_key WHERE revoked_ms IS NULL`)
+  return { change, databaseId: database_id, accounts, removed, keys }
 }

@@ -5,7 +5,6 @@ import { type Accounts, type AccountsOptions, createAccounts } from '../accounts
 import { loadKeyRing } from '../key-ring.ts'
 import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
 import { createFollowChanges, type FollowChanges } from './follow-changes.ts'
-import { createMergeSeries } from './merge-series.ts'
 import { openReplica } from './replica.ts'
 
 export interface OpenSharedAccountsOptions extends AccountsOptions {
@@ -27,7 +26,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
   try {
     await follow.catchUp()
   } catch (cause) {
-    if (replica.followed().database_id === '') {
+    if (replica.isEmpty()) {
       replica.file.close()
       await postgres.close()
       throw new Error(`PostgreSQL cannot be used: ${reasonOf(cause)}. The first start needs it; check DATABASE_URL`, {
@@ -37,9 +36,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
     log.warn({ err: cause }, 'accounts: PostgreSQL does not answer; events are accepted by the known keys')
   }
   series = createSeriesBudget({ database: replica.file, max: seriesMax, log })
-  const merge = createMergeSeries(postgres, replica, series, log)
   follow.start()
-  if (seriesMax > 0) merge.start()
   const database = readingBack(postgres, follow, () => replica.file.close())
   return createAccounts(
     {
@@ -47,9 +44,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
       local: replica.file,
       ring,
       series,
-      stopWork: async () => {
-        await Promise.all([follow.stop(), merge.stop()])
-      },
+      stopWork: follow.stop,
     },
     options,
   )

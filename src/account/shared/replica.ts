@@ -1,6 +1,5 @@
 // This node's copy of PostgreSQL, in a file of DATA_DIR: enough to accept events while PostgreSQL is down, also after a
-// restart. Hashes and scopes of keys, the ids of accounts, the series in use, and how far the node has followed the
-// change counter. No e-mail address, password or session.
+// restart. Hashes and scopes of keys, the ids of accounts, and the series in use. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
@@ -9,16 +8,17 @@ import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
 
 /** 'Stnk'. */
 const APPLICATION_ID = 0x53746e6b
+/** A new node, or one of 1.1, has nothing of accounts deleted before. */
+const REMOVALS_OF_NEW_NODE_MS = 30 * 86_400_000
 
 const SCHEMA: Schema = {
   oldest: 3,
   tables: `
-  -- One row. 0 = nothing was followed yet.
+  -- One row. version 0 = nothing was read yet.
   CREATE TABLE followed (
     database_id    TEXT NOT NULL,
     version        INTEGER NOT NULL,
     series_version INTEGER NOT NULL,
-    -- The mark of \`version\` (change_history in PostgreSQL); '' = not known.
     mark           TEXT NOT NULL
   ) STRICT;
   INSERT INTO followed VALUES ('', 0, 0, '');
@@ -48,35 +48,28 @@ const SCHEMA: Schema = {
     is_merged INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (account, series)
   ) STRICT, WITHOUT ROWID;
-  CREATE INDEX series_to_merge ON series (is_merged) WHERE is_merged = 0;
   CREATE TABLE series_salt (salt TEXT NOT NULL) STRICT;
   INSERT INTO series_salt (salt) VALUES ('');
   `,
-  steps: [],
+  steps: [
+    `
+    UPDATE followed SET version = 0;
+    UPDATE series_salt SET salt = hex(randomblob(8)) WHERE salt = '';
+    -- Deleted accounts whose data this node has erased, or never had.
+    CREATE TABLE erased (account TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER note_erased AFTER DELETE ON removal BEGIN INSERT OR IGNORE INTO erased VALUES (OLD.account); END;
+    `,
+  ],
 }
 
-export interface Followed {
-  /** Which database; '' before the first contact. */
-  readonly database_id: string
-  readonly version: number
-  readonly mark: string
-  readonly series_version: number
-}
-
-export type SharedKeyRow = KeyRow & { readonly revoked_ms: number | null }
-
-/** The changes in PostgreSQL after some version, up to `version`, or everything. */
-export interface Delta {
-  /** Set: this is all there is. It replaces what the node knew. */
-  readonly whole?: { readonly databaseId: string; readonly salt: string }
-  readonly version: number
-  readonly mark: string
-  readonly removed: readonly string[]
+/** All that a node knows of PostgreSQL, at one moment. */
+export interface Snapshot {
+  readonly databaseId: string
   readonly accounts: readonly { readonly id: string; readonly operator: number }[]
-  readonly keys: readonly SharedKeyRow[]
+  readonly removed: readonly { readonly account: string; readonly deleted_ms: number }[]
+  /** Those that were not revoked. */
+  readonly keys: readonly KeyRow[]
 }
-
-export type SeriesRow = readonly [account: string, series: number]
 
 export type Replica = ReturnType<typeof openReplica>
 
@@ -88,70 +81,48 @@ export function openReplica(path: string, log: Logger) {
   )
   const { db, write } = file
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
-  const setKey = query(`INSERT OR REPLACE INTO api_key (${KEY_COLUMNS}) VALUES (${KEY_COLUMNS.map(() => '?')})`)
-  const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
+  const addKey = query(`INSERT INTO api_key (${KEY_COLUMNS}) VALUES (${KEY_COLUMNS.map(() => '?')})`)
   const setAccount = query(
     'INSERT INTO account (id, operator) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET operator = ?2',
   )
-  const deleteAccount = query('DELETE FROM account WHERE id = ?')
-  const addRemoval = query('INSERT OR IGNORE INTO removal (account) VALUES (?)')
-  const setVersion = query('UPDATE followed SET version = ?, mark = ?')
-  const markMerged = query('UPDATE series SET is_merged = 1 WHERE account = ? AND series = ?')
-  const adopt = query(
-    `INSERT INTO series (account, series, is_merged) SELECT id, ?1, 1 FROM account WHERE id = ?2
-     ON CONFLICT (account, series) DO UPDATE SET is_merged = 1`,
+  const addErased = query('INSERT OR IGNORE INTO erased VALUES (?)')
+  const addRemoval = query(
+    'INSERT OR IGNORE INTO removal SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE account = ?1)',
   )
+  const followed = () =>
+    db.query<{ database_id: string; version: number }, []>('SELECT database_id, version FROM followed').get()!
+  let written: number | bigint | undefined
 
-  function setKeyRow(row: SharedKeyRow): void {
-    if (row.revoked_ms !== null) deleteKey.run(row.hash)
-    else setKey.run(...KEY_COLUMNS.map((column) => row[column]))
-  }
-
-  /** Series stay while they are comparable, and are merged again: the database may have lost them. */
-  function startOver({ databaseId, salt }: NonNullable<Delta['whole']>, accounts: Delta['accounts']): void {
+  function replaceAll({ databaseId, accounts, removed, keys }: Snapshot, nowMs: number): void {
+    const isNew = followed().version === 0
     const ids = JSON.stringify(accounts.map(({ id }) => id))
     db.run('DELETE FROM api_key')
     query('DELETE FROM account WHERE id NOT IN (SELECT value FROM json_each(?))').run(ids)
-    query('DELETE FROM removal WHERE account IN (SELECT value FROM json_each(?))').run(ids)
-    query('DELETE FROM series WHERE (SELECT salt FROM series_salt) <> ?').run(salt)
-    db.run('UPDATE series SET is_merged = 0')
-    query('UPDATE series_salt SET salt = ?').run(salt)
-    query('UPDATE followed SET database_id = ?, series_version = 0').run(databaseId)
+    for (const table of ['removal', 'erased']) // a restored database has these accounts again
+      query(`DELETE FROM ${table} WHERE account IN (SELECT value FROM json_each(?))`).run(ids)
+    for (const { id, operator } of accounts) setAccount.run(id, operator)
+    for (const key of keys) addKey.run(...KEY_COLUMNS.map((column) => key[column]))
+    for (const { account, deleted_ms } of removed)
+      (isNew && deleted_ms < nowMs - REMOVALS_OF_NEW_NODE_MS ? addErased : addRemoval).run(account)
+    query('UPDATE followed SET database_id = ?, version = 1').run(databaseId)
   }
 
   return {
     file,
-    followed: (): Followed => db.query<Followed, []>('SELECT * FROM followed').get()!,
-    apply({ whole, version, mark, removed, accounts, keys }: Delta): void {
-      write(() => {
-        if (whole !== undefined) startOver(whole, accounts)
-        for (const { id, operator } of accounts) setAccount.run(id, operator)
-        for (const key of keys) setKeyRow(key)
-        for (const account of removed) {
-          deleteAccount.run(account)
-          addRemoval.run(account)
-        }
-        setVersion.run(version, mark)
-      })
+    /** It knows no keys yet. */
+    isEmpty: (): boolean => followed().database_id === '',
+    /** Accounts of the file that the snapshot lacks. */
+    accountsMissingFrom({ accounts }: Snapshot): readonly string[] {
+      const there = new Set(accounts.map(({ id }) => id))
+      const known = db.query<{ id: string }, []>('SELECT id FROM account').all()
+      return known.map(({ id }) => id).filter((id) => !there.has(id))
     },
-    /** Series that began at this node and are not in PostgreSQL yet. */
-    seriesToMerge: (limit: number): SeriesRow[] =>
-      db
-        .query<{ account: string; series: number }, [number]>(
-          'SELECT account, series FROM series WHERE is_merged = 0 LIMIT ?',
-        )
-        .all(limit)
-        .map(({ account, series }) => [account, series] as const),
-    seriesMerged(rows: readonly SeriesRow[]): void {
-      write(() => {
-        for (const row of rows) markMerged.run(...row)
-      })
-    },
-    adoptSeries(rows: readonly SeriesRow[], version: number): void {
-      write(() => {
-        for (const [account, series] of rows) adopt.run(series, account)
-        query('UPDATE followed SET series_version = ?').run(version)
-      })
+    /** Replaces what the file holds; writes nothing if the snapshot is the one before. Throws when it cannot. */
+    apply(snapshot: Snapshot, nowMs: number): void {
+      const hash = Bun.hash(JSON.stringify(snapshot))
+      if (hash === written) return
+      write(() => replaceAll(snapshot, nowMs))
+      written = hash
     },
   }
 }
