@@ -15,8 +15,19 @@ export const ntfy: ChannelKindSender = {
       ...(url !== '' && { click: url }),
       ...(token !== '' && { authorization: `Bearer ${token}` }),
     }
-    return post(channel.target, headers, toText(bodies))
+    return post(channel.target, headers, endAt(toText(bodies), MAX_BYTES))
   },
+}
+
+/** ntfy turns a longer message (4,096 bytes) into a file. */
+const MAX_BYTES = 4000
+
+/** The beginning of the text with an ellipsis, if it is longer; a character is whole or left out. */
+function endAt(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= maxBytes) return text
+  const kept = bytes.subarray(0, maxBytes - Buffer.byteLength('…'))
+  return `${new TextDecoder().decode(kept, { stream: true })}…`
 }
 
 /** Headers hold ASCII; ntfy decodes RFC 2047. */

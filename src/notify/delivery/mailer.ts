@@ -24,6 +24,8 @@ export interface MailerOptions {
 }
 
 const TIMEOUT_MS = 20_000
+/** Of the server's answer, so many characters are shown. */
+const ANSWER_MAX = 300
 
 export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOptions) {
   const { protocol, hostname, port, username, password } = new URL(url)
@@ -67,11 +69,16 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
         })
         return sent.response
       } catch (cause) {
-        const { responseCode, code } = cause as { responseCode?: number; code?: string }
-        const why = responseCode === undefined ? (code ?? 'the connection failed') : `code ${responseCode}`
+        const { response, responseCode, code } = cause as { response?: string; responseCode?: number; code?: string }
+        const said = response
+          ?.replace(/[\u0000-\u0020]+/g, ' ')
+          .trim()
+          .slice(0, ANSWER_MAX)
+          .toWellFormed()
+        const why = said || (responseCode === undefined ? (code ?? 'the connection failed') : `code ${responseCode}`)
         // a wrong password or an offer of TLS is the operator's to fix; other 5xx are about this e-mail
         const isPermanent = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500
-        throw new DeliveryError(`The mail server did not take the e-mail: ${why}.`, { cause, isPermanent })
+        throw new DeliveryError(`The mail server did not take the e-mail: ${why}`, { cause, isPermanent })
       }
     },
     close: () => transport.close(),

@@ -1,5 +1,5 @@
 // An HTTP POST to a URL that a caller chose. Invariants:
-// * It connects to the address that was checked: the name is not resolved again, which defeats DNS rebinding.
+// * It connects to addresses that were checked: the name is not resolved again, which defeats DNS rebinding.
 //   Redirects are not followed.
 // * The time and the number of bytes read are bounded.
 // * The head decides: an answer counts whatever happens to its body.
@@ -48,13 +48,23 @@ export async function pinnedPost(
   let socket: Socket | undefined
   const post = async () => {
     const host = url.hostname.replace(/^\[|\]$/g, '')
-    const ip = await chooseAddress(host, resolve, allowPrivate)
+    const addresses = await findAddresses(host, resolve, allowPrivate)
     const isTls = url.protocol === 'https:'
     const port = Number(url.port || (isTls ? 443 : 80))
-    socket = isTls
-      ? connectTls({ host: ip, port, ...(isIP(host) === 0 && { servername: host }), ...(ca !== undefined && { ca }) })
-      : connect({ host: ip, port })
-    return exchange(socket, isTls ? 'secureConnect' : 'connect', requestText(url, headers, body))
+    const request = requestText(url, headers, body)
+    for (const [i, ip] of addresses.entries()) {
+      socket = isTls
+        ? connectTls({ host: ip, port, ...(isIP(host) === 0 && { servername: host }), ...(ca !== undefined && { ca }) })
+        : connect({ host: ip, port })
+      const exchanged = exchange(socket, isTls ? 'secureConnect' : 'connect', request)
+      try {
+        return await exchanged
+      } catch (error) {
+        // Nothing was sent to an address that refuses the connection.
+        if (i === addresses.length - 1 || !REFUSED.includes(codeOf(error))) throw error
+      }
+    }
+    throw new DeliveryError('The host name does not resolve.')
   }
   try {
     return await Promise.race([post(), expired])
@@ -64,17 +74,19 @@ export async function pinnedPost(
   }
 }
 
-async function chooseAddress(host: string, resolve: Resolve, allowPrivate: boolean): Promise<string> {
+const REFUSED = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
+const codeOf = (error: unknown): string => ((error as Error).cause as NodeJS.ErrnoException | undefined)?.code ?? ''
+
+async function findAddresses(host: string, resolve: Resolve, allowPrivate: boolean): Promise<readonly string[]> {
   const found = isIP(host) === 0 ? await resolve(host).catch(() => []) : [host]
-  const [first] = found
-  if (first === undefined) throw new DeliveryError('The host name does not resolve.')
-  if (allowPrivate) return first
+  if (found.length === 0) throw new DeliveryError('The host name does not resolve.')
+  if (allowPrivate) return found
   // A private address among public ones is no accident and is not worked around.
   if (!found.every(isPublicAddress))
     throw new DeliveryError(
       'The host is not a public address. The operator can allow private ones with NOTIFY_PRIVATE.',
     )
-  return first
+  return found
 }
 
 function requestText(url: URL, headers: Readonly<Record<string, string>>, body: string): Buffer {

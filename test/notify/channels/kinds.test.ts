@@ -190,6 +190,14 @@ test('a webhook carries its own headers beside the signature', async () => {
   expect(received[0]!.headers.get('webhook-signature')).toStartWith('v1,')
 })
 
+test('a message of ntfy has at most 4,000 bytes and whole characters', async () => {
+  await send(kindOf('ntfy', `${url}/topic`), Array(40).fill(bodyOf({}, `${'ü'.repeat(200)} has failed`)))
+  const [{ json }] = received as [Sent]
+  expect(Buffer.byteLength(json)).toBeWithin(3_990, 4_001)
+  expect(json).toEndWith('…')
+  expect(json).not.toContain('\ufffd')
+})
+
 test('ntfy gets its text, title, link and access token', async () => {
   await send(kindOf('ntfy', `${url}/topic`, { token: 'tk_secret' }), [bodyOf({}, 'nächtlich is late')])
   const [{ headers, json }] = received as [Sent]

@@ -70,6 +70,12 @@ test('a name is looked up once, and the connection goes to the address that was 
   expect([path, headers.get('host')]).toEqual(['/rebind', `rebind.example:${port}`])
 })
 
+test('the second address of a name is tried if the first one refuses the connection', async () => {
+  const resolve = async () => ['127.0.0.2', '127.0.0.1']
+  const answer = await pinnedPost(`http://two.example:${port}/second`, {}, 'x', { ...open, resolve })
+  expect([answer.status, seen.at(-1)!.path]).toEqual([200, '/second'])
+})
+
 test('an answer that is not HTTP, or a closed port, is an error that names no looked-up address', async () => {
   const odd = createServer((socket) => void socket.end('220 smtp\r\n')).listen(0, '127.0.0.1')
   const { port } = odd.address() as { port: number }
