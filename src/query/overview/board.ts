@@ -17,7 +17,9 @@ export interface Starts {
   /** ms, newest first. */
   readonly newest: readonly number[]
   readonly hours: readonly number[]
+  readonly firstHour: number
 }
+export const NO_STARTS: Starts = { newest: [], hours: [], firstHour: Number.POSITIVE_INFINITY }
 
 export interface BoardDeps {
   readonly questions: Pick<Questions, 'timings' | 'latest' | 'summary' | 'groups' | 'processes'>
@@ -216,6 +218,7 @@ const isTooLarge = (error: unknown): boolean => error instanceof Problem && erro
 const toStarts = ({ newest, hours }: { readonly newest: readonly bigint[]; readonly hours: readonly number[] }) => ({
   newest: newest.slice(0, RHYTHM_STARTS).map((ns) => Number(ns / 1_000_000n)),
   hours: hours.map((s) => s * 1000),
+  firstHour: Math.min(...hours) * 1000,
 })
 
 /** At most `each` runs per process, all that still run, and of each meta the last one that is over. */

@@ -2,9 +2,9 @@
 import type { OverviewMeta, OverviewRow } from '../../wire/overview.ts'
 import { PROCESS_STATES } from '../../wire/process-state.ts'
 import { type Change, type Duration, findChange } from '../change.ts'
-import { findRhythm, RHYTHM_STARTS } from '../rhythm.ts'
+import { findRhythm, RHYTHM_STARTS, type Rhythm } from '../rhythm.ts'
 import { answerChange, answerExpected, answerFigures, answerState } from './answer-row.ts'
-import { type BoardFacts, keyOf } from './board.ts'
+import { type BoardFacts, keyOf, NO_STARTS, type Starts } from './board.ts'
 import { answerRun, type BoardRun } from './board-run.ts'
 import { type CoveringWatch, type Index, indexFacts, type Meta, type Watched } from './index-facts.ts'
 import { judgeMeta, type MetaFacts, type Raised, usualOf, worstOf } from './judge-process.ts'
@@ -111,10 +111,11 @@ type Met = Omit<Meta, 'judgement'>
 
 function meetMeta(process: string, own: Own, { runs, index, watches, isOnly }: Around, nowMs: number): Met {
   const key = keyOf(process, own.meta)
-  const { newest = [], hours = [] } = index.starts.get(key) ?? {}
+  const starts = index.starts.get(key) ?? NO_STARTS
+  const { newest } = starts
   const known = newest[0] ?? 0
   const times = [...own.runs.map(({ startMs }) => startMs).filter((ms) => ms > known + 1), ...newest]
-  const rhythm = findRhythm(times.slice(0, RHYTHM_STARTS), hours)
+  const rhythm = rhythmOf(starts, times)
   const isWatched = watches.some(({ late, meta }) => late !== undefined && (meta === null ? isOnly : meta === own.meta))
   const change = changeOf(own.runs, index.hourly.get(key) ?? [], nowMs)
   const usualMs = change?.beforeMs ?? usualOf(own.runs) ?? usualOf(runs)
@@ -122,16 +123,34 @@ function meetMeta(process: string, own: Own, { runs, index, watches, isOnly }: A
     ...own,
     ...{ change, usualMs, expected: rhythm, rhythm: isWatched ? undefined : rhythm },
     lastStartMs: times[0],
-    firstMs: Math.min(...times, ...hours),
+    firstMs: Math.min(times.at(-1) ?? Number.POSITIVE_INFINITY, starts.firstHour),
   }
+}
+
+/** What was found is kept with what it was found from: most of it stays the same from one answer to the next. */
+const rhythms = new WeakMap<Starts, { readonly key: string; readonly rhythm: Rhythm | undefined }>()
+const changes = new WeakMap<readonly Duration[], { readonly change: Change | undefined }>()
+
+function rhythmOf(starts: Starts, times: readonly number[]): Rhythm | undefined {
+  const key = `${times[0]} ${times.length}`
+  const held = rhythms.get(starts)
+  if (held?.key === key && starts !== NO_STARTS) return held.rhythm
+  const rhythm = findRhythm(times.slice(0, RHYTHM_STARTS), starts.hours)
+  rhythms.set(starts, { key, rhythm })
+  return rhythm
+}
+
+function changeByHours(hourly: readonly Duration[]): Change | undefined {
+  const held = changes.get(hourly) ?? { change: findChange(hourly) }
+  changes.set(hourly, held)
+  return held.change
 }
 
 /** By hours where there are many runs, else by runs. */
 function changeOf(runs: readonly BoardRun[], hourly: readonly Duration[], nowMs: number): Change | undefined {
-  const single = runs.flatMap(({ state, ms, startMs }) =>
-    state === 'completed' && ms !== null ? [{ atMs: startMs, ms }] : [],
-  )
-  const change = findChange(hourly.length >= HOURS_FEWEST ? hourly : single.toReversed())
+  const single = () =>
+    runs.flatMap(({ state, ms, startMs }) => (state === 'completed' && ms !== null ? [{ atMs: startMs, ms }] : []))
+  const change = hourly.length >= HOURS_FEWEST ? changeByHours(hourly) : findChange(single().toReversed())
   return change !== undefined && change.atMs >= nowMs - NEWS_MS ? change : undefined
 }
 
