@@ -1,7 +1,7 @@
 // `stint account …`: create an account, sign in and out. Standard output gets the new account's key alone, for scripts.
 import { isLoopback } from '../parse-settings.ts'
 import type { NewAccount } from '../wire/accounts.ts'
-import type { Session } from '../wire/sessions.ts'
+import type { Session, SessionState } from '../wire/sessions.ts'
 import { createApi, createSessionFile, Refusal } from './api.ts'
 import { addList, findNamed, type Json, printJson } from './commands.ts'
 import { readCliConfig } from './config.ts'
@@ -62,7 +62,12 @@ export function register(program: Program, io: Io): void {
     })
 
   const api = () => createApi(io)
-  const show = () => api().askSignedIn<Session>('GET', '/api/session')
+  async function show(): Promise<Session> {
+    const state = await api().askSignedIn<SessionState>('GET', '/api/session')
+    const { account: shown, person, role, accounts } = state
+    if (!shown || !person || !role || !accounts) throw new CliError('the session has ended: run stint account login')
+    return { account: shown, person, role, accounts }
+  }
   addList(account, io, {
     about: 'list the accounts that you are a member of',
     ask: show,

@@ -1,9 +1,8 @@
 // The console's entry point in the browser: shows sign-in, or the pages for the signed-in account.
 import { systemClock } from '../clock.ts'
-import type { SignUpState } from '../wire/accounts.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import { includesRole } from '../wire/roles.ts'
-import type { Session } from '../wire/sessions.ts'
+import type { Session, SessionState } from '../wire/sessions.ts'
 import { openHomePage } from './home/home-page.ts'
 import { createAskWeekBefore } from './home/week-feed.ts'
 import { createApi } from './kit/api.ts'
@@ -96,14 +95,15 @@ async function showDoor(note?: string): Promise<void> {
   removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
   try {
-    const [state] = await Promise.all([api.get<SignUpState>('api/sign-up'), fontLoaded])
+    const [known] = await Promise.all([api.get<SessionState>('api/session'), fontLoaded])
+    const state = { ...known.sign_up, signed_in: known.signed_in }
     const invitation = openInvitation({ api, state, setTitle, showDoor, enter: () => enter() })
     hasShown ||= invitation !== undefined || !state.signed_in
     if (invitation !== undefined) {
       addEventListener('hashchange', reopenDoor, { once: true })
       return fill(root, invitation)
     }
-    if (state.signed_in && linkToken('reset') === undefined) return await enter()
+    if (state.signed_in && linkToken('reset') === undefined) return await enter(undefined, known)
     const door = openDoor({ api, state, note, enter: (_, firstKey) => void enter(firstKey), setTitle })
     fill(root, door.element)
     door.focus()
@@ -160,10 +160,12 @@ function showForeignLink(): void {
 }
 
 /** `firstKey` is set for a new account. */
-async function enter(firstKey?: IssuedKey): Promise<void> {
+async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> {
   removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
-  const session = await api.get<Session>('api/session')
+  const state = known ?? (await api.get<SessionState>('api/session'))
+  if (!state.signed_in) return void showDoor('Your session has ended. Sign in to continue.')
+  const session = state as SessionState & Session // its members are there
   const { account } = session
   const linked = (firstKey === undefined && parseRoute(location.hash).params.get('account')) || account.id
   const isMine = session.accounts.some(({ id }) => id === linked)
@@ -190,8 +192,8 @@ async function enter(firstKey?: IssuedKey): Promise<void> {
   /** Another owner may have changed the role: what it allows is drawn again. */
   async function checkRole(): Promise<void> {
     const mine = leave
-    const now = await api.get<Session>('api/session').catch(() => undefined) // the page's own requests report it
-    if (now !== undefined && now.role !== session.role && leave === mine) await reload().catch(showFailure)
+    const now = await api.get<SessionState>('api/session').catch(() => undefined) // the page's own requests report it
+    if (now?.signed_in && now.role !== session.role && leave === mine) await reload().catch(showFailure)
   }
   const frame = createFrame(session, search, (id) => void switchTo(id).catch(showFailure))
   let page: Page | undefined

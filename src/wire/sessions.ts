@@ -1,6 +1,6 @@
 // Sessions of people: signing in and out, and the account that a session shows.
 import { type Static, Type } from '@sinclair/typebox'
-import { Account, GIVEN_MAX, GivenPassword } from './accounts.ts'
+import { Account, GIVEN_MAX, GivenPassword, SignUpState } from './accounts.ts'
 import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { ROLES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
@@ -23,6 +23,14 @@ export const Session = Type.Object({
   accounts: Type.Array(Type.Object({ id: Account.properties.id, name: Account.properties.name, role: Owner })),
 })
 export type Session = Static<typeof Session>
+
+/** Who is signed in, if anybody, and whether an account can be created: all that a page needs to begin. */
+export const SessionState = Type.Object({
+  signed_in: Type.Boolean({ description: 'false: the members of a session are absent.', examples: [true] }),
+  sign_up: Type.Omit(SignUpState, ['signed_in']),
+  ...Type.Partial(Session).properties,
+})
+export type SessionState = Static<typeof SessionState>
 
 export const SessionEntry = Type.Object({
   id: Text('ses_1d6k9y3m0uw4r8cx'),
@@ -50,8 +58,10 @@ export const SIGN_IN = defineRoute('POST /api/session', {
 
 export const SHOW_SESSION = defineRoute('GET /api/session', {
   ...route,
-  summary: 'Show who is signed in',
-  answers: { 200: json('The session', Session) },
+  access: 'anyone',
+  summary: 'Show who is signed in, and whether an account can be created',
+  answers: { 200: json('The session, if there is one', SessionState) },
+  problems: ['cross_site', 'internal', 'store_unavailable'],
 })
 
 export const SIGN_OUT = defineRoute('DELETE /api/session', {

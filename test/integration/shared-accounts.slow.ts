@@ -60,7 +60,7 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
     const askAgain = askAs(cookieOf(again))
     expect((await askAgain(second.url, 'GET', '/api/session')).status).toBe(200)
     expect((await askAgain(second.url, 'DELETE', '/api/session')).status).toBe(204)
-    expect((await askAgain(url, 'GET', '/api/session')).status).toBe(401)
+    expect((await askAgain(url, 'GET', '/api/sessions')).status).toBe(401)
   })
 
   test('a key created, rotated or revoked on one node is so on the other within a second', async () => {

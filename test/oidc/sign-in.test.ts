@@ -164,7 +164,7 @@ describe('someone known', () => {
       person: { email: 'dora@example.com' },
       account: { id: dora.account },
     })
-    expect((await dora.bySession.get('/api/session')).status).toBe(401)
+    expect((await dora.bySession.get('/api/sessions')).status).toBe(401)
     expect((await dora.byKey.get('/api/timings')).status).toBe(401)
     const again = { email: 'dora@example.com', password: PASSWORD }
     expect((await createCaller(url).post('/api/session', again)).status).toBe(401)

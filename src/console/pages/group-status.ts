@@ -74,7 +74,7 @@ export function createExports({ api }: App) {
       if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // the browser's own
       event.preventDefault()
       void attempt(async () => {
-        await api.get('api/session')
+        await api.get('api/changes')
         h('a', { href, download: true }).click()
       })
     }

@@ -46,15 +46,26 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     }
   }
 
-  onStranger(wire.SHOW_SIGN_UP, async (_, { request }) => {
+  const signUp = () => ({
+    open: accounts.signUpOpen(),
+    setup_code_required: accounts.setupCode() !== undefined,
+    passwords: deps.passwordSignIn,
+    provider: deps.providerName === undefined ? null : { name: deps.providerName },
+  })
+  const findSession = async (request: Request) => {
     const token = sessionToken(request)
-    return {
-      open: accounts.signUpOpen(),
-      setup_code_required: accounts.setupCode() !== undefined,
-      passwords: deps.passwordSignIn,
-      provider: deps.providerName === undefined ? null : { name: deps.providerName },
-      signed_in: token !== undefined && (await sessions.find(token)) !== undefined,
-    }
+    return token === undefined ? undefined : sessions.find(token)
+  }
+
+  onStranger(wire.SHOW_SIGN_UP, async (_, { request }) => ({
+    ...signUp(),
+    signed_in: (await findSession(request)) !== undefined,
+  }))
+  onStranger(sessionWire.SHOW_SESSION, async (_, { request }) => {
+    const session = await findSession(request)
+    if (session === undefined) return { signed_in: false, sign_up: signUp() }
+    const shown = await answerSession(deps, session, { id: session.person, email: session.email })
+    return { signed_in: true, sign_up: signUp(), ...shown }
   })
   onStranger(wire.CREATE_ACCOUNT, SIGN_UP_RULES, async (_, { request, body: { email, password, setup_code } }) => {
     const address = addressOf(request)
@@ -94,9 +105,6 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     const change = { currentPassword: body.current_password, newPassword: body.new_password, session: id }
     await audited(request, email, account, people.changePassword(person, change))
   })
-  on(sessionWire.SHOW_SESSION, ({ session }) =>
-    answerSession(deps, session!, { id: session!.person, email: session!.email }),
-  )
   on(sessionWire.ENTER_ACCOUNT, async ({ session }, { request, body: { id: account } }) => {
     const { id, person, email } = session!
     await sessions.enter(id, { account, person })

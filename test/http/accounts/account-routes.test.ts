@@ -48,6 +48,8 @@ describe('POST /api/accounts', () => {
     expect(accounts.findKey(key.secret)?.account).toBe(account.id)
     const me = await call('GET', '/api/session', undefined, { cookie: made.cookie })
     expect(me.json).toEqual({
+      signed_in: true,
+      sign_up: expect.objectContaining({ open: expect.any(Boolean), provider: null }),
       account,
       person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email, password: true },
       role: 'owner',
@@ -182,7 +184,8 @@ describe('sessions', () => {
     const ask = (cookie: string) => call('GET', '/api/session', undefined, { cookie })
     expect((await ask(`stint_session=planted; ${cookie}`)).json.account).toEqual(account)
     expect((await ask(plain)).json.account).toEqual(account) // the command line sends it so
-    expect(code(await ask(`${plain}; __Host-stint_session=ended`))).toBe('401 session_invalid')
+    const ended = await ask(`${plain}; __Host-stint_session=ended`)
+    expect(ended.json).toEqual({ signed_in: false, sign_up: expect.anything() })
   })
 
   test('audits actions on accounts and keys, without secrets', async () => {
@@ -213,7 +216,7 @@ describe('sessions', () => {
 
   test('signing in again ends the session that was sent', async () => {
     const answer = await signIn(`ada${n}@example.com`, ADA.password, ada.cookie)
-    expect(code(await as(ada, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect(code(await as(ada, 'GET', '/api/sessions'))).toBe('401 session_invalid')
     expect((await as(answer, 'GET', '/api/session')).status).toBe(200)
   })
 
@@ -221,7 +224,7 @@ describe('sessions', () => {
     const answer = await as(ada, 'DELETE', '/api/session')
     expect(answer.status).toBe(204)
     expect(answer.headers.get('set-cookie')).toBe('stint_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0')
-    expect(code(await as(ada, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect(code(await as(ada, 'GET', '/api/sessions'))).toBe('401 session_invalid')
     expect(code(await as(ada, 'DELETE', '/api/session'))).toBe('401 session_invalid')
   })
 
@@ -241,7 +244,7 @@ describe('sessions', () => {
     })
     expect(code(await as(bob, 'DELETE', `/api/sessions/${other!.id}`))).toBe('404 not_found')
     expect((await as(phone, 'DELETE', `/api/sessions/${other!.id}`)).status).toBe(204)
-    expect(code(await as(ada, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect(code(await as(ada, 'GET', '/api/sessions'))).toBe('401 session_invalid')
     expect((await as(phone, 'GET', '/api/session')).status).toBe(200)
   })
 
@@ -259,7 +262,7 @@ describe('sessions', () => {
     expect((await as(me, 'DELETE', '/api/account', { id, password: ADA.password })).status).toBe(204)
     expect(deleted).toEqual([me.account.id])
     expect(accounts.findKey(me.key.secret)).toBeUndefined()
-    expect(code(await as(me, 'GET', '/api/session'))).toBe('401 session_invalid')
+    expect(code(await as(me, 'GET', '/api/sessions'))).toBe('401 session_invalid')
     await signUp(ADA)
   })
 
@@ -267,7 +270,7 @@ describe('sessions', () => {
     'the cookie %s is not a session',
     async (cookie) => {
       const token = ada.cookie.split('=')[1]!
-      const answer = await call('GET', '/api/session', undefined, { cookie: cookie.replace('COOKIE', token) })
+      const answer = await call('GET', '/api/sessions', undefined, { cookie: cookie.replace('COOKIE', token) })
       expect(code(answer)).toBe('401 session_invalid')
     },
   )

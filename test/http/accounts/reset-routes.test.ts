@@ -40,7 +40,7 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     expect(await reset('another long password')).toBe(204)
     expect(await reset('a third long password')).toBe(401)
     expect([await signIn(PASSWORD), await signIn('another long password')]).toEqual([401, 201])
-    expect((await session.get('/api/session')).status).toBe(401)
+    expect((await session.get('/api/sessions')).status).toBe(401)
     expect(stint.log()).not.toContain(token)
   })
 
