@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
   http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire', 'client'], // the server itself only over HTTP
-  demo: ['root', 'cli'],
+  demo: ['root', 'wiring'], // it starts the service in its own process
   deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
   wiring: [
     'root',

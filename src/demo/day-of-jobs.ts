@@ -24,6 +24,8 @@ interface Job {
   readonly lengthS: number
   /** … in the week before; absent: the same. */
   readonly formerLengthS?: number
+  /** Its last start is so long before the end, in seconds: it falls silent. Absent: it goes on. */
+  readonly stopsS?: number
   /** Runs of one meta may overlap and tell themselves apart by uid. */
   readonly overlaps: boolean
   /** Share of the runs that throw, that hang (never end), and whose start got lost. */
@@ -121,6 +123,19 @@ const JOBS: readonly Job[] = [
     metrics: (random, lengthS) => ({ gigabytes: Math.round(lengthS * (4 + random())) / 100 }),
   },
   {
+    process: 'rotate logs',
+    metas: [undefined],
+    everyS: 7200,
+    stopsS: 5 * 3600,
+    lengthS: 40,
+    overlaps: false,
+    fails: 0,
+    hangs: 0,
+    orphans: 0,
+    throws: [],
+    metrics: (random) => ({ files: 4 + Math.floor(random() * 3) }),
+  },
+  {
     process: 'ci tests',
     metas: ['branch main', 'branch feature'],
     everyS: 900,
@@ -154,21 +169,22 @@ const drawLengthS = (random: () => number, typicalS: number) =>
   typicalS * Math.exp(0.35 * (random() + random() + random() - 1.5)) * (random() < 0.04 ? 2 + 2 * random() : 1)
 
 /**
- * The events of the day that ends at `endMs` (ms since the epoch) and of the week before it, oldest first. The last
- * ones are later than `endMs`: they end what is running then.
+ * The events of the day that ends at `endMs` (ms since the epoch), of the week before it and of `aheadMs` after it,
+ * oldest first. The last ones end what is running then.
  */
-export function playDays(endMs: number, seed = 7): DemoEvent[] {
+export function playDays(endMs: number, aheadMs = 0, seed = 7): DemoEvent[] {
   const random = createRandom(seed)
   const events: DemoEvent[] = []
   const dayMs = endMs - DAY_S * 1000
   for (const job of JOBS)
     for (const [i, meta] of job.metas.entries()) {
       let freeMs = 0
-      for (let dueMs = firstDueMs(job, i, dayMs - WEEK_S * 1000, random); dueMs < endMs; dueMs += job.everyS * 1000) {
+      const untilMs = job.stopsS === undefined ? endMs + aheadMs : endMs - job.stopsS * 1000
+      for (let dueMs = firstDueMs(job, i, dayMs - WEEK_S * 1000, random); dueMs < untilMs; dueMs += job.everyS * 1000) {
         const startMs = Math.max(freeMs, dueMs + random() * SPREAD * Math.min(job.everyS, 3600) * 1000)
         const lengthS = drawLengthS(random, (startMs < dayMs ? job.formerLengthS : undefined) ?? job.lengthS)
         if (!job.overlaps) freeMs = startMs + (lengthS + 5) * 1000
-        if (startMs < endMs) pushRun(events, job, meta, startMs, lengthS, random)
+        if (startMs < untilMs) pushRun(events, job, meta, startMs, lengthS, random)
       }
     }
   return events.sort((a, b) => (a.at < b.at ? -1 : 1))

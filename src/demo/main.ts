@@ -1,5 +1,4 @@
 // `bun run demo`: a server with data of its own, an account and a week of jobs; then short jobs continue until Ctrl-C.
-import { processEnv } from '../cli/config.ts'
 import { systemClock } from '../clock.ts'
 import { createRandom, type DemoEvent, playDays } from './day-of-jobs.ts'
 import { withServer } from './run-server.ts'
@@ -7,6 +6,8 @@ import { watchJobs } from './watch-jobs.ts'
 
 const EVENTS_PER_BATCH = 500
 const LIVE_EVERY_MS = 1500
+/** Jobs go on for so long; nobody looks at a demo for longer. */
+const AHEAD_MS = 24 * 3_600_000
 const EMAIL = 'demo@example.com'
 
 const interrupted = new AbortController()
@@ -18,7 +19,7 @@ const print = (text: string) => process.stdout.write(`${text}\n`)
 
 try {
   print('starting Stint with data of its own …')
-  await withServer(processEnv(), signal, play)
+  await withServer(play)
   process.exit(0)
 } catch (error) {
   if (signal.aborted) process.exit(0)
@@ -39,7 +40,7 @@ async function play(url: string): Promise<void> {
   const send = (path: string, body: unknown) => post(url + path, body, { 'x-stint-api-key': key.secret })
 
   const nowMs = systemClock.wallUs() / 1000
-  const all = playDays(nowMs)
+  const all = playDays(nowMs, AHEAD_MS)
   const [day = [], later = []] = [true, false].map((isPast) =>
     all.filter(({ at }) => Date.parse(at) < nowMs === isPast),
   )
@@ -49,16 +50,20 @@ async function play(url: string): Promise<void> {
     process.stdout.write(`\rplaying a week of jobs … ${done} of ${day.length} events`)
   }
   void sendLater(send, later)
-  await watchJobs({ manage: (path, body) => post(url + path, body, { cookie }), send, print, signal })
+  const manage = (path: string, body: unknown) => post(url + path, body, { cookie })
+  await watchJobs({ manage, send, print, signal })
+  const invited = { email: 'colleague@example.com', role: 'member' }
+  const { invitation } = (await manage('/api/invitations', invited)) as { invitation: { url: string } }
   print(`
 
 Console   ${url}/      sign in as ${EMAIL}, password ${password}
 Swagger   ${url}/swagger
 API key   ${key.secret}
+Invite    ${invitation.url}
 
   STINT_URL=${url} STINT_API_KEY=${key.secret} bun run stint running --watch
 
-Short jobs continue until Ctrl-C.`)
+All jobs but one continue until Ctrl-C: "rotate logs" has fallen silent.`)
 
   const random = createRandom(systemClock.wallUs() % 2 ** 32)
   while (!signal.aborted) {
@@ -69,7 +74,7 @@ Short jobs continue until Ctrl-C.`)
   }
 }
 
-/** Ends what was running when the demo began, each at its time. */
+/** The jobs go on: each event at its time. */
 async function sendLater(send: (path: string, body: unknown) => Promise<unknown>, later: readonly DemoEvent[]) {
   for (const event of later) {
     await pause(Date.parse(event.at) - systemClock.wallUs() / 1000)
