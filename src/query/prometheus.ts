@@ -12,6 +12,8 @@ export interface PrometheusDeps {
   readonly maxRunNs: bigint
   /** The alerts of the account that fire now. */
   firing(account: string): Promise<readonly FiringAlert[]>
+  /** The states of the processes, as the overview has them. */
+  states?(account: string): Promise<readonly { readonly process: string; readonly state: string }[]>
 }
 
 export interface FiringAlert {
@@ -38,6 +40,7 @@ const FAMILIES = {
   exceptions: ['stint_exceptions_24h', 'Exceptions of the last 24 hours'],
   metric: ['stint_metric', 'The newest value of a metric'],
   firing: ['stint_alert_firing', 'Alerts that fire'],
+  state: ['stint_process_state', '1 for the state of a process, as Home and stint status show it'],
 } as const
 
 type Family = keyof typeof FAMILIES
@@ -52,7 +55,7 @@ const keyOf = (...parts: readonly string[]) => JSON.stringify(parts)
 const STATES = ['completed', 'failed', 'abandoned', 'orphan'] as const
 
 /** The text for an asker's account. Rejects with what the sources and `firing` throw. */
-export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing }: PrometheusDeps) {
+export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, states }: PrometheusDeps) {
   const answers = createKept<string>(ANSWER_FOR_NS)
   const histories = createKept<Awaited<ReturnType<typeof readHistory>>>(HISTORY_FOR_NS)
 
@@ -76,13 +79,14 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing }
 
   async function render(asker: Asker, now: bigint): Promise<string> {
     const day = { ...asker, fromNs: now - DAY_NS, toNs: now, maxRows: MAX_SERIES }
-    const [history, runs, open, metrics, counts, alerts] = await Promise.all([
+    const [history, runs, open, metrics, counts, alerts, judged = []] = await Promise.all([
       histories.of(asker.account, now, () => readHistory(asker, now)),
       summarize(asker, day.fromNs, now),
       maxRunNs > DAY_NS ? summarize(asker, now - maxRunNs, now) : undefined,
       points.findNewestMetrics(day),
       exceptions.countExceptions(day),
       firing(asker.account),
+      states?.(asker.account),
     ])
     const text = createText()
     const ofDay = new Map(runs.map((row) => [keyOf(row.process, row.meta!), row]))
@@ -105,6 +109,7 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing }
       const { watch, condition, process } = those[0]!
       text.add('firing', { watch: watch.name, condition, process }, those.length)
     }
+    for (const { process, state } of judged) text.add('state', { process, state }, 1)
     return text.print()
   }
 

@@ -35,6 +35,7 @@ export interface QuestionDeps {
   series(account: string): { readonly used: number; readonly max: number }
   /** The alerts of an account that fire now. */
   readonly firing: PrometheusDeps['firing']
+  readonly states?: NonNullable<PrometheusDeps['states']>
   readonly limits?: QuestionLimits
   /** Exceptions of one export. */
   readonly maxExported?: number

@@ -112,6 +112,11 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
     series: files.accounts.series.use,
     firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
+    states: (account) => overview.states(account),
+  })
+  const overview = createOverview({
+    ...{ questions, changes, points: stores.points, nowMs: () => Math.floor(nowUs() / 1000) },
+    watched: createFindWatched(watches),
   })
   return {
     ...opened,
@@ -138,10 +143,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       changed: changes.touch,
     }),
     questions,
-    overview: createOverview({
-      ...{ questions, changes, points: stores.points, nowMs: () => Math.floor(nowUs() / 1000) },
-      watched: createFindWatched(watches),
-    }),
+    overview,
   }
 }
 

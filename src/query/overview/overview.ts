@@ -4,7 +4,7 @@ import type { PointSource } from '../../store/source.ts'
 import { selectStarts } from '../../store/start-times.ts'
 import type { Overview } from '../../wire/overview.ts'
 import { describeOverall, PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
-import { ask } from '../limit-questions.ts'
+import { ask as askStore } from '../limit-questions.ts'
 import { PARSERS } from '../parameters.ts'
 import { parseParameters } from '../question.ts'
 import { RHYTHM_STARTS } from '../rhythm.ts'
@@ -41,7 +41,7 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
   async function findStarts(account: string, process?: string) {
     const toNs = BigInt(Math.ceil(nowMs() + DAY_MS)) * 1_000_000n
     const find = (ms: number, process: string | readonly string[] | undefined) =>
-      ask(
+      askStore(
         points.findStartTimes({ account, process, fromNs: toNs - BigInt(ms) * 1_000_000n, toNs, each: RHYTHM_STARTS }),
       )
     const rows = selectStarts(await find(STARTS_MS, process))
@@ -69,8 +69,8 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
     return held.board
   }
 
-  return async (account: string, search: URLSearchParams): Promise<Overview> => {
-    const { process, cursor } = parseParameters({ process: PARSERS.process, cursor: parseCursor }, search)
+  /** All rows of an account, or that of one process. */
+  async function load(account: string, process: string | undefined) {
     const board = boardOf(account, process)
     const fresh = board.refresh()
     if (board.isKnown()) {
@@ -81,6 +81,12 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
     const { alerts, ...others } = await watched(account)
     const own = process === undefined ? alerts : alerts.filter((alert) => alert.process === process)
     const all = buildRows(board.facts(), { ...others, alerts: own }, now, process === undefined ? 30 : 60)
+    return { board, all, others, now }
+  }
+
+  async function ask(account: string, search: URLSearchParams): Promise<Overview> {
+    const { process, cursor } = parseParameters({ process: PARSERS.process, cursor: parseCursor }, search)
+    const { board, all, others, now } = await load(account, process)
     const counts = Object.fromEntries(PROCESS_STATES.map((state) => [state, 0])) as Record<ProcessState, number>
     for (const { row } of all) counts[row.state]++
     const { unjudged, failingChannels } = others
@@ -112,6 +118,12 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
       next: first >= 0 && first + PAGE < all.length ? encodeCursor(page.at(-1)!) : null,
     }
   }
+
+  return Object.assign(ask, {
+    /** The state of every process. */
+    states: async (account: string) =>
+      (await load(account, undefined)).all.map(({ row: { process, state } }) => ({ process, state })),
+  })
 }
 
 type Row = ReturnType<typeof buildRows>[number]
