@@ -25,11 +25,11 @@ export type Follower = ReturnType<typeof createFollower>
 /** `from` is the position that was kept last; without one, or outside of the log, it begins at the shipper's. */
 export function createFollower(from: Position | undefined, parts: FollowerParts) {
   const { chain, reader, shipped } = parts
-  const isInLog = from !== undefined && isIn(chain, from)
-  let position = isInLog ? from : shipped()
+  const isAtStart = from === undefined || isIn(chain, from)
+  let position = from !== undefined && isAtStart ? from : shipped()
   return {
-    /** Did it begin at the shipper's position? Then it has not read what lies before. */
-    isNew: !isInLog,
+    /** False: the position given is not in the log, so it has not read what lies before the shipper's. */
+    isAtStart,
     /** The position of the next record to be read. */
     get position(): Position {
       return position

@@ -29,8 +29,9 @@ const CHUNK_BYTES = 4 * 1024 * 1024
 
 export interface Batch {
   records: string[]
-  /** The arrival of each, µs since the epoch. */
+  /** Of a reader with `keeps`: the arrival of each, µs since the epoch, and the position behind each. */
   arrivedUs: number[]
+  nexts: Position[]
   /** The position after the last of them. */
   next: Position
   /** Records found damaged or missing on the way. */
@@ -90,7 +91,7 @@ export class Reader {
    */
   async read(from: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
     const cursor: Cursor = { segment: from.segment, offset: from.offset, seq: from.seq }
-    const batch: Batch = { records: [], arrivedUs: [], next: from, damaged: 0 }
+    const batch: Batch = { records: [], arrivedUs: [], nexts: [], next: from, damaged: 0 }
     const room: Room = { records: maxRecords, bytes: maxBytes, isTaken: false }
     this.firstUs = undefined
     while (room.records > 0 && cursor.seq < this.#chain.nextSeq) {
@@ -147,7 +148,7 @@ export class Reader {
     segment: Segment,
     cursor: Cursor,
     bound: number,
-    { records, arrivedUs }: Batch,
+    batch: Batch,
     room: Room,
   ): Promise<'full' | 'done' | 'bad'> {
     while (cursor.seq < bound) {
@@ -164,13 +165,15 @@ export class Reader {
           if (room.records === 0 || (room.isTaken && bytes > room.bytes)) return 'full'
           room.isTaken = true
           this.firstUs ??= frameUs(chunk, at)
-          if (this.#isKept(at, size)) {
-            records.push(frameRecord(chunk, at))
-            arrivedUs.push(frameUs(chunk, at))
-          }
           room.records--
           room.bytes -= bytes
           cursor.seq++
+          if (this.#options.keeps === undefined) batch.records.push(frameRecord(chunk, at))
+          else if (this.#options.keeps(this.#headOf(at, size))) {
+            batch.records.push(frameRecord(chunk, at))
+            batch.arrivedUs.push(frameUs(chunk, at))
+            batch.nexts.push({ segment: segment.index, offset: cursor.offset + size, seq: cursor.seq })
+          }
         }
         at += size
         cursor.offset += size
@@ -180,10 +183,9 @@ export class Reader {
     return 'done'
   }
 
-  #isKept(at: number, size: number): boolean {
-    const { keeps } = this.#options
+  #headOf(at: number, size: number): Buffer {
     const from = at + FRAME_HEAD_BYTES
-    return keeps === undefined || keeps(this.#chunk.buffer.subarray(from, Math.min(at + size, from + HEAD_BYTES)))
+    return this.#chunk.buffer.subarray(from, Math.min(at + size, from + HEAD_BYTES))
   }
 
   /** Loads the frame at `offset` into the chunk as far as it exists; returns its position there. */

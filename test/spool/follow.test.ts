@@ -23,13 +23,17 @@ const keptOn = (disk: FakeDisk) => segmentsOf(disk).filter((path) => disk.conten
 test('reads every record with its arrival, whatever the first reader has delivered', async () => {
   const spool = await open(new FakeDisk())
   const follower = spool.follow(undefined, all)
-  expect(follower.isNew).toBe(true)
   const records = await appendGroups(spool, [1, 30, 2])
   expect(await drain(spool)).toEqual(records)
   const first = await follower.read(10, 1 << 20)
   expect(first.records).toEqual(records.slice(0, 10))
   expect(first.arrivedUs).toEqual(Array.from({ length: 10 }, (_, i) => 1_000_000 + i))
   expect(await readAll(follower)).toEqual(records.slice(10))
+  for (const [i, next] of first.nexts.entries()) {
+    const behind = spool.follow(next, all)
+    expect(behind.isAtStart).toBe(true)
+    expect((await behind.read(1, 1 << 20)).records).toEqual([records[i + 1]!])
+  }
 })
 
 test('records that are not wanted are passed by their first bytes, and count towards the size of a batch', async () => {
@@ -82,7 +86,7 @@ describe('segments', () => {
     await appendGroups(again, [20], 120)
     await drain(again)
     const second = again.follow(kept, all)
-    expect(second.isNew).toBe(false)
+    expect(second.isAtStart).toBe(true)
     expect((await readAll(second, 100)).slice(0, -20)).toEqual(records.slice(20))
     await second.keep(second.position)
     expect(second.heldBytes()).toBe(0)
@@ -119,7 +123,7 @@ describe('a position outside of the log begins at the position of the first read
   }
   const follow = (spool: Spool, from: Position | undefined) => {
     const follower = spool.follow(from, all)
-    return { isNew: follower.isNew, seq: follower.position.seq }
+    return { isAtStart: follower.isAtStart, seq: follower.position.seq }
   }
 
   test('ahead of it, as when an older spool was restored', async () => {
@@ -127,12 +131,12 @@ describe('a position outside of the log begins at the position of the first read
     const older = disk.clone()
     await appendGroups(spool, [5], 120)
     await readAll(follower)
-    expect(follow(await open(older), follower.position)).toEqual({ isNew: true, seq: 101 })
+    expect(follow(await open(older), follower.position)).toEqual({ isAtStart: false, seq: 101 })
   })
 
   test('in a directory that was deleted', async () => {
     const { follower } = await written(50)
-    expect(follow(await open(new FakeDisk()), follower.position)).toEqual({ isNew: true, seq: 1 })
+    expect(follow(await open(new FakeDisk()), follower.position)).toEqual({ isAtStart: false, seq: 1 })
   })
 
   test('before it, as when the database of the positions was restored', async () => {
@@ -141,7 +145,7 @@ describe('a position outside of the log begins at the position of the first read
     await readAll(follower)
     await follower.keep(follower.position)
     await spool.close()
-    expect(follow(await open(disk), older)).toEqual({ isNew: true, seq: 101 })
+    expect(follow(await open(disk), older)).toEqual({ isAtStart: false, seq: 101 })
   })
 
   test('in front of a segment that was moved away', async () => {
@@ -149,19 +153,19 @@ describe('a position outside of the log begins at the position of the first read
     const kept = follower.position
     const moved = keptOn(disk).find((path) => Number(path.slice(DIR.length + 1, -'.segment'.length)) >= kept.segment)!
     disk.names.delete(moved)
-    expect(follow(await open(disk.clone()), kept)).toEqual({ isNew: true, seq: 101 })
+    expect(follow(await open(disk.clone()), kept)).toEqual({ isAtStart: false, seq: 101 })
   })
 
   test('but not at its end, nor behind a segment that has gone', async () => {
     const { disk, spool, follower } = await written(120)
     await spool.close()
     const at = follower.position
-    expect(follow(await open(disk.clone()), at)).toEqual({ isNew: false, seq: 121 })
+    expect(follow(await open(disk.clone()), at)).toEqual({ isAtStart: true, seq: 121 })
     const again = await open(disk)
     await drain(again)
     await again.follow(at, all).keep(at)
     await appendGroups(again, [3], 120)
-    expect(follow(await open(disk.clone()), at)).toEqual({ isNew: false, seq: 121 })
+    expect(follow(await open(disk.clone()), at)).toEqual({ isAtStart: true, seq: 121 })
   })
 })
 
@@ -236,7 +240,7 @@ test('over any kills each record is read once between two kept positions, and th
           disk = disk.clone()
           spool = await open(disk)
           follower = spool.follow(kept.position, all)
-          expect(follower.isNew).toBe(false)
+          expect(follower.isAtStart).toBe(true)
           await follower.keep(kept.position)
           read = kept.read
         }
