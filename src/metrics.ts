@@ -26,7 +26,7 @@ const GAUGES = {
   deadLetters: ['stint_dead_letters', 'Dead letters that are kept', 'destination'],
   parked: ['stint_destination_parked', '1 while a destination waits for an operator, else 0', 'destination'],
   alertsFiring: ['stint_alerts_firing', 'Alerts that fire'],
-  watchAccountsUnknown: ['stint_watch_accounts_unknown', 'Accounts whose watches could not be judged for a minute'],
+  watchBehindSeconds: ['stint_watch_behind_seconds', 'Events that arrived so long ago are judged'],
   notificationsWaiting: ['stint_notifications_waiting', 'Notifications that are not delivered yet'],
   notificationsOldestSeconds: ['stint_notifications_oldest_seconds', 'Age of the oldest one'],
   spoolLimitBytes: ['stint_spool_limit_bytes', 'Size at which the spool refuses events', 'destination'],
@@ -37,7 +37,6 @@ const GAUGES = {
 
 const HISTOGRAMS = {
   commitSeconds: ['stint_commit_seconds', 'Duration of one group commit, until it is on the disk', 'destination'],
-  watchRoundSeconds: ['stint_watch_round_seconds', 'Duration of one evaluation of the watches that were due'],
   notificationSeconds: ['stint_notification_seconds', 'Time from an alert to the delivery of its notification'],
   deliverySeconds: ['stint_delivery_seconds', 'Time from arrival to store, oldest event of each batch', 'destination'],
   questionSeconds: ['stint_question_seconds', 'Time to answer a question under /api', 'question'],
@@ -45,7 +44,6 @@ const HISTOGRAMS = {
 
 const BUCKETS: Record<keyof typeof HISTOGRAMS, number[]> = {
   commitSeconds: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-  watchRoundSeconds: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   notificationSeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],
   questionSeconds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45],
   deliverySeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],

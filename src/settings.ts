@@ -192,7 +192,7 @@ export const SETTINGS = {
   heartbeatUrl: optional(
     'STINT_HEARTBEAT_URL',
     hidden(matching((text) => URL.canParse(text) && /^https?:/.test(text), 'an http or https URL')),
-    'requested (POST) every minute while watches are evaluated, so that another service notices when Stint is down',
+    'requested (POST) every minute while watches are judged, so that another service notices when they are not',
   ),
   logLevel: setting(
     'LOG_LEVEL',

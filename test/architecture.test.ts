@@ -24,7 +24,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   ship: ['root', 'event', 'spool', 'state', 'store'],
   query: ['root', 'event', 'store', 'wire'],
   copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
-  watch: ['root', 'wire', 'query', 'state', 'notify'],
+  watch: ['root', 'event', 'spool', 'wire', 'query', 'state', 'notify'],
   notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
   http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire', 'client'], // the server itself only over HTTP
@@ -55,7 +55,6 @@ const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'co
 const MAY_IMPORT_TOO: Record<string, string[]> = {
   'cli/server-accounts.ts': ['account', 'state', 'watch'],
   'cli/copy.ts': ['account', 'copy', 'state', 'watch'],
-  'cli/node.ts': ['state', 'watch'],
   'cli/plan-healthchecks.ts': ['event', 'watch'], // the rules of names and of cron
 }
 

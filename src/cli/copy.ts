@@ -221,7 +221,7 @@ async function forgetNodeOf(dir: string, databaseUrl: string): Promise<void> {
   try {
     await postgres.write(() => forgetNode(Number(node)))
   } catch (cause) {
-    const reason = 'the node could not be removed from PostgreSQL, so `late` is unknown until an hour after its end'
+    const reason = 'the node could not be removed from PostgreSQL, so it is shown as silent for an hour'
     throw new CliError(`the spools are empty, but ${reason}: ${(cause as Error).message}`, undefined, { cause })
   } finally {
     await postgres.close()

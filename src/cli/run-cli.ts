@@ -31,7 +31,6 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./key.ts'), 'key'],
   [() => import('./member.ts'), 'member', 'audit'],
   [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
-  [() => import('./node.ts'), 'node'],
   [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],
   [() => import('./completion.ts'), COMPLETION],
 ]

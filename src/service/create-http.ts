@@ -97,7 +97,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       watches: rooms.watches.stats,
       version: VERSION,
       node: config.nodeId,
-      warnings: () => [...nodeWarnings(rooms.nodeLease, rooms.sharedNodes), ...silenceWarnings(rooms.watches.silent())],
+      warnings: () => [...nodeWarnings(rooms.nodeLease, rooms.sharedNodes), ...silenceWarnings(rooms.watches.nodes())],
+      nodes: rooms.watches.nodes,
       nowUs: stampClock.nowUs,
     },
     console: createConsole(keyHeader),
@@ -174,16 +175,7 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
   }
 }
 
-function intakeOf({
-  config,
-  clock,
-  metrics,
-  accounts,
-  spools,
-  ownStamps,
-  stampClock,
-  watches,
-}: Rooms): AppDeps['intake'] {
+function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, stampClock }: Rooms): AppDeps['intake'] {
   return {
     spools,
     ownStamps,
@@ -195,8 +187,6 @@ function intakeOf({
       metrics.countAccepted(kind, events)
       if (arrivedUs !== undefined) metrics.requestSeconds.observe((stampClock.nowUs() - arrivedUs) / 1e6)
     },
-    expectDelayed: watches.expectDelayed,
-    hint: watches.hint,
   }
 }
 

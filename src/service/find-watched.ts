@@ -2,8 +2,8 @@
 // stores do.
 import type { Watched } from '../query/overview/index-facts.ts'
 import { CONDITIONS } from '../watch/conditions/conditions.ts'
+import type { LateRule } from '../watch/conditions/late.ts'
 import { createMatch } from '../watch/process-pattern.ts'
-import type { LateRule } from '../watch/rules/late.ts'
 import type { Watches } from '../watch/watches.ts'
 import type { Watch } from '../wire/watches.ts'
 

@@ -195,6 +195,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       maxBytes: Math.floor(config.spoolMaxBytes / 2),
       minFreeBytes: MIN_FREE_BYTES,
       isShared: () => accounts.count() > 1,
+      isFollowed: true,
       ownerOf: accountOfRecord,
       log: log.child({ destination }),
       onCommit: (_, ms) => commitSeconds.observe(ms / 1000),

@@ -2,17 +2,19 @@
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import type { Clock } from '../clock.ts'
-import type { Destination } from '../event/event.ts'
+import type { Both } from '../event/event.ts'
+import { fingerprint } from '../event/fingerprint.ts'
+import type { StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { groupKeyOf } from '../query/exception-groups.ts'
 import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Stores } from '../store/open-stores.ts'
-import type { ExceptionSource, PointSource } from '../store/source.ts'
-import type { Range, WatchSource } from '../watch/evaluate/watch-source.ts'
+import type { PointSource } from '../store/source.ts'
+import type { IsIgnored } from '../watch/log/apply-record.ts'
+import type { MarkSource } from '../watch/log/seed.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
-import { headlineOf } from '../wire/headline.ts'
 
 /** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */
 export function publicUrlOf({ publicUrl, host, port, tls }: Config): string {
@@ -24,29 +26,30 @@ export function publicUrlOf({ publicUrl, host, port, tls }: Config): string {
 export interface WatchParts {
   readonly config: Config
   readonly clock: Clock
+  readonly stampClock: StampClock
   readonly log: Logger
   readonly metrics: Metrics
-  readonly spools: Readonly<Record<Destination, Pick<Spool, 'refusal' | 'stats'>>>
+  readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs'>>
   readonly stores: Stores
   readonly accounts: Pick<Accounts, 'groupStates'>
 }
 
 export function openWatchRoom(parts: WatchParts): Watches {
-  const { config, clock, log, metrics, spools, stores, accounts } = parts
+  const { config, clock, stampClock, log, metrics, spools, stores, accounts } = parts
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
     ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
-    source: createWatchSource(stores.points, stores.exceptions, accounts),
+    spools,
+    source: createMarkSource(stores.points),
+    isIgnored: createIsIgnored(accounts),
     nowUs: clock.wallUs,
+    logUs: stampClock.nowUs,
     monotonicUs: clock.monotonicUs,
     accepts: () => {
       const refusal = spools.points.refusal()
       return refusal === undefined || refusal === 'busy'
     },
-    oldestUnstoredUs: () => ({
-      points: spools.points.stats().oldestUs,
-      exceptions: spools.exceptions.stats().oldestUs,
-    }),
+    lastArrivalUs: () => Math.max(...Object.values(spools).map(({ floorUs }) => floorUs)),
     maxRunUs: config.maxRunUs,
     publicUrl: () => publicUrlOf(config),
     smtp: config.smtp,
@@ -57,51 +60,28 @@ export function openWatchRoom(parts: WatchParts): Watches {
       delivered: (kind) => metrics.notifications.labels(kind, 'delivered').inc(),
       failed: (kind) => metrics.notifications.labels(kind, 'failed').inc(),
       seconds: (s) => metrics.notificationSeconds.observe(s),
-      round: (s) => metrics.watchRoundSeconds.observe(s),
     },
   })
 }
 
-// The stores as the evaluation of watches asks them: times in µs, exceptions by their headline.
 const toNs = (us: number): bigint => BigInt(Math.round(us)) * 1000n
 const toUs = (ns: bigint): number => Number(ns / 1000n)
-const range = ({ account, fromUs, toUs: untilUs }: Range) => ({ account, fromNs: toNs(fromUs), toNs: toNs(untilUs) })
 
-const METRIC_ROWS_MAX = 100_000
+/** The store of marks as the watches ask it: times in µs. */
+export const createMarkSource = (points: Pick<PointSource, 'findMarks'>): MarkSource => ({
+  async findMarks({ account, fromUs, toUs: untilUs, processes, perSeries, maxRows }) {
+    const range = { account, fromNs: toNs(fromUs), toNs: toNs(untilUs) }
+    const rows = await points.findMarks({ ...range, maxRows, process: processes, perSeries })
+    return rows.map(({ process, meta, uid, mark, ns }) => ({ process, meta, uid, mark, atUs: toUs(ns) }))
+  },
+})
 
-export function createWatchSource(
-  points: PointSource,
-  exceptions: ExceptionSource,
-  { groupStates }: WatchParts['accounts'],
-): WatchSource {
-  return {
-    async findMarks({ processes, perSeries, maxRows, ...q }) {
-      const rows = await points.findMarks({ ...range(q), maxRows, process: processes, perSeries })
-      return rows.map(({ process, meta, uid, mark, ns }) => ({ process, meta, uid, mark, atUs: toUs(ns) }))
-    },
-    async findNewestStarts({ processes, ...q }) {
-      const rows = await points.findNewestStarts({ ...range(q), process: processes })
-      return rows.map(({ process, meta, ns }) => ({ process, meta, atUs: toUs(ns) }))
-    },
-    async findExceptions({ maxRows, ...q }) {
-      const states = await groupStates.list(q.account)
-      const without = states.filter(({ status }) => status === 'ignored')
-      const resolvedUs = new Map(states.map((state) => [groupKeyOf(state), state.atUs]))
-      const rows = await exceptions.findExceptions({ ...range(q), without }, { limit: maxRows })
-      return rows.map(({ process, meta, uid, atNs, exception, fingerprint }) => ({
-        process,
-        meta,
-        atUs: toUs(atNs),
-        headline: headlineOf(exception),
-        ...(uid !== '' && { uid }),
-        isResolved: toUs(atNs) <= (resolvedUs.get(groupKeyOf({ fingerprint, process })) ?? 0),
-      }))
-    },
-    async aggregateMetrics({ process, name, meta, ...q }) {
-      const form = { everyNs: toNs(q.toUs - q.fromUs), maxRows: METRIC_ROWS_MAX }
-      const rows = await points.aggregateMetrics({ ...range(q), ...form, process, name, meta })
-      if (rows.length >= METRIC_ROWS_MAX) throw new Error('the metrics of the watches have too many series')
-      return rows.map(({ atNs, ...row }) => ({ ...row, atUs: toUs(atNs) }))
-    },
+/** Without an answer of the database an exception counts. */
+export const createIsIgnored =
+  ({ groupStates }: WatchParts['accounts']): IsIgnored =>
+  async ({ account, process, exception }, atUs) => {
+    const states = await groupStates.list(account).catch(() => [])
+    if (states.length === 0) return false
+    const group = groupKeyOf({ fingerprint: fingerprint(exception), process })
+    return states.some((state) => groupKeyOf(state) === group && (state.status === 'ignored' || atUs <= state.atUs))
   }
-}

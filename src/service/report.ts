@@ -20,9 +20,9 @@ const LEAD_CHECKED_EVERY_MS = 10_000
 /** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
 export async function renderMetrics(rooms: Rooms): Promise<string> {
   const { config, metrics, spools, deadLetters, shippers, stampClock, watches } = rooms
-  const { firing, unknown, outbox } = await watches.stats()
+  const { firing, judgedUs, outbox } = await watches.stats()
   metrics.alertsFiring.set(firing)
-  metrics.watchAccountsUnknown.set(unknown)
+  metrics.watchBehindSeconds.set(Math.max(0, (stampClock.nowUs() - judgedUs) / 1e6))
   metrics.notificationsWaiting.set(outbox.waiting)
   metrics.notificationsOldestSeconds.set(
     outbox.oldestUs === undefined ? 0 : Math.max(0, (stampClock.nowUs() - outbox.oldestUs) / 1e6),

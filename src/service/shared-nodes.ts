@@ -4,7 +4,7 @@ import type { Logger } from '../log.ts'
 import type { Config } from '../settings.ts'
 import { openPostgresLeases, type PostgresLeases } from '../state/postgres-leases.ts'
 import { FRESH_S, type Leases, type NodeLease } from '../store/node-lease.ts'
-import type { SilentNode } from '../watch/evaluate/gaps.ts'
+import type { KnownNode } from '../watch/nodes/presence.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 
 export interface SharedNodes extends Pick<PostgresLeases, 'split' | 'close'> {
@@ -38,14 +38,15 @@ export function nodeWarnings(nodeLease: NodeLease, sharedNodes: SharedNodes): He
 }
 
 /** Nodes that were killed and stay away: they may hold accepted events. */
-export const silenceWarnings = (silent: readonly SilentNode[]): HealthWarning[] =>
-  silent.map(({ node, seenUs }) => ({
-    code: 'node_silent',
-    detail:
-      `Node ${node} has been silent since ${new Date(seenUs / 1000).toISOString()} and may hold events that are ` +
-      'not stored. ' +
-      `Start it, drain its DATA_DIR, or run \`stint node forget ${node}\` if its disk is lost.`,
-  }))
+export const silenceWarnings = (nodes: readonly KnownNode[]): HealthWarning[] =>
+  nodes
+    .filter(({ isSilent }) => isSilent)
+    .map(({ node, seenUs }) => ({
+      code: 'node_silent',
+      detail:
+        `Node ${node} has been silent since ${new Date(seenUs / 1000).toISOString()} and may hold events that are ` +
+        'neither stored nor judged. Start it, or deliver them with stint drain.',
+    }))
 
 const splitText = (nodes: readonly number[]): string =>
   `The nodes ${nodes.join(', ')} share their accounts, but not all share their events: without CLICKHOUSE_URL a ` +

@@ -4,6 +4,7 @@
 // Nodes of 1.1 run beside this version during an upgrade, and refuse a database of a version that they do not know.
 // So the version stays theirs, and nothing that they read is dropped: 2.1 may. In a database that 1.1 made, it also
 // drops account.password, founder(), the functions and triggers adopt_… and end_former_password, which only 1.0 needs.
+import { FEED_TABLES } from './feed-tables.ts'
 import type { Schema } from './schema.ts'
 import { ACCOUNT_TABLES, CLAIMED_ROLES, EXCEPTION_GROUP, UNJUDGED_TABLES, WATCH_TABLES } from './shared-tables.ts'
 
@@ -75,4 +76,4 @@ export const POSTGRES: Schema = {
 }
 
 /** The steps after 1.1, counted beside its version. Each only adds. Never edit a released one. */
-export const ADDED_STEPS: readonly string[] = [CLAIMED_ROLES]
+export const ADDED_STEPS: readonly string[] = [CLAIMED_ROLES, FEED_TABLES]

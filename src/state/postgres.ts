@@ -31,6 +31,8 @@ const ROOMS = {
   /** One statement at a time, outside of transactions. */
   leases: { connections: 1, takeTurn: `SELECT ${LIMITS}` },
   watches: { connections: WATCH_CONNECTIONS, takeTurn: `SELECT ${LIMITS} FROM watch_lease FOR UPDATE` },
+  /** Blocks wait for no judge. */
+  feed: { connections: 1, takeTurn: `SELECT ${LIMITS}` },
 } as const
 
 export interface Postgres extends SqlDatabase {

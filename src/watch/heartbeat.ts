@@ -1,25 +1,25 @@
-// Requests STINT_HEARTBEAT_URL once a minute while watches are evaluated: another service notices if Stint is down.
+// Requests STINT_HEARTBEAT_URL once a minute while watches are judged: another service notices if they are not.
 import type { Logger } from '../log.ts'
 import { type PostOptions, pinnedPost } from '../notify/delivery/pinned-post.ts'
 
 const TICK_MS = 5000
 const EVERY_US = 60e6
-const FRESH_US = 90e6
+const FRESH_US = 60e6
 
 export interface HeartbeatOptions {
   readonly url: string
   readonly post: PostOptions
   nowUs(): number
-  /** The end of the last round in which every store answered. */
-  lastRoundUs(): number | undefined
+  /** How far the watches are judged; undefined if another node judges them. */
+  judgedUs(): number | undefined
   readonly log: Logger
 }
 
-export function createHeartbeat({ url, post, nowUs, lastRoundUs, log }: HeartbeatOptions) {
+export function createHeartbeat({ url, post, nowUs, judgedUs, log }: HeartbeatOptions) {
   let timer: Timer | undefined
   let sentUs = Number.NEGATIVE_INFINITY
   async function step(): Promise<void> {
-    const last = lastRoundUs()
+    const last = judgedUs()
     const now = nowUs()
     if (last === undefined || now - last > FRESH_US || Math.abs(now - sentUs) < EVERY_US) return
     sentUs = now

@@ -6,7 +6,7 @@ const BASE36 = '0123456789abcdefghijklmnopqrstuvwxyz'
 const FAIR = 252
 
 /** `wat_` and 16 characters that never need quoting. */
-export function createId(kind: 'wat' | 'cha' | 'ale' | 'msg' | 'mnt' | 'unj'): string {
+export function createId(kind: 'wat' | 'cha' | 'ale' | 'msg' | 'mnt'): string {
   let text = ''
   while (text.length < 16) {
     for (const byte of randomBytes(32)) if (byte < FAIR && text.length < 16) text += BASE36[byte % 36]

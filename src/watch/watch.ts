@@ -7,7 +7,6 @@ import {
   type ConditionSpecs,
   completeConditions,
   conditionFaults,
-  shortestSpanUs,
   toConditionRules,
 } from './conditions/conditions.ts'
 import { spanFaults, spanUs } from './conditions/span.ts'
@@ -38,8 +37,6 @@ export interface StoredWatch {
 export interface WatchRules extends ConditionRules {
   readonly remindUs?: number
   readonly pausedUntilUs?: number
-  /** The shortest span of all conditions: how soon an alert is expected. */
-  readonly shortestUs: number
   matches(process: string): boolean
 }
 
@@ -67,7 +64,6 @@ export function toRules(spec: WatchSpec): WatchRules {
     ...rules,
     ...(remind !== null && { remindUs: spanUs(remind) }),
     ...(paused_until !== null && { pausedUntilUs: Date.parse(paused_until) * 1000 }),
-    shortestUs: shortestSpanUs(rules),
     matches: createMatch(spec.process),
   }
 }

@@ -1,32 +1,37 @@
-// The interface of this room: watches, channels and alerts. With watches.sqlite this node evaluates and notifies from
-// start to stop; with PostgreSQL the node that holds the lease does, and all others only manage.
+// The interface of this room: watches, channels and alerts. With watches.sqlite this node judges and notifies from
+// start to stop; with PostgreSQL the node that holds the lease does, and all others hand their events over.
 import { existsSync } from 'node:fs'
+import type { Both } from '../event/event.ts'
 import { createDeliver } from '../notify/delivery/deliver.ts'
 import { createMailer } from '../notify/delivery/mailer.ts'
 import type { OutboxMeter } from '../notify/delivery/outbox.ts'
 import type { Resolve } from '../notify/delivery/pinned-post.ts'
 import { Problem } from '../problem.ts'
+import type { Spool } from '../spool/spool.ts'
 import { openPostgres } from '../state/postgres.ts'
-import type { EvaluatorOptions } from './evaluate/evaluator.ts'
 import { createHeartbeat } from './heartbeat.ts'
-import { findUnjudged, gapsOf } from './manage/find-unjudged.ts'
+import { applyRecord, type IsIgnored } from './log/apply-record.ts'
+import { findUnjudged, isBehind, isUnknown } from './manage/find-unjudged.ts'
 import { createManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels } from './manage/manage-channels.ts'
 import { createManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches } from './manage/manage-watches.ts'
 import { LeaseLost } from './nodes/node-table.ts'
-import { createDuty, createOnlyNode, createSharedNode, type DutyOptions, type WatchNode } from './nodes/watch-node.ts'
+import { createOnlyNode, createSharedNode, type NodeOptions, type WatchNode } from './nodes/watch-node.ts'
 import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 
 export interface WatchesOptions
-  extends Pick<EvaluatorOptions, 'source' | 'nowUs' | 'monotonicUs' | 'oldestUnstoredUs' | 'maxRunUs' | 'log'> {
+  extends Pick<
+    NodeOptions,
+    'source' | 'nowUs' | 'logUs' | 'monotonicUs' | 'maxRunUs' | 'accepts' | 'lastArrivalUs' | 'log'
+  > {
   /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
   readonly shared?: { readonly url: string; readonly node: number }
-  /** Are events accepted now? */
-  accepts(): boolean
+  readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
+  readonly isIgnored: IsIgnored
   /** The public URL of Stint, without a trailing slash. */
   publicUrl(): string
   readonly smtp: { readonly url: string; readonly from: string } | undefined
@@ -34,23 +39,24 @@ export interface WatchesOptions
   readonly notifyPrivate: boolean
   readonly heartbeatUrl: string | undefined
   readonly resolve?: Resolve
-  readonly meter: OutboxMeter & { round(seconds: number): void }
+  readonly meter: OutboxMeter
 }
 
 export interface WatchStats {
-  /** Of all accounts. `firing` and `outbox` are zero on nodes that do not evaluate; only the sum over nodes counts. */
+  /** Of all accounts. `firing` and `outbox` are zero on nodes that do not judge; only the sum over nodes counts. */
   readonly firing: number
-  /** Accounts whose watches could not be judged recently. */
-  readonly unknown: number
+  /** The watches could not be judged for a minute. */
+  readonly unknown: boolean
   readonly outbox: { readonly waiting: number; readonly oldestUs?: number }
-  readonly lastRoundUs: number | undefined
+  /** Everything that arrived before it is judged. */
+  readonly judgedUs: number
 }
 
 export type Watches = ReturnType<typeof openWatches>
 
 /** Throws an Error that describes the fault of the file to the operator. */
 export function openWatches(options: WatchesOptions) {
-  const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp, meter } = options
+  const { path, shared, log, nowUs, maxRunUs, publicUrl, smtp } = options
   const database = shared && openPostgres(shared.url, 'watches')
   if (shared && existsSync(path))
     log.warn({ path }, 'watches: this file is not used with DATABASE_URL; `stint accounts copy` copies it')
@@ -62,12 +68,15 @@ export function openWatches(options: WatchesOptions) {
     if (isExpected(err)) log.debug({ err }, message)
     else log.error({ err }, message)
   }
-  const createOwnDuty = (parts: Pick<DutyOptions, 'store'> & Partial<DutyOptions>) =>
-    createDuty({ ...options, deliver, onFault, onRound: meter.round, ...parts })
+  const nodeOptions: NodeOptions = {
+    ...{ ...options, deliver, onFault },
+    apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, options.isIgnored),
+  }
+  const feedDatabase = shared && openPostgres(shared.url, 'feed')
   const node: WatchNode =
-    shared && database
-      ? createSharedNode({ ...options, database, node: shared.node, createDuty: createOwnDuty })
-      : createOnlyNode(createOwnDuty({ store }))
+    shared && database && feedDatabase
+      ? createSharedNode({ ...nodeOptions, database, feedDatabase, node: shared.node })
+      : createOnlyNode({ ...nodeOptions, store })
   const { heartbeatUrl } = options
   const heartbeat =
     heartbeatUrl === undefined
@@ -76,14 +85,14 @@ export function openWatches(options: WatchesOptions) {
           url: heartbeatUrl,
           post: { ...post, allowPrivate: true }, // the operator chose it
           nowUs,
-          lastRoundUs: node.lastRoundUs,
+          judgedUs: () => (node.isOnDuty() ? node.judgedUs() : undefined),
           log,
         })
 
   return {
     watches: createManageWatches({
       ...{ store, nowUs, maxRunUs, publicUrl, onChanged: node.hurry },
-      gaps: (account) => gapsOf(account, node),
+      isUnknown: (watch) => isUnknown(node, watch, nowUs()),
     }),
     channels: createManageChannels({
       store,
@@ -105,22 +114,22 @@ export function openWatches(options: WatchesOptions) {
     mailer,
     /** Of an account, or of all. */
     async stats(account?: string): Promise<WatchStats> {
-      const isUnknown = () => node.unknown()?.includes(account!) ?? true
-      const unknown = account === undefined ? (node.unknown()?.length ?? 0) : Number(isUnknown())
-      const state = { unknown, lastRoundUs: node.lastRoundUs() }
+      const state = { unknown: isBehind(node, nowUs()), judgedUs: node.judgedUs() }
       if (account === undefined && !node.isOnDuty()) return { firing: 0, outbox: { waiting: 0 }, ...state }
       try {
         const firing = await store.countFiring(account)
         return { firing: [...firing.values()].reduce((sum, n) => sum + n, 0), outbox: await store.outbox(), ...state }
       } catch (err) {
         if (!isExpected(err)) throw err
-        return { firing: 0, outbox: { waiting: 0 }, ...state, unknown: 1 }
+        return { firing: 0, outbox: { waiting: 0 }, ...state, unknown: true }
       }
     },
-    expectDelayed: node.expectDelayed,
-    hint: node.hint,
-    silent: node.silent,
-    removeAccount: store.removeAccount,
+    /** The other nodes that were heard of within an hour. */
+    nodes: node.nodes,
+    async removeAccount(account: string): Promise<void> {
+      await store.removeAccount(account)
+      node.hurry(account)
+    },
     async start(): Promise<void> {
       await node.start()
       heartbeat?.start()
@@ -131,8 +140,8 @@ export function openWatches(options: WatchesOptions) {
       mailer?.close()
     },
     async close(): Promise<void> {
-      await node.leave()
       await store.close()
+      await feedDatabase?.close()
     },
   }
 }

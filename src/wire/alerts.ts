@@ -44,20 +44,20 @@ export const Alert = Type.Object({
 })
 export type Alert = Static<typeof Alert>
 
-/** A check that is not judged at present. */
+/** A check that is judged later. */
 export const Unjudged = Type.Object({
   watch: WatchRef,
   condition: orNull(choice(CONDITIONS, { description: 'Null: every condition.' })),
   process: orNull(Type.String({ description: 'Null: every process of the watch.' })),
   since: TimeMs,
-  reason: Text('InfluxDB does not answer'),
+  reason: Text('Stint was down between 02:59:58 and 03:00:27 UTC, when a start was due; judged at 04:00 UTC'),
 })
 export type Unjudged = Static<typeof Unjudged>
 
 export const AlertPage = Type.Composite([
   pageOf('alerts', Alert),
   Type.Object({
-    unjudged: Type.Array(Unjudged, { description: 'Checks that could not be judged, on the first page only.' }),
+    unjudged: Type.Array(Unjudged, { description: 'Checks that are judged later, on the first page only.' }),
   }),
 ])
 export type AlertPage = Static<typeof AlertPage>
@@ -67,15 +67,12 @@ export type AlertAnswer = Static<typeof AlertAnswer>
 
 /** The body of a webhook. */
 export interface WebhookBody {
-  /** `watches.unjudged`: watches could not be judged for 10 minutes; `watches.judged`: they are again. */
-  readonly type: 'alert.firing' | 'alert.resolved' | 'alert.reminder' | 'watches.unjudged' | 'watches.judged' | 'test'
+  readonly type: 'alert.firing' | 'alert.resolved' | 'alert.reminder' | 'test'
   readonly timestamp: string
   readonly data: {
     readonly id: string
     readonly watch: { readonly id: string; readonly name: string }
-    /** Only of `watches.…`: the channel's watches that it is about. */
-    readonly watches?: readonly { readonly id: string; readonly name: string }[]
-    /** Null for `watches.…`, which concern every condition. */
+    /** Null for a test. */
     readonly condition: Condition | null
     readonly process: string
     readonly meta: string | null

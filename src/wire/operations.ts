@@ -1,7 +1,7 @@
 // Liveness, readiness, metrics for Prometheus, and the health of delivery.
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { defineRoute, json, LOCAL_QUESTION } from './route.ts'
-import { Count, choice, Text, Time } from './shapes.ts'
+import { Count, choice, Text, Time, TimeMs } from './shapes.ts'
 
 const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
 
@@ -17,9 +17,15 @@ const both = <T extends TSchema>(schema: T) => Type.Object({ points: schema, exc
 const WatchHealth = Type.Object({
   firing: Count,
   unknown: Type.Boolean({
-    description: 'The watches could not be judged for a minute: a store is away. They stay as they are.',
+    description: 'The watches could not be judged for a minute. Their alerts stay as they are.',
   }),
   waiting: Type.Integer({ minimum: 0, description: 'Notifications of all accounts that are not delivered yet.' }),
+})
+
+const OtherNode = Type.Object({
+  node: Type.Integer({ minimum: 0, description: 'NODE_ID.' }),
+  seen_at: TimeMs,
+  silent: Type.Boolean({ description: 'Without a heartbeat for 10 s and without an orderly stop.' }),
 })
 
 const WARNINGS = ['node_id_in_use', 'events_split', 'node_silent'] as const
@@ -39,6 +45,9 @@ export const Health = Type.Object({
   dead: Type.Object({
     own: Count,
     total: Type.Optional(Type.Integer({ minimum: 0, description: 'Of all accounts; only the operator sees it.' })),
+  }),
+  nodes: Type.Array(OtherNode, {
+    description: 'The other nodes on the same PostgreSQL that were heard of in an hour.',
   }),
   warnings: Type.Array(HealthWarning, {
     examples: [[]],

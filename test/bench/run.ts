@@ -11,7 +11,6 @@ const BENCHMARKS = [
   'statements',
   'neighbours',
   'copy',
-  'watches',
   'watch-cost',
   'cores',
   'fingerprint-cost',

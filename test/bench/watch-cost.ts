@@ -1,7 +1,6 @@
 // `bun run bench watch-cost [--store embedded|influxdb] [--marks 10000000] [--watches 1000] [--seconds 330]`: the share of a core that the evaluation of
 // watches takes in the real process, its engine and influxd included: the processor time with the watches less that without. Marks are inserted directly;
-// one run starts and ends every two seconds while it measures. 330 s hold one of the reads of 70 minutes; the first evaluation, which holds the hourly
-// read of 25 hours, is reported separately.
+// one run starts and ends every two seconds while it measures. What follows the start is reported separately.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -94,10 +93,7 @@ try {
   const first = await measure(SETTLED_S)
   const steady = await measure(seconds)
   const share = ({ cpuMs: cpu, ms }: typeof idle) => Number(((100 * cpu) / ms).toFixed(2))
-  const rounds = /^stint_watch_round_seconds_(sum|count) .*$/gm
-  const metrics = await (await fetch(`${stint.url}/metrics`)).text()
   console.log(inWords(before, surroundings()))
-  console.log(metrics.match(rounds)?.join('\n') ?? '')
   console.table({
     store: values.store,
     marks,

@@ -1,9 +1,8 @@
 // A watch, a channel and an alert as they are stored, and a store in a directory of its own.
 import { join } from 'node:path'
 import pino from 'pino'
-import { createEvaluator, type EvaluatorOptions } from '../../src/watch/evaluate/evaluator.ts'
-import type { WatchSource } from '../../src/watch/evaluate/watch-source.ts'
 import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
+import type { Judged } from '../../src/watch/storage/feed-statements.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
 import type { Alert, AlertChange, Channel, NewNotification } from '../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
@@ -13,22 +12,11 @@ export const silent = pino({ level: 'silent' })
 
 export const openStore = (dir: string) => openSqliteWatchStore(join(dir, 'watches.sqlite'), silent)
 
-const nothing = async () => []
-
-/** A source of events that has none of a kind unless `over` finds them. */
-export const sourceOf = (over: Partial<WatchSource> = {}): WatchSource => ({
-  ...{ findMarks: nothing, findNewestStarts: nothing, findExceptions: nothing, aggregateMetrics: nothing },
-  ...over,
+/** What a commit of the judge stores: nothing but `over`. */
+export const judgedOf = (over: Partial<Judged> = {}): Judged => ({
+  ...{ judgedUs: 0, seedUs: undefined, seededUs: undefined, positions: [], state: [], dropped: [], changes: [] },
+  ...{ passed: [], taken: new Map(), ...over },
 })
-
-/** An evaluator without gaps, whose clocks are one and whose events are all stored. */
-export const evaluatorOf = (over: Pick<EvaluatorOptions, 'store' | 'nowUs'> & Partial<EvaluatorOptions>) =>
-  createEvaluator({
-    ...{ source: sourceOf(), liveness: { blind: () => [], notice: over.nowUs }, monotonicUs: over.nowUs, log: silent },
-    ...{ maxRunUs: 86_400e6, publicUrl: () => '' },
-    oldestUnstoredUs: () => ({ points: undefined, exceptions: undefined }),
-    ...over,
-  })
 
 export const specOf = (over: Partial<WatchSpec> = {}): WatchSpec => ({
   name: 'nightly',
@@ -146,4 +134,4 @@ export const reminded = (
 
 /** Stores what happened to alerts. */
 export const commit = (store: WatchStore, nowUs: number, ...changes: readonly AlertChange[]) =>
-  store.commit(changes, new Map(), nowUs)
+  store.commit(changes, nowUs)

@@ -1,13 +1,6 @@
 // Turns a draft into a durable event: its own time or the time of arrival, the series limit, the spool.
 import type { SeriesAdmission } from '../../account/series-budget.ts'
-import {
-  type Destination,
-  destinationOf,
-  type Event,
-  type EventKind,
-  type Family,
-  familyOf,
-} from '../../event/event.ts'
+import { type Destination, destinationOf, type Event, type EventKind } from '../../event/event.ts'
 import type { OwnStamps } from '../../event/own-stamps.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
 import { type Draft, toEvent } from '../../event/parse-event.ts'
@@ -16,8 +9,6 @@ import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { Spool } from '../../spool/spool.ts'
 import { SpoolError } from '../../spool/spool-error.ts'
-import type { DelayedEvent } from '../../watch/evaluate/delayed-events.ts'
-import type { EventHint } from '../../watch/evaluate/hint-book.ts'
 import { SPOOL_REFUSALS } from './intake-gate.ts'
 
 export interface IntakeDeps extends OwnTimes {
@@ -29,17 +20,7 @@ export interface IntakeDeps extends OwnTimes {
   seriesNoted(): Promise<void>
   /** `arrivedUs`, of a request with a single event: the stamp clock at its arrival. */
   countAccepted(kind: EventKind, events: number, arrivedUs?: number): void
-  /** An event of the past is on its way to its store. */
-  expectDelayed?(event: DelayedEvent): void
-  /** An event is on its way to its store. */
-  hint?(hint: EventHint): void
 }
-
-/** What each family reports to the watches; metrics of the past change no alert. */
-const HINTS = { marks: 'mark', metrics: 'metrics', exceptions: 'exception' } as const satisfies Record<Family, string>
-
-/** Reports older own times to the watches, which otherwise read only the newest stretch. */
-const LATE_US = 60e6
 
 /** An event being written: acknowledge it when `done` resolves; `diskProblem` turns a rejection into a Problem. */
 export interface Appended {
@@ -56,16 +37,7 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
   const arrived = toEvent(draft, account, arrival)
   const series = admitSeries(arrived, deps)
   if (series === 'spent') return seriesBudgetSpent()
-  const kind = HINTS[familyOf(arrived.kind)]
-  deps.hint?.({ account, process: arrived.process, kind })
   if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
-  if (arrival.us - draft.atUs > LATE_US && kind !== 'metrics')
-    deps.expectDelayed?.({
-      account,
-      process: arrived.process,
-      isException: kind === 'exception',
-      atUs: draft.atUs,
-    })
   const { stamp, kept } = deps.ownStamps.claim(arrived, draft.atUs)
   const event = { ...arrived, stamp }
   const commit = () => append(event, arrival, series, deps)

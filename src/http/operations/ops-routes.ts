@@ -43,8 +43,10 @@ export interface HealthDeps {
   readonly sinks: Both<Pick<Sink, 'store'>>
   readonly shippers: Both<Pick<Shipper, 'status'>>
   readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
-  /** The state of one account's watches; `unknown` counts it when its watches could not be judged. */
-  watches(account: string): Promise<{ firing: number; unknown: number; outbox: { waiting: number } }>
+  /** The state of one account's watches; `unknown`: they could not be judged for a minute. */
+  watches(account: string): Promise<{ firing: number; unknown: boolean; outbox: { waiting: number } }>
+  /** The other nodes of this PostgreSQL. */
+  nodes(): readonly { node: number; seenUs: number; isSilent: boolean }[]
   readonly version: Version
   /** NODE_ID. */
   readonly node: number
@@ -60,7 +62,7 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
     return {
       ...health.version,
       node: health.node,
-      watches: { firing, unknown: unknown > 0, waiting: outbox.waiting },
+      watches: { firing, unknown, waiting: outbox.waiting },
       spools: eachOf((destination) => {
         const { records, bytes, oldestUs } = health.spools[destination].stats()
         return { records, bytes, oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6) }
@@ -78,6 +80,11 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         own: health.deadLetters.count(account),
         ...(isOperator && { total: health.deadLetters.stats().total }),
       },
+      nodes: health.nodes().map(({ node, seenUs, isSilent }) => ({
+        node,
+        seen_at: new Date(seenUs / 1000).toISOString(),
+        silent: isSilent,
+      })),
       warnings: health.warnings(),
     }
   })

@@ -51,4 +51,4 @@ export const JSON_TYPE = { 'content-type': 'application/json' }
 export const PEOPLE = { rate: { burst: 10, everyS: 30 }, grouping: 'digest' } as const
 
 export const isFiring = (bodies: readonly NotificationBody[]): boolean =>
-  bodies.some(({ type }) => ['alert.firing', 'alert.reminder', 'watches.unjudged'].includes(type))
+  bodies.some(({ type }) => type === 'alert.firing' || type === 'alert.reminder')

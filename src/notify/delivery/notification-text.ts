@@ -8,8 +8,6 @@ const LABELS = {
   'alert.firing': 'Firing',
   'alert.resolved': 'Resolved',
   'alert.reminder': 'Still firing',
-  'watches.unjudged': 'Not judged',
-  'watches.judged': 'Judged again',
   test: 'Test',
 } as const satisfies Record<NotificationBody['type'], string>
 

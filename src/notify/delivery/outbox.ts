@@ -99,10 +99,7 @@ export function createOutbox(options: OutboxOptions) {
   /** Groups the waiting notifications: each list is one message. */
   function toMessages(channel: Channel, rows: readonly Notification[]): Notification[][] {
     const { rate, grouping } = KINDS[channel.kind]
-    if (grouping === 'watch')
-      return [
-        ...Map.groupBy(rows, ({ body: { data } }) => (data.condition === null ? data.id : data.watch.id)).values(),
-      ]
+    if (grouping === 'watch') return [...Map.groupBy(rows, ({ body: { data } }) => data.watch.id).values()]
     const isMany = rows.length > DIGEST_OVER || tokens.left(channel.id, rate) < rows.length
     return grouping === 'digest' && isMany ? [[...rows]] : rows.map((row) => [row])
   }

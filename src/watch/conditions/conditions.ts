@@ -3,7 +3,7 @@
 import type { Fault } from '../../problem.ts'
 import { CONDITIONS as NAMES, type Condition as Name } from '../../wire/conditions.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
-import type { MarkCondition, MetricCondition, MetricsAsked } from './condition.ts'
+import type { ConditionOf } from './condition.ts'
 import { failed } from './failed.ts'
 import { late } from './late.ts'
 import { long } from './long.ts'
@@ -11,11 +11,10 @@ import { metric } from './metric.ts'
 import { slow } from './slow.ts'
 
 type Given = { readonly [N in Name]: NonNullable<CreateWatch[N]> }
-type Entry<G> = MarkCondition<G, unknown> | MetricCondition<G, MetricsAsked>
 
-const TABLE = { late, long, failed, metric, slow } satisfies { readonly [N in Name]: Entry<Given[N]> }
+const TABLE = { late, long, failed, metric, slow } satisfies { readonly [N in Name]: ConditionOf<Given[N], unknown> }
 
-export const CONDITIONS: { readonly [N in Name]: Entry<unknown> } = TABLE
+export const CONDITIONS: { readonly [N in Name]: ConditionOf<unknown, unknown> } = TABLE
 /** In the order in which they are shown. */
 export const CONDITION_NAMES: readonly Name[] = NAMES
 
@@ -37,23 +36,3 @@ export const toConditionRules = (specs: ConditionSpecs): ConditionRules =>
   Object.fromEntries(
     NAMES.filter((name) => specs[name] !== null).map((name) => [name, CONDITIONS[name].toRule(specs[name])]),
   )
-
-/** How soon the first alert of these conditions is expected; infinite without any span. */
-export const shortestSpanUs = (rules: ConditionRules): number =>
-  Math.min(
-    ...ruled(rules).map(([name, rule]) => {
-      const condition: Pick<MarkCondition<unknown, unknown>, 'spanUs'> = CONDITIONS[name]
-      return condition.spanUs?.(rule) ?? Number.POSITIVE_INFINITY
-    }),
-  )
-
-/** The conditions that a watch has. */
-export const ruled = (rules: ConditionRules): [name: Name, rule: unknown][] =>
-  NAMES.flatMap((name): [Name, unknown][] => (rules[name] === undefined ? [] : [[name, rules[name]]]))
-
-/** Does a watch need these to be read? */
-export const reads = (rules: ConditionRules, what: 'marks' | 'metrics' | 'exceptions'): boolean =>
-  ruled(rules).some(([name]) => {
-    const condition = CONDITIONS[name]
-    return what === 'exceptions' ? condition.reads === 'marks' && condition.readsExceptions : condition.reads === what
-  })

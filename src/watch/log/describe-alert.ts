@@ -40,7 +40,7 @@ export const toJudgedAlert = ({ id, watch, condition, instance, identity, ...ale
 
 /** A new alert. `remindUs`: the interval of its reminders. */
 export function toOpen(
-  { account, alert: judged, untilUs, facts }: Extract<Change, { kind: 'open' }>,
+  { account, alert: judged, untilUs, awaitsUs, facts }: Extract<Change, { kind: 'open' }>,
   watch: StoredWatch,
   remindUs: number | undefined,
   moment: Moment,
@@ -77,6 +77,7 @@ export function toOpen(
   return {
     ...{ kind: 'open', alert: { ...alert, summary }, watchSinceUs: watch.sinceUs, watchChanged: watch.changed },
     notifications: notificationsOf(watch.spec.channels, context),
+    ...(awaitsUs !== undefined && { waitUs: awaitsUs }),
   }
 }
 
@@ -164,3 +165,20 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, facts = 
     facts: lines,
   }
 }
+
+type Data = WebhookBody['data']
+
+/** A notification that is about no alert. */
+export const plainBody = (
+  type: WebhookBody['type'],
+  nowUs: number,
+  data: Pick<Data, 'id' | 'watch' | 'summary' | 'url'> & Partial<Data>,
+  facts: NotificationBody['facts'],
+): NotificationBody => ({
+  ...{ type, timestamp: iso(nowUs), facts },
+  data: {
+    ...{ condition: null, process: '', meta: null, uid: null, since: iso(nowUs), started_at: null },
+    ...{ resolved_at: null, ended_by: null, exception: null, usual_ms: null },
+    ...data,
+  },
+})

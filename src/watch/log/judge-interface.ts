@@ -177,6 +177,6 @@ export interface JudgeOptions {
 }
 
 /** `advance` stops after so many. */
-export const MAX_CHANGES = 1000
+export const MAX_CHANGES = 50
 /** Of an account. */
 export const MAX_SERIES = 10_000

@@ -1,66 +1,94 @@
-// The checks of an account that are not judged at present, each with its reason.
+// What is not judged at present, and why: everything while the judge is behind, single checks after a downtime.
 import type { Unjudged } from '../../wire/alerts.ts'
-import { toConditionRules } from '../conditions/conditions.ts'
 import { iso, minute } from '../conditions/wording.ts'
-import { concerned, type Gap } from '../evaluate/gaps.ts'
+import type { Waiting } from '../log/judge-interface.ts'
 import type { WatchNode } from '../nodes/watch-node.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 
+/** A judge that is less behind is not noticed. */
+const BEHIND_US = 60e6
+const SHOWN_MAX = 200
+
+export type Judging = Pick<WatchNode, 'judgedUs' | 'waiting' | 'pendingUs' | 'unjudged'>
+
+export const isBehind = (node: Judging, nowUs: number): boolean =>
+  node.waiting() === undefined || nowUs - node.judgedUs() > BEHIND_US
+
+/** Is the state of a watch unknown? Then the judge is behind, or a silent node may hold what it waits for. */
+export const isUnknown = (node: Judging, { id }: StoredWatch, nowUs: number): boolean =>
+  isBehind(node, nowUs) || node.waiting()!.some(({ watch, lost }) => watch === id && lost.node !== undefined)
+
 export interface FindUnjudged {
   readonly account: string
   readonly store: Pick<WatchStore, 'watches'>
-  readonly node: Pick<WatchNode, 'gaps' | 'unjudged' | 'silent'>
+  readonly node: Judging
   nowUs(): number
 }
 
-/** The gaps of an account, of twins the first; those by silent nodes with what to do about each. */
-export function gapsOf(account: string, node: Pick<WatchNode, 'gaps' | 'silent'>): Gap[] {
-  const bySilence = node.silent().map(({ node: id, seenUs }) => ({
-    missing: 'starts' as const,
-    sinceUs: seenUs,
-    reason:
-      `node ${id} is silent and may hold starts that are not stored: start it, drain its DATA_DIR, or run ` +
-      `\`stint node forget ${id}\``,
-  }))
-  const own = node.gaps().filter((gap) => gap.missing !== 'starts' && (gap.account ?? account) === account)
-  const sorted = [...bySilence, ...own].sort((a, b) => a.sinceUs - b.sinceUs)
-  return sorted.filter(
-    ({ missing, reason }, i) => sorted.findIndex((it) => it.missing === missing && it.reason === reason) === i,
-  )
-}
-
-export const isConcerned = ({ spec }: StoredWatch, gaps: readonly Gap[]): boolean => {
-  const rules = gaps.length === 0 ? {} : toConditionRules(spec)
-  return gaps.some(({ missing }) => concerned(rules, missing).length > 0)
-}
-
 export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
-  const checks = node.unjudged().filter((check) => check.account === account)
-  const gaps = gapsOf(account, node)
-  if (checks.length === 0 && gaps.length === 0) return []
+  const now = nowUs()
+  const waiting = (node.waiting() ?? []).filter((it) => it.account === account)
+  const gaps = gapsOf(account, node, now)
+  if (waiting.length + gaps.length === 0) return []
   const watches = await store.watches(account)
   const active = watches.filter(
-    ({ spec }) => spec.paused_until === null || Date.parse(spec.paused_until) * 1000 <= nowUs(),
+    ({ spec: { paused_until } }) => paused_until === null || Date.parse(paused_until) * 1000 <= now,
   )
-  return active.flatMap(({ id, spec }): Unjudged[] => {
-    const watch = { id, name: spec.name }
-    const rules = toConditionRules(spec)
-    const all = Object.keys(rules).length
-    return [
-      ...checks
-        .filter((check) => check.watch === id)
-        .map(({ condition, process, sinceUs, blind: { fromUs, toUs } }) => ({
-          ...{ watch, condition, process, since: iso(sinceUs) },
-          reason: `Stint was down between ${minute(fromUs)} and ${minute(toUs)}, when a start was due: it may be lost`,
-        })),
-      ...gaps.flatMap(({ missing, sinceUs, reason }): Unjudged[] => {
-        const names = concerned(rules, missing)
-        const since = iso(sinceUs)
-        const text = `${reason.charAt(0).toUpperCase()}${reason.slice(1)}`
-        const conditions = names.length === all && missing !== 'starts' ? [null] : names
-        return conditions.map((condition) => ({ watch, condition, process: null, since, reason: text }))
-      }),
-    ]
-  })
+  return active
+    .flatMap(({ id, spec }): Unjudged[] => {
+      const watch = { id, name: spec.name }
+      return [
+        ...gaps.map(({ sinceUs, reason }) => ({ watch, condition: null, process: null, since: iso(sinceUs), reason })),
+        ...waiting
+          .filter((it) => it.watch === id)
+          .map((it) => ({
+            ...{ watch, condition: it.condition, process: it.process },
+            ...{ since: iso(it.sinceUs), reason: reasonOf(it) },
+          })),
+      ]
+    })
+    .slice(0, SHOWN_MAX)
+}
+
+function gapsOf(
+  account: string,
+  node: Judging,
+  nowUs: number,
+): { readonly sinceUs: number; readonly reason: string }[] {
+  const pendingUs = node.pendingUs(account)
+  const dropped = node.unjudged(account)
+  const isPending = pendingUs !== undefined && nowUs - pendingUs > BEHIND_US
+  return [
+    ...(isBehind(node, nowUs)
+      ? [
+          {
+            sinceUs: node.judgedUs(),
+            reason: node.waiting()
+              ? 'The judge is behind: its database does not answer, or there is more than it can judge'
+              : 'No node judges the watches at present',
+          },
+        ]
+      : []),
+    ...(dropped.length > 0
+      ? [
+          {
+            sinceUs: nowUs,
+            reason: `The account has too many processes and metas: not ${dropped.slice(0, 3).join(', ')}`,
+          },
+        ]
+      : []),
+    ...(isPending
+      ? [{ sinceUs: pendingUs, reason: 'Earlier runs are not known yet: their store does not answer' }]
+      : []),
+  ]
+}
+
+function reasonOf({ condition, judgedAtUs, lost }: Waiting): string {
+  const what = condition === 'late' ? 'a start was due' : 'its run may have ended'
+  const who =
+    lost.node === undefined
+      ? `Stint was down between ${minute(lost.fromUs)} and ${minute(lost.toUs)}, when ${what}`
+      : `Node ${lost.node}, silent since ${minute(lost.fromUs)}, may hold that ${what}`
+  return `${who}; judged at ${minute(judgedAtUs)}`
 }

@@ -2,7 +2,7 @@
 import { Problem } from '../../problem.ts'
 import type { Alert as AlertAnswer, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import { iso } from '../conditions/wording.ts'
-import { pathOf, toEnd } from '../evaluate/describe-alert.ts'
+import { pathOf, toEnd } from '../log/describe-alert.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert } from '../storage/watch-store.ts'
 
@@ -88,7 +88,7 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
         const context = { alert, watch, nowUs: now, publicUrl: publicUrl() }
         const summary = `${alert.summary}; resolved by ${by}`
         const atUs = Math.max(now, alert.sinceUs + 1)
-        await store.commit([toEnd({ ...context, endedBy: 'person', atUs, summary })], new Map(), now)
+        await store.commit([toEnd({ ...context, endedBy: 'person', atUs, summary })], now)
         onChanged(account)
       }
       return show(account, id)

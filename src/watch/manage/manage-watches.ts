@@ -3,14 +3,12 @@ import { Problem } from '../../problem.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
 import { iso } from '../conditions/wording.ts'
-import { notificationsOf, toEnd } from '../evaluate/describe-alert.ts'
-import type { Gap } from '../evaluate/gaps.ts'
 import { nextDueOf } from '../log/cron.ts'
+import { notificationsOf, toEnd } from '../log/describe-alert.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert, AlertChange } from '../storage/watch-store.ts'
 import { type StoredWatch, specFaults, toRules, toSpec, type WatchSpec } from '../watch.ts'
-import { isConcerned } from './find-unjudged.ts'
 
 const WATCHES_MAX = 1000
 
@@ -18,15 +16,15 @@ export interface ManageWatchesOptions {
   readonly store: WatchStore
   nowUs(): number
   readonly maxRunUs: number
-  /** What cannot be judged of an account at present. */
-  gaps(account: string): readonly Gap[]
+  /** Could it not be judged recently? */
+  isUnknown(watch: StoredWatch): boolean
   publicUrl(): string
   /** Called after the watches of an account changed. */
   onChanged(account: string): void
 }
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
-export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, onChanged }: ManageWatchesOptions) {
+export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicUrl, onChanged }: ManageWatchesOptions) {
   async function find(account: string, id: string): Promise<StoredWatch> {
     const watch = await store.watch(account, id)
     if (watch === undefined) throw new Problem('not_found', 'The account has no watch with this id.')
@@ -51,7 +49,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, gaps, publicUrl, o
   const stateOf = (watch: StoredWatch, firing: readonly Alert[]): Watch['state'] => {
     if (pausedUs(watch.spec) > nowUs()) return 'paused'
     if (firing.length > 0) return 'firing'
-    return isConcerned(watch, gaps(watch.account)) ? 'unknown' : 'ok'
+    return isUnknown(watch) ? 'unknown' : 'ok'
   }
 
   const answer = (watch: StoredWatch, firing: readonly Alert[] = []): Watch => {

@@ -1,44 +1,34 @@
-// The statements of several nodes: a row per node (heartbeat, report) and the evaluating node's lease. Invariants:
+// The statements of several nodes: a row per node (heartbeat, report) and the judging node's lease. Invariants:
 // * Ages and the lease are measured by PostgreSQL's clock, so the nodes' clocks do not matter.
 // * The token increases with every new holder. Every write names the token in its transaction, so a node that was
 //   suspended and lost the lease changes nothing. A new token is a time, so that one whose row a failover has lost does
 //   not occur again.
 import { all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
-import type { DelayedEvent } from '../evaluate/delayed-events.ts'
-import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
-import type { Gap } from '../evaluate/gaps.ts'
+import type { Waiting } from '../log/judge-interface.ts'
 
 export const LEASE_US = 15e6
-/** A node without a heartbeat for this long is silent; it is forgotten after an hour. */
-export const SILENT_AFTER_US = 30e6
+/** A node without a heartbeat for this long is silent: nothing waits for it. Its row is kept for an hour. */
+export const SILENT_AFTER_US = 10e6
 const FORGOTTEN_AFTER_US = 3600e6
 
 /** A node's report to the others, sent with each heartbeat. Times and spans in µs. */
 export interface NodeReport {
   /** Since when it has accepted events without interruption; absent = it accepts none. */
   readonly acceptingForUs?: number
-  /** The oldest event that is not stored yet, by destination; absent = all are stored. */
-  readonly pointsUs?: number
-  readonly exceptionsUs?: number
-  /** Recently accepted events of the past, by account and process. */
-  readonly late: readonly DelayedReport[]
+  /** What arrived before is in its blocks. Absent: a node of version 1, which judges by other rules. */
+  readonly knownUs?: number
   /** Accounts whose watches were recently changed on this node. */
   readonly changed: readonly string[]
-  /** Only from the node on duty: the end of its last good round, and accounts whose watches it could not judge. */
-  readonly round?: {
-    readonly lastUs?: number
-    readonly unknown: readonly string[]
-    /** Absent from an earlier version. */
-    readonly gaps?: readonly Gap[]
-    readonly unjudged?: readonly UnjudgedCheck[]
-  }
-  /** Recently accepted: each account's processes; null = any. `all`: any account. Absent from an earlier version. */
-  readonly hints?: { readonly [account: string]: readonly string[] | null } | 'all'
+  /** Only from the judging node. */
+  readonly round?: Round
+  /** Read by nodes of version 1. */
+  readonly late: readonly never[]
 }
 
-export interface DelayedReport extends Omit<DelayedEvent, 'atUs'> {
-  readonly fromUs: number
-  readonly toUs: number
+/** How far the judging node is, and what it judges later. */
+export interface Round {
+  readonly judgedUs: number
+  readonly waiting: readonly Waiting[]
 }
 
 export interface NodeRow {
@@ -67,6 +57,8 @@ export interface Signed {
   readonly forgotten: readonly number[]
   /** The token, if the caller holds the lease. */
   readonly token: number | undefined
+  /** Accounts with watches. */
+  readonly watched: readonly string[]
 }
 
 export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOfLife): Script<Signed> {
@@ -90,6 +82,7 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
     : undefined
   return {
     nodes: yield* listNodes(),
+    watched: yield* listWatched(),
     forgotten: forgotten.map((row) => row.node),
     token: held?.token,
   }
@@ -107,17 +100,22 @@ export function* listNodes(): Script<NodeRow[]> {
   }))
 }
 
+export function* listWatched(): Script<string[]> {
+  const rows = yield* all<{ account: string }>('SELECT DISTINCT account FROM watch WHERE deleted_us IS NULL')
+  return rows.map(({ account }) => account)
+}
+
 /** Gives the lease up, so that another node can take it at once. */
 export const releaseLease = (token: number): Script<number> =>
   run('UPDATE watch_lease SET until_us = 0 WHERE token = $1', token)
 
-/** Removes a node whose events are all stored: the others need not wait for it. */
+/** Removes a node that has fed everything: the others need not wait for it. */
 export const forgetNode = (node: number): Script<number> => run('DELETE FROM node WHERE node = $1', node)
 
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
   constructor() {
-    super('another node may evaluate the watches now')
+    super('another node may judge the watches now')
   }
 }
 

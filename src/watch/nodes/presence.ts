@@ -3,16 +3,15 @@
 // * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
-import type { DelayedEvent } from '../evaluate/delayed-events.ts'
-import type { SilentNode } from '../evaluate/gaps.ts'
 import { createToken } from '../random-id.ts'
-import { createHintNotes } from './hint-notes.ts'
 import {
-  type DelayedReport,
   forgetNode,
   giveSignOfLife,
   LEASE_US,
+  listNodes,
   type NodeReport,
+  type NodeRow,
+  type Round,
   releaseLease,
   SILENT_AFTER_US,
 } from './node-table.ts'
@@ -24,18 +23,16 @@ const MARGIN_US = 3e6
 const STOOD_STILL_US = 10e6
 /** A node with an older heartbeat is not assumed to accept events. */
 const ACCEPTS_WITHIN_US = 10e6
-/** Allowance for requests that are stamped but not in the spool yet. */
-const IN_FLIGHT_US = 1e6
-/** A silent node is assumed to hold back events if its oldest had waited this long; younger ones are likely stored. */
-const BACKLOG_US = 10e6
 /** Reports for the node on duty are repeated in this many heartbeats, so that none is missed. */
 const REPORTED_TIMES = 3
-/** More than this is dropped: the evaluation regularly reads the last day again. */
+/** More than this is dropped. */
 const REPORTED_MAX = 1000
 
-export interface Unstored {
-  readonly points: number | undefined
-  readonly exceptions: number | undefined
+/** Another node, by its last heartbeat. */
+export interface KnownNode {
+  readonly node: number
+  readonly seenUs: number
+  readonly isSilent: boolean
 }
 
 export interface PresenceOptions {
@@ -46,22 +43,21 @@ export interface PresenceOptions {
   monotonicUs(): number
   /** Does this node accept events now? */
   accepts(): boolean
-  /** The report about this node's spools. */
-  oldestUnstoredUs(): Unstored
+  /** What arrived here before is in blocks. */
+  knownUs(): number
   /** The report about the duty, while this node is on duty. */
-  round(): NodeReport['round']
-  /** Starts evaluating and delivering with this token; resolves to a function that stops both. */
+  round(): Round | undefined
+  /** Starts judging and delivering with this token; resolves to a function that stops both. */
   takeDuty(token: number): Promise<() => Promise<void>>
-  /** Called after each heartbeat while on duty, with the nodes' reports since the last call. */
-  onReports(reports: readonly NodeReport[]): void
+  /** Called after each heartbeat with the accounts that have watches. */
+  onWatched(accounts: readonly string[]): void
+  /** Called while on duty with the accounts whose watches were changed on other nodes. */
+  onChanged(accounts: readonly string[]): void
   readonly log: Logger
 }
 
-interface KnownNode {
-  readonly node: number
-  readonly signedUs: number
+interface Heard extends NodeRow {
   readonly seenUs: number
-  readonly report: NodeReport
 }
 
 export type Presence = ReturnType<typeof createPresence>
@@ -69,7 +65,7 @@ export type Presence = ReturnType<typeof createPresence>
 export function createPresence(options: PresenceOptions) {
   const { database, node, nowUs, monotonicUs, log } = options
   const holder = createToken()
-  let nodes: readonly KnownNode[] = []
+  let nodes: readonly Heard[] = []
   let duty: { token: number; end(): Promise<void> } | undefined
   let ending: Promise<void> | undefined
   let renewed = { wallUs: 0, monotonicUs: 0 }
@@ -77,16 +73,13 @@ export function createPresence(options: PresenceOptions) {
   let acceptingSinceUs: number | undefined
   let timer: Timer | undefined
   let running: Promise<void> | undefined
-  let roundUs = nowUs()
   let isStopping = false
   let isAway = false
+  let heardJudgedUs = nowUs()
   const missing = new Set<number>()
-  const delayed = new Map<string, { range: DelayedReport; times: number }>()
   const changed = new Map<string, { times: number }>()
-  const hints = createHintNotes()
   /** The last heartbeat of each node that was read during this duty: the row of a dead node stays for an hour. */
   const heard = new Map<number, number>()
-  const accepting = new Map<number, number>()
 
   const readClocks = () => ({ wallUs: nowUs(), monotonicUs: monotonicUs() })
   /** Neither a clock that is set back nor a suspended machine makes it too small. */
@@ -102,52 +95,48 @@ export function createPresence(options: PresenceOptions) {
   }
 
   function ownReport(): NodeReport {
-    const { points, exceptions } = options.oldestUnstoredUs()
     const now = nowUs()
     const round = isOnDuty() ? options.round() : undefined
     return {
       ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
-      ...(points !== undefined && { pointsUs: points }),
-      ...(exceptions !== undefined && { exceptionsUs: exceptions }),
-      late: [...delayed.values()].map(({ range }) => range),
+      knownUs: options.knownUs(),
       changed: [...changed.keys()],
-      hints: hints.report(),
+      late: [],
       ...(round && { round }),
     }
+  }
+
+  const toHeard = (rows: readonly NodeRow[]): Heard[] => {
+    const now = nowUs()
+    return rows.map((row) => ({ ...row, seenUs: now - row.ageUs }))
   }
 
   async function step(): Promise<void> {
     noteAcceptance()
     if (!isOnDuty()) endDuty()
+    if (nodes.length === 0) nodes = toHeard(await database.read(listNodes))
     const asked = readClocks()
     const { token = -1 } = duty ?? {}
-    const mayHold = ending === undefined && !isStopping
+    // nodes of version 1 judge until the last of them has gone
+    const isFormer = others().some((it) => it.report.knownUs === undefined && !isSilent(it))
+    const mayHold = ending === undefined && !isStopping && !isFormer
     const sign = { node, report: ownReport(), holder, token, mayHold }
     const answer = await database.write(() => giveSignOfLife(sign))
-    for (const noted of [delayed, changed])
-      for (const [key, one] of noted) if (++one.times >= REPORTED_TIMES) noted.delete(key)
-    hints.age()
-    const now = nowUs()
-    nodes = answer.nodes.map(({ ageUs, ...row }) => ({ ...row, seenUs: now - ageUs }))
-    logSilence(answer.forgotten)
+    for (const [key, one] of changed) if (++one.times >= REPORTED_TIMES) changed.delete(key)
+    nodes = toHeard(answer.nodes)
+    options.onWatched(answer.watched)
+    logSilence()
     if (answer.token !== undefined && answer.token === duty?.token) renewed = asked
     else if (duty !== undefined) endDuty()
     else if (answer.token !== undefined) await begin(answer.token, asked)
-    roundUs = isOnDuty() ? now : (onDuty()?.seenUs ?? roundUs)
     if (isOnDuty()) hear()
+    judgedUs()
   }
 
   function hear(): void {
     const fresh = nodes.filter((it) => heard.get(it.node) !== it.signedUs)
     for (const { node, signedUs } of fresh) heard.set(node, signedUs)
-    options.onReports(fresh.map(({ node, report }) => (isNew(node, report) ? { ...report, hints: 'all' } : report)))
-  }
-
-  /** It was started or suspended since its last report: what it accepted shortly before was never reported. */
-  function isNew(node: number, { acceptingForUs = 0 }: NodeReport): boolean {
-    const before = accepting.get(node) ?? 0
-    accepting.set(node, acceptingForUs)
-    return acceptingForUs < before
+    options.onChanged(fresh.flatMap(({ report }) => report.changed))
   }
 
   async function begin(token: number, asked: typeof renewed): Promise<void> {
@@ -156,7 +145,6 @@ export function createPresence(options: PresenceOptions) {
     try {
       duty = { token, end: await options.takeDuty(token) }
       heard.clear()
-      accepting.clear()
       log.info({ node }, 'this node evaluates the watches')
     } catch (err) {
       duty = undefined
@@ -177,33 +165,20 @@ export function createPresence(options: PresenceOptions) {
       })
   }
 
-  function logSilence(forgotten: readonly number[]): void {
-    for (const id of forgotten)
-      log.warn({ silent: id }, 'a node that was silent for an hour is forgotten; `late` is judged without it')
-    const ids = silent().map((it) => it.node)
+  function logSilence(): void {
+    const ids = others()
+      .filter(isSilent)
+      .map((it) => it.node)
     for (const id of ids) {
-      if (!missing.has(id))
-        log.warn({ silent: id }, 'a node is silent: `late` is unknown until it returns, is drained, or for an hour')
+      if (!missing.has(id)) log.warn({ silent: id }, 'a node is silent: what it holds is judged when it is back')
       missing.add(id)
     }
     for (const id of missing) if (!ids.includes(id)) missing.delete(id)
   }
 
   const others = () => nodes.filter((it) => it.node !== node)
-  const isSilent = ({ seenUs }: KnownNode) => nowUs() - seenUs > SILENT_AFTER_US
-  const silent = () => others().filter(isSilent)
+  const isSilent = ({ seenUs }: Heard) => nowUs() - seenUs > SILENT_AFTER_US
   const onDuty = () => others().find((it) => !isSilent(it) && it.report.round !== undefined)
-
-  function unstoredOf(name: 'points' | 'exceptions'): number | undefined {
-    const key = `${name}Us` as const
-    const known = others().map((it) => {
-      const oldestUs = it.report[key]
-      if (!isSilent(it)) return Math.min(oldestUs ?? Number.POSITIVE_INFINITY, it.seenUs - IN_FLIGHT_US)
-      return oldestUs !== undefined && it.seenUs - oldestUs > BACKLOG_US ? oldestUs : Number.POSITIVE_INFINITY
-    })
-    const oldest = Math.min(options.oldestUnstoredUs()[name] ?? Number.POSITIVE_INFINITY, ...known)
-    return Number.isFinite(oldest) ? oldest : undefined
-  }
 
   /** Since when each node with a recent heartbeat has accepted events. */
   function acceptance(): number[] {
@@ -212,6 +187,12 @@ export function createPresence(options: PresenceOptions) {
       acceptingForUs === undefined || now - seenUs > ACCEPTS_WITHIN_US ? [] : [seenUs - acceptingForUs],
     )
     return options.accepts() ? [acceptingSinceUs ?? now, ...elsewhere] : elsewhere
+  }
+
+  function judgedUs(): number {
+    const round = isOnDuty() ? options.round() : onDuty()?.report.round
+    heardJudgedUs = Math.max(heardJudgedUs, round?.judgedUs ?? 0)
+    return heardJudgedUs
   }
 
   async function safeStep(): Promise<void> {
@@ -232,25 +213,22 @@ export function createPresence(options: PresenceOptions) {
 
   return {
     isOnDuty,
-    /** Nodes that are silent and not forgotten yet, with the times of their last heartbeats. */
-    silent: (): SilentNode[] => silent(),
-    /** Over all nodes: events before it are stored. */
-    oldestUnstoredUs: (): Unstored => ({ points: unstoredOf('points'), exceptions: unstoredOf('exceptions') }),
+    /** The other nodes that were heard of within an hour. */
+    nodes: (): KnownNode[] => others().map((it) => ({ node: it.node, seenUs: it.seenUs, isSilent: isSilent(it) })),
+    /** What is judged waits for these, this one included. */
+    awaited: (): number[] => [
+      node,
+      ...others()
+        .filter((it) => !isSilent(it))
+        .map((it) => it.node),
+    ],
     /** Whether any node accepts events, and since when there has always been one. */
     accepts: (): boolean => acceptance().length > 0,
     coveredSinceUs: (): number => Math.min(nowUs(), ...acceptance()),
+    /** Everything that arrived before it is judged, as far as this node has heard. */
+    judgedUs,
     /** The report of the node on duty; undefined if no node is on duty. */
-    round: (): NodeReport['round'] => (isOnDuty() ? options.round() : onDuty()?.report.round),
-    /** When a node was last known to be on duty. */
-    roundUs: (): number => roundUs,
-    noteDelayed({ atUs, ...subject }: DelayedEvent): void {
-      const key = JSON.stringify(subject)
-      const known = delayed.get(key)?.range
-      if (known === undefined && delayed.size >= REPORTED_MAX) return
-      const [fromUs, toUs] = [Math.min(atUs, known?.fromUs ?? atUs), Math.max(atUs, known?.toUs ?? atUs)]
-      delayed.set(key, { range: { ...subject, fromUs, toUs }, times: 0 })
-    },
-    noteHint: hints.note,
+    round: (): Round | undefined => (isOnDuty() ? options.round() : onDuty()?.report.round),
     noteChanged(account: string): void {
       if (changed.size < REPORTED_MAX) changed.set(account, { times: 0 })
     },
@@ -269,11 +247,9 @@ export function createPresence(options: PresenceOptions) {
       await ending
       if (token !== undefined) await database.write(() => releaseLease(token)).catch(() => {}) // it expires
     },
-    /** Call it when nothing is shipped any more: with empty spools the others need not wait for this node. */
+    /** Call it when everything that was accepted is in blocks: the others need not wait for this node. */
     async leave(): Promise<void> {
-      const { points, exceptions } = options.oldestUnstoredUs()
-      if (points !== undefined || exceptions !== undefined) return
-      await database.write(() => forgetNode(node)).catch(() => {}) // otherwise the others wait for it
+      await database.write(() => forgetNode(node)).catch(() => {}) // it is silent for an hour
     },
   }
 }

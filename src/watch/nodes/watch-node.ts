@@ -1,91 +1,107 @@
-// This node's part in evaluation and delivery: a single node is always on duty, otherwise the one with the lease is.
-
-import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.ts'
+// This node's part in judging and delivery: a single node is always on duty, otherwise the one with the lease is.
+import type { Both } from '../../event/event.ts'
+import type { Spool } from '../../spool/spool.ts'
 import type { SqlDatabase } from '../../state/database.ts'
-import type { DelayedEvent } from '../evaluate/delayed-events.ts'
-import type { UnjudgedCheck } from '../evaluate/evaluate-account.ts'
-import { createEvaluator, type EvaluatorOptions } from '../evaluate/evaluator.ts'
-import type { Gap, SilentNode } from '../evaluate/gaps.ts'
-import type { EventHint } from '../evaluate/hint-book.ts'
-import { createLiveness, type LivenessOptions } from '../evaluate/liveness.ts'
-import { createWatchStore } from '../storage/create-watch-store.ts'
-import { fenced } from './node-table.ts'
-import { createPresence, type PresenceOptions } from './presence.ts'
+import { createBlockInputs } from '../feed/block-inputs.ts'
+import { createFeeder } from '../feed/feeder.ts'
+import { createOwnInputs } from '../feed/own-inputs.ts'
+import { createPostBlocks } from '../feed/post-blocks.ts'
+import type { Waiting } from '../log/judge-interface.ts'
+import { createWatchStore, type WatchStore } from '../storage/create-watch-store.ts'
+import { createFeedStatements } from '../storage/feed-statements.ts'
+import { createDuty, type Duty, type DutyOptions } from './duty.ts'
+import { fenced, type Round } from './node-table.ts'
+import { createPresence, type KnownNode } from './presence.ts'
 
-export type DutyOptions = Omit<EvaluatorOptions, 'liveness' | 'onChanged'> &
-  Omit<OutboxOptions, 'log'> &
-  Omit<LivenessOptions, 'log'>
+/** What a duty needs besides what its node gives it. */
+export type NodeOptions = Omit<DutyOptions, 'store' | 'inputs' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver'> & {
+  readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
+}
 
-export type Duty = ReturnType<typeof createDuty>
+export interface WatchNode {
+  /** Is this the node that judges? */
+  isOnDuty(): boolean
+  /** Everything that arrived before it is judged and stored, as far as this node knows. */
+  judgedUs(): number
+  /** What is due, but judged later; undefined if no node judges. */
+  waiting(): readonly Waiting[] | undefined
+  /** Other nodes that were heard of within an hour. */
+  nodes(): readonly KnownNode[]
+  /** Since when runs of before are waited for; known on the judging node. */
+  pendingUs(account: string): number | undefined
+  /** Processes that are not judged, because the account has too many; known on the judging node. */
+  unjudged(account: string): readonly string[]
+  /** Call it when the watches of an account were changed on this node. */
+  hurry(account: string): void
+  start(): Promise<void>
+  /** Called after the last event was accepted. */
+  stop(): Promise<void>
+}
 
-/**
- * The work that exactly one node does: it evaluates the watches and delivers the notifications.
- *   start: liveness first, because it measures how long no event was accepted; then evaluation and delivery.
- *   stop:  evaluation → delivery (finishes those in flight) → liveness, whose last heartbeat limits the downtime.
- */
-export function createDuty(options: DutyOptions) {
-  const outbox = createOutbox(options)
-  const liveness = createLiveness(options)
-  const evaluator = createEvaluator({
+/** More than this is not reported to other nodes. */
+const WAITING_MAX = 200
+
+const toRound = (duty: Duty): Round => ({ judgedUs: duty.judgedUs(), waiting: duty.waiting().slice(0, WAITING_MAX) })
+
+/** NODE_ID does not matter alone: the position is that of this DATA_DIR. */
+const OWN = 0
+
+export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly store: WatchStore }): WatchNode {
+  const { store, logUs, log } = options
+  const watched = new Set<string>()
+  const feeder = createFeeder({ spools, nowUs: logUs, isWatched: (account) => watched.has(account), log })
+  const duty = createDuty({
     ...options,
-    liveness,
-    onChanged: () => void outbox.step().catch(() => {}), // the outbox retries every second
+    inputs: createOwnInputs(feeder, OWN),
+    waitForRecords: feeder.waitForRecords,
   })
   return {
-    ...evaluator,
+    isOnDuty: () => true,
+    judgedUs: duty.judgedUs,
+    waiting: duty.waiting,
+    nodes: () => [],
+    pendingUs: duty.pendingUs,
+    unjudged: duty.unjudged,
+    hurry(account) {
+      watched.add(account)
+      duty.hurry(account)
+    },
     async start() {
-      await liveness.start()
-      evaluator.start()
-      outbox.start()
+      for (const { account } of await store.watches()) watched.add(account)
+      const rows = await store.feedPositions(OWN)
+      feeder.begin(Object.fromEntries(rows.map(({ spool, position }) => [spool, position])))
+      await duty.start()
     },
-    async stop() {
-      await evaluator.stop()
-      await outbox.stop()
-      await liveness.stop()
-    },
+    stop: duty.stop,
   }
 }
 
-export type WatchNode = ReturnType<typeof createSharedNode>
-
-export const createOnlyNode = (duty: Duty): WatchNode => ({
-  ...duty,
-  isOnDuty: () => true,
-  silent: () => [],
-  leave: async () => {},
-})
-
-const NOBODY = { missing: 'all', reason: 'no node evaluates the watches at present' } as const
-/** More than this is not reported to other nodes. */
-const UNJUDGED_MAX = 200
-
-export interface SharedNodeOptions
-  extends Pick<PresenceOptions, 'node' | 'nowUs' | 'monotonicUs' | 'accepts' | 'oldestUnstoredUs' | 'log'> {
+export interface SharedOptions extends NodeOptions {
   readonly database: SqlDatabase
-  createDuty(parts: Pick<DutyOptions, 'store'> & Partial<DutyOptions>): Duty
+  /** Of the same PostgreSQL; its writes wait for no judge. */
+  readonly feedDatabase: SqlDatabase
+  /** NODE_ID. */
+  readonly node: number
 }
 
-export function createSharedNode({ createDuty, ...options }: SharedNodeOptions) {
-  const { database } = options
+export function createSharedNode(options: SharedOptions): WatchNode {
+  const { database, feedDatabase, spools, node, logUs, log } = options
   let duty: Duty | undefined
-
+  let watched: ReadonlySet<string> = new Set()
+  const added = new Set<string>()
+  const isWatched = (account: string) => watched.has(account) || added.has(account)
+  const feeder = createFeeder({ spools, nowUs: logUs, isWatched, log })
+  const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, log })
   const presence = createPresence({
     ...options,
-    round() {
-      const lastUs = duty?.lastRoundUs()
-      return (
-        duty && {
-          ...(lastUs !== undefined && { lastUs }),
-          unknown: duty.unknown(),
-          gaps: duty.gaps().slice(0, UNJUDGED_MAX),
-          unjudged: duty.unjudged().slice(0, UNJUDGED_MAX),
-        }
-      )
-    },
+    knownUs: feeder.knownUs,
+    round: () => duty && toRound(duty),
     async takeDuty(token) {
-      const { accepts, coveredSinceUs, oldestUnstoredUs, silent, isOnDuty } = presence
+      const { accepts, coveredSinceUs, awaited, isOnDuty } = presence
       const store = createWatchStore(fenced(database, token))
-      const mine = createDuty({ store, accepts, coveredSinceUs, oldestUnstoredUs, silent, mayDeliver: isOnDuty })
+      const onMade = (accounts: readonly string[]) => accounts.forEach(mine.hurry)
+      const inputs = createBlockInputs({ store, awaited, onMade, nowUs: options.nowUs })
+      const mine = createDuty({ ...options, store, inputs, accepts, coveredSinceUs, mayDeliver: isOnDuty })
       await mine.start()
       duty = mine
       return async () => {
@@ -93,45 +109,33 @@ export function createSharedNode({ createDuty, ...options }: SharedNodeOptions) 
         await mine.stop()
       }
     },
-    onReports(reports) {
-      for (const { late, changed, hints } of reports) {
-        if (hints === undefined || hints === 'all') duty?.hintAll()
-        else
-          for (const [account, processes] of Object.entries(hints))
-            if (processes === null) duty?.hint({ account })
-            else for (const process of processes) duty?.hint({ account, process, kind: 'mark' })
-        for (const { fromUs, toUs, ...subject } of late)
-          for (const atUs of [fromUs, toUs]) duty?.expectDelayed({ ...subject, atUs })
-        for (const account of changed) duty?.hurry(account)
-      }
+    onWatched(accounts) {
+      watched = new Set(accounts)
+    },
+    onChanged(accounts) {
+      for (const account of accounts) duty?.hurry(account)
     },
   })
-
   return {
     isOnDuty: presence.isOnDuty,
-    /** Accounts whose watches could not be judged recently; undefined if no node evaluates. */
-    unknown: (): readonly string[] | undefined => presence.round()?.unknown,
-    /** What cannot be judged at present. */
-    gaps(): readonly Gap[] {
-      const round = presence.round()
-      return round?.gaps ?? (round === undefined ? [{ ...NOBODY, sinceUs: presence.roundUs() }] : [])
+    judgedUs: presence.judgedUs,
+    waiting: () => presence.round()?.waiting,
+    nodes: presence.nodes,
+    pendingUs: (account) => duty?.pendingUs(account),
+    unjudged: (account) => duty?.unjudged(account) ?? [],
+    hurry(account) {
+      added.add(account)
+      if (duty === undefined) presence.noteChanged(account)
+      else duty.hurry(account)
     },
-    /** Checks that are not judged at present. */
-    unjudged: (): readonly UnjudgedCheck[] => presence.round()?.unjudged ?? [],
-    /** Other nodes without a recent heartbeat. */
-    silent: (): readonly SilentNode[] => presence.silent(),
-    /** The end of the last round in which every store answered, if this node is on duty. */
-    lastRoundUs: (): number | undefined => (presence.isOnDuty() ? duty?.lastRoundUs() : undefined),
-    /** Notes an event that this node is accepting. */
-    hint: (hint: EventHint): void => (duty === undefined ? presence.noteHint(hint) : duty.hint(hint)),
-    /** Notes an event of the past that this node is accepting. */
-    expectDelayed: (event: DelayedEvent): void =>
-      duty === undefined ? presence.noteDelayed(event) : duty.expectDelayed(event),
-    /** Call it when the watches of an account were changed on this node. */
-    hurry: (account: string): void => (duty === undefined ? presence.noteChanged(account) : duty.hurry(account)),
-    start: presence.start,
-    stop: presence.stop,
-    /** Called after the last event was shipped. */
-    leave: presence.leave,
+    async start() {
+      await presence.start()
+      posts.start()
+    },
+    async stop() {
+      await posts.stop()
+      await presence.stop()
+      await presence.leave()
+    },
   }
 }

@@ -1,6 +1,6 @@
-// Copies watches.sqlite into PostgreSQL: watches, channels with secrets, alerts, outbox, progress of evaluation. The
+// Copies watches.sqlite into PostgreSQL: watches, channels with secrets, alerts, outbox, the judge's memory. The
 // transactions are small and repeatable; existing rows stay as they are.
-import { all, copyRows, run, type SqlDatabase, type Value } from '../../state/database.ts'
+import { all, copyRows, type SqlDatabase, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
 
 type Row = Record<string, Value>
@@ -24,12 +24,10 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
   const copied = { channel: await copy('channel'), watch: await copy('watch'), alert: await copy('alert') }
   const alerts = new Set(rowsOf('alert').flatMap((row) => (isOwn(row) ? [row.id!] : [])))
   await copy('incident', ({ alert }) => alerts.has(alert!))
-  for (const table of ['maintenance', 'outbox', 'progress', 'unjudged']) await copy(table)
-  for (const table of ['blind', 'set_back']) await copy(table, () => true)
-  const alive = db.query<{ alive_us: number }, []>('SELECT alive_us FROM alive').get()
-  if (alive !== null)
-    await postgres.write(function* () {
-      if ((yield* all('SELECT 1 FROM alive')).length === 0) yield* run('INSERT INTO alive VALUES ($1)', alive.alive_us)
-    })
+  for (const table of ['maintenance', 'outbox', 'watch_state']) await copy(table)
+  await copy('blind', () => true)
+  const alive = db.query<Row, []>('SELECT * FROM alive').get()
+  if (alive !== null && (await postgres.read(() => all('SELECT 1 FROM alive'))).length === 0)
+    await copyRows(postgres, 'alive', [alive])
   return copied
 }

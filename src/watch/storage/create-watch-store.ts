@@ -7,6 +7,7 @@
 import type { Maintenance } from '../../notify/maintenance.ts'
 import { insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
+import { createFeedStatements } from './feed-statements.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
 import { createOutboxStatements, dropWaiting } from './outbox-statements.ts'
 import {
@@ -24,7 +25,6 @@ import {
   toWatch,
   updateChannel,
 } from './rows.ts'
-import { createUnjudgedStatements } from './unjudged-statements.ts'
 import type { Alert, AlertChange, Channel } from './watch-store.ts'
 
 export type WatchStore = ReturnType<typeof createWatchStore>
@@ -41,7 +41,7 @@ export function createWatchStore(database: SqlDatabase) {
   return {
     ...createMovingStatements(database),
     ...createOutboxStatements(database),
-    ...createUnjudgedStatements(database),
+    ...createFeedStatements(database),
     ...createMaintenanceStatements(database),
 
     async watches(account?: string) {
@@ -111,7 +111,7 @@ export function createWatchStore(database: SqlDatabase) {
       }),
     removeAccount: (account: string) =>
       write(function* () {
-        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'progress', 'unjudged'])
+        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'watch_state'])
           yield* run(`DELETE FROM ${table} WHERE account = $1`, account)
       }),
     close: database.close,

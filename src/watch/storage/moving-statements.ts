@@ -1,27 +1,15 @@
-// The half of the store that changes with time: alerts and the progress of evaluation.
+// The half of the store that changes with time: alerts, and when Stint was alive.
 import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
 import type { StoredWatch } from '../watch.ts'
-import { announce, changeChannels, NEVER_US, silence, unsilence } from './outbox-statements.ts'
+import { announce, changeChannels, explain, silence, unsilence } from './outbox-statements.ts'
 import { fromAlert, list, one, toAlert, toChannel, toWatch } from './rows.ts'
 import type { Alert, AlertChange, AlertPage, Alive, NewNotification, NotificationBody } from './watch-store.ts'
 
 /** No rule needs blind stretches that ended longer ago. */
 const BLIND_KEPT_US = 400 * 86_400e6
-/** An alert that is older opens no second time: its identity is unique. */
-const RECENT_MAX = 10_000
-/** Limit per transaction: each statement is a round trip to PostgreSQL. */
-const CHANGES_AT_ONCE = 50
 
 export function createMovingStatements({ read, write }: SqlDatabase) {
-  /** Transactions of bounded length. */
-  async function inParts<T>(items: readonly T[], script: (item: T) => Script<unknown>): Promise<void> {
-    for (let from = 0; from < items.length; from += CHANGES_AT_ONCE)
-      await write(function* () {
-        for (const item of items.slice(from, from + CHANGES_AT_ONCE)) yield* script(item)
-      })
-  }
-
   return {
     /** Returns the confirmed channel; it is notified of alerts that already fire. */
     confirmChannel: (confirm: string, nowUs: number, toBody: (watch: StoredWatch, alert: Alert) => NotificationBody) =>
@@ -65,18 +53,12 @@ export function createMovingStatements({ read, write }: SqlDatabase) {
         )
         if (changed > 0) yield* acked === null ? unsilence(id, nowUs) : silence(id)
       }),
-    /** Alerts that fire, resolved after that time, or ended without their own event; the newest if very many. */
-    recentAlerts: (account: string, resolvedSinceUs: number) =>
-      read(() =>
-        list(
-          toAlert,
-          `SELECT * FROM (
-             SELECT * FROM alert WHERE account = $1 AND (resolved_us IS NULL OR resolved_us > $2 OR dismissed = 1)
-             ORDER BY resolved_us IS NULL DESC, dismissed DESC, seq DESC LIMIT ${RECENT_MAX}) recent
-           ORDER BY seq`,
-          ...[account, resolvedSinceUs],
-        ),
-      ),
+    /** Alerts that fire, and those that ended without their own event, oldest first; of an account, or of all. */
+    openAlerts(account?: string) {
+      const [own, values] = account === undefined ? ['', []] : ['AND account = $1', [account]]
+      const select = `SELECT * FROM alert WHERE (resolved_us IS NULL OR dismissed = 1) ${own} ORDER BY seq`
+      return read(() => list(toAlert, select, ...values))
+    },
     async countFiring(account?: string) {
       const [own, values] = account === undefined ? ['', []] : ['AND account = $1', [account]]
       const select = `SELECT account, count(*) n FROM alert WHERE resolved_us IS NULL ${own} GROUP BY account`
@@ -84,53 +66,32 @@ export function createMovingStatements({ read, write }: SqlDatabase) {
       return new Map(rows.map((row) => [row.account, row.n]))
     },
     /** Omits outdated changes: their watch was changed, or their alert is resolved. */
-    async commit(changes: readonly AlertChange[], judged: ReadonlyMap<string, number>, nowUs: number) {
-      await inParts(changes, (change) => applyChange(change, nowUs))
-      const put =
-        'INSERT INTO progress VALUES ($1, $2) ON CONFLICT (account) DO UPDATE SET judged_us = excluded.judged_us'
-      await inParts([...judged], (pair) => run(put, ...pair))
-    },
-    async judged() {
-      const rows = await read(() => all<{ account: string; judged_us: number }>('SELECT * FROM progress'))
-      return new Map(rows.map((row) => [row.account, row.judged_us]))
-    },
+    commit: (changes: readonly AlertChange[], nowUs: number) =>
+      write(function* () {
+        for (const change of changes) yield* applyChange(change, nowUs)
+      }),
 
     alive: (): Promise<Alive> =>
       read(function* () {
         const row = yield* get<{ alive_us: number }>('SELECT alive_us FROM alive')
-        const blind = yield* all<{ from_us: number; to_us: number }>(
-          'SELECT * FROM blind WHERE from_us <= to_us ORDER BY from_us',
-        )
-        // a node of an earlier version writes them as stretches that end before they begin
-        const back = yield* all<{ until_us: number; since_us: number }>(
-          'SELECT until_us, since_us FROM set_back UNION SELECT from_us, to_us FROM blind WHERE from_us > to_us ' +
-            'ORDER BY 1',
-        )
+        const blind = yield* all<{ from_us: number; to_us: number }>('SELECT * FROM blind ORDER BY from_us')
         return {
           aliveUs: row?.alive_us ?? 0,
-          blind: blind.map(({ from_us, to_us }) => ({ fromUs: from_us, toUs: to_us })),
-          rewinds: back.map(({ until_us, since_us }) => ({ untilUs: until_us, sinceUs: since_us })),
+          // version 1 noted clocks that were set back as stretches that end before they begin
+          blind: blind.flatMap(({ from_us, to_us }) => (from_us <= to_us ? [{ fromUs: from_us, toUs: to_us }] : [])),
         }
       }),
-    noteAlive: ({ aliveUs, blind, rewinds }: Alive) =>
+    noteAlive: ({ aliveUs, blind }: Alive) =>
       write(function* () {
         if ((yield* run('UPDATE alive SET alive_us = $1', aliveUs)) === 0)
-          yield* run('INSERT INTO alive VALUES ($1)', aliveUs)
+          yield* run('INSERT INTO alive (alive_us) VALUES ($1)', aliveUs)
         for (const { fromUs, toUs } of blind)
           yield* run(
-            `INSERT INTO blind VALUES ($1, $2)
+            `INSERT INTO blind (from_us, to_us) VALUES ($1, $2)
              ON CONFLICT (from_us) DO UPDATE SET to_us = excluded.to_us WHERE excluded.to_us > blind.to_us`,
             ...[fromUs, toUs],
           )
-        for (const { sinceUs, untilUs } of rewinds) {
-          yield* run('INSERT INTO set_back VALUES ($1, $2) ON CONFLICT DO NOTHING', untilUs, sinceUs)
-          // what waits for a time that comes again waits no longer than from now on
-          yield* run('UPDATE outbox SET created_us = $1 WHERE created_us > $1', sinceUs)
-          yield* run(`UPDATE outbox SET next_us = $1 WHERE next_us > $1 AND next_us < ${NEVER_US}`, sinceUs)
-        }
-        if (blind.length + rewinds.length === 0) return
-        yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
-        yield* run('DELETE FROM set_back WHERE since_us < $1', aliveUs - BLIND_KEPT_US)
+        if (blind.length > 0) yield* run('DELETE FROM blind WHERE to_us < $1', aliveUs - BLIND_KEPT_US)
       }),
     /** Deletes alerts that resolved before that time, and other rows that are no longer needed. */
     async prune(beforeUs: number) {
@@ -151,11 +112,15 @@ export const dropDeleted = (id?: string): Script<number> =>
     ...(id === undefined ? [] : [id]),
   )
 
-export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
+/** `outdated`: the watch of an alert was changed since it was judged. `known`: there is one about the same. */
+export type Applied = 'done' | 'outdated' | 'known'
+
+export function* applyChange(change: AlertChange, nowUs: number): Script<Applied> {
   switch (change.kind) {
     case 'open': {
-      if (!(yield* open(change))) return
-      return yield* sendTo(change.alert.id, change.notifications, nowUs)
+      const opened = yield* open(change)
+      if (opened === 'done') yield* sendTo(change.alert.id, change.notifications, nowUs, change.waitUs)
+      return opened
     }
     case 'resolve': {
       const { id, resolvedUs, endedBy, summary, notifications } = change
@@ -168,26 +133,29 @@ export function* applyChange(change: AlertChange, nowUs: number): Script<void> {
         ...[resolvedUs, summary, endedBy, isDismissed, id],
       )
       if (resolved > 0) yield* announce(id, notifications, nowUs)
-      return
+      return 'done'
     }
     case 'remind': {
       const { id, remindUs, notifications } = change
       const remind = 'UPDATE alert SET remind_us = $1 WHERE id = $2 AND resolved_us IS NULL AND acked_us IS NULL'
       if ((yield* run(remind, remindUs, id)) > 0) yield* sendTo(id, notifications, nowUs)
-      return
+      return 'done'
     }
+    case 'explain':
+      yield* explain(change.id, change.exception, nowUs)
+      return 'done'
     case 'notify': {
       const firing = 'SELECT 1 FROM alert WHERE id = $1 AND resolved_us IS NULL AND acked_us IS NULL'
       if ((yield* get(firing, change.id)) !== undefined) yield* sendTo(change.id, change.notifications, nowUs)
-      return
+      return 'done'
     }
     default:
-      change satisfies never
+      return change satisfies never
   }
 }
 
 /** The channels that it is sent to are notified of the end, too. The first notification of each is no reminder. */
-function* sendTo(alert: string, notifications: readonly NewNotification[], nowUs: number): Script<void> {
+function* sendTo(alert: string, notifications: readonly NewNotification[], nowUs: number, waitUs = 0): Script<void> {
   const row = yield* get<{ channels: string | null }>('SELECT channels FROM alert WHERE id = $1', alert)
   const known: readonly string[] | null = JSON.parse(row?.channels ?? 'null')
   const typed = notifications.map((one) =>
@@ -195,17 +163,18 @@ function* sendTo(alert: string, notifications: readonly NewNotification[], nowUs
       ? one
       : { ...one, body: { ...one.body, type: 'alert.firing' as const } },
   )
-  const sent = yield* announce(alert, typed, nowUs)
+  const sent = yield* announce(alert, typed, nowUs, waitUs)
   yield* changeChannels(alert, (known) => [...known, ...sent])
 }
 
-/** False if the watch was changed since it was judged, or there is an alert about the same already. */
-function* open({ alert, watchSinceUs, watchChanged }: AlertChange & { kind: 'open' }): Script<boolean> {
+function* open({ alert, watchSinceUs, watchChanged }: AlertChange & { kind: 'open' }): Script<Applied> {
   const { watch, instance, resolvedUs } = alert
   const known = 'SELECT since_us, changed FROM watch WHERE id = $1 AND deleted_us IS NULL'
   const current = yield* get<{ since_us: number; changed: string | null }>(known, watch)
-  if (current?.since_us !== watchSinceUs || (current.changed ?? '{}') !== JSON.stringify(watchChanged)) return false
+  if (current?.since_us !== watchSinceUs || (current.changed ?? '{}') !== JSON.stringify(watchChanged))
+    return 'outdated'
   const firing = 'SELECT 1 FROM alert WHERE watch = $1 AND instance = $2 AND resolved_us IS NULL'
-  if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return false
-  return (yield* insert('alert', fromAlert({ ...alert, channels: [] }), 'ON CONFLICT DO NOTHING')) > 0
+  if (resolvedUs === null && (yield* get(firing, watch, instance)) !== undefined) return 'outdated'
+  const row = fromAlert({ ...alert, channels: [] })
+  return (yield* insert('alert', row, 'ON CONFLICT DO NOTHING')) > 0 ? 'done' : 'known'
 }

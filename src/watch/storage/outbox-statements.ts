@@ -104,8 +104,8 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
   }
 }
 
-const isBeginning = ({ type }: NotificationBody): boolean => type === 'alert.firing' || type === 'watches.unjudged'
-const isEnd = ({ type }: NotificationBody): boolean => type === 'alert.resolved' || type === 'watches.judged'
+const isBeginning = ({ type }: NotificationBody): boolean => type === 'alert.firing'
+const isEnd = ({ type }: NotificationBody): boolean => type === 'alert.resolved'
 
 /** Its receiver refused the beginning and so knows nothing that could end. */
 function* dropRefused({ alert, channel, body }: Notification): Script<void> {
@@ -159,6 +159,7 @@ export function* announce(
   alert: string,
   notifications: readonly NewNotification[],
   nowUs: number,
+  waitUs = 0,
 ): Script<readonly string[]> {
   const noted: string[] = []
   if (notifications.length === 0) return noted
@@ -178,23 +179,10 @@ export function* announce(
     const untilUs = waitUntilUs(channel, notification.body, maintenances, nowUs, nowUs)
     // an alert that was over when it became known never is "still firing" later
     if (untilUs > nowUs && type === 'alert.firing' && owner.resolved_us !== null) continue
-    yield* insert(alert, owner.account, notification, nowUs, untilUs)
+    yield* insert(alert, owner.account, notification, nowUs, untilUs, waitUs)
     noted.push(channel.id)
   }
   return noted
-}
-
-/** Adds a notification about an account's watches as a whole. False if its channel does not want it. */
-export function* enqueue(
-  subject: string,
-  account: string,
-  notification: NewNotification,
-  nowUs: number,
-): Script<boolean> {
-  const channel = yield* selectUsable(notification.channel, account)
-  if (channel === undefined || (channel.settings.only_firing && isEnd(notification.body))) return false
-  yield* insert(subject, account, notification, nowUs, nowUs)
-  return true
 }
 
 function* selectUsable(id: string, account: string): Script<Channel | undefined> {
@@ -208,14 +196,15 @@ const insert = (
   { id, channel, body }: NewNotification,
   nowUs: number,
   untilUs: number,
+  waitUs: number,
 ): Script<number> =>
   addRow('outbox', {
     ...{ id, account, channel, alert, body: JSON.stringify(body) },
-    ...{ created_us: nowUs, next_us: untilUs, held: untilUs > nowUs ? HELD : FREE },
+    ...{ created_us: nowUs, next_us: Math.max(untilUs, nowUs + waitUs), held: untilUs > nowUs ? HELD : FREE },
   })
 
 /** At the end of an alert: true if the channel does not know of it. What waits for a retry is sent now. */
-export function* dropUnknown(alert: string, channel: string, nowUs: number): Script<boolean> {
+function* dropUnknown(alert: string, channel: string, nowUs: number): Script<boolean> {
   const rows = (yield* ofAlert(alert, channel)).filter(({ isHeld }) => isHeld)
   for (const { seq } of rows) yield* run('DELETE FROM outbox WHERE seq = $1', seq)
   const pull = 'UPDATE outbox SET next_us = $1 WHERE alert = $2 AND channel = $3 AND next_us > $1'
@@ -234,6 +223,17 @@ function waitUntilUs(
   const { delay } = channel.settings
   const delayUs = type === 'alert.firing' && delay !== null ? spanUs(delay) : 0
   return Math.min(NEVER_US, Math.max(createdUs + delayUs, heldUntilUs(maintenances, data.process, nowUs) ?? 0))
+}
+
+/** The exception of its run arrived: what waits for it says so, and waits no longer. */
+export function* explain(alert: string, exception: string, nowUs: number): Script<void> {
+  const waiting = yield* list(toNotification, 'SELECT * FROM outbox WHERE alert = $1 AND attempts = 0', alert)
+  for (const { seq, body, isHeld } of waiting) {
+    const facts = [...body.facts.filter(([label]) => label !== 'Exception'), ['Exception', exception]]
+    const told = JSON.stringify({ ...body, facts, data: { ...body.data, exception } })
+    yield* run('UPDATE outbox SET body = $1 WHERE seq = $2', told, seq)
+    if (!isHeld) yield* run('UPDATE outbox SET next_us = $1 WHERE seq = $2 AND next_us > $1', nowUs, seq)
+  }
 }
 
 /** The alert was acknowledged: notifications held back stay so until it ends, or until `unsilence`. */

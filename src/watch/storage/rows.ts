@@ -3,7 +3,7 @@
 import type { Maintenance } from '../../notify/maintenance.ts'
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import type { StoredWatch } from '../watch.ts'
-import type { Alert, Channel, ChannelSettings, Notification, UnjudgedNotice } from './watch-store.ts'
+import type { Alert, Channel, ChannelSettings, Notification } from './watch-store.ts'
 
 export type Row = Readonly<Record<string, Value>>
 
@@ -86,8 +86,6 @@ export const toNotification = (row: Row): Notification => ({
 
 const maintenances = createMapper<Maintenance>(['id', 'account', 'createdUs'], ['spec'])
 export const [fromMaintenance, toMaintenance] = [maintenances.toRow, maintenances.fromRow]
-
-export const toNotice = createMapper<UnjudgedNotice>(['id', 'account', 'sinceUs'], ['channels']).fromRow
 
 export const selectChannel = (id: string): Script<Channel | undefined> =>
   one(toChannel, 'SELECT * FROM channel WHERE id = $1', id)

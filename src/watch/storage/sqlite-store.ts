@@ -1,5 +1,6 @@
 // watches.sqlite in DATA_DIR, for one node, opened like every SQLite file there.
 import type { Logger } from '../../log.ts'
+import { FEED_TABLES } from '../../state/feed-tables.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
 import { toWatchesFile, UNJUDGED_TABLES, WATCH_TABLES } from '../../state/shared-tables.ts'
@@ -14,7 +15,10 @@ const APPLICATION_ID = 0x53746e57
 export const WATCHES_FILE: Schema = {
   oldest: 3,
   tables: toWatchesFile(WATCH_TABLES),
-  steps: [`${toWatchesFile(UNJUDGED_TABLES)} DELETE FROM blind WHERE from_us > to_us`],
+  steps: [
+    `${toWatchesFile(UNJUDGED_TABLES)} DELETE FROM blind WHERE from_us > to_us`,
+    `${toWatchesFile(FEED_TABLES)} DROP TABLE progress; DROP TABLE set_back; DROP TABLE unjudged`,
+  ],
 }
 
 /** Throws an Error that describes the fault of the file and what to do. */

@@ -3,7 +3,7 @@ import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { ChannelKind } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
 import type { Condition } from '../../wire/conditions.ts'
-import type { Blind, Episode, Rewind } from '../rules/episode.ts'
+import type { Episode } from '../log/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
 export interface Channel {
@@ -99,6 +99,8 @@ export type AlertChange = { readonly notifications: readonly NewNotification[] }
       /** The version of the watch that was judged. */
       readonly watchSinceUs: number
       readonly watchChanged: StoredWatch['changed']
+      /** Its notifications wait so long for what `explain` brings. */
+      readonly waitUs?: number
     }
   | {
       readonly kind: 'resolve'
@@ -108,6 +110,8 @@ export type AlertChange = { readonly notifications: readonly NewNotification[] }
       readonly summary: string
     }
   | { readonly kind: 'remind'; readonly id: string; readonly remindUs: number }
+  /** The exception of its run arrived. */
+  | { readonly kind: 'explain'; readonly id: string; readonly exception: string }
   /** Channels were added to the watch while it fires. */
   | { readonly kind: 'notify'; readonly id: string }
 )
@@ -121,18 +125,8 @@ export interface AlertPage {
 
 export interface Alive {
   readonly aliveUs: number
-  readonly blind: readonly Blind[]
-  /** The times that the clock was set back. */
-  readonly rewinds: readonly Rewind[]
-}
-
-/** The watches of an account could not be judged for long. */
-export interface UnjudgedNotice {
-  readonly id: string
-  readonly account: string
-  readonly sinceUs: number
-  /** What the channels were notified of, by their ids. */
-  readonly channels: Readonly<Record<string, { readonly sinceUs: number; readonly watches: readonly string[] }>>
+  /** Downtimes. */
+  readonly blind: readonly { readonly fromUs: number; readonly toUs: number }[]
 }
 
 /** What became of notifications. `in incident`: delivered to a vendor that keeps one incident per watch. */

@@ -7,7 +7,7 @@ import { createWatchStore } from '../../../src/watch/storage/create-watch-store.
 import { createPerson } from '../../cli/cli-cast.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
-import { alertOf, channelOf, notificationOf, opened, openStore, watchOf } from '../../watch/watch-cast.ts'
+import { alertOf, channelOf, judgedOf, notificationOf, opened, openStore, watchOf } from '../../watch/watch-cast.ts'
 import { ADA, BOB, freshDir, openFresh, openShared } from '../accounts-cast.ts'
 
 describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () => {
@@ -80,8 +80,9 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       await store.addWatch(watchOf(`wat_orphan_${n}`, {}, { account: 'acc_gone' }), 10)
       const alerts = [0, 1].map((i) => alertOf(`ale_${n}_${i}`, watch.id, { account }))
       const opens = alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, channel.id, alert.id)]))
-      await store.commit(opens, new Map([[account, 7]]), 5)
-      await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }], rewinds: [{ sinceUs: 3, untilUs: 5 }] })
+      await store.commit(opens, 5)
+      await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
+      await store.commitJudged(judgedOf({ judgedUs: 7, state: [{ account, name: `["job ${n}",""]`, state: '[]' }] }), 9)
       await store.addMaintenance(maintenance, 9)
       const [row] = await store.due(9, 1)
       await store.settle([row!], { id: channel.id }, 6, 'in incident')
@@ -105,13 +106,10 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect(await store.isStillFiring('cha_1', 'wat_1', [])).toBe(true)
     const withoutSeq = (rows: readonly object[]) => rows.map((row) => ({ ...row, seq: 0 }))
     expect(withoutSeq(await store.due(9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
-    expect(await store.alive()).toEqual({
-      aliveUs: 9,
-      blind: [{ fromUs: 1, toUs: 2 }],
-      rewinds: [{ sinceUs: 3, untilUs: 5 }],
-    })
-    expect(await store.judged()).toEqual(new Map([[account, 7]]))
-    await store.commit([opened(alertOf('ale_new', 'wat_1', { account }), [])], new Map(), 9) // the numbers go on
+    expect(await store.alive()).toEqual({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
+    const { judgedUs, state } = await store.judged()
+    expect([judgedUs, state.map(({ name }) => name).sort()]).toEqual([7, ['["job 1",""]', '["job 2",""]']])
+    await store.commit([opened(alertOf('ale_new', 'wat_1', { account }), [])], 9) // the numbers go on
     expect((await store.alerts(account, { limit: 1 }))[0]?.id).toBe('ale_new')
     await store.close()
   })

@@ -33,8 +33,9 @@ mountHealth(mounts, {
     count: (account) => (account === 'ada' ? 2 : 0),
     stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
   },
-  watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: 0, outbox: { waiting: 4 } }),
+  watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: false, outbox: { waiting: 4 } }),
   node: 7,
+  nodes: () => [],
   warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
   version: { version: '1.2.3' },
   nowUs: () => NOW_US,
@@ -62,6 +63,7 @@ test('the operator sees why delivery is paused and the total number of dead lett
       exceptions: IDLE,
     },
     dead: { own: 2, total: 5 },
+    nodes: [],
     warnings: WARNINGS,
   })
 })
@@ -74,6 +76,7 @@ test('other accounts see that delivery is paused and their own dead letters', as
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
     dead: { own: 0 },
+    nodes: [],
     warnings: WARNINGS,
   })
 })

@@ -152,7 +152,6 @@ test('an address that is confirmed is notified once of the alerts that already f
   ]
   await store.commit(
     alerts.map((alert) => opened(alert, [notificationOf(`msg_${alert.id}`, id)])),
-    new Map(),
     nowUs(),
   )
   await outbox.step()

@@ -3,7 +3,6 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { cronFaults } from '../../../src/watch/conditions/cron-faults.ts'
 import { createSchedule } from '../../../src/watch/log/cron.ts'
-import { judgeLate } from '../../../src/watch/rules/late.ts'
 
 const MINUTE_US = 60e6
 const us = (text: string) => Date.parse(text) * 1000
@@ -58,20 +57,6 @@ test('a daily moment that summer time skips or repeats is due once on that day',
     '2026-10-25T00:30:00.000Z',
     '2026-10-26T01:30:00.000Z',
   ])
-})
-
-test('a nightly job that keeps local time never alerts over two changes of the clock', () => {
-  const read = wallClock('Europe/Berlin')
-  const starts: number[] = []
-  for (let at = us('2026-01-01T00:00:00Z'); at < us('2027-01-01T00:00:00Z'); at += 15 * MINUTE_US) {
-    const { hour, minute } = read(at)
-    if (Number(hour) === 3 && minute === '15') starts.push(at + 2_000_000)
-  }
-  const rule = { schedule: createSchedule('15 3 * * *', 'Europe/Berlin'), graceUs: 5 * MINUTE_US }
-  const judgement = { knownUs: us('2027-01-01T00:00:00Z'), sinceUs: us('2026-01-01T00:00:00Z'), maxRunUs: 0, blind: [] }
-  expect(judgeLate(rule, starts, judgement)).toEqual([])
-  const missed = starts.toSpliced(100, 1)
-  expect(judgeLate(rule, missed, judgement)).toHaveLength(1)
 })
 
 /** The due times from `after` on, as many as are expected; and backwards the same. */

@@ -1,0 +1,40 @@
+// What the watches keep since 2.0, in both databases: how far the log is fed, and the judge's memory.
+import { IDENTITY_KEY } from './shared-tables.ts'
+
+export const FEED_TABLES = `
+  -- How far each node's feeder has read its spools. What arrived before known_us is in blocks, or in the state.
+  CREATE TABLE feed (
+    node     BIGINT NOT NULL,
+    spool    TEXT NOT NULL,
+    segment  BIGINT NOT NULL,
+    byte     BIGINT NOT NULL,
+    seq      BIGINT NOT NULL,
+    known_us BIGINT NOT NULL,
+    PRIMARY KEY (node, spool)
+  );
+  -- Records that a node has fed and no judge has taken: [arrival, record] as JSON lines, so many of them taken.
+  CREATE TABLE watch_block (
+    seq     ${IDENTITY_KEY},
+    node    BIGINT NOT NULL,
+    spool   TEXT NOT NULL,
+    from_us BIGINT NOT NULL,
+    to_us   BIGINT NOT NULL,
+    records TEXT NOT NULL,
+    taken   BIGINT NOT NULL DEFAULT 0
+  );
+  -- The judge's memory. name, as JSON: [process, meta] of a series, [watch, process] of a gauge, [watch] of a seed.
+  CREATE TABLE watch_state (
+    account TEXT NOT NULL,
+    name    TEXT NOT NULL,
+    state   TEXT NOT NULL,
+    PRIMARY KEY (account, name)
+  );
+  -- judged_us: the log's time of the last commit. seed_us: what the stores have since then was not fed.
+  ALTER TABLE alive ADD COLUMN judged_us BIGINT;
+  ALTER TABLE alive ADD COLUMN seed_us BIGINT;
+  UPDATE alive SET seed_us = (SELECT min(judged_us) FROM progress);
+  ALTER TABLE blind ADD COLUMN node BIGINT;
+  ALTER TABLE blind ADD COLUMN waits_us BIGINT;
+  -- Notifications about watches that were not judged.
+  DELETE FROM outbox WHERE alert LIKE 'unj@_%' ESCAPE '@';
+`

@@ -1,0 +1,107 @@
+// The work that exactly one node does: it judges the log and delivers the notifications.
+//   start: downtime first, because it measures how long no event was accepted; then judging and delivery.
+//   stop:  judging → delivery (finishes those in flight) → downtime, whose last sign of life limits the next one.
+import type { Logger } from '../../log.ts'
+import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.ts'
+import { createDowntimeLog, type DowntimeOptions } from '../log/downtime.ts'
+import { createEngine, type EngineOptions, type Inputs } from '../log/engine.ts'
+import { createSeed, type MarkSource } from '../log/seed.ts'
+
+/** Without anything new the time is judged this often. */
+const TICK_MS = 250
+/** Between two looks at the spools, however much they get. */
+const LEAST_MS = 50
+const ALIVE_MS = 1000
+const PRUNE_EVERY_US = 3600e6
+const RESOLVED_KEPT_US = 90 * 86_400e6
+const RETRY_MS = 1000
+
+export type DutyOptions = Omit<EngineOptions, 'inputs' | 'seed' | 'onChanged'> &
+  Omit<OutboxOptions, 'log'> &
+  Omit<DowntimeOptions, 'log' | 'nowUs' | 'onDowntime'> & {
+    readonly inputs: Inputs
+    readonly source: MarkSource
+    /** Resolves when there is something to read, or the signal aborts; never resolves when absent. */
+    waitForRecords?(signal: AbortSignal): Promise<void>
+    readonly log: Logger
+  }
+
+export type Duty = ReturnType<typeof createDuty>
+
+export function createDuty(options: DutyOptions) {
+  const { store, nowUs, logUs, monotonicUs, log, waitForRecords } = options
+  const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
+  const outbox = createOutbox(options)
+  const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
+  const engine = createEngine({ ...options, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
+  const downtime = createDowntimeLog({ ...options, nowUs: logUs, onDowntime: (it) => engine.addDowntime(it) })
+  const stopping = new AbortController()
+  let loop: Promise<void> | undefined
+  let timer: Timer | undefined
+  let prunedUs = monotonicUs()
+
+  async function prune(): Promise<void> {
+    if (monotonicUs() - prunedUs < PRUNE_EVERY_US) return
+    prunedUs = monotonicUs()
+    await store.prune(nowUs() - RESOLVED_KEPT_US)
+  }
+
+  async function pause(ms: number): Promise<void> {
+    const waiting = new AbortController()
+    const timeout = setTimeout(() => waiting.abort(), ms)
+    const abort = () => waiting.abort()
+    stopping.signal.addEventListener('abort', abort)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    waiting.signal.addEventListener('abort', () => resolve())
+    await Promise.race([promise, ...(waitForRecords ? [waitForRecords(waiting.signal)] : [])])
+    waiting.abort()
+    clearTimeout(timeout)
+    stopping.signal.removeEventListener('abort', abort)
+  }
+
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      try {
+        downtime.notice()
+        const isMore = await engine.step()
+        await prune()
+        if (isMore) await Bun.sleep(0)
+        else {
+          await Bun.sleep(LEAST_MS)
+          await pause(TICK_MS)
+        }
+      } catch (err) {
+        onFault(err, 'the watches could not be judged; trying again')
+        await Bun.sleep(RETRY_MS)
+      }
+    }
+  }
+
+  return {
+    hurry: engine.hurry,
+    judgedUs: engine.judgedUs,
+    waiting: engine.waiting,
+    /** Since when runs of before are waited for, because their store does not answer. */
+    pendingUs: seed.pendingUs,
+    /** Processes that are not judged, because the account has too many. */
+    unjudged: engine.unjudged,
+    async start(): Promise<void> {
+      await downtime.start()
+      timer = setInterval(() => {
+        downtime
+          .step()
+          .catch((err: unknown) => log.warn({ err }, 'watches: the time of the last sign of life could not be saved'))
+      }, ALIVE_MS)
+      loop = run()
+      outbox.start()
+    },
+    async stop(): Promise<void> {
+      stopping.abort()
+      await loop
+      await engine.save().catch((err: unknown) => onFault(err, 'what was judged last could not be saved'))
+      await outbox.stop()
+      clearInterval(timer)
+      await downtime.stop()
+    },
+  }
+}

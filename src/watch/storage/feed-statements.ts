@@ -1,0 +1,183 @@
+// What the judge keeps: how far each node has fed its spools, the state of series and gauges, and the blocks in which
+// other nodes hand their events over. Invariant: positions, state, alerts and notifications are one transaction, so a
+// kill repeats the same with the same result.
+import type { Destination } from '../../event/event.ts'
+import type { Position } from '../../spool/segment.ts'
+import { all, get, insertRows, places, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { type Applied, applyChange } from './moving-statements.ts'
+import type { Alert, AlertChange } from './watch-store.ts'
+
+/** The position of a node's feeder in one of its spools. What arrived before `knownUs` is in blocks, or in the state. */
+export interface FeedPosition {
+  readonly node: number
+  readonly spool: Destination
+  readonly position: Position
+  readonly knownUs: number
+}
+
+/** A row of the judge's memory; `null` deletes it. */
+export interface StateRow {
+  readonly account: string
+  /** JSON: [process, meta] of a series, [watch, process] of a gauge, [watch] of a seed. */
+  readonly name: string
+  readonly state: string | null
+}
+
+/** Records of a node that no judge has taken yet, oldest first. */
+export interface StoredBlock {
+  readonly seq: number
+  readonly node: number
+  readonly spool: Destination
+  readonly records: readonly (readonly [arrivedUs: number, record: string])[]
+  /** So many of them are taken. */
+  readonly taken: number
+}
+
+/** What one commit of the judge stores. */
+export interface Judged {
+  readonly judgedUs: number
+  /** See `judged`. `seededUs`: that stretch is judged. */
+  readonly seedUs: number | undefined
+  readonly seededUs: number | undefined
+  readonly positions: readonly FeedPosition[]
+  readonly state: readonly StateRow[]
+  /** Accounts without watches: nothing of them is kept. */
+  readonly dropped: readonly string[]
+  readonly changes: readonly AlertChange[]
+  /** Blocks that are taken to their end, and how much of one is. */
+  readonly passed: readonly number[]
+  readonly taken: ReadonlyMap<number, number>
+}
+
+/** An alert that was not stored. */
+export interface Omitted {
+  readonly alert: Alert
+  readonly why: Exclude<Applied, 'done'>
+}
+
+interface FeedRow {
+  readonly node: number
+  readonly spool: Destination
+  readonly segment: number
+  readonly byte: number
+  readonly seq: number
+  readonly known_us: number
+}
+
+interface BlockRow {
+  readonly seq: number
+  readonly node: number
+  readonly spool: Destination
+  readonly records: string
+  readonly taken: number
+}
+
+/** Read at once: a takeover may find many. */
+const BLOCKS_AT_ONCE = 50
+
+const toFeedRow = ({ node, spool, position, knownUs }: FeedPosition) => ({
+  ...{
+    node,
+    spool,
+    segment: position.segment,
+    byte: position.offset,
+    seq: position.seq,
+    known_us: Math.floor(knownUs),
+  },
+})
+
+function* putPositions(positions: readonly FeedPosition[]): Script<void> {
+  const set = ['segment', 'byte', 'seq', 'known_us'].map((name) => `${name} = excluded.${name}`).join(', ')
+  yield* insertRows('feed', positions.map(toFeedRow), `(node, spool) DO UPDATE SET ${set}`)
+}
+
+const putSeedUs = (us: number): Script<number> =>
+  run('UPDATE alive SET seed_us = $1 WHERE seed_us IS NULL OR seed_us > $1', us)
+
+export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
+  /** How far the spools of a node, or of all, are fed. */
+  async feedPositions(node?: number): Promise<FeedPosition[]> {
+    const [own, values] = node === undefined ? ['', []] : ['WHERE node = $1', [node]]
+    const rows = await read(() => all<FeedRow>(`SELECT * FROM feed ${own}`, ...values))
+    return rows.map(({ node, spool, segment, byte, seq, known_us }) => ({
+      ...{ node, spool, position: { segment, offset: byte, seq }, knownUs: known_us },
+    }))
+  },
+  /**
+   * The judge's memory; the log's time of its last commit, undefined before the first one; and since when the stores
+   * are to be asked for what no feed brought, undefined if they need not be.
+   */
+  judged: () =>
+    read(function* () {
+      const select = 'SELECT judged_us, seed_us FROM alive'
+      const row = yield* get<{ judged_us: number | null; seed_us: number | null }>(select)
+      const state: StateRow[] = yield* all<{ account: string; name: string; state: string }>(
+        'SELECT * FROM watch_state',
+      )
+      return { judgedUs: row?.judged_us ?? undefined, seedUs: row?.seed_us ?? undefined, state }
+    }),
+  /**
+   * Returns the alerts that were omitted: their watch was changed meanwhile, or there is one about the same.
+   */
+  commitJudged: (judged: Judged, nowUs: number): Promise<readonly Omitted[]> =>
+    write(function* () {
+      const omitted: Omitted[] = []
+      const { judgedUs, seedUs, seededUs, positions, state, dropped, changes, passed, taken } = judged
+      yield* putPositions(positions)
+      const kept = state.filter((row) => row.state !== null).map((row) => ({ ...row }))
+      yield* insertRows('watch_state', kept, '(account, name) DO UPDATE SET state = excluded.state')
+      for (const { account, name } of state.filter((row) => row.state === null))
+        yield* run('DELETE FROM watch_state WHERE account = $1 AND name = $2', account, name)
+      for (const account of dropped) yield* run('DELETE FROM watch_state WHERE account = $1', account)
+      for (const seq of passed) yield* run('DELETE FROM watch_block WHERE seq = $1', seq)
+      for (const [seq, count] of taken) yield* run('UPDATE watch_block SET taken = $1 WHERE seq = $2', count, seq)
+      if ((yield* run('UPDATE alive SET judged_us = $1', Math.floor(judgedUs))) === 0)
+        yield* run('INSERT INTO alive (alive_us, judged_us) VALUES ($1, $2)', Math.floor(nowUs), Math.floor(judgedUs))
+      if (seededUs !== undefined) yield* run('UPDATE alive SET seed_us = NULL WHERE seed_us >= $1', seededUs)
+      if (seedUs !== undefined) yield* putSeedUs(seedUs)
+      for (const change of changes) {
+        const applied = yield* applyChange(change, nowUs)
+        if (applied !== 'done' && change.kind === 'open') omitted.push({ alert: change.alert, why: applied })
+      }
+      return omitted
+    }),
+  /** Adds the records that a node has read with its new position in one transaction. */
+  addBlock: (fed: FeedPosition, records: readonly (readonly [arrivedUs: number, record: string])[]): Promise<void> =>
+    write(function* () {
+      const own = 'SELECT seq FROM feed WHERE node = $1 AND spool = $2'
+      const known = yield* get<{ seq: number }>(own, fed.node, fed.spool)
+      const isRepeated = known !== undefined && known.seq === fed.position.seq // its answer was lost
+      if (records.length > 0 && !isRepeated) {
+        const lines = records.map((one) => JSON.stringify(one)).join('\n')
+        const [first, last] = [records[0]![0], records.at(-1)![0]]
+        yield* run(
+          'INSERT INTO watch_block (node, spool, from_us, to_us, records) VALUES ($1, $2, $3, $4, $5)',
+          ...[fed.node, fed.spool, first, last, lines],
+        )
+      }
+      yield* putPositions([fed])
+    }),
+  /** A feeder left a stretch out, because it was gone or too long: the stores have what came since then. */
+  noteSkipped: (sinceUs: number) => write(() => putSeedUs(Math.floor(sinceUs))),
+  /** Accounts with a watch that counts only since then. */
+  async madeSince(us: number): Promise<string[]> {
+    const select = 'SELECT DISTINCT account FROM watch WHERE since_us > $1 OR deleted_us > $1'
+    return (await read(() => all<{ account: string }>(select, us))).map(({ account }) => account)
+  },
+  seedUs: () =>
+    read(function* () {
+      const row = yield* get<{ seed_us: number | null }>('SELECT seed_us FROM alive')
+      return row?.seed_us ?? undefined
+    }),
+  /** The oldest blocks without those that are held already. */
+  async blocks(held: readonly number[]): Promise<{ readonly blocks: StoredBlock[]; readonly isFull: boolean }> {
+    const others = held.length === 0 ? '' : `WHERE seq NOT IN ${places(1, held.length)}`
+    const select = `SELECT seq, node, spool, records, taken FROM watch_block ${others} ORDER BY seq`
+    const rows = await read(() => all<BlockRow>(`${select} LIMIT ${BLOCKS_AT_ONCE}`, ...held))
+    const blocks = rows.map(({ records, ...row }) => ({
+      ...row,
+      records: records.split('\n').map((line) => JSON.parse(line)),
+    }))
+    return { blocks, isFull: rows.length === BLOCKS_AT_ONCE }
+  },
+})

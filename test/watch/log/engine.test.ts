@@ -1,0 +1,258 @@
+// The log through the judge into the store: real spools and a real watches.sqlite; only the clock is the test's.
+import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Event } from '../../../src/event/event.ts'
+import { toRecord } from '../../../src/event/record.ts'
+import { openSpool } from '../../../src/spool/open-spool.ts'
+import type { Spool } from '../../../src/spool/spool.ts'
+import { createFeeder } from '../../../src/watch/feed/feeder.ts'
+import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
+import { applyRecord } from '../../../src/watch/log/apply-record.ts'
+import { createEngine, type Engine } from '../../../src/watch/log/engine.ts'
+import { createSeed, type KnownMark } from '../../../src/watch/log/seed.ts'
+import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
+import type { WatchSpec } from '../../../src/watch/watch.ts'
+import { tempDir } from '../../support/temp-dir.ts'
+import { ACCOUNT, channelOf, openStore, silent, watchOf } from '../watch-cast.ts'
+
+const S = 1e6
+const BEGAN = Date.UTC(2026, 10, 21) * 1000
+
+let dir: string
+let now: number
+let store: WatchStore
+let spools: { readonly points: Spool; readonly exceptions: Spool }
+let engine: Engine
+let stored: KnownMark[]
+let isAway: boolean
+let seq = 0
+
+async function open(): Promise<void> {
+  store = openStore(dir)
+  const openOne = (name: string) =>
+    openSpool({ dir: join(dir, name), maxBytes: 2 ** 24, minFreeBytes: 0, isFollowed: true, log: silent })
+  spools = { points: await openOne('points'), exceptions: await openOne('exceptions') }
+  const nowUs = () => now
+  const feeder = createFeeder({ spools, nowUs, isWatched: (account) => account === ACCOUNT, log: silent })
+  const rows = await store.feedPositions(0)
+  feeder.begin(Object.fromEntries(rows.map(({ spool, position }) => [spool, position])))
+  const findMarks = async () => {
+    if (isAway) throw new Error('the store is away')
+    return stored
+  }
+  engine = createEngine({
+    ...{ store, inputs: createOwnInputs(feeder, 0), nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400 * S },
+    seed: createSeed({ source: { findMarks }, nowUs, monotonicUs: nowUs, log: silent }),
+    publicUrl: () => 'https://stint.example',
+    apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
+    onChanged: () => {},
+  })
+}
+
+async function close(): Promise<void> {
+  await Promise.all([spools.points.close(), spools.exceptions.close()])
+  await store.close()
+}
+
+/** As after a kill: what was not committed is gone. */
+async function restart(): Promise<void> {
+  await close()
+  await open()
+}
+
+beforeEach(async () => {
+  dir = tempDir('engine')
+  now = BEGAN
+  stored = []
+  isAway = false
+  await open()
+  await store.addChannel(channelOf('cha_1'), 9)
+})
+afterEach(close)
+
+async function watch(id: string, spec: Partial<WatchSpec>): Promise<void> {
+  const made = watchOf(id, { process: id, channels: ['cha_1'], ...spec }, { createdUs: now, sinceUs: now })
+  await store.addWatch(made, 999)
+  engine.hurry(ACCOUNT)
+  await judge()
+  now += S
+}
+const send = (kind: 'start' | 'end' | 'failed', process: string, uid = '', atUs = now, account = ACCOUNT) => {
+  const common = { account, process, meta: '', uid, stamp: { us: atUs, sub: 0 } }
+  const event: Event =
+    kind === 'start' ? { ...common, kind } : { ...common, kind: 'end', ...(kind === 'failed' && { failed: true }) }
+  return spools.points.append(toRecord(event), now + (seq++ % 2), account)
+}
+const raise = (process: string, uid: string, exception: string) => {
+  const event: Event = {
+    kind: 'exception',
+    account: ACCOUNT,
+    process,
+    meta: '',
+    uid,
+    exception,
+    stamp: { us: now, sub: 0 },
+  }
+  return spools.exceptions.append(toRecord(event), now, ACCOUNT)
+}
+async function judge(): Promise<void> {
+  while (await engine.step()) {}
+}
+/** A second more than asked: what arrived in the last one is not judged yet. */
+async function pass(seconds: number): Promise<void> {
+  for (const endUs = now + (seconds + 1) * S; now < endUs; now = Math.min(endUs, now + 5 * S)) await judge()
+  await judge()
+}
+const firing = async () =>
+  (await store.openAlerts(ACCOUNT))
+    .filter(({ resolvedUs }) => resolvedUs === null)
+    .map((it) => `${it.watch} ${it.condition}`)
+const sent = async () =>
+  (await store.due(now + 86_400 * S, 9999)).map(
+    ({ body }) => `${body.type} ${body.data.watch.id} ${body.data.condition}`,
+  )
+
+test('a failed run is a stored alert with its notification as soon as it is read', async () => {
+  await watch('job', { failed: { after: 1, exceptions: false } })
+  await send('start', 'job', 'a')
+  await send('failed', 'job', 'a')
+  await send('failed', 'other', 'a', now, 'acc_2')
+  await judge()
+  expect([await firing(), await sent()]).toEqual([['job failed'], ['alert.firing job failed']])
+})
+
+test('the exception that arrives after the end of its run is in the notification', async () => {
+  await watch('job', { failed: { after: 1, exceptions: false } })
+  await send('start', 'job', 'a')
+  await send('failed', 'job', 'a')
+  await judge()
+  expect(await store.due(now, 9)).toEqual([])
+  await raise('job', 'a', 'ValueError: no rows')
+  await judge()
+  expect((await store.due(now, 9)).map(({ body }) => body.data.exception)).toEqual(['ValueError: no rows'])
+  await send('start', 'job', 'b')
+  await send('failed', 'job', 'b')
+  await judge()
+})
+
+test('a kill at any point between two steps repeats nothing and loses nothing', async () => {
+  for (const id of ['a', 'b', 'c', 'd'])
+    await watch(id, { late: { every: '60s', grace: '10s' }, failed: { after: 1, exceptions: false } })
+  for (let round = 0; round < 12; round++) {
+    for (const id of ['a', 'b', 'c'].slice(round % 3)) {
+      await send('start', id, `r${round}`)
+      await send(round === 5 && id === 'c' ? 'failed' : 'end', id, `r${round}`)
+      if (round % 2 === 0) await engine.step()
+    }
+    now += 20 * S
+    if (round % 3 !== 2) await engine.step()
+    await restart()
+  }
+  await pass(5)
+  expect((await sent()).sort()).toEqual(['alert.firing c failed', 'alert.firing d late', 'alert.resolved c failed'])
+  expect(await firing()).toEqual(['d late'])
+})
+
+test('`late` and `long` fire within two seconds of their time', async () => {
+  await watch('job', { late: { every: '60s', grace: '10s' }, long: '20s' })
+  await send('start', 'job', 'a')
+  await pass(19)
+  expect(await firing()).toEqual([])
+  await pass(1)
+  expect(await firing()).toEqual(['job long'])
+  await pass(50)
+  expect(await firing()).toEqual(['job long', 'job late'])
+})
+
+test('a thousand alerts at once are stored in parts, each once, also with a kill in between', async () => {
+  await watch('jobs', { process: 'job *', long: '20s' })
+  for (let i = 0; i < 1000; i++) await send('start', `job ${i}`, 'a')
+  await judge()
+  now += 30 * S
+  for (let i = 0; i < 7; i++) await engine.step()
+  const before = (await firing()).length
+  expect(before).toBeGreaterThan(0)
+  expect(before).toBeLessThan(1000)
+  await restart()
+  await pass(1)
+  expect([(await firing()).length, (await sent()).length]).toEqual([1000, 1000])
+})
+
+test('an alert that ends by hand does not fire again for the same run, also after a restart', async () => {
+  await watch('job', { long: '20s' })
+  await send('start', 'job', 'a')
+  await pass(25)
+  const [alert] = await store.openAlerts(ACCOUNT)
+  const end = {
+    kind: 'resolve',
+    id: alert!.id,
+    resolvedUs: now,
+    endedBy: 'person',
+    summary: '',
+    notifications: [],
+  } as const
+  await store.commit([end], now)
+  engine.hurry(ACCOUNT)
+  await pass(30)
+  await restart()
+  await pass(30)
+  expect([await firing(), await sent()]).toEqual([[], ['alert.firing job long']])
+})
+
+test('durations of before come from the store, which is asked again until it answers', async () => {
+  isAway = true
+  stored = Array.from({ length: 6 }, (_, i): KnownMark[] => {
+    const atUs = BEGAN - (i + 1) * 100 * S
+    const common = { process: 'job', meta: '', uid: `s${i}` }
+    return [
+      { ...common, mark: 'end', atUs: atUs + 2 * S },
+      { ...common, mark: 'start', atUs },
+    ]
+  }).flat()
+  await watch('job', { slow: 2 })
+  await send('start', 'job', 'a')
+  await pass(20)
+  isAway = false
+  await send('end', 'job', 'a')
+  await pass(15)
+  await restart()
+  await send('start', 'job', 'b')
+  await pass(5)
+  expect(await firing()).toEqual(['job slow'])
+})
+
+test('a position that is not in the spool asks the store for what was before', async () => {
+  await watch('job', { failed: { after: 1, exceptions: false } })
+  await send('start', 'job', 'a')
+  await pass(12)
+  const common = { process: 'job', meta: '', uid: 'b' }
+  stored = [
+    { ...common, mark: 'failed', atUs: now + 2 * S },
+    { ...common, mark: 'start', atUs: now + 1 * S },
+  ]
+  const [row] = await store.feedPositions(0)
+  const ahead = { ...row!, position: { ...row!.position, seq: 999_999 } }
+  const { judgedUs } = await store.judged()
+  await store.commitJudged({ ...EMPTY, judgedUs: judgedUs!, positions: [ahead] }, now)
+  now += 60 * S
+  await restart()
+  await pass(130)
+  expect([await firing(), (await store.judged()).seedUs]).toEqual([['job failed'], undefined])
+})
+
+const EMPTY = {
+  ...{ seedUs: undefined, seededUs: undefined, positions: [], state: [], dropped: [], changes: [], passed: [] },
+  taken: new Map(),
+}
+
+test('a reminder comes at its interval, unless the alert is acknowledged', async () => {
+  await watch('job', { failed: { after: 1, exceptions: false }, remind: '1h' })
+  await send('failed', 'job', 'a')
+  await pass(3605)
+  expect(await sent()).toEqual(['alert.firing job failed', 'alert.reminder job failed'])
+  const [alert] = await store.openAlerts(ACCOUNT)
+  await store.acknowledge(ACCOUNT, alert!.id, { by: 'ada', atUs: now }, now)
+  engine.hurry(ACCOUNT)
+  await pass(3605)
+  expect((await sent()).length).toBe(2)
+})
