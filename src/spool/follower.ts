@@ -3,10 +3,12 @@
 //   `keeps` drops are passed without being decoded.
 // * Its position is kept elsewhere. Segments stay until both readers have passed them; after a start all of them stay
 //   until the first `keep`.
-// * It never makes the spool refuse: what is held for it alone counts for nobody.
+// * It never makes the spool refuse: what is held for it alone counts for nobody, and goes when it becomes too much.
+//   Then it continues at the shipper's position: the stores have all before it.
 import type { Batch, Reader } from './reader.ts'
-import type { Chain, Position } from './segment.ts'
+import type { Chain, Position, Segment } from './segment.ts'
 import { SpoolError } from './spool-error.ts'
+import type { DiskWatch } from './watch-disk.ts'
 
 interface FollowerParts {
   readonly chain: Chain
@@ -15,9 +17,19 @@ interface FollowerParts {
   shipped(): Position
   /** Both readers may have passed segments now. */
   passed(position: Position): Promise<void>
-  /** Free space of the disk when it was last looked up. */
-  freeBytes(): number
   waitBeyond(seq: () => number, signal: AbortSignal): Promise<void>
+}
+
+const HELD_MAX_BYTES = 2 ** 30
+
+/**
+ * The oldest segment that must stay, by the segments that both readers are in: the shipper's, when more than 1 GiB, or
+ * than is free on the disk, is held for the follower alone, or when the disk is low.
+ */
+export function neededFrom(segments: readonly Segment[], shipped: number, followed: number, watch: DiskWatch): number {
+  if (followed >= shipped) return shipped
+  const held = segments.reduce((sum, { index, end }) => (index < shipped ? sum + end : sum), 0)
+  return held > Math.min(HELD_MAX_BYTES, watch.freeBytes()) || watch.isLow() ? shipped : followed
 }
 
 export type Follower = ReturnType<typeof createFollower>
@@ -25,11 +37,15 @@ export type Follower = ReturnType<typeof createFollower>
 /** `from` is the position that was kept last; without one, or outside of the log, it begins at the shipper's. */
 export function createFollower(from: Position | undefined, parts: FollowerParts) {
   const { chain, reader, shipped } = parts
-  const isAtStart = from === undefined || isIn(chain, from)
-  let position = from !== undefined && isAtStart ? from : shipped()
+  /** Is it behind the end of the log, or are records from it on removed that the shipper has passed? */
+  const isOutside = ({ segment, seq }: Position): boolean => {
+    if (seq >= shipped().seq) return seq > chain.nextSeq
+    const next = chain.segments.find(({ index }) => index >= segment)
+    return next === undefined || next.firstSeq > seq
+  }
+  let hasSkipped = from !== undefined && isOutside(from)
+  let position = from === undefined || hasSkipped ? shipped() : from
   return {
-    /** False: the position given is not in the log, so it has not read what lies before the shipper's. */
-    isAtStart,
     /** The position of the next record to be read. */
     get position(): Position {
       return position
@@ -39,6 +55,10 @@ export function createFollower(from: Position | undefined, parts: FollowerParts)
      * moves behind them. Rejects with SpoolError `disk_failed`; then ask again. One read at a time.
      */
     async read(maxRecords: number, maxBytes: number): Promise<Batch> {
+      if (isOutside(position)) {
+        position = shipped()
+        hasSkipped = true
+      }
       try {
         const batch = await reader.read(position, maxRecords, maxBytes)
         position = batch.next
@@ -49,24 +69,13 @@ export function createFollower(from: Position | undefined, parts: FollowerParts)
     },
     /** The position is durable where it is kept: what both readers have passed is removed. */
     keep: (kept: Position): Promise<void> => parts.passed(kept),
-    /** Bytes of the segments that only it still needs. */
-    heldBytes: (): number =>
-      chain.segments.reduce((sum, { index, end }) => (index < shipped().segment ? sum + end : sum), 0),
-    freeBytes: parts.freeBytes,
-    /** Continues at the shipper's position if that is ahead. Returns whether records were skipped. */
-    skip(): boolean {
-      if (shipped().seq <= position.seq) return false
-      position = shipped()
-      return true
+    /** Has it left records out since the last call, at its beginning or because too much was held for it? */
+    skipped(): boolean {
+      const was = hasSkipped
+      hasSkipped = false
+      return was
     },
     /** Resolves when there is something to read or the signal aborts. */
     waitForRecords: (signal: AbortSignal): Promise<void> => parts.waitBeyond(() => position.seq, signal),
   }
-}
-
-/** Can all records from this position on be read? A log that was restored or deleted may end before it. */
-function isIn({ segments, nextSeq }: Chain, { segment, seq }: Position): boolean {
-  if (seq >= nextSeq) return seq === nextSeq
-  const next = segments.find(({ index }) => index >= segment)
-  return next !== undefined && next.firstSeq <= seq
 }

@@ -8,7 +8,7 @@
 // * The position is durable before a segment that it has passed is unlinked.
 // * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
 import type { Logger } from '../log.ts'
-import { createFollower, type Follower } from './follower.ts'
+import { createFollower, type Follower, neededFrom } from './follower.ts'
 import type { PositionFile } from './position-file.ts'
 import type { Batch, Reader } from './reader.ts'
 import { type Chain, type PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
@@ -66,8 +66,7 @@ export class Spool {
   #oldestUs: number | undefined
   /** The first record of the last batch read ahead: the oldest one when the position gets there. */
   #ahead: { seq: number; us: number | undefined } | undefined
-  /** The second reader still needs it and those behind it. */
-  #followedSegment: number
+  #followedSegment: number // which the second reader still needs
   #followers: Reader[] = []
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -87,9 +86,10 @@ export class Spool {
 
   /** The first record's arrival, and a position file from the start: one that is missing later has been lost. */
   async begin(): Promise<void> {
-    const { log, dir } = this.#parts
+    const { log, dir, watch } = this.#parts
     this.#counting = this.#parts.countBacklog()
     this.#measure()
+    watch.onLook(() => void this.#inTurn(() => this.#removePassed()))
     try {
       await this.#bookmark(this.#position)
       await this.read(1, 0)
@@ -186,7 +186,7 @@ export class Spool {
     const reader = this.#parts.openReader(keeps)
     this.#followers.push(reader)
     return createFollower(from, {
-      ...{ chain: this.#chain, reader, freeBytes: this.#parts.watch.freeBytes },
+      ...{ chain: this.#chain, reader },
       shipped: () => this.#position,
       passed: (position) =>
         this.#inTurn(() => {
@@ -222,11 +222,12 @@ export class Spool {
     this.#wake()
     await this.#inTurn(async () => {
       for (const reader of [this.#reader, ...this.#followers]) await reader.close()
+      const { positionFile, log, dir } = this.#parts
       try {
         await this.#bookmark(this.#position)
-        await this.#parts.positionFile.close()
-      } catch (error) {
-        this.#parts.log.error({ err: error, dir: this.#parts.dir }, 'the position of the spool could not be written')
+        await positionFile.close()
+      } catch (err) {
+        log.error({ err, dir }, 'the position of the spool could not be written')
       }
     })
   }
@@ -270,7 +271,7 @@ export class Spool {
 
   async #removePassed(): Promise<void> {
     const { segments } = this.#chain
-    const from = Math.min(this.#position.segment, this.#followedSegment)
+    const from = neededFrom(segments, this.#position.segment, this.#followedSegment, this.#parts.watch)
     while (segments.length > 0 && segments[0]!.index < from) this.#parts.passed.add(segments.shift()!)
     await this.#parts.passed.remove()
   }

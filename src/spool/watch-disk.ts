@@ -11,6 +11,8 @@ export interface DiskWatch {
   isLow(): boolean
   /** The free space then. */
   freeBytes(): number
+  /** Called after each look. */
+  onLook(look: () => void): void
   /** Was the directory gone? */
   isGone(): boolean
   close(): void
@@ -19,6 +21,7 @@ export interface DiskWatch {
 /** While the disk does not answer, the last answer stands; the failure is logged once. */
 export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log: Logger): Promise<DiskWatch> {
   let isLow = false
+  let noteLook = () => {}
   let newestFree = Number.POSITIVE_INFINITY
   let isGone = false
   let isFailing = false
@@ -56,6 +59,7 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
     isLooking = true
     await look()
     isLooking = false
+    noteLook()
   }
   await look()
   const timer = setInterval(lookOnce, EVERY_MS)
@@ -63,6 +67,9 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
   return {
     isLow: () => isLow,
     freeBytes: () => newestFree,
+    onLook(note) {
+      noteLook = note
+    },
     isGone: () => isGone,
     close: () => clearInterval(timer),
   }

@@ -44,6 +44,8 @@ export class FakeDisk implements Disk {
   afterRead: ((into: Uint8Array) => void) | undefined
   free = Number.POSITIVE_INFINITY
   calls = 0
+  /** How often the free space was looked up. */
+  looks = 0
 
   note(note: unknown): void {
     this.changes.push({ op: 'note', note })
@@ -114,6 +116,7 @@ export class FakeDisk implements Disk {
   }
 
   async freeBytes(): Promise<number> {
+    this.looks++
     return this.free
   }
 }

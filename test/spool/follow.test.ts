@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Follower, Position, Spool } from '../../src/spool/spool.ts'
+import { until } from '../support/until.ts'
 import { errno, FakeDisk } from './fake-disk.ts'
-import { appendGroups, DIR, drain, numbersOf, openOn, segmentsOf } from './spool-trial.ts'
+import { appendGroups, DIR, drain, numbersOf, openOn, segmentsOf, untilTaken } from './spool-trial.ts'
 
 const all = () => true
 const open = (disk: FakeDisk, maxBytes = 2 ** 30) => openOn(disk, { isFollowed: true, maxBytes })
@@ -31,7 +32,7 @@ test('reads every record with its arrival, whatever the first reader has deliver
   expect(await readAll(follower)).toEqual(records.slice(10))
   for (const [i, next] of first.nexts.entries()) {
     const behind = spool.follow(next, all)
-    expect(behind.isAtStart).toBe(true)
+    expect(behind.skipped()).toBe(false)
     expect((await behind.read(1, 1 << 20)).records).toEqual([records[i + 1]!])
   }
 })
@@ -86,10 +87,10 @@ describe('segments', () => {
     await appendGroups(again, [20], 120)
     await drain(again)
     const second = again.follow(kept, all)
-    expect(second.isAtStart).toBe(true)
+    expect(second.skipped()).toBe(false)
     expect((await readAll(second, 100)).slice(0, -20)).toEqual(records.slice(20))
     await second.keep(second.position)
-    expect(second.heldBytes()).toBe(0)
+    expect(await readAll(second)).toEqual([])
   })
 
   test('that only the follower needs count neither as held nor towards a refusal', async () => {
@@ -101,12 +102,42 @@ describe('segments', () => {
       await drain(spool, 1000)
       expect(spool.stats()).toMatchObject({ records: 0, bytes: 0 })
     }
-    expect(follower.heldBytes()).toBeGreaterThan(2 * 8192)
-    expect(follower.skip()).toBe(true)
-    expect(follower.skip()).toBe(false)
-    await follower.keep(follower.position)
-    expect(follower.heldBytes()).toBe(0)
-    expect(await readAll(follower)).toEqual([])
+    expect(await readAll(follower, 100)).toHaveLength(500)
+  })
+
+  test.each([
+    ['more than is free on the disk', { free: 6000 }],
+    ['on a disk that is low', { free: 50 }],
+  ])('%s go: it continues where the first reader is and says so, also after a start', async (_, { free }) => {
+    const disk = new FakeDisk()
+    const spool = await openOn(disk, { isFollowed: true, minFreeBytes: 100 })
+    const follower = spool.follow(undefined, all)
+    const kept = follower.position
+    await appendGroups(spool, Array(40).fill(10))
+    disk.free = free
+    await drain(spool, 1000)
+    await until('removed', () => keptOn(disk).length < 2, 5_000)
+    expect(spool.refusal()).toBe(free < 100 ? 'disk_low' : undefined)
+    disk.free = Number.POSITIVE_INFINITY
+    await untilTaken(spool, '400')
+    expect(await readAll(follower)).toEqual(['400'])
+    expect(follower.skipped()).toBe(true)
+    expect(follower.skipped()).toBe(false)
+    const again = (await open(disk.clone())).follow(kept, all)
+    expect(again.skipped()).toBe(true)
+    expect(await readAll(again)).toEqual(['400'])
+  })
+
+  test('of less than is free on the disk stay', async () => {
+    const disk = new FakeDisk()
+    const spool = await open(disk)
+    const follower = spool.follow(undefined, all)
+    const records = await appendGroups(spool, Array(40).fill(10))
+    disk.free = 100_000
+    await drain(spool, 1000)
+    await until('looked at', () => spool.refusal() === undefined && disk.looks > 3, 5_000)
+    expect(await readAll(follower)).toEqual(records)
+    expect(follower.skipped()).toBe(false)
   })
 })
 
@@ -123,7 +154,7 @@ describe('a position outside of the log begins at the position of the first read
   }
   const follow = (spool: Spool, from: Position | undefined) => {
     const follower = spool.follow(from, all)
-    return { isAtStart: follower.isAtStart, seq: follower.position.seq }
+    return { skipped: follower.skipped(), seq: follower.position.seq }
   }
 
   test('ahead of it, as when an older spool was restored', async () => {
@@ -131,12 +162,12 @@ describe('a position outside of the log begins at the position of the first read
     const older = disk.clone()
     await appendGroups(spool, [5], 120)
     await readAll(follower)
-    expect(follow(await open(older), follower.position)).toEqual({ isAtStart: false, seq: 101 })
+    expect(follow(await open(older), follower.position)).toEqual({ skipped: true, seq: 101 })
   })
 
   test('in a directory that was deleted', async () => {
     const { follower } = await written(50)
-    expect(follow(await open(new FakeDisk()), follower.position)).toEqual({ isAtStart: false, seq: 1 })
+    expect(follow(await open(new FakeDisk()), follower.position)).toEqual({ skipped: true, seq: 1 })
   })
 
   test('before it, as when the database of the positions was restored', async () => {
@@ -145,7 +176,7 @@ describe('a position outside of the log begins at the position of the first read
     await readAll(follower)
     await follower.keep(follower.position)
     await spool.close()
-    expect(follow(await open(disk), older)).toEqual({ isAtStart: false, seq: 101 })
+    expect(follow(await open(disk), older)).toEqual({ skipped: true, seq: 101 })
   })
 
   test('in front of a segment that was moved away', async () => {
@@ -153,19 +184,19 @@ describe('a position outside of the log begins at the position of the first read
     const kept = follower.position
     const moved = keptOn(disk).find((path) => Number(path.slice(DIR.length + 1, -'.segment'.length)) >= kept.segment)!
     disk.names.delete(moved)
-    expect(follow(await open(disk.clone()), kept)).toEqual({ isAtStart: false, seq: 101 })
+    expect(follow(await open(disk.clone()), kept)).toEqual({ skipped: true, seq: 101 })
   })
 
   test('but not at its end, nor behind a segment that has gone', async () => {
     const { disk, spool, follower } = await written(120)
     await spool.close()
     const at = follower.position
-    expect(follow(await open(disk.clone()), at)).toEqual({ isAtStart: true, seq: 121 })
+    expect(follow(await open(disk.clone()), at)).toEqual({ skipped: false, seq: 121 })
     const again = await open(disk)
     await drain(again)
     await again.follow(at, all).keep(at)
     await appendGroups(again, [3], 120)
-    expect(follow(await open(disk.clone()), at)).toEqual({ isAtStart: true, seq: 121 })
+    expect(follow(await open(disk.clone()), at)).toEqual({ skipped: false, seq: 121 })
   })
 })
 
@@ -240,7 +271,7 @@ test('over any kills each record is read once between two kept positions, and th
           disk = disk.clone()
           spool = await open(disk)
           follower = spool.follow(kept.position, all)
-          expect(follower.isAtStart).toBe(true)
+          expect(follower.skipped()).toBe(false)
           await follower.keep(kept.position)
           read = kept.read
         }

@@ -1,7 +1,6 @@
 // Follows a node's spools with a position of its own and hands over the records of accounts with watches. Invariants:
 // * A record is handed over once; what is handed over and stored is never read again.
-// * It never makes a spool refuse: when it alone holds too much, it continues where the shipper is, because the stores
-//   have all before it.
+// * Where a spool has removed what only the feeder needed, it continues at the shipper's position, see `skipped`.
 import { type Both, DESTINATIONS, type Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Follower } from '../../spool/follower.ts'
@@ -10,8 +9,6 @@ import type { Spool } from '../../spool/spool.ts'
 
 const RECORDS = 5000
 const BYTES = 4 * 2 ** 20
-/** Bytes of the spool that are held for the feeder alone; behind it a store or PostgreSQL must have been away for long. */
-const HELD_MAX_BYTES = 2 ** 30
 /** From the stamp of a request to its record in the spool. */
 const IN_FLIGHT_US = 1e6
 
@@ -56,9 +53,8 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
     return followers
   }
 
-  function skipIfTooFar(spool: Destination, follower: Follower): void {
-    if (follower.heldBytes() <= HELD_MAX_BYTES) return
-    follower.skip()
+  function noteSkipped(spool: Destination, follower: Follower): void {
+    if (!follower.skipped()) return
     hasSkipped = true
     log.warn({ spool }, 'watches are far behind: they continue where the store is, and ask it for what was before')
   }
@@ -68,7 +64,7 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
     begin(positions: Partial<Both<Position>>): void {
       const follow = (spool: Destination) => {
         const follower = spools[spool].follow(positions[spool], keeps)
-        if (!follower.isAtStart) hasSkipped = true
+        noteSkipped(spool, follower)
         return follower
       }
       followers = { points: follow('points'), exceptions: follow('exceptions') }
@@ -80,9 +76,9 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
       const blocks: Block[] = []
       for (const spool of DESTINATIONS) {
         const follower = started()[spool]
-        skipIfTooFar(spool, follower)
         const end = spools[spool].mark()
         const { records, arrivedUs, nexts, next } = await follower.read(RECORDS, BYTES)
+        noteSkipped(spool, follower)
         const fed = records.map((record, i) => ({ record, arrivedUs: arrivedUs[i]!, next: nexts[i]! }))
         blocks.push({ spool, records: fed, next, isFull: next.seq < end })
       }
