@@ -1,0 +1,78 @@
+// Several nodes: each posts what its spools hold, the judging one takes all of it in the order of arrival.
+import { describe, expect, test } from 'bun:test'
+import type { Event } from '../../../src/event/event.ts'
+import { toRecord } from '../../../src/event/record.ts'
+import { createBlockInputs } from '../../../src/watch/feed/block-inputs.ts'
+import { createFeeder } from '../../../src/watch/feed/feeder.ts'
+import { createPostBlocks } from '../../../src/watch/feed/post-blocks.ts'
+import { FakeDisk } from '../../spool/fake-disk.ts'
+import { createLogLines, drain, openOn } from '../../spool/spool-trial.ts'
+import { databases } from '../storage/watch-databases.ts'
+import { ACCOUNT } from '../watch-cast.ts'
+
+const NOTHING_MADE = { onMade() {}, nowUs: () => 30e6 }
+
+const recordAt = (us: number, account = ACCOUNT) =>
+  toRecord({ kind: 'start', account, process: `job ${us}`, meta: '', uid: '', stamp: { us, sub: 0 } } as Event)
+
+describe.each(databases)('in $database', ({ open }) => {
+  const openNode = async (store: Awaited<ReturnType<typeof open>>, node: number, disk = new FakeDisk()) => {
+    const { log } = createLogLines()
+    const spools = {
+      points: await openOn(disk, { isFollowed: true, log }),
+      exceptions: await openOn(new FakeDisk(), { isFollowed: true, log }),
+    }
+    const clock = { us: 10e6 }
+    const feeder = createFeeder({ spools, nowUs: () => clock.us, isWatched: (account) => account === ACCOUNT, log })
+    const posting = { ...store, addBlock: store.addBlock }
+    const post = createPostBlocks({ feeder, store: posting, node, log })
+    await post.step() // its first position is stored
+    return { disk, spools, clock, post, posting, append: (us: number) => spools.points.append(recordAt(us), us) }
+  }
+  const takeAll = async (inputs: ReturnType<typeof createBlockInputs>) => {
+    const records: string[] = []
+    await inputs.read()
+    while (inputs.peekUs() !== undefined) records.push(inputs.take())
+    return records
+  }
+
+  test('blocks are merged by arrival, up to what the slowest node has fed', async () => {
+    const store = await open()
+    const [one, two] = [await openNode(store, 1), await openNode(store, 2)]
+    const inputs = createBlockInputs({ store, awaited: () => [1, 2], ...NOTHING_MADE })
+    for (const us of [11e6, 13e6, 15e6]) await one.append(us)
+    for (const us of [12e6, 14e6]) await two.append(us)
+    await two.spools.points.append(recordAt(14e6, 'acc_of_nobody'), 14e6)
+    one.clock.us = 30e6
+    two.clock.us = 14.5e6
+    for (const { post } of [one, two]) await post.step()
+    expect(await takeAll(inputs)).toEqual([11e6, 12e6, 13e6].map((us) => recordAt(us)))
+    two.clock.us = 30e6
+    await two.post.step()
+    expect(await takeAll(inputs)).toEqual([14e6, 15e6].map((us) => recordAt(us)))
+    await store.close()
+  })
+
+  test('a block whose answer is lost, and one before a kill, are posted once', async () => {
+    const store = await open()
+    const node = await openNode(store, 1)
+    await node.append(11e6)
+    node.posting.addBlock = async (...args) => {
+      await store.addBlock(...args)
+      throw new Error('the answer is lost')
+    }
+    await expect(node.post.step()).rejects.toThrow('lost')
+    node.posting.addBlock = store.addBlock
+    await node.post.step()
+    await node.append(12e6)
+    await node.post.step()
+    await drain(node.spools.points)
+    await node.append(13e6)
+    const again = await openNode(store, 1, node.disk.clone()) // its first step posts what came before the kill
+    again.clock.us = 30e6
+    await again.post.step()
+    const inputs = createBlockInputs({ store, awaited: () => [1], ...NOTHING_MADE })
+    expect(await takeAll(inputs)).toEqual([11e6, 12e6, 13e6].map((us) => recordAt(us)))
+    await store.close()
+  })
+})
