@@ -6,6 +6,8 @@ import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.t
 import { createDowntimeLog, type DowntimeOptions } from '../log/downtime.ts'
 import { createEngine, type EngineOptions, type Inputs } from '../log/engine.ts'
 import { createSeed, type MarkSource } from '../log/seed.ts'
+import type { KnownNode } from './presence.ts'
+import { createSilentNodes } from './silent-nodes.ts'
 
 /** Without anything new the time is judged this often. */
 const TICK_MS = 250
@@ -21,6 +23,8 @@ export type DutyOptions = Omit<EngineOptions, 'inputs' | 'seed' | 'onChanged'> &
   Omit<DowntimeOptions, 'log' | 'nowUs' | 'onDowntime'> & {
     readonly inputs: Inputs
     readonly source: MarkSource
+    /** The other nodes; absent for a single one. */
+    nodes?(): readonly KnownNode[]
     /** Resolves when there is something to read, or the signal aborts; never resolves when absent. */
     waitForRecords?(signal: AbortSignal): Promise<void>
     readonly log: Logger
@@ -35,6 +39,7 @@ export function createDuty(options: DutyOptions) {
   const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
   const engine = createEngine({ ...options, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
   const downtime = createDowntimeLog({ ...options, nowUs: logUs, onDowntime: (it) => engine.addDowntime(it) })
+  const silentNodes = createSilentNodes(options.nodes ?? (() => []), logUs, engine.addDowntime)
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
   let timer: Timer | undefined
@@ -63,6 +68,7 @@ export function createDuty(options: DutyOptions) {
     while (!stopping.signal.aborted) {
       try {
         downtime.notice()
+        silentNodes.notice()
         const isMore = await engine.step()
         await prune()
         if (isMore) await Bun.sleep(0)

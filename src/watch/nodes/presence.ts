@@ -33,6 +33,8 @@ export interface KnownNode {
   readonly node: number
   readonly seenUs: number
   readonly isSilent: boolean
+  /** What arrived there before is in its blocks. */
+  readonly knownUs: number
 }
 
 export interface PresenceOptions {
@@ -170,13 +172,18 @@ export function createPresence(options: PresenceOptions) {
       .filter(isSilent)
       .map((it) => it.node)
     for (const id of ids) {
-      if (!missing.has(id)) log.warn({ silent: id }, 'a node is silent: what it holds is judged when it is back')
+      if (!missing.has(id))
+        log.warn({ silent: id }, 'a node is silent: what it may hold is waited for, 10 minutes at most')
       missing.add(id)
     }
     for (const id of missing) if (!ids.includes(id)) missing.delete(id)
   }
 
   const others = () => nodes.filter((it) => it.node !== node)
+  const toKnown = (it: Heard): KnownNode => {
+    const { node, seenUs, report } = it
+    return { node, seenUs, isSilent: isSilent(it), knownUs: Math.min(report.knownUs || seenUs, seenUs) }
+  }
   const isSilent = ({ seenUs }: Heard) => nowUs() - seenUs > SILENT_AFTER_US
   const onDuty = () => others().find((it) => !isSilent(it) && it.report.round !== undefined)
 
@@ -214,7 +221,7 @@ export function createPresence(options: PresenceOptions) {
   return {
     isOnDuty,
     /** The other nodes that were heard of within an hour. */
-    nodes: (): KnownNode[] => others().map((it) => ({ node: it.node, seenUs: it.seenUs, isSilent: isSilent(it) })),
+    nodes: (): KnownNode[] => others().map(toKnown),
     /** What is judged waits for these, this one included. */
     awaited: (): number[] => [
       node,

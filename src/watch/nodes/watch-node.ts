@@ -14,7 +14,10 @@ import { fenced, type Round } from './node-table.ts'
 import { createPresence, type KnownNode } from './presence.ts'
 
 /** What a duty needs besides what its node gives it. */
-export type NodeOptions = Omit<DutyOptions, 'store' | 'inputs' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver'> & {
+export type NodeOptions = Omit<
+  DutyOptions,
+  'store' | 'inputs' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver' | 'nodes'
+> & {
   readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
 }
 
@@ -97,11 +100,11 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     knownUs: feeder.knownUs,
     round: () => duty && toRound(duty),
     async takeDuty(token) {
-      const { accepts, coveredSinceUs, awaited, isOnDuty } = presence
+      const { accepts, coveredSinceUs, awaited, isOnDuty, nodes } = presence
       const store = createWatchStore(fenced(database, token))
       const onMade = (accounts: readonly string[]) => accounts.forEach(mine.hurry)
       const inputs = createBlockInputs({ store, awaited, onMade, nowUs: options.nowUs })
-      const mine = createDuty({ ...options, store, inputs, accepts, coveredSinceUs, mayDeliver: isOnDuty })
+      const mine = createDuty({ ...options, store, inputs, accepts, coveredSinceUs, nodes, mayDeliver: isOnDuty })
       await mine.start()
       duty = mine
       return async () => {

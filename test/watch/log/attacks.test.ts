@@ -1,7 +1,9 @@
 // One history for each way in which alerts can be false, missed, doubled or late. Times are seconds since a T0; `?` marks
 // an alert that says what a downtime may have hidden, `a–b` one that was over when it was noticed.
+
 import { describe, expect, test } from 'bun:test'
 import type { JudgedWatch, Mark } from '../../../src/watch/log/judge-interface.ts'
+import { MAX_CHANGES } from '../../../src/watch/log/judge-interface.ts'
 import { ACCOUNT, DAY, HOUR, markOf, openDesk, S, T0, watchOf } from './judge-kit.ts'
 
 const at = (seconds: number): number => T0 + seconds * S
@@ -332,12 +334,12 @@ describe('metric', () => {
 })
 
 describe('many, silent nodes, clocks', () => {
-  test('10,000 alerts at once are stored in commits of 1,000, and a kill in between changes nothing', () => {
+  test('10,000 alerts at once are stored in parts, and a kill in between changes nothing', () => {
     const desk = openDesk({ watches: [watchOf('all', { long: '10m' }, { process: '*' })] })
     for (let i = 0; i < 10_000; i++) desk.apply(start(0, { process: `p${i}` }))
     desk.commit()
     expect(desk.judge.advance(at(700))).toBe(false)
-    expect(desk.pending().length).toBe(1000)
+    expect(desk.pending().length).toBe(MAX_CHANGES)
     desk.commit()
     desk.kill()
     desk.judge.advance(at(700))

@@ -1,0 +1,33 @@
+// A silent node may hold starts and ends: its time since what it has handed over is a downtime until it is back, and
+// nothing waits for it longer than 10 minutes.
+import type { Downtime } from '../log/episode.ts'
+import type { KnownNode } from './presence.ts'
+
+const WAITS_US = 600e6
+/** Of a downtime that lasts. */
+const OPEN_US = 9e15
+
+/** `nodes`: the others, by their last heartbeats. */
+export function createSilentNodes(
+  nodes: () => readonly KnownNode[],
+  logUs: () => number,
+  addDowntime: (downtime: Downtime) => void,
+) {
+  const silent = new Map<number, number>()
+  return {
+    /** Call it before each judgement. */
+    notice(): void {
+      const now = nodes().filter(({ isSilent }) => isSilent)
+      for (const { node, knownUs, seenUs } of now) {
+        if (silent.has(node)) continue
+        silent.set(node, knownUs)
+        addDowntime({ node, fromUs: knownUs, toUs: OPEN_US, waitsUs: seenUs + WAITS_US })
+      }
+      for (const [node, fromUs] of silent) {
+        if (now.some((it) => it.node === node)) continue
+        silent.delete(node)
+        addDowntime({ node, fromUs, toUs: logUs() })
+      }
+    },
+  }
+}
