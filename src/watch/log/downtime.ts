@@ -97,7 +97,7 @@ export function createDowntimeLog(options: DowntimeOptions) {
       const known = await store.alive()
       for (const blind of known.blind) onDowntime(blind)
       aliveUs = known.aliveUs === 0 ? nowUs() : Math.max(known.aliveUs, options.lastArrivalUs())
-      isRefusing = true
+      isRefusing = known.aliveUs > 0 // a first start had nothing to accept before
       bornUs = savedUs = monotonicUs()
       await step().catch((err: unknown) => {
         if (!isDiskProblem(err)) throw err

@@ -250,6 +250,10 @@ export function createEngine(options: EngineOptions) {
     hurry(account: string): void {
       outdated.add(account)
     },
+    /** All of them: what is due may be due earlier. */
+    hurryAll(): void {
+      for (const account of book.accounts()) outdated.add(account)
+    },
     addDowntime: (downtime: Downtime, account?: string): void => judge.addDowntime(downtime, account),
     /** Everything that arrived before it is judged and stored. */
     judgedUs: () => (pending === undefined && isClean() ? clockUs : committedUs),

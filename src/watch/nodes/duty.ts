@@ -39,7 +39,7 @@ export function createDuty(options: DutyOptions) {
   const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
   const engine = createEngine({ ...options, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
   const downtime = createDowntimeLog({ ...options, nowUs: logUs, onDowntime: (it) => engine.addDowntime(it) })
-  const silentNodes = createSilentNodes(options.nodes ?? (() => []), logUs, engine.addDowntime)
+  const silentNodes = createSilentNodes(options.nodes ?? (() => []), logUs, engine)
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
   let timer: Timer | undefined

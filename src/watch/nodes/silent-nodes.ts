@@ -11,7 +11,7 @@ const OPEN_US = 9e15
 export function createSilentNodes(
   nodes: () => readonly KnownNode[],
   logUs: () => number,
-  addDowntime: (downtime: Downtime) => void,
+  engine: { addDowntime(downtime: Downtime): void; hurryAll(): void },
 ) {
   const silent = new Map<number, number>()
   return {
@@ -21,12 +21,13 @@ export function createSilentNodes(
       for (const { node, knownUs, seenUs } of now) {
         if (silent.has(node)) continue
         silent.set(node, knownUs)
-        addDowntime({ node, fromUs: knownUs, toUs: OPEN_US, waitsUs: seenUs + WAITS_US })
+        engine.addDowntime({ node, fromUs: knownUs, toUs: OPEN_US, waitsUs: seenUs + WAITS_US })
       }
       for (const [node, fromUs] of silent) {
         if (now.some((it) => it.node === node)) continue
         silent.delete(node)
-        addDowntime({ node, fromUs, toUs: logUs() })
+        engine.addDowntime({ node, fromUs, toUs: logUs() })
+        engine.hurryAll() // what waited for it is due earlier now
       }
     },
   }
