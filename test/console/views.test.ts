@@ -263,7 +263,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await go('exceptions')
     const link = page.getByRole('link', { name: 'CSV' })
     await link.waitFor()
-    await page.route('**/api/session', (route) => route.abort())
+    await page.route('**/api/changes', (route) => route.abort())
     await link.click()
     await page.getByRole('alert').getByText('Cannot reach Stint').waitFor()
     const opened = page.context().waitForEvent('page')
