@@ -4,6 +4,8 @@
 //                          but not after the next start with that uid
 //   exception without one  counts in each run of its process and meta that is open then
 //
+// A failed end without a start has those with its uid from 60 s before it to 60 s after it; without uid null.
+//
 // Bounded: the newest 10,000 exceptions per process and meta are read, 100,000 in all. Timings further back get null,
 // as do all when the exceptions' store is unavailable: a page of timings never fails for them.
 import { compare } from '../store/order.ts'
@@ -33,7 +35,7 @@ interface Subject {
   readonly knownAfterNs: bigint
 }
 
-/** One number per timing; null for abandoned and orphan ones and if unknown. Never throws a store's error. */
+/** One number per timing; null for abandoned and orphan ones, failed ones without start and uid, and if unknown. Never throws a store's error. */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
   points: Pick<PointSource, 'findMarks'>,
@@ -89,8 +91,12 @@ export function rangeOf(runs: readonly Run[]) {
 export function toRun({ process, meta, uid, state, startedNs, endedNs }: PlainTiming, nowNs: bigint): Run | undefined {
   switch (state) {
     case 'completed':
-    case 'failed':
       return { process, meta, uid, startNs: startedNs!, endNs: endedNs! }
+    case 'failed':
+      if (startedNs !== undefined) return { process, meta, uid, startNs: startedNs, endNs: endedNs! }
+      return uid === ''
+        ? undefined
+        : { process, meta, uid, startNs: endedNs! - GRACE_NS, endNs: endedNs!, isBare: true }
     case 'running':
       return { process, meta, uid, startNs: startedNs!, endNs: nowNs }
     case 'abandoned':
@@ -123,10 +129,10 @@ function groupMoments(moments: readonly ExceptionMoment[], { each, all }: Except
 }
 
 function countOf(run: Run, { subjects, knownAfterNs }: Known, untilNs = run.endNs + GRACE_NS): number | null {
-  const { process, meta, uid, startNs, endNs } = run
+  const { process, meta, uid, startNs, endNs, isBare = false } = run
   const subject = subjects.get(keyOf(process, meta))
   if (startNs <= (subject?.knownAfterNs ?? knownAfterNs)) return null
-  const anonymous = countWithin(subject?.times.get(''), startNs, endNs)
+  const anonymous = isBare ? 0 : countWithin(subject?.times.get(''), startNs, endNs)
   return uid === '' ? anonymous : anonymous + countWithin(subject?.times.get(uid), startNs, untilNs)
 }
 

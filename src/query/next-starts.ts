@@ -13,6 +13,8 @@ const MARKS_MAX = 20_000
 export interface Run extends Pick<PlainTiming, 'process' | 'meta' | 'uid'> {
   readonly startNs: bigint
   readonly endNs: bigint
+  /** Its start is not known: only events with its uid are its own. */
+  readonly isBare?: boolean
 }
 
 interface LateRun extends Run {

@@ -43,7 +43,7 @@ export async function findRunMetrics(
 
   function newestOf(run: Run, name: string): number | null {
     const own = newestOwn(run, name, untilOf(run))
-    if (own !== undefined || run.startNs <= knownAfterNs) return own?.value ?? null
+    if (own !== undefined || run.isBare === true || run.startNs <= knownAfterNs) return own?.value ?? null
     return newestWithin(series.get(keyOf(run.process, run.meta, name, '')), run.startNs, run.endNs)?.value ?? null
   }
 }

@@ -8,12 +8,13 @@
 //     start ── gap ≤ MAX_RUN ──▶ end          completed
 //     start ── gap ≤ MAX_RUN ──▶ failed end   failed
 //     start ── gap ≤ MAX_RUN ──▶ start        abandoned (the second one is judged by itself)
-//     start ── gap > MAX_RUN ──▶ any          abandoned, and if `any` is an end, that is an orphan
+//     start ── gap > MAX_RUN ──▶ any          abandoned (an end is judged by itself)
 //     start ── nothing                        running if now − start ≤ MAX_RUN (or < 0), else abandoned
+//     any other failed end                    failed, without a start
 //     any other end                           orphan
 //
 // A timing reaches from its first to its last moment: completed and failed [start, end], running [start, the later of
-// start and now], abandoned and orphan their one mark. It is in the range when first < toNs and last ≥ fromNs: a run
+// start and now], abandoned, orphan and failed without a start their one mark. It is in the range when first < toNs and last ≥ fromNs: a run
 // that ends at exactly fromNs is in, one that starts at exactly toNs is not.
 import type { MarkName } from '../event/event.ts'
 import type { TimingSelection, TimingState } from './source.ts'
@@ -46,14 +47,15 @@ export function judgeMark(
   { maxRun, runningSince }: Pick<PairingBounds, 'maxRun' | 'runningSince'>,
 ): TimingState | undefined {
   if (mark.mark !== 'start') {
-    if (!isPair(before, mark, maxRun)) return 'orphan'
-    return mark.mark === 'failed' ? 'failed' : 'completed'
+    if (mark.mark === 'failed') return 'failed'
+    return isPair(before, mark, maxRun) ? 'completed' : 'orphan'
   }
   if (after === undefined) return mark.at >= runningSince ? 'running' : 'abandoned'
   return isPair(mark, after, maxRun) ? undefined : 'abandoned'
 }
 
-const isPair = (start: TimedMark | undefined, end: TimedMark, maxRun: number): boolean =>
+/** Whether an end belongs to the mark before it. */
+export const isPair = (start: TimedMark | undefined, end: TimedMark, maxRun: number): boolean =>
   start?.mark === 'start' && end.mark !== 'start' && end.at - start.at <= maxRun
 
 /** Whether a timing from `first` to `last` (equal for those of a single mark) is in the range. */

@@ -60,7 +60,7 @@ export interface Timing {
   readonly meta: string
   readonly uid: string
   readonly state: TimingState
-  /** Absent for an orphan. */
+  /** Absent for an end without a start. */
   readonly startedNs?: bigint
   /** Only of completed and failed timings and orphans. */
   readonly endedNs?: bigint

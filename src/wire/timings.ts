@@ -18,7 +18,7 @@ export const Timing = Type.Object({
       minimum: 0,
       description:
         'Exceptions between start and end (of a running timing: until now) that belong to this run or may belong ' +
-        'to it; null for abandoned starts, for orphan ends, and when unknown.',
+        'to it; null for abandoned starts, for ends without start and uid, for orphan ends, and when unknown.',
     }),
     0,
   ),
@@ -77,7 +77,7 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
   summary: 'List timings: each start with its end',
   description:
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
-    'now, an abandoned start and an orphan end count at their mark.',
+    'now, an abandoned start and an end without a start count at their mark.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'sort', 'metric', 'limit', 'cursor'],
   answers: { 200: json('The timings', TimingPage) },
 })

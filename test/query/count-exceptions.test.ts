@@ -76,6 +76,12 @@ describe('an exception without a uid', () => {
   })
 })
 
+test('a failed end without a start counts those with its uid up to a minute around it', async () => {
+  const around = [141, 140, 80, 20, 19].map((s) => exception(s, 'a'))
+  expect(await counts([failed(80, 'a'), ...around, exception(80)])).toEqual(['a failed 3'])
+  expect(await counts([failed(80), exception(80)])).toEqual([' failed null'])
+})
+
 test('abandoned timings and orphans have no count', async () => {
   expect(await counts([start(100, 'a'), start(90, 'a'), end(80, 'b'), exception(95)])).toEqual([
     'b orphan null',

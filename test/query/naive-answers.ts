@@ -17,6 +17,8 @@ interface Timing {
   readonly first: number
   /** When it ended; of a running one now. */
   readonly last: number
+  /** An end without a start. */
+  readonly isBare: boolean
 }
 
 const by =
@@ -34,9 +36,10 @@ function pairAll(events: readonly Event[], nowUs: number): Timing[] {
     for (const [i, mark] of own.entries()) {
       const { process, meta, uid = '' } = mark
       const [at, next] = [timeUs(mark.stamp), own[i + 1]]
-      const add = (state: Timing['state'], last: number) => timings.push({ process, meta, uid, state, first: at, last })
+      const add = (state: Timing['state'], last: number, isBare = false) =>
+        timings.push({ process, meta, uid, state, first: at, last, isBare })
       if (mark.kind !== 'start') {
-        if (!used.has(mark)) add('orphan', at)
+        if (!used.has(mark)) add(mark.kind === 'end' && mark.failed ? 'failed' : 'orphan', at, true)
       } else if (next?.kind === 'end' && timeUs(next.stamp) - at <= MAX_RUN_S * 1e6) {
         used.add(next)
         add(next.failed ? 'failed' : 'completed', timeUs(next.stamp))
@@ -97,8 +100,10 @@ export function expectedRows(
     run: Timing,
     event: { process: string; meta: string; uid?: string | undefined; stamp: { us: number } },
   ) => {
-    if (run.process !== event.process || run.meta !== event.meta || event.stamp.us < run.first) return false
     const uid = event.uid ?? ''
+    if (run.isBare && (uid === '' || run.process !== event.process || run.meta !== event.meta)) return false
+    if (run.isBare) return uid === run.uid && Math.abs(event.stamp.us - run.last) <= GRACE
+    if (run.process !== event.process || run.meta !== event.meta || event.stamp.us < run.first) return false
     return uid === '' ? event.stamp.us <= run.last : uid === run.uid && event.stamp.us <= run.last + GRACE
   }
 
@@ -108,8 +113,9 @@ export function expectedRows(
         .filter((timing) => isSelected(timing) && timing.first < to && timing.last >= from)
         .map((timing) => {
           const { state, first, last, process, meta, uid } = timing
-          const isRun = state === 'completed' || state === 'failed' || state === 'running'
-          const hasEnd = state === 'completed' || state === 'failed'
+          const { isBare } = timing
+          const isRun = (state === 'completed' || state === 'failed' || state === 'running') && !(isBare && uid === '')
+          const hasEnd = (state === 'completed' || state === 'failed') && !isBare
           const found = exceptions.filter((one) => belongs(timing, one) && !isHidden(one.process, one.exception)).length
           const metrics = [...new Set(search.getAll('metric'))].map((name) => {
             const sent = events.filter(
@@ -123,8 +129,8 @@ export function expectedRows(
           })
           return {
             ...{ process, meta: orNull(meta), uid: orNull(uid), state },
-            started_at: state === 'orphan' ? null : iso(first),
-            ended_at: hasEnd ? iso(last) : state === 'orphan' ? iso(first) : null,
+            started_at: isBare ? null : iso(first),
+            ended_at: hasEnd || isBare ? iso(last) : null,
             duration_ms: hasEnd ? (last - first) / 1000 : null,
             exceptions: isRun ? found : null,
             ...(metrics.length > 0 && { metrics: Object.fromEntries(metrics) }),

@@ -40,12 +40,13 @@ function settledBy(
   const isRunning = mark.mark === 'start' && after === undefined && mark.ns >= nowNs - maxRunNs
   const ended: TimingState = mark.mark === 'failed' ? 'failed' : 'completed'
   const open: TimingState = isRunning ? 'running' : 'abandoned'
-  const state = mark.mark === 'start' ? open : start === undefined ? 'orphan' : ended
+  const isOrphan = mark.mark === 'end' && start === undefined
+  const state = mark.mark === 'start' ? open : isOrphan ? 'orphan' : ended
   const first = start ?? mark
   const isIn = first.ns < toNs && (mark.ns >= fromNs || (isRunning && nowNs >= fromNs))
   if (!isIn) return []
   const { process, meta, uid } = mark
   const place = { ns: first.ns, tie: JSON.stringify([String(first.stamp), first.mark, process, meta, uid]) }
-  const started = state === 'orphan' ? {} : { startedNs: first.ns }
+  const started = first.mark === 'start' ? { startedNs: first.ns } : {}
   return [{ process, meta, uid, state, ...started, ...(mark.mark !== 'start' && { endedNs: mark.ns }), place }]
 }

@@ -73,7 +73,7 @@ function newestOf(timings: readonly Timing[]): NewestRuns {
     latest(endsOf('failed')),
   ]
   const last = timings
-    .filter(({ state }) => state === 'completed' || state === 'failed')
+    .filter(({ startedNs, endedNs }) => startedNs !== undefined && endedNs !== undefined)
     .toSorted((a, b) => compare(a.endedNs!, b.endedNs!) || compare(a.startedNs!, b.startedNs!))
     .at(-1)
   return {

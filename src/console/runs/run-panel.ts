@@ -145,7 +145,7 @@ function facts(run: Run, nowMs: number): HTMLElement {
           copyIcon('Copy uid', () => uid),
         ),
     fact('Started', mark(started_at, startMs, 'no start')),
-    fact('Ended', mark(ended_at, state === 'orphan' ? startMs : endMs, state === 'running' ? 'not yet' : 'no end')),
+    fact('Ended', mark(ended_at, started_at === null ? startMs : endMs, state === 'running' ? 'not yet' : 'no end')),
     fact(state === 'running' ? 'So far' : 'Duration', formatDuration(lengthMs(run, nowMs))),
   )
 }

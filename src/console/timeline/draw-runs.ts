@@ -4,7 +4,7 @@
 import { formatDuration } from '../kit/format-number.ts'
 import { firstVisible, type PlacedBand, toPx } from './geometry.ts'
 import type { Context, OlderRuns, Picture } from './picture.ts'
-import { isTrouble, lengthMs, type Run } from './run.ts'
+import { isLoneEnd, isTrouble, lengthMs, type Run } from './run.ts'
 import { isOverdue } from './usual.ts'
 
 const LEAST_PX = 3
@@ -33,7 +33,7 @@ function drawRun(ctx: Context, picture: Picture, run: Run, x: number, right: num
   const overdue = run.state === 'running' && isOverdue(run, picture.usualMs(run), nowMs)
   ctx.fillStyle = overdue ? palette.overdue : palette[run.state]
   if (run.state === 'abandoned') drawStub(ctx, x, y, height)
-  else if (run.state === 'orphan') drawDiamond(ctx, x, y, height)
+  else if (isLoneEnd(run)) drawDiamond(ctx, x, y, height)
   else {
     const end = Math.min(right, scale.widthPx + 4)
     ctx.beginPath()
@@ -48,11 +48,11 @@ function drawRun(ctx: Context, picture: Picture, run: Run, x: number, right: num
     }
   }
   if (!isMarked(picture, run)) return
-  const isPoint = run.state === 'abandoned' || run.state === 'orphan'
+  const isPoint = run.state === 'abandoned' || isLoneEnd(run)
   ctx.strokeStyle = palette.text
   ctx.lineWidth = run.id === picture.chosenId ? 2 : 1
   const width = isPoint ? STUB_PX : right - x
-  ctx.strokeRect((run.state === 'orphan' ? x - STUB_PX / 2 : x) - 1.5, y - 1.5, width + 3, height + 3)
+  ctx.strokeRect((isLoneEnd(run) ? x - STUB_PX / 2 : x) - 1.5, y - 1.5, width + 3, height + 3)
 }
 
 /** A start without an end: a wall, then a dashed line. */

@@ -1,7 +1,7 @@
 // Runs → bands (one per process) → lanes (without overlaps): each run goes into the topmost lane that is free at its
 // start. A tree of minima over the lanes' ends finds that lane in logarithmic time, which makes 10,000 concurrent runs
 // feasible.
-import { isTrouble, type Run } from './run.ts'
+import { isLoneEnd, isTrouble, type Run } from './run.ts'
 
 /** Oldest first; no two overlap. */
 export type Lane = readonly Run[]
@@ -35,7 +35,7 @@ function layLanes(runs: readonly Run[], padOf: PadOf): Run[][] {
   const lanes: Run[][] = []
   const ends = createEnds(runs.length)
   for (const run of runs.toSorted((a, b) => a.startMs - b.startMs)) {
-    const place = ends.take(run.startMs - (run.state === 'orphan' ? padOf(run) / 2 : 0), run.endMs + padOf(run))
+    const place = ends.take(run.startMs - (isLoneEnd(run) ? padOf(run) / 2 : 0), run.endMs + padOf(run))
     const lane = lanes[place]
     if (lane === undefined) lanes[place] = [run]
     else lane.push(run)

@@ -76,6 +76,9 @@ export type StateFilter = RunState | 'trouble'
 export const isTrouble = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): boolean =>
   state === 'failed' || state === 'abandoned' || (exceptions ?? 0) > 0
 
+/** An end without a start: an orphan, or one that says failed. */
+export const isLoneEnd = ({ timing }: Pick<Run, 'timing'>): boolean => timing.started_at === null
+
 /** It completed, failed or never finished. */
 export const isOver = ({ state }: Pick<Run, 'state'>): boolean => state !== 'running' && state !== 'orphan'
 

@@ -23,7 +23,7 @@ import {
 } from './geometry.ts'
 import { layRuns } from './lay-runs.ts'
 import { type OlderRuns, readPalette } from './picture.ts'
-import { describeState, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
+import { describeState, isLoneEnd, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
 import { isOverdue } from './usual.ts'
 
 const DRAG_PX = 6
@@ -272,6 +272,6 @@ function tipLines(run: Run, usual: number | undefined, now: number): HTMLElement
       { class: isTrouble(run) ? 'bad' : undefined },
       `${describeState(run)}${overdue} ${ms === null ? '' : formatDuration(ms)}`,
     ),
-    h('span.muted', `${run.state === 'orphan' ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`),
+    h('span.muted', `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`),
   ]
 }

@@ -10,7 +10,8 @@
 // (Two marks with one run, time and kind are one event unless several nodes stamped them: hence `node`.)
 // Two runs of one process whose hashes collide would mix; among 5 million runs the odds are one in a million.
 //
-// Each mark is then compared with its neighbours. An end yields its completed or failed timing, or an orphan; a start
+// Each mark is then compared with its neighbours. An end yields its completed or failed timing (a failed end also
+// without a start: then the `place` is its own), or an orphan; a start
 // yields one only if no end settles it. So each mark yields at most one timing: the one that it settles.
 
 /** SQL expressions; times are Int64, ns since the epoch. */
@@ -51,19 +52,19 @@ export const runHash = (byAccount: boolean): string => `cityHash64(${byAccount ?
 
 /**
  * A SELECT of the range's timings in no order: (account,) process, meta, state (a TimingState), `first` and `settled`
- * (Int64 times of the first and the settling mark; equal unless completed or failed), `run` (`runHash`), `place` (of
+ * (Int64 times of the first and the settling mark; equal without a start and an end), `run` (`runHash`), `place` (of
  * the first mark, UInt64, ascending with time). No two timings have the same (place, run).
  */
 export function timingsSql(input: PairingInput): string {
   const { from, to, maxRun, now, byMeta, byAccount = false } = input
   const keys = `${byAccount ? 'account, ' : ''}process${byMeta ? ', meta' : ''}`
-  const isPaired = "state IN ('completed', 'failed')"
-  return `SELECT ${keys}, state, if(${isPaired}, ns_before, ns) AS first, ns AS settled, run, \
-if(${isPaired}, place_before, place) AS place
+  return `SELECT ${keys}, state, if(paired, ns_before, ns) AS first, ns AS settled, run, \
+if(paired, place_before, place) AS place
 FROM (
   SELECT ${keys}, run, ns, ns_before, place, place_before,
+    kind != 0 AND same_before AND kind_before = 0 AND ns - ns_before <= ${maxRun} AS paired,
     CAST(multiIf(
-      kind != 0, if(same_before AND kind_before = 0 AND ns - ns_before <= ${maxRun}, if(kind = 1, 1, 5), 4),
+      kind != 0, multiIf(kind = 3, 5, paired, 1, 4),
       NOT same_next, if(${now} - ns <= ${maxRun}, 2, 3),
       kind_next != 0 AND ns_next - ns <= ${maxRun}, 0,
       3
@@ -119,12 +120,15 @@ export interface SummaryInput extends PairingInput {
   readonly quantiles?: readonly number[]
 }
 
+/** Of a timing: its first mark is a start. */
+export const HAS_START = 'bitAnd(bitShiftRight(place, 9), 3) = 0'
+
 /** The newest runs of a row: times and a length in ns as text, '0' without any. */
 const NEWEST = `,
-  toString(maxIf(first, state != 'orphan')) AS last_start,
+  toString(maxIf(first, ${HAS_START})) AS last_start,
   toString(maxIf(settled, state = 'completed')) AS last_completed,
   toString(maxIf(settled, state = 'failed')) AS last_failed,
-  toString(argMaxIf(settled - first, (settled, first), state IN ('completed', 'failed'))) AS last_length`
+  toString(argMaxIf(settled - first, (settled, first), state IN ('completed', 'failed') AND ${HAS_START})) AS last_length`
 
 /**
  * One row per process, with `byMeta` and `bucket` also per meta and bucket `at` (Int64), as in the tests'

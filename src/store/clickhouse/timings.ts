@@ -14,7 +14,7 @@ import type {
 } from '../source.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
-import { type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
+import { HAS_START, type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -38,6 +38,7 @@ interface StoredTiming {
   readonly state: TimingState
   readonly first_ns: Ns
   readonly settled_ns: Ns
+  readonly has_start: number | boolean
   readonly run_text: string
   readonly tie: string
 }
@@ -65,7 +66,7 @@ const TIE: TieColumns = [
 
 const NEWEST_FIRST = 'place DESC, run DESC'
 const LENGTH = 'settled - first'
-const HAS_LENGTH = "state IN ('completed', 'failed')"
+const HAS_LENGTH = `state IN ('completed', 'failed') AND ${HAS_START}`
 const IS_OVER = `state IN (${OVER.map((state) => `'${state}'`).join(', ')})`
 
 export function createTimingQuestions(select: Select, schema: Schema): TimingQuestions {
@@ -100,7 +101,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('t
 )
 ${tail}`
     const rows = await select<StoredTiming>(
-      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns,
+      `SELECT state, toString(first) AS first_ns, toString(settled) AS settled_ns, ${HAS_START} AS has_start,
   toString(run) AS run_text, ${tieText(TIE)}
 FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
       { ...params, ...more },
@@ -230,10 +231,14 @@ const pairOnShards = ({ cluster }: Schema, { process }: TimingSelection, sql: st
     ? sql
     : onShards(cluster, tail === undefined ? sql : `SELECT * FROM (${sql})\n${tail}`, typeof process === 'string')
 
-const fromTiming = ({ state, first_ns, settled_ns, tie }: StoredTiming, name: StoredName, slowest = false): Timing => ({
+const fromTiming = (
+  { state, first_ns, settled_ns, has_start, tie }: StoredTiming,
+  name: StoredName,
+  slowest = false,
+): Timing => ({
   ...name,
   state,
-  ...(state !== 'orphan' && { startedNs: BigInt(first_ns) }),
+  ...(Number(has_start) === 1 && { startedNs: BigInt(first_ns) }),
   ...((state === 'completed' || state === 'failed' || state === 'orphan') && { endedNs: BigInt(settled_ns) }),
   place: { ns: slowest ? BigInt(settled_ns) - BigInt(first_ns) : BigInt(first_ns), tie },
 })

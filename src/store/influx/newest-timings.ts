@@ -10,7 +10,7 @@
 // Marks that are still uncertain after some thousand marks belong to long runs; those runs are then read individually.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
 import { comparePlaces, marksWindow } from '../order.ts'
-import { boundsInUs, judgeMark, type PairingBounds } from '../pair-marks.ts'
+import { boundsInUs, isPair, judgeMark, type PairingBounds } from '../pair-marks.ts'
 import type { Page, PointSource, Timing } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
@@ -132,7 +132,7 @@ async function judge(known: KnownMarks, { states }: FindQuestion, bounds: Pairin
       }
       const state = judgeMark(before, mark, after, bounds)
       if (state === undefined || (states !== undefined && !states.includes(state))) continue
-      const start = state === 'completed' || state === 'failed' ? before! : undefined
+      const start = mark.mark !== 'start' && isPair(before, mark, bounds.maxRun) ? before : undefined
       const firstUs = (start ?? mark).at
       if (firstUs < bounds.to && firstUs >= fromUs) timings.push({ state, subject, mark, ...(start && { start }) })
     }

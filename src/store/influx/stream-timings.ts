@@ -4,7 +4,7 @@
 //
 // Memory: a slice, and starts without a next mark. Later marks only settle open starts; reading ends with the last one.
 import { marksWindow } from '../order.ts'
-import { boundsInUs, judgeMark } from '../pair-marks.ts'
+import { boundsInUs, isPair, judgeMark } from '../pair-marks.ts'
 import type { PlainTiming, Timing, TimingSelection, TimingState } from '../source.ts'
 import { createPace } from './pace.ts'
 import type { MarkSeries, SeriesMark, Subject } from './read-marks.ts'
@@ -83,7 +83,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
     }
     if (mark.mark !== 'start') {
       const state = judgeMark(before, mark, undefined, bounds)!
-      settle(state, subject, mark, state === 'orphan' ? undefined : before)
+      settle(state, subject, mark, isPair(before, mark, bounds.maxRun) ? before : undefined)
     }
     if (mark.mark === 'start' && !isBehind) {
       if (before === undefined) open++
@@ -144,8 +144,8 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
 
 export const toPlain = ({ state, subject, mark, start }: Settled): PlainTiming => ({
   ...{ process: subject.process, meta: subject.meta, uid: mark.uid, state },
-  ...(state !== 'orphan' && { startedNs: BigInt((start ?? mark).at) * 1000n }),
-  ...((start !== undefined || state === 'orphan') && { endedNs: BigInt(mark.at) * 1000n }),
+  ...((start !== undefined || mark.mark === 'start') && { startedNs: BigInt((start ?? mark).at) * 1000n }),
+  ...(mark.mark !== 'start' && { endedNs: BigInt(mark.at) * 1000n }),
 })
 
 export function toTiming(settled: Settled): Timing {

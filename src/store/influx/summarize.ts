@@ -17,7 +17,7 @@ interface Row {
   readonly durations: ReturnType<typeof createDurations>
   readonly counts: Record<Exclude<TimingState, 'completed'>, number>
   /** In µs; 0 without any. */
-  readonly newest: Record<'start' | 'completed' | 'failed' | 'lastStart', number>
+  readonly newest: Record<'start' | 'completed' | 'failed' | 'lastStart' | 'lastEnd', number>
 }
 
 /** In no particular order. */
@@ -37,7 +37,7 @@ export async function summarizeTimings(
     const row = rowOf(subject, bucketUs(settledUs))
     if (state === 'completed') row.durations.add(mark.at - start!.at)
     else row.counts[state]++
-    if (q.newest) noteNewest(row.newest, { state, startUs: (start ?? mark).at, settledUs })
+    if (q.newest) noteNewest(row.newest, { state, startUs: mark.mark === 'start' ? settledUs : start?.at, settledUs })
     return rows.length === q.maxRows ? 'enough' : undefined
   }
   await streamTimings(reader, q, take, await openStarts.find(reader, q))
@@ -88,7 +88,7 @@ function createRows(byMeta: boolean, rows: Row[]) {
     const known = buckets.get(bucketUs)
     if (known !== undefined) return known
     const counts = { failed: 0, running: 0, abandoned: 0, orphan: 0 }
-    const newest = { start: 0, completed: 0, failed: 0, lastStart: 0 }
+    const newest = { start: 0, completed: 0, failed: 0, lastStart: 0, lastEnd: 0 }
     const row: Row = { subject, bucketUs, durations: createDurations(), counts, newest }
     buckets.set(bucketUs, row)
     rows.push(row)
@@ -96,27 +96,26 @@ function createRows(byMeta: boolean, rows: Row[]) {
   }
 }
 
-/** `lastStart` is that of the run which ended last. */
+/** `lastStart` and `lastEnd` are those of the run which ended last. */
 function noteNewest(
   newest: Row['newest'],
-  { state, startUs, settledUs }: { state: TimingState; startUs: number; settledUs: number },
+  { state, startUs, settledUs }: { state: TimingState; startUs: number | undefined; settledUs: number },
 ): void {
-  if (state !== 'orphan') newest.start = Math.max(newest.start, startUs)
+  newest.start = Math.max(newest.start, startUs ?? 0)
   if (state !== 'completed' && state !== 'failed') return
-  const latest = Math.max(newest.completed, newest.failed)
-  if (settledUs > latest) newest.lastStart = startUs
-  else if (settledUs === latest) newest.lastStart = Math.max(newest.lastStart, startUs)
   newest[state] = Math.max(newest[state], settledUs)
+  if (startUs === undefined || settledUs < newest.lastEnd) return
+  newest.lastStart = settledUs > newest.lastEnd ? startUs : Math.max(newest.lastStart, startUs)
+  newest.lastEnd = settledUs
 }
 
-function toNewest({ start, completed, failed, lastStart }: Row['newest']): NewestRuns {
+function toNewest({ start, completed, failed, lastStart, lastEnd }: Row['newest']): NewestRuns {
   const ns = (us: number) => BigInt(us) * 1000n
-  const latest = Math.max(completed, failed)
   return {
     ...(start > 0 && { startNs: ns(start) }),
     ...(completed > 0 && { completedNs: ns(completed) }),
     ...(failed > 0 && { failedNs: ns(failed) }),
-    ...(latest > 0 && { durationNs: ns(latest - lastStart) }),
+    ...(lastEnd > 0 && { durationNs: ns(lastEnd - lastStart) }),
   }
 }
 

@@ -94,7 +94,7 @@ export const pairNeighbours = (withStamp: boolean): FluxText => {
 export const STATE_CODES = { paired: 0, completed: 1, running: 2, abandoned: 3, orphan: 4, failed: 5 } as const
 
 /**
- * Adds `code` (starts: completed, failed, running, abandoned; ends: orphan, paired), `ended` (the end of a completed or
+ * Adds `code` (starts: completed, failed, running, abandoned; ends: orphan, failed, paired), `ended` (the end of a completed or
  * failed timing, otherwise `at`), and `ns` and `ms`, the duration.
  * `maxRunNs` and `oldestRunningNs` (now − MAX_RUN) must be integer literals.
  */
@@ -106,9 +106,10 @@ export const classifyMarks = (maxRunNs: FluxText, oldestRunningNs: FluxText): Fl
         else if r.after == 0 or r.after == -1 or r.after == -3 or r.at < ${oldestRunningNs} then 3
         else 2)
       else if r.m == 2 or ((r.before == 1 or r.before == 3) and r.before_ns <= ${maxRunNs}) then 0
+      else if r.m == 3 then 5
       else 4,
   }))
-  |> map(fn: (r) => ({r with ended: if r.code == 1 or r.code == 5 then r.at - r.after_ns else r.at}))
+  |> map(fn: (r) => ({r with ended: if r.m == 0 and (r.code == 1 or r.code == 5) then r.at - r.after_ns else r.at}))
   |> map(fn: (r) => ({r with ns: r.ended - r.at, ms: float(v: r.ended - r.at) / 1000000.0}))`
 
 /** Whether a classified mark's timing overlaps [from, to); running ones reach into it when `nowReaches`. */

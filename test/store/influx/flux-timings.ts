@@ -83,7 +83,7 @@ function toTiming(get: GetColumn): Timing {
   const ns = BigInt(get('at'))
   const place = { ns, tie: [parseFluxTime(get('stamp')), get('m'), process, meta, uid].join('\0') }
   const timing = { process, meta, uid, state, place }
-  if (state === 'orphan') return { ...timing, endedNs: ns }
+  if (state === 'orphan' || get('m') === '3') return { ...timing, endedNs: ns }
   if (state === 'completed' || state === 'failed') return { ...timing, startedNs: ns, endedNs: BigInt(get('ended')) }
   return { ...timing, startedNs: ns }
 }
