@@ -1,0 +1,122 @@
+// What a watch would have fired on stored history: the same judge over the events of the stores, each at its own time and
+// without downtimes. Pure; a step judges some events, because a cron expression that is due each minute takes its time.
+import type { Condition } from '../../wire/conditions.ts'
+import { CONDITIONS } from '../conditions/conditions.ts'
+import { iso } from '../conditions/wording.ts'
+import type { StoredWatch } from '../watch.ts'
+import { createJudge } from './judge.ts'
+import type { Change, JudgedWatch, Mark, Point, RaisedException } from './judge-interface.ts'
+
+export interface PreviewInput {
+  readonly spec: StoredWatch['spec']
+  /** Counts from `fromUs`. */
+  readonly watch: JudgedWatch
+  readonly fromUs: number
+  readonly toUs: number
+  readonly maxRunUs: number
+  /** In any order; `arrivedUs` is not used. */
+  readonly marks: readonly Mark[]
+  readonly points: readonly Point[]
+  readonly exceptions: readonly RaisedException[]
+}
+
+export interface PreviewedAlert {
+  readonly condition: Condition
+  readonly process: string
+  readonly meta: string | null
+  readonly uid: string | null
+  readonly since: string
+  readonly resolved_at: string | null
+  readonly summary: string
+}
+
+const ACCOUNT = 'preview'
+const EVENTS_A_STEP = 200
+/** More are not shown. */
+export const PREVIEW_ALERTS = 1000
+
+type Entry =
+  | { readonly kind: 'mark'; readonly event: Mark }
+  | { readonly kind: 'point'; readonly event: Point }
+  | { readonly kind: 'exception'; readonly event: RaisedException }
+
+export type Preview = ReturnType<typeof createPreview>
+
+export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }: PreviewInput) {
+  const found: { readonly open: Extract<Change, { kind: 'open' }>; end?: Extract<Change, { kind: 'end' }> }[] = []
+  const byIdentity = new Map<string, (typeof found)[number]>()
+  const emit = (change: Change) => {
+    const { identity } = change.alert
+    if (change.kind === 'open' && found.length < PREVIEW_ALERTS) {
+      const alert = { open: change }
+      found.push(alert)
+      byIdentity.set(identity, alert)
+    }
+    const opened = byIdentity.get(identity)
+    if (change.kind === 'end' && opened !== undefined) opened.end = change
+  }
+  const judge = createJudge({ maxRunUs, emit, isKnown: () => false })
+  judge.setWatches(ACCOUNT, { watches: [watch], firing: [], byHand: [] }, fromUs)
+  const entries = inOrder(events)
+  let next = 0
+
+  function advance(us: number): void {
+    while (!judge.advance(us)) judge.takeDirty()
+  }
+
+  function apply({ kind, event: { atUs: arrivedUs }, event }: Entry): void {
+    advance(arrivedUs)
+    if (kind === 'mark') judge.applyMark(ACCOUNT, { ...event, arrivedUs })
+    else if (kind === 'point') judge.applyPoint(ACCOUNT, { ...event, arrivedUs })
+    else judge.applyException(ACCOUNT, { ...event, arrivedUs })
+  }
+
+  return {
+    /** Whether to go on. */
+    step(): boolean {
+      for (const entry of entries.slice(next, next + EVENTS_A_STEP)) apply(entry)
+      next += EVENTS_A_STEP
+      judge.takeDirty()
+      if (next < entries.length) return true
+      advance(toUs)
+      return false
+    },
+    /** In the order in which they fired. */
+    alerts: (): PreviewedAlert[] =>
+      found.map(({ open, end }) => {
+        const { condition, process, meta, episode } = open.alert
+        const untilUs = open.untilUs ?? end?.untilUs
+        const entry = CONDITIONS[condition]
+        const summary = entry.summarize({ process, meta }, spec[condition], episode)
+        const fired = {
+          process,
+          meta,
+          sinceUs: episode.sinceUs,
+          uid: episode.uid ?? null,
+          startedUs: episode.startedUs ?? null,
+        }
+        const ended =
+          untilUs === undefined ? '' : `; ${entry.summarizeEnd({ ...fired, episode }, untilUs, end?.ended ?? episode)}`
+        return {
+          ...{ condition, process, meta, uid: episode.uid || null, since: iso(episode.sinceUs) },
+          resolved_at: untilUs === undefined ? null : iso(untilUs),
+          summary: `${summary}${ended}`,
+        }
+      }),
+    /** How many runs were judged: starts, and failed ends without one are few. */
+    runs: events.marks.filter(({ kind }) => kind === 'start').length,
+  }
+}
+
+const RANK = { start: 0, point: 1, exception: 2, end: 3, failed: 4 }
+
+/** By time; of one time a start first and an end last. */
+function inOrder({ marks, points, exceptions }: Pick<PreviewInput, 'marks' | 'points' | 'exceptions'>): Entry[] {
+  const all: Entry[] = [
+    ...marks.map((event) => ({ kind: 'mark', event }) as const),
+    ...points.map((event) => ({ kind: 'point', event }) as const),
+    ...exceptions.map((event) => ({ kind: 'exception', event }) as const),
+  ]
+  const rankOf = (entry: Entry) => RANK[entry.kind === 'mark' ? entry.event.kind : entry.kind]
+  return all.sort((a, b) => a.event.atUs - b.event.atUs || rankOf(a) - rankOf(b))
+}
