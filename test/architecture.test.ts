@@ -68,6 +68,7 @@ const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^commander$/, ['cli']],
   [/^openid-client$/, ['oidc']],
   [/^uplot(\/|$)/, ['console', 'http']],
+  [/^preact(\/|$)/, ['console']],
   [/^bun:sqlite$/, ['account', 'state']],
   [/^@influxdata\//, ['store/influx']],
   [/^@clickhouse\/|^chdb(\/|$)/, ['store/clickhouse']],
@@ -140,7 +141,7 @@ const roomOf = (file: string): string => {
 
 const isAt = (file: string, home: string): boolean => file === home || file.startsWith(home.replace(/\/?$/, '/'))
 
-const files = [...new Glob('**/*.ts').scanSync(SRC)].sort()
+const files = [...new Glob('**/*.{ts,tsx}').scanSync(SRC)].sort()
 const textOf = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]))
 /** What runs: no comments and no types. */
 const codeOf = (file: string): string => transpiler.transformSync(textOf.get(file)!)

@@ -27,10 +27,21 @@ import { openMembersPage } from './pages/members-page.ts'
 import { openMetricsPage } from './pages/metrics-page.ts'
 import { openWatchesPage } from './pages/watches-page.ts'
 import { openWelcomePage } from './pages/welcome-page.ts'
+import { openProcessPage, titleOfProcess } from './process/process-page.tsx'
 import { openRunsPage } from './runs/runs-page.ts'
 
-const PAGES: Readonly<Record<string, { readonly title: string; readonly open: OpenPage; readonly entry?: string }>> = {
+interface Known {
+  readonly title: string
+  readonly open: OpenPage
+  /** Its entry in the navigation, if it has none of its own. */
+  readonly entry?: string
+  /** Of what the address names. */
+  titleOf?(params: URLSearchParams): string
+}
+
+const PAGES: Readonly<Record<string, Known>> = {
   home: { title: 'Home', open: openHomePage },
+  process: { title: 'Process', open: openProcessPage, entry: 'home', titleOf: titleOfProcess },
   runs: { title: 'Runs', open: openRunsPage },
   metrics: { title: 'Metrics', open: openMetricsPage },
   exceptions: { title: 'Exceptions', open: openExceptionsPage },
@@ -252,7 +263,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
     if (name !== shown) {
       page?.close()
       page = known.open(app)
-      setTitle(known.title)
       frame.show(known.entry ?? name, page.element)
       if (shown !== '') void checkRole()
       if (hasShown) page.element.querySelector('h1')?.focus()
@@ -260,6 +270,7 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
       scrollTo(0, 0)
       shown = name
     }
+    setTitle(known.titleOf?.(params) ?? known.title)
     frame.keep(params)
     page?.show(params)
   }

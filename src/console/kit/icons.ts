@@ -1,7 +1,7 @@
 // The icons: 24 × 24 units, stroke width 1.75. Each accompanies a text.
 import { svg } from './dom.ts'
 
-const PATHS = {
+export const PATHS = {
   runs: ['M4 7h9', 'M8 12h12', 'M5 17h6'],
   metrics: ['M4 19V5', 'M4 19h16', 'M7.5 14.5l3.5-4 3 2.5 5-6.5'],
   exceptions: ['M12 4l9 15.5H3z', 'M12 10v4.5', 'M12 17v.2'],

@@ -256,7 +256,7 @@ const STATE_BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn'
 const badge = (text: string, kind: 'good' | 'bad' | 'warn' | 'off') => h('span', { class: `badge badge-${kind}` }, text)
 
 /** `runs longer than 1 min, or fails`. */
-function describeConditions({ late, long, failed, metric, slow, next_due }: Watch): string {
+export function describeConditions({ late, long, failed, metric, slow, next_due }: Watch): string {
   const due = describeNextDue(late, next_due)
   const parts = [
     late &&

@@ -1,0 +1,114 @@
+// A page of one question: asks it again and again, and draws its answer with Preact, which keeps focus, selection and
+// hover. What the page shows is in the address; there is no state beside it but the last answer.
+import { type ComponentType, render } from 'preact'
+import { formatClock } from './format-time.ts'
+import { Icon } from './icon.tsx'
+import type { App, OpenPage } from './page.ts'
+import { createPoll } from './poll.ts'
+import { explain } from './region.ts'
+
+export interface Question<T> {
+  readonly app: App
+  readonly params: URLSearchParams
+  /** Shows a part of the answer before the rest has come. */
+  early(answer: T): void
+  readonly held: T | undefined
+  readonly signal: AbortSignal
+}
+
+export interface Shown<T> {
+  readonly app: App
+  readonly params: URLSearchParams
+  readonly nowMs: number
+  readonly answer: T
+  /** Asks at once, after an action. */
+  again(): void
+}
+
+export interface PollPage<T> {
+  readonly className: string
+  readonly everyMs: number
+  /** Another key is another subject: the held answer is dropped. */
+  keyOf(params: URLSearchParams): string
+  ask(question: Question<T>): Promise<T>
+  /** Drawn at once, before any answer. */
+  readonly Heading: ComponentType<Omit<Shown<T>, 'answer'> & { readonly answer: T | undefined }>
+  readonly Content: ComponentType<Shown<T>>
+}
+
+export const openPollPage =
+  <T,>({ className, everyMs, keyOf, ask, Heading, Content }: PollPage<T>): OpenPage =>
+  (app) => {
+    const element = document.createElement('div')
+    element.className = `page ${className}`
+    let params = new URLSearchParams()
+    let held: { readonly answer: T; readonly atMs: number } | undefined
+    let failure: unknown
+
+    const poll = createPoll<T>({
+      everyMs: () => everyMs,
+      version: app.changes.version,
+      ask: (signal) => ask({ app, params, early, held: held?.answer, signal }),
+      show(answer) {
+        failure = undefined
+        early(answer)
+      },
+      fail(error) {
+        failure = error
+        draw()
+      },
+    })
+    function early(answer: T): void {
+      held = { answer, atMs: app.nowMs() }
+      draw()
+    }
+    function draw(): void {
+      const common = { app, params, nowMs: app.nowMs(), again: () => poll.now() }
+      const page = (
+        <>
+          <Heading {...common} answer={held?.answer} />
+          {failure !== undefined && <Failure error={failure} atMs={held?.atMs} retry={() => poll.now()} />}
+          {held !== undefined && <Content {...common} answer={held.answer} />}
+          {held === undefined && failure === undefined && <Skeleton />}
+        </>
+      )
+      render(page, element)
+    }
+    return {
+      element,
+      show(next) {
+        if (keyOf(next) !== keyOf(params)) held = undefined
+        params = next
+        failure = undefined
+        draw()
+        poll.now()
+      },
+      close() {
+        poll.stop()
+        render(null, element)
+      },
+    }
+  }
+
+function Failure({ error, atMs, retry }: { error: unknown; atMs: number | undefined; retry(): void }) {
+  const { title, detail } = explain(error)
+  const text = atMs === undefined ? `${title}. ${detail}` : `${title}. Showing data from ${formatClock(atMs)}.`
+  return (
+    <div class="banner banner-warn" role="alert">
+      <Icon name="warning" />
+      <p>{text}</p>
+      <button type="button" class="button" onClick={retry}>
+        Try again
+      </button>
+    </div>
+  )
+}
+
+const Skeleton = () => (
+  <div class="skeleton" aria-busy="true">
+    <span class="hidden">Loading…</span>
+    <i />
+    <i />
+    <i />
+  </div>
+)

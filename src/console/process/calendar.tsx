@@ -1,0 +1,129 @@
+// 90 days, a column a week: a filled square is a day whose runs all completed, a red one has failures.
+import type { SummaryRow } from '../../wire/timings.ts'
+import { plural } from '../kit/format-number.ts'
+import { formatDay, parseTime } from '../kit/format-time.ts'
+import { Card } from '../kit/icon.tsx'
+import { formatRoute } from '../kit/route.ts'
+
+const DAYS = 90
+const [CELL, GAP, LEFT, TOP] = [15, 3, 26, 16]
+const STEP = CELL + GAP
+const NAMES = [
+  [0, 'Mo'],
+  [2, 'We'],
+  [4, 'Fr'],
+] as const
+
+interface Props {
+  readonly process: string
+  readonly days: readonly SummaryRow[]
+  readonly nowMs: number
+}
+
+interface Day {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly bad: number
+  readonly all: number
+}
+
+export function Calendar({ process, days, nowMs }: Props) {
+  const cells = daysOf(days, nowMs)
+  if (cells.every(({ all }) => all === 0)) return null
+  const weeks = Math.ceil(cells.length / 7)
+  return (
+    <Card title="90 days">
+      <svg
+        class="calendar"
+        viewBox={`0 0 ${LEFT + weeks * STEP} ${TOP + 7 * STEP}`}
+        role="group"
+        aria-label="Runs of the last 90 days"
+      >
+        {monthsOf(cells).map(({ week, name }) => (
+          <text key={week} class="chart-text" x={LEFT + week * STEP} y={10}>
+            {name}
+          </text>
+        ))}
+        {NAMES.map(([row, name]) => (
+          <text key={name} class="chart-text" x={0} y={TOP + row * STEP + 12}>
+            {name}
+          </text>
+        ))}
+        {cells.map((day, i) => (
+          <DayCell key={day.fromMs} process={process} day={day} place={i} />
+        ))}
+      </svg>
+      <p class="calendar-key sub">
+        <i class="day-key fine" /> completed <i class="day-key some" />
+        <i class="day-key many" />
+        <i class="day-key most" /> more failed <i class="day-key none" /> no run
+      </p>
+    </Card>
+  )
+}
+
+/** From a Monday on to today, in the reader's zone. */
+function daysOf(rows: readonly SummaryRow[], nowMs: number): Day[] {
+  const dayOf = (ms: number) => new Date(ms).toDateString()
+  const byDay = new Map(rows.flatMap((row) => (row.at === undefined ? [] : [[dayOf(parseTime(row.at)), row]])))
+  const day = new Date(nowMs)
+  day.setHours(0, 0, 0, 0)
+  day.setDate(day.getDate() - (DAYS - 1))
+  day.setDate(day.getDate() - ((day.getDay() + 6) % 7))
+  const days: Day[] = []
+  while (day.getTime() <= nowMs) {
+    const fromMs = day.getTime()
+    const row = byDay.get(dayOf(fromMs))
+    day.setDate(day.getDate() + 1)
+    const bad = (row?.failed ?? 0) + (row?.abandoned ?? 0)
+    days.push({ fromMs, toMs: day.getTime(), bad, all: bad + (row?.count ?? 0) })
+  }
+  return days
+}
+
+/** Where a month begins, unless its name would lie on the one before. */
+function monthsOf(days: readonly Day[]): { week: number; name: string }[] {
+  const months: { week: number; name: string }[] = []
+  let last = -1
+  for (let week = 0; week * 7 < days.length; week++) {
+    const at = new Date(days[week * 7]!.fromMs)
+    if (at.getMonth() === last) continue
+    last = at.getMonth()
+    if (week - (months.at(-1)?.week ?? -2) > 1)
+      months.push({ week, name: at.toLocaleDateString(undefined, { month: 'short' }) })
+  }
+  return months
+}
+
+const kindOf = ({ bad, all }: Day): string =>
+  all === 0 ? 'none' : bad === 0 ? 'fine' : bad / all < 0.05 ? 'some' : bad / all < 0.5 ? 'many' : 'most'
+
+function describeDay({ fromMs, bad, all }: Day): string {
+  if (all === 0) return `${formatDay(fromMs)}: no run`
+  const said =
+    bad === 0 ? `${plural(all, 'run')}, all completed` : `${bad} of ${plural(all, 'run')} failed or never finished`
+  return `${formatDay(fromMs)}: ${said}`
+}
+
+function DayCell({ process, day, place }: { process: string; day: Day; place: number }) {
+  const text = describeDay(day)
+  const square = (
+    <rect
+      class={`day day-${kindOf(day)}`}
+      x={LEFT + Math.floor(place / 7) * STEP}
+      y={TOP + (place % 7) * STEP}
+      width={CELL}
+      height={CELL}
+      rx={3}
+    >
+      <title>{text}</title>
+    </rect>
+  )
+  if (day.all === 0) return square
+  const [from, to] = [day.fromMs, day.toMs].map((ms) => new Date(ms).toISOString()) as [string, string]
+  return (
+    <a href={formatRoute('runs', { process, from, to })} tabIndex={-1} aria-label={text}>
+      {square}
+    </a>
+  )
+}

@@ -1,0 +1,106 @@
+// Five facts: when it ran, when it runs next, how long it takes, how often it fails, and whether somebody hears.
+import type { ComponentChildren } from 'preact'
+import { formatSpan } from '../../wire/describe-process.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { formatAgo, parseTime } from '../kit/format-time.ts'
+import { stateText } from './run-links.ts'
+import { shortMoment } from './state-sentence.tsx'
+
+const WEEK_MS = 7 * 86_400_000
+
+interface Props {
+  readonly row: OverviewProcess
+  /** A row a day; undefined until they have come. */
+  readonly days: readonly SummaryRow[] | undefined
+  readonly nowMs: number
+}
+
+interface FactProps {
+  readonly name: string
+  readonly value: ComponentChildren
+  readonly about: ComponentChildren
+  readonly tone?: 'bad' | 'warn' | ''
+}
+
+const Fact = ({ name, value, about, tone = '' }: FactProps) => (
+  <div class={`process-fact ${tone}`}>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+    <dd class="sub">{about}</dd>
+  </div>
+)
+
+export const Facts = ({ row, days, nowMs }: Props) => (
+  <dl class="process-facts">
+    <LastStart row={row} nowMs={nowMs} />
+    <NextStart row={row} nowMs={nowMs} />
+    <MedianToday row={row} nowMs={nowMs} />
+    <FailedThisWeek days={days} nowMs={nowMs} />
+    <WhoHears row={row} />
+  </dl>
+)
+
+function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'days'>) {
+  const newest = runs.find(([, state]) => state !== 'orphan')
+  const [, state, , meta] = newest ?? []
+  const about = state === undefined ? 'no start in 30 days' : [stateText(state), meta].filter(Boolean).join(', ')
+  return <Fact name="Last start" value={at === null ? '–' : formatAgo(parseTime(at), nowMs)} about={about} />
+}
+
+function NextStart({ row, nowMs }: Omit<Props, 'days'>) {
+  const { next_start_at: next, late_at: late, every_s: everyS, state } = row
+  if (next === null) return <Fact name="Next start" value="–" about="no rhythm yet" />
+  const nextMs = parseTime(next)
+  const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
+  const often = everyS === null ? '' : `every ${formatSpan(everyS * 1000)}`
+  const lateText = late === null ? '' : `late from ${shortMoment(parseTime(late), nowMs)}`
+  const value = isLate ? 'overdue' : `about ${shortMoment(Math.max(nowMs, nextMs), nowMs)}`
+  const about = [often, isLate ? `was due ${shortMoment(nextMs, nowMs)}` : lateText].filter(Boolean).join('; ')
+  return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
+}
+
+function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, nowMs }: Omit<Props, 'days'>) {
+  const isSlower = change !== null && change.after_ms > change.before_ms
+  const about =
+    today === null
+      ? 'no completed run'
+      : change !== null
+        ? `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
+        : usual === null || Math.abs(today / usual - 1) < 0.25
+          ? 'as usual'
+          : `usually ${formatDuration(usual)}`
+  return <Fact name="Median, 24 h" value={formatDuration(today)} about={about} tone={isSlower ? 'warn' : ''} />
+}
+
+function FailedThisWeek({ days, nowMs }: { days: readonly SummaryRow[] | undefined; nowMs: number }) {
+  const recent = (days ?? []).filter(({ at }) => at !== undefined && parseTime(at) > nowMs - WEEK_MS)
+  const bad = recent.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
+  const all = recent.reduce((sum, { count }) => sum + count, bad)
+  if (days === undefined) return <Fact name="Failed, 7 days" value="…" about="" />
+  if (all === 0) return <Fact name="Failed, 7 days" value="–" about="no runs" />
+  const share = `${((100 * bad) / all).toFixed(bad > 0 && bad / all < 0.01 ? 2 : 1)} %`
+  const about = bad === 0 ? `of ${plural(all, 'run')}` : `of ${plural(all, 'run')}, ${share}`
+  return (
+    <Fact
+      name="Failed, 7 days"
+      value={bad === 0 ? 'none' : formatCount(bad)}
+      about={about}
+      tone={bad > 0 ? 'bad' : ''}
+    />
+  )
+}
+
+function WhoHears({ row: { notified } }: { row: OverviewProcess }) {
+  const isHeard = notified.late && notified.channels.length > 0
+  const about = isHeard ? notified.channels.join(', ') : notified.late ? 'no channel' : 'no watch for lateness'
+  return (
+    <Fact
+      name="If it does not run"
+      value={isHeard ? 'notifies' : 'nobody hears'}
+      about={about}
+      tone={isHeard ? '' : 'warn'}
+    />
+  )
+}

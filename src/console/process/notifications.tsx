@@ -1,0 +1,113 @@
+// Who hears of it: each watch that covers the process, and each of its channels with a test.
+import { useState } from 'preact/hooks'
+import type { Channel } from '../../wire/channels.ts'
+import { formatSpan } from '../../wire/describe-process.ts'
+import type { CoveringWatch, OverviewProcess } from '../../wire/overview.ts'
+import { formatAgo, parseTime } from '../kit/format-time.ts'
+import { Card } from '../kit/icon.tsx'
+import type { App } from '../kit/page.ts'
+import { explain } from '../kit/region.ts'
+import { formatRoute } from '../kit/route.ts'
+import { describeConditions } from '../pages/watches-page.ts'
+
+interface Props {
+  readonly app: App
+  readonly row: OverviewProcess
+  readonly channels: readonly Channel[]
+  readonly nowMs: number
+  again(): void
+}
+
+const BADGES: Readonly<Record<CoveringWatch['state'], string>> = {
+  ok: 'badge-good',
+  firing: 'badge-bad',
+  paused: '',
+  unknown: 'badge-warn',
+}
+
+export function Notifications({ app, row, channels, nowMs, again }: Props) {
+  const { process, watches = [], notified } = row
+  const add = formatRoute('watches', { 'watch-process': process })
+  if (watches.length === 0) return <NobodyHears row={row} add={add} />
+  return (
+    <Card title="Notifications" class="process-hears" end={<a href={add}>Add a watch</a>}>
+      <ul class="watch-list">
+        {watches.map((watch) => (
+          <li key={watch.id}>
+            <div>
+              <span class={`badge ${BADGES[watch.state]}`}>{watch.state}</span> <b>{watch.name}</b>
+              {watch.process !== process && <span class="sub"> covers {watch.process}</span>}
+            </div>
+            <p class="sub">when it {describeConditions(watch)}</p>
+            {watch.channels.length === 0 && <p class="warn">It notifies nobody.</p>}
+            {channels
+              .filter(({ id }) => watch.channels.includes(id))
+              .map((channel) => (
+                <ChannelLine key={channel.id} {...{ app, channel, nowMs, again }} />
+              ))}
+          </li>
+        ))}
+      </ul>
+      {!notified.late && (
+        <p class="warn">
+          Nobody hears when it does not run. <a href={add}>Watch for that</a>
+        </p>
+      )}
+    </Card>
+  )
+}
+
+function NobodyHears({ row: { every_s: everyS }, add }: { row: OverviewProcess; add: string }) {
+  const often =
+    everyS === null
+      ? 'A watch notifies you when it is late or fails.'
+      : `It usually starts every ${formatSpan(everyS * 1000)}. A watch notifies you when it does not, or fails.`
+  return (
+    <Card title="Notifications" class="process-hears">
+      <p>
+        <b>Nobody is notified.</b>
+      </p>
+      <p class="muted">{often}</p>
+      <a class="button button-main" href={add}>
+        Watch this process
+      </a>
+    </Card>
+  )
+}
+
+function ChannelLine({ app, channel, nowMs, again }: Pick<Props, 'app' | 'nowMs' | 'again'> & { channel: Channel }) {
+  const [said, setSaid] = useState('')
+  const { id, name, last } = channel
+  async function sendTest(): Promise<void> {
+    setSaid('Sending…')
+    try {
+      await app.api.send('POST', `api/channels/${id}/test`)
+      setSaid('Test delivered.')
+      again()
+    } catch (error) {
+      setSaid(explain(error).detail)
+    }
+  }
+  const state =
+    last === null ? 'never tested' : `${last.ok ? 'delivered' : 'failed'} ${formatAgo(parseTime(last.at), nowMs)}`
+  return (
+    <div class="channel-line">
+      <div>
+        <bdi>{name}</bdi>
+        <span class="sub" role="status">
+          {said || state}
+        </span>
+      </div>
+      {app.may('member') && (
+        <button
+          type="button"
+          class="button button-small"
+          aria-label={`Send test to ${name}`}
+          onClick={() => void sendTest()}
+        >
+          Send test
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,154 @@
+// The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
+// hears of it. The first round of questions is the sentence alone.
+import type { Channel, Channels } from '../../wire/channels.ts'
+import { formatSpan } from '../../wire/describe-process.ts'
+import type { ExceptionGroups } from '../../wire/exceptions.ts'
+import type { MetricRow } from '../../wire/metrics.ts'
+import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import type { Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
+import type { OpenPage } from '../kit/page.ts'
+import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { formatRoute } from '../kit/route.ts'
+import { readRange } from '../kit/time-range.ts'
+import { Calendar } from './calendar.tsx'
+import { DurationCard } from './duration-card.tsx'
+import { ExceptionList } from './exception-list.tsx'
+import { Facts } from './facts.tsx'
+import { MetaList } from './meta-list.tsx'
+import { MetricCharts } from './metric-charts.tsx'
+import { Notifications } from './notifications.tsx'
+import { type Range, rangeOf } from './range.ts'
+import { RunBars } from './run-bars.tsx'
+import { RunList } from './run-list.tsx'
+import { SendRun } from './send-run.tsx'
+import { StateSentence } from './state-sentence.tsx'
+
+const EVERY_MS = 5_000
+const RUNS = 8
+const METRIC_COLUMNS = 3
+
+/** `undefined` until the second round of questions has come. */
+export interface ProcessAnswer {
+  /** Undefined: nothing is known of a process with this name. */
+  readonly row: OverviewProcess | undefined
+  readonly rest: Rest | undefined
+}
+
+export interface Rest {
+  readonly range: Range
+  readonly fromMs: number
+  readonly toMs: number
+  readonly series: readonly SummaryRow[]
+  readonly days: readonly SummaryRow[]
+  readonly metrics: readonly MetricRow[]
+  readonly groups: ExceptionGroups['groups']
+  readonly channels: readonly Channel[]
+  readonly timings: TimingPage['timings']
+}
+
+const nameIn = (params: URLSearchParams): string => params.get('process') ?? ''
+
+/** `NAME · Stint` */
+export const titleOfProcess = (params: URLSearchParams): string => nameIn(params) || 'Process'
+
+async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>): Promise<ProcessAnswer> {
+  const { api, nowMs } = app
+  const process = nameIn(params)
+  const range = rangeOf(params)
+  const { processes } = await api.get<Overview>('api/overview', { process }, signal)
+  const row = processes[0]
+  early({ row, rest: held?.rest?.range === range ? held.rest : undefined })
+  if (row === undefined) return { row, rest: undefined }
+
+  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const { from, every } = range
+  const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs())
+  const [series, days, metrics, groups, channels] = await Promise.all([
+    api.get<Summary>('api/timings/summary', { process, from, every }, signal),
+    api.get<Summary>('api/timings/summary', { process, from: '-90d', every: '1d', tz }, signal),
+    api.get<{ rows: readonly MetricRow[] }>('api/metrics', { process, from, every }, signal),
+    api.get<ExceptionGroups>('api/exceptions/groups', { process, from, every, limit: 5 }, signal),
+    api.get<Channels>('api/channels', {}, signal),
+  ])
+  const names = [...new Set(metrics.rows.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
+  const search = new URLSearchParams({ process, from: '-30d', limit: String(RUNS) })
+  for (const name of names) search.append('metric', name)
+  const { timings } = await api.get<TimingPage>(`api/timings?${search}`, {}, signal)
+  const found = { series: series.rows, days: days.rows, metrics: metrics.rows, groups: groups.groups }
+  return { row, rest: { range, fromMs, toMs, ...found, channels: channels.channels, timings } }
+}
+
+function Heading({ params, answer }: { params: URLSearchParams; answer: ProcessAnswer | undefined }) {
+  const process = nameIn(params)
+  const isWatched = (answer?.row?.watches?.length ?? 0) > 0
+  return (
+    <header class="process-head">
+      <div>
+        <p class="crumb">
+          <a href={formatRoute('home')}>Processes</a>
+        </p>
+        <h1 tabIndex={-1} title={process}>
+          <bdi>{process}</bdi>
+        </h1>
+      </div>
+      {answer?.row !== undefined && (
+        <div class="button-row">
+          <a class="button" href={formatRoute('maintenance', { process })}>
+            Pause alerts
+          </a>
+          <a class="button" href={formatRoute('watches', { 'watch-process': process })}>
+            {isWatched ? 'Watches' : 'Watch'}
+          </a>
+        </div>
+      )}
+    </header>
+  )
+}
+
+function Content({ app, nowMs, answer, again }: Shown<ProcessAnswer>) {
+  const { row, rest } = answer
+  if (row === undefined) return <NotFound />
+  const hasRuns = row.runs.length > 0
+  return (
+    <div class="process-content">
+      <StateSentence row={row} groups={rest?.groups ?? []} nowMs={nowMs} />
+      {hasRuns && <Facts row={row} days={rest?.days} nowMs={nowMs} />}
+      <div class="process-grid">
+        <div class="stack">
+          {hasRuns && <RunBars process={row.process} runs={row.runs} nowMs={nowMs} />}
+          {hasRuns && rest !== undefined && <DurationCard app={app} row={row} rest={rest} />}
+          {rest !== undefined && rest.timings.length > 0 && <RunList row={row} rest={rest} nowMs={nowMs} />}
+          {rest !== undefined && rest.groups.length > 0 && <ExceptionList row={row} rest={rest} nowMs={nowMs} />}
+          {rest !== undefined && rest.metrics.length > 0 && <MetricCharts row={row} rest={rest} />}
+        </div>
+        <div class="stack">
+          {rest !== undefined && (
+            <Notifications app={app} row={row} channels={rest.channels} nowMs={nowMs} again={again} />
+          )}
+          {rest !== undefined && <Calendar process={row.process} days={rest.days} nowMs={nowMs} />}
+          {(row.by_meta?.length ?? 0) > 1 && <MetaList process={row.process} metas={row.by_meta!} nowMs={nowMs} />}
+          <SendRun process={row.process} baseUrl={app.baseUrl} />
+        </div>
+      </div>
+    </div>
+  )
+}
+
+const NotFound = () => (
+  <div class="empty">
+    <p class="empty-title">Process not found</p>
+    <p class="muted">
+      No event of a process with this name has arrived in the last {formatSpan(90 * 86_400_000)}. Check the spelling, or
+      look for it in <a href={formatRoute('home')}>all processes</a>.
+    </p>
+  </div>
+)
+
+export const openProcessPage: OpenPage = openPollPage<ProcessAnswer>({
+  className: 'process',
+  everyMs: EVERY_MS,
+  keyOf: nameIn,
+  ask,
+  Heading,
+  Content,
+})

@@ -1,0 +1,72 @@
+// The last runs as bars, newest at the right: the height is the duration, cut at three times the median.
+import type { OverviewRun } from '../../wire/overview.ts'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { parseTime } from '../kit/format-time.ts'
+import { Card } from '../kit/icon.tsx'
+import { formatRoute } from '../kit/route.ts'
+import { describeRun, isTrouble, runLink } from './run-links.ts'
+import { shortMoment } from './state-sentence.tsx'
+
+const SLOTS = 60
+const CUT_AT = 3
+/** Of a run without a length, and of the shortest one. */
+const [UNKNOWN_SHARE, LEAST_SHARE] = [0.34, 0.08]
+
+interface Props {
+  readonly process: string
+  readonly runs: readonly OverviewRun[]
+  readonly nowMs: number
+}
+
+const lengthOf = ([at, state, ms]: OverviewRun, nowMs: number): number | null =>
+  state === 'running' ? Math.max(0, nowMs - parseTime(at)) : ms
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
+}
+
+export function RunBars({ process, runs, nowMs }: Props) {
+  const shown = runs.slice(0, SLOTS).toReversed()
+  const lengths = shown.flatMap((run) => lengthOf(run, nowMs) ?? [])
+  const usual = median(shown.flatMap((run) => (run[1] === 'completed' && run[2] !== null ? [run[2]] : [])))
+  const top = Math.max(1, Math.min(Math.max(1, ...lengths), CUT_AT * (usual || Number.POSITIVE_INFINITY)))
+  const trouble = shown.filter(([, state]) => isTrouble(state)).length
+  const about =
+    trouble > 0 ? <span class="bad">{formatCount(trouble)} with trouble</span> : <span class="muted">no trouble</span>
+  const timeline = <a href={formatRoute('runs', { process, from: '-24h' })}>On the timeline</a>
+  return (
+    <Card title={`Last ${plural(shown.length, 'run')}`} about={about} end={timeline}>
+      <div class="bars" role="group" aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}>
+        {Array.from({ length: SLOTS - shown.length }, (_, i) => (
+          <i key={i} class="bar bar-none" />
+        ))}
+        {shown.map((run) => (
+          <Bar key={`${run[0]} ${run[3]} ${run[4]}`} {...{ process, run, nowMs, top }} />
+        ))}
+        {usual > 0 && <i class="bars-usual" style={{ '--h': `${Math.min(100, (usual / top) * 100)}%` }} />}
+      </div>
+      <div class="bars-axis sub">
+        <span>{shown[0] && shortMoment(parseTime(shown[0][0]), nowMs)}</span>
+        <span>{usual > 0 && `median ${formatDuration(usual)}`}</span>
+        <span>now</span>
+      </div>
+    </Card>
+  )
+}
+
+function Bar({ process, run, nowMs, top }: { process: string; run: OverviewRun; nowMs: number; top: number }) {
+  const ms = lengthOf(run, nowMs)
+  const share = ms === null ? UNKNOWN_SHARE : Math.max(LEAST_SHARE, Math.min(1, ms / top))
+  const text = describeRun(run, nowMs)
+  return (
+    <a
+      class={`bar bar-${run[1]}${ms !== null && ms > top ? ' bar-cut' : ''}`}
+      style={{ '--h': `${Math.round(share * 100)}%` }}
+      href={runLink(process, run)}
+      title={text}
+      aria-label={text}
+      tabIndex={-1}
+    />
+  )
+}

@@ -1,0 +1,33 @@
+// Runs as the overview has them: their links, and their states in words and colours.
+import type { OverviewRun, OverviewRunState } from '../../wire/overview.ts'
+import { formatDuration } from '../kit/format-number.ts'
+import { formatMoment, parseTime } from '../kit/format-time.ts'
+import { formatRoute } from '../kit/route.ts'
+import { formatRunId } from '../timeline/run.ts'
+
+const TEXT: Readonly<Record<OverviewRunState, string>> = {
+  completed: 'Completed',
+  exceptions: 'Completed, with an exception',
+  failed: 'Failed',
+  running: 'Running',
+  abandoned: 'Never finished',
+  orphan: 'End without start',
+}
+
+export const stateText = (state: OverviewRunState): string => TEXT[state]
+
+/** The classes of base.css know no `exceptions`: such a run is as red as a failed one. */
+export const markOf = (state: OverviewRunState): string => (state === 'exceptions' ? 'failed' : state)
+
+export const isTrouble = (state: OverviewRunState): boolean =>
+  state === 'failed' || state === 'exceptions' || state === 'abandoned'
+
+export const runLink = (process: string, [at, , , meta, uid]: OverviewRun): string =>
+  formatRoute('runs', { process, from: '-30d', run: formatRunId({ at, process, meta, uid }) })
+
+/** `Failed · 12 m 37 s · 24 Nov 03:00:12 · region eu` */
+export function describeRun([at, state, ms, meta]: OverviewRun, nowMs: number): string {
+  const length = state === 'running' ? nowMs - parseTime(at) : ms
+  const parts = [stateText(state), formatDuration(length), formatMoment(parseTime(at), nowMs), meta]
+  return parts.filter((part) => part !== null).join(' · ')
+}

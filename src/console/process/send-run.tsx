@@ -1,0 +1,44 @@
+// How this process sends a run: lines to paste, with its name in them.
+import { useState } from 'preact/hooks'
+import { Card } from '../kit/icon.tsx'
+import { formatRoute } from '../kit/route.ts'
+
+const KINDS = ['curl', 'cron', 'exec'] as const
+
+const shellQuoted = (text: string): string => (/^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
+function lineOf(kind: (typeof KINDS)[number], process: string, baseUrl: string): string {
+  const ping = `curl -fsS -m 10 --retry 5 -o /dev/null "${baseUrl}/ping/$TOKEN/${encodeURIComponent(process)}"`
+  switch (kind) {
+    case 'curl':
+      return ping
+    case 'cron': // cron reads % as a line break
+      return `0 3 * * *  /opt/job.sh && ${ping.replaceAll('%', '\\%')}`
+    case 'exec':
+      return `stint exec --process ${shellQuoted(process)} -- /opt/job.sh`
+    default:
+      return kind satisfies never
+  }
+}
+
+export function SendRun({ process, baseUrl }: { process: string; baseUrl: string }) {
+  const [kind, setKind] = useState<(typeof KINDS)[number]>('curl')
+  return (
+    <Card title="Send a run">
+      <div class="segments" role="group" aria-label="Kind">
+        {KINDS.map((name) => (
+          <button key={name} type="button" aria-pressed={name === kind} onClick={() => setKind(name)}>
+            {name}
+          </button>
+        ))}
+      </div>
+      <pre>
+        <code>{lineOf(kind, process, baseUrl)}</code>
+      </pre>
+      <p class="sub">
+        {kind === 'exec' ? 'It needs a key that may write. ' : 'TOKEN is a key that may only ping. '}
+        <a href={formatRoute('keys')}>Create a key</a>
+      </p>
+    </Card>
+  )
+}

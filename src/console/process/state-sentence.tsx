@@ -1,0 +1,57 @@
+// The answer to the first question: how is it, since when, why, and what to open.
+import { describeProcess, type Words } from '../../wire/describe-process.ts'
+import type { ExceptionGroups } from '../../wire/exceptions.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
+import { formatDay, formatFullDay, formatShortClock } from '../kit/format-time.ts'
+import { formatRoute } from '../kit/route.ts'
+import { markOf, runLink } from './run-links.ts'
+
+/** `23:00` today, `24 Nov 23:00` on another day. */
+export const shortMoment = (ms: number, nowMs: number): string =>
+  formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
+
+export const wordsAt = (nowMs: number): Words => ({
+  duration: formatDuration,
+  moment: (ms) => shortMoment(ms, nowMs),
+})
+
+interface Props {
+  readonly row: OverviewProcess
+  readonly groups: ExceptionGroups['groups']
+  readonly nowMs: number
+}
+
+export function StateSentence({ row, groups, nowMs }: Props) {
+  const { process, run, exception, fingerprint, state } = row
+  const said = describeProcess(row, nowMs, wordsAt(nowMs))
+  const isBad = said.tone === 'bad'
+  const group = groups.find((it) => it.fingerprint === fingerprint)
+  const mark = isBad ? (run === null ? 'failed' : markOf(run[1])) : state === 'overdue' ? 'overdue' : undefined
+  return (
+    <div class="process-top">
+      <p class={`process-sentence ${said.tone}`} role="status">
+        <i class={`mark mark-${state === 'silent' ? 'failed' : (mark ?? run?.[1] ?? 'completed')}`} />
+        <span>{said.text}</span>
+      </p>
+      {said.change !== undefined && <p class="process-change">{said.change}</p>}
+      {isBad && exception !== null && (
+        <p class="process-why">
+          <code>{exception}</code>
+        </p>
+      )}
+      {isBad && run !== null && (
+        <p class="button-row">
+          <a class="button button-main" href={runLink(process, run)}>
+            Open this run
+          </a>
+          {fingerprint !== null && (
+            <a class="button" href={formatRoute('exceptions', { process, from: '-7d', fingerprint })}>
+              {group === undefined ? 'All runs with this exception' : `All ${plural(group.count, 'time')} it happened`}
+            </a>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
