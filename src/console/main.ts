@@ -3,8 +3,7 @@ import { systemClock } from '../clock.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import { includesRole } from '../wire/roles.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
-import { openHomePage } from './home/home-page.ts'
-import { createAskWeekBefore } from './home/week-feed.ts'
+import { openHomePage } from './home/home-page.tsx'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { createChanges } from './kit/changes.ts'
@@ -214,7 +213,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
     api,
     askProcesses,
     changes,
-    askWeekBefore: createAskWeekBefore(api, nowMs),
     nowMs,
     keyHeader,
     baseUrl,

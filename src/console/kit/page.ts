@@ -3,7 +3,6 @@ import type { Account } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Role } from '../../wire/roles.ts'
 import type { Session } from '../../wire/sessions.ts'
-import type { AskWeekBefore } from '../home/week-feed.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
 import type { Changes } from './changes.ts'
@@ -22,7 +21,6 @@ export interface App {
   readonly api: Api
   readonly askProcesses: AskProcesses
   readonly changes: Changes
-  readonly askWeekBefore: AskWeekBefore
   nowMs(): number
   /** The header that carries an API key. */
   readonly keyHeader: string

@@ -37,16 +37,16 @@ export function RunBars({ process, runs, nowMs }: Props) {
   const timeline = <a href={formatRoute('runs', { process, from: '-24h' })}>On the timeline</a>
   return (
     <Card title={`Last ${plural(shown.length, 'run')}`} about={about} end={timeline}>
-      <div class="bars" role="group" aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}>
+      <div class="run-bars" role="group" aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}>
         {Array.from({ length: SLOTS - shown.length }, (_, i) => (
-          <i key={i} class="bar bar-none" />
+          <i key={i} class="run-bar run-bar-none" />
         ))}
         {shown.map((run) => (
           <Bar key={`${run[0]} ${run[3]} ${run[4]}`} {...{ process, run, nowMs, top }} />
         ))}
-        {usual > 0 && <i class="bars-usual" style={{ '--h': `${Math.min(100, (usual / top) * 100)}%` }} />}
+        {usual > 0 && <i class="run-bars-usual" style={{ '--h': `${Math.min(100, (usual / top) * 100)}%` }} />}
       </div>
-      <div class="bars-axis sub">
+      <div class="run-bars-axis sub">
         <span>{shown[0] && shortMoment(parseTime(shown[0][0]), nowMs)}</span>
         <span>{usual > 0 && `median ${formatDuration(usual)}`}</span>
         <span>now</span>
@@ -61,7 +61,7 @@ function Bar({ process, run, nowMs, top }: { process: string; run: OverviewRun; 
   const text = describeRun(run, nowMs)
   return (
     <a
-      class={`bar bar-${run[1]}${ms !== null && ms > top ? ' bar-cut' : ''}`}
+      class={`run-bar run-bar-${run[1]}${ms !== null && ms > top ? ' run-bar-cut' : ''}`}
       style={{ '--h': `${Math.round(share * 100)}%` }}
       href={runLink(process, run)}
       title={text}

@@ -1,0 +1,83 @@
+// Search, states and order of Home's table, kept in the address.
+import type { Overview } from '../../wire/overview.ts'
+import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
+import { formatCount } from '../kit/format-number.ts'
+import type { App } from '../kit/page.ts'
+import { changeParams, type Params } from '../kit/route.ts'
+import { type HomeView, SORTS, type Sort } from './select-rows.ts'
+
+const STATE_TEXT: Readonly<Record<ProcessState, string>> = {
+  failed: 'Failed',
+  never_finished: 'Never finished',
+  silent: 'Silent',
+  exceptions: 'With exceptions',
+  firing: 'Alert firing',
+  overdue: 'Overdue',
+  running: 'Running',
+  completed: 'Fine',
+  no_runs: 'No runs',
+}
+const SORT_TEXT: Readonly<Record<Sort, string>> = {
+  trouble: 'Trouble first',
+  name: 'Name',
+  recent: 'Last seen',
+  slow: 'Slowest against last week',
+  failures: 'Most failures',
+}
+
+interface Props {
+  readonly app: App
+  readonly params: URLSearchParams
+  readonly view: HomeView
+  readonly counts: Overview['counts']
+}
+
+export function HomeFilters({ app, params, view, counts }: Props) {
+  const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
+  const offered = PROCESS_STATES.filter((state) => counts[state] > 0 || state === view.state)
+  return (
+    <div class="toolbar">
+      <div class="chips" role="group" aria-label="State">
+        {offered.map((state) => (
+          <button
+            key={state}
+            type="button"
+            class="chip"
+            aria-pressed={state === view.state}
+            onClick={() => change({ state: state === view.state ? undefined : state })}
+          >
+            <i class={`mark mark-${state}`} />
+            {STATE_TEXT[state]}
+            <span class="chip-count">{formatCount(counts[state])}</span>
+          </button>
+        ))}
+      </div>
+      <div class="filters" role="group" aria-label="Filter">
+        <label>
+          <span>Search</span>
+          <input
+            type="search"
+            autocomplete="off"
+            spellcheck={false}
+            placeholder="Name or meta"
+            value={params.get('q') ?? ''}
+            onInput={({ currentTarget }) => change({ q: currentTarget.value || undefined })}
+          />
+        </label>
+        <label>
+          <span>Sort by</span>
+          <select
+            value={view.sort}
+            onChange={({ currentTarget: { value } }) => change({ sort: value === 'trouble' ? undefined : value })}
+          >
+            {SORTS.map((sort) => (
+              <option key={sort} value={sort}>
+                {SORT_TEXT[sort]}
+              </option>
+            ))}
+          </select>
+        </label>
+      </div>
+    </div>
+  )
+}

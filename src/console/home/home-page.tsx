@@ -1,0 +1,117 @@
+// Home answers "is everything all right?": its heading is the sentence, then what needs somebody now, then all
+// processes. One question; the address holds search, order and state.
+import { formatSpan } from '../../wire/describe-process.ts'
+import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
+import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
+import { Icon } from '../kit/icon.tsx'
+import type { OpenPage } from '../kit/page.ts'
+import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { formatRoute } from '../kit/route.ts'
+import { HomeFilters } from './home-filters.tsx'
+import { MaintenanceLine } from './maintenance-line.tsx'
+import { NeedsYou } from './needs-you.tsx'
+import { ProcessTable } from './process-table.tsx'
+import { FILTERS_FROM, readHomeView, selectRows } from './select-rows.ts'
+
+const EVERY_MS = 5_000
+/** Pages of 100 that are asked when the address searches, sorts or asks for all. */
+const PAGES_MAX = 10
+const DAY = '-24h'
+
+interface HomeAnswer {
+  readonly overview: Overview
+  readonly rows: readonly OverviewProcess[]
+  readonly maintenance: readonly Maintenance[]
+}
+
+async function ask({ app, params, signal }: Question<HomeAnswer>): Promise<HomeAnswer> {
+  const { api } = app
+  const [overview, { maintenance }] = await Promise.all([
+    api.get<Overview>('api/overview', {}, signal),
+    api.get<Maintenances>('api/maintenance', {}, signal),
+  ])
+  const rows = [...overview.processes]
+  let { next } = overview
+  for (let page = 1; next !== null && page < PAGES_MAX && readHomeView(params).needsAll; page++) {
+    const more: Overview = await api.get<Overview>('api/overview', { cursor: next }, signal)
+    rows.push(...more.processes)
+    next = more.next
+  }
+  return { overview: { ...overview, next }, rows, maintenance: maintenance.filter(({ active }) => active) }
+}
+
+function Heading({ answer }: { answer: HomeAnswer | undefined }) {
+  if (answer === undefined) return <h1 tabIndex={-1}>Home</h1>
+  const { sentence, tone } = answer.overview
+  return (
+    <h1 tabIndex={-1} class={`answer ${tone}`}>
+      {sentence || 'No processes yet'}
+    </h1>
+  )
+}
+
+function Content({ app, params, nowMs, answer, again }: Shown<HomeAnswer>) {
+  const { overview, rows, maintenance } = answer
+  if (rows.length === 0) return <NothingYet />
+  const view = readHomeView(params)
+  const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
+  const selected = selectRows(rows, view)
+  return (
+    <div class="home-content">
+      <DayLine overview={overview} />
+      {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
+      {maintenance.length > 0 && <MaintenanceLine active={maintenance} nowMs={nowMs} />}
+      <NeedsYou {...{ app, overview, rows, nowMs, again }} />
+      <section class="card card-table">
+        <h2 class="hidden">All processes</h2>
+        {total >= FILTERS_FROM && <HomeFilters app={app} params={params} view={view} counts={overview.counts} />}
+        {selected.length > 0 ? (
+          <ProcessTable rows={selected} nowMs={nowMs} />
+        ) : (
+          <p class="muted">No process matches.</p>
+        )}
+        {overview.next !== null && !view.needsAll && (
+          <p class="home-more">
+            <a href={formatRoute('home', { all: '1' })}>Show all {formatCount(total)} processes</a>
+          </p>
+        )}
+      </section>
+    </div>
+  )
+}
+
+function DayLine({ overview: { last_24h: day } }: { overview: Overview }) {
+  const text = `${formatCount(day.failed)} of ${plural(day.runs, 'run')} failed`
+  return (
+    <p class="day-line">
+      <span class="muted">Last 24 hours:</span> <a href={formatRoute('runs', { from: DAY, state: 'failed' })}>{text}</a>
+    </p>
+  )
+}
+
+const Stale = ({ seconds }: { seconds: number }) => (
+  <div class="banner banner-warn" role="alert">
+    <Icon name="warning" />
+    <p>A store does not answer. Alerts are current; everything else is {formatSpan(seconds * 1000)} old.</p>
+  </div>
+)
+
+const NothingYet = () => (
+  <div class="empty">
+    <Icon name="empty" />
+    <p class="muted">A process appears as soon as your code sends its first event.</p>
+    <a class="button button-main" href={formatRoute('welcome')}>
+      Send the first event
+    </a>
+  </div>
+)
+
+export const openHomePage: OpenPage = openPollPage<HomeAnswer>({
+  className: 'home',
+  everyMs: EVERY_MS,
+  keyOf: () => '',
+  ask,
+  Heading,
+  Content,
+})

@@ -1,0 +1,115 @@
+// What needs somebody now: a line per process in trouble, worst first, with why and the one thing to do. An alert is its
+// process' line, never a second one.
+import { describeProcess } from '../../wire/describe-process.ts'
+import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import { toneOf } from '../../wire/process-state.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
+import type { App } from '../kit/page.ts'
+import { explain } from '../kit/region.ts'
+import { formatRoute } from '../kit/route.ts'
+import { wordsAt } from '../process/state-sentence.tsx'
+
+const LINES = 8
+
+interface Props {
+  readonly app: App
+  readonly overview: Overview
+  readonly rows: readonly OverviewProcess[]
+  readonly nowMs: number
+  again(): void
+}
+
+/** Amber: it runs too long, or takes longer than it did. */
+const isOdd = ({ state, change }: OverviewProcess): boolean =>
+  toneOf(state) === 'warn' || (change !== null && change.after_ms > change.before_ms)
+
+export function NeedsYou({ app, overview, rows, nowMs, again }: Props) {
+  const bad = rows.filter(({ state }) => toneOf(state) === 'bad')
+  const odd = rows.filter((row) => toneOf(row.state) !== 'bad' && isOdd(row))
+  const lines = [...bad, ...odd]
+  const { failing_channels: failing, unjudged } = overview
+  if (lines.length === 0 && failing === 0 && unjudged === 0) return null
+  return (
+    <section>
+      <h2 class="hidden">Needs you now</h2>
+      <ul class="needs">
+        {failing > 0 && <WatchLine text={`${plural(failing, 'channel')} failing: notifications do not arrive`} />}
+        {unjudged > 0 && <WatchLine text={`${plural(unjudged, 'check')} could not be judged`} />}
+        {lines.slice(0, LINES).map((row) => (
+          <Line key={row.process} {...{ app, row, nowMs, again }} />
+        ))}
+      </ul>
+      {lines.length > LINES && <p class="sub">and {formatCount(lines.length - LINES)} more in the table below</p>}
+    </section>
+  )
+}
+
+const WatchLine = ({ text }: { text: string }) => (
+  <li>
+    <i class="mark mark-overdue" />
+    <span class="warn">{text}</span>
+    <a class="button button-small" href={formatRoute('watches')}>
+      Look
+    </a>
+  </li>
+)
+
+/** In the middle of a sentence, without its end. */
+const within = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`
+
+function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { row: OverviewProcess }) {
+  const { process, exception, state, alerts, change } = row
+  const said = describeProcess(row, nowMs, wordsAt(nowMs))
+  const isBad = said.tone === 'bad'
+  const text = isBad || said.tone === 'warn' || change === null ? said.text : (said.change ?? said.text)
+  const owner = alerts.find(({ acknowledged_by: by }) => by !== null)?.acknowledged_by
+  return (
+    <li>
+      <i class={`mark mark-${isBad ? (state === 'never_finished' ? 'abandoned' : 'failed') : 'overdue'}`} />
+      <div>
+        <a class="strong" href={formatRoute('process', { process })}>
+          <bdi>{process}</bdi>
+        </a>{' '}
+        <span class={isBad ? 'bad' : 'warn'}>{within(text)}</span>
+        {isBad && exception !== null && (
+          <span class="needs-why" title={exception}>
+            <bdi>{exception}</bdi>
+          </span>
+        )}
+        {owner && <span class="sub">{owner} is on it</span>}
+      </div>
+      <Action {...{ app, row, again }} />
+    </li>
+  )
+}
+
+function Action({ app, row, again }: Pick<Props, 'app' | 'again'> & { row: OverviewProcess }) {
+  const open = row.alerts.filter(({ acknowledged_by: by }) => by === null)
+  if (open.length > 0 && app.may('member')) {
+    const acknowledge = async () => {
+      try {
+        for (const { id } of open) await app.api.send('POST', `api/alerts/${id}/ack`)
+        app.announce('Alert acknowledged.')
+      } catch (error) {
+        app.announce(explain(error).detail) // it may have ended: the next answer shows that
+      }
+      again()
+    }
+    return (
+      <button
+        type="button"
+        class="button button-small"
+        aria-label={`I am on it: ${row.process}`}
+        onClick={() => void acknowledge()}
+      >
+        I am on it
+      </button>
+    )
+  }
+  if (row.state !== 'silent' || row.notified.late) return null
+  return (
+    <a class="button button-small" href={formatRoute('watches', { 'watch-process': row.process })}>
+      Watch
+    </a>
+  )
+}

@@ -1,0 +1,56 @@
+// The last runs of a process as bars, oldest first. The height is proportional to the square root of the duration, the
+// colour shows the state: one path per colour, since a page of 200 processes has 6,000 bars. A click opens the run; for
+// keyboard and screen reader the process' link leads to the same runs.
+import type { OverviewRun } from '../../wire/overview.ts'
+import { plural } from '../kit/format-number.ts'
+import { parseTime } from '../kit/format-time.ts'
+import { describeRun, isTrouble, runLink } from '../process/run-links.ts'
+
+const SLOTS = 30
+const [STEP, BAR, HEIGHT, LEAST] = [6, 5, 26, 4]
+
+interface Props {
+  readonly process: string
+  /** Newest first. */
+  readonly runs: readonly OverviewRun[]
+  readonly nowMs: number
+}
+
+export function RunStrip({ process, runs, nowMs }: Props) {
+  const shown = runs.slice(0, SLOTS).toReversed()
+  const first = SLOTS - shown.length
+  const lengthOf = ([at, state, ms]: OverviewRun) => (state === 'running' ? nowMs - parseTime(at) : (ms ?? 0))
+  const longest = Math.max(1, ...shown.map(lengthOf))
+  const paths = new Map<string, string>()
+  for (const [i, run] of shown.entries()) {
+    const height = Math.max(LEAST, Math.sqrt(Math.max(0, lengthOf(run)) / longest) * HEIGHT)
+    const bar = `M${(first + i) * STEP} ${HEIGHT}v${-height.toFixed(1)}h${BAR}v${height.toFixed(1)}z`
+    const colour = isTrouble(run[1]) ? 'failed' : run[1]
+    paths.set(colour, (paths.get(colour) ?? '') + bar)
+  }
+  const runAt = ({ clientX, currentTarget }: { clientX: number; currentTarget: Element }): OverviewRun | undefined => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    return shown[Math.floor(((clientX - left) / width) * SLOTS) - first]
+  }
+  const trouble = shown.filter(([, state]) => isTrouble(state)).length
+  return (
+    <svg
+      class="strip"
+      viewBox={`0 0 ${SLOTS * STEP} ${HEIGHT}`}
+      role="img"
+      aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}
+      onClick={(event) => {
+        const run = runAt(event)
+        if (run !== undefined) location.assign(runLink(process, run))
+      }}
+      onPointerMove={(event) => {
+        const run = runAt(event)
+        event.currentTarget.parentElement!.title = run === undefined ? '' : describeRun(run, nowMs)
+      }}
+    >
+      {[...paths].map(([colour, d]) => (
+        <path key={colour} class={`bar bar-${colour}`} d={d} />
+      ))}
+    </svg>
+  )
+}
