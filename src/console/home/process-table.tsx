@@ -18,7 +18,7 @@ interface Props {
 }
 
 export const ProcessTable = ({ rows, nowMs }: Props) => (
-  <div class="table-scroll">
+  <div class="table-scroll" tabIndex={0} role="region" aria-label="Processes">
     <table class="process-table">
       <caption class="hidden">Processes</caption>
       <thead>

@@ -37,6 +37,7 @@ export function RunStrip({ process, runs, nowMs }: Props) {
     <svg
       class="strip"
       viewBox={`0 0 ${SLOTS * STEP} ${HEIGHT}`}
+      preserveAspectRatio="none"
       role="img"
       aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}
       onClick={(event) => {
