@@ -87,12 +87,10 @@ function Action({ app, row, again }: Pick<Props, 'app' | 'again'> & { row: Overv
   const open = row.alerts.filter(({ acknowledged_by: by }) => by === null)
   if (open.length > 0 && app.may('member')) {
     const acknowledge = async () => {
-      try {
-        for (const { id } of open) await app.api.send('POST', `api/alerts/${id}/ack`)
-        app.announce('Alert acknowledged.')
-      } catch (error) {
-        app.announce(explain(error).detail) // it may have ended: the next answer shows that
-      }
+      // one that ended meanwhile is refused: the next answer shows that
+      const asked = await Promise.allSettled(open.map(({ id }) => app.api.send('POST', `api/alerts/${id}/ack`)))
+      const refused = asked.find((one) => one.status === 'rejected')
+      app.announce(refused === undefined ? 'Alert acknowledged.' : explain(refused.reason).detail)
       again()
     }
     return (
