@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { GUTTER_PX } from '../../src/console/timeline/geometry.ts'
 import { missing } from '../support/needs.ts'
+import { until } from '../support/until.ts'
 import { type ConsoleStint, findBarriersInBothSchemes, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
@@ -26,7 +27,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   })
   afterAll(() => stint.close())
 
-  const answer = ({ page }: Visit) => page.getByText(/\d fine\.$/)
+  const answer = ({ page }: Visit) => page.getByRole('heading', { level: 1, name: /\.$/ })
 
   test('Home answers in one sentence and with few questions', async () => {
     /** Without times, as a poll may repeat a question before the answer is on the page. */
@@ -38,33 +39,32 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     })
     await visit.go('home')
     await answer(visit).waitFor()
-    expect(await answer(visit).textContent()).toBe(
-      '1 failed, 1 never finished, 1 with exceptions, 1 overdue, 196 fine.',
-    )
+    expect(await answer(visit).textContent()).toMatch(/^1 failed, 1 never finished, .*1 with exceptions, .*fine\.$/)
     expect(asked.size).toBeGreaterThan(1)
-    expect(asked.size).toBeLessThanOrEqual(11)
+    expect(asked.size).toBeLessThanOrEqual(6)
+    await visit.page.getByRole('link', { name: `Show all ${PROCESSES} processes` }).click()
     const rows = visit.page.getByRole('region', { name: 'Processes' }).getByRole('row')
-    expect(await rows.count()).toBe(PROCESSES + 1)
+    await until('all rows', async () => (await rows.count()) === PROCESSES + 1)
     expect(await rows.nth(1).textContent()).toStartWith('broken')
     visit.page.removeAllListeners('request')
   })
 
   test('one click leads to the runs that failed last night', async () => {
     await visit.go('home')
-    await visit.page.getByRole('link', { name: `${FAILED_LAST_NIGHT} runs failed` }).click()
+    await visit.page.getByRole('link', { name: new RegExp(`^${FAILED_LAST_NIGHT} of \\d+ runs failed$`) }).click()
     await visit.page.getByText(`1–${FAILED_LAST_NIGHT} of ${FAILED_LAST_NIGHT}`).waitFor()
     const rows = visit.page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
     expect((await rows.allTextContents()).slice(1).every((text) => text.includes('Failed'))).toBe(true)
   })
 
-  test('two clicks show whether the import is slower than last week, and by how much', async () => {
+  test('Home shows that the import is slower than last week, and one click leads to its page', async () => {
     const { page } = visit
-    await visit.go('home')
-    await page.getByRole('link', { name: 'import', exact: true }).click()
-    await page.getByRole('button', { name: 'Compare with last week' }).click()
-    const told = page.getByText(/a week earlier .*× slower\.$/)
-    await told.waitFor()
-    expect(await told.textContent()).toBe('Median 3 m 00 s, a week earlier 2 m 00 s: 1.5× slower.')
+    await visit.go('home?q=import')
+    const row = page.getByRole('row').filter({ hasText: 'import' })
+    await row.getByText('1.5× slower').waitFor()
+    await row.getByRole('link', { name: 'import', exact: true }).click()
+    await page.getByRole('heading', { level: 1, name: 'import' }).waitFor()
+    await page.getByText('Median, 24 h').waitFor()
   })
 
   test('a process is found by a part of its name, and Ctrl-K opens one from anywhere', async () => {
@@ -220,7 +220,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
     const mine = await stint.visit(LIGHT, grace.cookie)
     const { page } = mine
     await mine.go('home')
-    await page.getByText('1 with exceptions, 1 fine.').waitFor()
+    await page.getByRole('heading', { level: 1, name: /with exceptions/ }).waitFor()
     await mine.go('runs?from=-15m')
     const rows = page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
     await rows.filter({ hasText: 'plain' }).getByText('Completed · 1 exception').waitFor()

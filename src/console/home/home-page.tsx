@@ -53,16 +53,27 @@ function Heading({ answer }: { answer: HomeAnswer | undefined }) {
 
 function Content({ app, params, nowMs, answer, again }: Shown<HomeAnswer>) {
   const { overview, rows, maintenance } = answer
-  if (rows.length === 0) return <NothingYet />
   const view = readHomeView(params)
   const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
   const selected = selectRows(rows, view)
-  return (
-    <div class="home-content">
-      <DayLine overview={overview} />
+  const notices = (
+    <>
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
       {maintenance.length > 0 && <MaintenanceLine active={maintenance} nowMs={nowMs} />}
       <NeedsYou {...{ app, overview, rows, nowMs, again }} />
+    </>
+  )
+  if (rows.length === 0)
+    return (
+      <div class="home-content">
+        {notices}
+        <NothingYet />
+      </div>
+    )
+  return (
+    <div class="home-content">
+      <DayLine overview={overview} />
+      {notices}
       <section class="card card-table">
         <h2 class="hidden">All processes</h2>
         {total >= FILTERS_FROM && <HomeFilters app={app} params={params} view={view} counts={overview.counts} />}

@@ -74,6 +74,7 @@ export const openPollPage =
       )
       render(page, element)
     }
+    draw() // its heading takes the focus
     return {
       element,
       show(next) {
