@@ -102,8 +102,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     const dialog = page.getByRole('dialog')
     const planned = async () => (await bySession.get('/api/maintenance')).json.maintenance
     const press = async (name: string) => {
-      await page.getByRole('button', { name, exact: true }).last().focus()
-      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name, exact: true }).last().press('Enter')
     }
     await go('watches')
     await page.getByRole('link', { name: 'Maintenance' }).click()
@@ -254,8 +253,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await go('watches')
     const dialog = page.getByRole('dialog')
     const press = async (name: string) => {
-      await page.getByRole('button', { name, exact: true }).last().focus()
-      await page.keyboard.press('Enter')
+      await page.getByRole('button', { name, exact: true }).last().press('Enter')
     }
     await press('Create watch')
     await dialog.locator(':focus').waitFor()
