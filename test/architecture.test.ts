@@ -116,10 +116,11 @@ const POWERS: [name: string, pattern: RegExp, homes: string[]][] = [
   ],
 ]
 
-const transpiler = new Bun.Transpiler({ loader: 'ts' })
+const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
+const transpilerOf = (file: string) => transpilers[file.endsWith('.tsx') ? 'tsx' : 'ts']
 
 /** Every module that a text names, relative or package, in whatever form. */
-function findImports(text: string): string[] {
+function findImports(text: string, file = ''): string[] {
   const quoted = String.raw`\s*(['"\x60])([\w@./:-]+)\1`
   const statically = String.raw`\s*(['"])([\w@./:-]+)\1`
   const forms = [
@@ -130,9 +131,15 @@ function findImports(text: string): string[] {
     `\\bnew URL\\s*\\(${quoted}\\s*,\\s*import\\.meta\\.url`, // new Worker(new URL('./worker.ts', import.meta.url))
   ]
   const written = forms.flatMap((form) => [...text.matchAll(new RegExp(form, 'gm'))].map((match) => match[2]!))
-  const loaded = transpiler.scanImports(text.replace(/^#!.*/, '')).map(({ path }) => path) // import './side-effect.ts', which text in a string may look like
+  const loaded = loadedBy(text, file) // import './side-effect.ts', which text in a string may look like
   return [...new Set([...written, ...loaded])]
 }
+
+/** The element factory of JSX is named by the compiler's settings. */
+const loadedBy = (text: string, file: string): string[] =>
+  transpilerOf(file)
+    .scanImports(text.replace(/^#!.*/, ''))
+    .flatMap(({ path }) => (/^react$|\/jsx-(?:dev-)?runtime$/.test(path) ? [] : [path]))
 
 const roomOf = (file: string): string => {
   if (['main.ts', 'run-server.ts', 'service.ts'].includes(file) || file.startsWith('service/')) return 'wiring'
@@ -144,16 +151,16 @@ const isAt = (file: string, home: string): boolean => file === home || file.star
 const files = [...new Glob('**/*.{ts,tsx}').scanSync(SRC)].sort()
 const textOf = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]))
 /** What runs: no comments and no types. */
-const codeOf = (file: string): string => transpiler.transformSync(textOf.get(file)!)
+const codeOf = (file: string): string => transpilerOf(file).transformSync(textOf.get(file)!)
 
 /** Modules that are gone when the types are. */
 const typesOnly = (file: string): Set<string> => {
   const text = textOf.get(file)!
-  const loaded = transpiler.scanImports(text.replace(/^#!.*/, '')).map(({ path }) => path)
-  return new Set(findImports(text).filter((module) => !loaded.includes(module)))
+  const loaded = loadedBy(text, file)
+  return new Set(findImports(text, file).filter((module) => !loaded.includes(module)))
 }
 
-const imports = files.flatMap((file) => findImports(textOf.get(file)!).map((module) => ({ file, module })))
+const imports = files.flatMap((file) => findImports(textOf.get(file)!, file).map((module) => ({ file, module })))
 const edges = imports
   .filter(({ module }) => module.startsWith('.') && !module.endsWith('/package.json')) // its version is for everyone
   .map(({ file, module }) => ({
@@ -286,7 +293,7 @@ describe('files', () => {
 
   test('are named in kebab-case for what they export, not for being many things', () => {
     const vague = /^(index|utils?|helpers?|common|types|misc|shared|lib)\.ts$/
-    expect(files.filter((file) => !/^[a-z0-9-]+\.ts$/.test(basename(file)) || vague.test(basename(file)))).toEqual([])
+    expect(files.filter((file) => !/^[a-z0-9-]+\.tsx?$/.test(basename(file)) || vague.test(basename(file)))).toEqual([])
   })
 
   test('are not barrel files', () => {

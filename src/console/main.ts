@@ -3,56 +3,20 @@ import { systemClock } from '../clock.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import { includesRole } from '../wire/roles.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
-import { openHomePage } from './home/home-page.tsx'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { createChanges } from './kit/changes.ts'
 import { button, fill, h, note } from './kit/dom.ts'
 import { createFrame, ENTRIES } from './kit/frame.ts'
-import { type App, type OpenPage, type Page, pageHeader } from './kit/page.ts'
+import { type App, type Page, pageHeader } from './kit/page.ts'
 import { openQuickOpen } from './kit/quick-open.ts'
 import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
 import { changeParams, formatRoute, linkToken, parseRoute } from './kit/route.ts'
-import { openAccountPage } from './pages/account-page.ts'
-import { openAuditPage } from './pages/audit-page.ts'
+import { PAGES } from './known-pages.ts'
 import { openDoor } from './pages/door.ts'
-import { openExceptionsPage } from './pages/exceptions-page.ts'
-import { openHealthPage } from './pages/health-page.ts'
 import { openInvitation } from './pages/invitation.ts'
-import { openKeysPage } from './pages/keys-page.ts'
-import { openMaintenancePage } from './pages/maintenance-page.ts'
-import { openMembersPage } from './pages/members-page.ts'
-import { openMetricsPage } from './pages/metrics-page.ts'
-import { openWatchesPage } from './pages/watches-page.ts'
-import { openWelcomePage } from './pages/welcome-page.ts'
-import { openProcessPage, titleOfProcess } from './process/process-page.tsx'
-import { openRunsPage } from './runs/runs-page.ts'
 
-interface Known {
-  readonly title: string
-  readonly open: OpenPage
-  /** Its entry in the navigation, if it has none of its own. */
-  readonly entry?: string
-  /** Of what the address names. */
-  titleOf?(params: URLSearchParams): string
-}
-
-const PAGES: Readonly<Record<string, Known>> = {
-  home: { title: 'Home', open: openHomePage },
-  process: { title: 'Process', open: openProcessPage, entry: 'home', titleOf: titleOfProcess },
-  runs: { title: 'Runs', open: openRunsPage },
-  metrics: { title: 'Metrics', open: openMetricsPage },
-  exceptions: { title: 'Exceptions', open: openExceptionsPage },
-  watches: { title: 'Watches', open: openWatchesPage },
-  maintenance: { title: 'Maintenance', open: openMaintenancePage, entry: 'watches' },
-  keys: { title: 'Keys', open: openKeysPage },
-  health: { title: 'Health', open: openHealthPage },
-  account: { title: 'Account', open: openAccountPage },
-  members: { title: 'Members', open: openMembersPage },
-  audit: { title: 'Audit log', open: openAuditPage },
-  welcome: { title: 'Welcome', open: openWelcomePage },
-}
 const HOME = 'home'
 /** Pages that Ctrl-K also opens. */
 const FURTHER = ['maintenance', 'members', 'account'].map((page) => [page, PAGES[page]!.title] as const)

@@ -5,7 +5,7 @@ import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
 import { everyMs } from '../kit/time-range.ts'
 import { DurationChart } from './duration-chart.tsx'
-import type { Rest } from './process-page.tsx'
+import type { Rest } from './process-answer.ts'
 import { RANGES } from './range.ts'
 
 interface Props {

@@ -5,7 +5,7 @@ import { plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
-import type { Rest } from './process-page.tsx'
+import type { Rest } from './process-answer.ts'
 
 const BINS = 28
 const [WIDTH, HEIGHT] = [120, 24]

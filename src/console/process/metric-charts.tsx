@@ -5,7 +5,7 @@ import { formatCompact, formatValue } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
-import type { Rest } from './process-page.tsx'
+import type { Rest } from './process-answer.ts'
 
 const MOST = 6
 const [WIDTH, HEIGHT, EDGE] = [260, 64, 4]

@@ -1,11 +1,11 @@
 // The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
 // hears of it. The first round of questions is the sentence alone.
-import type { Channel, Channels } from '../../wire/channels.ts'
+import type { Channels } from '../../wire/channels.ts'
 import { formatSpan } from '../../wire/describe-process.ts'
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { MetricRow } from '../../wire/metrics.ts'
-import type { Overview, OverviewProcess } from '../../wire/overview.ts'
-import type { Summary, SummaryRow, TimingPage } from '../../wire/timings.ts'
+import type { Overview } from '../../wire/overview.ts'
+import type { Summary, TimingPage } from '../../wire/timings.ts'
 import type { OpenPage } from '../kit/page.ts'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { formatRoute } from '../kit/route.ts'
@@ -17,7 +17,8 @@ import { Facts } from './facts.tsx'
 import { MetaList } from './meta-list.tsx'
 import { MetricCharts } from './metric-charts.tsx'
 import { Notifications } from './notifications.tsx'
-import { type Range, rangeOf } from './range.ts'
+import type { ProcessAnswer } from './process-answer.ts'
+import { rangeOf } from './range.ts'
 import { RunBars } from './run-bars.tsx'
 import { RunList } from './run-list.tsx'
 import { SendRun } from './send-run.tsx'
@@ -26,25 +27,6 @@ import { StateSentence } from './state-sentence.tsx'
 const EVERY_MS = 5_000
 const RUNS = 8
 const METRIC_COLUMNS = 3
-
-/** `undefined` until the second round of questions has come. */
-export interface ProcessAnswer {
-  /** Undefined: nothing is known of a process with this name. */
-  readonly row: OverviewProcess | undefined
-  readonly rest: Rest | undefined
-}
-
-export interface Rest {
-  readonly range: Range
-  readonly fromMs: number
-  readonly toMs: number
-  readonly series: readonly SummaryRow[]
-  readonly days: readonly SummaryRow[]
-  readonly metrics: readonly MetricRow[]
-  readonly groups: ExceptionGroups['groups']
-  readonly channels: readonly Channel[]
-  readonly timings: TimingPage['timings']
-}
 
 const nameIn = (params: URLSearchParams): string => params.get('process') ?? ''
 

@@ -6,7 +6,7 @@ import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { describeState, isTrouble, lengthMs, type Run, toRun } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
-import type { Rest } from './process-page.tsx'
+import type { Rest } from './process-answer.ts'
 
 interface Props {
   readonly row: OverviewProcess

@@ -1,0 +1,41 @@
+// Every page by its name in the address.
+
+import { openHomePage } from './home/home-page.tsx'
+import type { OpenPage } from './kit/page.ts'
+import { openAccountPage } from './pages/account-page.ts'
+import { openAuditPage } from './pages/audit-page.ts'
+import { openExceptionsPage } from './pages/exceptions-page.ts'
+import { openHealthPage } from './pages/health-page.ts'
+import { openKeysPage } from './pages/keys-page.ts'
+import { openMaintenancePage } from './pages/maintenance-page.ts'
+import { openMembersPage } from './pages/members-page.ts'
+import { openMetricsPage } from './pages/metrics-page.ts'
+import { openWatchesPage } from './pages/watches-page.ts'
+import { openWelcomePage } from './pages/welcome-page.ts'
+import { openProcessPage, titleOfProcess } from './process/process-page.tsx'
+import { openRunsPage } from './runs/runs-page.ts'
+
+interface Known {
+  readonly title: string
+  readonly open: OpenPage
+  /** Its entry in the navigation, if it has none of its own. */
+  readonly entry?: string
+  /** Of what the address names. */
+  titleOf?(params: URLSearchParams): string
+}
+
+export const PAGES: Readonly<Record<string, Known>> = {
+  home: { title: 'Home', open: openHomePage },
+  process: { title: 'Process', open: openProcessPage, entry: 'home', titleOf: titleOfProcess },
+  runs: { title: 'Runs', open: openRunsPage },
+  metrics: { title: 'Metrics', open: openMetricsPage },
+  exceptions: { title: 'Exceptions', open: openExceptionsPage },
+  watches: { title: 'Watches', open: openWatchesPage },
+  maintenance: { title: 'Maintenance', open: openMaintenancePage, entry: 'watches' },
+  keys: { title: 'Keys', open: openKeysPage },
+  health: { title: 'Health', open: openHealthPage },
+  account: { title: 'Account', open: openAccountPage },
+  members: { title: 'Members', open: openMembersPage },
+  audit: { title: 'Audit log', open: openAuditPage },
+  welcome: { title: 'Welcome', open: openWelcomePage },
+}
