@@ -257,8 +257,6 @@ export interface PointSource {
   findMarks(
     q: MarkSelection & { readonly perSeries?: number | undefined; readonly maxRows: number },
   ): Promise<StoredMark[]>
-  /** The newest start of each process and meta, in any order. */
-  findNewestStarts(q: MarkSelection): Promise<Pick<StoredMark, 'process' | 'meta' | 'ns'>[]>
   /** How often each process and meta starts, in any order. */
   findStartTimes(q: MarkSelection & { readonly each: number }): Promise<StartTimes[]>
   /**

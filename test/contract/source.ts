@@ -149,23 +149,6 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(found).toEqual(['import||| start 19000000', 'import||| start 18000000', 'import|m|x| start 5000000'])
       })
 
-      test('the newest start of each process and meta', async () => {
-        const { account, store, start, end } = cast()
-        await store([
-          start(1n),
-          start(2n),
-          end(3n),
-          start(4n, { meta: HOSTILE }),
-          end(5n, { process: 'never started' }),
-        ])
-        const range = { account, fromNs: T, toNs: T + HOUR }
-        const found = (await source.findNewestStarts(range)).map(
-          ({ process, meta, ns }) => `${process}|${meta}|${ns - T}`,
-        )
-        expect(found.toSorted()).toEqual([`import|${HOSTILE}|4`, 'import||2'])
-        expect(await source.findNewestStarts({ ...range, process: ['other'] })).toEqual([])
-      })
-
       test('when each process and meta started, and the hours that hold a start', async () => {
         const { account, store, start, end } = cast()
         const minute = 60n * S
@@ -958,7 +941,6 @@ function inMicroseconds(source: PointSource): PointSource {
     summarizeTimings: async (q) => down(await source.summarizeTimings(up(q))),
     countMarks: (q) => source.countMarks(up(q)),
     findMarks: async (q) => down(await source.findMarks(up(q))),
-    findNewestStarts: async (q) => down(await source.findNewestStarts(up(q))),
     async findStartTimes(q) {
       const found = await source.findStartTimes({ ...up(q), each: q.each })
       return found.map((row) => ({ ...down(row), hours: row.hours }))

@@ -135,11 +135,6 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           .filter(isFew)
           .slice(0, q.maxRows)
       },
-      async findNewestStarts(q) {
-        const starts = marks(q).filter((mark) => mark.mark === 'start' && isAmong(q)(mark))
-        const groups = Map.groupBy(starts, ({ process, meta }) => `${process}\0${meta}`).values()
-        return [...groups].map((same) => same.toSorted((a, b) => compare(a.ns, b.ns)).at(-1)!)
-      },
       async findStartTimes(q) {
         const found = marks(q)
           .filter(isAmong(q))

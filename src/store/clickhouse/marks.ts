@@ -3,10 +3,7 @@ import type { MarkSelection, PointSource, StoredMark } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
 
-export function createMarkQuestions(
-  select: Select,
-  schema: Schema,
-): Pick<PointSource, 'findMarks' | 'findNewestStarts' | 'findStartTimes'> {
+export function createMarkQuestions(select: Select, schema: Schema): Pick<PointSource, 'findMarks' | 'findStartTimes'> {
   /** Reads the table and not the FINAL view: a mark that is there twice is the same mark. */
   const from = (q: MarkSelection) => {
     const { where, params } = selectionOf(q)
@@ -24,15 +21,6 @@ export function createMarkQuestions(
         q,
       )
       return rows.map(({ process, meta, uid, name, ns }) => ({ process, meta, uid, mark: name, ns: BigInt(ns) }))
-    },
-    async findNewestStarts(q) {
-      const { sql, params } = from(q)
-      const rows = await select<Pick<StoredMark, 'process' | 'meta'> & { ns: Ns }>(
-        `SELECT process, meta, ${nsText('max(at)')} AS ns ${sql} AND mark = 'start' GROUP BY process, meta`,
-        params,
-        q,
-      )
-      return rows.map(({ ns, ...row }) => ({ ...row, ns: BigInt(ns) }))
     },
     /** Lists are selected as text: a server may write their numbers as texts. */
     async findStartTimes(q) {

@@ -1,9 +1,8 @@
 // Raw marks for the evaluation of watches, which pairs them itself.
 import { compare } from '../order.ts'
 import type { MarkSelection, StoredMark } from '../source.ts'
-import { collectRows, flux, type GetColumn, type InfluxClient } from './client.ts'
+import type { InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
-import { behindStamps, fluxTime, pointsIn, whereTags } from './selection.ts'
 import { ceilS, floorS } from './slices.ts'
 
 /** Newest first. Pairs of fields are not joined by InfluxDB: a pivot costs ten times what reading the marks does. */
@@ -39,15 +38,4 @@ async function readNewest(reader: MarkReader, fromS: number, toS: number, maxRow
   const newer = await readNewest(reader, middleS, toS, maxRows)
   const left = maxRows - newer.reduce((sum, { marks }) => sum + marks.length, 0)
   return left <= 0 ? newer : [...newer, ...(await readNewest(reader, fromS, middleS, left))]
-}
-
-export async function findNewestStarts(client: InfluxClient, q: MarkSelection) {
-  if (q.process?.length === 0) return []
-  const where = flux`r._measurement == "mark" and ${whereTags(q)} and r._field == "at" and r.mark == "start"`
-  const query = flux`${pointsIn(client, fluxTime(q.fromNs), fluxTime(behindStamps(q.toNs)), where)}
-  |> last()
-  |> keep(columns: ["process", "meta", "_value"])
-  |> group()`
-  const toStart = (get: GetColumn) => ({ process: get('process'), meta: get('meta'), ns: BigInt(get('_value')) })
-  return collectRows(client, query, toStart, q.signal)
 }

@@ -2,7 +2,7 @@
 import { type MetricSelection, type PointSource, type Selection, StoreError, type TimingSelection } from '../source.ts'
 import { collectRows, createInfluxClient, flux, type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'
 import { findMetrics } from './find-metrics.ts'
-import { findMarks, findNewestStarts } from './marks.ts'
+import { findMarks } from './marks.ts'
 import { aggregateMetrics, findNewestMetrics, narrowToRun } from './metrics.ts'
 import { createOpenStarts } from './open-starts.ts'
 import { findProcesses } from './processes.ts'
@@ -64,7 +64,6 @@ export function createInfluxSource({
     findLatest: (q) => ask(q, [], () => findLatest(readerOf(q), openStarts, q)),
     summarizeTimings: (q) => ask(q, [], () => summarizeTimings(readerOf(q), openStarts, q)),
     findMarks: (q) => ask(q, [], () => findMarks(client, q)),
-    findNewestStarts: (q) => ask(q, [], () => findNewestStarts(client, q)),
     findStartTimes: (q) => ask(q, [], () => findStartTimes(client, q)),
     findMetrics: (q, page) => ask(q, [], () => ofRun(q, (narrow) => findMetrics(client, narrow, page))),
     aggregateMetrics: (q) => ask(q, [], () => ofRun(q, (narrow) => aggregateMetrics(client, narrow))),

@@ -1,13 +1,13 @@
 // `metric`: a figure of a metric over a window is above or below a number.
 import type { CreateWatch } from '../../wire/watches.ts'
-import { crosses, type MetricRule } from '../rules/metric.ts'
+import { crosses, type MetricRule } from '../log/metric-rule.ts'
 import type { ConditionOf } from './condition.ts'
 import { spanFaults, spanUs } from './span.ts'
 import { formatSpan, minute, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['metric']>
 
-/** How much of the past evaluations keep in memory. */
+/** A gauge has sixty parts, whatever its window is; longer ones say little about now. */
 const MAX_WINDOW_US = 86_400e6
 
 export const metric: ConditionOf<Given, MetricRule> = {

@@ -66,7 +66,6 @@ async function ask(source: Source, account: string, process?: string): Promise<R
     summary: await source.summarizeTimings({ ...timings, byMeta: true }),
     series: await source.summarizeTimings({ ...timings, byMeta: false, everyNs: 86_400_000_000_000n }),
     marks,
-    newestStarts: await source.findNewestStarts(range),
     metrics: await source.findMetrics(range, page),
     aggregates: await source.aggregateMetrics({ ...range, everyNs: 86_400_000_000_000n }),
     processes: [...(await source.findPointProcesses(range)), ...(await source.findExceptionProcesses(range))],
@@ -170,7 +169,6 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     await source.summarizeTimings({ ...timings, byMeta: true, everyNs: 1n })
     await source.countMarks(selection)
     await source.findMarks({ ...selection, maxRows: 1, perSeries: 1 })
-    await source.findNewestStarts(selection)
     await source.findMetrics(selection, { limit: 1, after: place })
     await source.aggregateMetrics({ ...selection, everyNs: 1n })
     await source.findPointProcesses(selection)
