@@ -504,7 +504,7 @@ class Stint:
         self._report.warn(_describe_ahead(self._ahead_s))
         return True
 
-    def _settle(self, items: list[tuple[str, _Segment | None]]) -> None:
+    def _settle(self, items: list[_Item]) -> None:
         with self._cond:
             for item in items:
                 self._bytes -= len(item.line)

@@ -50,7 +50,7 @@ export function packServer(root: PackageJson): Uint8Array {
     license,
     type: 'module',
     bin: { server: 'bin/server.js', stint: 'bin/stint.js' },
-    engines: { node: '>=20' },
+    engines: { node: '>=20', bun: root.engines.bun },
     gitHead: readHead(),
     place: 'package',
     dependencies: { ...dependencies, bun },
@@ -74,7 +74,7 @@ export function packServer(root: PackageJson): Uint8Array {
 // The client as one module that imports only node's own, and its types.
 const ENTRY = join(ROOT, 'src/client/stint.ts')
 /** The declarations that callers see: what `stint.ts` exports, and the options it takes. */
-const DECLARATIONS = ['stint.d.ts', 'settings.d.ts']
+const DECLARATIONS = ['stint.d.ts', 'settings.d.ts', 'homes.d.ts']
 
 /** Throws with the bundler's messages. */
 export async function bundleClient(format: 'esm' | 'cjs' = 'esm'): Promise<string> {
