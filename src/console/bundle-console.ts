@@ -65,6 +65,7 @@ async function bundleConsole(keyHeader: string): Promise<Bundle> {
   const external = ['*.woff2']
   const { outputs } = await Bun.build({
     ...{ entrypoints: ENTRYPOINTS, target: 'browser', format: 'esm', minify: true, external },
+    jsx: { runtime: 'automatic', importSource: 'preact', development: false }, // no tsconfig.json is in an image or a package
   })
   const assets = new Map<string, ConsoleFile>()
   const textOf = async (ending: keyof typeof TYPES) => {

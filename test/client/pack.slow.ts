@@ -267,5 +267,5 @@ test('the binary of this platform runs without Bun and sends a job', async () =>
     XDG_STATE_HOME: state,
     PATH: '/usr/bin:/bin',
   })
-  await until('both marks are there', async () => (await kindsOf('by binary')).length === 2)
+  await until('both marks are there', async () => new Set(await kindsOf('by binary')).size === 2)
 })

@@ -44,9 +44,13 @@ async function signIn(browser: Browser, returnTo = '/'): Promise<Response> {
 const codeOf = async (response: Response) => [response.status, ((await response.json()) as { code: string }).code]
 async function session(browser: Browser) {
   const answer = await browser.visit(`${url}/api/session`)
-  return answer.status === 200
-    ? ((await answer.json()) as { person: { email: string }; role: string; account: { id: string; email: string } })
-    : undefined
+  const state = (await answer.json()) as {
+    signed_in: boolean
+    person: { email: string }
+    role: string
+    account: { id: string; email: string }
+  }
+  return state.signed_in ? state : undefined
 }
 
 const idOf = async (name: string) =>
