@@ -149,7 +149,7 @@ async function findMoves({ page, go }: Visit, view: string): Promise<string[]> {
   })
   await page.goto('about:blank')
   await go(view)
-  await page.locator('main .region, main .steps').first().waitFor()
+  await page.locator('main :is(.region, .steps, .home-content, .process-content)').first().waitFor()
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
   await page.waitForLoadState('networkidle')
   const shifts = await page.evaluate(

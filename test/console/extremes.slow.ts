@@ -54,7 +54,7 @@ describe.skipIf(cannotRun)('with values at the limits', () => {
     await page.getByRole('complementary').getByText('Runs before and after').waitFor()
     await check('a run')
     await go('home')
-    await page.getByRole('link', { name: 'report' }).waitFor()
+    await page.getByRole('table').getByRole('link', { name: 'report' }).waitFor()
     await check('home')
     await go('exceptions')
     await page.getByRole('link', { name: 'TypeError' }).waitFor()

@@ -70,7 +70,7 @@ function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { r
         <a class="strong" href={formatRoute('process', { process })}>
           <bdi>{process}</bdi>
         </a>{' '}
-        <span class={isBad ? 'bad' : 'warn'}>{within(text)}</span>
+        <span class={`needs-text ${isBad ? 'bad' : 'warn'}`}>{within(text)}</span>
         {isBad && exception !== null && (
           <span class="needs-why" title={exception}>
             <bdi>{exception}</bdi>

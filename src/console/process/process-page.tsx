@@ -4,7 +4,7 @@ import type { Channels } from '../../wire/channels.ts'
 import { formatSpan } from '../../wire/describe-process.ts'
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { MetricRow } from '../../wire/metrics.ts'
-import type { Overview } from '../../wire/overview.ts'
+import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import type { Summary, TimingPage } from '../../wire/timings.ts'
 import type { OpenPage } from '../kit/page.ts'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
@@ -17,7 +17,7 @@ import { Facts } from './facts.tsx'
 import { MetaList } from './meta-list.tsx'
 import { MetricCharts } from './metric-charts.tsx'
 import { Notifications } from './notifications.tsx'
-import type { ProcessAnswer } from './process-answer.ts'
+import type { ProcessAnswer, Rest } from './process-answer.ts'
 import { rangeOf } from './range.ts'
 import { RunBars } from './run-bars.tsx'
 import { RunList } from './run-list.tsx'
@@ -95,26 +95,34 @@ function Content({ app, nowMs, answer, again }: Shown<ProcessAnswer>) {
     <div class="process-content">
       <StateSentence row={row} groups={rest?.groups ?? []} nowMs={nowMs} />
       {hasRuns && <Facts row={row} days={rest?.days} nowMs={nowMs} />}
-      <div class="process-grid">
-        <div class="stack">
-          {hasRuns && <RunBars process={row.process} runs={row.runs} nowMs={nowMs} />}
-          {hasRuns && rest !== undefined && <DurationCard app={app} row={row} rest={rest} />}
-          {rest !== undefined && rest.timings.length > 0 && <RunList row={row} rest={rest} nowMs={nowMs} />}
-          {rest !== undefined && rest.groups.length > 0 && <ExceptionList row={row} rest={rest} nowMs={nowMs} />}
-          {rest !== undefined && rest.metrics.length > 0 && <MetricCharts row={row} rest={rest} />}
-        </div>
-        <div class="stack">
-          {rest !== undefined && (
-            <Notifications app={app} row={row} channels={rest.channels} nowMs={nowMs} again={again} />
-          )}
-          {rest !== undefined && <Calendar process={row.process} days={rest.days} nowMs={nowMs} />}
-          {(row.by_meta?.length ?? 0) > 1 && <MetaList process={row.process} metas={row.by_meta!} nowMs={nowMs} />}
-          <SendRun process={row.process} baseUrl={app.baseUrl} />
-        </div>
-      </div>
+      {rest !== undefined && <Cards {...{ app, row, rest, nowMs, again }} />}
     </div>
   )
 }
+
+type CardsProps = Omit<Shown<ProcessAnswer>, 'params' | 'answer'> & {
+  readonly row: OverviewProcess
+  readonly rest: Rest
+}
+
+/** All at once: a card that came later would move the others. */
+const Cards = ({ app, row, rest, nowMs, again }: CardsProps) => (
+  <div class="process-grid">
+    <div class="stack">
+      {row.runs.length > 0 && <RunBars process={row.process} runs={row.runs} nowMs={nowMs} />}
+      {row.runs.length > 0 && <DurationCard app={app} row={row} rest={rest} />}
+      {rest.timings.length > 0 && <RunList row={row} rest={rest} nowMs={nowMs} />}
+      {rest.groups.length > 0 && <ExceptionList row={row} rest={rest} nowMs={nowMs} />}
+      {rest.metrics.length > 0 && <MetricCharts row={row} rest={rest} />}
+    </div>
+    <div class="stack">
+      <Notifications app={app} row={row} channels={rest.channels} nowMs={nowMs} again={again} />
+      <Calendar process={row.process} days={rest.days} nowMs={nowMs} />
+      {(row.by_meta?.length ?? 0) > 1 && <MetaList process={row.process} metas={row.by_meta!} nowMs={nowMs} />}
+      <SendRun process={row.process} baseUrl={app.baseUrl} />
+    </div>
+  </div>
+)
 
 const NotFound = () => (
   <div class="empty">
