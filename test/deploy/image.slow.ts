@@ -1,6 +1,6 @@
 // Both targets of the Dockerfile, built for real and run as the guide promises: as the user `bun`, on a read-only root, with one volume.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import packageJson from '../../package.json' with { type: 'json' }
@@ -171,6 +171,9 @@ describe.skipIf([missing('buildah'), missing('chdb')].some((reason) => reason !=
       clickhouse = await startClickHouseBridge()
       writeFileSync(join(secrets, 'stint/influx-token'), bucket.token)
       writeFileSync(join(secrets, 'stint/clickhouse-password'), clickhouse.password)
+      // whatever umask a server in this process has set: the image's user reads them
+      for (const path of ['.', 'stint']) chmodSync(join(secrets, path), 0o755)
+      for (const name of readdirSync(join(secrets, 'stint'))) chmodSync(join(secrets, 'stint', name), 0o444)
       const env = {
         // without .env: names without a value are not passed on, nor are secrets in files of the host
         ...Object.fromEntries(
