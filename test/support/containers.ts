@@ -174,7 +174,13 @@ export function startContainer({ config, files }: Image, options: RunOptions): C
     }),
   )
   const runc = ['runc', '--root', state]
-  const child = Bun.spawn([...runc, 'run', '--bundle', dir, id], { stdin: 'ignore', stdout: 'pipe', stderr: 'pipe' })
+  // runc makes missing mount points; under the umask of a server in this process the image's user could not enter them
+  const openly = ['/bin/sh', '-c', 'umask 022; exec "$@"', 'sh']
+  const child = Bun.spawn([...openly, ...runc, 'run', '--bundle', dir, id], {
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
   let log = ''
   const collect = async (stream: ReadableStream<Uint8Array>) => {
     for await (const chunk of stream) log += Buffer.from(chunk).toString()
