@@ -1,5 +1,5 @@
-// Every setting of a server, once: its variable, how its text is read, its default, and its meaning as README.md has
-// it. Tests compare README's table and deploy/env.example with this one.
+// Every setting of a server, once: its variable, how its text is read, its default, and its meaning as the tables in
+// README.md (basic ones) and deploy/README.md (all others) have it. Tests compare both and deploy/env.example with it.
 import {
   address,
   anyText,
@@ -39,6 +39,8 @@ export interface Setting<T> extends Kind<T> {
   readonly isSecret?: boolean
   /** It does no harm without the first of its group. */
   readonly mayBeAlone?: boolean
+  /** A first user needs it: it is in the table of README.md. */
+  readonly isBasic?: boolean
 }
 
 type Row<T> = Kind<T> & Pick<Setting<T>, 'defaultWords' | 'isSecret' | 'mayBeAlone'>
@@ -52,6 +54,7 @@ const optional = <T>(variable: string, row: Row<T>, about: string): Setting<T | 
 const needed = <T>(variable: string, row: Row<T>, about: string): Setting<T> => {
   return { ...row, variable, about, unset: 'fault' }
 }
+const basic = <T>(row: Setting<T>): Setting<T> => ({ ...row, isBasic: true })
 /** Of a group: the others count when it is set, so in the group it has a value. */
 const first = optional as <T>(...row: Parameters<typeof optional<T>>) => Setting<T>
 
@@ -60,18 +63,22 @@ const first = optional as <T>(...row: Parameters<typeof optional<T>>) => Setting
  * 0 is no limit.
  */
 export const SETTINGS = {
-  port: setting('PORT', integer(0, 65_535), '7070', '0 = any free port'),
-  host: setting(
-    'HOST',
-    kind(parseHost, 'an address such as 127.0.0.1 or ::1, or a host name'),
-    '127.0.0.1',
-    'address to listen on; on any other than a loopback address the first sign-up needs the set-up code',
+  port: basic(setting('PORT', integer(0, 65_535), '7070', '0 = any free port')),
+  host: basic(
+    setting(
+      'HOST',
+      kind(parseHost, 'an address such as 127.0.0.1 or ::1, or a host name'),
+      '127.0.0.1',
+      'address to listen on; on any other than a loopback address the first sign-up needs the set-up code',
+    ),
   ),
-  dataDir: setting(
-    'DATA_DIR',
-    anyText,
-    './data',
-    "spools, accounts, and the embedded engine's data; belongs to one process at a time",
+  dataDir: basic(
+    setting(
+      'DATA_DIR',
+      anyText,
+      './data',
+      "spools, accounts, and the embedded engine's data; belongs to one process at a time",
+    ),
   ),
   serviceName: setting(
     'SERVICE_NAME',
@@ -89,12 +96,17 @@ export const SETTINGS = {
     'first',
     '`first` = until there is an account · `open` · `closed`',
   ),
-  setupCode: optional(
-    'SETUP_CODE',
-    { ...secret(matching((text) => text.length >= 12, 'at least 12 characters')), defaultWords: 'made up, in the log' },
-    'needed by the first sign-up if it is set, with `TRUST_PROXY`, or unless `HOST` is loopback; at least 12 characters',
+  setupCode: basic(
+    optional(
+      'SETUP_CODE',
+      {
+        ...secret(matching((text) => text.length >= 12, 'at least 12 characters')),
+        defaultWords: 'made up, in the log',
+      },
+      'needed by the first sign-up if it is set, with `TRUST_PROXY`, or unless `HOST` is loopback; at least 12 characters',
+    ),
   ),
-  maxRunUs: setting('MAX_RUN', span, '24h', 'the longest run that is still paired'),
+  maxRunUs: basic(setting('MAX_RUN', span, '24h', 'the longest run that is still paired')),
   maxAgeUs: setting('MAX_AGE', span, '7d', 'an event whose own time (`at`) is older is refused'),
   spoolMaxBytes: setting(
     'SPOOL_MAX_BYTES',
@@ -114,11 +126,13 @@ export const SETTINGS = {
     { ...integer(1, MANY), defaultWords: '`10000000` (InfluxDB) or else `50000000`' },
     'a question that would read more marks is refused',
   ),
-  retentionDays: setting(
-    'RETENTION_DAYS',
-    integer(0, 36_500),
-    '0',
-    '0 = keep forever; otherwise at least twice `MAX_RUN`, and `MAX_AGE` and a day; applies to what Stint creates',
+  retentionDays: basic(
+    setting(
+      'RETENTION_DAYS',
+      integer(0, 36_500),
+      '0',
+      '0 = keep forever; otherwise at least twice `MAX_RUN`, and `MAX_AGE` and a day; applies to what Stint creates',
+    ),
   ),
   rateLimit: setting(
     'RATE_LIMIT',
@@ -143,16 +157,20 @@ export const SETTINGS = {
     certPath: first('TLS_CERT', anyText, 'PEM file with the certificate and its chain; plain HTTP without one'),
     keyPath: needed('TLS_KEY', anyText, 'needed with `TLS_CERT`: PEM file with its key'),
   },
-  publicUrl: optional(
-    'PUBLIC_URL',
-    { ...address(), defaultWords: 'the address listened on' },
-    'where people reach Stint; for links in notifications',
+  publicUrl: basic(
+    optional(
+      'PUBLIC_URL',
+      { ...address(), defaultWords: 'the address listened on' },
+      'where people reach Stint; for links in notifications',
+    ),
   ),
   smtp: {
-    url: first(
-      'SMTP_URL',
-      secret(matching(isSmtpUrl, `smtp://user:password@host:port (STARTTLS) or smtps://…; ${ESCAPE}`)),
-      'e-mail for alerts and password resets: `smtp://user:password@host:587` (STARTTLS) or `smtps://…`',
+    url: basic(
+      first(
+        'SMTP_URL',
+        secret(matching(isSmtpUrl, `smtp://user:password@host:port (STARTTLS) or smtps://…; ${ESCAPE}`)),
+        'e-mail for alerts and password resets, with `MAIL_FROM`: `smtp://user:password@host:587` (STARTTLS) or `smtps://…`',
+      ),
     ),
     from: needed(
       'MAIL_FROM',
@@ -164,8 +182,7 @@ export const SETTINGS = {
     issuer: first(
       'OIDC_ISSUER',
       matching(isIssuer, 'an https URL (http only on a loopback address) without user, query and fragment'),
-      'sign in at a provider (OpenID Connect): its address, https; [single ' +
-        'sign-on](src/deploy/README.md#single-sign-on)',
+      'sign in at a provider (OpenID Connect): its address, https; [single sign-on](#single-sign-on)',
     ),
     clientId: needed('OIDC_CLIENT_ID', anyText, 'needed with `OIDC_ISSUER`'),
     clientSecret: needed('OIDC_CLIENT_SECRET', secret(anyText), 'needed with `OIDC_ISSUER`'),
@@ -211,20 +228,24 @@ export const SETTINGS = {
     'PostgreSQL for the accounts and watches of several nodes; without it they are in `DATA_DIR`',
   ),
   influx: {
-    url: first(
-      'INFLUX_URL',
-      address('; credentials belong in INFLUX_TOKEN'),
-      'InfluxDB 2; without it points go to ClickHouse',
+    url: basic(
+      first(
+        'INFLUX_URL',
+        address('; credentials belong in INFLUX_TOKEN'),
+        'InfluxDB 2, with `INFLUX_TOKEN`, `INFLUX_ORG` and `INFLUX_BUCKET`; without it points go to ClickHouse',
+      ),
     ),
     token: needed('INFLUX_TOKEN', secret(header), 'needed with `INFLUX_URL`'),
     org: needed('INFLUX_ORG', anyText, 'needed with `INFLUX_URL`'),
     bucket: needed('INFLUX_BUCKET', anyText, 'needed with `INFLUX_URL`; created when it is missing and the token may'),
   },
   clickhouse: {
-    url: first(
-      'CLICKHOUSE_URL',
-      address('; credentials belong in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD'),
-      'ClickHouse over HTTP; without it the engine is embedded',
+    url: basic(
+      first(
+        'CLICKHOUSE_URL',
+        address('; credentials belong in CLICKHOUSE_USER and CLICKHOUSE_PASSWORD'),
+        'ClickHouse over HTTP, with `CLICKHOUSE_USER` and `CLICKHOUSE_PASSWORD`; without it the engine is embedded',
+      ),
     ),
     user: setting('CLICKHOUSE_USER', anyText, 'default', 'only with `CLICKHOUSE_URL`'),
     password: setting('CLICKHOUSE_PASSWORD', secret(anyText), '', 'only with `CLICKHOUSE_URL`'),
@@ -240,8 +261,7 @@ export const SETTINGS = {
         (text) => /^[A-Za-z_][A-Za-z0-9_-]{0,62}$/.test(text),
         'the name of a cluster: letters, digits, _ and -',
       ),
-      'the cluster of `CLICKHOUSE_URL`, whose shards hold the tables: ' +
-        '[Operations](src/deploy/README.md#a-clickhouse-cluster)',
+      'the cluster of `CLICKHOUSE_URL`, whose shards hold the tables: [ClickHouse cluster](#a-clickhouse-cluster)',
     ),
   },
 }

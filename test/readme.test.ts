@@ -8,7 +8,7 @@ import type { Route } from '../src/wire/route.ts'
 import { missing } from './support/needs.ts'
 import { createStintProcess } from './support/process.ts'
 import { DOCUMENTS, ROOT, readRepo, sectionUnder, tableUnder } from './support/readme.ts'
-import { settingsTable } from './support/settings-table.ts'
+import { settingsDocuments } from './support/settings-table.ts'
 
 const README = readRepo('README.md')
 
@@ -119,8 +119,11 @@ test('the table of errors in src/http/README.md is that of the code', () => {
   expect(documented).toEqual(real)
 })
 
-test('the table of settings is that of the code; `bun run settings` writes it', () => {
-  expect(sectionUnder('README.md', 'Settings')).toContain(settingsTable())
+test('the tables of settings are those of the code; `bun run settings` writes them', () => {
+  for (const { path, text, written } of settingsDocuments()) {
+    expect(sectionUnder(path, 'Settings')).toContain('| variable ')
+    expect(text, path).toBe(written)
+  }
 })
 
 describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {

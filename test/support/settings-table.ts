@@ -1,14 +1,20 @@
-// `bun run settings`: writes README's table of settings from src/settings.ts. readme.test.ts compares the two.
+// `bun run settings`: writes the tables of settings from src/settings.ts: the basic ones into README.md, all others into
+// src/deploy/README.md. readme.test.ts compares them.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS, settingsOf } from '../../src/settings.ts'
 import { ROOT, readRepo } from './readme.ts'
 
-const README = 'README.md'
+/** The document of each table, and whether it is that of the basic settings. */
+const TABLES = [
+  ['README.md', true],
+  ['src/deploy/README.md', false],
+] as const
 
 /** A table of Markdown, its columns as wide as their widest cell. */
-export function settingsTable(): string {
-  const rows = settingsOf(SETTINGS).map(({ variable, isSecret, unset, defaultWords, about }) => [
+function settingsTable(isBasic: boolean): string {
+  const settings = settingsOf(SETTINGS).filter((setting) => (setting.isBasic ?? false) === isBasic)
+  const rows = settings.map(({ variable, isSecret, unset, defaultWords, about }) => [
     `\`${variable}\`${isSecret ? `, \`${variable}_FILE\`` : ''}`,
     defaultWords ?? (typeof unset === 'object' && unset.text !== '' ? `\`${unset.text}\`` : ''),
     about,
@@ -19,9 +25,17 @@ export function settingsTable(): string {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }
 
+/** The documents with their tables as src/settings.ts has them. */
+export const settingsDocuments = () =>
+  TABLES.map(([path, isBasic]) => {
+    const text = readRepo(path)
+    const written = text.replace(/^\| variable .*(?:\n\|.*)*/m, () => settingsTable(isBasic))
+    return { path, text, written }
+  })
+
 if (import.meta.main) {
-  const text = readRepo(README)
-  const written = text.replace(/^\| variable .*(?:\n\|.*)*/m, () => settingsTable())
-  writeFileSync(join(ROOT, README), written)
-  console.log(`${README} ${written === text ? 'is up to date' : 'is written'}`)
+  for (const { path, text, written } of settingsDocuments()) {
+    writeFileSync(join(ROOT, path), written)
+    console.log(`${path} ${written === text ? 'is up to date' : 'is written'}`)
+  }
 }
