@@ -2,7 +2,7 @@
 // identified by their names, trimmed as on the server, which must be unique in the file. The server decides whether one
 // changed: it normalises some values, and does not return secrets.
 
-import { channelKind } from '../wire/channel-kinds.ts'
+import { type ChannelKind, channelKind } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
 import { CONDITIONS } from '../wire/conditions.ts'
 import { DEFAULT_GRACE } from '../wire/defaults.ts'
@@ -69,9 +69,9 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
       done.push({ action: 'created', what: `channel ${wanted.name}`, ...(secret !== undefined && { secret }) })
     } else {
       const { kind, ...rest } = wanted
-      if (known.kind !== kind)
+      if (kind !== undefined && known.kind !== kind)
         throw new CliError(`channel ${wanted.name} is of the kind ${known.kind}; delete it first, or use another name`)
-      const body = { ...PLAIN, ...optionalMembers(kind), ...rest }
+      const body = { ...PLAIN, ...optionalMembers(known.kind), ...rest }
       const { changed } = await api.askWithKey<ChangedChannel>('PATCH', `/api/channels/${known.id}`, body)
       if (changed) done.push({ action: 'changed', what: `channel ${wanted.name}` })
     }
@@ -115,7 +115,7 @@ function idOf(ids: ReadonlyMap<string, string>, name: string): string {
 const PLAIN = { conditions: null, only_firing: false, delay: null }
 
 /** Removes what the file omits. */
-const optionalMembers = (kind: CreateChannel['kind']) =>
+const optionalMembers = (kind: ChannelKind) =>
   Object.fromEntries((channelKind(kind).optional ?? []).map((member) => [member, null]))
 
 function isOtherWatch(known: Watch, wanted: CreateWatch | Watch): boolean {

@@ -1,6 +1,6 @@
 // `stint channel …`: the channels that watches notify.
 
-import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN } from '../wire/channel-kinds.ts'
+import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN, kindOfUrl, membersOfUrl } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channel, Channels, NewChannel } from '../wire/channels.ts'
 import { CONDITIONS, type Condition } from '../wire/conditions.ts'
 import { type Api, createApi } from './api.ts'
@@ -19,6 +19,7 @@ interface Options extends Json {
   readonly name?: string
   readonly enable?: boolean
   readonly disable?: boolean
+  readonly test: boolean
 }
 
 /** The token of telegram and ntfy, the routing key of pagerduty. Not an argument: other processes can read those. */
@@ -72,26 +73,53 @@ export function register(program: Program, io: Io): void {
 export function defineAddChannel(command: Program, io: Io): void {
   const api = () => createApi(io)
   withOptions(command)
-    .description('create a channel, which watches notify')
+    .description('create a channel, which watches notify, and test it; one of this name is changed instead')
     .argument('<name>', 'name of the channel')
-    .argument('[address]', 'an e-mail address, or the URL of a webhook')
-    .option(
-      '--kind <kind>',
-      `${CHANNEL_KINDS.join(', ')}; default: by the address, email or webhook`,
-      oneOf(CHANNEL_KINDS),
-    )
+    .argument('[address]', 'an e-mail address, or the URL that Slack, Discord, Teams, ntfy … gave you')
+    .option('--kind <kind>', `${CHANNEL_KINDS.join(', ')}; default: by the address`, oneOf(CHANNEL_KINDS))
+    .option('--no-test', 'send no test notification')
     .option(...JSON_OPTION)
     .action(async (name: string, address: string | undefined, options: Options) => {
-      const { kind = /^https?:/i.test(address ?? '') ? 'webhook' : 'email', json } = options
-      const body = { name, kind, ...toMembers(kind, address, options, io.env[SECRET]) }
-      const { channel } = await api().askWithKey<NewChannel>('POST', '/api/channels', body)
-      if (json) return printJson(io, { channel })
+      const channels = await listChannels(api())
+      const isKnown = channels.some((channel) => channel.name === name)
+      const known = isKnown ? findNamed('channel', name, channels) : undefined
+      const kind = options.kind ?? kindOfAddress(address, options, io.env[SECRET])
+      if (known !== undefined && kind !== known.kind)
+        throw new CliError(
+          `channel ${oneLine(name)} is of the kind ${known.kind}: delete it first, or use another name`,
+        )
+      const members = toMembers(kind, address, options, io.env[SECRET])
+      const made =
+        known === undefined
+          ? await create(api(), { name, kind, ...members }, options.test)
+          : await change(api(), known, members, options.test)
+      if (options.json) return printJson(io, made)
+      const { channel, test } = made
       io.stdout.write(`${channel.id}\n`)
-      if (channel.secret !== undefined)
-        io.stderr.write(`Signing secret, shown only this once: ${oneLine(channel.secret)}\n`)
+      io.stderr.write(`Channel ${oneLine(name)} (${channel.kind}) ${known === undefined ? 'created' : 'changed'}.\n`)
+      if (test !== undefined && channel.kind !== 'email') io.stderr.write(`Delivered: ${oneLine(test.detail)}\n`)
       if (channel.state === 'pending')
         io.stderr.write('Open the link in the e-mail that was sent to confirm the address.\n')
+      if (made.channel.secret !== undefined)
+        io.stderr.write(`Signing secret, shown only this once: ${oneLine(made.channel.secret)}\n`)
     })
+}
+
+const create = (api: Api, body: object, isTested: boolean): Promise<NewChannel> =>
+  api.askWithKey<NewChannel>('POST', `/api/channels${isTested ? '?test=true' : ''}`, body)
+
+/** The address of an e-mail channel that did not change needs no other confirmation. */
+async function change(api: Api, { id }: Channel, members: object, isTested: boolean): Promise<NewChannel> {
+  const { channel } = await api.askWithKey<ChangedChannel>('PATCH', `/api/channels/${id}`, members)
+  if (!isTested || channel.state === 'pending') return { channel }
+  return { channel, test: await api.askWithKey<{ detail: string }>('POST', `/api/channels/${id}/test`) }
+}
+
+function kindOfAddress(address: string | undefined, { chat }: Options, secret: string | undefined): ChannelKind {
+  if (address !== undefined) return /^https?:/i.test(address) ? kindOfUrl(address) : 'email'
+  if (chat !== undefined) return 'telegram'
+  if (secret !== undefined) return 'pagerduty'
+  throw new CliError(`give an address: the URL of a webhook, or an e-mail address; or --kind, see --help`, EXIT_USAGE)
 }
 
 export function defineTestChannel(command: Program, io: Io): void {
@@ -116,6 +144,8 @@ const withOptions = (command: Program) =>
 
 const list = (api: Api) => api.askWithKey<Channels>('GET', '/api/channels')
 
+export const listChannels = async (api: Api): Promise<Channel[]> => (await list(api)).channels
+
 const find = async (api: Api, which: string): Promise<Channel> => (await findChannels(api, [which]))[0]!
 
 export async function findChannels(api: Api, names: readonly string[]): Promise<Channel[]> {
@@ -129,7 +159,7 @@ function toMembers(kind: ChannelKind, address: string | undefined, options: Opti
   const { chat, header, condition, onlyFiring, delay } = options
   const secretMember = channelKind(kind).secret?.find((member) => member !== 'url' && member !== 'headers')
   return {
-    ...(address !== undefined && { [kind === 'email' ? 'to' : 'url']: address }),
+    ...(address !== undefined && (kind === 'email' ? { to: address } : membersOfUrl(kind, address))),
     ...(secret !== undefined && secretMember !== undefined && { [secretMember]: secret }),
     ...(chat !== undefined && { chat }),
     ...(header.length > 0 && { headers: Object.fromEntries(header.map(parseHeader)) }),

@@ -51,7 +51,7 @@ export function findNamed<T extends { readonly id: string; readonly name: string
   throw new CliError(
     found.length === 0
       ? `no ${what} is called ${oneLine(which)}${advice}`
-      : `more than one ${what} is called ${oneLine(which)}; use the id`,
+      : `more than one ${what} is called ${oneLine(which)}; use the id: ${found.map(({ id }) => oneLine(id)).join(', ')}`,
   )
 }
 

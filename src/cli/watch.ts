@@ -6,7 +6,7 @@ import { describeNextDue } from '../wire/next-due.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
-import { defineAddChannel, defineTestChannel, findChannels } from './channel.ts'
+import { defineAddChannel, defineTestChannel, findChannels, listChannels } from './channel.ts'
 import { addList, findNamed, JSON_OPTION, type Json, parseCount, parseMoment, printJson } from './commands.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
@@ -48,7 +48,7 @@ export function register(program: Program, io: Io): void {
 
   watch
     .command('add')
-    .description('create a watch')
+    .description('create a watch, or change the one of this name: what is given replaces what it had')
     .argument('<process>', 'exact name, or with * for any text')
     .option('--name <name>', 'name of the watch; default: the process')
     .option('--meta <meta>', 'only this meta')
@@ -69,17 +69,26 @@ export function register(program: Program, io: Io): void {
     .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect, [])
     .option(...JSON_OPTION)
     .action(async (process: string, options: AddOptions) => {
-      const channels = await findChannels(api(), options.channel)
-      for (const { name, state } of channels)
+      const named = await findChannels(api(), options.channel)
+      for (const { name, state } of named)
         if (state === 'pending' || state === 'disabled')
           io.stderr.write(`Channel ${oneLine(name)} is ${state}: nothing is sent to it yet.\n`)
-      const ids = channels.map(({ id }) => id)
-      const body = toBody(process, options, ids)
-      const made = await api().askWithKey<WatchAnswer>('POST', '/api/watches', body)
-      if (options.json) printJson(io, made)
-      else io.stdout.write(`${made.watch.id}\n`)
-      const due = describeNextDue(made.watch.late, made.watch.next_due)
+      const body = toBody(process, options)
+      const ids = named.map(({ id }) => id)
+      const { watches } = await list(api())
+      const known = watches.some(({ name }) => name === body.name) ? findNamed('watch', body.name, watches) : undefined
+      const answer =
+        known === undefined
+          ? await api().askWithKey<WatchAnswer>('POST', '/api/watches', { ...body, channels: ids })
+          : await change(api(), known, { ...body, ...(ids.length > 0 && { channels: ids }) })
+      const { watch } = answer
+      if (options.json) printJson(io, answer)
+      else io.stdout.write(`${watch.id}\n`)
+      if (known !== undefined)
+        io.stderr.write(`Watch ${oneLine(watch.name)} exists and was changed: ${oneLine(conditionsOf(watch))}\n`)
+      const due = describeNextDue(watch.late, watch.next_due)
       if (due !== undefined) io.stderr.write(`The zone of --cron is UTC: ${due}. Another one: --tz Europe/Berlin\n`)
+      if (watch.channels.length === 0) io.stderr.write(`${await offerChannel(api(), process)}\n`)
     })
 
   watch
@@ -129,13 +138,26 @@ const list = (api: Api) => api.askWithKey<Watches>('GET', '/api/watches')
 
 const find = async (api: Api, which: string) => findNamed('watch', which, (await list(api)).watches)
 
-function toBody(process: string, options: AddOptions, channels: string[]) {
+/** What is not named stays as it is. A pattern or meta of the watch is not part of its name. */
+async function change(api: Api, { id }: Watch, body: object): Promise<WatchAnswer> {
+  return api.askWithKey<WatchAnswer>('PATCH', `/api/watches/${id}`, body)
+}
+
+async function offerChannel(api: Api, process: string): Promise<string> {
+  const [first] = await listChannels(api)
+  const add = `stint watch add ${quote(process)} --channel ${quote(first?.name ?? 'on call')}`
+  const create = first === undefined ? `stint channel add 'on call' URL-OR-E-MAIL && ` : ''
+  return `Nobody is notified: the watch has no channel. Give it one: ${create}${add}`
+}
+
+const quote = (text: string): string => (/^[\w.-]+$/.test(text) ? text : `'${oneLine(text).replaceAll("'", `'\\''`)}'`)
+
+function toBody(process: string, options: AddOptions) {
   const { name = process, meta, every, cron, tz, grace, long, failed, exceptions, slow } = options
   const isLate = every !== undefined || cron !== undefined
   return {
     name,
     process,
-    channels,
     ...(meta !== undefined && { meta }),
     ...(isLate && { late: { every, cron, tz, grace } }),
     ...(long !== undefined && { long }),
@@ -153,12 +175,13 @@ function toMetric({ metric, above, below, of, window, for: lasting }: AddOptions
   return {}
 }
 
-function toRow(watch: Watch): string[] {
-  const conditions = Object.values(CONDITION_TABLE)
+const toRow = (watch: Watch): string[] => [watch.id, watch.state, watch.name, watch.process, conditionsOf(watch)]
+
+const conditionsOf = (watch: Watch): string =>
+  Object.values(CONDITION_TABLE)
     .map(({ summary }) => summary(watch))
     .filter(Boolean)
-  return [watch.id, watch.state, watch.name, watch.process, conditions.join(', ')]
-}
+    .join(', ')
 
 function parseNumber(text: string): number {
   if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)

@@ -9,32 +9,71 @@ export interface ChannelKindEntry {
   readonly optional?: readonly ChannelMember[]
   /** Never returned: of a URL only the host, of headers only the names. Stored ones are sent to no other server. */
   readonly secret?: readonly ChannelMember[]
+  /** The URLs that its vendor hands out. Groups are members, which then replace the URL. */
+  readonly urls?: RegExp
 }
+
+/** Mattermost's incoming webhooks take what Slack's do; a Discord webhook with /slack behind it, too. */
+const SLACK_URLS =
+  /^https:\/\/(?:hooks\.slack(?:-gov)?\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/.+\/slack$)|^https?:\/\/[^?#]+\/hooks\/[a-z0-9]{26}$/
+const TEAMS_URLS = /^https:\/\/[^/?#]+\.(?:logic\.azure\.com|api\.powerplatform\.com|webhook\.office\.com)(?:[:/]|$)/
+const TELEGRAM_URLS =
+  /^https:\/\/api\.telegram\.org\/(?:bot(?<token>\d+:[\w-]+)\/\w*(?:\?(?:[^#]*&)?chat_id=(?<chat>-?\d{1,20}|(?:@|%40)\w{1,64}))?)?/
+const PAGERDUTY_URLS =
+  /^https:\/\/events\.pagerduty\.com\/integration\/(?<routing_key>[A-Za-z0-9]{32})\/|^https:\/\/events\.(?:eu\.)?pagerduty\.com\//
 
 export const CHANNEL_TABLE = {
   email: { label: 'E-mail', required: ['to'] },
   webhook: { label: 'Webhook (signed JSON)', required: ['url'], optional: ['headers'], secret: ['headers'] },
-  slack: { label: 'Slack', required: ['url'], secret: ['url'] },
-  ntfy: { label: 'ntfy', required: ['url'], optional: ['token'], secret: ['token'] },
-  discord: { label: 'Discord', required: ['url'], secret: ['url'] },
-  teams: { label: 'Microsoft Teams (Workflows)', required: ['url'], secret: ['url'] },
+  slack: { label: 'Slack', required: ['url'], secret: ['url'], urls: SLACK_URLS },
+  ntfy: {
+    label: 'ntfy',
+    required: ['url'],
+    optional: ['token'],
+    secret: ['token'],
+    urls: /^https?:\/\/ntfy\./,
+  },
+  discord: {
+    label: 'Discord',
+    required: ['url'],
+    secret: ['url'],
+    urls: /^https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/api\/webhooks\//,
+  },
+  teams: { label: 'Microsoft Teams (Workflows)', required: ['url'], secret: ['url'], urls: TEAMS_URLS },
   telegram: {
     label: 'Telegram',
     required: ['token', 'chat'],
     optional: ['url'],
     secret: ['token'],
+    urls: TELEGRAM_URLS,
   },
   pagerduty: {
     label: 'PagerDuty',
     required: ['routing_key'],
     optional: ['url'],
     secret: ['routing_key'],
+    urls: PAGERDUTY_URLS,
   },
 } as const satisfies Record<string, ChannelKindEntry>
 
 export type ChannelKind = keyof typeof CHANNEL_TABLE
 export const CHANNEL_KINDS = Object.keys(CHANNEL_TABLE) as ChannelKind[]
 export const channelKind = (kind: ChannelKind): ChannelKindEntry => CHANNEL_TABLE[kind]
+
+/** The kind of a channel by the URL that its vendor hands out; any other URL is a webhook. */
+export const kindOfUrl = (url: string): ChannelKind =>
+  CHANNEL_KINDS.find((kind) => channelKind(kind).urls?.test(url)) ?? 'webhook'
+
+/** The members that are in a URL of this kind. */
+export function membersOfUrl(
+  kind: ChannelKind,
+  url: string,
+): Partial<Record<Exclude<ChannelMember, 'headers'>, string>> {
+  const found = Object.entries(channelKind(kind).urls?.exec(url)?.groups ?? {}).filter(([, text]) => text !== undefined)
+  return found.length === 0
+    ? { url }
+    : Object.fromEntries(found.map(([member, text]) => [member, text.replace('%40', '@')]))
+}
 
 /** Returned instead of a secret. Sent back in a change, it keeps the stored value. */
 export const HIDDEN = '…'

@@ -52,7 +52,11 @@ const Filters = {
 
 export const CreateChannel = closed({
   name: WatchName,
-  kind: choice(CHANNEL_KINDS),
+  kind: Type.Optional(
+    choice(CHANNEL_KINDS, {
+      description: 'Absent: by the URL (Slack, Discord, Teams, ntfy, Mattermost …, else webhook), or by what is given.',
+    }),
+  ),
   ...Type.Partial(Type.Object(MEMBERS)).properties,
   ...Filters,
 })
@@ -107,6 +111,9 @@ export const NewChannel = Type.Object({
       Text('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'Signs the notifications of a webhook. Shown this once.'),
     ),
   }),
+  test: Type.Optional(
+    Type.Object({ detail: Type.String() }, { description: "With `test=true`: the receiver's answer." }),
+  ),
 })
 export type NewChannel = Static<typeof NewChannel>
 
@@ -132,14 +139,21 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
   ...route,
   audit: 'channel_created',
   summary: 'Create a channel',
+  ownParameters: {
+    test: choice(['true', 'false'], {
+      description:
+        'true: first send a test notification. The channel is created only if the receiver accepts it, and the ' +
+        'answer says what it answered. An e-mail address is sent the link that confirms it.',
+    }),
+  },
   description:
-    '`email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; ' +
+    'Without `kind`, the URL decides. `email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; ' +
     "`telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's " +
     'address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first ' +
     'e-mail is confirmed.',
-  body: jsonBody(CreateChannel, { name: 'on call', kind: 'webhook', url: 'https://example.com/stint' }),
+  body: jsonBody(CreateChannel, { name: 'on call', url: 'https://example.com/stint' }),
   answers: { 201: json('The channel; the secret of a webhook is shown this once', NewChannel) },
-  problems: ['limit_reached'],
+  problems: ['limit_reached', 'channel_failed'],
 })
 
 export const SHOW_CHANNEL = defineRoute('GET /api/channels/:id', {

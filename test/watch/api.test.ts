@@ -169,7 +169,7 @@ test('alerts: parameters are checked, an unknown id is not found', async () => {
 })
 
 test('stint watch channel creates a channel that watches can name', async () => {
-  const made = await stint('watch channel cli-hook https://example.com/cli')
+  const made = await stint('watch channel cli-hook https://example.com/cli --no-test')
   expect(made.stdout).toMatch(/^cha_\w+\n$/)
   expect(made.stderr).toContain('whsec_')
   expect((await stint('watch channel x https://example.com --kind fax')).exitCode).toBe(2)
@@ -252,6 +252,20 @@ test('stint watch add, pause and rm', async () => {
   expect((await stint('watch rm backup')).exitCode).toBe(0)
   expect((await stint('watch rm backup')).stderr).toBe('stint: no watch is called backup\n')
   expect((await stint('alerts')).exitCode).toBe(0)
+})
+
+test('stint watch add a second time changes the watch, and says that nobody is notified', async () => {
+  const { name } = await channel({ name: 'a second time' })
+  const first = await stint(['watch', 'add', 'it is', '--failed', '1'])
+  expect(first.stderr).toMatch(/^Nobody is notified: .*: stint watch add 'it is' --channel \S+/)
+  const second = await stint(['watch', 'add', 'it is', '--long', '30m', '--channel', name])
+  expect([second.stdout, second.stderr]).toEqual([first.stdout, expect.stringContaining('exists and was changed: ')])
+  expect(second.stderr).not.toContain('Nobody')
+  const { watch } = (await ask('GET', `/api/watches/${first.stdout.trim()}`)).json
+  expect(watch).toMatchObject({ long: '30m', failed: { after: 1, exceptions: false }, channels: [expect.any(String)] })
+  const third = await stint(['watch', 'add', 'it is', '--failed', '2'])
+  expect([third.exitCode, third.stderr]).toEqual([0, expect.not.stringContaining('Nobody')])
+  expect((await stint(['watch', 'rm', 'it is'])).exitCode).toBe(0)
 })
 
 test('the audit log names what was deleted and says which members were changed', async () => {

@@ -59,7 +59,10 @@ export function mountWatches(
   })
 
   on(channelWire.LIST_CHANNELS, async ({ account, role }) => ({ channels: await channels.list(account, role) }))
-  on(channelWire.CREATE_CHANNEL, async ({ account }, { body }) => ({ channel: await channels.create(account, body) }))
+  on(channelWire.CREATE_CHANNEL, ({ account }, { body, request }) => {
+    const { test } = parseParameters(CREATE_PARAMETERS, new URL(request.url).searchParams)
+    return channels.create(account, body, test === 'true')
+  })
   on(channelWire.SHOW_CHANNEL, async ({ account, role }, { params }) => ({
     channel: await channels.show(account, params.id, role),
   }))
@@ -108,6 +111,8 @@ export function mountWatches(
       : new Response(JSON.stringify(state), { headers: JSON_HEADERS })
   })
 }
+
+const CREATE_PARAMETERS = { test: parseChoice(['true', 'false']) }
 
 const ALERT_PARAMETERS = {
   state: parseChoice(alertWire.ALERT_STATES),

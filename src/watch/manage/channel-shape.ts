@@ -10,12 +10,20 @@ import {
   targetMember,
 } from '../../notify/channels/secrets.ts'
 import { type Fault, Problem } from '../../problem.ts'
-import { channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
+import {
+  CHANNEL_KINDS,
+  type ChannelKind,
+  channelKind,
+  HIDDEN,
+  kindOfUrl,
+  membersOfUrl,
+} from '../../wire/channel-kinds.ts'
 import {
   CHANNEL_MEMBERS,
   type ChangeChannel,
   type Channel as ChannelAnswer,
   type ChannelMembers,
+  type CreateChannel,
 } from '../../wire/channels.ts'
 import { spanFaults } from '../conditions/span.ts'
 import { iso } from '../conditions/wording.ts'
@@ -53,6 +61,20 @@ export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled
   if (errors.length > 0) throw new Problem('fields_invalid', 'The channel cannot be saved.', { errors })
   return changed
 }
+
+/** The body with the kind that it names, or else the one that its members show. Throws Problem `fields_invalid`. */
+export function withKind(body: CreateChannel): CreateChannel & { readonly kind: ChannelKind } {
+  if (body.kind !== undefined) return { ...body, kind: body.kind }
+  const { url, kind: _, ...others } = body
+  const kind = url === undefined ? kindOfMembers(others) : kindOfUrl(url)
+  if (kind !== undefined) return { ...others, ...(url !== undefined && membersOfUrl(kind, url)), kind }
+  throw new Problem('fields_invalid', 'The channel cannot be saved.', {
+    errors: [{ pointer: '/kind', detail: `is required without an address; one of ${CHANNEL_KINDS.join(', ')}` }],
+  })
+}
+
+const kindOfMembers = (body: CreateChannel): ChannelKind | undefined =>
+  CHANNEL_KINDS.find((kind) => channelKind(kind).required.every((member) => body[member] !== undefined))
 
 function memberFaults(kind: Channel['kind'], members: ChannelMembers): Fault[] {
   const { required, optional = [] } = channelKind(kind)

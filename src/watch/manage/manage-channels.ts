@@ -18,7 +18,7 @@ import { createId, createSigningSecret, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { NO_SETTINGS } from '../storage/rows.ts'
 import type { Channel, NotificationBody } from '../storage/watch-store.ts'
-import { answerChannel, withChanges } from './channel-shape.ts'
+import { answerChannel, withChanges, withKind } from './channel-shape.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 const CHANNELS_MAX = 50
@@ -45,12 +45,28 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
     return channel
   }
 
+  /** The channel with its receiver's answer. Rejects with Problem `rate_limited` or `channel_failed`. */
+  async function tryOut(channel: Channel): Promise<Channel & { readonly last: NonNullable<Channel['last']> }> {
+    if (!tokens.take(`test ${channel.account}`, MESSAGES))
+      throw new Problem('rate_limited', 'Too many test notifications.', { retryAfterS: MESSAGES.everyS })
+    const bodies = [testBody(channel, nowUs(), publicUrl())]
+    try {
+      const detail = await deliver({ channel, id: createId('msg'), bodies, isStillFiring: false })
+      return { ...channel, last: { atUs: nowUs(), ok: true, detail } }
+    } catch (error) {
+      if (!(error instanceof DeliveryError)) throw error
+      throw new Problem('channel_failed', error.message, { cause: error })
+    }
+  }
+
   return {
     list: async (account: string, role: Role): Promise<ChannelAnswer[]> =>
       (await store.channels(account)).map((channel) => answerChannel(channel, role === 'viewer')),
     show: async (account: string, id: string, role: Role) => answerChannel(await find(account, id), role === 'viewer'),
 
-    async create(account: string, { kind, ...body }: CreateChannel): Promise<NewChannel['channel']> {
+    /** With a test the channel is kept only if its receiver accepts it, so that a request can be repeated. */
+    async create(account: string, sent: CreateChannel, isTested = false): Promise<NewChannel> {
+      const { kind, ...body } = withKind(sent)
       const token = createToken()
       const isEmail = kind === 'email'
       const empty: Channel = {
@@ -71,14 +87,23 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         throw new Problem('fields_invalid', 'The channel cannot be saved.', {
           errors: [{ pointer: '/kind', detail: 'e-mail is not set up: the operator must set SMTP_URL' }],
         })
+      if (isTested && (await store.channels(account)).length >= CHANNELS_MAX) throw tooMany()
       if (isEmail) subscriptions.reserve(account)
-      if (!(await store.addChannel(channel, CHANNELS_MAX)))
-        throw new Problem('limit_reached', `An account has at most ${CHANNELS_MAX} channels. Delete one first.`)
-      if (isEmail) await subscriptions.ask(channel, token)
+      const tested = isTested && !isEmail ? await tryOut(channel).catch(notCreated) : undefined
+      if (!(await store.addChannel(tested ?? channel, CHANNELS_MAX))) throw tooMany()
+      const fault = isEmail ? await subscriptions.ask(channel, token) : undefined
+      if (isTested && fault !== undefined) {
+        await store.removeChannel(account, channel.id)
+        notCreated(new Problem('channel_failed', fault.message, { cause: fault }))
+      }
+      const detail = isEmail ? `A link that confirms the address was sent to ${channel.target}.` : tested?.last?.detail
       return {
-        ...answerChannel(channel),
-        ...(body.url !== undefined && { url: body.url }),
-        ...(kind === 'webhook' && { secret: channel.secret! }),
+        channel: {
+          ...answerChannel(tested ?? channel),
+          ...(sent.url !== undefined && sent.url === body.url && { url: sent.url }),
+          ...(kind === 'webhook' && { secret: channel.secret! }),
+        },
+        ...(isTested && { test: { detail: detail! } }),
       }
     },
 
@@ -119,25 +144,30 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
             ? 'The channel is disabled, and its address is not confirmed: enable it to send a link that confirms it.'
             : 'The e-mail address is not confirmed yet: open the link that was sent to it.',
         )
-      if (!tokens.take(`test ${account}`, MESSAGES))
-        throw new Problem('rate_limited', 'Too many test notifications.', { retryAfterS: MESSAGES.everyS })
       // it may have been changed meanwhile
-      const note = (ok: boolean, detail: string) =>
-        store.settle([], { id, last: { atUs: nowUs(), ok, detail } }, nowUs(), 'dropped')
+      const note = (last: NonNullable<Channel['last']>) => store.settle([], { id, last }, nowUs(), 'dropped')
       try {
-        const bodies = [testBody(channel, nowUs(), publicUrl())]
-        const detail = await deliver({ channel, id: createId('msg'), bodies, isStillFiring: false })
-        await note(true, detail)
-        return detail
+        const { last } = await tryOut(channel)
+        await note(last)
+        return last.detail
       } catch (error) {
-        if (!(error instanceof DeliveryError)) throw error
-        await note(false, error.message)
-        throw new Problem('channel_failed', error.message, { cause: error })
+        if (error instanceof Problem && error.code === 'channel_failed')
+          await note({ atUs: nowUs(), ok: false, detail: error.message })
+        throw error
       }
     },
 
     links: subscriptions,
   }
+}
+
+const tooMany = () => new Problem('limit_reached', `An account has at most ${CHANNELS_MAX} channels. Delete one first.`)
+
+/** Rethrows the refusal of a test, with what it means for the channel. */
+function notCreated(error: unknown): never {
+  if (!(error instanceof Problem) || error.code !== 'channel_failed') throw error
+  const why = error.message.replace(/[.\s]*$/, '.')
+  throw new Problem('channel_failed', `${why} The channel was not created.`, { cause: error })
 }
 
 const targetOf = ({ target, settings }: Channel): string => JSON.stringify([target, settings.members])

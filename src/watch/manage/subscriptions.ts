@@ -40,9 +40,9 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
           retryAfterS: CONFIRMATIONS.everyS,
         })
     },
-    /** Sends the link that confirms the address. */
-    async ask({ id, target, name }: Channel, token: string): Promise<void> {
-      if (mailer === undefined) return
+    /** Sends the link that confirms the address. A failure is noted at the channel and returned. */
+    async ask({ id, target, name }: Channel, token: string): Promise<DeliveryError | undefined> {
+      if (mailer === undefined) return undefined
       const url = `${publicUrl()}/api/channels/confirm?token=${token}`
       const text = [
         `Someone added this address to Stint at ${publicUrl()} as the channel "${name}".`,
@@ -51,9 +51,11 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
       ].join('\n\n')
       const html = linkedHtml(text, url)
       const mail = { to: target, subject: '[Stint] Confirm this address', text, html, id: `confirm-${id}-${nowUs()}` }
-      await mailer.send(mail).catch(async (error: DeliveryError) => {
+      const send = mailer.send(mail).then(() => undefined)
+      return send.catch(async (error: DeliveryError) => {
         const last = { atUs: nowUs(), ok: false, detail: error.message }
         await store.settle([], { id, last }, nowUs(), 'dropped')
+        return error
       })
     },
 

@@ -111,18 +111,86 @@ test('a channel is changed: its filters at once, its address with the state', as
   expect((await change(id, { enabled: true })).channel.state).toBe('delivered')
 })
 
+describe('with test=true', () => {
+  const add = (body: object) => ask('POST', '/api/channels?test=true', { name: 'tried', ...body })
+  const names = async () =>
+    (await ask('GET', '/api/channels')).json.channels.map(({ name }: { name: string }) => name) as string[]
+
+  test('a channel is created with what its receiver answered', async () => {
+    const { status: code, json } = await add({ url: local('/tried'), headers: { 'x-key': 's3cr3tQQ' } })
+    expect([code, json.test]).toEqual([201, { detail: '200 you sent …' }])
+    expect(json.channel).toMatchObject({ kind: 'webhook', state: 'delivered', last: { ok: true } })
+    expect(json.channel.secret).toStartWith('whsec_')
+    expect(JSON.parse(receiver.requests.at(-1)!.text)).toMatchObject({ type: 'test' })
+    expect((await show(json.channel.id)).state).toBe('delivered')
+    await ask('DELETE', `/api/channels/${json.channel.id}`)
+  })
+
+  test('one that its receiver refuses is not kept, so the request can be repeated', async () => {
+    status = 404
+    const { status: code, json } = await add({ url: local('/tried') })
+    status = 200
+    expect([code, json.code]).toEqual([502, 'channel_failed'])
+    expect(json.detail).toBe('The receiver answered 404 you sent null. The channel was not created.')
+    expect(await names()).not.toContain('tried')
+    const sent = receiver.requests.length
+    const yes = await ask('POST', '/api/channels?test=yes', { name: 'tried', url: local('/tried') })
+    expect([yes.status, yes.json.errors]).toEqual([422, [{ pointer: '/test', detail: 'must be one of true, false' }]])
+    expect([receiver.requests.length, await names()]).toEqual([sent, expect.not.arrayContaining(['tried'])])
+  })
+})
+
+test.each<[body: object, kind: string, shown: object]>([
+  [{ url: 'https://hooks.slack.com/services/T/B/s3cr3t' }, 'slack', {}],
+  [{ url: 'https://chat.example.com/hooks/abcdefghij0123456789klmnop' }, 'slack', {}],
+  [{ url: 'https://discord.com/api/webhooks/1/s3cr3t' }, 'discord', {}],
+  [{ url: 'https://canary.discord.com/api/webhooks/1/s3cr3t' }, 'discord', {}],
+  [{ url: 'https://discord.com/api/webhooks/1/s3cr3t/slack' }, 'slack', {}],
+  [{ url: 'https://prod-1.westeurope.logic.azure.com:443/workflows/x?sig=s3cr3t' }, 'teams', {}],
+  [{ url: 'https://default1.2.environment.api.powerplatform.com:443/powerautomate/x?sig=s3cr3t' }, 'teams', {}],
+  [{ url: 'https://ntfy.sh/topic' }, 'ntfy', {}],
+  [{ url: 'https://ntfy.example.com/topic', token: 'tk_1' }, 'ntfy', { token: '…' }],
+  [{ url: `https://api.telegram.org/bot${TOKEN}/sendMessage?chat_id=%40ops` }, 'telegram', { chat: '@ops' }],
+  [{ token: TOKEN, chat: '-100' }, 'telegram', { chat: '-100', token: '…' }],
+  [{ url: `https://events.pagerduty.com/integration/${KEY}/enqueue` }, 'pagerduty', { routing_key: '…' }],
+  [{ routing_key: KEY }, 'pagerduty', {}],
+  [{ url: 'https://ntfy.example.com/t', kind: 'webhook' }, 'webhook', {}],
+  [{ url: 'https://example.com/services/hooks.slack.com/services/' }, 'webhook', {}],
+])('%j without more is a channel of the kind %s', async (body, kind, shown) => {
+  const { status: code, json } = await ask('POST', '/api/channels', { name: 'guessed', ...body })
+  expect([code, json.channel]).toMatchObject([201, { kind, ...shown }])
+  expect((await show(json.channel.id)).kind).toBe(kind)
+  await ask('DELETE', `/api/channels/${json.channel.id}`)
+})
+
+test.each([
+  [{}, '/kind'],
+  [{ url: 'https://api.telegram.org/bot1:x/sendMessage' }, '/chat'],
+  [{ url: 'https://events.eu.pagerduty.com/v2/enqueue' }, '/routing_key'],
+  [{ url: 'ftp://example.com' }, '/url'],
+])('%j does not say enough: refused at %s', async (body, pointer) => {
+  const answer = await ask('POST', '/api/channels', { name: 'guessed', ...body })
+  expect(faultsOf(answer)).toEqual([422, 'fields_invalid', pointer])
+})
+
 test('stint channel adds, changes, lists, tests and deletes, and reads secrets from the environment', async () => {
   const { run } = createPerson(app.url)
   const made = await ask('POST', '/api/keys', { name: 'infra', scopes: ['manage'] })
   const env = { STINT_API_KEY: made.json.key.secret }
   const secret = { ...env, STINT_CHANNEL_SECRET: TOKEN }
-  const bot = await run('channel add bot --kind telegram --chat -100123 --condition failed --delay 15m', {
+  const bot = await run('channel add bot --no-test --chat -100123 --condition failed --delay 15m', {
     env: secret,
   })
-  expect(bot).toMatchObject({ exitCode: 0, stderr: '' })
+  expect(bot).toMatchObject({ exitCode: 0, stderr: 'Channel bot (telegram) created.\n' })
   expect(await show(bot.stdout.trim())).toMatchObject({ chat: '-100123', conditions: ['failed'], delay: '15m' })
   const args = ['channel', 'add', 'own', local('/cli'), '--header', 'X-Key: a b', '--only-firing']
-  const own = (await run(args, { env })).stdout.trim()
+  const first = await run(args, { env })
+  expect(first.stderr).toStartWith('Channel own (webhook) created.\nDelivered: 200 you sent a b\nSigning secret')
+  const own = first.stdout.trim()
+  expect(await run(args, { env })).toMatchObject({
+    stdout: `${own}\n`,
+    stderr: 'Channel own (webhook) changed.\nDelivered: 200 you sent a b\n',
+  })
   expect((await run('channel test own', { env })).stderr).toContain('Delivered: 200')
   const { path, headers } = receiver.requests.at(-1)!
   expect([path, headers.get('x-key')]).toEqual(['/cli', 'a b'])
@@ -132,8 +200,14 @@ test('stint channel adds, changes, lists, tests and deletes, and reads secrets f
   const listed = (await run('channel list', { env })).stdout
   expect(listed).toMatch(/delivered +webhook +mine/)
   expect(listed).toMatch(/untested +telegram +bot +-100123/)
-  const twin = (await run(args.with(2, 'mine'), { env })).stdout.trim()
-  const refused = { exitCode: 1, stderr: 'stint: more than one channel is called mine; use the id\n' }
+  status = 410
+  const gone = await run(args.with(2, 'gone'), { env })
+  expect([gone.exitCode, gone.stdout]).toEqual([1, ''])
+  expect(gone.stderr).toContain('The receiver answered 410 you sent a b. The channel was not created.')
+  status = 200
+  expect((await run('channel add pager', { env })).exitCode).toBe(2)
+  const twin = (await create({ name: 'mine', kind: 'webhook', url: local('/twin') })).id
+  const refused = { exitCode: 1, stderr: expect.stringContaining('more than one channel is called mine; use the id: ') }
   expect(await run('channel rm mine', { env })).toMatchObject(refused)
   expect(await run('watch add import --failed 1 --channel mine', { env })).toMatchObject(refused)
   expect((await run(`channel rm ${twin}`, { env })).exitCode).toBe(0)

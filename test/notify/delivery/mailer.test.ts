@@ -119,7 +119,9 @@ test('a mail that is refused as one too many changes nothing: the link in the in
   const { mails, store, manage, newestToken } = await startChannels()
   const refused = { code: 'rate_limited' }
   const to = 'ada@example.com'
-  const { id } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to })
+  const {
+    channel: { id },
+  } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to })
   for (const _ of [2, 3]) await manage.change(ACCOUNT, id, { enabled: true })
   const token = newestToken()
   await expect(manage.change(ACCOUNT, id, { enabled: true, name: 'other' })).rejects.toMatchObject(refused)
@@ -131,7 +133,9 @@ test('a mail that is refused as one too many changes nothing: the link in the in
 
 test('a test of an address that is not confirmed says so, also while its owner keeps the channel disabled', async () => {
   const { manage } = await startChannels()
-  const { id } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' })
+  const {
+    channel: { id },
+  } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' })
   await expect(manage.test(ACCOUNT, id)).rejects.toThrow('not confirmed yet: open the link')
   await manage.change(ACCOUNT, id, { enabled: false })
   await expect(manage.test(ACCOUNT, id)).rejects.toThrow('disabled, and its address is not confirmed')
@@ -142,7 +146,9 @@ test('an address that is confirmed is notified once of the alerts that already f
   const meter = { delivered() {}, failed() {}, seconds() {} }
   const outbox = createOutbox({ store, deliver, nowUs, log: silent, meter })
 
-  const { id } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' })
+  const {
+    channel: { id },
+  } = await manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' })
   await store.addWatch(watchOf('wat_mine', { channels: [id] }), 9)
   await store.addWatch(watchOf('wat_quiet'), 9)
   const alerts = [
