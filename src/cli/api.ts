@@ -1,7 +1,5 @@
 // Requests to the server. Every fault becomes a CliError that says what to do, in the server's words where there are
 // some.
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
 import type { ProblemBody } from '../wire/problem.ts'
 import { readCliConfig } from './config.ts'
 import { describeFetchFault } from './fetch-fault.ts'
@@ -10,18 +8,17 @@ import { oneLine } from './safe-text.ts'
 
 const TIMEOUT_MS = 30_000
 const COOKIE = 'stint_session'
-const LOG_IN = ': run stint account login'
-const OPERATOR_ONLY = /^\/api\/dead\/held$|[?&]all=true/
 
 /** Requests resolve to the body of the answer; undefined if it has none. */
 export interface Api {
-  /** Without credentials; also the session that the answer set. */
-  ask<T>(method: string, path: string, body?: unknown): Promise<{ body: T; sessionToken: string | undefined }>
-  /** With the session stored for this server. Throws CliError without a session, or if it has expired. */
-  askSignedIn<T>(method: string, path: string, body?: unknown): Promise<T>
-  /**
-   * With the API key, or else with the session: for questions. The operator's own take the session: no key may them.
-   */
+  /** Without a key; with a session if one is given. Also the session that the answer set. */
+  ask<T>(
+    method: string,
+    path: string,
+    body?: unknown,
+    as?: { readonly sessionToken: string },
+  ): Promise<{ body: T; sessionToken: string | undefined }>
+  /** With the API key. Throws CliError without one. */
   askWithKey<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
   checkReady(): Promise<void>
@@ -42,7 +39,6 @@ export class Refusal extends CliError {
 
 export function createApi(io: Io, config = readCliConfig(io.env)): Api {
   const { url } = config
-  const sessions = createSessionFile(config.sessionPath)
 
   async function ask<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
     const response = await send(method, path, body, headers)
@@ -92,34 +88,17 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
       lines.push(`  ${named.replace(/^\//, flag) || 'the request'} ${oneLine(detail)}`)
     }
     if (problem.code === 'scope_missing')
-      lines.push(
-        '  Create a key that may: stint key create --name NAME --scopes write,read,manage. Or without a key in ' +
-          'STINT_API_KEY and stint.json: then the session of stint account login is used.',
-      )
+      lines.push('  Use a key that may; stint login makes one that may write, read and manage.')
     const retryAfter = response.headers.get('retry-after')
     if (retryAfter !== null) lines.push(`  Try again in ${oneLine(retryAfter)} s.`)
     return new Refusal(lines.join('\n'), problem.code)
   }
 
-  async function askSignedIn<T>(method: string, path: string, body?: unknown, hint = LOG_IN): Promise<T> {
-    const session = sessions.get(url)
-    if (session === undefined) throw new CliError(`not signed in to ${url}${hint}`)
-    try {
-      return (await ask<T>(method, path, body, { cookie: `${COOKIE}=${session.token}` })).body
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code !== 'session_invalid') throw error
-      throw new CliError(`session at ${url} expired: run stint account login again`, EXIT_REFUSED, {
-        cause: error,
-      })
-    }
-  }
-
   return {
-    ask: (method, path, body) => ask(method, path, body),
-    askSignedIn: (method, path, body) => askSignedIn(method, path, body),
+    ask: (method, path, body, as) => ask(method, path, body, as && { cookie: `${COOKIE}=${as.sessionToken}` }),
     async askWithKey<T>(method: string, path: string, body?: unknown) {
-      if (config.apiKey === undefined || OPERATOR_ONLY.test(path))
-        return askSignedIn<T>(method, path, body, `${LOG_IN}, or set STINT_API_KEY`)
+      if (config.apiKey === undefined)
+        throw new CliError(`no API key for ${url}: run stint login, or set STINT_API_KEY`)
       return (await ask<T>(method, path, body, { [config.keyHeader]: config.apiKey })).body
     },
     async checkReady() {
@@ -162,57 +141,5 @@ export async function* askPages(
     yield { rows, next: cursor, answer }
     if (!isAll || typeof cursor !== 'string') return
     query.set('cursor', cursor)
-  }
-}
-
-// Stores sessions by server address in session.json in the user's configuration directory, readable by the user alone.
-export interface StoredSession {
-  readonly token: string
-  readonly email: string
-}
-
-type Sessions = Record<string, StoredSession>
-
-export interface SessionFile {
-  get(url: string): StoredSession | undefined
-  set(url: string, session: StoredSession): void
-  remove(url: string): void
-}
-
-/** `get` throws CliError if the file exists and cannot be read. */
-export function createSessionFile(path: string): SessionFile {
-  function read(): Sessions {
-    let text: string
-    try {
-      text = readFileSync(path, 'utf8')
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return {}
-      throw new CliError(`cannot read ${path}`, EXIT_REFUSED, { cause })
-    }
-    try {
-      return JSON.parse(text) as Sessions
-    } catch (cause) {
-      throw new CliError(`cannot read ${path}: invalid JSON; delete it and sign in again`, EXIT_REFUSED, { cause })
-    }
-  }
-
-  function write(sessions: Sessions): void {
-    const fresh = `${path}.${process.pid}`
-    try {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-      writeFileSync(fresh, `${JSON.stringify(sessions, null, 2)}\n`, { mode: 0o600 })
-      renameSync(fresh, path)
-    } catch (cause) {
-      throw new CliError(`cannot keep the session: ${path} cannot be written`, EXIT_REFUSED, { cause })
-    }
-  }
-
-  return {
-    get(url) {
-      const session = Object.entries(read()).find(([key]) => key === url)?.[1]
-      return typeof session?.token === 'string' ? session : undefined
-    },
-    set: (url, session) => write({ ...read(), [url]: session }),
-    remove: (url) => write(Object.fromEntries(Object.entries(read()).filter(([key]) => key !== url))),
   }
 }

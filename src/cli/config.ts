@@ -1,18 +1,17 @@
 // The settings of the command line, from the environment and a settings file; only here the environment is read.
-import { readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { findHomes, type Home } from '../client/homes.ts'
-import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 
 export interface CliConfig {
   /** Stint's address, without a trailing slash. */
   readonly url: string
-  /** For events and questions; accounts and keys need a session. */
   readonly apiKey: string | undefined
   readonly keyHeader: string
-  /** The file of stored sessions. */
-  readonly sessionPath: string
+  /** Readable by the user alone. */
+  readonly settingsPath: string
   /** Where events are kept that Stint has not acknowledged. */
   readonly backlogHomes: readonly Home[]
   /** Data of the server on this machine, for commands that work while it is stopped. */
@@ -78,7 +77,7 @@ export function readCliConfig(env: Io['env'], { withoutKey = false } = {}): CliC
     url,
     apiKey: withoutKey ? undefined : readApiKey(),
     keyHeader: `x-${(withoutKey ? undefined : service()) ?? 'stint'}-api-key`,
-    sessionPath: join(configDir, 'stint', 'session.json'),
+    settingsPath,
     backlogHomes: findHomes(given, home),
     dataDir: given('DATA_DIR') ?? './data',
   }
@@ -102,6 +101,24 @@ function readSettings(path: string, isPrivate: boolean): Settings {
   }
   if (isSettings(settings)) return settings
   throw new CliError(`invalid settings file ${path}: expected an object with url, api_key and service only`, EXIT_USAGE)
+}
+
+/**
+ * Saves the address and its key in the settings file; without a key removes it there. The service of another address is
+ * not kept. Throws CliError.
+ */
+export function saveSettings({ url, settingsPath }: CliConfig, apiKey: string | undefined): void {
+  const { service, ...before } = readSettings(settingsPath, true)
+  const hasService = service !== undefined && (before.url === undefined || readUrl('url', before.url) === url)
+  const settings: Settings = { url, ...(apiKey && { api_key: apiKey }), ...(hasService && { service }) }
+  const fresh = `${settingsPath}.${process.pid}`
+  try {
+    mkdirSync(dirname(settingsPath), { recursive: true, mode: 0o700 })
+    writeFileSync(fresh, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 })
+    renameSync(fresh, settingsPath)
+  } catch (cause) {
+    throw new CliError(`cannot save the key: ${settingsPath} cannot be written`, EXIT_REFUSED, { cause })
+  }
 }
 
 function tryReadSettings(path: string): Settings {

@@ -1,6 +1,5 @@
 // `stint dead …`: events that their store refused for good: list them, send them again once the cause is fixed, or
 // delete them.
-import type { BuriedHeld } from '../wire/dead-letters.ts'
 import { type Api, createApi, Refusal } from './api.ts'
 import {
   ALL_FLAG,
@@ -12,6 +11,7 @@ import {
   toParameters,
   type View,
 } from './ask-question.ts'
+import type { Json } from './commands.ts'
 import { formatLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
@@ -20,7 +20,6 @@ import { META, PROCESS, text, time } from './timing-view.ts'
 
 interface Selection {
   readonly all?: boolean
-  readonly allAccounts?: boolean
   readonly yes?: boolean
 }
 
@@ -39,33 +38,21 @@ const DEAD: View = {
   empty: 'No dead letters.',
 }
 
-const DEAD_OF_ALL: View = {
-  ...DEAD,
-  fields: ['account', ...DEAD.fields],
-  columns: [{ title: 'ACCOUNT', cell: ({ account }) => account }, ...DEAD.columns],
-}
-
 export function register(program: Program, io: Io): void {
   const api = () => createApi(io)
   const dead = program.command('dead').description('events that their store refused for good')
 
   addQuestion(dead, 'list', 'list dead letters with their reasons, newest first', ['limit'])
     .option(...ALL_FLAG)
-    .option(...ALL_ACCOUNTS)
-    .action((options: QuestionOptions & Selection) => {
-      const parameters = toParameters(options, ['limit'])
-      if (options.allAccounts) parameters.set('all', 'true')
-      return answerQuestion(io, options.allAccounts ? DEAD_OF_ALL : DEAD, options, parameters)
-    })
+    .action((options: QuestionOptions) => answerQuestion(io, DEAD, options, toParameters(options, ['limit'])))
 
   dead
     .command('show')
     .description('show one dead letter in full')
     .argument('<id>', 'as dead list shows it')
     .option('--json', 'print it as JSON')
-    .option(...ALL_ACCOUNTS)
-    .action(async (id: string, { json, ...selection }: Selection & { json?: boolean }) => {
-      for await (const letter of eachRow(api(), DEAD.path, DEAD.list, scopeOf(selection))) {
+    .action(async (id: string, { json }: Json) => {
+      for await (const letter of eachRow(api(), DEAD.path, DEAD.list, new URLSearchParams())) {
         if (letter.id === id) return void io.stdout.write(json ? `${safeJson(letter)}\n` : describe(letter, io))
       }
       throw notFound([id])
@@ -76,9 +63,8 @@ export function register(program: Program, io: Io): void {
     .description('send dead letters to their store again')
     .argument('[ids...]', 'as dead list shows them')
     .option('--all', 'all dead letters')
-    .option(...ALL_ACCOUNTS)
     .action(async (ids: string[], selection: Selection) => {
-      const toPath = (id: string) => pathOf(id, selection, '/replay')
+      const toPath = (id: string) => pathOf(id, '/replay')
       const done = await forEach(api(), await select(api(), ids, selection), 'POST', toPath)
       io.stdout.write(`${letters(done)} sent to the store again.\n`)
     })
@@ -88,38 +74,16 @@ export function register(program: Program, io: Io): void {
     .description('delete dead letters')
     .argument('[ids...]', 'as dead list shows them')
     .option('--all', 'all dead letters')
-    .option(...ALL_ACCOUNTS)
     .option('--yes', 'do not ask')
     .action(async (ids: string[], selection: Selection) => {
       const found = await select(api(), ids, selection)
-      if (found.length > 0 && !selection.yes) await confirm(io, `Delete ${letters(found.length)}?`, 'nothing deleted')
-      const done = await forEach(api(), found, 'DELETE', (id) => pathOf(id, selection))
+      if (found.length > 0 && !selection.yes) await confirmDrop(io, found.length)
+      const done = await forEach(api(), found, 'DELETE', pathOf)
       io.stdout.write(`${letters(done)} deleted.\n`)
     })
-
-  dead
-    .command('bury-held')
-    .description('make dead letters of the events that a store holds back; for the operator')
-    .requiredOption('--reason <text>', 'why; each of the dead letters has it')
-    .option('--yes', 'do not ask')
-    .action(async ({ reason, yes }: { reason: string; yes?: boolean }) => {
-      if (!yes) await confirm(io, 'Bury all events that are held back?', 'nothing buried')
-      const { families } = await api().askWithKey<BuriedHeld>('POST', '/api/dead/held', { reason })
-      if (families.length === 0) throw new CliError('nothing is held back; stint health shows why a delivery is paused')
-      io.stdout.write(
-        `The ${families.join(' and ')} held back are being buried; stint dead list --all-accounts shows them.\n`,
-      )
-    })
 }
 
-const ALL_ACCOUNTS = ['--all-accounts', 'dead letters of every account; for the operator'] as const
-
-const scopeOf = ({ allAccounts }: Selection) => new URLSearchParams(allAccounts ? { all: 'true' } : {})
-
-function pathOf(id: string, selection: Selection, action = ''): string {
-  const query = scopeOf(selection).toString()
-  return `/api/dead/${encodeURIComponent(id)}${action}${query === '' ? '' : `?${query}`}`
-}
+const pathOf = (id: string, action = '') => `/api/dead/${encodeURIComponent(id)}${action}`
 const letters = (n: number) => `${n} dead ${n === 1 ? 'letter' : 'letters'}`
 const notFound = (ids: readonly string[], done = '') =>
   new CliError(`${done}dead letter not found: ${ids.map(oneLine).join(', ')}`)
@@ -130,7 +94,7 @@ async function select(api: Api, ids: readonly string[], selection: Selection): P
   if (ids.length > 0 === (all === true)) throw new CliError('pass ids of dead letters, or --all', EXIT_USAGE)
   if (!all) return [...new Set(ids)]
   const found: string[] = []
-  for await (const { id } of eachRow(api, DEAD.path, DEAD.list, scopeOf(selection))) found.push(id)
+  for await (const { id } of eachRow(api, DEAD.path, DEAD.list, new URLSearchParams())) found.push(id)
   return found.reverse() // in the order they were sent
 }
 
@@ -154,10 +118,10 @@ async function forEach(
   return ids.length
 }
 
-async function confirm(io: Io, question: string, refused: string): Promise<void> {
+async function confirmDrop(io: Io, count: number): Promise<void> {
   if (!io.isTerminal) throw new CliError('cannot ask for confirmation: not a terminal; pass --yes', EXIT_USAGE)
-  const answer = await io.readLine(`${question} [y/N] `)
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError(refused)
+  const answer = await io.readLine(`Delete ${letters(count)}? [y/N] `)
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CliError('nothing deleted')
 }
 
 function describe({ id, kind, process, meta, at, reason, buried_at, event }: Row, io: Io): string {

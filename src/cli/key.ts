@@ -1,4 +1,4 @@
-// `stint key …`: API keys of the signed-in account. Standard output gets a new secret alone: KEY=$(stint key create
+// `stint key …`: the API keys of your own. Standard output gets a new secret alone: KEY=$(stint key create
 // --name x).
 import { systemClock } from '../clock.ts'
 import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
@@ -16,7 +16,7 @@ export function register(program: Program, io: Io): void {
 
   addList(key, io, {
     about: 'list the keys, including those that ended within the last 30 days',
-    ask: () => api().askSignedIn<Keys>('GET', '/api/keys'),
+    ask: () => api().askWithKey<Keys>('GET', '/api/keys'),
     heads: ['ID', 'NAME', 'KEY', 'SCOPES', 'CREATED', 'LAST USED', 'STATE'],
     rows: ({ keys }) => keys.map((each) => toRow(each, systemClock.wallUs() / 1000)),
   })
@@ -34,7 +34,7 @@ export function register(program: Program, io: Io): void {
     )
     .option(...JSON_OPTION)
     .action(async ({ name, scopes, json }: Json & { name: string; scopes: string[] }) => {
-      const answer = await api().askSignedIn<KeyAnswer>('POST', '/api/keys', { name, scopes })
+      const answer = await api().askWithKey<KeyAnswer>('POST', '/api/keys', { name, scopes })
       if (json) printJson(io, answer)
       else printIssued(answer, '')
     })
@@ -47,7 +47,7 @@ export function register(program: Program, io: Io): void {
     .option(...JSON_OPTION)
     .action(async (id: string, { overlap, json }: Json & { overlap: number }) => {
       const path = `/api/keys/${encodeURIComponent(id)}/rotate`
-      const answer = await api().askSignedIn<KeyAnswer>('POST', path, { overlap_seconds: overlap })
+      const answer = await api().askWithKey<KeyAnswer>('POST', path, { overlap_seconds: overlap })
       if (json) printJson(io, answer)
       else printIssued(answer, `The old key ${overlap === 0 ? 'is revoked' : `expires in ${overlap} s`}.\n`)
     })
@@ -57,7 +57,7 @@ export function register(program: Program, io: Io): void {
     .description('revoke a key at once')
     .argument('<id>', 'id of the key, as key list shows it')
     .action(async (id: string) => {
-      await api().askSignedIn('DELETE', `/api/keys/${encodeURIComponent(id)}`)
+      await api().askWithKey('DELETE', `/api/keys/${encodeURIComponent(id)}`)
       io.stderr.write(`Key ${oneLine(id)} revoked.\n`)
     })
 

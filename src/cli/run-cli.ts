@@ -27,9 +27,9 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./alerts.ts'), 'alerts'],
   [() => import('./channel.ts'), 'channel'],
   [() => import('./maintenance.ts'), 'maintenance'],
+  [() => import('./login.ts'), 'login', 'logout'],
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
-  [() => import('./member.ts'), 'member', 'audit'],
   [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
   [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],
   [() => import('./completion.ts'), COMPLETION],
@@ -40,7 +40,7 @@ Settings:
   STINT_URL           Stint's address; default http://127.0.0.1:7070
   STINT_API_KEY       API key with the scope write for events, read for questions, manage for watches; or
                       STINT_API_KEY_FILE, a file that holds it
-  ~/.config/stint.json, readable by you alone, holds both for cron: {"url": "…", "api_key": "…"}
+  stint login saves both in ~/.config/stint.json, readable by you alone; commands run by cron find them there, too.
 
 Exit code: 0 done, 1 refused or failed, 2 usage error.`
 

@@ -4,7 +4,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './account.ts'
+import { askPassword, PASSWORD_STDIN, type PasswordOptions } from './ask-person.ts'
 import { readCliConfig } from './config.ts'
 import { withServerParts } from './copy.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'

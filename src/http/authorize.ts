@@ -121,9 +121,9 @@ export function findRequestKey(request: Request, deps: KeyDeps): FoundKey | unde
   return key
 }
 
-/** A key cannot issue one with scopes that it lacks. Throws Problem `scope_missing`. */
+/** A key cannot issue one that may more than itself; who may write may ping. Throws Problem `scope_missing`. */
 export function refuseWiderScopes({ key }: Asker, scopes: readonly Scope[]): void {
-  const missing = scopes.find((scope) => key?.[scope] === false)
+  const missing = scopes.find((scope) => key?.[scope === 'ping' && key.write ? 'write' : scope] === false)
   if (missing === undefined) return
   throw new Problem('scope_missing', `This key lacks the scope ${missing}, so it cannot issue a key that has it.`)
 }

@@ -48,8 +48,8 @@ const CreateKey = closed({
       default: ['write'],
       description:
         '`write` for /v1, `read` for questions under /api, `ping` for /ping: alone, as its secret is part of ' +
-        'addresses; `manage` for watches, channels and the keys of its creator. A key cannot create keys with ' +
-        'scopes that it lacks, and never may more than its creator.',
+        'addresses; `manage` for watches, channels and the keys of its creator. A key cannot create keys ' +
+        'that may more than it may (`write` includes `ping`), and never may more than its creator.',
     }),
   ),
 })

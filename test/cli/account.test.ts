@@ -1,6 +1,4 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { createPerson } from './cli-cast.ts'
@@ -39,20 +37,6 @@ describe('account create', () => {
     })
   })
 
-  test('signs in and stores the session per server, readable only by the user', async () => {
-    await create()
-    expect(statSync(person.sessionPath).mode & 0o777).toBe(0o600)
-    expect(statSync(join(person.sessionPath, '..')).mode & 0o777).toBe(0o700)
-    const kept = JSON.parse(readFileSync(person.sessionPath, 'utf8'))
-    expect(Object.keys(kept)).toEqual([server.url])
-    expect(await server.accounts.sessions.find(kept[server.url].token)).toBeDefined()
-    expect(readFileSync(person.sessionPath, 'utf8')).not.toContain(PASSWORD)
-    expect((await person.run('key list')).exitCode).toBe(0)
-    expect((await person.run('key list', { env: { STINT_URL: 'http://127.0.0.1:1' } })).stderr).toContain(
-      'not signed in',
-    )
-  })
-
   test('prints the error of the server', async () => {
     const { exitCode, stdout, stderr } = await person.run('account create --email nobody --password-stdin', {
       stdin: 'short',
@@ -72,10 +56,27 @@ describe('account create', () => {
     guarded.stop()
   })
 
-  test('is a usage error without a terminal and without --password-stdin', async () => {
-    const { exitCode, stderr } = await person.run(`account create --email ${email}`)
-    expect(exitCode).toBe(2)
-    expect(stderr).toContain('--password-stdin')
+  test('asks for the address and twice for the password on a terminal', async () => {
+    const made = await person.run('account create', { typed: [` ${email} `, PASSWORD, PASSWORD] })
+    expect(made.stderr).toStartWith('E-mail address: New password: New password again: Account ')
+    expect(made.exitCode).toBe(0)
+    const differs = await person.run('account create', { typed: [email, PASSWORD, 'another'] })
+    expect(differs).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('the two passwords differ') })
+  })
+
+  test.each([
+    ['account create --password-stdin', '--email'],
+    ['account create --email a@b.cd', '--password-stdin'],
+  ])('is a usage error without a terminal: %s', async (line, flag) => {
+    expect(await person.run(line)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`not a terminal; pass ${flag}`),
+    })
+  })
+
+  test('a password with spaces and a line ending of another system arrives as it is', async () => {
+    await person.run(`account create --email ${email} --password-stdin`, { stdin: '  spaces at both ends  \r\nmore' })
+    await server.accounts.people.signIn({ email, password: '  spaces at both ends  ', address: '' })
   })
 
   test('warns when the password goes over the wire in the clear', async () => {
@@ -86,91 +87,11 @@ describe('account create', () => {
   })
 })
 
-describe('account login and logout', () => {
-  test('sign in from another machine and out again', async () => {
-    await create()
-    const elsewhere = createPerson(server.url)
-    expect((await elsewhere.run('key list')).stderr).toContain(
-      `not signed in to ${server.url}: run stint account login`,
-    )
-    const login = await elsewhere.run(`account login --email ${email}`, { typed: [PASSWORD] })
-    expect(login).toEqual({ exitCode: 0, stdout: '', stderr: `Password: Signed in to ${server.url} as ${email}.\n` })
-    expect((await elsewhere.run('key list')).exitCode).toBe(0)
-
-    const { token } = JSON.parse(readFileSync(elsewhere.sessionPath, 'utf8'))[server.url]
-    expect((await elsewhere.run('account logout')).exitCode).toBe(0)
-    expect(await server.accounts.sessions.find(token)).toBeUndefined()
-    expect(JSON.parse(readFileSync(elsewhere.sessionPath, 'utf8'))).toEqual({})
-    expect((await elsewhere.run('key list')).exitCode).toBe(1)
-    expect((await elsewhere.run('account logout')).exitCode).toBe(0)
-    expect((await person.run('key list')).exitCode).toBe(0)
-  })
-
-  test('a wrong password is refused and no session is stored', async () => {
-    await create()
-    const elsewhere = createPerson(server.url)
-    const login = await elsewhere.run(`account login --email ${email} --password-stdin`, { stdin: 'wrong\n' })
-    expect(login.exitCode).toBe(1)
-    expect(login.stderr).toContain('The e-mail address or the password is wrong')
-    expect((await elsewhere.run('key list')).stderr).toContain('not signed in')
-  })
-
-  test('logout works and says so when the session had already ended', async () => {
-    await create()
-    const { token } = JSON.parse(readFileSync(person.sessionPath, 'utf8'))[server.url]
-    const found = (await server.accounts.sessions.find(token))!
-    await server.accounts.sessions.revoke(found.person, found.id)
-    const { exitCode, stderr } = await person.run('key list')
-    expect(exitCode).toBe(1)
-    expect(stderr).toContain('expired: run stint account login again')
-    expect((await person.run('account logout')).exitCode).toBe(0)
-    expect((await person.run('key list')).stderr).toContain('not signed in')
-  })
-
-  test('a password with spaces and a line ending of another system arrives as it is', async () => {
-    await person.run(`account create --email ${email} --password-stdin`, { stdin: '  spaces at both ends  \r\nmore' })
-    await server.accounts.people.signIn({ email, password: '  spaces at both ends  ', address: '' })
-  })
-
-  test('reports the path of a damaged session file', async () => {
-    await create()
-    writeFileSync(person.sessionPath, '{')
-    const { exitCode, stderr } = await person.run('key list')
-    expect(exitCode).toBe(1)
-    expect(stderr).toContain(`cannot read ${person.sessionPath}: invalid JSON; delete it and sign in again`)
-  })
-})
-
-describe('several accounts', () => {
-  test('are listed, and the session is in another one from `account use` on', async () => {
-    await create()
-    const other = await server.accounts.create({ email: `owner${n}@example.com`, password: PASSWORD, address: '::1' })
-    const { token } = await server.accounts.invitations.create(other.seat, email, 'viewer')
-    await server.accounts.invitations.join(token, (await server.accounts.people.find(email))!)
-    const { stdout } = await person.run('account list')
-    expect(stdout).toMatch(new RegExp(`owner +${email} +in use\\n`))
-    expect(stdout).toMatch(new RegExp(`${other.account.id} +viewer +owner${n}@example.com\\n`))
-    expect(await person.run(`account use owner${n}@example.com`)).toMatchObject({
-      exitCode: 0,
-      stderr: `Your session is in the account owner${n}@example.com now.\n`,
-    })
-    const { account, role } = JSON.parse((await person.run('account list --json')).stdout)
-    expect({ id: account.id, role }).toEqual({ id: other.account.id, role: 'viewer' })
-    expect(await person.run('account use nothing')).toMatchObject({
-      exitCode: 1,
-      stderr: 'stint: no account of yours is called nothing\n',
-    })
-  })
-})
-
 describe('an unreachable server', () => {
   test('is reported differently from a server that refuses', async () => {
-    const { exitCode, stderr } = await createPerson('http://127.0.0.1:1').run(
-      'account login --email a@b.cd --password-stdin',
-      {
-        stdin: 'x',
-      },
-    )
+    const { exitCode, stderr } = await createPerson('http://127.0.0.1:1').run('login --email a@b.cd --password-stdin', {
+      stdin: 'x',
+    })
     expect(exitCode).toBe(1)
     expect(stderr).toBe(
       'stint: cannot reach Stint at http://127.0.0.1:1 (connection refused); is it running, and is STINT_URL right?\n',
@@ -197,7 +118,7 @@ describe('an unreachable server', () => {
     ],
   ])('%s that answers instead is recognised', async (_, answer, expected) => {
     using other = startReceiver(answer)
-    const { exitCode, stderr } = await createPerson(other.url).run('account login --email a@b.cd --password-stdin', {
+    const { exitCode, stderr } = await createPerson(other.url).run('login --email a@b.cd --password-stdin', {
       stdin: 'x',
     })
     expect(exitCode).toBe(1)

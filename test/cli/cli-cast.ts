@@ -22,7 +22,7 @@ interface World {
 
 export function createPerson(url: string) {
   const home = tempDir('cli')
-  const sessionPath = join(home, '.config/stint/session.json')
+  const settingsPath = join(home, '.config/stint.json')
 
   async function run(
     line: string | readonly string[],
@@ -52,5 +52,5 @@ export function createPerson(url: string) {
     const exitCode = await runCli(typeof line === 'string' ? line.split(' ') : line, io)
     return { exitCode, stdout: stdout.join(''), stderr: stderr.join('') }
   }
-  return { run, home, sessionPath }
+  return { run, home, settingsPath }
 }

@@ -51,10 +51,7 @@ test('does not echo a typed password and allows corrections', async () => {
 })
 
 test('Ctrl-C at a prompt ends the command', async () => {
-  const { exitCode, screen } = await onTerminal(
-    ['account', 'login', '--email', ADA.email],
-    [['Password: ', 'abc\u0003']],
-  )
+  const { exitCode, screen } = await onTerminal(['login', '--email', ADA.email], [['Password: ', 'abc\u0003']])
   expect(exitCode).toBe(1)
   expect(screen).toContain('interrupted')
 })

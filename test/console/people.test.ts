@@ -6,6 +6,7 @@ import { type ConsoleStint, LIGHT, startConsole } from './console-visit.ts'
 describe.skipIf(missing('chromium') !== undefined)('people in the console', () => {
   let console: ConsoleStint
   let url: string
+  let operatorCookie: string
   beforeAll(async () => {
     console = await startConsole()
     url = console.stint.url
@@ -14,6 +15,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
 
   test('an owner invites, the person joins with a new password, and a viewer sees no button that changes', async () => {
     const ada = await console.signUp('ada@example.com')
+    operatorCookie = ada.cookie
     const owner = await console.visit(LIGHT, ada.cookie)
     await owner.go('members')
     await owner.page.getByRole('button', { name: 'Invite' }).click()
@@ -125,5 +127,32 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await first.page.getByRole('button', { name: 'Open my account' }).click()
     await first.page.getByText('People of cy@example.com').waitFor()
     await first.close()
+  })
+
+  test('the operator sees the rejected events of all accounts and gives up what a store holds back', async () => {
+    const { cookie } = await console.signUp('eve@example.com')
+    const stranger = await console.visit(LIGHT, cookie)
+    const operator = await console.visit(LIGHT, operatorCookie)
+    for (const { page } of [stranger, operator])
+      await page.route('**/api/health', async (route) => {
+        const answer = await route.fetch()
+        await route.fulfill({
+          response: answer,
+          body: (await answer.text()).replace(/"state":"\w+"/, '"state":"parked"'),
+        })
+      })
+    await stranger.go('health')
+    await stranger.page.getByText('paused').first().waitFor()
+    expect(await stranger.page.getByRole('button', { name: 'Give up held events' }).count()).toBe(0)
+
+    const asked = operator.page.waitForRequest('**/api/dead?*all=true*')
+    await operator.go('health')
+    await asked
+    await operator.page.getByRole('button', { name: 'Give up held events' }).click()
+    await operator.page.getByLabel('Reason').fill('the field type was wrong')
+    await operator.page.getByRole('dialog').getByRole('button', { name: 'Give up events' }).click()
+    await operator.page.getByText('Held events are being moved to the rejected events.').waitFor()
+    await stranger.close()
+    await operator.close()
   })
 })

@@ -5,7 +5,7 @@ import type { DeadLetter } from '../../src/wire/dead-letters.ts'
 import type { MetricPoint } from '../../src/wire/metrics.ts'
 import type { Timing } from '../../src/wire/timings.ts'
 import { createPerson } from '../cli/cli-cast.ts'
-import { PASSWORD, type SignedUp, signUpAt } from '../support/caller.ts'
+import { type SignedUp, signUpAt } from '../support/caller.ts'
 import { writeBacklog } from '../support/fault-backlog.ts'
 import { type FaultStores, startFaultStores } from '../support/fault-stores.ts'
 import { figure, lacks } from '../support/fault-trial.ts'
@@ -66,13 +66,12 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
   const bySession = {
     get: (path: string) => fetch(stint.url + path, { headers: { cookie: operator.cookie } }),
   }
-  /** `stint dead …` of somebody who has signed in: no key has the powers of the operator. */
-  async function runAsOperator(...more: string[]) {
-    const person = createPerson(stint.url)
-    const login = await person.run(`account login --email ${OPERATOR} --password-stdin`, { stdin: PASSWORD })
-    expect(login.exitCode).toBe(0)
-    return (...words: string[]) => person.run(['dead', ...words, ...more])
-  }
+  const asOperator = (method: string, path: string, body?: object) =>
+    fetch(stint.url + path, {
+      method,
+      headers: { cookie: operator.cookie, 'content-type': 'application/json' },
+      ...(body && { body: JSON.stringify(body) }),
+    })
 
   const readTimings = (caller: Caller) => readAll<Timing>(caller, `/api/timings?${WIDE}`, 'timings')
   const readDead = (caller: Caller) => readAll<DeadLetter>(caller, '/api/dead?', 'dead')
@@ -101,17 +100,14 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     expect(await readTimings(caller)).toHaveLength(8)
   })
 
-  test('of another account and of an unknown kind are listed, replayed and removed by the operator, over HTTP and from the command line', async () => {
+  test('of another account and of an unknown kind are listed, replayed and removed by the operator', async () => {
     const caller = await stint.signUp('other@example.com')
     await spool(caller, 4, (i) => i < 2, ['["of a later version",1]'])
     await untilShipped(stint.url, WITHIN_MS)
-    const ask = (path: string, method = 'GET') =>
-      fetch(stint.url + path, { method, headers: { cookie: operator.cookie } })
     const list = async () => {
       const letters = await readAll<DeadLetter>(bySession, '/api/dead?all=true', 'dead')
       return letters.filter(({ account }) => account === caller.account || account === '')
     }
-    const run = await runAsOperator('--all-accounts')
 
     expect((await caller.get('/api/dead?all=true')).status).toBe(403)
     const letters = await list()
@@ -120,19 +116,15 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     )
     const [one, other] = letters.filter(({ account }) => account !== '').map(({ id }) => id)
     const unknown = letters.find(({ account }) => account === '')!.id
-    const listed = await run('list', '--all')
-    for (const { id } of letters) expect(listed.stdout).toMatch(new RegExp(`^\\S*\\s+${id} `, 'm'))
-    expect((await run('show', unknown)).stdout).toContain('unreadable record')
-
-    expect((await ask(`/api/dead/${unknown}`, 'DELETE')).status).toBe(404) // not the operator's own
-    expect((await ask(`/api/dead/${unknown}?all=true`, 'DELETE')).status).toBe(204)
-    expect(await run('replay', one!)).toMatchObject({ exitCode: 0 })
-    expect((await ask(`/api/dead/${other}/replay?all=true`, 'POST')).status).toBe(204)
+    expect((await asOperator('DELETE', `/api/dead/${unknown}`)).status).toBe(404) // not the operator's own
+    expect((await asOperator('DELETE', `/api/dead/${unknown}?all=true`)).status).toBe(204)
+    for (const id of [one, other])
+      expect((await asOperator('POST', `/api/dead/${id}/replay?all=true`)).status).toBe(204)
     await until('both are refused again', async () => {
       const ids = (await list()).map(({ id }) => id)
       return ids.length === 2 && !ids.includes(one!) && !ids.includes(other!)
     })
-    expect(await run('drop', ...(await list()).map(({ id }) => id), '--yes')).toMatchObject({ exitCode: 0 })
+    for (const { id } of await list()) expect((await asOperator('DELETE', `/api/dead/${id}?all=true`)).status).toBe(204)
     expect(await list()).toEqual([])
     expect(await readTimings(caller)).toHaveLength(2)
   })
@@ -185,9 +177,8 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     await until('no longer parked', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 0)
   })
 
-  test('what is held back is buried by the operator from the command line, and arrives once when it is replayed after the repair', async () => {
+  test('what is held back is buried by the operator, and arrives once when it is replayed after the repair', async () => {
     const caller = await stint.signUp('buried@example.com')
-    const run = await runAsOperator()
     const hour = new Date(Math.floor(Date.now() / HOUR_MS) * HOUR_MS - 12 * HOUR_MS)
     const taken = `metric,account=someone value="str" ${hour.getTime()}000000`
     await stores.influxApi('POST', '/api/v2/write?org=faults&bucket=faults&precision=ns', taken)
@@ -195,16 +186,15 @@ describe.skipIf(lacks('chdb', 'influxd'))('poison', () => {
     for (const n of [1, 2])
       expect((await caller.post('/v1/metrics', { process: 'p', items: { n }, at })).status).toBe(201)
     await until('held back', async () => (await figure(stint, 'stint_destination_parked', 'points')) === 1, WITHIN_MS)
-    const buried = await run('bury-held', '--reason', 'the shard is not ours', '--yes')
-    expect(buried).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('The metrics held back') })
+    const buried = await asOperator('POST', '/api/dead/held', { reason: 'the shard is not ours' })
+    expect([buried.status, await buried.json()]).toEqual([202, { families: ['metrics'] }])
     await until('buried', async () => (await readDead(caller)).length === 2, WITHIN_MS)
     const dead = await readDead(caller)
     expect(dead.map(({ reason }) => reason)).toEqual(Array(2).fill('the shard is not ours'))
     await untilShipped(stint.url, WITHIN_MS)
 
     await emptyShard(hour)
-    const replayed = await run('replay', ...dead.map(({ id }) => id), '--all-accounts')
-    expect(replayed).toMatchObject({ exitCode: 0 })
+    for (const { id } of dead) expect((await asOperator('POST', `/api/dead/${id}/replay?all=true`)).status).toBe(204)
     await untilShipped(stint.url, WITHIN_MS)
     const points = await readAll<MetricPoint>(caller, '/api/metrics?from=-24h', 'points')
     expect(points.map(({ value }) => value).sort()).toEqual([1, 2])

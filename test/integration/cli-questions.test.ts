@@ -262,15 +262,15 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     const none = await run('timings', { env: { STINT_API_KEY: '' } })
     expect(none).toMatchObject({
       exitCode: 1,
-      stderr: `stint: not signed in to ${stint.url}: run stint account login, or set STINT_API_KEY\n`,
+      stderr: `stint: no API key for ${stint.url}: run stint login, or set STINT_API_KEY\n`,
     })
     const away = await run('timings', { env: { STINT_URL: 'http://127.0.0.1:1' } })
     expect(away.exitCode).toBe(1)
     expect(away.stderr).toStartWith('stint: cannot reach Stint at http://127.0.0.1:1 (connection refused)')
   })
 
-  test('uses the session of account login without a key', async () => {
-    const login = await person.run('account login --email ada@example.com --password-stdin', {
+  test('uses the key that login saved', async () => {
+    const login = await person.run('login --email ada@example.com --password-stdin', {
       stdin: 'a long enough password of a test\n',
     })
     expect(login.exitCode).toBe(0)
@@ -386,18 +386,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
       const yes = await run(['dead', 'drop', ids[0]!], { typed: ['y'] })
       expect(yes).toMatchObject({ exitCode: 0, stdout: '1 dead letter deleted.\n' })
       expect(await list()).toEqual(ids.slice(1))
-    })
-
-    test('of all accounts are shown to the operator; bury-held reports when nothing is held back', async () => {
-      const rows = JSON.parse((await run('dead list --all-accounts --json')).stdout).dead
-      expect(rows.map(({ id }: { id: string }) => id)).toEqual(expect.arrayContaining([...ids.slice(1)]))
-      expect(rows.every(({ account }: { account: string }) => account.startsWith('acc_'))).toBe(true)
-      expect((await run('dead list --all-accounts')).stdout).toMatch(/^ACCOUNT /)
-      expect(await run(['dead', 'bury-held', '--reason', 'none', '--yes'])).toEqual({
-        exitCode: 1,
-        stdout: '',
-        stderr: 'stint: nothing is held back; stint health shows why a delivery is paused\n',
-      })
     })
 
     test('need to be named', async () => {

@@ -4,6 +4,7 @@ import type { Health } from '../../wire/operations.ts'
 import { actionColumn, createDataTable, rowAction, subLine } from '../kit/data-table.ts'
 import { createAsk, type Question } from '../kit/dialog.ts'
 import { button, fact, fill, h, note, setText } from '../kit/dom.ts'
+import { createField } from '../kit/form.ts'
 import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
@@ -28,6 +29,10 @@ interface DeadPage {
 
 export function openHealthPage(app: App): Page {
   const { api, nowMs } = app
+  /** Operators see and change the rejected events of all accounts. */
+  const isOperator = app.account.operator && app.may('owner')
+  const ofAll = isOperator ? '?all=true' : ''
+  const parameters = { limit: PAGE, ...(isOperator && { all: 'true' }) }
   const region = createRegion()
   const more = button('Show older', () => void loadMore())
   const summary = h('p.muted', { role: 'status' })
@@ -40,9 +45,9 @@ export function openHealthPage(app: App): Page {
     columns: [
       {
         label: 'Event',
-        cell: ({ kind, process, meta }) => [
+        cell: ({ kind, process, meta, account }) => [
           h('strong.clip', { title: process ?? '' }, process ?? '–'),
-          subLine([kind, meta].filter((part) => part !== null).join(' · ')),
+          subLine([kind, meta, account].filter((part) => part != null && part !== '').join(' · ')),
         ],
       },
       {
@@ -58,6 +63,7 @@ export function openHealthPage(app: App): Page {
     ],
   })
 
+  const bury = button('Give up held events…', askToBury)
   const none = emptyState('No rejected events', note('Every event is in its store or on its way there.'))
   const letters = h(
     'div.card.card-table',
@@ -71,7 +77,7 @@ export function openHealthPage(app: App): Page {
   const poll = createPoll<readonly [Health, DeadPage]>({
     everyMs: () => EVERY_MS,
     ask: (signal) =>
-      Promise.all([api.get<Health>('api/health', {}, signal), api.get<DeadPage>('api/dead', { limit: PAGE }, signal)]),
+      Promise.all([api.get<Health>('api/health', {}, signal), api.get<DeadPage>('api/dead', parameters, signal)]),
     show([health, page]) {
       setText(summary, describeDead(health.dead))
       if (older.length === 0) next = page.next
@@ -82,7 +88,9 @@ export function openHealthPage(app: App): Page {
       none.hidden = all.length > 0
       more.hidden = next === null
       const warnings = health.warnings.map(({ detail }) => note(detail))
-      region.ready(nowMs(), ...warnings, deliveryCards(health, nowMs()), summary, letters)
+      const isHeld = Object.values(health.destinations).some(({ state }) => state === 'parked')
+      bury.hidden = !isOperator || !isHeld
+      region.ready(nowMs(), ...warnings, deliveryCards(health, nowMs()), bury, summary, letters)
     },
     fail: (error) => region.fail(error, () => poll.now()),
   })
@@ -90,7 +98,7 @@ export function openHealthPage(app: App): Page {
   async function loadMore(): Promise<void> {
     if (next === null) return
     try {
-      const page = await api.get<DeadPage>('api/dead', { limit: PAGE, cursor: next })
+      const page = await api.get<DeadPage>('api/dead', { ...parameters, cursor: next })
       older = [...older, ...page.dead]
       next = page.next
       poll.now()
@@ -118,7 +126,7 @@ export function openHealthPage(app: App): Page {
         'It is sent to its store again with its original time. If the store rejects it again, it returns to this list.',
       ],
       submitLabel: 'Replay event',
-      send: ['POST', `api/dead/${encodeURIComponent(letter.id)}/replay`],
+      send: ['POST', `api/dead/${encodeURIComponent(letter.id)}/replay${ofAll}`],
       done: 'Event queued for delivery.',
     })
   }
@@ -128,8 +136,24 @@ export function openHealthPage(app: App): Page {
       text: [`A ${letter.kind} of ${letter.process} is deleted permanently. This cannot be undone.`],
       submitLabel: 'Delete event',
       danger: true,
-      send: ['DELETE', `api/dead/${encodeURIComponent(letter.id)}`],
+      send: ['DELETE', `api/dead/${encodeURIComponent(letter.id)}${ofAll}`],
       done: 'Event deleted.',
+    })
+  }
+
+  function askToBury(): void {
+    const reason = createField('reason', 'Reason', { required: true, maxlength: 500 })
+    createAsk(app, () => poll.now())({
+      title: 'Give up the events that a store holds back?',
+      text: [
+        'Events that are accepted until now and held back by a foreign field type or a broken table become rejected ' +
+          'events with this reason, of all accounts. You can replay them once the store is repaired.',
+      ],
+      fields: [reason],
+      submitLabel: 'Give up events',
+      danger: true,
+      send: ['POST', 'api/dead/held', () => ({ reason: reason.input.value })],
+      done: 'Held events are being moved to the rejected events.',
     })
   }
 
