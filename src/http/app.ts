@@ -22,7 +22,6 @@ import { createAllowedMethods, createLogTrouble, errorToProblem } from './error-
 import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { createBodyBudget } from './intake/body-budget.ts'
-import { createFairTurns } from './intake/fair-turns.ts'
 import { admit, type GateDeps, isIntake, kindOfPath, type PassGate } from './intake/intake-gate.ts'
 import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
@@ -119,7 +118,7 @@ export function createApp(deps: AppDeps) {
     return admission instanceof Problem ? refuse(request, path, admission) : admission
   }
   const event = { ...intake, passGate, bodies }
-  const batch = { ...event, turns: createFairTurns(), stamp, rateLimit, countRefused: deps.countRefused }
+  const batch = { ...event, stamp, rateLimit, countRefused: deps.countRefused }
 
   const allowedMethods = createAllowedMethods(() => app.routes)
   // Elysia searches for the path after the URL's eleventh character, which is inside it when the Host is as short as

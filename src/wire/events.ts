@@ -8,8 +8,8 @@ import { defineRoute, json } from './route.ts'
 import { closed, Time } from './shapes.ts'
 
 export const MAX_BODY_BYTES = 256 * 1024
-export const MAX_BATCH_BYTES = 8 * 2 ** 20
-export const MAX_BATCH_EVENTS = 10_000
+export const MAX_BATCH_BYTES = 4 * 2 ** 20
+export const MAX_BATCH_EVENTS = 1000
 export const JSON_LINES = 'application/x-ndjson'
 
 const Common = {
@@ -88,7 +88,8 @@ export const Created = closed({ at: Time })
 const AT = '2026-11-20T21:52:42.171920000Z'
 const MARK = { process: 'nightly import', meta: 'region eu', uid: '3f2a9c1e-1b2c-4d5e-8f90-123456789abc' }
 
-export const bodyTooLarge = (maxBytes: number) => new Problem('body_too_large', `A body has at most ${maxBytes} bytes.`)
+export const bodyTooLarge = (maxBytes: number) =>
+  new Problem('body_too_large', `A body has at most ${maxBytes} bytes, after decompression too; send less at once.`)
 
 function eventRoute<K extends EventKind>(
   kind: K,

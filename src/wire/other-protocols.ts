@@ -5,6 +5,8 @@ import { MAX_BATCH_BYTES } from './events.ts'
 import { DURABLE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 
+/** A ping's body is kept at its end only, so it may be longer than what is kept whole. */
+export const MAX_PING_BYTES = 8 * 2 ** 20
 export const PROTOBUF = 'application/x-protobuf'
 
 const Answer = Type.Object({

@@ -2,6 +2,7 @@
 import { expect } from 'bun:test'
 import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
+import { MAX_BATCH_EVENTS } from '../../src/wire/events.ts'
 import { type BrowserPage, openPage, sharedBrowser } from '../support/browser.ts'
 import { createCaller, type SignedUp, signUpAt } from '../support/caller.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
@@ -40,8 +41,12 @@ export async function startConsole(env: Env = {}, create = createStintProcess): 
       return { ...signedUp, cookie: signedUp.cookie.replace(/^.*=/, '') }
     },
     async send(secret, events) {
-      const { json } = await createCaller(stint.url, { key: secret }).post('/v1/batch', events)
-      if (json.accepted !== events.length) throw new Error(`${json.accepted} of ${events.length} events were accepted`)
+      const caller = createCaller(stint.url, { key: secret })
+      for (let i = 0; i < events.length; i += MAX_BATCH_EVENTS) {
+        const batch = events.slice(i, i + MAX_BATCH_EVENTS)
+        const { json } = await caller.post('/v1/batch', batch)
+        if (json.accepted !== batch.length) throw new Error(`${json.accepted} of ${batch.length} events were accepted`)
+      }
       await until('all events stored', () => isStored(stint.url, secret))
     },
     close: () => stint.close(),

@@ -2,6 +2,7 @@
 // is documented. On the embedded ClickHouse alone, and with marks and metrics in a real InfluxDB.
 import { describe, expect, test } from 'bun:test'
 import naughtyStrings from 'big-list-of-naughty-strings'
+import { MAX_BATCH_EVENTS } from '../../src/wire/events.ts'
 import { engineMissing } from '../support/engine.ts'
 import { influxd, influxdMissing, influxSettings } from '../support/influxd.ts'
 import { readAll, untilShipped } from '../support/oracle.ts'
@@ -72,11 +73,12 @@ async function send(caller: Caller): Promise<Sent> {
   const sent = noneYet()
   const calls = strings.flatMap((text) => callsOf(text, sent))
   const lines = calls.map(({ kind, body }) => JSON.stringify({ kind, ...body }))
-  const response = await caller.post(
-    '/v1/batch',
-    lines.map((line) => JSON.parse(line)),
-  )
-  const { items } = (await response.json()) as { items: { at?: string; status?: number }[] }
+  const items: { at?: string; status?: number }[] = []
+  for (let i = 0; i < lines.length; i += MAX_BATCH_EVENTS) {
+    const batch = lines.slice(i, i + MAX_BATCH_EVENTS).map((line) => JSON.parse(line))
+    const response = await caller.post('/v1/batch', batch)
+    items.push(...((await response.json()) as { items: typeof items }).items)
+  }
   expect(items.map(({ at, status }) => (at === undefined ? status : 201))).toEqual(
     calls.map(({ isGood }) => (isGood ? 201 : 422)),
   )

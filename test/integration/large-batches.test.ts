@@ -5,8 +5,8 @@ import { countSpooled } from '../support/oracle.ts'
 import { createStintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
-const BATCHES = 8
-const EVENTS_EACH = 550
+const BATCHES = 16
+const EVENTS_EACH = 275
 
 test.skipIf(lacks('chdb'))('accepts concurrent large batches together with single events', async () => {
   await using stint = createStintProcess()

@@ -9,7 +9,9 @@ import { systemClock } from '../../clock.ts'
 const NAME = /^pending-(?:metrics-)?\d{17}-[0-9a-f]{8}-(\d+)-[0-9a-f-]+\.jsonl$/
 /** A process of 1.1 may still write to a file that is younger. */
 const ABANDONED_AFTER_MS = 60_000
+/** A file is the body of one request: within Stint's limits for a batch, whatever its events hold. */
 const FILE_EVENTS = 1000
+const FILE_CHARACTERS = 2 ** 19
 
 /** `url`: only files for this address. Returns how many lines are not events. */
 export function takeOldFiles(dir: string, url: string | undefined, backlog: Backlog): number {
@@ -22,12 +24,26 @@ export function takeOldFiles(dir: string, url: string | undefined, backlog: Back
     const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean).map(parseLine)
     const found = lines.filter((line) => line !== undefined)
     if (url !== undefined && found.some((line) => line.url !== url)) continue
-    for (let i = 0; i < found.length; i += FILE_EVENTS)
-      backlog.write(found.slice(i, i + FILE_EVENTS).map(({ event }) => event))
+    for (const events of filesOf(found.map(({ event }) => event))) backlog.write(events)
     unreadable += lines.length - found.length
     rmSync(path, { force: true })
   }
   return unreadable
+}
+
+function* filesOf(events: readonly string[]): Generator<string[]> {
+  let file: string[] = []
+  let characters = 0
+  for (const event of events) {
+    if (file.length === FILE_EVENTS || (file.length > 0 && characters + event.length > FILE_CHARACTERS)) {
+      yield file
+      file = []
+      characters = 0
+    }
+    file.push(event)
+    characters += event.length
+  }
+  if (file.length > 0) yield file
 }
 
 function filesIn(dir: string): string[] {

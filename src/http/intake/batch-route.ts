@@ -1,6 +1,6 @@
 // POST /v1/batch: many events in one call. Each is judged by the rules of its own call; the valid ones are made
 // durable, the others named by their index. All its events share one budget of faults, so that an answer is never much
-// larger than the request. The work is done in slices, in turn with the batches of other accounts.
+// larger than the request.
 import { Elysia, t } from 'elysia'
 import { EVENT_KINDS, type EventKind, isEventKind } from '../../event/event.ts'
 import { Faults, MAX_FAULTS } from '../../event/faults.ts'
@@ -10,20 +10,17 @@ import { formatTime, type Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import { SEND_BATCH } from '../../wire/events.ts'
 import { PROBLEM_HEADERS, problemBody, uncachedHeaders } from '../answers.ts'
-import { answerBytes } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
-import type { BodyBudget, Keep, Reserve } from './body-budget.ts'
-import type { FairTurns } from './fair-turns.ts'
+import type { BodyBudget, Reserve } from './body-budget.ts'
 import type { PassGate } from './intake-gate.ts'
 import type { RateLimit } from './rate-limit.ts'
-import { isShort, parseBatch, readBatch, UnreadEvent, unpackBatch } from './read-batch.ts'
+import { parseBatch, readBatch, UnreadEvent } from './read-batch.ts'
 
 export interface BatchDeps extends IntakeDeps {
   readonly passGate: PassGate
   stamp(): Stamp
   readonly bodies: BodyBudget
-  readonly turns: FairTurns
   readonly rateLimit: RateLimit
   countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }
@@ -36,51 +33,23 @@ interface Accepted {
   readonly stamp: Stamp
 }
 
-interface BatchAnswer {
-  readonly body: string
-  readonly init: ResponseInit
-}
-
 const HEADERS = uncachedHeaders({ 'content-type': 'application/json' })
-/** Appended before the time is asked for: a few hundred µs, if each is a long exception. */
-const EVENTS_PER_LOOK = 16
-const ANSWERS_PER_TURN = 500
 /** Roughly, of an event while its batch is under way: its draft or refusal, and its item of the answer. */
 const EVENT_BYTES = 500
 
 export function batchRoute(deps: BatchDeps) {
-  const { turns } = deps
-
-  async function parseAll(
-    request: Request,
-    bytes: Uint8Array,
-    account: string,
-    reserve: Reserve,
-  ): Promise<(Draft | Refusal)[]> {
-    const results: (Draft | Refusal)[] = []
-    const refuse = rememberRefusals()
+  function parseAll(request: Request, bytes: Uint8Array): (Draft | Refusal)[] {
     let room = MAX_FAULTS
-    const slices = parseBatch(request, bytes)
-    await turns.take(account)
-    for (;;) {
-      if (turns.isOver()) await turns.take(account)
-      const { value: events, done } = slices.next()
-      if (done === true) return results
-      reserve(events.length * EVENT_BYTES)
-      for (const event of events) {
-        const faults = new Faults(room, `/${results.length}`)
-        results.push(parseItem(event, faults, deps) ?? refuse(faults, event))
-        room -= faults.list.length
-      }
-    }
+    return parseBatch(request, bytes).map((event, index) => {
+      const faults = new Faults(room, `/${index}`)
+      const draft = parseItem(event, faults, deps)
+      room -= faults.list.length
+      return draft ?? refusalOf(faults, event)
+    })
   }
 
-  /** Before each slice, large batches wait for room in the spools, so that small requests are not refused. */
-  async function appendAll(
-    drafts: readonly (Draft | Refusal)[],
-    account: string,
-    isInOneTurn: boolean,
-  ): Promise<(Accepted | Refusal)[]> {
+  /** Large batches wait for room in the spools, so that small requests are not refused. */
+  async function appendAll(drafts: readonly (Draft | Refusal)[], account: string): Promise<(Accepted | Refusal)[]> {
     const results: (Accepted | Refusal)[] = []
     const commits = new Map<Promise<void>, number[]>()
     const append = (draft: Draft, index: number): Accepted | Refusal => {
@@ -95,10 +64,7 @@ export function batchRoute(deps: BatchDeps) {
       return appended.event
     }
     for (const [index, draft] of drafts.entries()) {
-      if (index % EVENTS_PER_LOOK === 0) {
-        if (!isInOneTurn && turns.isOver()) await turns.take(account)
-        for (let full = backpressure(); full !== undefined; full = backpressure()) await full
-      }
+      for (let full = backpressure(); full !== undefined; full = backpressure()) await full
       results.push('status' in draft ? draft : append(draft, index))
     }
     const settled = await Promise.allSettled(commits.keys())
@@ -125,62 +91,36 @@ export function batchRoute(deps: BatchDeps) {
     for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
   }
 
-  /** Batches whose commits end together would otherwise all build their answers in one turn of the event loop. */
-  async function answerItems(results: readonly (Accepted | Refusal)[], account: string): Promise<string> {
-    const items: string[] = []
-    for (const [index, result] of results.entries()) {
-      if (index % ANSWERS_PER_TURN === 0 && index > 0) await turns.take(account)
-      items.push(answerItem(result))
-    }
-    return items.join(',')
-  }
-
-  async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<BatchAnswer> {
-    const sent = await readBatch(request, reserve)
-    const read = async () =>
-      parseAll(request, await unpackBatch(request, sent, account, reserve, turns), account, reserve)
-    const short = isShort(request, sent)
-    const drafts = await (short ? read() : turns.alone(account, read))
+  async function acceptBatch(request: Request, account: string, reserve: Reserve): Promise<Response> {
+    const drafts = parseAll(request, await readBatch(request, reserve))
+    reserve(drafts.length * EVENT_BYTES)
     deps.rateLimit.owe(account, drafts.length - 1)
-    const results = await appendAll(drafts, account, short)
+    const results = await appendAll(drafts, account)
     const refusals = results.filter((result): result is Refusal => 'status' in result)
     if (refusals.length === results.length) return answerProblem(commonProblem(refusals))
     count(results)
-    const items = await answerItems(results, account)
+    const items = results.map(answerItem).join(',')
     const body = `{"accepted":${results.length - refusals.length},"refused":${refusals.length},"items":[${items}]}`
     const headers = new Headers(HEADERS)
     const retryAfterS = refusals.reduce((longest, refusal) => Math.max(longest, refusal.retryAfterS ?? 0), 0)
     if (retryAfterS > 0) headers.set('retry-after', String(retryAfterS))
-    return { body, init: { status: refusals.length === 0 ? 201 : 207, headers } }
+    return new Response(body, { status: refusals.length === 0 ? 201 : 207, headers })
   }
 
   /** Returns the caller's faults; all other problems are thrown, to be logged in one place. */
-  function answerProblem(problem: Problem): BatchAnswer {
+  function answerProblem(problem: Problem): Response {
     if (problem.status !== 422) throw problem
     deps.countRefused('other', problem.code)
-    return { body: JSON.stringify(problemBody(problem)), init: { status: 422, headers: PROBLEM_HEADERS } }
-  }
-
-  /** The room of the answer stays reserved until its reader has taken it. */
-  function answerBatch(request: Request, account: string): Promise<Response> {
-    const { promise: answered, resolve, reject } = Promise.withResolvers<Response>()
-    const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
-    const answer = async (reserve: Reserve, keep: Keep) => {
-      const { body, init } = await acceptBatch(request, account, reserve)
-      const bytes = Buffer.from(body)
-      keep(bytes.length)
-      resolve(answerBytes(request, bytes, init, noteSent))
-      await sent
-    }
-    deps.bodies.during(account, answer).catch(reject)
-    return answered
+    return new Response(JSON.stringify(problemBody(problem)), { status: 422, headers: PROBLEM_HEADERS })
   }
 
   return new Elysia({ normalize: false }).post(
     SEND_BATCH.path,
     async ({ request }) => {
       const admission = deps.passGate(request, SEND_BATCH.path)
-      return admission instanceof Response ? admission : await answerBatch(request, admission.account)
+      if (admission instanceof Response) return admission
+      const { account } = admission
+      return await deps.bodies.during(account, (reserve) => acceptBatch(request, account, reserve))
     },
     {
       /** The handler reads the body, so that its room is reserved until the answer. */
@@ -200,17 +140,6 @@ function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | un
   else if (!isEventKind(event.kind)) faults.add('/kind', `must be ${EVENT_KINDS.join(', ')}`)
   else return parseEvent(event.kind, event, deps, faults, true)
   return undefined
-}
-
-/** For one batch: thousands of events whose faults are not listed differ only in the number of faults. */
-function rememberRefusals(): typeof refusalOf {
-  const unlisted = new Map<number, Refusal>()
-  return (faults, event) => {
-    if (faults.list.length > 0 || event instanceof UnreadEvent) return refusalOf(faults, event)
-    const refusal = unlisted.get(faults.count) ?? refusalOf(faults, event)
-    unlisted.set(faults.count, refusal)
-    return refusal
-  }
 }
 
 function refusalOf({ list, count }: Faults, event: unknown): Refusal {

@@ -1,5 +1,5 @@
-// The total memory of large bodies, unpacked bodies and their answers. It is reserved as the bytes arrive: a body that
-// announces much and sends little holds little. No account gets more than its share, so others always have room.
+// The total memory of large bodies and unpacked bodies. It is reserved as the bytes arrive: a body that announces much
+// and sends little holds little. No account gets more than its share, so others always have room.
 // Small bodies are not counted: the number of connections bounds them, and most events are small.
 import { Problem } from '../../problem.ts'
 import { MAX_BODY_BYTES } from '../../wire/events.ts'
@@ -8,15 +8,12 @@ import { readCounted } from './read-body.ts'
 /** Reserves so many more bytes. Throws Problem `busy` when there is no room for them. */
 export type Reserve = (bytes: number) => void
 
-/** Gives back what was reserved, but for so many bytes. */
-export type Keep = (bytes: number) => void
-
 export interface BodyBudget {
   /** Whatever the work reserves is given back when it ends, however it ends. */
-  during<T>(account: string, work: (reserve: Reserve, keep: Keep) => Promise<T>): Promise<T>
+  during<T>(account: string, work: (reserve: Reserve) => Promise<T>): Promise<T>
 }
 
-const MAX_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 128 * 1024 * 1024
 const UNCOUNTED_BYTES = 64 * 1024
 
 const busy = () =>
@@ -50,15 +47,10 @@ export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2
         held += counted
         change(account, counted)
       }
-      const keep = (bytes: number) => {
-        if (held <= bytes) return
-        change(account, bytes - held)
-        held = bytes
-      }
       try {
-        return await work(reserve, keep)
+        return await work(reserve)
       } finally {
-        keep(0)
+        if (held > 0) change(account, -held)
       }
     },
   }

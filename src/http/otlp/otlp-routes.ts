@@ -13,8 +13,7 @@ import { problemResponse, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
-import { type FairTurns, runInTurns } from '../intake/fair-turns.ts'
-import { isShort, readBatch, unpackBatch } from '../intake/read-batch.ts'
+import { readBatch } from '../intake/read-batch.ts'
 import { parseJson } from '../intake/read-body.ts'
 import { type Json, LOGS, METRICS, ShapeError, TRACES } from './otlp-messages.ts'
 import { type Message, ProtobufError, readProtobuf } from './read-protobuf.ts'
@@ -26,22 +25,16 @@ interface Rejected {
   reason: string
 }
 
-/** Limit of an export in JSON: 8 MiB of spans hold fewer, but 8 MiB of brackets would be eight million. */
-const MAX_VALUES = 1_000_000
-const ITEMS_PER_LOOK = 16
+/** Limit of an export in JSON: 4 MiB of spans hold fewer, but 4 MiB of brackets would be four million. */
+const MAX_VALUES = 500_000
 const FAULTS_SHOWN = 3
 
 const isProtobuf = (request: Request) =>
   (request.headers.get('content-type') ?? '').trim().toLowerCase().startsWith(PROTOBUF)
 
 export function otlpRoutes(deps: BatchDeps) {
-  const { turns } = deps
-
-  /**
-   * Resolves when all is being written, to a function that resolves when it is durable. That throws Problem for
-   * transient trouble: nothing is lost, as the exporter sends all of it again.
-   */
-  async function accept(translated: readonly Translated[], account: string): Promise<() => Promise<Rejected>> {
+  /** Resolves when all is durable. Throws Problem for transient trouble: the exporter then sends all of it again. */
+  async function accept(translated: readonly Translated[], account: string): Promise<Rejected> {
     const rejected: Rejected = { count: 0, reason: '' }
     const commits = new Set<Promise<void>>()
     const accepted = new Map<EventKind, number>()
@@ -50,16 +43,11 @@ export function otlpRoutes(deps: BatchDeps) {
       rejected.count += items
       rejected.reason ||= reason
     }
-    let looked = 0
-    const look = async () => {
-      if (turns.isOver()) await turns.take(account)
-      await room()
-    }
     for (const { bodies, items, fault } of translated) {
-      if (looked++ % ITEMS_PER_LOOK === 0) await look()
       if (fault !== undefined) reject(items, fault)
       for (const body of bodies) {
-        if (events++ % ITEMS_PER_LOOK === 0) await look()
+        events++
+        await room()
         const reason = append(body)
         if (reason === undefined) continue
         deps.countRefused('other', 'fields_invalid')
@@ -68,15 +56,13 @@ export function otlpRoutes(deps: BatchDeps) {
       }
     }
     deps.rateLimit.owe(account, events - 1)
-    return async () => {
-      try {
-        await Promise.all(commits)
-      } catch (cause) {
-        throw diskProblem(cause)
-      }
-      for (const [kind, count] of accepted) deps.countAccepted(kind, count)
-      return rejected
+    try {
+      await Promise.all(commits)
+    } catch (cause) {
+      throw diskProblem(cause)
     }
+    for (const [kind, count] of accepted) deps.countAccepted(kind, count)
+    return rejected
 
     /** Why it is refused for good. */
     function append(body: Json): string | undefined {
@@ -94,18 +80,14 @@ export function otlpRoutes(deps: BatchDeps) {
   }
 
   /** All of it, before the first is stored. Throws Problem if a part of the request has another type than OTLP. */
-  async function collect(translation: Iterable<Translated>, account: string): Promise<Translated[]> {
-    const all: Translated[] = []
+  function collect(translation: Iterable<Translated>): Translated[] {
     try {
-      for (const one of translation) {
-        if (all.push(one) % ITEMS_PER_LOOK === 0 && turns.isOver()) await turns.take(account)
-      }
+      return [...translation]
     } catch (cause) {
       if (!(cause instanceof ShapeError)) throw cause
       const errors = [{ pointer: cause.pointer, detail: cause.message }]
       throw new Problem('fields_invalid', 'The export is invalid.', { errors, cause })
     }
-    return all
   }
 
   async function room(): Promise<void> {
@@ -115,14 +97,8 @@ export function otlpRoutes(deps: BatchDeps) {
 
   const receive = (request: Request, account: string, { message, translate, rejectedName }: Signal) =>
     deps.bodies.during(account, async (reserve) => {
-      const sent = await readBatch(request, reserve)
-      const read = async () => {
-        const bytes = unpackBatch(request, sent, account, reserve, turns)
-        const json = await parse(request, bytes, message, account, turns)
-        return accept(await collect(translate(json), account), account)
-      }
-      const finish = await (isShort(request, sent) ? read() : turns.alone(account, read))
-      const rejected = await finish()
+      const json = await parse(request, readBatch(request, reserve), message)
+      const rejected = await accept(collect(translate(json)), account)
       return isProtobuf(request) ? protobufAnswer(rejected) : jsonAnswer(rejected, rejectedName)
     })
 
@@ -153,20 +129,11 @@ const SIGNALS: readonly Signal[] = [
 ]
 
 /** The standard wants 400 for a body that cannot be read. */
-async function parse(
-  request: Request,
-  unpacking: Promise<Uint8Array>,
-  message: Message,
-  account: string,
-  turns: FairTurns,
-): Promise<Json> {
+async function parse(request: Request, reading: Promise<Uint8Array>, message: Message): Promise<Json> {
   let json: unknown
   try {
-    const bytes = await unpacking
-    await turns.take(account)
-    json = isProtobuf(request)
-      ? await runInTurns(readProtobuf(bytes, message), account, turns)
-      : parseJson(bytes, MAX_VALUES)
+    const bytes = await reading
+    json = isProtobuf(request) ? readProtobuf(bytes, message) : parseJson(bytes, MAX_VALUES)
   } catch (cause) {
     const isMalformed = cause instanceof Problem && ['json_malformed', 'fields_invalid'].includes(cause.code)
     if (!isMalformed && !(cause instanceof ProtobufError)) throw cause

@@ -15,23 +15,21 @@ export class ProtobufError extends Error {
 }
 
 const MAX_DEPTH = 32
-/** 8 MiB of spans hold fewer, but 8 MiB of empty messages would be four million, each an object. */
-const MAX_FIELDS = 1_000_000
-/** Fields read between two pauses: some 100 µs. */
-const FIELDS_PER_PAUSE = 128
+/** 4 MiB of spans hold fewer, but 4 MiB of empty messages would be two million, each an object. */
+const MAX_FIELDS = 500_000
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** Pauses by yielding. Throws ProtobufError. */
-export function readProtobuf(bytes: Uint8Array, message: Message): Generator<void, Record<string, unknown>> {
+/** Throws ProtobufError. */
+export function readProtobuf(bytes: Uint8Array, message: Message): Record<string, unknown> {
   return readMessage(bytes, message, 0, { fields: 0 })
 }
 
-function* readMessage(
+function readMessage(
   bytes: Uint8Array,
   message: Message,
   depth: number,
   read: { fields: number },
-): Generator<void, Record<string, unknown>> {
+): Record<string, unknown> {
   if (depth > MAX_DEPTH) throw new ProtobufError('is nested too deeply')
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const found: Record<string, unknown> = {}
@@ -98,8 +96,7 @@ function* readMessage(
   }
 
   while (at < bytes.length) {
-    if (++read.fields % FIELDS_PER_PAUSE === 0) yield
-    if (read.fields > MAX_FIELDS) throw new ProtobufError(`must hold at most ${MAX_FIELDS} fields`)
+    if (++read.fields > MAX_FIELDS) throw new ProtobufError(`must hold at most ${MAX_FIELDS} fields`)
     const tag = varint()
     const wire = tag % 8
     const field = message[Math.floor(tag / 8)]
@@ -109,9 +106,7 @@ function* readMessage(
     }
     const { name, as, many } = field
     const member =
-      wire === CHUNK && typeof as === 'function'
-        ? yield* readMessage(chunk(), as(), depth + 1, read)
-        : value(field, wire)
+      wire === CHUNK && typeof as === 'function' ? readMessage(chunk(), as(), depth + 1, read) : value(field, wire)
     if (member === undefined) continue
     if (many !== true) found[name] = member
     else if (Array.isArray(found[name])) (found[name] as unknown[]).push(member)

@@ -160,7 +160,6 @@ export function* pointsToEvents(request: Json): Generator<Translated> {
     const others = ['histogram', 'exponentialHistogram', 'summary'].flatMap(pointsIn)
     if (others.length > 0) yield { bodies: [], items: others.length, fault: 'only gauges and sums are taken' }
     for (const point of numbers) {
-      yield SKIPPED // it will be part of an event
       const { subject } = subjectOf({ ...scoped, item: point }, '')
       const at = atOf(point.timeUnixNano)
       const value = decimal(point.asDouble) ?? Number(integer(point.asInt) ?? Number.NaN)

@@ -7,8 +7,8 @@ import { Faults } from '../../event/faults.ts'
 import { LIMITS } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
-import { bodyTooLarge, MAX_BATCH_BYTES } from '../../wire/events.ts'
-import { PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
+import { bodyTooLarge } from '../../wire/events.ts'
+import { MAX_PING_BYTES, PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
 import { createTextTail, endOfText } from '../../wire/text-tail.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
@@ -120,12 +120,12 @@ export function pingRoutes(deps: PingDeps) {
 async function readEnd(request: Request): Promise<string> {
   const { headers, body } = request
   if (body === null || isSmall(request)) return request.text()
-  if (Number(headers.get('content-length') ?? 0) > MAX_BATCH_BYTES) throw bodyTooLarge(MAX_BATCH_BYTES)
+  if (Number(headers.get('content-length') ?? 0) > MAX_PING_BYTES) throw bodyTooLarge(MAX_PING_BYTES)
   const end = createTextTail(LIMITS.exception)
   let bytes = 0
   for await (const chunk of body) {
     bytes += chunk.byteLength
-    if (bytes > MAX_BATCH_BYTES) throw bodyTooLarge(MAX_BATCH_BYTES)
+    if (bytes > MAX_PING_BYTES) throw bodyTooLarge(MAX_PING_BYTES)
     end.push(chunk)
   }
   return end.text()

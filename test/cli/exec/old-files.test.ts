@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { MAX_BATCH_BYTES } from '../../../src/wire/events.ts'
 import { usePerTest } from './exec-cast.ts'
 
 const { listen, userOf } = usePerTest()
@@ -45,4 +46,16 @@ test('are sent once; those for another address and those that are being written 
   ).toEqual([exec(4, foreign), client(3)])
   await user.run(['flush', '--all'])
   expect(stint.events.at(-1)!.body.process).toBe('other')
+})
+
+test('a long file is sent in requests that are within the limit of a batch', async () => {
+  const stint = listen()
+  const user = userOf(stint.url)
+  mkdirSync(user.stateDir, { recursive: true })
+  const exception = '☂'.repeat(15_000)
+  const text = line(stint.url, 'exception', { process: 'job', exception }).repeat(150)
+  writeFileSync(join(user.stateDir, exec(1, text)), text)
+  const { stdout } = await user.run(['flush'])
+  expect(stdout.toString()).toBe('150 sent, 0 refused, 0 left\n')
+  expect(Math.max(...stint.requests.map(({ text }) => Buffer.byteLength(text)))).toBeLessThan(MAX_BATCH_BYTES)
 })

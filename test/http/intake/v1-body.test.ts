@@ -161,7 +161,7 @@ describe('the size', () => {
       title: 'The body is too large',
       status: 413,
       code: 'body_too_large',
-      detail: `A body has at most ${MAX_BYTES} bytes.`,
+      detail: `A body has at most ${MAX_BYTES} bytes, after decompression too; send less at once.`,
     })
   }
   const head = (extra: string, key = app.keys.owner) =>
