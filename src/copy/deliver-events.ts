@@ -70,8 +70,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       for (;;) {
         const outcome = await delivery.step()
         if (outcome === 'done') return undefined
-        if (typeof outcome === 'object')
-          return outcome.kind === 'held' ? { kind: 'wait', reason: outcome.reason } : outcome
+        if (typeof outcome === 'object') return outcome
         options.signal.throwIfAborted()
       }
     })

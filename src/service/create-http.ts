@@ -84,7 +84,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       remove: deadLetters.remove,
       buryHeld(reason) {
         const families = Object.values(rooms.shippers).flatMap((shipper) => shipper.buryHeld(reason))
-        log.warn({ families, reason }, 'the operator buries what is held back')
+        log.warn({ families, reason }, 'the operator gives up what a store refuses')
         return families
       },
       replay: (account, id) => replayDeadLetter(rooms, account, id),

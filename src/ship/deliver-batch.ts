@@ -6,13 +6,13 @@
 //       │ └──── the store refuses a good event too: it is the store that is broken ────┐
 //       └─refused alone─▶ suspected ──the store takes a good event like it──▶ condemned ──▶ buried (durable)
 //
-// Nothing is buried while the store refuses everything: that would empty the spool into the dead letters.
-import type { Destination, Event } from '../event/event.ts'
+// Nothing is buried while the store refuses everything, for that would empty the spool into the dead letters; only the
+// operator may give up what it refuses.
+import { type Destination, type Event, type Family, familyOf } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import { type BuriedLetter, type DeadLetters, DeadLettersFull } from '../state/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBisection } from './bisect.ts'
-import { hourOf } from './held-back.ts'
 import type { Batch } from './load-batch.ts'
 
 /** Counts what is shipped; metrics.ts exports it to Prometheus. */
@@ -32,21 +32,16 @@ export interface ShipMeter {
 /** Why a delivery cannot continue right now. */
 export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly cause?: unknown }
 
-/** The store takes no event of this family in this hour: the others can be delivered. */
-export interface Held {
-  readonly kind: 'held'
-  readonly like: Event
-  readonly reason: string
-}
-
-type Answer = 'progress' | 'searching' | Hold | Held
+type Answer = 'progress' | 'searching' | Hold
 
 export interface Delivery {
   /**
    * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
-   * answered, but took nothing yet. `held` ends this delivery: continue with a new one without those events.
+   * answered, but took nothing yet.
    */
-  step(): Promise<'again' | 'searching' | 'done' | Hold | Held>
+  step(): Promise<'again' | 'searching' | 'done' | Hold>
+  /** The family of which the store refuses good events, too. */
+  readonly broken: Family | undefined
   /** Lines a request may have, as learnt from what was too large. */
   readonly maxLines: number
 }
@@ -59,10 +54,8 @@ export interface DeliveryOptions {
   readonly log: Logger
   readonly meter: ShipMeter
   readonly maxLines: number
-  /** The batch is sent again later, and buried from then: something of it or before it is held back. */
-  readonly withoutBurying?: boolean
-  /** Events that are not in the batch, because the operator had them buried. */
-  readonly condemned?: readonly BuriedLetter[]
+  /** Why the operator has given up what the store refuses of a family; undefined unless so. */
+  givenUp?(family: Family): string | undefined
 }
 
 interface Verdict {
@@ -83,18 +76,22 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   const { destination, batch, sink, deadLetters, log, meter } = options
   const bisection = createBisection(batch.events.map(linesOf), options.maxLines)
   const unreadable = batch.unreadable.map((record) => ({ destination, account: '', reason: UNREADABLE, record }))
-  const letters: BuriedLetter[] = [...unreadable, ...(options.condemned ?? [])]
+  const letters: BuriedLetter[] = unreadable
   let suspects: Verdict[] = []
   let judgeAt = 1
   let isDoubted = false
+  let broken: Family | undefined
 
-  async function write(from: number, to: number): Promise<Answer> {
-    const result = await sink.write(batch.events.slice(from, to))
+  const condemn = (index: number, reason: string) =>
+    letters.push({ destination, account: batch.events[index]!.account, reason, record: batch.records[index]! })
+
+  async function write(indexes: readonly number[]): Promise<Answer> {
+    const result = await sink.write(indexes.map((index) => batch.events[index]!))
     meter.batch(result.kind)
     switch (result.kind) {
       case 'stored':
         bisection.stored()
-        meter.delivered(to - from - Math.min(result.expired, to - from))
+        meter.delivered(indexes.length - Math.min(result.expired, indexes.length))
         if (result.expired > 0) meter.expired(result.expired)
         return 'progress'
       case 'refused':
@@ -114,8 +111,23 @@ export function createDelivery(options: DeliveryOptions): Delivery {
    */
   async function judge(): Promise<Answer> {
     const like = batch.events[suspects[0]!.index]!
+    const isLike = (index: number) => isSameShard(batch.events[index]!, like)
+    const isAlike = ({ index }: Verdict) => isLike(index)
     const result = await sink.check(like)
-    if (result.kind === 'refused' || result.kind === 'too_large') return { kind: 'held', like, reason: result.reason }
+    broken = undefined
+    if (result.kind === 'refused' || result.kind === 'too_large') {
+      broken = familyOf(like.kind)
+      const reason = options.givenUp?.(broken)
+      if (reason === undefined) {
+        isDoubted = true
+        return { kind: 'wait', reason: describeBroken(like, result.reason) }
+      }
+      for (const { index } of suspects.filter(isAlike)) condemn(index, reason)
+      for (const index of bisection.takeOut(isLike)) condemn(index, reason)
+      suspects = suspects.filter((suspect) => !isAlike(suspect))
+      isDoubted &&= suspects.length > 0
+      return 'progress'
+    }
     if (result.kind !== 'stored') {
       isDoubted = true
       return result
@@ -127,10 +139,7 @@ export function createDelivery(options: DeliveryOptions): Delivery {
       judgeAt = 1
       return 'progress'
     }
-    const isAlike = ({ index }: Verdict) => isSameShard(batch.events[index]!, like)
-    for (const { index, reason } of options.withoutBurying ? [] : suspects.filter(isAlike)) {
-      letters.push({ destination, account: batch.events[index]!.account, reason, record: batch.records[index]! })
-    }
+    for (const { index, reason } of suspects.filter(isAlike)) condemn(index, reason)
     suspects = suspects.filter((suspect) => !isAlike(suspect))
     judgeAt = Math.min(judgeAt * 2, MAX_SUSPECTS)
     return 'progress'
@@ -154,9 +163,9 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   async function act(): Promise<Answer> {
-    const span = bisection.next()
-    if (suspects.length > 0 && (isDoubted || suspects.length >= judgeAt || !span)) return judge()
-    if (span) return write(span.from, span.to)
+    const next = bisection.next()
+    if (suspects.length > 0 && (isDoubted || suspects.length >= judgeAt || next.length === 0)) return judge()
+    if (next.length > 0) return write(next)
     return letters.length > 0 ? bury() : 'progress'
   }
 
@@ -164,7 +173,10 @@ export function createDelivery(options: DeliveryOptions): Delivery {
     async step() {
       const answer = await act()
       if (answer !== 'progress') return answer
-      return bisection.next() || suspects.length > 0 || letters.length > 0 ? 'again' : 'done'
+      return bisection.next().length > 0 || suspects.length > 0 || letters.length > 0 ? 'again' : 'done'
+    },
+    get broken() {
+      return broken
     },
     get maxLines() {
       return bisection.maxWeight
@@ -181,5 +193,14 @@ function countToBury(letters: readonly BuriedLetter[]): number {
   return count
 }
 
+const HOUR_US = 3.6e9
+const hourOf = ({ stamp }: Event): number => Math.floor(stamp.us / HOUR_US)
+
 /** Stores separate kinds, and times by shards or partitions of at least an hour: each may break alone. */
 const isSameShard = (a: Event, b: Event): boolean => a.kind === b.kind && hourOf(a) === hourOf(b)
+
+/** For people. */
+function describeBroken(like: Event, reason: string): string {
+  const hour = `${new Date(hourOf(like) * 3.6e6).toISOString().slice(0, 13)}:00Z`
+  return `the store takes no ${familyOf(like.kind)} of the hour ${hour}: ${reason}`
+}

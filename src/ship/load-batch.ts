@@ -46,7 +46,3 @@ export async function loadBatch(spool: Spool, limits: BatchLimits, from?: Positi
   }
   return { events, records, unreadable, next }
 }
-
-/** Whether there is probably another batch behind it. */
-export const isLarge = ({ records }: Batch, limits: BatchLimits): boolean =>
-  2 * records.length >= limits.records || 2 * records.reduce((sum, { length }) => sum + length, 0) >= limits.bytes

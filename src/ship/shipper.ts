@@ -2,9 +2,8 @@
 // - The order: the store's answer → dead letters durable → position durable. A kill loses nothing, at most repeats.
 // - One write at a time. The position moves only when every event of the current batch is decided.
 // - No fault of a store or disk ends the loop; only a refusal that a check confirms removes an event undelivered.
-// - If the store refuses all events of one family in one hour (a foreign field type in a shard), they are held back and
-//   the others delivered: the position stays before the first of them, and later batches are read ahead of it. Once a
-//   check of that hour succeeds, all from the position on is sent again; what was delivered overwrites itself.
+// - If the store refuses good events too (a foreign field type in a shard), the destination is parked. It continues when
+//   the store takes a good event, or when the operator gives up what the store refuses up to the spool's present end.
 //
 //   prepare ──▶ load a batch ──▶ deliver it, a request a step ──▶ advance ──▶ linger ──▶ load …
 //      ▲                              │ retry: back off (≤ 5 s, or as the store asks)
@@ -12,13 +11,12 @@
 import type { Clock } from '../clock.ts'
 import type { Destination, Family } from '../event/event.ts'
 import type { Logger } from '../log.ts'
-import type { Position, Spool } from '../spool/spool.ts'
-import type { BuriedLetter, DeadLetters } from '../state/dead-letters.ts'
+import type { Spool } from '../spool/spool.ts'
+import type { DeadLetters } from '../state/dead-letters.ts'
 import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff, pause } from './backoff.ts'
-import { createDelivery, type Delivery, type Held, type Hold, type ShipMeter } from './deliver-batch.ts'
-import { createHeldBack } from './held-back.ts'
-import { type Batch, type BatchLimits, isLarge, loadBatch } from './load-batch.ts'
+import { createDelivery, type Delivery, type Hold, type ShipMeter } from './deliver-batch.ts'
+import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
 
 export interface ShipperOptions {
   readonly destination: Destination
@@ -52,7 +50,10 @@ export interface Shipper {
   /** One step of the loop; it never throws and makes at most one request to the store. */
   step(): Promise<Next>
   status(): ShipperStatus
-  /** The operator gives up what is held back: it goes to the dead letters with this reason. Returns its families. */
+  /**
+   * The operator gives up what the store refuses of a broken measurement or table and that has been accepted until now:
+   * it goes to the dead letters with this reason. Returns its family; none if nothing is broken.
+   */
   buryHeld(reason: string): readonly Family[]
   /** Finishes the request in hand, makes no other, and returns. */
   stop(): Promise<void>
@@ -64,14 +65,10 @@ interface InHand {
   /** Arrival of its oldest event, µs since the epoch; 0 when it is not known. */
   readonly oldestUs: number | undefined
   isDelivered: boolean
-  /** It comes again: something of it or before it is held back. */
-  readonly isAhead: boolean
 }
 
 const RETRY_CAP_MS = 5_000
 const PARK_CAP_MS = 15_000
-/** The events behind what is held back must not wait for long. */
-const HELD_CAP_MS = 1_000
 const MAX_ASKED_PAUSE_MS = 60_000
 const LINGER_MS = 250
 const LIMITS: BatchLimits = { records: 5_000, bytes: 4 * 2 ** 20 }
@@ -88,16 +85,9 @@ export function createShipper(options: ShipperOptions): Shipper {
   /** The batch behind the one in hand, being read and decoded while the store writes: only when a full one waits. */
   let ahead: Promise<Batch | undefined> | undefined
   let maxLines = mostLines
-  const held = createHeldBack()
-  /** When what is held back is checked although there are events to deliver, by the monotonic clock. */
-  let checkAtUs = 0
-  /** A check of the round passed. */
-  let isReleased = false
-  /** While something is held back: where the batch behind those that were delivered begins. */
-  let aheadOf: Position | undefined
+  /** What the operator gave up, until the spool is delivered up to `mark`. */
+  const givenUp = new Map<Family, { readonly reason: string; readonly mark: number }>()
   let running: Promise<void> | undefined
-  /** The events held back are condemned: the next step starts again at the position. */
-  let isCondemned = false
 
   function enter(state: ShipperStatus['state'], reason?: string, err?: unknown): void {
     if (status.state === state && status.reason === reason) return
@@ -130,115 +120,57 @@ export function createShipper(options: ShipperOptions): Shipper {
     return records >= count * limits.records || bytes >= count * limits.bytes
   }
 
-  function holdBack(current: InHand, { like, reason }: Held): Next {
-    held.add(like, reason)
-    sayHeld()
-    checkAtUs = clock.monotonicUs() + HELD_CAP_MS * 1000
-    inHand = take(current.batch, current.oldestUs)
-    return 'again'
-  }
-
-  const sayHeld = () => (held.size > 0 ? enter('parked', held.describe()) : enter('shipping'))
-
-  /** Asks whether the store takes what is held back, a stretch per step; if it takes any, restarts at the position. */
-  async function checkHeld(): Promise<Next> {
-    const like = held.next()
-    if (like !== undefined) {
-      checkAtUs = 0 // until the round has ended
-      const result = await sink.check(like)
-      if (result.kind === 'retry' || result.kind === 'wait') return holdUp(result)
-      if (result.kind === 'stored') {
-        held.release(like)
-        isReleased = true
-      }
-      return 'again'
-    }
-    checkAtUs = clock.monotonicUs() + HELD_CAP_MS * 1000
-    sayHeld()
-    if (!isReleased) return { pauseMs: backoff.nextMs(HELD_CAP_MS) }
-    rewind()
-    return 'again'
-  }
-
-  function take(batch: Batch, oldestUs: number | undefined): InHand {
-    const isAhead = aheadOf !== undefined || batch.events.some(held.has)
-    const { events, records, condemned } = held.sort(batch)
-    const letters = condemned.map((letter): BuriedLetter => ({ destination, ...letter }))
-    const delivery = createDelivery({
-      ...options,
-      batch: { events, records, unreadable: isAhead ? [] : batch.unreadable },
-      maxLines,
-      withoutBurying: isAhead,
-      condemned: isAhead ? [] : letters,
-    })
-    return { batch, delivery, oldestUs, isDelivered: false, isAhead }
-  }
-
   async function load(): Promise<InHand | undefined> {
     const readAhead = ahead
     ahead = undefined
     const batch = await during(
       'the spool cannot be read',
-      readAhead?.then((found) => found ?? loadBatch(spool, limits, aheadOf)) ?? loadBatch(spool, limits, aheadOf),
+      readAhead?.then((found) => found ?? loadBatch(spool, limits)) ?? loadBatch(spool, limits),
     )
     if (!batch) return undefined
     const { oldestUs } = spool.stats()
-    if (held.size === 0 && holdsBatches(2)) {
+    if (holdsBatches(2)) {
       ahead = loadBatch(spool, limits, batch.next)
       ahead.catch(() => {}) // the fault is thrown to the caller that takes it
     }
-    return take(batch, oldestUs)
+    const delivery = createDelivery({
+      ...options,
+      batch,
+      maxLines,
+      givenUp: (family) => givenUp.get(family)?.reason,
+    })
+    return { batch, delivery, oldestUs, isDelivered: false }
   }
 
-  async function finish({ batch, delivery, isAhead }: InHand): Promise<Next> {
-    if (isAhead) {
-      aheadOf = batch.next
-      inHand = undefined
-      return isLarge(batch, limits) ? 'again' : { pauseMs: lingerMs }
-    }
+  async function finish({ batch, delivery }: InHand): Promise<Next> {
     await during('the position in the spool cannot be written', spool.advance(batch.next))
-    held.forgetVerdicts((mark) => spool.hasDelivered(mark))
+    for (const [family, { mark }] of givenUp) if (spool.hasDelivered(mark)) givenUp.delete(family)
     inHand = undefined
     maxLines = Math.min(mostLines, Math.ceil(delivery.maxLines * 1.125))
     return holdsBatches(1) ? 'again' : { pauseMs: lingerMs }
   }
 
   function buryHeld(reason: string): readonly Family[] {
-    const families = held.condemn(reason, spool.mark())
-    if (families.length > 0) isCondemned = true
-    return families
-  }
-
-  /** Begins again at the position. Not while a request is under way. */
-  function rewind(): void {
-    isReleased = false
-    aheadOf = undefined
-    ahead = undefined
-    inHand = undefined
+    const family = inHand?.delivery.broken
+    if (family === undefined) return []
+    givenUp.set(family, { reason, mark: spool.mark() })
+    return [family]
   }
 
   async function tryStep(): Promise<Next> {
-    if (isCondemned) {
-      isCondemned = false
-      held.clear()
-      rewind()
-    }
     if (!isPrepared) return prepare()
-    if (!inHand && (isReleased || held.size > 0) && clock.monotonicUs() >= checkAtUs) return checkHeld()
     inHand ??= await load()
     if (!inHand) {
-      if (held.size > 0) return checkHeld()
       enter('idle')
       return 'idle'
     }
     const current = inHand
     if (!current.isDelivered) {
       const outcome = await current.delivery.step()
-      if (typeof outcome === 'object') return outcome.kind === 'held' ? holdBack(current, outcome) : holdUp(outcome)
+      if (typeof outcome === 'object') return holdUp(outcome)
       if (outcome === 'searching') return 'again'
       backoff.reset()
-      if (held.size > 0) sayHeld()
-      else enter('shipping')
+      enter('shipping')
       if (outcome === 'again') return 'again'
       current.isDelivered = true
       if (current.oldestUs) meter.deliverySeconds(Math.max(0, clock.wallUs() - current.oldestUs) / 1e6)

@@ -64,7 +64,7 @@ const BuryHeld = closed({
 export const BuriedHeld = Type.Object({
   families: Type.Array(choice(FAMILIES), {
     examples: [['metrics']],
-    description: 'What was held back and is buried now; empty when nothing was.',
+    description: 'What the store refuses and is buried now; empty when nothing is.',
   }),
 })
 export type BuriedHeld = Static<typeof BuriedHeld>
@@ -73,12 +73,11 @@ export const BURY_HELD = defineRoute('POST /api/dead/held', {
   ...LOCAL_QUESTION,
   access: 'operate',
   audit: 'held_events_buried',
-  summary: 'Bury what is held back',
+  summary: 'Bury what a store refuses',
   description:
-    'Events that a store does not take because of a foreign field type or a broken table are held back and tried ' +
-    'again forever. This gives those up that were accepted until now, ' +
-    'of all accounts: they become dead letters with this reason. For the session of an owner of the operator’s ' +
-    'account. It never happens by itself.',
+    'While a store refuses good events because of a foreign field type or a broken table, its delivery is parked. ' +
+    'This gives up the events accepted until now that it refuses, of all accounts: they become dead letters with ' +
+    'this reason. For the session of an owner of the operator’s account. It never happens by itself.',
   body: jsonBody(BuryHeld, { reason: 'the field type was wrong for a day' }),
   answers: { 202: json('These are being buried', BuriedHeld) },
 })

@@ -144,10 +144,10 @@ export function openHealthPage(app: App): Page {
   function askToBury(): void {
     const reason = createField('reason', 'Reason', { required: true, maxlength: 500 })
     createAsk(app, () => poll.now())({
-      title: 'Give up the events that a store holds back?',
+      title: 'Give up the events that the store refuses?',
       text: [
-        'Events that are accepted until now and held back by a foreign field type or a broken table become rejected ' +
-          'events with this reason, of all accounts. You can replay them once the store is repaired.',
+        'Delivery is paused by a foreign field type or a broken table. Events accepted until now that the store ' +
+          'refuses become rejected events with this reason, of all accounts. You can replay them after the repair.',
       ],
       fields: [reason],
       submitLabel: 'Give up events',

@@ -23,7 +23,7 @@ export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record
 export interface DeadLetterRoutesDeps {
   nowNs(): bigint
   readonly dead: Pick<DeadLetters, 'remove'> & {
-    /** Gives up what the stores do not take for now; returns the families. */
+    /** Gives up what parked stores refuse; returns the families. */
     buryHeld(reason: string): BuriedHeld['families']
     /** Newest first; `before` is the last id of the page before. */
     list(...asked: Parameters<DeadLetters['list']>): readonly BuriedEvent[]
