@@ -32,7 +32,12 @@ export const FEED_TABLES = `
   -- judged_us: the log's time of the last commit. seed_us: what the stores have since then was not fed.
   ALTER TABLE alive ADD COLUMN judged_us BIGINT;
   ALTER TABLE alive ADD COLUMN seed_us BIGINT;
-  UPDATE alive SET seed_us = (SELECT min(judged_us) FROM progress);
+  -- Version 1 notes how far it judged only now and then: without a row nothing since the watch was made.
+  UPDATE alive SET seed_us = (
+    SELECT min(coalesce(progress.judged_us, watch.since_us))
+    FROM watch LEFT JOIN progress ON progress.account = watch.account
+    WHERE watch.deleted_us IS NULL
+  );
   ALTER TABLE blind ADD COLUMN node BIGINT;
   ALTER TABLE blind ADD COLUMN waits_us BIGINT;
   -- Notifications about watches that were not judged.

@@ -1,5 +1,5 @@
 // The real process is killed, stopped and paused around due moments of ten jobs, beside healthy ones: nothing false fires, no alert ends without its
-// event, and every missed start and hung run is reported one limit after the downtime at the latest. By default time passes four times as fast, so that a busy machine
+// event, and every missed start and hung run is reported 30 s and one limit (or interval and grace) after the downtime at the latest. By default time passes four times as fast, so that a busy machine
 // still sends within the grace;
 // STINT_REAL_TIME=1 takes the wall clock's time (up to 10 minutes for each way).
 import { expect, test } from 'bun:test'
@@ -23,6 +23,8 @@ const EVERY = { late: { every: '60s', grace: '20s' } }
 const OFFSETS = [-28, -22, -15, -8, -3, 1, 5, 10, 15, 25]
 const HEALTHY = 12
 const EVERY_MS = 60_000
+/** From the end of the downtime to the alert of the cron expression, 30 s + 180 s + 20 s, and some more. */
+const LATEST_MS = 250_000
 
 interface Event {
   readonly atMs: number
@@ -74,7 +76,6 @@ for (const [name, interrupt] of Object.entries(WAYS))
           await watch(`dead ${i}`, EVERY)
           await watch(`hangs ${i}`, { long: '60s' })
         }
-        await watch('dead cron', { late: { cron: '*/3 * * * *', tz: 'UTC', grace: '20s' } })
         for (let i = 0; i < HEALTHY; i++) await watch(`healthy ${i}`, { ...EVERY, long: '60s', failed: {}, slow: 3 })
         await watch('silent', EVERY)
         await watch('broken', { failed: { after: 1 } })
@@ -82,8 +83,12 @@ for (const [name, interrupt] of Object.entries(WAYS))
         await watch('stuck', { long: '60s' })
 
         const bornMs = stint.nowMs()
-        // the downtime begins 5 s after a due time of the cron expression, and late enough for what fires before it
-        const downMs = Math.ceil((bornMs + 170_000) / 180_000) * 180_000 + 5_000
+        // the downtime begins 5 s after the first due time of the cron expression, and late enough for what fires before it
+        const cronMs = Math.ceil(bornMs / 1000) * 1000 + 180_000
+        const [minute, second] = [new Date(cronMs).getUTCMinutes(), new Date(cronMs).getUTCSeconds()]
+        const cron = `${second} ${minute % 3}-59/3 * * * *`
+        await watch('dead cron', { late: { cron, tz: 'UTC', grace: '20s' } })
+        const downMs = cronMs + 5_000
         const endMs = downMs + 220_000
         /** Healthy jobs go past the end of the test. */
         const lastMs = downMs + 360_000
@@ -134,7 +139,7 @@ for (const [name, interrupt] of Object.entries(WAYS))
         await until('the downtime begins', () => stint.nowMs() >= downMs, longest)
         await interrupt(stint)
         const upMs = stint.nowMs()
-        await until('the time is over', () => stint.nowMs() >= Math.max(endMs, upMs + 215_000), longest)
+        await until('the time is over', () => stint.nowMs() >= Math.max(endMs, upMs + LATEST_MS), longest)
         isSending = false
         await sending
 

@@ -70,6 +70,10 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
       followers = { points: follow('points'), exceptions: follow('exceptions') }
     },
     hasBegun: (): boolean => followers !== undefined,
+    positions: (): Both<Position> => {
+      const { points, exceptions } = started()
+      return { points: points.position, exceptions: exceptions.position }
+    },
     /** Marks first: an exception that was accepted before its run's end is read with it or earlier. */
     async read(): Promise<Block[]> {
       const askedUs = nowUs()

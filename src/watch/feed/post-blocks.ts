@@ -65,7 +65,11 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
 
   return {
     step,
-    start: run,
+    /** Its first position is stored before events are accepted: a kill loses none that is delivered meanwhile. */
+    async start(): Promise<void> {
+      run()
+      await running
+    },
     /** Posts what was accepted until now. */
     async stop(): Promise<void> {
       isStopping = true

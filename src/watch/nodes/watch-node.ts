@@ -73,6 +73,8 @@ export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly 
       for (const { account } of await store.watches()) watched.add(account)
       const rows = await store.feedPositions(OWN)
       feeder.begin(Object.fromEntries(rows.map(({ spool, position }) => [spool, position])))
+      // before events are accepted: a kill loses none that is delivered meanwhile
+      if (rows.length === 0) await store.addPositions(OWN, feeder.positions())
       await duty.start()
     },
     stop: duty.stop,
@@ -133,7 +135,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     },
     async start() {
       await presence.start()
-      posts.start()
+      await posts.start()
     },
     async stop() {
       await posts.stop()

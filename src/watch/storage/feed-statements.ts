@@ -1,7 +1,7 @@
 // What the judge keeps: how far each node has fed its spools, the state of series and gauges, and the blocks in which
 // other nodes hand their events over. Invariant: positions, state, alerts and notifications are one transaction, so a
 // kill repeats the same with the same result.
-import type { Destination } from '../../event/event.ts'
+import type { Both, Destination } from '../../event/event.ts'
 import type { Position } from '../../spool/segment.ts'
 import { all, get, insertRows, places, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type Applied, applyChange } from './moving-statements.ts'
@@ -157,6 +157,14 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
       }
       yield* putPositions([fed])
     }),
+  /** Where a node begins. */
+  addPositions: (node: number, { points, exceptions }: Both<Position>): Promise<void> =>
+    write(() =>
+      putPositions([
+        { node, spool: 'points', position: points, knownUs: 0 },
+        { node, spool: 'exceptions', position: exceptions, knownUs: 0 },
+      ]),
+    ),
   /** A feeder left a stretch out, because it was gone or too long: the stores have what came since then. */
   noteSkipped: (sinceUs: number) => write(() => putSeedUs(Math.floor(sinceUs))),
   /** Accounts with a watch that counts only since then. */

@@ -1,0 +1,58 @@
+// The only node on real spools and a real watches.sqlite. A kill is a node that is left alone; the next one opens what it stored.
+import { afterAll, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import type { Event } from '../../../src/event/event.ts'
+import { toRecord } from '../../../src/event/record.ts'
+import { openSpool } from '../../../src/spool/open-spool.ts'
+import { applyRecord } from '../../../src/watch/log/apply-record.ts'
+import { createOnlyNode } from '../../../src/watch/nodes/watch-node.ts'
+import { drain } from '../../spool/spool-trial.ts'
+import { tempDir } from '../../support/temp-dir.ts'
+import { until } from '../../support/until.ts'
+import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'
+
+const dir = tempDir('only-node')
+const store = openStore(dir)
+afterAll(() => store.close())
+const nowUs = () => Date.now() * 1000
+
+const openSpools = async () => {
+  const openOne = (name: string) =>
+    openSpool({ dir: join(dir, name), maxBytes: 2 ** 24, minFreeBytes: 0, isFollowed: true, log: silent })
+  return { points: await openOne('points'), exceptions: await openOne('exceptions') }
+}
+type Spools = Awaited<ReturnType<typeof openSpools>>
+
+const openNode = (spools: Spools, kept = store) =>
+  createOnlyNode({
+    ...{ spools, store: kept, nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400e6, log: silent },
+    source: { findMarks: async () => [] },
+    accepts: () => true,
+    lastArrivalUs: () => 0,
+    publicUrl: () => 'https://stint.example',
+    apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
+    deliver: async () => ({ detail: 'nothing is sent here' }),
+    meter: { delivered() {}, failed() {}, seconds() {} },
+  })
+
+test('events that were delivered before the first commit of a node that was killed are judged by the next one', async () => {
+  await store.addWatch(watchOf('job', { process: 'job', failed: { after: 1, exceptions: false } }), 9)
+  const spools = await openSpools()
+  // it is killed before it judges anything: the database takes none of its commits
+  const killed = openNode(spools, { ...store, commitJudged: () => new Promise(() => {}) })
+  await killed.start()
+  const failed: Event = {
+    ...{ kind: 'end', account: ACCOUNT, process: 'job', meta: '', uid: '', failed: true },
+    stamp: { us: nowUs(), sub: 0 },
+  }
+  await spools.points.append(toRecord(failed), failed.stamp.us, ACCOUNT)
+  expect((await drain(spools.points)).length).toBe(1) // it is in its store
+  await Promise.all([spools.points.close(), spools.exceptions.close()])
+
+  const again = await openSpools()
+  const node = openNode(again)
+  await node.start()
+  await until('the failure is an alert', async () => (await store.openAlerts(ACCOUNT)).length === 1)
+  await node.stop()
+  await Promise.all([again.points.close(), again.exceptions.close()])
+})
