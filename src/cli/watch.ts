@@ -3,11 +3,13 @@
 import { CONDITION_TABLE } from '../wire/conditions.ts'
 import { DEFAULT_GRACE } from '../wire/defaults.ts'
 import { describeNextDue } from '../wire/next-due.ts'
+import type { WatchPreview } from '../wire/watch-preview.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
 import { defineAddChannel, defineTestChannel, findChannels, listChannels } from './channel.ts'
 import { addList, findNamed, JSON_OPTION, type Json, parseCount, parseMoment, printJson } from './commands.ts'
+import { formatTable } from './format-rows.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
@@ -30,6 +32,7 @@ interface AddOptions extends Json {
   readonly window?: string
   readonly for?: string
   readonly channel: string[]
+  readonly preview?: boolean
 }
 
 export function register(program: Program, io: Io): void {
@@ -67,8 +70,10 @@ export function register(program: Program, io: Io): void {
     .option('--window <span>', 'window of the metric; default 10m')
     .option('--for <span>', 'fires once the figure was across for so long; default at once')
     .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect, [])
+    .option('--preview', 'create nothing, and show what it would have fired in the last 30 days')
     .option(...JSON_OPTION)
     .action(async (process: string, options: AddOptions) => {
+      if (options.preview) return preview(api(), io, process, options)
       const named = await findChannels(api(), options.channel)
       for (const { name, state } of named)
         if (state === 'pending' || state === 'disabled')
@@ -151,6 +156,16 @@ async function offerChannel(api: Api, process: string): Promise<string> {
 }
 
 const quote = (text: string): string => (/^[\w.-]+$/.test(text) ? text : `'${oneLine(text).replaceAll("'", `'\\''`)}'`)
+
+async function preview(api: Api, io: Io, process: string, options: AddOptions): Promise<void> {
+  const { name: _, ...body } = toBody(process, options)
+  const seen = await api.askWithKey<WatchPreview>('POST', '/api/watches/preview', body)
+  if (options.json) return printJson(io, seen)
+  const rows = seen.alerts.map(({ since, condition, summary }) => [since, condition, summary])
+  if (rows.length > 0) io.stdout.write(formatTable(['SINCE', 'CONDITION', 'ALERT'], rows))
+  const events = seen.marks + seen.points + seen.exceptions
+  io.stderr.write(`${seen.total} alerts in ${events} events since ${seen.from}.\n`)
+}
 
 function toBody(process: string, options: AddOptions) {
   const { name = process, meta, every, cron, tz, grace, long, failed, exceptions, slow } = options

@@ -11,10 +11,9 @@ import { groupKeyOf } from '../query/exception-groups.ts'
 import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Stores } from '../store/open-stores.ts'
-import type { PointSource } from '../store/source.ts'
 import type { IsIgnored } from '../watch/log/apply-record.ts'
-import type { MarkSource } from '../watch/log/seed.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
+import { createMarkSource, createWatchHistory } from './watch-history.ts'
 
 /** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */
 export function publicUrlOf({ publicUrl, host, port, tls }: Config): string {
@@ -42,6 +41,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
     spools,
     source: createMarkSource(stores.points),
     isIgnored: createIsIgnored(accounts),
+    history: createWatchHistory(stores, accounts),
     nowUs: clock.wallUs,
     logUs: stampClock.nowUs,
     monotonicUs: clock.monotonicUs,
@@ -63,18 +63,6 @@ export function openWatchRoom(parts: WatchParts): Watches {
     },
   })
 }
-
-const toNs = (us: number): bigint => BigInt(Math.round(us)) * 1000n
-const toUs = (ns: bigint): number => Number(ns / 1000n)
-
-/** The store of marks as the watches ask it: times in µs. */
-export const createMarkSource = (points: Pick<PointSource, 'findMarks'>): MarkSource => ({
-  async findMarks({ account, fromUs, toUs: untilUs, processes, perSeries, maxRows }) {
-    const range = { account, fromNs: toNs(fromUs), toNs: toNs(untilUs) }
-    const rows = await points.findMarks({ ...range, maxRows, process: processes, perSeries })
-    return rows.map(({ process, meta, uid, mark, ns }) => ({ process, meta, uid, mark, atUs: toUs(ns) }))
-  },
-})
 
 /** Without an answer of the database an exception counts. */
 export const createIsIgnored =

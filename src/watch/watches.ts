@@ -16,6 +16,7 @@ import { createManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels } from './manage/manage-channels.ts'
 import { createManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches } from './manage/manage-watches.ts'
+import { createPreviewWatch, type WatchHistory } from './manage/preview-watch.ts'
 import { LeaseLost } from './nodes/node-table.ts'
 import { createOnlyNode, createSharedNode, type NodeOptions, type WatchNode } from './nodes/watch-node.ts'
 import { createWatchStore } from './storage/create-watch-store.ts'
@@ -32,6 +33,7 @@ export interface WatchesOptions
   readonly shared?: { readonly url: string; readonly node: number }
   readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
   readonly isIgnored: IsIgnored
+  readonly history: WatchHistory
   /** The public URL of Stint, without a trailing slash. */
   publicUrl(): string
   readonly smtp: { readonly url: string; readonly from: string } | undefined
@@ -94,6 +96,7 @@ export function openWatches(options: WatchesOptions) {
       ...{ store, nowUs, maxRunUs, publicUrl, onChanged: node.hurry },
       isUnknown: (watch) => isUnknown(node, watch, nowUs()),
     }),
+    preview: createPreviewWatch({ history: options.history, nowUs: options.logUs, maxRunUs }),
     channels: createManageChannels({
       store,
       deliver,

@@ -25,6 +25,12 @@ test('stint watch list and stint alerts report that there is nothing to list', a
     expect(await stint(line)).toMatchObject({ exitCode: 0, stdout: '', stderr })
 })
 
+test('stint watch add --preview creates nothing', async () => {
+  const { exitCode, stdout, stderr } = await stint('watch add unheard --every 1h --preview')
+  expect([exitCode, stdout, stderr]).toEqual([0, '', expect.stringMatching(/^0 alerts in 0 events since 2\S+Z\.\n$/)])
+  expect((await ask('GET', '/api/watches?process=unheard')).json.watches).toEqual([])
+})
+
 describe('a channel', () => {
   test('shows the secret of a webhook once, and never again', async () => {
     const made = await channel()

@@ -9,6 +9,7 @@ import * as alertWire from '../../wire/alerts.ts'
 import * as channelWire from '../../wire/channels.ts'
 import * as maintenanceWire from '../../wire/maintenance.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
+import { PREVIEW_WATCH } from '../../wire/watch-preview.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
 import type { NameOf } from '../authorize.ts'
@@ -17,7 +18,7 @@ import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
 
 const PROCESS_RULE = { process: (process: string) => checkProcess(process)[0] }
-const RULES: Rules<wire.CreateWatch> = {
+const RULES: Rules<Pick<wire.CreateWatch, 'process' | 'meta' | 'metric'>> = {
   ...PROCESS_RULE,
   meta: (meta) => checkMeta(meta)[0],
   metric: ({ name }) => nameFault(name),
@@ -32,7 +33,7 @@ const stripped = <T extends { readonly process?: string; readonly meta?: string 
 
 export function mountWatches(
   mounts: Mounts,
-  { watches, channels, maintenance, alerts }: Watches,
+  { watches, preview, channels, maintenance, alerts }: Watches,
   nameOf: NameOf,
 ): void {
   const { on, onAnyone } = mounts
@@ -44,6 +45,7 @@ export function mountWatches(
   on(wire.CREATE_WATCH, RULES, async ({ account }, { body }) => ({
     watch: await watches.create(account, stripped(body)),
   }))
+  on(PREVIEW_WATCH, RULES, ({ account }, { body }) => preview(account, stripped(body)))
   on(wire.SHOW_WATCH, async ({ account }, { params }) => ({ watch: await watches.show(account, params.id) }))
   on(wire.CHANGE_WATCH, RULES, async ({ account }, { params, body }) => ({
     watch: await watches.change(account, params.id, stripped(body)),

@@ -1,6 +1,6 @@
 // What a watch would have fired on stored history: the same judge over the events of the stores, each at its own time and
 // without downtimes. Pure; a step judges some events, because a cron expression that is due each minute takes its time.
-import type { Condition } from '../../wire/conditions.ts'
+import type { PreviewedAlert } from '../../wire/watch-preview.ts'
 import { CONDITIONS } from '../conditions/conditions.ts'
 import { iso } from '../conditions/wording.ts'
 import type { StoredWatch } from '../watch.ts'
@@ -20,21 +20,12 @@ export interface PreviewInput {
   readonly exceptions: readonly RaisedException[]
 }
 
-export interface PreviewedAlert {
-  readonly condition: Condition
-  readonly process: string
-  readonly meta: string | null
-  readonly uid: string | null
-  readonly since: string
-  readonly resolved_at: string | null
-  readonly summary: string
-}
-
 const ACCOUNT = 'preview'
 const EVENTS_A_STEP = 200
-/** More are not shown. */
-export const PREVIEW_ALERTS = 1000
+/** Older ones are only counted. */
+export const PREVIEW_ALERTS = 100
 
+type Opened = Extract<Change, { kind: 'open' }>
 type Entry =
   | { readonly kind: 'mark'; readonly event: Mark }
   | { readonly kind: 'point'; readonly event: Point }
@@ -43,16 +34,17 @@ type Entry =
 export type Preview = ReturnType<typeof createPreview>
 
 export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }: PreviewInput) {
-  const found: { readonly open: Extract<Change, { kind: 'open' }>; end?: Extract<Change, { kind: 'end' }> }[] = []
-  const byIdentity = new Map<string, (typeof found)[number]>()
+  /** By identity, oldest first. */
+  const found = new Map<string, { readonly open: Opened; end?: Extract<Change, { kind: 'end' }> }>()
+  let total = 0
   const emit = (change: Change) => {
     const { identity } = change.alert
-    if (change.kind === 'open' && found.length < PREVIEW_ALERTS) {
-      const alert = { open: change }
-      found.push(alert)
-      byIdentity.set(identity, alert)
+    if (change.kind === 'open') {
+      total++
+      found.set(identity, { open: change })
+      if (found.size > PREVIEW_ALERTS) found.delete(found.keys().next().value!)
     }
-    const opened = byIdentity.get(identity)
+    const opened = found.get(identity)
     if (change.kind === 'end' && opened !== undefined) opened.end = change
   }
   const judge = createJudge({ maxRunUs, emit, isKnown: () => false })
@@ -81,9 +73,9 @@ export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }
       advance(toUs)
       return false
     },
-    /** In the order in which they fired. */
+    /** Newest first. */
     alerts: (): PreviewedAlert[] =>
-      found.map(({ open, end }) => {
+      [...found.values()].reverse().map(({ open, end }) => {
         const { condition, process, meta, episode } = open.alert
         const untilUs = open.untilUs ?? end?.untilUs
         const entry = CONDITIONS[condition]
@@ -103,8 +95,7 @@ export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }
           summary: `${summary}${ended}`,
         }
       }),
-    /** How many runs were judged: starts, and failed ends without one are few. */
-    runs: events.marks.filter(({ kind }) => kind === 'start').length,
+    total: () => total,
   }
 }
 

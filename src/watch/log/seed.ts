@@ -25,7 +25,7 @@ export interface MarkSource {
     readonly fromUs: number
     readonly toUs: number
     readonly processes?: readonly string[] | undefined
-    readonly perSeries: number
+    readonly perSeries?: number | undefined
     readonly maxRows: number
   }): Promise<KnownMark[]>
 }

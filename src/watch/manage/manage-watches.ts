@@ -9,6 +9,7 @@ import { createId, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert, AlertChange } from '../storage/watch-store.ts'
 import { type StoredWatch, specFaults, toRules, toSpec, type WatchSpec } from '../watch.ts'
+import { assertConditions } from './preview-watch.ts'
 
 const WATCHES_MAX = 1000
 
@@ -32,13 +33,11 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
   }
 
   async function assertSpec(account: string, spec: WatchSpec): Promise<void> {
-    if (CONDITION_NAMES.every((name) => spec[name] === null))
-      throw new Problem('fields_invalid', 'The watch has no condition.', {
-        errors: [{ pointer: '', detail: `must have at least one of ${CONDITION_NAMES.join(', ')}` }],
-      })
     const channels = new Set((await store.channels(account)).map(({ id }) => id))
-    const errors = specFaults(spec, maxRunUs, (id) => channels.has(id))
-    if (errors.length > 0) throw new Problem('fields_invalid', 'The watch cannot be saved.', { errors })
+    assertConditions(
+      spec,
+      specFaults(spec, maxRunUs, (id) => channels.has(id)),
+    )
   }
 
   async function firingOf(account: string): Promise<Map<string, Alert[]>> {

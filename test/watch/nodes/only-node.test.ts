@@ -31,7 +31,7 @@ const openNode = (spools: Spools, kept = store) =>
     lastArrivalUs: () => 0,
     publicUrl: () => 'https://stint.example',
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
-    deliver: async () => ({ detail: 'nothing is sent here' }),
+    deliver: async () => 'nothing is sent here',
     meter: { delivered() {}, failed() {}, seconds() {} },
   })
 
