@@ -1,5 +1,5 @@
 // The released versions: the DATA_DIR that each left behind, and its code, where this clone has the history.
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from './readme.ts'
 import { tempDir } from './temp-dir.ts'
@@ -46,7 +46,7 @@ export const OPENED_VERSIONS = RELEASED_VERSIONS.filter((version) => Bun.semver.
 export const readReleased = (version: string): Released =>
   JSON.parse(readFileSync(join(RELEASED, `${version}.json`), 'utf8'))
 
-/** A directory with the code of a commit and the dependencies of this clone; undefined where the commit is missing, as in a shallow clone. */
+/** A directory with the code of a commit and its dependencies; undefined where the commit is missing, as in a shallow clone. */
 export function checkOut(commit: string): string | undefined {
   if (!existsSync(join(ROOT, '.git')) || !Bun.spawnSync(['git', 'cat-file', '-e', commit], { cwd: ROOT }).success)
     return undefined
@@ -54,6 +54,7 @@ export function checkOut(commit: string): string | undefined {
   mkdirSync(dir)
   const made = Bun.spawnSync(['bash', '-c', `git -C "${ROOT}" archive ${commit} | tar -x -C "${dir}"`])
   if (!made.success) throw new Error(`git archive failed: ${made.stderr}`)
-  symlinkSync(join(ROOT, 'node_modules'), join(dir, 'node_modules'))
+  const installed = Bun.spawnSync(['bun', 'install', '--frozen-lockfile'], { cwd: dir })
+  if (!installed.success) throw new Error(`its dependencies cannot be installed: ${installed.stderr}`)
   return dir
 }
