@@ -186,7 +186,7 @@ test('stint watch channel creates a channel that watches can name', async () => 
 
   const sender = (await ask('POST', '/api/keys', { name: 'sender', scopes: ['write'] })).json.key.secret
   const refused = await run('watch list', { env: { STINT_API_KEY: sender } })
-  expect(refused.stderr).toContain('stint key create --name NAME --scopes write,read,manage')
+  expect(refused.stderr).toContain('stint login makes one that may write, read and manage')
 })
 
 test('stint watch apply creates, changes, prunes, and does nothing the second time', async () => {

@@ -9,7 +9,7 @@ import { createStintProcess, type Env } from '../support/process.ts'
 
 const HOUR_MS = 3_600_000
 const MARKS_MAX = 50_000
-const BATCH = 5_000
+const BATCH = 1_000
 
 const STORES = [
   { name: 'the embedded engine', env: async (): Promise<Env> => ({}), reason: missing('chdb') },
