@@ -17,6 +17,8 @@ export interface Verdict {
   readonly is: 'stored' | 'again' | 'waits' | 'refused'
   /** 0: no answer came. */
   readonly status: number
+  /** When the server takes it, by its own word; 0 when it names no time. */
+  readonly retryAfterMs: number
   /** The server's own words. */
   readonly words: string
   readonly faults: readonly Fault[]
@@ -38,14 +40,14 @@ interface Problem {
 const isPassing = (status: number) =>
   status === 0 || status === 408 || status === 425 || status === 429 || status >= 500
 
-const STORED: Verdict = { is: 'stored', status: 201, words: '', faults: [] }
+const STORED: Verdict = { is: 'stored', status: 201, retryAfterMs: 0, words: '', faults: [] }
 
 /** One verdict for each of `count` events. */
-export function judgeAnswer({ status, text }: Answer, count: number): Verdict[] {
+export function judgeAnswer({ status, text, retryAfterMs }: Answer, count: number): Verdict[] {
   const problem = status === 0 ? { detail: text } : parse(text)
   const all = Array.from({ length: count }, (_, i) => i)
   if (status === 201) return all.map(() => STORED)
-  if (status !== 207) return all.map((i) => judge(status, problem, i))
+  if (status !== 207) return all.map((i) => ({ ...judge(status, problem, i), retryAfterMs }))
   return all.map((i) => {
     const item = problem?.items?.[i]
     if (item === undefined) return judge(0, { detail: 'the answer does not name it' }, i)
@@ -58,7 +60,7 @@ function judge(status: number, problem: Problem | undefined, index: number): Ver
   const faults = own.map(({ pointer, detail }) => ({ field: pointer.replace(/^\/\d+\/?/, ''), detail }))
   const words = problem?.detail ?? problem?.title ?? ''
   const isFinal = status === 413 || status === 422
-  return { is: isFinal ? 'refused' : isPassing(status) ? 'again' : 'waits', status, words, faults }
+  return { is: isFinal ? 'refused' : isPassing(status) ? 'again' : 'waits', status, retryAfterMs: 0, words, faults }
 }
 
 /** The event was refused because of its own time. */

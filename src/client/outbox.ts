@@ -7,6 +7,7 @@
 // the process, where nothing asynchronous happens any more.
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
+import { BATCH_CHARACTERS, BATCH_EVENTS, toBatch, toEvent } from './batch.ts'
 import { monotonicMs } from './event-times.ts'
 import {
   type Answer,
@@ -44,8 +45,6 @@ type Step = string | number
 
 type Settling = Pick<Settings, 'flushMs' | 'maxBytes'>
 
-const BATCH_EVENTS = 1000
-const BATCH_CHARACTERS = 2 ** 19
 const FIRST_WAIT_MS = 500
 const MAX_WAIT_MS = 60_000
 /** Beyond this the server's own wish is not followed. */
@@ -154,7 +153,7 @@ export function createOutbox(
     if (inHand.length === 0) inHand = take()
     while (inHand.length > 0) {
       const sent = inHand
-      const answer = (yield `[${sent.map(({ line }) => line).join()}]`)!
+      const answer = (yield toBatch(sent.map(({ line }) => line)))!
       if (inHand !== sent) return // `leave` took it over
       fault = faultOf(answer)
       const { again, isCorrected } = judge(sent, answer)
@@ -210,7 +209,7 @@ export function createOutbox(
 
   return {
     add(kind, body) {
-      const line = `{"kind":"${kind}",${body.slice(1)}`
+      const line = toEvent(kind, body)
       const isFull = bytes + line.length > maxBytes
       const file = kept?.keep(line, isFull)
       if (isFull) {

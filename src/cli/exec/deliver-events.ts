@@ -40,16 +40,15 @@ const FIRST_PAUSE_MS = 200
 const MAX_PAUSE_MS = 60_000
 /** Of the time for the end, the part of the first try: the connection of the start may have died meanwhile. */
 const FIRST_TRY = 1 / 3
-/** After a silence a second is waited for until LONG_SILENCE_MS are over, and less at first: see `limitWait`. */
-const SILENCE_MS = 10_000
-const LONG_SILENCE_MS = 60_000
-const SILENT_WAIT_MS = 1000
-const STILL_SILENT_WAIT_MS = 200
-const TOO_MANY_REQUESTS = 429
+/** After a wait in vain nothing is waited for so long, and then this much for an hour: a second in a minute. */
+const VAIN_MS = 60_000
+const LONG_VAIN_MS = 3_600_000
+const VAIN_WAIT_MS = 1000
 /** For files of earlier runs, after the end of this one is stored. */
 const KEPT_MS = 1000
 
-const isSilence = ({ is, status }: Verdict) => is === 'again' && status === 0
+/** No answer, or one that names the time at which Stint takes events again. */
+const isPassing = ({ is, status, retryAfterMs }: Verdict) => is === 'again' && (status === 0 || retryAfterMs > 0)
 
 interface Parcel {
   event: string
@@ -61,9 +60,8 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
   const refusals = new Set<string>()
   const over = Promise.withResolvers<void>()
   const stop = new AbortController()
-  const startedMs = clock.monotonicUs() / 1000
   let isOver = false
-  let isHeard = false
+  let isTaking = false
   let why = ''
   let file: string | undefined
   let inFile = 0
@@ -86,9 +84,10 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
     let worst: Verdict | undefined
     for (const [i, { event, verdict }] of outcomes.entries()) {
       const parcel = sent[i]!
-      if (verdict.status > 0) isHeard = true
-      if (verdict.is === 'stored' || verdict.is === 'refused') parcel.isOpen = false
-      else {
+      if (verdict.is === 'stored' || verdict.is === 'refused') {
+        parcel.isOpen = false
+        isTaking = true
+      } else {
         parcel.event = event
         if (worst?.is !== 'waits') worst = verdict
       }
@@ -129,22 +128,20 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
     for (let pauseMs = FIRST_PAUSE_MS; !isOver; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const worst = await attempt(AbortSignal.timeout(START_TIMEOUT_MS))
       if (worst === undefined) return
-      if (isSilence(worst)) backlog.silence.note()
       await Promise.race([over.promise, sleep(pauseMs)])
     }
   }
 
   /**
-   * A Stint that has answered in this run is waited for. One that was silent a moment ago costs a second in ten at most:
-   * else it has STILL_SILENT_WAIT_MS from the start on, which most commands take anyway.
+   * A Stint that has taken an event of this run is waited for. However many steps a script has, one that hangs or is
+   * full costs it a wait once and then a second in a minute.
    */
   function limitWait(waitMs: number): number {
-    if (isHeard || !backlog.silence.isWithin(LONG_SILENCE_MS)) return waitMs
-    if (!backlog.silence.isWithin(SILENCE_MS)) return Math.min(waitMs, SILENT_WAIT_MS)
-    return Math.max(0, Math.min(waitMs, startedMs + STILL_SILENT_WAIT_MS - nowMs()))
+    if (isTaking || !backlog.silence.isWithin(LONG_VAIN_MS)) return waitMs
+    return backlog.silence.isWithin(VAIN_MS) ? 0 : Math.min(waitMs, VAIN_WAIT_MS)
   }
 
-  /** Waits for an answer. One that says no is an answer, except that too many requests come at once. */
+  /** Waits for an answer. One that says no is an answer, unless it says when to come again. */
   async function sendEnd(waitMs: number, hurry: AbortSignal): Promise<void> {
     const until = nowMs() + waitMs
     const hurried = new Promise<void>((resolve) => hurry.addEventListener('abort', () => resolve()))
@@ -153,11 +150,12 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
       const leftMs = until - nowMs()
       const limit = AbortSignal.timeout(Math.ceil(pauseMs === FIRST_PAUSE_MS ? leftMs * FIRST_TRY : leftMs))
       worst = await attempt(AbortSignal.any([limit, hurry]))
-      if (worst === undefined || (!isSilence(worst) && worst.status !== TOO_MANY_REQUESTS)) return
-      if (nowMs() + pauseMs > until) break
-      await Promise.race([sleep(pauseMs), hurried])
+      if (worst === undefined || !isPassing(worst)) return
+      const restMs = Math.max(pauseMs, worst.retryAfterMs)
+      if (nowMs() + restMs > until) break
+      await Promise.race([sleep(restMs), hurried])
     }
-    if (worst !== undefined && isSilence(worst) && waitMs >= SILENT_WAIT_MS && !hurry.aborted) backlog.silence.note()
+    if (worst !== undefined && isPassing(worst) && waitMs >= VAIN_WAIT_MS && !hurry.aborted) backlog.silence.note()
   }
 
   return {
@@ -190,7 +188,7 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
         reasons: [
           ...refusals,
           ...(clockFault === undefined ? [] : [clockFault]),
-          ...(left > 0 ? [why || 'Stint was silent a moment ago'] : []),
+          ...(left > 0 ? [why || 'Stint took no events a moment ago'] : []),
         ],
       }
     },

@@ -1,6 +1,7 @@
 // Sends events to /v1/batch. Events that are refused because the clock of this host is wrong are sent again with the
 // time that they have by Stint's clock.
 
+import { toBatch, toEvent } from '../../client/batch.ts'
 import {
   type Answer,
   correctTime,
@@ -23,7 +24,7 @@ export interface OutgoingEvent {
 }
 
 /** As it stands in a batch. */
-export const formatEvent = ({ kind, body }: OutgoingEvent): string => JSON.stringify({ kind, ...body })
+export const formatEvent = ({ kind, body }: OutgoingEvent): string => toEvent(kind, JSON.stringify(body))
 
 export interface Target {
   /** Stint's address, without a trailing slash. */
@@ -61,18 +62,20 @@ export function createBatchSender(target: Target, fetch: Fetch, clock: Clock): B
   let hasCorrected = false
 
   async function post(events: readonly string[], signal: AbortSignal): Promise<Verdict[]> {
-    const none = (words: string, is: Verdict['is']) => events.map(() => ({ is, status: 0, words, faults: [] }))
+    const none = (words: string, is: Verdict['is']) =>
+      events.map(() => ({ is, status: 0, retryAfterMs: 0, words, faults: [] }))
     if (key === undefined) return none(keyFault, AWAY)
     try {
       const sentMs = clock.wallUs() / 1000
       const response = await fetch(`${url}/v1/batch`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', [keyHeader]: key },
-        body: `[${events.join()}]`,
+        body: toBatch(events),
         redirect: 'manual', // the key is for this server
         signal,
       })
-      const answer: Answer = { status: response.status, retryAfterMs: 0, text: await response.text() }
+      const retryAfterMs = Number(response.headers.get('retry-after')) * 1000 || 0
+      const answer: Answer = { status: response.status, retryAfterMs, text: await response.text() }
       aheadMs = newerReading(aheadMs, readAhead(response.headers.get('date'), sentMs, clock.wallUs() / 1000))
       return judgeAnswer(answer, events.length)
     } catch (error) {

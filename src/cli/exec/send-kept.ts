@@ -1,5 +1,7 @@
 // Sends what was kept earlier, the oldest files first, until Stint takes no more. Small files share a request.
+
 import type { Backlog } from '../../client/backlog.ts'
+import { BATCH_CHARACTERS, BATCH_EVENTS } from '../../client/batch.ts'
 import type { BatchSender } from './send-batch.ts'
 
 export interface Sent {
@@ -11,8 +13,6 @@ export interface Sent {
   readonly fault: string | undefined
 }
 
-const BATCH_EVENTS = 1000
-const BATCH_CHARACTERS = 2 ** 19
 const TIMEOUT_MS = 10_000
 
 interface Kept {

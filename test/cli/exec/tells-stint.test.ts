@@ -391,15 +391,39 @@ describe('the answer is waited for', () => {
     expect(user.pendingFiles()).toEqual([])
   })
 
-  test('as long as --wait says, and once after a silence', async () => {
+  test.each([429, 503])(
+    'that says when to come again (%i): within the wait the events are sent again',
+    async (status) => {
+      let isUp = false
+      const stint = listen(({ path }) => {
+        const answer = isUp ? undefined : new Response(null, { status, headers: { 'retry-after': '1' } })
+        if (path === '/v1/end') isUp = true
+        return answer
+      })
+      const user = userOf(stint.url)
+      const { stderr } = await user.exec(['true'])
+      expect(stderr.toString()).toBe('')
+      expect(user.pendingFiles()).toEqual([])
+      expect(paths(stint.events)).toContain('/v1/start')
+    },
+  )
+
+  test('but not for one that says a later time than the wait', async () => {
+    const stint = listen(() => new Response(null, { status: 503, headers: { 'retry-after': '3600' } }))
+    const user = userOf(stint.url)
+    const { stderr } = await user.exec(['true'])
+    expect(stderr.toString()).toContain('answered 503; 2 events kept, sent later')
+  })
+
+  test('as long as --wait says, and not at all in the minute after a wait in vain', async () => {
     const user = userOf(silence().url)
     const first = await user.run(['exec', '--wait', '1s', '--', 'true'])
     expect(first.stderr.toString()).toMatch(/^stint: [^\n]*no answer in time\); 2 events kept, sent later\n$/)
     const marker = join(user.stateDir, dirname(user.pendingFiles()[0]!), '.silent')
     const noted = statSync(marker).mtimeMs
-    const second = await user.exec(['true'])
-    expect(second.stderr.toString()).toContain('2 events kept, sent later')
-    expect(statSync(marker).mtimeMs).toBe(noted) // it did not wait for long
+    const second = await user.run(['exec', '--wait', '1h', '--', 'true'])
+    expect(second.stderr.toString()).toContain('Stint took no events a moment ago; 2 events kept, sent later')
+    expect(statSync(marker).mtimeMs).toBe(noted)
     expect(user.pending()).toHaveLength(4)
   })
 
