@@ -1,11 +1,8 @@
 // Accounts in accounts.sqlite of DATA_DIR, this node's own file: how it is opened.
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import type { Logger } from '../log.ts'
-import { all } from '../state/database.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
-import { openPostgres } from '../state/postgres.ts'
 import type { Schema } from '../state/schema.ts'
 import { ACCOUNT_TABLES, CLAIMED_ROLES, EXCEPTION_GROUP, toSqlite } from '../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
@@ -67,27 +64,4 @@ export function findAccountId(path: string, emailOrId: string): string | undefin
   } finally {
     db.close()
   }
-}
-
-/**
- * Accounts whose events may still be in the spools of `dir`, a DATA_DIR whose server does not run. In PostgreSQL, if
- * it has the accounts. Rejects with Problem `store_unavailable` if that is away, with an Error that says what to do if
- * a file is damaged.
- */
-export async function readRemovals(dir: string, databaseUrl: string | undefined): Promise<ReadonlySet<string>> {
-  const SELECT = 'SELECT account FROM removal'
-  const removals = new Set<string>()
-  for (const path of ['accounts.sqlite', 'known-keys.sqlite'].map((name) => join(dir, name)).filter(existsSync)) {
-    try {
-      using db = new Database(path, { readonly: true })
-      for (const { account } of db.query<{ account: string }, []>(SELECT).all()) removals.add(account)
-    } catch (cause) {
-      const how = 'move the file away to deliver the events of deleted accounts, too'
-      throw new Error(`deleted accounts cannot be read from ${path}: ${(cause as Error).message}; ${how}`, { cause })
-    }
-  }
-  if (databaseUrl === undefined) return removals
-  const postgres = openPostgres(databaseUrl)
-  const rows = await postgres.read(() => all<{ account: string }>(SELECT)).finally(postgres.close)
-  return removals.union(new Set(rows.map(({ account }) => account)))
 }

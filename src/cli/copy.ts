@@ -1,8 +1,7 @@
-// `stint copy`, `export`, `import` and `drain` work on the stores themselves, with the server's settings; parts of the
+// `stint copy`, `export` and `import` work on the stores themselves, with the server's settings; parts of the
 // server are loaded when they are called.
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import type { CopyParts, CopyPlan } from '../copy/places.ts'
-import type { Config } from '../settings.ts'
 import type { Json } from './commands.ts'
 import { readCliConfig } from './config.ts'
 import { defineHealthchecks } from './import-healthchecks.ts'
@@ -13,7 +12,6 @@ import { oneLine, safeJson } from './safe-text.ts'
 export function register(program: Program, io: Io): void {
   registerCopy(program, io)
   registerTransfers(program, io)
-  registerDrain(program, io)
 }
 
 const JSON_FLAG = ['--json', 'print a summary as JSON'] as const
@@ -163,67 +161,4 @@ function assertComplete(summary: import('../copy/run-copy.ts').CopySummary): voi
       : []),
   ]
   if (faults.length > 0) throw new CliError(`the copy is not complete: ${faults.join('; ')}`)
-}
-
-// `stint drain DIR`: delivers the spools of a node that will not return.
-const DRAIN_HELP = `
-DIR is the DATA_DIR of the node, whose server must not run. Give the settings that it had: INFLUX_URL and
-CLICKHOUSE_URL name the stores. Without CLICKHOUSE_URL events go into the embedded engine in DIR, or in DATA_DIR if it
-is set. The spools keep what is not delivered yet, so the command can be interrupted and repeated. With DATABASE_URL the
-other nodes do not wait for this one any more.`
-
-function registerDrain(program: Program, io: Io): void {
-  program
-    .command('drain')
-    .description('deliver what the spools of a node hold that will not return')
-    .argument('<dir>', 'DATA_DIR of that node')
-    .option(...JSON_FLAG)
-    .addHelpText('after', DRAIN_HELP)
-    .action(async (dir: string, { json }: Json) => {
-      const [{ drainSpools }, { readRemovals }, { readConfig }] = await Promise.all([
-        import('../copy/drain-spools.ts'),
-        import('../account/open-accounts.ts'),
-        import('../config.ts'),
-      ])
-      await withServerParts(io, async (parts) => {
-        const read = readConfig(io.env)
-        const config = { ...read, dataDir: resolve(io.env.DATA_DIR ? read.dataDir : dir) }
-        const { databaseUrl } = config
-        const readDeleted = () => readRemovals(resolve(dir), databaseUrl)
-        const summary = await drainSpools(resolve(dir), config, parts, readDeleted)
-        if (databaseUrl !== undefined) await forgetNodeOf(resolve(dir), databaseUrl)
-        const { delivered, expired, buried, damaged, deleted } = summary
-        if (json) io.stdout.write(`${safeJson(summary)}\n`)
-        else {
-          const leftOut = deleted > 0 ? `, ${deleted} of deleted accounts left out` : ''
-          const counts = `${expired} expired, ${buried} in the dead letters${leftOut}`
-          io.stdout.write(`The spools are empty: ${delivered} events delivered into ${placesOf(config)}, ${counts}.\n`)
-        }
-        if (buried + damaged > 0)
-          throw new CliError(`${buried} events are in ${dir}/dead.sqlite, ${damaged} records were damaged`)
-      })
-    })
-}
-
-const placesOf = ({ influx, clickhouse, dataDir }: Pick<Config, 'influx' | 'clickhouse' | 'dataDir'>): string =>
-  [influx && 'InfluxDB', clickhouse ? 'ClickHouse' : `the embedded engine in ${dataDir}`].filter(Boolean).join(' and ')
-
-/** Its spools are empty: the node is not silent any more, but gone. */
-async function forgetNodeOf(dir: string, databaseUrl: string): Promise<void> {
-  const [{ readNodeId }, { openPostgres }, { forgetNode }] = await Promise.all([
-    import('../state/data-dir-lock.ts'),
-    import('../state/postgres.ts'),
-    import('../watch/nodes/node-table.ts'),
-  ])
-  const node = readNodeId(dir)
-  if (node === undefined) return
-  const postgres = openPostgres(databaseUrl, 'watches')
-  try {
-    await postgres.write(() => forgetNode(Number(node)))
-  } catch (cause) {
-    const reason = 'the node could not be removed from PostgreSQL, so it is shown as silent for an hour'
-    throw new CliError(`the spools are empty, but ${reason}: ${(cause as Error).message}`, undefined, { cause })
-  } finally {
-    await postgres.close()
-  }
 }

@@ -31,7 +31,7 @@ const FILES: readonly (readonly [load: Load, ...names: string[]])[] = [
   [() => import('./account.ts'), 'account'],
   [() => import('./key.ts'), 'key'],
   [() => import('./server-accounts.ts'), 'reset-password', 'accounts'],
-  [() => import('./copy.ts'), 'copy', 'export', 'import', 'drain'],
+  [() => import('./copy.ts'), 'copy', 'export', 'import'],
   [() => import('./completion.ts'), COMPLETION],
 ]
 

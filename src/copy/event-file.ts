@@ -65,7 +65,7 @@ export function openFileScan(path: string, account?: string): Scan {
     }
   }
 
-  async function* events(family: Family, { account: only, range }: ScanSelection, from = 0) {
+  async function* events(family: Family, { account: only }: ScanSelection, from = 0) {
     let number = 0
     for await (const line of lines()) {
       number++
@@ -74,7 +74,6 @@ export function openFileScan(path: string, account?: string): Scan {
       if (kind !== undefined && familyOf(kind) !== family) continue
       const event = parse(line, number)
       if (familyOf(event.kind) !== family || (only !== undefined && event.account !== only)) continue
-      if (range !== undefined && !isWithin(event, range)) continue
       yield { event, number, chars: line.length }
     }
   }
@@ -133,11 +132,6 @@ function decode(bytes: string): string {
   } catch (cause) {
     throw new Error('not valid UTF-8', { cause })
   }
-}
-
-function isWithin({ stamp }: Event, { fromNs, toNs }: NonNullable<ScanSelection['range']>): boolean {
-  const ns = BigInt(timeUs(stamp)) * 1000n
-  return ns >= fromNs && ns < toNs
 }
 
 export interface EventFile {

@@ -45,7 +45,7 @@ export const silenceWarnings = (nodes: readonly KnownNode[]): HealthWarning[] =>
       code: 'node_silent',
       detail:
         `Node ${node} has been silent since ${new Date(seenUs / 1000).toISOString()} and may hold events that are ` +
-        'neither stored nor judged. Start it, or deliver them with stint drain.',
+        'neither stored nor judged. Start Stint on its DATA_DIR until nothing waits.',
     }))
 
 const splitText = (nodes: readonly number[]): string =>

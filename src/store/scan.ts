@@ -18,8 +18,6 @@ export const sumCounts = (a: Counts, b: Counts): Counts =>
 export interface ScanSelection {
   /** Absent = all accounts. */
   readonly account?: string | undefined
-  /** Times in [fromNs, toNs), whole seconds; absent = all. */
-  readonly range?: { readonly fromNs: bigint; readonly toNs: bigint }
 }
 
 export interface Chunk {

@@ -101,7 +101,7 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('a 
     writeFileSync(join(source, 'copy.json'), JSON.stringify(allDone(source, bucket)))
     const { exitCode, stderr } = await runStint(['copy', '--from', 'embedded'], env)
     expect(exitCode).toBe(1)
-    expect(stderr).toMatch(/Missing in the target: [\d,]+ events, such as \w+ of job 3, é =x at 2026-/)
+    expect(stderr).toMatch(/Missing in the target: [\d,]+ marks of 2026-09-2\d, /)
     expect(stderr).toMatch(
       /the copy is not complete: \d+ events of the source are missing in the target; run the copy again/,
     )

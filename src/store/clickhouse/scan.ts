@@ -108,17 +108,10 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
   }
 }
 
-function conditions({ account, range }: ScanSelection): { where: string; params: Params } {
-  const where = [account === undefined ? `account != '${CHECK_ACCOUNT}'` : 'account = {account:String}']
-  if (range !== undefined) where.push(`at >= ${timeParam('from')} AND at < ${timeParam('to')}`)
-  return {
-    where: where.join(' AND '),
-    params: {
-      ...(account !== undefined && { account }),
-      ...(range !== undefined && { from: String(range.fromNs), to: String(range.toNs) }),
-    },
-  }
-}
+const conditions = ({ account }: ScanSelection): { where: string; params: Params } =>
+  account === undefined
+    ? { where: `account != '${CHECK_ACCOUNT}'`, params: {} }
+    : { where: 'account = {account:String}', params: { account } }
 
 /** `(a, b) > (x, y)` written out: the primary index takes it apart only like this. */
 function behindKey(keys: readonly string[], from = 0): string {

@@ -67,9 +67,9 @@ export function createInfluxScan(address: InfluxAddress): Scan {
   }
 
   /** The first and the last stamp of a measurement; undefined without points. */
-  async function extent(family: PointFamily, { account, range }: ScanSelection): Promise<Range | undefined> {
+  async function extent(family: PointFamily, { account }: ScanSelection): Promise<Range | undefined> {
     const edge = async (selector: 'first' | 'last') => {
-      const query = flux`${readPoints(client, family, range ?? ALL, account, true)}
+      const query = flux`${readPoints(client, family, ALL, account, true)}
   |> ${selector === 'first' ? flux`first()` : flux`last()`}
   |> keep(columns: ["_time"])
   |> group()
@@ -102,12 +102,12 @@ export function createInfluxScan(address: InfluxAddress): Scan {
     }
   }
 
-  async function count(families: readonly Family[], { account, range = ALL }: ScanSelection): Promise<Counts> {
+  async function count(families: readonly Family[], { account }: ScanSelection): Promise<Counts> {
     const counts: Record<string, number> = { ...NO_COUNTS }
     for (const family of families) {
       if (!isOfPoints(family)) continue
       const by = family === 'marks' ? flux`["mark"]` : flux`["_measurement"]`
-      const query = flux`${readPoints(client, family, range, account, true)}
+      const query = flux`${readPoints(client, family, ALL, account, true)}
   |> count()
   |> group(columns: ${by})
   |> sum()`
@@ -120,10 +120,10 @@ export function createInfluxScan(address: InfluxAddress): Scan {
   return {
     read,
     count,
-    async countDays(family, { account, range = ALL }) {
+    async countDays(family, { account }) {
       const days = new Map<bigint, number>()
       if (!isOfPoints(family)) return days
-      const query = flux`${readPoints(client, family, range, account, true)}
+      const query = flux`${readPoints(client, family, ALL, account, true)}
   |> aggregateWindow(every: 1d, fn: count, createEmpty: false, timeSrc: "_start")
   |> group(columns: ["_time"])
   |> sum()`
