@@ -35,7 +35,15 @@ export interface Exception extends Common {
   readonly exception: string
 }
 
-export type Event = Mark | Metrics | Exception
+/** What a run has said, as its end or a ping brought it. */
+export interface Output extends Common {
+  readonly kind: 'output'
+  /** The run that said it; absent = unknown, never ''. */
+  readonly uid?: string
+  readonly output: string
+}
+
+export type Event = Mark | Metrics | Exception | Output
 export type EventKind = Event['kind']
 
 /** The name of a mark in the stores. */
@@ -52,14 +60,16 @@ export type Both<T> = Readonly<Record<Destination, T>>
 export const DESTINATIONS: readonly Destination[] = ['points', 'exceptions']
 
 /** Events that a store keeps together, in one measurement or table: a problem with one of them may affect all. */
-export const FAMILIES = ['marks', 'metrics', 'exceptions'] as const
+export const FAMILIES = ['marks', 'metrics', 'exceptions', 'outputs'] as const
 export type Family = (typeof FAMILIES)[number]
 
 /** One event of a family, in answers. */
-export const ONE_OF = { marks: 'mark', metrics: 'metric', exceptions: 'exception' } as const satisfies Record<
-  Family,
-  string
->
+export const ONE_OF = {
+  marks: 'mark',
+  metrics: 'metric',
+  exceptions: 'exception',
+  outputs: 'output',
+} as const satisfies Record<Family, string>
 
 interface KindFacts {
   readonly destination: Destination
@@ -67,7 +77,7 @@ interface KindFacts {
   /** The fields of its body, in the order in which their faults are reported. */
   readonly fields: readonly string[]
   /** The member that only this kind has: part of its identity, its record and its line in a file. Marks have none. */
-  readonly own?: 'items' | 'exception'
+  readonly own?: 'items' | 'exception' | 'output'
   /** The first member of its record in the spool. Permanent. */
   readonly tag: string
   /** The same for a run that failed. */
@@ -78,21 +88,28 @@ const RUN = ['process', 'meta', 'uid'] as const
 
 export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
   start: { destination: 'points', family: 'marks', tag: 's', fields: [...RUN, 'at'] },
-  end: { destination: 'points', family: 'marks', tag: 'e', failedTag: 'f', fields: [...RUN, 'failed', 'at'] },
+  end: { destination: 'points', family: 'marks', tag: 'e', failedTag: 'f', fields: [...RUN, 'failed', 'output', 'at'] },
   metrics: { destination: 'points', family: 'metrics', tag: 'm', own: 'items', fields: [...RUN, 'items', 'at'] },
   exception: {
     ...{ destination: 'exceptions', family: 'exceptions', tag: 'x', own: 'exception' },
     fields: [...RUN, 'exception', 'at'],
   },
+  output: { destination: 'exceptions', family: 'outputs', tag: 'o', own: 'output', fields: [...RUN, 'output', 'at'] },
 }
 
 /** The path of its own call. */
-export const pathOf = (kind: EventKind): `/v1/${EventKind}` => `/v1/${kind}`
+export const pathOf = (kind: SentKind): `/v1/${SentKind}` => `/v1/${kind}`
 
 export const EVENT_KINDS = Object.keys(KINDS) as readonly EventKind[]
 
+/** Kinds with a call of their own; an output comes with an end or a ping. */
+export type SentKind = Exclude<EventKind, 'output'>
+export const SENT_KINDS = EVENT_KINDS.filter((kind): kind is SentKind => kind !== 'output')
+
 export const isEventKind = (value: unknown): value is EventKind =>
   typeof value === 'string' && Object.hasOwn(KINDS, value)
+
+export const isSentKind = (value: unknown): value is SentKind => isEventKind(value) && value !== 'output'
 
 export const destinationOf = (kind: EventKind): Destination => KINDS[kind].destination
 

@@ -2,7 +2,15 @@
 // never repeat the caller's value; lengths are Unicode code points.
 import type { Faults } from './faults.ts'
 
-export const LIMITS = { process: 250, meta: 500, uid: 50, name: 250, items: 50, exception: 15_000 } as const
+export const LIMITS = {
+  process: 250,
+  meta: 500,
+  uid: 50,
+  name: 250,
+  items: 50,
+  exception: 15_000,
+  output: 15_000,
+} as const
 
 const NONE: readonly string[] = []
 
@@ -55,6 +63,8 @@ export function checkUid(value: unknown): readonly string[] {
 }
 
 export const checkExceptionText = (value: unknown): readonly string[] => checkText(value, LIMITS.exception)
+
+export const checkOutput = (value: unknown): readonly string[] => checkText(value, LIMITS.output)
 
 /** The fault of a metric's name, undefined when it is valid. */
 export function nameFault(name: unknown): string | undefined {

@@ -1,12 +1,24 @@
 // Turns a JSON value into an event or its faults, in one walk: validation and reading are the same code.
-import { EVENT_KINDS, type Event, type EventKind, KINDS } from './event.ts'
+import { EVENT_KINDS, type Event, type EventKind, KINDS, type Mark, type Output } from './event.ts'
 import type { Faults } from './faults.ts'
-import { checkExceptionText, checkMeta, checkProcess, checkUid, isObject, parseItems, stripText } from './fields.ts'
+import {
+  checkExceptionText,
+  checkMeta,
+  checkOutput,
+  checkProcess,
+  checkUid,
+  isObject,
+  parseItems,
+  stripText,
+} from './fields.ts'
 import { type OwnTimes, parseOwnTime } from './own-time.ts'
 import type { Stamp } from './stamp.ts'
 
-/** An event without its account and its stamp. `atUs` is the time it brought along, in µs since the epoch. */
-export type Draft = DraftOf<Event>
+/**
+ * An event without its account and its stamp. `atUs` is the time it brought along, in µs since the epoch. The output of
+ * an end is an event of its own, see `outputOf`.
+ */
+export type Draft = DraftOf<Exclude<Event, Mark>> | (DraftOf<Mark> & { readonly output?: string })
 type DraftOf<E> = E extends Event ? Omit<E, 'account' | 'stamp'> & { readonly atUs: number | undefined } : never
 
 type Body = Readonly<Record<string, unknown>>
@@ -47,7 +59,8 @@ function parseFields(kind: EventKind, body: Body, times: OwnTimes, faults: Fault
       return { kind, process, meta, uid, atUs: atUs() }
     case 'end': {
       const failed = body.failed === undefined ? false : parseFailed(body.failed, faults)
-      return { kind, process, meta, uid, ...(failed && { failed }), atUs: atUs() }
+      const output = body.output === undefined ? '' : parseOutput(body.output, faults, '/output')
+      return { kind, process, meta, uid, ...(failed && { failed }), ...(output !== '' && { output }), atUs: atUs() }
     }
     case 'metrics': {
       const items = parseRequired(body.items, faults, '/items', parseItems) ?? []
@@ -56,6 +69,10 @@ function parseFields(kind: EventKind, body: Body, times: OwnTimes, faults: Fault
     case 'exception': {
       const exception = parseRequired(body.exception, faults, '/exception', parseException) ?? ''
       return { kind, process, meta, ...(uid !== '' && { uid }), exception, atUs: atUs() }
+    }
+    case 'output': {
+      const output = parseRequired(body.output, faults, '/output', parseOutput) ?? ''
+      return { kind, process, meta, ...(uid !== '' && { uid }), output, atUs: atUs() }
     }
     default:
       return kind satisfies never
@@ -87,10 +104,18 @@ const parseProcess = textBy(checkProcess)
 const parseMeta = textBy(checkMeta)
 const parseUid = textBy(checkUid)
 const parseException = textBy(checkExceptionText)
+const parseOutput = textBy(checkOutput)
 
 function parseFailed(value: unknown, faults: Faults): boolean {
   if (typeof value !== 'boolean') faults.add('/failed', 'must be true or false')
   return value === true
+}
+
+/** The second event that an end with an output becomes: of the same run and time. */
+export function outputOf(draft: Draft): DraftOf<Output> | undefined {
+  if (draft.kind !== 'end' || draft.output === undefined) return undefined
+  const { process, meta, uid, output, atUs } = draft
+  return { kind: 'output', process, meta, ...(uid !== '' && { uid }), output, atUs }
 }
 
 /** The event that a draft becomes. */
@@ -106,6 +131,8 @@ export function toEvent(draft: Draft, account: string, stamp: Stamp): Event {
       return { kind: 'metrics', account, process, meta, stamp, ...uidOf(draft), items: draft.items }
     case 'exception':
       return { kind: 'exception', account, process, meta, stamp, ...uidOf(draft), exception: draft.exception }
+    case 'output':
+      return { kind: 'output', account, process, meta, stamp, ...uidOf(draft), output: draft.output }
     default:
       return draft satisfies never
   }

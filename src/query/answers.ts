@@ -7,6 +7,7 @@ import {
   type ExceptionRow,
   type MetricPoint,
   type MetricRow,
+  type OutputRow,
   type Place,
   PROCESS_METAS,
   type ProcessRow,
@@ -15,6 +16,7 @@ import {
 } from '../store/source.ts'
 import type * as exceptions from '../wire/exceptions.ts'
 import type * as metrics from '../wire/metrics.ts'
+import type { OutputText } from '../wire/outputs.ts'
 import { PROCESS_KINDS, type ProcessEntry } from '../wire/processes.ts'
 import type * as timings from '../wire/timings.ts'
 import type { Percentile } from './parameters.ts'
@@ -117,6 +119,14 @@ export const answerException = (row: Omit<ExceptionRow, 'place'>): exceptions.Ex
   ...(row.uid !== '' && { uid: row.uid }),
   exception: row.exception,
   fingerprint: row.fingerprint,
+})
+
+export const answerOutput = (row: Omit<OutputRow, 'place'>): OutputText => ({
+  at: formatNs(row.atNs),
+  process: row.process,
+  meta: orNull(row.meta),
+  ...(row.uid !== '' && { uid: row.uid }),
+  output: row.output,
 })
 
 export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({

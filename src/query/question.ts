@@ -6,6 +6,7 @@ import type { Names } from '../store/source.ts'
 import { DROP_DEAD_LETTER, FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
 import { EXPORT_EXCEPTIONS, FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'
+import { FIND_OUTPUTS } from '../wire/outputs.ts'
 import { DEFAULT_EACH, DEFAULT_LIMIT, type EXPORT_FORMATS, type ParameterName } from '../wire/parameters.ts'
 import { COUNT_SERIES, FIND_PROCESSES } from '../wire/processes.ts'
 import { SHOW_PROMETHEUS } from '../wire/prometheus.ts'
@@ -30,6 +31,7 @@ export const QUESTION_ROUTES = {
   summary: SUMMARIZE_TIMINGS,
   metrics: FIND_METRICS,
   exceptions: FIND_EXCEPTIONS,
+  outputs: FIND_OUTPUTS,
   groups: GROUP_EXCEPTIONS,
   export: EXPORT_EXCEPTIONS,
   processes: FIND_PROCESSES,
@@ -46,6 +48,7 @@ const PLACES: { readonly [K in QuestionKind]?: 'row' | 'id' } = {
   timings: 'row',
   metrics: 'row',
   exceptions: 'row',
+  outputs: 'row',
   groups: 'row',
   processes: 'row',
   dead: 'id',

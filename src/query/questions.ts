@@ -5,6 +5,7 @@ import {
   answerException,
   answerMetric,
   answerMetricRows,
+  answerOutput,
   answerProcess,
   answerSummary,
   answerTiming,
@@ -164,6 +165,13 @@ export function createQuestions(deps: QuestionDeps) {
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
       return { exceptions: items.map(answerException), next }
+    }),
+
+    outputs: limited('outputs', async (asker, question) => {
+      const selection = { ...select(asker, question), uid: question.uid }
+      const found = await ask(exceptions.findOutputs(selection, pageOf(question)))
+      const { items, next } = cutPage(found, question, placeOf)
+      return { outputs: items.map(answerOutput), next }
     }),
 
     /** Each page waits for a turn of its own: while nobody reads, an export holds only its place among exports. */

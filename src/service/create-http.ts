@@ -190,7 +190,7 @@ function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, stampCl
   }
 }
 
-/** The names that count towards the series limit; a mark has none, and an exception is no point. */
+/** The names that count towards the series limit; a mark has none, and the others are no points. */
 function metricNames(event: Event): string[] | undefined {
   switch (event.kind) {
     case 'metrics':
@@ -198,6 +198,7 @@ function metricNames(event: Event): string[] | undefined {
     case 'start':
     case 'end':
     case 'exception':
+    case 'output':
       return undefined
     default:
       return event satisfies never

@@ -70,9 +70,12 @@ export interface Timing {
 
 export type PlainTiming = Omit<Timing, 'place'>
 
-export interface TimingSelection extends Selection {
-  /** '' = only without uid; absent = any. */
+/** `uid`: only of this run; '' = only without uid; absent = any. */
+export interface RunSelection extends Selection {
   readonly uid?: string | undefined
+}
+
+export interface TimingSelection extends RunSelection {
   readonly maxRunNs: bigint
   readonly nowNs: bigint
   /** Omits marks that came later: a later time and an even stamp (lane 0). Not set on most first pages. */
@@ -143,10 +146,8 @@ export interface MetricPoint extends Sent {
   readonly value: number
 }
 
-/** `uid`: only metrics of this run; '' = only those without uid; absent = any. */
-export interface MetricSelection extends Selection {
+export interface MetricSelection extends RunSelection {
   readonly name?: Names | undefined
-  readonly uid?: string | undefined
 }
 
 /** One row per process, name and bucket, with `byMeta` also per meta. */
@@ -167,16 +168,16 @@ export interface ExceptionRow extends Sent {
   readonly fingerprint: string
 }
 
+export type OutputRow = Sent & { readonly output: string }
+
 /** What tells groups of exceptions apart. */
 export interface GroupKey {
   readonly fingerprint: string
   readonly process: string
 }
 
-/** `uid`: only exceptions of this run; '' = only those without uid; absent = any. */
-export interface ExceptionSelection extends Selection {
+export interface ExceptionSelection extends RunSelection {
   readonly fingerprint?: string | undefined
-  readonly uid?: string | undefined
   /** The text contains each of these, in any case. */
   readonly words?: readonly string[] | undefined
   /** Exceptions of these groups alone. */
@@ -190,7 +191,7 @@ export interface GroupSpan extends GroupKey {
   readonly lastNs: bigint
 }
 
-/** An exception without its text. */
+/** Without its text. */
 export type ExceptionMoment = Pick<ExceptionRow, 'atNs' | 'process' | 'meta' | 'uid'>
 
 export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
@@ -283,16 +284,17 @@ export interface PointSource {
 }
 
 export interface ExceptionSource {
-  /** Newest first. */
+  /** Newest first; so are the two below. */
   findExceptions(q: ExceptionSelection, page: Page): Promise<ExceptionRow[]>
-  /** Newest first. */
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
+  findOutputs(q: RunSelection, page: Page): Promise<OutputRow[]>
   /** Most recent first. */
   groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
   /** Without texts and pages, in any order. */
   findGroupSpans(q: ExceptionSelection): Promise<GroupSpan[]>
   /** One row per process and meta, in any order. */
   countExceptions(q: ExceptionSelection): Promise<(Pick<Sent, 'process' | 'meta'> & { readonly count: number })[]>
+  /** With exceptions or outputs. */
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

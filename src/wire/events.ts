@@ -1,6 +1,6 @@
 // The four calls and the batch: what callers send and what they get.
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
-import { destinationOf, EVENT_KINDS, type EventKind, pathOf } from '../event/event.ts'
+import { destinationOf, pathOf, SENT_KINDS, type SentKind } from '../event/event.ts'
 import { LIMITS } from '../event/fields.ts'
 import { invalidBody, Problem } from '../problem.ts'
 import { DURABLE_PROBLEMS, Fault } from './problem.ts'
@@ -71,6 +71,13 @@ export const EVENT_BODIES = {
   end: closed({
     ...Common,
     failed: Type.Optional(Type.Boolean({ description: 'true: this run failed. Absent equals false.' })),
+    output: Type.Optional(
+      Type.String({
+        maxLength: LIMITS.output,
+        description: 'What the run has said, usually the end of it. It may hold secrets. Empty equals none.',
+        examples: ['120412 rows imported, 3 skipped'],
+      }),
+    ),
   }),
   metrics: closed({ ...Common, items: Items }),
   exception: closed({
@@ -81,7 +88,7 @@ export const EVENT_BODIES = {
       examples: ['Error: connection reset\n    at load (import.ts:12:9)'],
     }),
   }),
-} as const satisfies Record<EventKind, unknown>
+} as const satisfies Record<SentKind, unknown>
 
 export const Created = closed({ at: Time })
 
@@ -91,7 +98,7 @@ const MARK = { process: 'nightly import', meta: 'region eu', uid: '3f2a9c1e-1b2c
 export const bodyTooLarge = (maxBytes: number) =>
   new Problem('body_too_large', `A body has at most ${maxBytes} bytes, after decompression too; send less at once.`)
 
-function eventRoute<K extends EventKind>(
+function eventRoute<K extends SentKind>(
   kind: K,
   words: {
     summary: string
@@ -160,11 +167,11 @@ export const EVENT_ROUTES = {
   }),
 }
 
-const withKind = <P extends TProperties>(kind: EventKind, properties: P) =>
+const withKind = <P extends TProperties>(kind: SentKind, properties: P) =>
   closed({ kind: Type.Literal(kind), ...properties })
 
 export const BatchBody = Type.Array(
-  Type.Union(EVENT_KINDS.map((kind) => withKind(kind, EVENT_BODIES[kind].properties))),
+  Type.Union(SENT_KINDS.map((kind) => withKind(kind, EVENT_BODIES[kind].properties))),
   { minItems: 1, maxItems: MAX_BATCH_EVENTS },
 )
 

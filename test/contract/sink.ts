@@ -9,6 +9,7 @@ import {
   type MarkName,
   type Metrics,
   markName,
+  type Output,
 } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
@@ -19,6 +20,7 @@ export type StoredRow =
   | { kind: MarkName; ns: string; process: string; meta: string; uid: string }
   | { kind: 'metric'; ns: string; process: string; meta: string; uid: string; name: string; value: number }
   | { kind: 'exception'; ns: string; process: string; meta: string; uid: string; exception: string }
+  | { kind: 'output'; ns: string; process: string; meta: string; uid: string; output: string }
 
 /** A sink on a store (bucket, database, …) of its own that holds nothing yet and has not been prepared. */
 export interface SinkTrial {
@@ -80,6 +82,16 @@ const exception = (n: number, fields: Partial<Exception> = {}): Exception => ({
   process: 'import',
   meta: 'eu',
   exception: 'Error: it broke',
+  stamp: at(n),
+  ...fields,
+})
+
+const output = (n: number, fields: Partial<Output> = {}): Output => ({
+  kind: 'output',
+  account,
+  process: 'import',
+  meta: 'eu',
+  output: '12 rows imported',
   stamp: at(n),
   ...fields,
 })
@@ -167,6 +179,8 @@ function rowsOfOne(event: Event): StoredRow[] {
       }))
     case 'exception':
       return [{ kind: 'exception', ...common, uid: event.uid ?? '', exception: event.exception }]
+    case 'output':
+      return [{ kind: 'output', ...common, uid: event.uid ?? '', output: event.output }]
   }
 }
 
@@ -183,6 +197,7 @@ export function sinkContract(subject: SinkSubject): void {
     ...(takes('start') ? [mark(n, fields), mark(n + 1, { kind: 'end', ...fields })] : []),
     ...(takes('metrics') ? [metrics(n + 2, fields)] : []),
     ...(takes('exception') ? [exception(n + 3, fields)] : []),
+    ...(takes('output') ? [output(n + 3, fields)] : []),
   ]
 
   let trial: SinkTrial
@@ -336,6 +351,14 @@ export function sinkContract(subject: SinkSubject): void {
 
         test('texts keep every character', () =>
           roundTrip(HOSTILE_EXCEPTIONS.map((text, i) => exception(i, { exception: text }))))
+      })
+
+    if (takes('output'))
+      describe('outputs', () => {
+        test('with and without a uid', () => roundTrip([output(0, { uid: 'run-1' }), output(1)]))
+
+        test('texts keep every character', () =>
+          roundTrip(HOSTILE_EXCEPTIONS.map((text, i) => output(i, { output: text }))))
       })
 
     test('stores a large batch completely', () => {

@@ -28,12 +28,15 @@ const kinds = [
   'metrics',
   'aggregate',
   'processes',
-  ...(hasAll ? (['exceptions', 'groups'] as const) : []),
+  ...(hasAll ? (['exceptions', 'outputs', 'groups'] as const) : []),
 ] as const
 
 for (let i = 0; i < Number(process.argv[2]); i++) {
   const kind = kinds[i % kinds.length]!
-  const hours = kind === 'timings' || kind === 'metrics' || kind === 'exceptions' ? 1 + random(3) : 1 + random(300)
+  const hours =
+    kind === 'timings' || kind === 'metrics' || kind === 'exceptions' || kind === 'outputs'
+      ? 1 + random(3)
+      : 1 + random(300)
   const fromUs = FROM_US + random(460) * 3_600_000_000
   const search = new URLSearchParams({
     from: isoOf(fromUs),

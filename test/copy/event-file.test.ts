@@ -31,7 +31,8 @@ test('keeps the content of a row', () => {
 const LINE = { kind: 'start', account: 'a', process: 'p', stamp: '1790000000000000000' }
 test.each([
   ['[1]', 'not a JSON object'],
-  [{ ...LINE, kind: 'begin' }, '`kind` must be one of start, end, metrics, exception'],
+  [{ ...LINE, kind: 'begin' }, '`kind` must be one of start, end, metrics, exception, output'],
+  [{ ...LINE, kind: 'end', output: 'x' }, '`output` is a line of its own'],
   [{ ...LINE, account: '' }, '`account` is missing'],
   [{ ...LINE, stamp: 1 }, '`stamp` must be nanoseconds since the epoch as text'],
   [{ ...LINE, stamp: '-1' }, '`stamp` must be nanoseconds since the epoch as text'],

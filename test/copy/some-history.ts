@@ -35,7 +35,9 @@ function draftOf(i: number): Draft {
     case 2:
       return run % 6 === 0
         ? { kind: 'exception', ...common, ...ofRun, exception: `Error: row ${i % 50}\n\tat "x" 'y' \\ \u0000 €` }
-        : { kind: 'metrics', ...common, items: [['rows', i]] }
+        : run % 6 === 1
+          ? { kind: 'output', ...common, ...ofRun, output: `row ${i}\n\tat "x" 'y' \\ \u0000 €` }
+          : { kind: 'metrics', ...common, items: [['rows', i]] }
     default:
       return { kind: 'end', ...common, uid, ...(run % 9 === 0 && { failed: true as const }) }
   }

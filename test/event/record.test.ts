@@ -19,6 +19,7 @@ const EVENT: fc.Arbitrary<Event> = fc.oneof(
     items: fc.array(fc.tuple(text, value), { minLength: 1, maxLength: 50 }),
   }),
   fc.record({ kind: fc.constant('exception' as const), ...common, exception: fc.string({ unit: 'binary' }) }),
+  fc.record({ kind: fc.constant('output' as const), ...common, output: fc.string({ unit: 'binary' }) }),
 )
 
 test('an event reads back from its record with every digit and character', () => {

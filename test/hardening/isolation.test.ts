@@ -22,6 +22,7 @@ const QUESTIONS = [
   '/api/metrics?every=1m',
   '/api/exceptions?limit=1000',
   '/api/exceptions/groups',
+  '/api/outputs?limit=1000',
   '/api/processes',
   '/api/series',
   '/api/dead',
@@ -35,7 +36,7 @@ async function load({ byKey: caller }: SignedUp, mark: string): Promise<void> {
       ['start', common],
       ['metrics', { process: 'same name', meta: 'both', items: { n, [`only ${mark}`]: 1 } }],
       ['exception', { process: 'same name', meta: 'both', exception: `boom of ${mark} ${n}` }],
-      ['end', common],
+      ['end', { ...common, output: `said by ${mark} ${n}` }],
       ['start', { process: `p ${mark}`, meta: `m ${mark}` }],
     ]
     for (const [kind, body] of calls) expect((await caller.post(`/v1/${kind}`, body)).status).toBe(201)

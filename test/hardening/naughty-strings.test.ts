@@ -31,6 +31,7 @@ interface Sent {
   timings: string[]
   points: string[]
   exceptions: string[]
+  outputs: string[]
 }
 
 interface Call {
@@ -63,10 +64,13 @@ function callsOf(text: string, sent: Sent): Call[] {
   calls.push({ kind: 'exception', body: { process: text, meta: text, exception: 'x' }, isGood: isBoth })
   if (fits(text, 15_000)) sent.exceptions.push(JSON.stringify(['texts', null, text]))
   if (isBoth) sent.exceptions.push(JSON.stringify([stripped(text), asMeta(text), 'x']))
+  calls.push({ kind: 'end', body: { process: 'said', output: text }, isGood: fits(text, 15_000) })
+  if (fits(text, 15_000)) sent.timings.push(JSON.stringify(['said', null, null]))
+  if (fits(text, 15_000) && text !== '') sent.outputs.push(JSON.stringify(['said', null, text]))
   return calls
 }
 
-const noneYet = (): Sent => ({ timings: [], points: [], exceptions: [] })
+const noneYet = (): Sent => ({ timings: [], points: [], exceptions: [], outputs: [] })
 
 /** In few requests, so that the stores are what takes the time. */
 async function send(caller: Caller): Promise<Sent> {
@@ -95,7 +99,11 @@ async function comeBack(settings: Env): Promise<void> {
   await untilShipped(stint.url, WITHIN_MS)
 
   const timings = await readAll<Row>(caller, '/api/timings?from=-1h', 'timings')
-  expect(timings.filter(({ process }) => process !== 'meta').every(({ state }) => state === 'completed')).toBe(true)
+  expect(
+    timings
+      .filter(({ process }) => process !== 'meta' && process !== 'said')
+      .every(({ state }) => state === 'completed'),
+  ).toBe(true)
   expect(timings.map(({ process, meta, uid }) => JSON.stringify([process, meta, uid])).sort()).toEqual(
     sent.timings.sort(),
   )
@@ -106,6 +114,11 @@ async function comeBack(settings: Env): Promise<void> {
   const exceptions = await readAll<Row>(caller, '/api/exceptions?from=-1h', 'exceptions')
   expect(exceptions.map(({ process, meta, exception }) => JSON.stringify([process, meta, exception])).sort()).toEqual(
     sent.exceptions.sort(),
+  )
+
+  const outputs = await readAll<Row>(caller, '/api/outputs?from=-1h', 'outputs')
+  expect(outputs.map(({ process, meta, output }) => JSON.stringify([process, meta, output])).sort()).toEqual(
+    sent.outputs.sort(),
   )
 
   // Asked for by name, each finds its own and nothing else.

@@ -74,6 +74,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/exceptions': read(200),
   'GET /api/exceptions/groups': read(200),
   'GET /api/exceptions/export': read(200),
+  'GET /api/outputs': read(200),
   'PATCH /api/exceptions/groups/:fingerprint': manage(422),
   'GET /api/processes': read(200),
   'GET /api/series': read(200),

@@ -13,12 +13,14 @@ import {
   type MetricPoint,
   type MetricSelection,
   type Names,
+  type OutputRow,
   type Page,
   type Place,
   type PointSource,
   PROCESS_METAS,
   type ProcessRow,
   type ProcessSelection,
+  type RunSelection,
   type Selection,
   type Timing,
 } from '../../src/store/source.ts'
@@ -100,6 +102,21 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           !q.without?.some(isSame)
         )
       })
+  const outputs = (q: RunSelection): OutputRow[] =>
+    within(q, ['output']).flatMap((event) =>
+      event.kind !== 'output' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
+        ? []
+        : [
+            {
+              atNs: timeNs(event.stamp),
+              process: event.process,
+              meta: event.meta,
+              uid: event.uid ?? '',
+              output: event.output,
+              place: placeOf(event, event.output),
+            },
+          ],
+    )
   const processes = (q: ProcessSelection, kinds: readonly Event['kind'][]): ProcessRow[] =>
     [...Map.groupBy(within(q, kinds), ({ process, meta }) => (q.byMeta ? `${process}\0${meta}` : process)).values()]
       .map((same) => ({
@@ -212,6 +229,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
     },
     exceptions: {
       findExceptions: async (q, page) => cut(texts(q), page),
+      findOutputs: async (q, page) => cut(outputs(q), page),
       findMoments: async ({ subjects, limitEach, limit, ...q }) => {
         const taken = new Map<string, number>()
         return texts(q)
@@ -255,7 +273,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
           meta: same[0]!.meta,
           count: same.length,
         })),
-      findExceptionProcesses: async (q) => processes(q, ['exception']),
+      findExceptionProcesses: async (q) => processes(q, ['exception', 'output']),
       close: async () => {},
     },
   }
@@ -275,7 +293,7 @@ const byLength = (timing: Timing): Timing[] => {
   return [{ ...timing, place: { ns: endedNs - startedNs, tie: `${LAST_NS - place.ns} ${place.tie}` } }]
 }
 
-const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception' } as const
+const KINDS = { start: 'mark', end: 'mark', metrics: 'metric', exception: 'exception', output: 'output' } as const
 
 /** Newest first; after the place. */
 const cut = <T extends { readonly place: Place }>(items: readonly T[], { limit, after }: Page): T[] =>

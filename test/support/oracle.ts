@@ -4,10 +4,11 @@
 import type { DeadLetter } from '../../src/wire/dead-letters.ts'
 import type { ExceptionText } from '../../src/wire/exceptions.ts'
 import type { MetricPoint } from '../../src/wire/metrics.ts'
+import type { OutputText } from '../../src/wire/outputs.ts'
 import type { Timing } from '../../src/wire/timings.ts'
 import type { Caller } from './process.ts'
 
-type Kind = 'start' | 'end' | 'metrics' | 'exception'
+type Kind = 'start' | 'end' | 'metrics' | 'exception' | 'output'
 
 interface Sent {
   readonly kind: Kind
@@ -27,6 +28,7 @@ export interface Stored {
   readonly timings: readonly Timing[]
   readonly points: readonly MetricPoint[]
   readonly exceptions: readonly ExceptionText[]
+  readonly outputs: readonly OutputText[]
   readonly dead: readonly DeadLetter[]
 }
 
@@ -69,12 +71,16 @@ const processOf = (id: number): string => `job ${id % 3}`
 const metaOf = (id: number): string | null => (id % 2 === 0 ? `meta  ${id % 4}` : null)
 const exceptionOf = (id: number): string =>
   `boom ${id}\n\t"at" \\ 'x' 😀${id % 16 === 0 ? `\nline ${id % 7}`.repeat(LONG_EXCEPTION / 8) : ''}`
+/** Every third run's end brings one. */
+const saysSomething = ({ kind, id, isPoison }: Sent): boolean => kind === 'end' && id % 3 === 0 && !isPoison
+const outputOf = (id: number): string => `done ${id}\n\t"so" \\ 'y' 😀`
 const secondValueOf = (id: number): number => Math.sin(id) * 10 ** ((id % 40) - 20)
 const uidOf = (id: number): string => `run-${id}`
 /** Of the times that its run brings along; undefined where the run is stamped at arrival. */
 const precisionOf = (id: number): Precision | undefined => ((id >> 1) % 2 === 1 ? PRECISIONS[(id >> 2) % 3] : undefined)
 
-function bodyOf({ kind, id, own, isPoison }: Sent): object {
+function bodyOf(sent: Sent): object {
+  const { kind, id, own, isPoison } = sent
   const common = {
     process: isPoison ? POISON_PROCESS : processOf(id),
     ...(id % 2 === 0 && { meta: `m"e't%a % ${id % 4}` }),
@@ -82,7 +88,7 @@ function bodyOf({ kind, id, own, isPoison }: Sent): object {
   }
   if (kind === 'metrics') return { ...common, items: { value: id, [SECOND_NAME]: secondValueOf(id) } }
   if (kind === 'exception') return { ...common, exception: exceptionOf(id) }
-  return { ...common, uid: uidOf(id) }
+  return { ...common, uid: uidOf(id), ...(saysSomething(sent) && { output: outputOf(id) }) }
 }
 
 export interface OracleOptions {
@@ -217,7 +223,8 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOption
     restored(snapshot: Snapshot, seen?: Stored): number {
       const books = openBooks(sent)
       if (seen) auditAll(seen, books)
-      const isSafe = (one: Sent) => snapshot.has(one) || books.has(one.kind, one.id)
+      const isThere = (one: Sent) => books.has(one.kind, one.id) && (!saysSomething(one) || books.has('output', one.id))
+      const isSafe = (one: Sent) => snapshot.has(one) || isThere(one)
       const after = sent.filter((one) => one.at !== undefined && !one.inDoubt && !isSafe(one))
       for (const one of after) one.inDoubt = true
       return after.length
@@ -244,13 +251,16 @@ function auditAll(stored: Stored, books: Books): void {
   auditTimings(stored.timings, books)
   auditMetrics(stored.points, books)
   auditExceptions(stored.exceptions, books)
+  auditOutputs(stored.outputs, books)
   auditDead(stored.dead, books)
 }
 
 type Books = ReturnType<typeof openBooks>
 
 function openBooks(sent: readonly Sent[]) {
-  const byKey = new Map(sent.map((one) => [`${one.kind} ${one.id}`, one]))
+  // an end and its output are acknowledged by one answer
+  const all = sent.flatMap((one) => (saysSomething(one) ? [one, { ...one, kind: 'output' as const }] : [one]))
+  const byKey = new Map(all.map((one) => [`${one.kind} ${one.id}`, one]))
   const entered = new Set<string>()
   const found = { lost: 0, twice: 0, foreign: 0, altered: 0 }
   const examples: string[] = []
@@ -328,6 +338,14 @@ function auditExceptions(exceptions: readonly ExceptionText[], books: Books): vo
   }
 }
 
+function auditOutputs(outputs: readonly OutputText[], books: Books): void {
+  for (const row of outputs) {
+    const id = Number(/^done (\d+)\n/.exec(row.output)?.[1] ?? Number.NaN)
+    if (Number.isNaN(id)) books.foreign(row)
+    else books.enter('output', id, row.at, row, isOf(row, id) && row.uid === uidOf(id) && row.output === outputOf(id))
+  }
+}
+
 function auditDead(dead: readonly DeadLetter[], books: Books): void {
   for (const row of dead) {
     const { items, exception = '' } = (row.event ?? {}) as { items?: Record<string, number>; exception?: string }
@@ -339,13 +357,14 @@ function auditDead(dead: readonly DeadLetter[], books: Books): void {
 
 /** Asks the API for everything of the last hours, page by page. */
 export async function readStored(caller: Caller, from = '-3h'): Promise<Stored> {
-  const [timings, points, exceptions, dead] = await Promise.all([
+  const [timings, points, exceptions, outputs, dead] = await Promise.all([
     readAll<Timing>(caller, `/api/timings?from=${from}`, 'timings'),
     readAll<MetricPoint>(caller, `/api/metrics?from=${from}`, 'points'),
     readAll<ExceptionText>(caller, `/api/exceptions?from=${from}`, 'exceptions'),
+    readAll<OutputText>(caller, `/api/outputs?from=${from}`, 'outputs'),
     readAll<DeadLetter>(caller, '/api/dead?', 'dead'),
   ])
-  return { timings, points, exceptions, dead }
+  return { timings, points, exceptions, outputs, dead }
 }
 
 /** Every row behind the cursors of a path that has its parameters already. */

@@ -1,6 +1,7 @@
 // Loads one run with the runs before and after it and the events sent during it.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
+import type { OutputText } from '../../wire/outputs.ts'
 import type { TimingPage } from '../../wire/timings.ts'
 import { ApiError, type Query } from '../kit/api.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
@@ -20,6 +21,7 @@ export interface RunContext {
   /** Newest first. */
   readonly metrics: readonly MetricPoint[]
   readonly exceptions: readonly ExceptionText[]
+  readonly outputs: readonly OutputText[]
   /** Other runs of its process and meta were open at the same time: events without a uid may belong to them. */
   readonly overlaps: boolean
 }
@@ -55,15 +57,16 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   }
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
-  const [before, beside, after, open, metrics, { exceptions }] = await Promise.all([
+  const [before, beside, after, open, metrics, { exceptions }, { outputs }] = await Promise.all([
     askBefore(askTimings, { ...same, to: at, state: 'completed', limit: BEFORE }, run.startMs),
     askTimings({ ...same, from: iso(run.startMs - DAY_MS), to: at, limit: BESIDE }),
     askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
     askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
     askMetrics(),
     api.get<{ exceptions: ExceptionText[] }>('api/exceptions', during, signal),
+    api.get<{ outputs: OutputText[] }>('api/outputs', during, signal),
   ])
-  const isOwn = ({ at, process, meta, uid }: ExceptionText | MetricPoint) =>
+  const isOwn = ({ at, process, meta, uid }: ExceptionText | MetricPoint | OutputText) =>
     belongsTo({ atMs: parseTime(at), process, meta, uid: uid ?? null }, run, after)
   const isBefore = (other: Run) => other.id !== run.id && other.startMs <= run.startMs
   return {
@@ -77,6 +80,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
     ].toSorted(byNewest),
     metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
+    outputs: outputs.filter(isOwn),
     overlaps: open.some((other) => other.id !== run.id),
   }
 }

@@ -1,6 +1,7 @@
 // One run beside the timeline: its marks, how it compares with the runs before it, and what was sent during it.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
+import type { OutputText } from '../../wire/outputs.ts'
 import { copyButton, copyIcon } from '../kit/copy-button.ts'
 import { button, fact, fill, h, nameText, note } from '../kit/dom.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
@@ -85,7 +86,7 @@ export function createRunPanel(app: App, options: RunPanelOptions) {
 }
 
 function parts(context: RunContext, nowMs: number, choose: (id: string) => void): HTMLElement[] {
-  const { run, neighbours, metrics, exceptions, overlaps } = context
+  const { run, neighbours, metrics, exceptions, outputs, overlaps } = context
   const warning = (sent: readonly { readonly uid?: string }[]) =>
     overlaps && sent.some(({ uid }) => uid === undefined)
       ? note('Other runs were open at the same time: events without a uid may belong to one of them.')
@@ -104,6 +105,7 @@ function parts(context: RunContext, nowMs: number, choose: (id: string) => void)
       exceptions.length === 0 ? note('No exceptions in this run.') : exceptionList(exceptions),
       warning(exceptions),
     ),
+    ...(outputs.length === 0 ? [] : [section('Output', outputList(outputs), warning(outputs))]),
     section(
       'Metrics',
       metrics.length === 0 ? note('No metrics in this run.') : metricList(metrics),
@@ -209,6 +211,18 @@ const exceptionList = (exceptions: readonly ExceptionText[]) =>
         ),
         exception !== '' && h('p.bad', headline(exception)),
         h('pre', { tabindex: 0, 'aria-label': 'Exception' }, exception || EMPTY_TEXT),
+      ),
+    ),
+  )
+
+const outputList = (outputs: readonly OutputText[]) =>
+  h(
+    'ul.texts',
+    ...outputs.map(({ at, output }) =>
+      h(
+        'li',
+        h('p.texts-head', timeElement(at, formatClock(parseTime(at)))),
+        h('pre', { tabindex: 0, 'aria-label': 'Output' }, output),
       ),
     ),
   )

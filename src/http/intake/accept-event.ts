@@ -3,7 +3,7 @@ import type { SeriesAdmission } from '../../account/series-budget.ts'
 import { type Destination, destinationOf, type Event, type EventKind } from '../../event/event.ts'
 import type { OwnStamps } from '../../event/own-stamps.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
-import { type Draft, toEvent } from '../../event/parse-event.ts'
+import { type Draft, outputOf, toEvent } from '../../event/parse-event.ts'
 import { toRecord } from '../../event/record.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
@@ -25,15 +25,29 @@ export interface IntakeDeps extends OwnTimes {
 /** An event being written: acknowledge it when `done` resolves; `diskProblem` turns a rejection into a Problem. */
 export interface Appended {
   readonly event: Event
+  /** Its output is an event beside it. */
+  readonly output?: Event
   readonly done: Promise<void>
 }
 
 /**
- * Appends an event to its spool. `done` settles with the commit; all its events share it, except one that begins a
+ * Appends an event to its spool, and the output of an end to that of the exceptions. `done` settles with the commit; all its events share it, except one that begins a
  * series or was moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
  * reading of the stamp clock, stamps events without their own time; the spool keeps it as the floor of the next start.
  */
 export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Appended | Problem {
+  const said = outputOf(draft)
+  if (said === undefined) return appendOne(draft, account, arrival, deps)
+  // before either is stored: an end that is sent again is a second one
+  const refusal = deps.spools.points.refusal(account) ?? deps.spools.exceptions.refusal(account)
+  if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
+  const end = appendOne(draft, account, arrival, deps)
+  if (end instanceof Problem) return end
+  const output = appendOne(said, account, arrival, deps) as Appended // no store of points takes it
+  return { event: end.event, output: output.event, done: Promise.all([end.done, output.done]).then(() => {}) }
+}
+
+function appendOne(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Appended | Problem {
   const arrived = toEvent(draft, account, arrival)
   const series = admitSeries(arrived, deps)
   if (series === 'spent') return seriesBudgetSpent()

@@ -2,7 +2,7 @@
 // durable, the others named by their index. All its events share one budget of faults, so that an answer is never much
 // larger than the request.
 import { Elysia, t } from 'elysia'
-import { EVENT_KINDS, type EventKind, isEventKind } from '../../event/event.ts'
+import { EVENT_KINDS, type EventKind, isSentKind, SENT_KINDS } from '../../event/event.ts'
 import { Faults, MAX_FAULTS } from '../../event/faults.ts'
 import { isObject } from '../../event/fields.ts'
 import { type Draft, parseEvent } from '../../event/parse-event.ts'
@@ -30,6 +30,7 @@ type Refusal = Pick<Problem, 'status' | 'code' | 'detail' | 'errors' | 'retryAft
 
 interface Accepted {
   readonly kind: EventKind
+  readonly hasOutput?: true
   readonly stamp: Stamp
 }
 
@@ -61,7 +62,8 @@ export function batchRoute(deps: BatchDeps) {
         commits.set(appended.done, [index])
         appended.done.catch(() => {}) // it may reject long before the last event is appended, when it is judged
       }
-      return appended.event
+      const { event, output } = appended
+      return output === undefined ? event : { kind: event.kind, stamp: event.stamp, hasOutput: true }
     }
     for (const [index, draft] of drafts.entries()) {
       for (let full = backpressure(); full !== undefined; full = backpressure()) await full
@@ -85,7 +87,10 @@ export function batchRoute(deps: BatchDeps) {
     const refused = new Map<string, number>()
     for (const result of results) {
       if ('status' in result) refused.set(result.code, (refused.get(result.code) ?? 0) + 1)
-      else byKind[result.kind]++
+      else {
+        byKind[result.kind]++
+        if (result.hasOutput) byKind.output++
+      }
     }
     for (const [code, times] of refused) deps.countRefused('other', code, times)
     for (const kind of EVENT_KINDS) if (byKind[kind] > 0) deps.countAccepted(kind, byKind[kind])
@@ -135,9 +140,9 @@ export function batchRoute(deps: BatchDeps) {
 function parseItem(event: unknown, faults: Faults, deps: IntakeDeps): Draft | undefined {
   if (event instanceof UnreadEvent) faults.add('', event.detail)
   else if (!isObject(event)) faults.add('', 'must be a JSON object')
-  else if (!Object.hasOwn(event, 'kind')) faults.add('/kind', `is required: ${EVENT_KINDS.join(', ')}`)
+  else if (!Object.hasOwn(event, 'kind')) faults.add('/kind', `is required: ${SENT_KINDS.join(', ')}`)
   // Without its kind nothing more can be said of an event.
-  else if (!isEventKind(event.kind)) faults.add('/kind', `must be ${EVENT_KINDS.join(', ')}`)
+  else if (!isSentKind(event.kind)) faults.add('/kind', `must be ${SENT_KINDS.join(', ')}`)
   else return parseEvent(event.kind, event, deps, faults, true)
   return undefined
 }

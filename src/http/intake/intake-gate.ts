@@ -1,14 +1,7 @@
 // The gate before /v1 and /otlp. Before the body: key, rate, room in the spool, path, method, size, content type.
 // Without a valid key nothing else is revealed. Takes an event's stamp: the time of its arrival, not of parsing.
 import type { FoundKey } from '../../account/key-ring.ts'
-import {
-  DESTINATIONS,
-  type Destination,
-  destinationOf,
-  EVENT_KINDS,
-  type EventKind,
-  pathOf,
-} from '../../event/event.ts'
+import { DESTINATIONS, type Destination, destinationOf, pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
@@ -19,7 +12,7 @@ import { CODINGS } from './read-batch.ts'
 
 interface IntakePath {
   /** Undefined: a batch. Each of its events meets the room in its own spool. */
-  readonly kind: EventKind | undefined
+  readonly kind: SentKind | undefined
   readonly destinations: readonly Destination[]
   readonly maxBodyBytes: number
   readonly contentTypes: readonly string[]
@@ -38,7 +31,7 @@ const OTLP: IntakePath = {
 }
 
 const PATHS: ReadonlyMap<string, IntakePath> = new Map([
-  ...EVENT_KINDS.map((kind): [string, IntakePath] => [
+  ...SENT_KINDS.map((kind): [string, IntakePath] => [
     pathOf(kind),
     {
       kind,
@@ -65,7 +58,7 @@ const PATHS: ReadonlyMap<string, IntakePath> = new Map([
 export const isIntake = (path: string): boolean => /^\/(v1|otlp)(\/|$)/.test(path)
 
 /** The kind of event that a path takes; undefined for a batch and for unknown paths. */
-export const kindOfPath = (path: string): EventKind | undefined => PATHS.get(path)?.kind
+export const kindOfPath = (path: string): SentKind | undefined => PATHS.get(path)?.kind
 
 export interface GateDeps {
   readonly keyHeader: string

@@ -1,7 +1,7 @@
 // The four calls under /v1: gate, body, event, spool, 201. Elysia routes and documents them, and reads nothing of the
 // request itself: its hooks, its context and its check of a body cost as much as half of the rest.
 import { Elysia } from 'elysia'
-import { EVENT_KINDS, type EventKind, pathOf } from '../../event/event.ts'
+import { pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { formatTime } from '../../event/stamp.ts'
@@ -22,7 +22,7 @@ export interface V1Deps extends IntakeDeps {
 const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'application/json' }) }
 
 export function v1Routes(deps: V1Deps) {
-  function append(kind: EventKind, bytes: ArrayBuffer | Uint8Array, { account, stamp }: Admission): Appended {
+  function append(kind: SentKind, bytes: ArrayBuffer | Uint8Array, { account, stamp }: Admission): Appended {
     const faults = new Faults()
     const draft = parseEvent(kind, parseJson(bytes), deps, faults)
     if (draft === undefined) throw invalidBody(faults.list, faults.count)
@@ -32,19 +32,21 @@ export function v1Routes(deps: V1Deps) {
   }
 
   const routes = new Elysia({ normalize: false })
-  for (const kind of EVENT_KINDS) {
+  for (const kind of SENT_KINDS) {
     const path = pathOf(kind)
     // One function: each `async` between the commit and the answer would cost a turn of every request.
     const accept = async ({ request }: { readonly request: Request }): Promise<Response> => {
       const admission = deps.passGate(request, path)
       if (admission instanceof Response) return admission
-      const { event, done } = append(kind, await readEventBody(request, admission.account, deps.bodies), admission)
+      const body = await readEventBody(request, admission.account, deps.bodies)
+      const { event, output, done } = append(kind, body, admission)
       try {
         await done
       } catch (cause) {
         throw diskProblem(cause)
       }
       deps.countAccepted(kind, 1, admission.stamp.us)
+      if (output !== undefined) deps.countAccepted('output', 1)
       return new Response(`{"at":"${formatTime(event.stamp)}"}`, CREATED)
     }
     routes.post(path, accept, { parse: 'none', body: EVENT_BODIES[kind], ...describeRoute(EVENT_ROUTES[kind]) })

@@ -7,6 +7,7 @@ import { Faults } from '../../event/faults.ts'
 import { LIMITS } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
+import { decodeText } from '../../wire/decode-text.ts'
 import { bodyTooLarge } from '../../wire/events.ts'
 import { MAX_PING_BYTES, PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
 import { createTextTail, endOfText } from '../../wire/text-tail.ts'
@@ -16,13 +17,16 @@ import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
 import { isSmall } from '../intake/body-budget.ts'
 import { findLimit, type GateDeps } from '../intake/intake-gate.ts'
+import { createRecentPings } from './recent-pings.ts'
 
 export type PingDeps = BatchDeps & Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'>
 
-type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' }
+type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' | 'output' }
 
 /** What the end of a long body takes while it arrives, and what is not counted of each body. */
 const TAIL_BYTES = 192 * 1024
+/** Kept of what a ping says, but for a failed one: there all that an exception may have. In code points. */
+const OUTPUT_TAIL = 4096
 /** Starts that are remembered; the oldest are forgotten first. */
 const OPEN_MAX = 10_000
 const PREFIX = '/ping/'
@@ -30,6 +34,7 @@ const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
 
 export function pingRoutes(deps: PingDeps) {
   const open = new Set<string>()
+  const recent = createRecentPings(deps.wallUs)
 
   function admit(request: Request, token: string): string {
     const key = deps.findKey(token)
@@ -44,13 +49,17 @@ export function pingRoutes(deps: PingDeps) {
   function toBodies({ process, signal, exitCode }: Ping, uid: string, said: string, hasBegun: boolean): Body[] {
     const run = { process, ...(uid !== '' && { uid }) }
     const start: Body = { kind: 'start', ...run }
+    const output = endOfText(said.trimEnd(), OUTPUT_TAIL)
+    const outputs: Body[] = output === '' ? [] : [{ kind: 'output', ...run, output }]
     switch (signal) {
       case 'log':
-        return []
+        return outputs
       case 'start':
-        return [start]
-      case 'success':
-        return hasBegun ? [{ kind: 'end', ...run }] : [start, { kind: 'end', ...run }]
+        return [start, ...outputs]
+      case 'success': {
+        const end: Body = { kind: 'end', ...run, output }
+        return hasBegun ? [end] : [start, end]
+      }
       case 'fail': {
         const how = exitCode === undefined ? 'failed' : `exited with code ${exitCode}`
         const exception = endOfText([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'), LIMITS.exception)
@@ -75,11 +84,17 @@ export function pingRoutes(deps: PingDeps) {
       if (request.body !== null && !isSmall(request)) reserve(TAIL_BYTES)
       return readEnd(request)
     })
-    const run = JSON.stringify([account, ping.process, uid])
-    const hasBegun = open.has(run) || uid !== ''
-    await append(toBodies(ping, uid, said, hasBegun), account)
-    if (ping.signal === 'start') remember(run)
-    else if (ping.signal !== 'log') open.delete(run)
+    const { process, signal, exitCode } = ping
+    const run = JSON.stringify([account, process, uid])
+    const take = async () => {
+      const hasBegun = open.has(run) || uid !== ''
+      await append(toBodies(ping, uid, said, hasBegun), account)
+      if (signal === 'start') remember(run)
+      else if (signal !== 'log') open.delete(run)
+    }
+    // a run may log several times a minute
+    if (uid === '') await take()
+    else await recent.once(JSON.stringify([run, signal, exitCode, signal === 'log' && said]), take)
     return new Response(request.method === 'HEAD' ? null : 'OK', { headers: OK })
   }
 
@@ -101,7 +116,13 @@ export function pingRoutes(deps: PingDeps) {
     for (const draft of drafts) {
       const appended = appendDraft(draft!, account, deps.stamp(), deps)
       if (appended instanceof Problem) throw appended
-      commits.push(appended.done.then(() => deps.countAccepted(draft!.kind, 1)))
+      const { done, output } = appended
+      commits.push(
+        done.then(() => {
+          deps.countAccepted(draft!.kind, 1)
+          if (output !== undefined) deps.countAccepted('output', 1)
+        }),
+      )
     }
     try {
       await Promise.all(commits)
@@ -116,10 +137,10 @@ export function pingRoutes(deps: PingDeps) {
     .head(PING_BY_GET.path, ({ request }) => accept(request), { detail: { hide: true } })
 }
 
-/** The end of a log says why it failed; the rest is read and dropped. Throws Problem `body_too_large`. */
+/** The end of a body, which says most; the rest is read and dropped. Throws Problem `body_too_large`. */
 async function readEnd(request: Request): Promise<string> {
   const { headers, body } = request
-  if (body === null || isSmall(request)) return request.text()
+  if (body === null || isSmall(request)) return decodeText(await request.bytes())
   if (Number(headers.get('content-length') ?? 0) > MAX_PING_BYTES) throw bodyTooLarge(MAX_PING_BYTES)
   const end = createTextTail(LIMITS.exception)
   let bytes = 0

@@ -16,6 +16,7 @@ export const COLUMNS: Readonly<Record<Family, readonly string[]>> = {
   exceptions: [...WHO, 'exception', 'fingerprint', ...WHEN],
   marks: [...WHO, 'mark', ...WHEN],
   metrics: [...WHO, 'name', 'value', ...WHEN],
+  outputs: [...WHO, 'output', ...WHEN],
 }
 
 /**
@@ -81,6 +82,9 @@ function pushRows(
       break
     case 'exception':
       push('exceptions', `${JSON.stringify(event.exception)},"${fingerprintOf(event.exception)}"`)
+      break
+    case 'output':
+      push('outputs', JSON.stringify(event.output))
       break
     default:
       throw new Error(`ClickHouse has no table for events of the kind ${(event satisfies never as Event).kind}`)

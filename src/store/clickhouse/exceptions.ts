@@ -29,7 +29,7 @@ import {
   withPlace,
 } from './selection.ts'
 
-export type ExceptionQuestions = Omit<ExceptionSource, 'findExceptionProcesses' | 'close'>
+export type ExceptionQuestions = Omit<ExceptionSource, 'findOutputs' | 'findExceptionProcesses' | 'close'>
 
 interface StoredException extends Omit<ExceptionRow, 'atNs' | 'place'> {
   readonly ns: Ns

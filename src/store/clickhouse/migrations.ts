@@ -17,6 +17,8 @@ export interface Migration {
   readonly number: number
   /** Only for a store that holds these events. */
   readonly holds: Destination
+  /** Changes nothing that older versions know: they may go on, so it is noted where they do not look. */
+  readonly isAddition?: true
   statements(options: TableOptions): string[]
 }
 
@@ -39,6 +41,7 @@ export const SORTING_KEYS: Readonly<Record<Family, readonly string[]>> = {
   exceptions: ['account', 'process', ...IDENTITY],
   marks: ['account', 'process', 'meta', 'uid', ...IDENTITY],
   metrics: ['account', 'process', 'name', 'meta', ...IDENTITY],
+  outputs: ['account', 'process', ...IDENTITY],
 }
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -51,6 +54,12 @@ export const MIGRATIONS: readonly Migration[] = [
     number: 4,
     holds: 'points',
     statements: (options) => [...createTable(options, 'marks'), ...createTable(options, 'metrics')],
+  },
+  {
+    number: 5,
+    holds: 'exceptions',
+    isAddition: true,
+    statements: (options) => createTable(options, 'outputs'),
   },
 ]
 

@@ -19,14 +19,14 @@ export interface PrepareOptions extends TableOptions {
 /** Never throws for anything that the store answers. */
 export async function prepareTables(client: ClickHouseClient, options: PrepareOptions): Promise<WriteResult> {
   try {
-    const done = await readDone(client, options)
+    const done = await readDone(client, options, 'migrations')
     const foreign = foreignForm(done, options)
     if (foreign !== undefined) return { kind: 'wait', reason: foreign }
     if (options.schema.cluster !== undefined) {
       const other = otherPlacement(await readEngines(client, options), options)
       if (other !== undefined) return other
     }
-    await migrate(client, options, done)
+    await migrate(client, options, done.union(await readDone(client, options, 'additions')))
   } catch (error) {
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
     const missing = await findUnusable(client, options)
@@ -63,11 +63,11 @@ function foreignForm(done: ReadonlySet<number>, { database, embedded }: PrepareO
 async function migrate(client: ClickHouseClient, options: PrepareOptions, done: ReadonlySet<number>): Promise<void> {
   const { schema, holds, log } = options
   const settings = `async_insert = 0, insert_deduplicate = 0${schema.cluster ? `, ${CLUSTER_INSERT_SETTINGS}` : ''}`
-  for (const { number, holds: held, statements } of MIGRATIONS) {
+  for (const { number, holds: held, isAddition, statements } of MIGRATIONS) {
     if (!holds.includes(held) || done.has(number)) continue
     for (const statement of statements(options)) await client.run(statement)
     await client.run(
-      `INSERT INTO ${schema.migrations} (number, done_at) SETTINGS ${settings} SELECT ${number}, now('UTC')`,
+      `INSERT INTO ${isAddition ? schema.additions : schema.migrations} (number, done_at) SETTINGS ${settings} SELECT ${number}, now('UTC')`,
       {},
       1,
     )
@@ -75,9 +75,14 @@ async function migrate(client: ClickHouseClient, options: PrepareOptions, done: 
   }
 }
 
-async function readDone(client: ClickHouseClient, { schema }: PrepareOptions): Promise<Set<number>> {
+/** The steps that one of the two tables notes; it is created if it is missing. */
+async function readDone(
+  client: ClickHouseClient,
+  { schema }: PrepareOptions,
+  table: 'migrations' | 'additions',
+): Promise<Set<number>> {
   const read = async () => {
-    const rows = await client.select<{ number: number }>(`SELECT DISTINCT number FROM ${schema.migrations}`)
+    const rows = await client.select<{ number: number }>(`SELECT DISTINCT number FROM ${schema[table]}`)
     return new Set(rows.map(({ number }) => number))
   }
   try {
@@ -95,10 +100,10 @@ async function readDone(client: ClickHouseClient, { schema }: PrepareOptions): P
         })
     // each host of a cluster has all of it, whatever its shard
     const engine = cluster
-      ? `ReplicatedReplacingMergeTree('${cluster.path}/stint_migrations', '{shard}-{replica}')`
+      ? `ReplicatedReplacingMergeTree('${cluster.path}/stint_${table}', '{shard}-{replica}')`
       : 'ReplacingMergeTree'
     await client.run(
-      `CREATE TABLE IF NOT EXISTS ${schema.migrations}${cluster?.onCluster ?? ''} (number UInt32, done_at ` +
+      `CREATE TABLE IF NOT EXISTS ${schema[table]}${cluster?.onCluster ?? ''} (number UInt32, done_at ` +
         `DateTime('UTC')) ENGINE = ${engine} ORDER BY number`,
     )
     return await read() // another process may have been faster

@@ -12,8 +12,13 @@ import { SORTING_KEYS } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import { asStoreError, timeParam } from './selection.ts'
 
-/** Rows per page: with more, writing begins too late. An exception may have 15,000 characters. */
-const PAGE_ROWS: Readonly<Record<Family, number>> = { marks: 20_000, metrics: 20_000, exceptions: 4_000 }
+/** Rows per page: with more, writing begins too late. A text may have 15,000 characters. */
+const PAGE_ROWS: Readonly<Record<Family, number>> = {
+  marks: 20_000,
+  metrics: 20_000,
+  exceptions: 4_000,
+  outputs: 4_000,
+}
 
 /** Inline, see client.ts. A page is short; a count reads everything. */
 const SETTINGS = 'max_execution_time = 600, max_memory_usage = 4000000000'
@@ -138,6 +143,10 @@ const DECODE: Readonly<Record<Family, (row: Row) => Event>> = {
   exceptions([account, process, meta, uid, exception, _fingerprint, ...when]) {
     const run = uid === '' ? {} : { uid }
     return { kind: 'exception', account, process, meta, ...run, exception, ...identityOf(when) } as Event
+  },
+  outputs([account, process, meta, uid, output, ...when]) {
+    const run = uid === '' ? {} : { uid }
+    return { kind: 'output', account, process, meta, ...run, output, ...identityOf(when) } as Event
   },
 }
 

@@ -16,6 +16,8 @@ export interface Schema {
   /** The table that holds the rows: `raw`, or the table that each host of the cluster has. */
   stored(table: Family): string
   readonly migrations: string
+  /** Steps that older versions need not know. */
+  readonly additions: string
   /** Absent: one server, or the embedded engine. */
   readonly cluster: Cluster | undefined
   /** Leases of NODE_IDs. */
@@ -39,6 +41,7 @@ export function createSchema(database: string, clusterName?: string): Schema {
     view: (table) => qualify(table),
     stored: cluster === undefined ? raw : (table) => shardTable(cluster, table),
     migrations: qualify('stint_migrations'),
+    additions: qualify('stint_additions'),
     cluster,
     nodes: qualify('stint_nodes'),
   }

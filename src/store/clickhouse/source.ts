@@ -6,6 +6,7 @@ import { CLUSTER_SELECT_SETTINGS } from './cluster.ts'
 import { createExceptionQuestions } from './exceptions.ts'
 import { createMarkQuestions } from './marks.ts'
 import { createMetricQuestions } from './metrics.ts'
+import { createOutputQuestions } from './outputs.ts'
 import { findProcesses } from './processes.ts'
 import type { Schema } from './schema.ts'
 import { createBoundedSelect } from './selection.ts'
@@ -23,6 +24,7 @@ export function createClickHouseSource(
     ...createMarkQuestions(select, schema),
     ...createMetricQuestions(select, schema),
     ...createExceptionQuestions(select, schema),
+    ...createOutputQuestions(select, schema),
     findPointProcesses: (q) => findProcesses(select, schema, familiesIn('points'), q),
     findExceptionProcesses: (q) => findProcesses(select, schema, familiesIn('exceptions'), q),
     async close() {},

@@ -16,7 +16,8 @@ export function pushLines(lines: string[], event: Event): void {
       pushMetricLines(lines, event)
       return
     case 'exception':
-      throw new Error('InfluxDB has no measurement for exceptions')
+    case 'output':
+      throw new Error(`InfluxDB has no measurement for events of the kind ${event.kind}`)
     default:
       throw new Error(`InfluxDB has no measurement for events of the kind ${(event satisfies never as Event).kind}`)
   }

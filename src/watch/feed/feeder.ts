@@ -1,7 +1,7 @@
 // Follows a node's spools with a position of its own and hands over the records of accounts with watches. Invariants:
 // * A record is handed over once; what is handed over and stored is never read again.
 // * Where a spool has removed what only the feeder needed, it continues at the shipper's position, see `skipped`.
-import { type Both, DESTINATIONS, type Destination } from '../../event/event.ts'
+import { type Both, DESTINATIONS, type Destination, KINDS } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Follower } from '../../spool/follower.ts'
 import type { Position } from '../../spool/segment.ts'
@@ -45,6 +45,7 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
   let knownUs = 0
 
   const keeps = (head: Buffer) => {
+    if (head[KIND_AT] === OUTPUT) return false
     const account = accountOfHead(head)
     return account === undefined || isWatched(account)
   }
@@ -111,6 +112,9 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
 }
 
 const QUOTE = 34
+/** The tag of a record, and that of outputs: no watch reads them. */
+const KIND_AT = 2
+const OUTPUT = KINDS.output.tag.charCodeAt(0)
 
 /** The account by the first bytes of a record, `["s",1764107210000000,2,"acc_…`: the first quote behind the kind. */
 export function accountOfHead(head: Buffer): string | undefined {

@@ -42,6 +42,8 @@ export function applyRecord(
         judge.applyException(account, isOut ? { ...raised, isIgnored: true } : raised),
       )
     }
+    case 'output':
+      return undefined
     default:
       return event satisfies never
   }

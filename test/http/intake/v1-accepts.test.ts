@@ -1,7 +1,7 @@
 // Everything that the API lets a caller send, over a real socket into real spools: each is answered with 201 and is in the spool as it must be.
 import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
-import { formatTime } from '../../../src/event/stamp.ts'
+import { formatStamp, formatTime } from '../../../src/event/stamp.ts'
 import { startApp, useApp } from '../../support/app.ts'
 import type { Answer } from '../../support/caller.ts'
 
@@ -41,6 +41,47 @@ describe('each kind', () => {
     })
     expect(await accepted('/v1/end', { process: 'p', failed: false })).not.toHaveProperty('failed')
     expect(await accepted('/v1/end', { process: 'p', failed: true })).toHaveProperty('failed', true)
+  })
+
+  test('an output of an end, which is an event of its own of the same run and time', async () => {
+    const output = `12 files\r\n\t"100%" \u0000${EMOJI}\\`
+    const at = new Date(Date.now() - 60_000).toISOString().replace('Z', '123Z')
+    const run = { process: 'said', meta: 'eu', uid: 'o-1' }
+    for (const body of [
+      { ...run, output },
+      { process: 'said', output, failed: true, at },
+      { ...run, output: '' },
+    ]) {
+      const before = (await app.events()).length
+      const { json, status } = await app.post('/v1/end', body)
+      expect(status).toBe(201)
+      const events = (await app.events()).slice(0)
+      const own = events.filter(({ process, stamp }) => process === 'said' && formatTime(stamp) === json.at)
+      const said = own.filter(({ kind }) => kind === 'output')
+      expect(events.length - before).toBe(body.output === '' ? 1 : 2)
+      expect(said).toEqual(
+        body.output === '' ? [] : [expect.objectContaining({ kind: 'output', account: app.account, output })],
+      )
+      expect(said.map(({ uid }) => uid)).toEqual(body.output === '' ? [] : ['uid' in body ? 'o-1' : undefined])
+      expect(own.filter(({ kind }) => kind === 'end')).toHaveLength(1)
+    }
+    // sent again with its own time it is the same event
+    await app.post('/v1/end', { process: 'said', output, failed: true, at })
+    const stamps = (await app.events()).filter(
+      ({ process, kind, uid }) => process === 'said' && kind === 'output' && !uid,
+    )
+    expect(new Set(stamps.map(({ stamp }) => formatStamp(stamp))).size).toBe(1)
+    for (const [bad, detail] of [
+      ['x'.repeat(15_001), 'must have at most 15000 characters'],
+      [7, 'must be a string'],
+      ['\ud800', 'must be well-formed Unicode'],
+    ] as const)
+      expect((await app.post('/v1/end', { process: 'said', output: bad })).json.errors).toEqual([
+        { pointer: '/output', detail },
+      ])
+    expect((await app.post('/v1/start', { process: 'said', output })).status).toBe(422)
+    expect((await app.post('/v1/output', { process: 'said', output })).status).toBe(404)
+    expect((await app.post('/v1/batch', [{ kind: 'output', process: 'said', output }])).status).toBe(422)
   })
 
   test('metrics in their three forms and mixed', async () => {

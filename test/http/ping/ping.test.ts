@@ -26,7 +26,7 @@ describe('a ping', () => {
 
   test('after /start is the end of that run', async () => {
     await ping('nightly/start')
-    await ping('nightly/0', { method: 'POST', body: 'all fine' })
+    await ping('nightly/0', { method: 'POST' })
     await ping('nightly')
     expect(await summary('nightly')).toEqual(['start', 'end', 'start', 'end'])
   })
@@ -47,8 +47,8 @@ describe('a ping', () => {
 
   test('as runitor sends it, by POST with a UUID as rid and the exit code at the end', async () => {
     for (const [slug, code, kinds] of [
-      ['runitor-ok', 0, ['start', 'end']],
-      ['runitor-bad', 3, ['start', 'exception', 'end failed']],
+      ['runitor-ok', 0, ['start', 'output', 'end', 'output']],
+      ['runitor-bad', 3, ['start', 'output', 'exception', 'end failed']],
     ] as const) {
       const rid = crypto.randomUUID()
       for (const signal of ['start', code])
@@ -60,11 +60,64 @@ describe('a ping', () => {
     }
   })
 
-  test('by HEAD counts; /log is accepted and ignored', async () => {
+  test('by HEAD counts', async () => {
     expect((await ping('head', { method: 'HEAD' })).status).toBe(200)
     expect(await summary('head')).toEqual(['start', 'end'])
-    expect((await ping('log/log', { method: 'POST', body: 'said' })).status).toBe(200)
-    expect(await summary('log')).toEqual([])
+  })
+
+  test('keeps the end of what it says, whatever its signal', async () => {
+    const said = `${'é'.repeat(5000)} 12 files\n`
+    const kept = { kind: 'output', output: `${'é'.repeat(4087)} 12 files` }
+    for (const signal of ['start', 'log', '0', 'log', 'log'])
+      await ping(`said/${signal}`, { method: 'POST', body: said })
+    expect(await eventsOf('said')).toMatchObject([{ kind: 'start' }, kept, kept, { kind: 'end' }, kept, kept, kept])
+    const [end, output] = (await eventsOf('said')).slice(3)
+    expect(output!.stamp).toEqual(end!.stamp)
+  })
+
+  test.each(['/log', '', '/start'])('of %p that says nothing keeps nothing', async (signal) => {
+    const name = `mute${signal.slice(1)}`
+    for (const body of ['', '\n', undefined]) await ping(`${name}${signal}`, { method: 'POST', ...(body && { body }) })
+    expect(await summary(name)).not.toContain('output')
+  })
+
+  test.each([
+    ['UTF-16', Buffer.from('\ufeffGröße', 'utf16le')],
+    ['windows-1252', Buffer.from('Größe', 'latin1')],
+    ['UTF-8', Buffer.from('Größe')],
+  ])('in %s becomes text', async (name, body) => {
+    for (const signal of ['', '/fail']) await ping(`${name}${signal}`, { method: 'POST', body })
+    expect(await eventsOf(name)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ output: 'Größe' }),
+        expect.objectContaining({ exception: `${name}: failed\nGröße` }),
+      ]),
+    )
+  })
+
+  test('with a rid that is sent again within a minute is the same event', async () => {
+    for (const [slug, signals] of [
+      ['again-ok', ['/start', '/start', '/log', '/log', '', '']],
+      ['again-bad', ['/start', '/fail', '/fail', '/fail']],
+    ] as const)
+      for (const signal of signals)
+        expect((await ping(`${slug}${signal}?rid=a1`, { method: 'POST', body: 'said' })).status).toBe(200)
+    expect((await summary('again-ok')).sort()).toEqual(['end', 'output', 'output', 'output', 'start'])
+    expect((await summary('again-bad')).sort()).toEqual(['end failed', 'exception', 'output', 'start'])
+    // at once, and another rid or exit code
+    const post = (rest: string) => ping(`again-race${rest}`, { method: 'POST' })
+    await Promise.all([post('?rid=b'), post('?rid=b'), post('?rid=c')])
+    for (const code of [1, 2, 1]) await post(`/${code}?rid=d`)
+    expect((await summary('again-race')).filter((kind) => kind === 'end')).toHaveLength(2)
+    expect((await summary('again-race')).filter((kind) => kind === 'end failed')).toHaveLength(2)
+    // without rid each is one
+    for (const _ of [1, 2]) await ping('again-none')
+    expect(await summary('again-none')).toEqual(['start', 'end', 'start', 'end'])
+  })
+
+  test('of two logs with different bodies of one rid are two', async () => {
+    for (const body of ['a', 'b', 'a']) await ping('logs/log?rid=a', { method: 'POST', body })
+    expect((await eventsOf('logs')).map((event) => event.kind === 'output' && event.output)).toEqual(['a', 'b'])
   })
 
   test('keeps the end of a long body', async () => {
@@ -97,7 +150,7 @@ describe('a ping', () => {
     await ping('logging/start')
     await ping('logging/log', { method: 'POST', body: 'half done' })
     await ping('logging')
-    expect(await summary('logging')).toEqual(['start', 'end'])
+    expect(await summary('logging')).toEqual(['start', 'output', 'end'])
   })
 })
 

@@ -58,6 +58,7 @@ const PATHS: Record<Exclude<QuestionKind, 'deadAction'>, string> = {
   summary: '/api/timings/summary',
   metrics: '/api/metrics',
   exceptions: '/api/exceptions',
+  outputs: '/api/outputs',
   groups: '/api/exceptions/groups',
   export: '/api/exceptions/export',
   processes: '/api/processes',

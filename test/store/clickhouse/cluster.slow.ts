@@ -70,6 +70,7 @@ async function ask(source: Source, account: string, process?: string): Promise<R
     aggregates: await source.aggregateMetrics({ ...range, everyNs: 86_400_000_000_000n }),
     processes: [...(await source.findPointProcesses(range)), ...(await source.findExceptionProcesses(range))],
     exceptions: await source.findExceptions(range, page),
+    outputs: await source.findOutputs(range, page),
     moments: await source.findMoments({ ...range, subjects, limitEach: 100, limit: 1000 }),
     groups: await source.groupExceptions({ ...range, everyNs: 86_400_000_000_000n }, page),
   }
@@ -143,7 +144,7 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     kill: async () => {},
     close: async () => {},
   }
-  const tables = ['exceptions', 'marks', 'metrics'] as const
+  const tables = ['exceptions', 'marks', 'metrics', 'outputs'] as const
   const prepare = () =>
     prepareTables(client, {
       ...{ schema, tables, embedded: false, retentionDays: 30, database: 'stint', log: silent },
@@ -173,6 +174,7 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     await source.aggregateMetrics({ ...selection, everyNs: 1n })
     await source.findPointProcesses(selection)
     await source.findExceptions(selection, { limit: 1, after: place })
+    await source.findOutputs(selection, { limit: 1, after: place })
     await source.findMoments({ ...selection, subjects: [{ process: 'p', meta: '' }], limitEach: 1, limit: 1 })
     await source.groupExceptions({ ...selection, everyNs: 1n }, { limit: 1, after: place })
     await source.findExceptionProcesses(selection)
@@ -219,7 +221,7 @@ skip('an engine that is both shards of its cluster', () => {
     const all = await ask(source, account)
     const ofProcess = (rows: readonly object[]) =>
       rows.filter((row) => (row as { process: string }).process === PROCESS)
-    for (const name of ['timings', 'failed', 'summary', 'marks', 'metrics', 'exceptions'] as const) {
+    for (const name of ['timings', 'failed', 'summary', 'marks', 'metrics', 'exceptions', 'outputs'] as const) {
       expect(about[name]!.length).toBeGreaterThan(0)
       expect([name, ofProcess(all[name]!).length]).toEqual([name, 2 * about[name]!.length])
     }

@@ -7,7 +7,10 @@ import { engineMissing, freshEmbedded } from '../../support/engine.ts'
 import { openStore, PLACES, placeRemote, silent } from './subjects.ts'
 
 const STORED = { kind: 'stored', expired: 0 } as const
-const ALL = ['exceptions', 'exceptions_raw', 'marks', 'marks_raw', 'metrics', 'metrics_raw', 'stint_migrations']
+const ALL = [
+  ...['exceptions', 'exceptions_raw', 'marks', 'marks_raw', 'metrics', 'metrics_raw', 'outputs', 'outputs_raw'],
+  ...['stint_additions', 'stint_migrations'],
+]
 
 const closing: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -115,7 +118,9 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     const store = await openClickHouse({ address, holds: ['exceptions'], retentionDays: 0, log: silent })
     closing.push(() => store.close())
     expect(await store.createSink().prepare()).toEqual(STORED)
-    expect(Object.keys(await tablesAt(address))).toEqual(['exceptions', 'exceptions_raw', 'stint_migrations'])
+    expect(Object.keys(await tablesAt(address))).toEqual([
+      ...['exceptions', 'exceptions_raw', 'outputs', 'outputs_raw', 'stint_additions', 'stint_migrations'],
+    ])
     expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
     expect(Object.keys(await tablesAt(address))).toEqual(ALL)
   })
@@ -159,7 +164,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     await (await opened(address)).createSink().prepare()
     const { log, warnings } = collectLog()
     await (await opened(address, log, 30)).createSink().prepare()
-    expect(warnings().map(({ actual }) => actual)).toEqual(['keep forever', 'keep forever', 'keep forever'])
+    expect(warnings().map(({ actual }) => actual)).toEqual(Array(4).fill('keep forever'))
     expect((await tablesAt(address)).marks_raw).not.toContain('TTL')
   })
 })

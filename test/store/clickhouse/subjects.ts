@@ -15,7 +15,7 @@ import { engineMissing, freshEmbedded } from '../../support/engine.ts'
 
 export const silent: Logger = createLog({ level: 'silent', pretty: false })
 const TIMEOUT_MS = 30_000
-const KINDS = ['start', 'end', 'metrics', 'exception'] as const
+const KINDS = ['start', 'end', 'metrics', 'exception', 'output'] as const
 
 /** A place for one test: an address with a database that is not there yet, and how to leave it. */
 interface Place {
@@ -114,6 +114,7 @@ export async function readRows(client: ClickHouseClient, database: string, accou
     `SELECT mark AS kind, ${ns}, process, meta, uid FROM ${database}.marks`,
     `SELECT 'metric' AS kind, ${ns}, process, meta, uid, name, value FROM ${database}.metrics`,
     `SELECT 'exception' AS kind, ${ns}, process, meta, uid, exception FROM ${database}.exceptions`,
+    `SELECT 'output' AS kind, ${ns}, process, meta, uid, output FROM ${database}.outputs`,
   ]
   const rows = await Promise.all(
     selects.map((sql) => client.select<StoredRow>(`${sql} WHERE account = {account:String}`, { account })),
