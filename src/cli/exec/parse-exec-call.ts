@@ -58,7 +58,10 @@ function parseOptions(args: readonly string[]): Readonly<Record<string, string>>
   try {
     return parseArgs({ args: [...args], options: OPTIONS }).values as Record<string, string>
   } catch (error) {
-    throw new ExecUsage((error as Error).message.replace(/\..*/s, ''), { cause: error })
+    const { message } = error as Error
+    if (message.includes("'--timeout'"))
+      throw new ExecUsage('no option --timeout: limit the time by timeout(1): stint exec -- timeout 30m COMMAND')
+    throw new ExecUsage(message.replace(/\..*/s, ''), { cause: error })
   }
 }
 

@@ -14,7 +14,7 @@ export interface Snippet {
 }
 
 /** The npm and Python packages that `bun run pack` writes. */
-const VERSION = '1.1.0'
+const VERSION = '2.0.0'
 const PACK = 'after bun run pack in Stint’s repository, which is at PATH'
 
 const quoted = (name: string): string => `'${name}'`

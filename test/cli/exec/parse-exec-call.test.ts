@@ -38,6 +38,10 @@ test.each<[string[], string]>([
   [['--process'], "Option '--process <value>' argument missing"],
   [['--proces', 'x', 'ls'], "Unknown option '--proces'"],
   [['-x', 'ls'], "Unknown option '-x'"],
+  [
+    ['--timeout', '30m', '--', 'ls'],
+    'no option --timeout: limit the time by timeout(1): stint exec -- timeout 30m COMMAND',
+  ],
   ...['256', 'a', '', '1,'].map((codes): [string[], string] => [
     [`--ok=${codes}`, 'true'],
     'invalid --ok: expected exit codes',
