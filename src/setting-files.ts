@@ -1,5 +1,5 @@
-// Files that settings name: the text of a secret, and TLS_CERT with TLS_KEY, which are read at the start and when the
-// socket is opened.
+// Files that settings name: the text of a secret, and TLS_CERT with TLS_KEY, which are checked with the settings and read
+// when the socket is opened.
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 

@@ -23,7 +23,6 @@ import type { IntakeDeps } from './intake/accept-event.ts'
 import { batchRoute } from './intake/batch-route.ts'
 import { createBodyBudget } from './intake/body-budget.ts'
 import { admit, type GateDeps, isIntake, kindOfPath, type PassGate } from './intake/intake-gate.ts'
-import { createRateLimitHeaders, type RateLimit } from './intake/rate-limit.ts'
 import { v1Routes } from './intake/v1-routes.ts'
 import { createMounts } from './mount.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
@@ -38,9 +37,7 @@ import { questionRoutes } from './questions/question-routes.ts'
 import { createSharedAnswers } from './questions/shared-answers.ts'
 import { mountWatches } from './watches/watch-routes.ts'
 
-export interface AppDeps extends OpsDeps, Omit<AuthorizeDeps, 'readLimit'>, ConsoleRoutesDeps {
-  /** Limits requests under /api; applies while intake is limited. */
-  readonly readLimit: RateLimit
+export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps {
   readonly gate: Pick<GateDeps, 'rateLimit' | 'refusal' | 'stamp'>
   readonly intake: IntakeDeps
   readonly accounts: PeopleDeps
@@ -88,23 +85,16 @@ const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>)
 
 export function createApp(deps: AppDeps) {
   const { log, intake, keyHeader, keyInvalid, findKey, limitBadKeys } = deps
-  const rateLimitHeaders = deps.gate.rateLimit.limit > 0 ? createRateLimitHeaders() : undefined
   const gate: GateDeps = {
     ...{ ...deps.gate, keyHeader, keyInvalid, findKey },
     ...(limitBadKeys && { limitBadKeys }),
-    ...(rateLimitHeaders && { rateLimitHeaders }),
   }
   const nowUs = () => Number(deps.nowNs() / 1000n)
   const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
   const bodies = createBodyBudget()
   const { stamp, rateLimit } = gate
-  const { readLimit, ...others } = deps
-  const asking: AuthorizeDeps = {
-    ...others,
-    ...(rateLimitHeaders && { readLimit: { limit: readLimit, headers: rateLimitHeaders } }),
-  }
-  const authorize = createAuthorize(asking)
+  const authorize = createAuthorize(deps)
   const nameOf = createNameOf(deps.accounts.accounts.keys)
   const shared = createSharedAnswers(() => deps.monotonicUs() / 1000)
 
@@ -167,7 +157,6 @@ export function createApp(deps: AppDeps) {
   mountDeadLetters(mounts, deps)
   mountHealth(mounts, deps.health)
   mountOperations(mounts, deps)
-  if (rateLimitHeaders !== undefined) app.wrap(rateLimitHeaders.wrap as unknown as Wrapper)
   if (deps.hasTls) app.wrap(tellTlsOnly as unknown as Wrapper)
   return app.use(swaggerRoutes({ described: app, keyHeader }))
 }

@@ -7,7 +7,7 @@ import { Problem } from '../problem.ts'
 import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../wire/roles.ts'
 import type { Route } from '../wire/route.ts'
 import { refuseStrangers, sessionToken } from './accounts/session-cookie.ts'
-import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './intake/rate-limit.ts'
+import type { LimitBadKeys, RateLimit } from './intake/rate-limit.ts'
 
 /** Names the account that a page of the console shows. */
 export const ACCOUNT_HEADER = 'x-stint-account'
@@ -18,7 +18,7 @@ export interface AuthorizeDeps {
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
   /** Requests per account and second. Absent: not limited. */
-  readonly readLimit?: { readonly limit: RateLimit; readonly headers: Pick<RateLimitHeaders, 'note'> }
+  readonly readLimit?: RateLimit
   findKey(secret: string): FoundKey | undefined
   findSession(token: string): Promise<FoundSession | undefined>
   /** Is it the operator's account? */
@@ -72,7 +72,7 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
     if (rule.role !== null && !includesRole(asker.role, rule.role)) throw roleMissing(rule.role)
     if (rule.operator && !asker.isOperator)
       throw new Problem('operator_only', 'Only an owner of the operator’s account may do this.')
-    if (!isAgain) keepWithinLimit(request, asker.account, deps)
+    if (!isAgain) keepWithinLimit(asker.account, deps)
     return asker
   }
 }
@@ -95,13 +95,10 @@ function refuseOtherAccount({ headers }: Request, { account }: Asker): void {
   throw new Problem('account_changed', 'This session now shows another account. Nothing was done; reload the page.')
 }
 
-function keepWithinLimit(request: Request, account: string, { readLimit }: AuthorizeDeps): void {
-  if (readLimit === undefined) return
-  const { limit, headers } = readLimit
-  const waitS = limit.take(account)
-  headers.note(request, account, limit)
+function keepWithinLimit(account: string, { readLimit }: AuthorizeDeps): void {
+  const waitS = readLimit?.take(account) ?? 0
   if (waitS === 0) return
-  throw new Problem('rate_limited', `An account may make ${limit.limit} requests per second under /api.`, {
+  throw new Problem('rate_limited', `An account may make ${readLimit!.limit} requests per second under /api.`, {
     retryAfterS: waitS,
   })
 }

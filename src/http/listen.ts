@@ -1,10 +1,9 @@
-// The socket under the app. When the TLS files change, a second socket with the new certificate opens on the same port
-// before the first one closes: Bun cannot change the certificate of an open one.
+// The socket under the app.
 import { lookup } from 'node:dns/promises'
 import type { AnyElysia } from 'elysia'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { isPipe, readTls, type TlsPair, type TlsPaths } from '../setting-files.ts'
+import { readTls, type TlsPair, type TlsPaths } from '../setting-files.ts'
 import { problemResponse } from './answers.ts'
 
 export interface ListenOptions {
@@ -13,8 +12,6 @@ export interface ListenOptions {
   readonly port: number
   readonly tls: TlsPaths | undefined
   readonly log: Logger
-  /** How often the TLS files are compared with the certificate in use. */
-  readonly tlsCheckEveryMs?: number
 }
 
 export interface Listener {
@@ -27,9 +24,6 @@ export interface Listener {
 
 /** Far above every path's limit: Bun cuts a larger body off with an empty answer, before the key is checked. */
 const MAX_REQUEST_BYTES = 2 ** 62
-
-/** Certificates are renewed days before they expire. */
-const TLS_CHECK_EVERY_MS = 30_000
 
 /** The longest time a request may trickle in or a handler may take. */
 const IDLE_TIMEOUT_S = 60
@@ -59,23 +53,16 @@ async function resolveHost(host: string): Promise<string> {
   }
 }
 
-type Server = Bun.Server<unknown>
-
-/** A second Stint would share the port silently, as both sockets allow it: an exclusive socket looks first. */
-function assertPortFree(hostname: string, port: number): void {
-  void Bun.serve({ hostname, port, reusePort: false, fetch: () => new Response() }).stop(true)
-}
-
 /** Rejects with an Error for the operator when the TLS files cannot be used or HOST and PORT cannot be listened on. */
 export async function listen(app: AnyElysia, options: ListenOptions): Promise<Listener> {
-  const { host, port, tls, log, tlsCheckEveryMs = TLS_CHECK_EVERY_MS } = options
-  const secured = tls && pairOf(tls)
+  const { host, port, tls, log } = options
+  const pair = tls && pairOf(tls)
   const hostname = await resolveHost(host)
-  const open = (port: number, pair: TlsPair | undefined): Server => {
+  try {
     app.listen({
       hostname,
       port,
-      reusePort: pair !== undefined,
+      reusePort: false, // or a second Stint would share the port
       development: false,
       idleTimeout: IDLE_TIMEOUT_S,
       maxRequestBodySize: MAX_REQUEST_BYTES,
@@ -85,78 +72,14 @@ export async function listen(app: AnyElysia, options: ListenOptions): Promise<Li
         return problemResponse(new Problem('internal', 'An unexpected fault; the log holds the details.'))
       },
     } as Parameters<AnyElysia['listen']>[0])
-    return app.server as Server
-  }
-
-  let server: Server
-  try {
-    if (secured && port !== 0) assertPortFree(hostname, port)
-    server = open(port, secured)
   } catch (cause) {
     const { code = '', message } = cause as NodeJS.ErrnoException
     throw new Error(`HOST=${host} PORT=${port}: cannot listen: ${NOT_LISTENING[code] ?? message}`, { cause })
   }
-
-  const stopping = new Set<Promise<void>>()
-  const stop = (it: Server) => {
-    const stopped = it.stop().finally(() => stopping.delete(stopped))
-    stopping.add(stopped)
-  }
-  const renewal =
-    tls &&
-    secured &&
-    watchTls({
-      paths: tls,
-      pair: secured,
-      everyMs: tlsCheckEveryMs,
-      log,
-      use(pair) {
-        const old = server
-        server = open(old.port!, pair)
-        stop(old)
-      },
-    })
+  const server = app.server as Bun.Server<unknown>
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
     peerOf: (request) => server.requestIP(request)?.address,
-    async stop() {
-      renewal?.stop()
-      stop(server)
-      await Promise.all(stopping)
-    },
+    stop: () => server.stop(),
   }
-}
-
-// Notices renewed TLS files by their contents: Kubernetes and certbot swap symbolic links, which a file watch misses.
-interface WatchTlsOptions {
-  readonly paths: TlsPaths
-  /** The pair in use. */
-  readonly pair: TlsPair
-  readonly everyMs: number
-  /** Throws when the pair cannot be used: it is tried again at the next look. */
-  use(pair: TlsPair): void
-  readonly log: Logger
-}
-
-/** A pair that is half replaced or damaged is logged once per reason, and the old one stays in use. */
-function watchTls({ paths, pair, everyMs, use, log }: WatchTlsOptions): { stop(): void } {
-  if (isPipe(paths.certPath) || isPipe(paths.keyPath)) return { stop() {} } // can be read only once
-  let current = pair
-  let reported = ''
-  const look = () => {
-    try {
-      const read = pairOf(paths)
-      if (read.cert === current.cert && read.key === current.key) return
-      use(read)
-      current = read
-      reported = ''
-      log.info('TLS certificate renewed')
-    } catch (error) {
-      const reason = (error as Error).message
-      if (reason !== reported) log.error({ reason }, 'TLS certificate not renewed: the old one stays in use')
-      reported = reason
-    }
-  }
-  const timer = setInterval(look, everyMs)
-  return { stop: () => clearInterval(timer) }
 }

@@ -48,8 +48,10 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
     isOwnHost,
-    ...(config.rateLimit > 0 && { limitBadKeys: createLimitBadKeys(clock, addressOf) }),
-    readLimit: createRateLimit(clock, READS_PER_SECOND),
+    ...(config.rateLimit > 0 && {
+      limitBadKeys: createLimitBadKeys(clock, addressOf),
+      readLimit: createRateLimit(clock, READS_PER_SECOND),
+    }),
     hasTls: config.tls !== undefined,
     gate: {
       rateLimit: createRateLimit(clock, config.rateLimit),

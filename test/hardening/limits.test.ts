@@ -4,23 +4,18 @@ import { join } from 'node:path'
 import { startApp, type TestApp } from '../support/app.ts'
 
 const MARK = { process: 'p' }
-const headersOf = ({ headers }: { headers: Headers }) =>
-  ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers.get(name))
 const badKey = (app: TestApp, path: string, headers: Record<string, string> = {}) =>
   app.fetch(path, {
     method: path.startsWith('/v1') ? 'POST' : 'GET',
     headers: { 'x-stint-api-key': 'stint_unknown', ...headers },
   })
 
-test('answers to a limited account have the remaining limit, refusals the time to wait', async () => {
+test('beyond its limit an account is refused, and told how long to wait', async () => {
   await using app = await startApp({ rateLimit: 2 })
-  const first = await app.post('/v1/start', MARK)
-  expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=2;w=1', '"account";r=1;t=1', null])
-  const faulty = await app.post('/v1/start', {})
-  expect([faulty.status, ...headersOf(faulty)]).toEqual([422, '"account";q=2;w=1', '"account";r=0;t=1', null])
+  expect((await app.post('/v1/start', MARK)).status).toBe(201)
+  expect((await app.post('/v1/start', {})).status).toBe(422) // counts, too
   const refused = await app.post('/v1/start', MARK)
-  expect([refused.status, ...headersOf(refused)]).toEqual([429, '"account";q=2;w=1', '"account";r=0;t=1', '1'])
-  expect(refused.json).toMatchObject({ code: 'rate_limited' })
+  expect([refused.status, refused.json.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '1'])
   app.clock.pass(1_000_000)
   expect((await app.post('/v1/start', MARK)).status).toBe(201)
 })
@@ -35,8 +30,7 @@ test('the limit is per account: another key of the same account shares it', asyn
 test('a batch counts its events: one above the limit passes and becomes a debt', async () => {
   await using app = await startApp({ rateLimit: 10 })
   const batch = (events: number) => app.post('/v1/batch', Array(events).fill({ kind: 'start', ...MARK }))
-  const first = await batch(35)
-  expect([first.status, ...headersOf(first)]).toEqual([201, '"account";q=10;w=1', '"account";r=0;t=1', null])
+  expect((await batch(35)).status).toBe(201)
   const refused = await app.post('/v1/start', MARK)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '3'])
   expect((await batch(1)).status).toBe(429)
@@ -46,29 +40,20 @@ test('a batch counts its events: one above the limit passes and becomes a debt',
   expect((await batch(1)).status).toBe(201)
 })
 
-test('paths without a limit have no headers: sign-in, operator paths', async () => {
-  await using app = await startApp({ rateLimit: 1 })
-  for (const path of ['/api/sign-up', '/livez', '/metrics', '/'])
-    expect(headersOf(await app.fetch(path, { key: app.keys.owner }))).toEqual([null, null, null])
-})
-
 test('reading has a limit of its own, per account', async () => {
   await using app = await startApp({ rateLimit: 1 })
   await app.post('/v1/start', MARK)
   expect((await app.post('/v1/start', MARK)).status).toBe(429)
   const ask = (key = app.keys.reader) => app.fetch('/api/timings', { key })
-  const first = await ask()
-  expect([first.status, ...headersOf(first)]).toEqual([200, '"account";q=50;w=1', '"account";r=49;t=1', null])
-  for (let i = 0; i < 49; i++) expect((await ask(app.keys.owner)).status).toBe(200)
+  for (let i = 0; i < 50; i++) expect((await ask(app.keys.owner)).status).toBe(200)
   const refused = await ask()
   expect([refused.status, refused.json.code, refused.headers.get('retry-after')]).toEqual([429, 'rate_limited', '1'])
   app.clock.pass(1_000_000)
   expect((await ask()).status).toBe(200)
 })
 
-test('without RATE_LIMIT there are no headers and no limit of bad keys', async () => {
+test('without RATE_LIMIT bad keys are not limited', async () => {
   await using app = await startApp({})
-  expect(headersOf(await app.post('/v1/start', MARK))).toEqual([null, null, null])
   const statuses = new Set<number>()
   for (let i = 0; i < 300; i++) statuses.add((await badKey(app, '/v1/start')).status)
   expect([...statuses]).toEqual([401])

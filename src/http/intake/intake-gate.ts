@@ -7,7 +7,7 @@ import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
 import { bodyTooLarge, JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
-import type { LimitBadKeys, RateLimit, RateLimitHeaders } from './rate-limit.ts'
+import type { LimitBadKeys, RateLimit } from './rate-limit.ts'
 import { CODINGS } from './read-batch.ts'
 
 interface IntakePath {
@@ -69,7 +69,6 @@ export interface GateDeps {
   readonly limitBadKeys?: LimitBadKeys
   readonly rateLimit: RateLimit
   /** Absent: no limit, no headers. */
-  readonly rateLimitHeaders?: Pick<RateLimitHeaders, 'note'>
   refusal(destination: Destination, account: string): SpoolRefusal | undefined
   stamp(): Stamp
 }
@@ -115,7 +114,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
 
   const place = PATHS.get(path)
   // An unknown path could have meant any kind.
-  const beyond = findLimit(request, key.account, place?.destinations ?? DESTINATIONS, deps)
+  const beyond = findLimit(key.account, place?.destinations ?? DESTINATIONS, deps)
   if (beyond !== undefined) return beyond
   if (place === undefined) return new Problem('not_found', `There is no such path under ${placesNear(path)}`)
   if (request.method !== 'POST') return new Problem('method_not_allowed', 'This path takes POST.', { allow: 'POST' })
@@ -129,14 +128,12 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
 
 /** Refuses an account beyond its rate, and events whose spool accepts none. */
 export function findLimit(
-  request: Request,
   account: string,
   destinations: readonly Destination[],
-  { rateLimit, rateLimitHeaders, refusal }: Pick<GateDeps, 'rateLimit' | 'rateLimitHeaders' | 'refusal'>,
+  { rateLimit, refusal }: Pick<GateDeps, 'rateLimit' | 'refusal'>,
 ): Problem | undefined {
   if (rateLimit.limit > 0) {
     const waitS = rateLimit.take(account)
-    rateLimitHeaders?.note(request, account, rateLimit)
     if (waitS > 0)
       return new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
         retryAfterS: waitS,

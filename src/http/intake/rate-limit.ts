@@ -1,6 +1,5 @@
 // Limits of events per second: one token bucket per account, which holds one second's worth. A batch takes one token
 // before its body is read and the rest afterwards, as debt: a batch above the limit passes, then the account waits.
-// RateLimit-Policy and RateLimit (draft-ietf-httpapi-ratelimit-headers-10) warn a client before it is refused.
 // Requests without a valid key are counted by address, only where requests are limited at all: a 401 costs less than
 // the counting, and keys cannot be guessed. A valid key always passes, also from an address over this limit.
 import { addressBlock, createAttemptLimiter } from '../../account/attempt-limiter.ts'
@@ -46,34 +45,6 @@ export function createRateLimit(clock: Clock, perSecond: number) {
       if (perSecond === 0 || events <= 0) return
       fill(account).tokens -= events
     },
-    /** Events that the account may still send at once. */
-    remaining: (account: string): number => Math.max(0, Math.floor(fill(account).tokens)),
-  }
-}
-
-type Handle = (request: Request) => Response | Promise<Response>
-
-const WINDOW_S = 1
-
-export type RateLimitHeaders = ReturnType<typeof createRateLimitHeaders>
-
-export function createRateLimitHeaders() {
-  const noted = new WeakMap<Request, readonly [account: string, limit: RateLimit]>()
-  return {
-    /** This request counted for this account, in this limit. */
-    note: (request: Request, account: string, limit: RateLimit): void => void noted.set(request, [account, limit]),
-    /** Puts the headers on the answers to noted requests. */
-    wrap:
-      (handle: Handle): Handle =>
-      async (request) => {
-        const response = await handle(request)
-        const found = noted.get(request)
-        if (found === undefined) return response
-        const [account, rateLimit] = found
-        response.headers.set('ratelimit-policy', `"account";q=${rateLimit.limit};w=${WINDOW_S}`)
-        response.headers.set('ratelimit', `"account";r=${rateLimit.remaining(account)};t=${WINDOW_S}`)
-        return response
-      },
   }
 }
 

@@ -40,7 +40,7 @@ export function pingRoutes(deps: PingDeps) {
     const key = deps.findKey(token)
     if (key?.ping !== true)
       throw deps.limitBadKeys?.(request) ?? new Problem('not_found', 'The ping address does not exist.')
-    const beyond = findLimit(request, key.account, DESTINATIONS, deps)
+    const beyond = findLimit(key.account, DESTINATIONS, deps)
     if (beyond !== undefined) throw beyond
     return key.account
   }

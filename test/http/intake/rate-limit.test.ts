@@ -16,7 +16,6 @@ test('a long pause saves up at most one second’s events', () => {
   const limit = createRateLimit(clock, 3)
   takeMany(limit, 'k', 3)
   clock.pass(3_600_000_000)
-  expect(limit.remaining('k')).toBe(3)
   expect(takeMany(limit, 'k', 4)).toEqual([true, true, true, false])
 })
 
