@@ -293,7 +293,9 @@ describe('files', () => {
 
   test('are named in kebab-case for what they export, not for being many things', () => {
     const vague = /^(index|utils?|helpers?|common|types|misc|shared|lib)\.ts$/
-    expect(files.filter((file) => !/^[a-z0-9-]+\.tsx?$/.test(basename(file)) || vague.test(basename(file)))).toEqual([])
+    expect(
+      files.filter((file) => !/^[a-z0-9-]+(\.d)?\.tsx?$/.test(basename(file)) || vague.test(basename(file))),
+    ).toEqual([])
   })
 
   test('are not barrel files', () => {

@@ -17,6 +17,7 @@ import { mountReset } from './accounts/reset-routes.ts'
 import { createNoteDone, type PeopleDeps } from './accounts/session-answers.ts'
 import { problemResponse } from './answers.ts'
 import { type AuthorizeDeps, createAuthorize, createNameOf } from './authorize.ts'
+import { type ClientRoutesDeps, clientRoutes } from './clients/client-routes.ts'
 import { swaggerRoutes } from './docs/swagger-routes.ts'
 import { createAllowedMethods, createLogTrouble, errorToProblem } from './error-to-problem.ts'
 import type { IntakeDeps } from './intake/accept-event.ts'
@@ -37,7 +38,7 @@ import { questionRoutes } from './questions/question-routes.ts'
 import { createSharedAnswers } from './questions/shared-answers.ts'
 import { mountWatches } from './watches/watch-routes.ts'
 
-export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps {
+export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, ClientRoutesDeps {
   readonly gate: Pick<GateDeps, 'rateLimit' | 'refusal' | 'stamp'>
   readonly intake: IntakeDeps
   readonly accounts: PeopleDeps
@@ -146,6 +147,7 @@ export function createApp(deps: AppDeps) {
     .use(pingRoutes({ ...batch, findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
     .use(questionRoutes({ authorize, questions: deps.questions, shared, changes: deps.changes }))
     .use(consoleRoutes(deps))
+    .use(clientRoutes(deps))
   const noteDone = createNoteDone(deps.accounts)
   const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone })
   for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)

@@ -32,3 +32,28 @@ export function createIsOwnHost(allowed: readonly string[], loopbackOnly: boolea
     return names.has(host.toLowerCase().replace(/\.?(?::\d{1,5})?$/, ''))
   }
 }
+
+export interface OwnAddressOptions {
+  /** PUBLIC_URL. */
+  readonly publicUrl: string | undefined
+  /** ALLOWED_HOSTS. */
+  readonly allowed: readonly string[]
+  /** The address that Stint listens on; undefined for a wildcard, to which nothing can connect. */
+  readonly listening: string | undefined
+  isSecure(request: Request): boolean
+}
+
+/**
+ * The address by which a request reached Stint, for lines that are shown and pasted: PUBLIC_URL, or the Host header if
+ * it is one of ALLOWED_HOSTS or a loopback name, or where Stint listens. Otherwise undefined: a Host header
+ * that nothing confirms may name the server of a stranger.
+ */
+export function createOwnAddress({ publicUrl, allowed, listening, isSecure }: OwnAddressOptions) {
+  const isAllowed = createIsOwnHost(allowed, true)
+  return (request: Request): string | undefined => {
+    if (publicUrl !== undefined) return publicUrl
+    const host = request.headers.get('host')
+    if (host === null || !/^[\w.:[\]-]+$/.test(host) || !isAllowed(request)) return listening
+    return `${isSecure(request) ? 'https' : 'http'}://${host}`
+  }
+}

@@ -8,7 +8,7 @@ import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
-import { clientAddress, createIsOwnHost, isForwardedSecure } from '../http/request-origin.ts'
+import { clientAddress, createIsOwnHost, createOwnAddress, isForwardedSecure } from '../http/request-origin.ts'
 import type { Logger } from '../log.ts'
 import { linkedHtml } from '../notify/delivery/notification-text.ts'
 import { createFlowCookie } from '../oidc/flow-cookie.ts'
@@ -39,6 +39,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
   const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
   const isOwnHost = createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0)
+  const isSecure = (request: Request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy)
   const audit = createAudit(rooms)
   return createApp({
     log,
@@ -48,6 +49,12 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
     isOwnHost,
+    ownAddress: createOwnAddress({
+      publicUrl: config.publicUrl,
+      allowed: config.allowedHosts,
+      listening: isWildcard(config.host) ? undefined : publicUrlOf(config),
+      isSecure,
+    }),
     ...(config.rateLimit > 0 && {
       limitBadKeys: createLimitBadKeys(clock, addressOf),
       readLimit: createRateLimit(clock, READS_PER_SECOND),
@@ -68,7 +75,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       ...mailsOf(rooms),
       passwordSignIn: config.passwordSignIn,
       ...(config.oidc && { providerName: config.oidc.name }),
-      isSecure: (request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy),
+      isSecure,
       audit,
       onDeleted: (account) => {
         void rooms.eraseAccounts.step()
@@ -112,6 +119,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     renderMetrics: () => renderMetrics(rooms),
   })
 }
+
+const isWildcard = (host: string): boolean => ['0.0.0.0', '::'].includes(host)
 
 /** Counted, logged, and written into the audit log of the account; what was done stays done when that fails. */
 function createAudit({ metrics, log, accounts }: Rooms): AppDeps['accounts']['audit'] {

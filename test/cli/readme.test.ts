@@ -14,8 +14,7 @@ const README = 'src/cli/README.md'
 const blocks = [...readRepo(README).matchAll(/```sh\n(.*?)```/gs)].map(([, script]) => script!)
 const blockWith = (text: string) => blocks.find((block) => block.includes(text))!
 /** The build is run by test/integration/cli-exec.test.ts. */
-const COMMANDS = blocks.filter((block) => block.includes('stint ') && !/build:cli|stint_|stint\.json/.test(block))
-const FUNCTION = blockWith('stint_run() {')
+const COMMANDS = blocks.filter((block) => block.includes('stint ') && !/build:cli|stint\.json/.test(block))
 
 test('the table of commands names every command of the help', async () => {
   const { stdout } = await createPerson('http://127.0.0.1:1').run('--help')
@@ -81,66 +80,5 @@ describe.skipIf(missing('chdb') !== undefined)('the commands', () => {
     const { stdout } = await run(['sh'], 'stint timings --state failed; stint exceptions')
     expect(stdout.match(/ failed +1 +nightly import/g)).toHaveLength(2)
     expect(stdout).toContain('Error: connection reset')
-  })
-
-  describe.each([
-    ['dash', ['dash']],
-    ['busybox sh', ['busybox', 'sh']],
-    ['bash', ['bash', '--posix']],
-  ])('the function in %s', (name, shell) => {
-    const process = `shell "${name}" \\`
-    const call = (command: string) => `${FUNCTION}\nstint_run "$PROCESS" ${command}`
-    const settings = () => ({ STINT_URL: stint.url, STINT_API_KEY: caller.secret, PROCESS: process })
-    const found = () => runsOf(`shell ${name} `)
-
-    test.skipIf(Bun.which(shell[0]!) === null)('times a command, and reports a failed one', async () => {
-      const good = await run(shell, call('sh -c "echo out; exit 0"'), settings())
-      expect(good).toEqual({ exitCode: 0, stdout: 'out\n', stderr: '' })
-      const bad = await run(shell, `set -e\n${call('sh -c "exit 3"')}`, settings())
-      expect(bad).toEqual({ exitCode: 3, stdout: '', stderr: '' })
-      await until('both runs have settled', async () => (await found()).length === 2)
-      await until(
-        'one has failed',
-        async () =>
-          (await found())
-            .map(({ state }) => state)
-            .toSorted()
-            .join() === 'completed,failed',
-      )
-    })
-
-    test.skipIf(Bun.which(shell[0]!) === null)('times runs within runs, in the shell that calls it', async () => {
-      const nested = `${FUNCTION}
-inner() { value=kept; return 3; }
-outer() { stint_run "inner ${name}" inner || code=$?; }
-stint_run "outer ${name}" outer
-echo "$? $code $value"`
-      expect(await run(shell, nested, settings())).toEqual({ exitCode: 0, stdout: '0 3 kept\n', stderr: '' })
-      await until('the inner one has failed', async () => (await runsOf(`inner ${name}`))[0]?.state === 'failed')
-      await until('the outer one has not', async () => (await runsOf(`outer ${name}`))[0]?.state === 'completed')
-    })
-
-    test.skipIf(Bun.which(shell[0]!) === null)('under set -e a function stops at its first failure', async () => {
-      const strict = `set -e\n${FUNCTION}\njob() { false; echo on; }\nstint_run "$PROCESS" job\necho after`
-      const odd = { ...settings(), PROCESS: `strict\r\u0001 ${name}` }
-      expect(await run(shell, strict, odd)).toEqual({ exitCode: 1, stdout: '', stderr: '' })
-      await until('it has failed', async () => (await runsOf(`strict ${name}`))[0]?.state === 'failed')
-    })
-
-    test.skipIf(Bun.which(shell[0]!) === null)('tells parallel runs apart', async () => {
-      const parallel = `${FUNCTION}\nfor i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do stint_run "$PROCESS" true & done; wait`
-      await run(shell, parallel, { ...settings(), PROCESS: `parallel ${name}` })
-      const settled = async () => (await runsOf(`parallel ${name}`)).filter(({ state }) => state === 'completed')
-      await until('20 runs have settled', async () => (await settled()).length >= 20)
-      expect(new Set((await settled()).map(({ uid }) => uid)).size).toBe(20)
-    })
-
-    test.skipIf(Bun.which(shell[0]!) === null)('runs it even if Stint is unreachable', async () => {
-      const away = await run(shell, call('sh -c "echo out; exit 4"'), {
-        ...settings(),
-        STINT_URL: 'http://127.0.0.1:1',
-      })
-      expect(away).toMatchObject({ exitCode: 4, stdout: 'out\n' })
-    })
   })
 })

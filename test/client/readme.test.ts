@@ -1,6 +1,6 @@
 // Every example of src/client/README.md runs as it stands there, against a real intake.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { mkdirSync } from 'node:fs'
+import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startApp, type TestApp } from '../support/app.ts'
 import { findPython, findPythonPackages, missing } from '../support/needs.ts'
@@ -58,6 +58,20 @@ async function run(command: readonly string[], rest: Record<string, string> = {}
   expect(await child.exited).toBe(0)
   return output
 }
+
+test('the shell client is installed and times a command', async () => {
+  const bin = join(dir, 'bin')
+  mkdirSync(bin)
+  // as sudo install, into a directory of this test
+  await Bun.write(join(bin, 'sudo'), `#!/bin/sh\n"$1" "$2" ${bin}/stint\n`)
+  chmodSync(join(bin, 'sudo'), 0o755)
+  const script = examples('sh')[0]!
+  const env = { PATH: `${bin}:${process.env.PATH}`, HOME: dir, PUBLIC_URL: app.url }
+  expect(await run(['sh', '-ec', script], env)).toBe('120 rows\n')
+  expect(new Set(await summary('nightly import'))).toEqual(new Set(['end', 'start'])) // a start may come twice
+  await app.stop()
+  app = await startApp({ signup: 'open' })
+})
 
 test('TypeScript', async () => {
   const found = examples('ts')
@@ -135,7 +149,7 @@ def broken():
 })
 
 test('ping addresses', async () => {
-  const [, pings] = examples('sh')
+  const [, , pings] = examples('sh')
   const token = (await app.rooms.accounts.keys.create(app.account, 'cron', ['ping'])).secret
   expect(await run(['sh', '-c', pings!], { TOKEN: token })).toBe('OKOK')
   expect(await summary('nightly-import')).toEqual(['end', 'exception', 'start'])

@@ -1,0 +1,516 @@
+#!/bin/sh
+# stint @VERSION@ for a POSIX shell with curl or wget: exec, start, end, metric, exception, flush. It follows the rules of
+# `stint exec` and shares its directory of kept events. A batch is a file first and is removed when Stint has it, so that
+# a kill loses nothing. Functions return by variables, because a subshell costs a millisecond.
+set -u
+VERSION='@VERSION@'
+LF='
+'
+TAIL_CHARACTERS=12000
+MAX_KIB=32768
+
+usage() {
+  cat <<'HELP'
+stint exec [--process P] [--meta M] [--uid U] [--ok CODES] [--wait SPAN] -- COMMAND [ARGUMENT…]
+stint start PROCESS [--meta M] [--uid U]           prints the uid of the run
+stint end PROCESS [--meta M] [--uid U] [--failed]
+stint metric PROCESS [--meta M] [--uid U] NAME=VALUE…
+stint exception PROCESS [--meta M] [--uid U] [TEXT]   without TEXT: standard input
+stint flush [--all]                                sends what was kept while Stint was away
+
+Settings: STINT_URL, STINT_API_KEY or STINT_API_KEY_FILE, STINT_SERVICE, or ~/.config/stint.json (mode 600) with
+{"url": "…", "api_key": "…"}.
+HELP
+}
+say() { printf 'stint: %s\n' "$*" >&2; }
+wrong() { say "$*; see stint --help"; exit 2; }
+
+# ---- settings: sets url, key, header, and fault if there is no usable key
+read_settings() {
+  url=${STINT_URL:-} key=${STINT_API_KEY:-} service=${STINT_SERVICE:-${SERVICE_NAME:-}} fault=
+  case ${XDG_CONFIG_HOME:-} in /*) config=$XDG_CONFIG_HOME ;; *) config=${HOME:-}/.config ;; esac
+  config=$config/stint.json
+  if [ -z "$key" ] && [ -n "${STINT_API_KEY_FILE:-}" ]; then
+    key=$(cat "$STINT_API_KEY_FILE" 2>/dev/null) || fault="cannot read STINT_API_KEY_FILE: file $STINT_API_KEY_FILE"
+  fi
+  if [ -f "$config" ]; then
+    case $(ls -ldL "$config") in
+      -???------*) read_file ;;
+      *) [ -n "$url" ] && [ -n "$key" ] || fault="other users have access to $config; run chmod 600 $config" ;;
+    esac
+  fi
+  url=${url:-http://127.0.0.1:7070}
+  while [ "${url%/}" != "$url" ]; do url=${url%/}; done
+  case $url in http://?* | https://?*) ;; *) wrong "invalid STINT_URL: expected an address such as http://127.0.0.1:7070" ;; esac
+  case $key in *[[:space:][:cntrl:]\"\\]*) key= fault='invalid STINT_API_KEY: expected one key and nothing else' ;; esac
+  [ -n "$key" ] || fault=${fault:-no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json}
+  header=x-${service:-stint}-api-key
+}
+read_file() { # the key of the file goes to the url of the file alone
+  member() { sed -n 's/.*"'"$1"'"[[:space:]]*:[[:space:]]*"\([^"\\]*\)".*/\1/p' "$config" | head -n 1; }
+  file_url=$(member url) service=${service:-$(member service)} url=${url:-$file_url}
+  if [ -z "$key$fault" ] && { [ -z "$file_url" ] || [ "$file_url" = "$url" ]; }; then key=$(member api_key); fi
+}
+
+# ---- events as JSON
+json() { # standard input as the content of a JSON string in ASCII; $1: only so many characters of its end
+  LC_ALL=C od -An -v -tu1 | LC_ALL=C awk -v max="${1:-0}" '
+    BEGIN { for (i = 32; i < 127; i++) ascii[i] = sprintf("%c", i); n = need = 0 }
+    { for (i = 1; i <= NF; i++) {
+        b = $i + 0
+        if (need > 0 && b >= low && b <= high) {
+          code = code * 64 + b % 64; low = 128; high = 191
+          if (--need == 0) out[n++] = code
+          continue
+        }
+        if (need > 0) { out[n++] = 65533; need = 0 }
+        low = 128; high = 191
+        if (b < 128) out[n++] = b
+        else if (b >= 194 && b < 224) { need = 1; code = b % 32 }
+        else if (b >= 224 && b < 240) { need = 2; code = b % 16; if (b == 224) low = 160; if (b == 237) high = 159 }
+        else if (b >= 240 && b < 245) { need = 3; code = b % 8; if (b == 240) low = 144; if (b == 244) high = 143 }
+        else if (n > 0) out[n++] = 65533
+      } }
+    END {
+      while (n > 0 && (out[n - 1] == 10 || out[n - 1] == 13 || out[n - 1] == 32)) n--
+      for (i = max > 0 && n > max ? n - max : 0; i < n; i++) {
+        c = out[i]
+        if (c == 10) printf "\\n"
+        else if (c == 34 || c == 92) printf "\\%s", ascii[c]
+        else if (c in ascii) printf "%s", ascii[c]
+        else if (c < 65536) printf "\\u%04x", c
+        else printf "\\u%04x\\u%04x", 55296 + int((c - 65536) / 1024), 56320 + c % 1024
+      }
+    }'
+}
+quote() { # sets quoted
+  case $1 in
+    *[!a-zA-Z0-9' ._:/@=+-']* | *' ') quoted=\"$(printf %s "$1" | json)\" ;;
+    *) quoted=\"$1\" ;;
+  esac
+}
+subject() { # PROCESS META UID: sets fields
+  quote "$1" && fields="\"process\":$quoted"
+  [ -z "$2" ] || { quote "$2" && fields="$fields,\"meta\":$quoted"; }
+  [ -z "$3" ] || { quote "$3" && fields="$fields,\"uid\":$quoted"; }
+}
+new_uid() { uid=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n'); }
+now() { # sets at. Where date has whole seconds only, the clock of the kernel says how much later than the first one it is
+  at=$(date -u +%Y-%m-%dT%H:%M:%S.%6N 2>/dev/null)
+  case $at in *.??????) case ${at##*.} in *[!0-9]*) ;; *) return ;; esac ;; esac
+  at=$(date -u +%Y-%m-%dT%H:%M:%S).000000
+  { read -r up _ </proc/uptime; } 2>/dev/null || return 0
+  up=$((${up%.*} * 100 + 1${up#*.} - 100))
+  first_s=${first_s:-$(date +%s)} first_up=${first_up:-$up}
+  later=$((up - first_up))
+  at=$(date -u -d "@$((first_s + later / 100))" +%Y-%m-%dT%H:%M:%S).$((1000000 + later % 100 * 10000))
+  at=${at%.*}.${at##*.1}
+}
+
+# ---- kept events: a file is the body of one request to /v1/batch, a line for each event
+digest() { { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } 2>/dev/null | cut -c1-16; }
+place() { # sets home and dir; false if there is no place
+  name=$(printf '%s\n%s' "$url" "$key" | digest)
+  own=$(id -u)
+  case ${XDG_STATE_HOME:-} in /*) home=$XDG_STATE_HOME/stint ;; *) home=${HOME:+$HOME/.local/state/stint} ;; esac
+  dir=$home/$name
+  [ -n "$home" ] && make_dir "$dir" && return
+  unwritable=${home:-\$XDG_STATE_HOME/stint} home=${TMPDIR:-/tmp}/stint-$own
+  (umask 077 && mkdir "$home") 2>/dev/null
+  case $(ls -ldn "$home" 2>/dev/null) in drwx------*" $own "*) ;; *) return 1 ;; esac
+  dir=$home/$name
+  make_dir "$dir"
+}
+make_dir() { (umask 077 && mkdir -p "$1") 2>/dev/null && [ -w "$1" ] && [ -n "$name" ]; }
+write() { # FILE EVENTS: events are lines, each after the first begins with a comma
+  draft=${1%/*}/.${1##*/}.tmp
+  (umask 077 && printf '[%s\n]\n' "$2" >"$draft") 2>/dev/null && mv -f "$draft" "$1"
+}
+count_in() { echo $(($(wc -l <"$1") - 1)); }
+make_room() {
+  while [ "$(du -sk "$home" 2>/dev/null | cut -f1)" -gt $MAX_KIB ] 2>/dev/null; do
+    oldest=$(ls -rt "$home"/*/*.json "$home"/*/refused/*.json 2>/dev/null | head -n 1)
+    [ -n "$oldest" ] && rm -f "$oldest" && say 'removed the oldest file of kept events to make room' || return 0
+  done
+}
+silent_for() { # SECONDS: was Stint silent within that time?
+  then=$(date -r "$dir/.silent" +%s 2>/dev/null) && [ $(($(date +%s) - then)) -lt "$1" ]
+}
+
+# ---- delivery
+post() { # FILE SECONDS: sets status and answer. The key is no argument, which other users could see
+  if command -v curl >/dev/null 2>&1; then
+    answer=$(printf 'header = "%s: %s"\n' "$header" "$key" | curl -q -sS -K - -m "$2" -H 'content-type: application/json' \
+      -H 'expect:' --data-binary "@$1" -w '\n%{http_code}' "$url/v1/batch" 2>&1)
+    status=${answer##*"$LF"} answer=${answer%"$LF"*}
+  elif command -v wget >/dev/null 2>&1; then
+    if wget --version 2>/dev/null | grep -q GNU; then
+      (umask 077 && printf 'header = %s: %s\n' "$header" "$key" >"$dir/.wgetrc.$$")
+      answer=$(WGETRC=$dir/.wgetrc.$$ wget -nv -S -O - -T "$2" -t 1 --max-redirect=0 --content-on-error \
+        --header 'content-type: application/json' --post-file "$1" "$url/v1/batch" 2>&1)
+      rm -f "$dir/.wgetrc.$$"
+    else # that of busybox has no other place for the key, and often no time limit
+      command -v timeout >/dev/null 2>&1 && limit="timeout $2" || limit=
+      answer=$($limit wget -S -O - --header 'content-type: application/json' --header "$header: $key" \
+        --post-file "$1" "$url/v1/batch" 2>&1)
+      case $? in 124 | 143) answer='timed out' ;; esac
+    fi
+    status=$(printf '%s\n' "$answer" | sed -n 's/.*HTTP\/[0-9.]* \([0-9][0-9][0-9]\).*/\1/p' | tail -n 1)
+  else
+    status=000 answer='neither curl nor wget is installed'
+  fi
+}
+explain() {
+  detail=$(printf '%s' "$answer" | sed -n 's/.*"detail":"\([^"]*\)".*/\1/p' | head -n 1)
+  case ${status:-000} in
+    000) why="cannot reach Stint at $url ($(printf '%s\n' "$answer" | sed '/^Connecting to /d' | head -n 1))" ;;
+    *) why="$url answered $status${detail:+: $detail}" ;;
+  esac
+}
+take() { sent=$((${sent:-0} + $(count_in "$1"))); rm -f "$1"; }
+send_one() { # FILE SECONDS: true if it is gone. 0 stored, 1 stays, 2 refused for good; sets why
+  if [ -z "$key" ]; then why=$fault; return 1; fi
+  post "$1" "$2"
+  [ "$status" = 201 ] && take "$1" && return 0
+  explain
+  case $status in
+    413 | 422) refused=$((${refused:-0} + 1)); make_dir "$dir/refused" && mv -f "$1" "$dir/refused/"; return 2 ;;
+    000 | '') case $answer in *imed\ out*) (: >"$dir/.silent") 2>/dev/null ;; esac ;;
+  esac
+  return 1
+}
+send_file() { # FILE SECONDS: as send_one. Of a batch that is not stored as a whole, each event is sent by itself
+  if [ "$(wc -l <"$1" 2>/dev/null || echo 0)" -le 2 ]; then send_one "$1" "$2"; return; fi
+  if [ -z "$key" ]; then why=$fault; return 1; fi
+  post "$1" "$2"
+  case $status in
+    201) take "$1"; return 0 ;;
+    207 | 413 | 422) ;;
+    *)
+      explain
+      case $status$answer in 000*imed\ out*) (: >"$dir/.silent") 2>/dev/null ;; esac
+      return 1
+      ;;
+  esac
+  n=0 worst=0 stem=${1%.json}
+  while IFS= read -r line; do
+    case $line in ']'*) continue ;; esac
+    n=$((n + 1))
+    write "$stem-$n.json" "${line#?}" || return 1
+  done <"$1"
+  rm -f "$1"
+  for part in "$stem"-*.json; do
+    [ -e "$part" ] || continue
+    send_one "$part" "$2"
+    result=$?
+    [ $result -le $worst ] || worst=$result
+  done
+  return $worst
+}
+send_kept() { # SECONDS: what was kept earlier, the oldest first, until Stint takes no more
+  until=$(($(date +%s) + $1)) sent=0 refused=0 each=10
+  [ "$1" -ge 10 ] || each=$1
+  ls -rt "$dir"/*.json >/dev/null 2>&1 || return 0
+  for file in $(cd "$dir" && ls -rt -- *.json); do
+    [ -e "$dir/$file" ] || continue
+    send_file "$dir/$file" $each
+    [ $? -ne 1 ] || return 1
+    [ "$(date +%s)" -le $until ] || return 0
+  done
+}
+deliver() { # FILE SECONDS: sends a file and what was kept before it, and says in one line what is not stored
+  deadline=$(($(date +%s) + $2))
+  while :; do
+    result=1
+    if [ "$2" -gt 0 ]; then send_file "$1" "$2"; result=$?; else why='Stint was silent a moment ago'; fi
+    [ "${status:-}" = 429 ] && [ "$(date +%s)" -lt $deadline ] || break
+    sleep 1
+  done
+  case $result in
+    0) rm -f "$dir/.silent"; send_kept 1; return 0 ;;
+    2) say "$why"; return 2 ;;
+  esac
+  make_room
+  kept=0
+  for file in "$1" "${1%.json}"-[0-9]*.json; do [ ! -e "$file" ] || kept=$((kept + $(count_in "$file"))); done
+  if [ -n "${unkept:-}" ]; then say "$why; $kept events lost: cannot write $unwritable; set XDG_STATE_HOME"; return 1; fi
+  [ $kept = 1 ] && say "$why; 1 event kept, sent later" || say "$why; $kept events kept, sent later"
+  return 1
+}
+
+# ---- stint start|end|metric|exception
+parse_flags() { # sets process meta uid failed, and rest: the other arguments, one a line
+  process='' meta='' uid='' failed='' rest='' only=
+  while [ $# -gt 0 ]; do
+    case $only$1 in
+      --meta | --uid | --process) [ $# -gt 1 ] || wrong "$1 needs a value" ;;
+    esac
+    case $only$1 in
+      --meta) meta=$2; shift ;;
+      --meta=*) meta=${1#*=} ;;
+      --uid) uid=$2; shift ;;
+      --uid=*) uid=${1#*=} ;;
+      --failed) failed=1 ;;
+      --) only='-- ' ;;
+      --*) wrong "unknown option $1" ;;
+      *) if [ -z "$process" ]; then process=$1; else rest=$rest${rest:+$LF}$1; fi ;;
+    esac
+    shift
+  done
+  [ -n "$process" ] || wrong "the process is missing"
+}
+send_event() { # KIND MORE-FIELDS
+  read_settings
+  now
+  subject "$process" "$meta" "$uid"
+  store
+  stamp=$(printf %s "$at" | tr -d 'TZ:.-')
+  file=$dir/$stamp-$$.json
+  write "$file" "{\"kind\":\"$1\",$fields$2,\"at\":\"${at}Z\"}" || { say "event lost: cannot write $dir"; exit 1; }
+  wait_s=5
+  silent_for 60 && wait_s=1
+  silent_for 10 && wait_s=0
+  deliver "$file" $wait_s
+  result=$?
+  [ $result -ne 2 ] && [ -z "${unkept:-}" -o $result -eq 0 ]
+}
+store() { # without a directory the events wait in a temporary one while they are sent
+  place && return
+  unkept=1 dir=$(mktemp -d) || { say "cannot write $unwritable; set XDG_STATE_HOME"; exit 1; }
+  home=$dir
+  trap 'rm -rf "$dir"' EXIT
+}
+run_metric() {
+  parse_flags "$@"
+  [ -n "$rest" ] || wrong 'NAME=VALUE is missing'
+  items=
+  while IFS= read -r item; do
+    value=$(printf %s "${item##*=}" | tr -d ' ')
+    case $item in ?*=*) ;; *) wrong "expected NAME=VALUE with a number, such as rows=120; got $item" ;; esac
+    printf '%s\n' "$value" | grep -Eq '^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$' ||
+      wrong "expected NAME=VALUE with a number, such as rows=120; got $item"
+    value=$(printf '%s\n' "$value" | sed 's/^+//; s/^\(-*\)\./\10./; s/^\(-*\)0*\([0-9]\)/\1\2/; s/\.\([eE]\)/\1/; s/\.$//')
+    quote "${item%=*}"
+    items=$items${items:+,}$quoted:$value
+  done <<ITEMS
+$rest
+ITEMS
+  send_event metrics ",\"items\":{$items}"
+}
+run_exception() {
+  parse_flags "$@"
+  if [ -n "$rest" ]; then text=$(printf %s "$rest" | json 15000); else text=$(tail -c 60000 | json 15000); fi
+  [ -n "$text" ] || { say 'the text of the exception is empty: nothing was sent'; exit 1; }
+  send_event exception ",\"exception\":\"$text\""
+}
+run_flush() {
+  read_settings
+  place || { say "cannot write $unwritable; set XDG_STATE_HOME"; exit 1; }
+  everything=${1:-} own_dir=$dir sent_all=0 refused_all=0 left=0 stopped='' why=
+  for dir in "$home"/????????????????; do
+    [ -d "$dir" ] || continue
+    if [ "$dir" = "$own_dir" ] || [ "$everything" = --all ]; then
+      send_kept 86400 || stopped=1
+      sent_all=$((sent_all + ${sent:-0})) refused_all=$((refused_all + ${refused:-0})) sent=0 refused=0
+    fi
+    for file in "$dir"/*.json; do [ ! -e "$file" ] || left=$((left + $(count_in "$file"))); done
+  done
+  line="$sent_all sent, $refused_all refused, $left left"
+  [ -z "$stopped" ] || { say "$line: $why"; exit 1; }
+  echo "$line"
+}
+
+# ---- stint exec
+parse_exec() { # sets process meta uid ok wait_s, and shifted: how many arguments come before the command
+  process='' meta='' uid='' ok=' ' wait_s=10 shifted=0
+  while [ $# -gt 0 ]; do
+    option=$1 taken=1
+    case $option in
+      --) shifted=$((shifted + 1)); return ;;
+      --process=* | --meta=* | --uid=* | --ok=* | --wait=*) value=${option#*=} option=${option%%=*} ;;
+      --process | --meta | --uid | --ok | --wait)
+        [ $# -gt 1 ] || wrong "$option needs a value"
+        value=$2 taken=2
+        ;;
+      --help | -h) usage; exit 0 ;;
+      -*) wrong "unknown option $option" ;;
+      *) return ;;
+    esac
+    case $option in
+      --process) process=$value ;;
+      --meta) meta=$value ;;
+      --uid) uid=$value ;;
+      --ok)
+        case ,$value, in *[!0-9,]* | *,,*) wrong 'invalid --ok: expected exit codes from 0 to 255 such as 3 or 3,4' ;; esac
+        ok=" $(printf %s "$value" | tr , ' ') "
+        ;;
+      --wait)
+        wait_s=${value%[smh]}
+        case $wait_s in '' | *[!0-9]*) wrong 'invalid --wait: expected a span such as 0, 5s or 1m' ;; esac
+        case $value in *m) wait_s=$((wait_s * 60)) ;; *h) wait_s=$((wait_s * 3600)) ;; esac
+        ;;
+    esac
+    shift $taken
+    shifted=$((shifted + taken))
+  done
+}
+find_command() { # sets failure, code and looked if the command cannot be run
+  failure='' code=0 looked=
+  case $1 in
+    */*) [ -e "$1" ] || { failure='command not found' code=127; return; }
+      { [ -x "$1" ] && [ ! -d "$1" ]; } || { failure='permission denied' code=126; } ;;
+    *)
+      found='' blocked='' before=$IFS
+      IFS=:
+      for at_dir in $PATH; do
+        [ -f "${at_dir:-.}/$1" ] || continue
+        if [ -x "${at_dir:-.}/$1" ]; then found=1; else blocked=1; fi
+      done
+      IFS=$before
+      [ -z "$found" ] || return
+      if [ -n "$blocked" ]; then failure='permission denied' code=126; return; fi
+      failure='command not found' code=127 looked="looked in PATH=$PATH"
+      ;;
+  esac
+}
+# A shell starts what it does not wait for with SIGINT and SIGQUIT ignored. Bash undoes that, GNU env too; elsewhere the
+# command gets SIGTERM instead.
+find_reset() {
+  reset='' typed=TERM
+  if [ -n "${BASH_VERSION:-}" ]; then reset=bash typed=INT
+  elif env --default-signal=INT true 2>/dev/null; then
+    case $(sed -n 's/^SigIgn:.*\(.\)$/\1/p' /proc/$$/status 2>/dev/null) in [0189]) reset=env typed=INT ;; esac
+  fi
+}
+start_command() {
+  : >"$mark" # from here on a signal ends this shell, or the command that it becomes
+  case $reset in
+    bash) trap - INT QUIT; exec "$@" ;;
+    env) case $1 in *=*) exec "$@" ;; *) exec env --default-signal=INT,QUIT -- "$@" ;; esac ;;
+    *) exec "$@" ;;
+  esac
+}
+relay() { # SIGNAL: to the command, also to one that is about to start; after its end it ends the waiting
+  relayed=$1 passed=${2:-$1}
+  if [ -n "$job" ]; then pass; elif [ -n "$is_over" ]; then hurried=1; fi
+}
+pass() { # the signal, when the command has none of the traps of this shell any more
+  tries=0
+  until [ -e "$mark" ] || [ $tries -ge 50 ]; do tries=$((tries + 1)); sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries + 10)); }; done
+  kill -s "$passed" "$job" 2>/dev/null
+}
+keep_end() { # copies standard input into two files of at most 32 MiB, the later one and the one before
+  trap '' INT QUIT TERM HUP
+  while :; do
+    mv -f "$tmp/end" "$tmp/before" 2>/dev/null
+    dd bs=4096 count=8192 of="$tmp/end" 2>/dev/null
+    [ -s "$tmp/end" ] || break
+  done
+  : >"$tmp/done"
+}
+run_job() { # COMMAND …: sets code, and tmp if the end of its standard error is there
+  job='' is_over='' relayed='' hurried='' tmp='' mark=$file.run
+  find_reset
+  for name in TERM HUP USR1 USR2 ALRM; do trap "relay $name" $name; done
+  if (: </dev/tty) 2>/dev/null; then trap : INT QUIT; else trap "relay INT $typed" INT; trap 'relay QUIT' QUIT; fi
+  if (: <&0) 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
+  if [ ! -t 2 ] && tmp=$(mktemp -d "${TMPDIR:-/tmp}/stint.XXXXXX" 2>/dev/null) && mkfifo "$tmp/err" "$tmp/copy"; then
+    keep_end <"$tmp/copy" >/dev/null 2>&1 3<&- &
+    (trap '' INT QUIT TERM HUP; exec tee "$tmp/copy" <"$tmp/err" >&2 2>/dev/null 3<&-) &
+    (start_command "$@") <&3 2>"$tmp/err" 3<&- &
+  else
+    tmp=
+    (start_command "$@") <&3 3<&- &
+  fi
+  job=$!
+  [ -z "$relayed" ] || pass
+  exec 3<&-
+  while :; do
+    { wait "$job"; } 2>/dev/null # the shell would print "Killed"
+    code=$?
+    [ $code -gt 128 ] && kill -0 "$job" 2>/dev/null || break
+  done
+  job='' is_over=1
+  rm -f "$mark"
+  [ -n "$tmp" ] || return 0
+  tries=0 # a process that the command left running may hold its standard error open
+  until [ -e "$tmp/done" ] || [ $tries -ge 20 ]; do tries=$((tries + 1)); sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries + 10)); }; done
+}
+end_events() { # sets events: the end, and for a failed run its exception, which is a microsecond older
+  how="exited with code $code" signal=
+  if [ -n "$failure" ]; then how=$failure
+  elif [ "$code" -gt 128 ] && signal=$(kill -l $((code - 128)) 2>/dev/null); then
+    case $signal in [A-Z]*) how="was ended by SIG${signal#SIG}" ;; *) signal= ;; esac
+  fi
+  micros=1${at##*.}
+  [ "$micros" -gt 1000002 ] || micros=1000002
+  end="{\"kind\":\"end\",$fields,\"at\":\"${at%.*}.${micros#1}Z\""
+  case " 0$ok" in *" $code "*) [ -z "$failure" ] && events="$end}" && return ;; esac
+  micros=$((micros - 1))
+  text=$(printf '%s: %s' "${1##*/}" "$how" | json)
+  said=
+  [ -z "$looked" ] || quote "$looked"
+  [ -z "$looked" ] || said=${quoted#?} said=${said%?}
+  [ -z "${tmp:-}" ] || said=$(cat "$tmp/before" "$tmp/end" 2>/dev/null | tail -c 48000 | json $TAIL_CHARACTERS)
+  events="$end,\"failed\":true}$LF,{\"kind\":\"exception\",$fields"
+  events="$events,\"exception\":\"$text${said:+\\n$said}\",\"at\":\"${at%.*}.${micros#1}Z\"}"
+}
+run_exec() {
+  parse_exec "$@"
+  shift $shifted
+  [ $# -gt 0 ] || wrong 'the command is missing'
+  read_settings
+  [ -n "$uid" ] || new_uid
+  subject "${process:-${1##*/}}" "$meta" "$uid"
+  now
+  store
+  start="{\"kind\":\"start\",$fields,\"at\":\"${at}Z\"}"
+  file=$dir/$(printf %s "$at" | tr -d 'TZ:.-')-$$
+  write "$file-s.json" "$start"
+  ( # beside the command, as often as it takes
+    pause=1
+    until send_one "$file-s.json" 10 || [ ! -e "$file-s.json" ]; do sleep $pause; [ $pause -ge 5 ] || pause=$((pause + 1)); done
+  ) </dev/null >/dev/null 2>&1 &
+  sender=$!
+  find_command "$1"
+  if [ -n "$failure" ]; then say "${1##*/}: $failure${looked:+; $looked}"; else run_job "$@"; fi
+  now
+  end_events "$1"
+  [ -z "${tmp:-}" ] || rm -rf "$tmp"
+  tries=0 # a short command ends before the answer to its start
+  while [ -e "$file-s.json" ] && [ $tries -lt 10 ]; do tries=$((tries + 1)); sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries + 10)); }; done
+  kill $sender 2>/dev/null
+  wait $sender 2>/dev/null
+  silence=$wait_s
+  if [ -e "$file-s.json" ]; then # not heard in this run
+    events="$start$LF,$events"
+    ! silent_for 60 || [ "$silence" -eq 0 ] || silence=1
+    ! silent_for 10 || silence=0
+  fi
+  write "$file.json" "$events" && rm -f "$file-s.json"
+  (trap - TERM INT HUP; deliver "$file.json" "$silence") </dev/null >/dev/null &
+  sender=$!
+  wait $sender
+  if [ -n "${hurried:-}" ] && [ -e "$file.json" ]; then say "$(count_in "$file.json") events kept, sent later"; fi
+  [ -z "${unkept:-}" ] || rm -rf "$dir"
+  case ${relayed:-} in '') ;; "$signal") trap - "$signal"; kill -s "$signal" $$ ;; esac
+  exit "$code"
+}
+
+command=${1:-}
+[ $# -eq 0 ] || shift
+case $command in
+  exec) run_exec "$@" ;;
+  start) parse_flags "$@"; [ -n "$uid" ] || new_uid; send_event start '' && echo "$uid" ;;
+  end) parse_flags "$@"; send_event end "${failed:+,\"failed\":true}" ;;
+  metric) run_metric "$@" ;;
+  exception) run_exception "$@" ;;
+  flush) run_flush "$@" ;;
+  --version | -V) echo "$VERSION" ;;
+  '' | help | --help | -h) usage ;;
+  *)
+    say "stint $command is a command of the full command line; this script sends events only. To install that one, see" \
+      "${STINT_URL:-http://127.0.0.1:7070}/clients"
+    exit 2
+    ;;
+esac
