@@ -104,7 +104,7 @@ const HOUR_NS = 3_600_000_000_000n
 /** Throws Problem `question_invalid`. */
 export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs: bigint): Question {
   const parsers = Object.fromEntries(QUESTION_ROUTES[kind].parameters.map((name) => [name, PARSERS[name]]))
-  const { given, texts, faults } = readParameters(parsers, search, nowNs)
+  const { given, texts, faults } = readParameters(parsers, search, nowNs, REPEATED)
   const { cursor } = given
   const digest = digestQuestion(
     kind,
@@ -152,7 +152,7 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   }
 }
 
-/** Reads the parameters of a question that has parsers of its own. Throws Problem `question_invalid`. */
+/** Reads the parameters of a question that has parsers of its own, each at most once. Throws Problem `question_invalid`. */
 export function parseParameters<P extends Parsers>(parsers: P, search: URLSearchParams, nowNs = 0n): Values<P> {
   const { given, faults } = readParameters(parsers, search, nowNs)
   if (faults.length > 0) throw incorrect(faults)
@@ -162,7 +162,12 @@ export function parseParameters<P extends Parsers>(parsers: P, search: URLSearch
 const incorrect = (errors: readonly Fault[]) =>
   new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
 
-function readParameters(parsers: Parsers, search: URLSearchParams, nowNs: bigint) {
+function readParameters(
+  parsers: Parsers,
+  search: URLSearchParams,
+  nowNs: bigint,
+  repeated: { readonly [N in ParameterName]?: number } = {},
+) {
   const faults: Fault[] = []
   const given: Record<string, unknown> = {}
   const texts: (readonly [name: string, text: string])[] = []
@@ -170,7 +175,7 @@ function readParameters(parsers: Parsers, search: URLSearchParams, nowNs: bigint
     if (faults.length >= MAX_FAULTS) break
     const fault = (detail: string) => faults.push({ pointer: `/${escapePointer(name)}`, detail })
     const all = search.getAll(name)
-    const max = REPEATED[name as ParameterName]
+    const max = repeated[name as ParameterName]
     if (!Object.hasOwn(parsers, name)) fault(unknownDetail(Object.keys(parsers)))
     else if (all.length > (max ?? 1))
       fault(max === undefined ? 'may be given only once' : `may be given at most ${max} times`)

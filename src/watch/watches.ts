@@ -109,7 +109,7 @@ export function openWatches(options: WatchesOptions) {
       store,
       nowUs,
       publicUrl,
-      unjudged: (account) => findUnjudged({ account, store, node, nowUs }),
+      unjudged: (account, process) => findUnjudged({ account, process, store, node, nowUs }),
       onChanged: node.hurry,
     }),
     maintenance: createManageMaintenance({ store, nowUs }),

@@ -102,6 +102,7 @@ export const LIST_ALERTS = defineRoute('GET /api/alerts', {
   parameters: ['limit'],
   ownParameters: {
     state: choice(ALERT_STATES, { description: 'Only alerts in this state.' }),
+    process: Type.String({ minLength: 1, maxLength: 250, description: 'Only alerts about this process.' }),
     cursor: Type.String({ description: 'The `next` of the previous page.' }),
   },
   answers: { 200: json('The alerts', AlertPage) },

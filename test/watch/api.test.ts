@@ -163,8 +163,24 @@ describe('a key with the scope manage', () => {
   })
 })
 
+test('watches are listed by a process that they cover, by name or pattern', async () => {
+  const ids = await Promise.all(
+    ['covered', 'cov*', 'other'].map(async (process) => {
+      const made = await ask('POST', '/api/watches', { name: process, process, channels: [], long: '1h' })
+      return made.json.watch.id
+    }),
+  )
+  const namesOf = async (query: string) =>
+    (await ask('GET', `/api/watches?${query}`)).json.watches.map(({ name }: { name: string }) => name)
+  expect(await namesOf('process=covered')).toEqual(['cov*', 'covered'])
+  expect(await namesOf('process=cover')).toEqual(['cov*'])
+  const twice = await ask('GET', '/api/watches?process=a&process=b')
+  expect(faultsOf(twice)).toEqual([422, 'question_invalid', '/process'])
+  for (const id of ids) await ask('DELETE', `/api/watches/${id}`)
+})
+
 test('alerts: parameters are checked, an unknown id is not found', async () => {
-  expect((await ask('GET', '/api/alerts?state=firing&limit=5')).json).toEqual({
+  expect((await ask('GET', '/api/alerts?state=firing&process=nightly&limit=5')).json).toEqual({
     alerts: [],
     next: null,
     unjudged: [],

@@ -26,6 +26,8 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     expect(body.data).toMatchObject({ watch: { id, name: 'late one' }, condition: 'late', meta: null, uid: null })
     const firing = await ask('GET', '/api/alerts?state=firing')
     expect(firing.json.alerts).toMatchObject([{ id: body.data.id, state: 'firing', resolved_at: null }])
+    expect((await ask('GET', '/api/alerts?process=late%20one')).json.alerts).toEqual(firing.json.alerts)
+    expect((await ask('GET', '/api/alerts?process=late')).json.alerts).toEqual([])
     await ask('PATCH', `/api/watches/${id}`, { late: { every: '1h', grace: '1s' } })
     expect((await ask('GET', '/api/alerts?state=firing')).json.alerts).toEqual([])
     const { secret: manage } = (await ask('POST', '/api/keys', { name: 'cli', scopes: ['manage'] })).json.key
@@ -40,7 +42,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
   })
 
   test('a failed run and its recovery, a long run and its end', async () => {
-    await watched.watch('job', { failed: { after: 1 }, long: '2s' })
+    await watched.watch('job', { failed: { after: 1 }, long: '30s' })
     await watched.send('start', { process: 'job', uid: 'a' })
     await watched.send('end', { process: 'job', uid: 'a', failed: true })
     await watched.gets('firing', 'job')

@@ -118,6 +118,7 @@ const CREATE_PARAMETERS = { test: parseChoice(['true', 'false']) }
 
 const ALERT_PARAMETERS = {
   state: parseChoice(alertWire.ALERT_STATES),
+  process: PARSERS.process,
   limit: PARSERS.limit,
   cursor: (text: string): Parsed<string> =>
     /^ale_\w{1,40}$/.test(text) ? { value: text } : { detail: 'is not a cursor of this question' },

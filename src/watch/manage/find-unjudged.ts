@@ -3,6 +3,7 @@ import type { Unjudged } from '../../wire/alerts.ts'
 import { iso, minute } from '../conditions/wording.ts'
 import type { Waiting } from '../log/judge-interface.ts'
 import type { WatchNode } from '../nodes/watch-node.ts'
+import { createMatch } from '../process-pattern.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 
@@ -21,19 +22,25 @@ export const isUnknown = (node: Judging, { id }: StoredWatch, nowUs: number): bo
 
 export interface FindUnjudged {
   readonly account: string
+  /** Only of this process. */
+  readonly process?: string | undefined
   readonly store: Pick<WatchStore, 'watches'>
   readonly node: Judging
   nowUs(): number
 }
 
-export async function findUnjudged({ account, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
+export async function findUnjudged({ account, process, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
   const now = nowUs()
-  const waiting = (node.waiting() ?? []).filter((it) => it.account === account)
+  const waiting = (node.waiting() ?? []).filter(
+    (it) => it.account === account && (process === undefined || it.process === process),
+  )
   const gaps = gapsOf(account, node, now)
   if (waiting.length + gaps.length === 0) return []
   const watches = await store.watches(account)
   const active = watches.filter(
-    ({ spec: { paused_until } }) => paused_until === null || Date.parse(paused_until) * 1000 <= now,
+    ({ spec: { paused_until, process: own } }) =>
+      (paused_until === null || Date.parse(paused_until) * 1000 <= now) &&
+      (process === undefined || createMatch(own)(process)),
   )
   return active
     .flatMap(({ id, spec }): Unjudged[] => {

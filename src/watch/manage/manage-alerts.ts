@@ -10,9 +10,17 @@ export interface ManageAlertsOptions {
   readonly store: WatchStore
   nowUs(): number
   publicUrl(): string
-  unjudged(account: string): Promise<Unjudged[]>
+  /** `process`: only of this one. */
+  unjudged(account: string, process?: string): Promise<Unjudged[]>
   /** Called after alerts of an account changed. */
   onChanged(account: string): void
+}
+
+interface ListAlerts {
+  readonly state?: 'firing' | 'resolved'
+  readonly process?: string
+  readonly limit: number
+  readonly cursor?: string
 }
 
 const maybeTime = (us: number | null): string | null => (us === null ? null : iso(us))
@@ -66,15 +74,12 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
 
   return {
     /** Newest first. */
-    async list(
-      account: string,
-      { state, limit, cursor }: { state?: 'firing' | 'resolved'; limit: number; cursor?: string },
-    ): Promise<AlertPage> {
-      const page = { limit: limit + 1, ...(state && { state }), ...(cursor !== undefined && { before: cursor }) }
+    async list(account: string, { limit, cursor, ...filter }: ListAlerts): Promise<AlertPage> {
+      const page = { ...filter, limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }
       const found = await store.alerts(account, page)
       const alerts = await answer(account, found.slice(0, limit))
       const next = found.length > limit ? alerts.at(-1)!.id : null
-      return { alerts, next, unjudged: cursor === undefined ? await unjudged(account) : [] }
+      return { alerts, next, unjudged: cursor === undefined ? await unjudged(account, filter.process) : [] }
     },
     /** `by`: the person or key. Reminders and delayed channels are silent from then on. */
     acknowledge: (account: string, id: string, by: string) => acknowledge(account, id, by),

@@ -32,11 +32,12 @@ export function createMovingStatements({ read, write }: SqlDatabase) {
         return channel
       }),
     /** Newest first. */
-    alerts(account: string, { state, limit, before }: AlertPage) {
-      const values = before === undefined ? [account, limit] : [account, before, limit]
+    alerts(account: string, { state, process, limit, before }: AlertPage) {
+      const values = [account, before, process, limit].filter((it) => it !== undefined)
       const select = `SELECT * FROM alert WHERE account = $1
         ${state === undefined ? '' : `AND resolved_us IS ${state === 'firing' ? '' : 'NOT'} NULL`}
         ${before === undefined ? '' : 'AND seq < (SELECT seq FROM alert WHERE id = $2)'}
+        ${process === undefined ? '' : `AND process = $${values.length - 1}`}
         ORDER BY seq DESC LIMIT $${values.length}`
       return read(() => list(toAlert, select, ...values))
     },

@@ -118,6 +118,7 @@ export type AlertChange = { readonly notifications: readonly NewNotification[] }
 
 export interface AlertPage {
   readonly state?: 'firing' | 'resolved'
+  readonly process?: string
   readonly limit: number
   /** The id of the last alert of the previous page. */
   readonly before?: string

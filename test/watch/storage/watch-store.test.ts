@@ -131,6 +131,8 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect(await ids({ state: 'firing' })).toEqual(['ale_3'])
     expect(await ids({ state: 'resolved', before: 'ale_2' })).toEqual(['ale_1'])
     expect(await ids({ before: 'ale_3', limit: 1 })).toEqual(['ale_2'])
+    expect(await ids({ before: 'ale_3', process: 'nightly' })).toEqual(['ale_2', 'ale_1'])
+    expect(await ids({ process: 'other' })).toEqual([])
     expect((await store.openAlerts(ACCOUNT)).map(({ id }) => id)).toEqual(['ale_2', 'ale_3'])
     await store.prune(NOW + 71)
     expect(await ids({})).toEqual(['ale_3', 'ale_2'])
