@@ -25,8 +25,8 @@ export interface Reader {
   readonly isPart?: boolean
 }
 
-/** A console page may ask while the previous page's questions still run; a few at once keep the store fully busy. */
-export const QUESTION_LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 16, maxRunning: 4 }
+/** A few at once keep the store fully busy; twenty people with three questions each wait for them. */
+export const QUESTION_LIMITS: QuestionLimits = { deadlineMs: 45_000, maxAtOnce: 68, maxRunning: 4 }
 const RETRY_AFTER_S = 5
 
 interface Turn {

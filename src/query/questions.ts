@@ -80,6 +80,8 @@ export function createQuestions(deps: QuestionDeps) {
       ...((question.place !== undefined || question.state === 'running') && { asOfNs: question.nowNs }),
     }
     if (stopsEarly) return selection
+    const all = points.boundMarks && (await ask(points.boundMarks(asker)))
+    if (all !== undefined && all <= maxMarks) return selection
     const marks = await ask(points.countMarks({ ...selection, ...marksWindow(selection) }))
     if (marks > maxMarks) assertMarks(marks, await ask(points.countMarks(selection)), maxMarks, question)
     return selection

@@ -117,7 +117,6 @@ export interface TimingSummaryRow extends Readonly<Record<Exclude<TimingState, '
   readonly maxMs: number | null
   /** One per `quantiles`, in that order; only where they are asked for. */
   readonly quantilesMs?: readonly (number | null)[]
-  /** Only where it is asked for. */
   readonly newest?: NewestRuns
 }
 
@@ -158,7 +157,6 @@ export interface MetricRowSelection extends MetricSelection, Buckets {
 export interface MetricRow extends Readonly<Record<'count' | 'mean' | 'min' | 'max' | 'sum' | 'last', number>> {
   readonly atNs: bigint
   readonly process: string
-  /** With `byMeta`. */
   readonly meta?: string
   readonly name: string
 }
@@ -271,7 +269,9 @@ export interface PointSource {
   findLatest(q: LatestSelection): Promise<Timing[]>
   /** Follows the rule of test/support/summarize-timings.ts; in any order. */
   summarizeTimings(q: SummarySelection): Promise<TimingSummaryRow[]>
-  /** Marks in the range, from a push-down count: what a question about timings would read. */
+  /** No range holds more marks than this; from figures that cost nothing. Undefined: not known. */
+  boundMarks?(asker: Asker): Promise<number | undefined>
+  /** Marks in the range, from a push-down count. */
   countMarks(q: Selection): Promise<number>
   /** Newest first; metrics of one event by name. */
   findMetrics(q: MetricSelection, page: Page): Promise<MetricPoint[]>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
-import { createQuestionLimit } from '../../src/query/limit-questions.ts'
+import { createQuestionLimit, QUESTION_LIMITS } from '../../src/query/limit-questions.ts'
 import { memoryQuestions } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -52,6 +52,14 @@ test('limits concurrent questions per account without affecting other accounts',
   end()
   expect(await Promise.all(running)).toEqual(['answer', 'answer', 'answer'])
   expect(await limit('ada', {}, work)).toBe('answer')
+})
+
+test('refuses none of twenty people with three questions each', async () => {
+  const limit = createQuestionLimit(QUESTION_LIMITS)
+  const { work, end } = endless()
+  const asked = Array.from({ length: 60 }, () => limit('ada', {}, work))
+  end()
+  expect(new Set(await Promise.all(asked))).toEqual(new Set(['answer']))
 })
 
 test('work counts until it ends, also after its client disconnected', async () => {

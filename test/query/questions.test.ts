@@ -261,6 +261,15 @@ describe('a question too large is refused', () => {
     expect(await open(marks, { maxMarks: 6 }).ask('timings')).toMatchObject({ next: null })
   })
 
+  test('without counting where all marks of all accounts are no more', async () => {
+    const { points } = createMemorySource(marks)
+    const countMarks = () => Promise.reject(new Error('counted'))
+    const ask = (all: number | undefined) =>
+      open(marks, { maxMarks: 5, points: { ...points, countMarks, boundMarks: async () => all } }).ask('summary')
+    expect(await ask(5)).toMatchObject({ rows: [{ process: 'p' }] })
+    for (const all of [6, undefined]) await expect(ask(all)).rejects.toThrow('counted')
+  })
+
   test('counting what lies MAX_RUN around the range, and of one process only that', async () => {
     const early = { maxMarks: 5, nowNs: () => NOW + 80_000n * S }
     await expectRefusal(open(marks, early).ask('timings', 'from=-1m'), 'question_too_large', /6 marks/)

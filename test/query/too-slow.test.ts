@@ -122,7 +122,7 @@ FROM numbers(2000000)`)
   })
 
   test('a statement that takes too long is ended there and asks for a shorter range', async () => {
-    const source = createClickHouseSource(client, createSchema(address.database!), 10)
+    const source = createClickHouseSource(client, createSchema(address.database!), { timeoutMs: 10 })
     const points = { ...source, countMarks: store.source.countMarks }
     expect(await refusalBy(points)).toMatchObject(SHORTER)
     const running =
@@ -131,9 +131,10 @@ FROM numbers(2000000)`)
   })
 
   test('a statement that needs too much memory is ended there and asks for a shorter range', async () => {
-    const select = createBoundedSelect(client, 'max_memory_usage = 1000000')
+    const select = createBoundedSelect(client, { memoryBytes: 2_000_000 })
     const sql = `SELECT uid, groupArray(at) FROM ${address.database}.marks_raw GROUP BY uid`
-    const points = { ...store.source, countMarks: async () => (await select(sql, {}, { account: 'acc' })).length }
+    const countMarks = async () => (await select(sql, {}, { account: 'acc' })).length
+    const points = { ...store.source, countMarks, boundMarks: async () => undefined }
     expect(await refusalBy(points)).toMatchObject(SHORTER)
   })
 

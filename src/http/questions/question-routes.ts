@@ -10,7 +10,7 @@ import type { Authorize } from '../authorize.ts'
 import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { fileAnswer } from './file-answer.ts'
-import { acceptsShared, type SharedAnswers } from './shared-answers.ts'
+import type { SharedAnswers } from './shared-answers.ts'
 
 export interface QuestionRoutesDeps {
   readonly authorize: Authorize
@@ -33,7 +33,7 @@ export function questionRoutes({ authorize, questions, shared, changes }: Questi
         const { promise: sent, resolve } = Promise.withResolvers<void>()
         let noteSent: () => void = resolve
         try {
-          if (shared !== undefined && isShared(kind) && acceptsShared(request)) {
+          if (shared !== undefined && isShared(kind)) {
             const make = async (reader: Reader) => {
               const stored = changes?.of(account) // before the answer, which may know more
               return { stored, ...(await encodeFor(request, await questions[kind](account, search, reader))) }

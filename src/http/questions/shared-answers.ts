@@ -1,6 +1,6 @@
-// Shares answers between open pages of an account: a request with `cache-control: max-age=…` accepts an answer up to
-// that many seconds old, at most two, or up to ten while nothing was stored since. Others are answered afresh. Bounded
-// by entries, bytes and age, oldest first.
+// Shares answers between the people of an account: a question that is being answered is joined by others of the same
+// words. A request with `cache-control: max-age=…` also accepts an answer up to that many seconds old, at most two, or up
+// to ten while nothing was stored since; others are then answered afresh. Bounded by entries, bytes and age, oldest first.
 import type { Reader } from '../../query/limit-questions.ts'
 
 const MAX_AGE_S = 2
@@ -30,8 +30,6 @@ const maxAgeOf = (request: Request): number => {
   const [, given] = /\bmax-age=(\d{1,4})\b/.exec(request.headers.get('cache-control') ?? '') ?? []
   return Math.min(MAX_AGE_S, Number(given ?? 0))
 }
-export const acceptsShared = (request: Request): boolean => maxAgeOf(request) > 0
-
 export interface SharedAnswers {
   /**
    * `make` is called when no answer is fresh enough or `isCurrent`; a failed one is not kept. Call `noteSent` once it
@@ -55,7 +53,8 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
   function tidy(): void {
     const now = nowMs()
     let bytes = held.values().reduce((sum, { size }) => sum + size, 0)
-    for (const [key, { atMs, size }] of held) {
+    for (const [key, { atMs, size, made }] of held) {
+      if (made === undefined) continue // the limit of questions bounds them
       if (now - atMs <= CURRENT_MAX_MS && held.size <= ENTRIES_MAX && bytes <= BYTES_MAX) continue
       held.delete(key)
       bytes -= size
@@ -112,7 +111,9 @@ export function createSharedAnswers(nowMs: () => number): SharedAnswers {
     const maxAgeS = maxAgeOf(request)
     const now = nowMs()
     const isFresh = ({ atMs, made }: Held<T>) =>
-      now - atMs < maxAgeS * 1000 || (now - atMs < CURRENT_MAX_MS && made !== undefined && isCurrent(made))
+      made === undefined ||
+      now - atMs < maxAgeS * 1000 ||
+      (maxAgeS > 0 && now - atMs < CURRENT_MAX_MS && isCurrent(made))
     const key = JSON.stringify([account, request.url, request.headers.get('accept-encoding')])
     let found = held.get(key) as Held<T> | undefined
     if (found === undefined || !isFresh(found)) {

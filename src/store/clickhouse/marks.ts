@@ -3,7 +3,9 @@ import type { MarkSelection, PointSource, StoredMark } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
 
-export function createMarkQuestions(select: Select, schema: Schema): Pick<PointSource, 'findMarks' | 'findStartTimes'> {
+type MarkQuestions = Pick<PointSource, 'findMarks' | 'findStartTimes' | 'boundMarks'>
+
+export function createMarkQuestions(select: Select, schema: Schema): MarkQuestions {
   /** Reads the table and not the FINAL view: a mark that is there twice is the same mark. */
   const from = (q: MarkSelection) => {
     const { where, params } = selectionOf(q)
@@ -11,6 +13,16 @@ export function createMarkQuestions(select: Select, schema: Schema): Pick<PointS
   }
 
   return {
+    /** The rows of the table, those of other accounts and repeated ones among them. None of a cluster's are known. */
+    async boundMarks(asker) {
+      const [row] = await select<{ rows: string | null }>(
+        'SELECT toString(total_rows) AS rows FROM system.tables WHERE database = {database:String} AND name = ' +
+          "'marks_raw'",
+        { database: schema.database.slice(1, -1) },
+        asker,
+      )
+      return row?.rows == null ? undefined : Number(row.rows)
+    },
     async findMarks(q) {
       const { sql, params } = from(q)
       const each = q.perSeries === undefined ? '' : ` LIMIT {each:UInt32} BY process, meta`

@@ -1,5 +1,6 @@
 // One ClickHouse store, remote or embedded: its connections, sinks and source. A chDB connection runs one statement at
 // a time, so writes, questions and the rewriting of parts have their own and do not delay each other.
+import { totalmem } from 'node:os'
 import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Leases } from '../node-lease.ts'
@@ -35,6 +36,8 @@ export interface ClickHouseOptions {
   readonly retentionDays: number
   readonly log: Logger
   readonly timeoutMs?: number
+  /** What this process may take, for the embedded engine; the limit of its container when absent. */
+  readonly memoryBytes?: number
 }
 
 export interface ClickHouseStore {
@@ -47,9 +50,11 @@ export interface ClickHouseStore {
   close(): Promise<void>
 }
 
+const limitOfMemory = (): number => process.constrainedMemory() || totalmem()
+
 /** Throws EngineUnavailableError (embedded), and an Error for an invalid database name; not if a server is down. */
 export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStore> {
-  const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS } = options
+  const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS, memoryBytes = limitOfMemory() } = options
   const { database = EMBEDDED_DATABASE } = address
   const schema = createSchema(database, isEmbedded(address) ? undefined : address.cluster)
   const tables = holds.flatMap(familiesIn)
@@ -76,7 +81,7 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   return {
     createSink: () =>
       createClickHouseSink({ writer, keeper, schema, tables, isEmbedded: isEmbedded(address), prepare }),
-    source: createClickHouseSource(reader, schema),
+    source: createClickHouseSource(reader, schema, isEmbedded(address) ? { memoryBytes } : {}),
     leases: isEmbedded(address) ? [] : [createClickHouseLeases(keeper, schema)],
     async close() {
       await Promise.all([reader.close(), keeper.close(), writer.close()])

@@ -6,18 +6,29 @@ import type { ClickHouseClient, Params } from './client.ts'
 import { ClickHouseFault, isFault } from './judge-failure.ts'
 
 // Questions are bounded in time and memory, and killed when they are aborted: their connection would stay blocked.
-/** Inline, see client.ts. The last one writes an infinite sum as text: JSON has none, and null would read as 0. */
-const SETTINGS = 'max_memory_usage = 3000000000, output_format_json_quote_denormals = 1'
+/** Inline, see client.ts. Writes an infinite sum as text: JSON has none, and null would read as 0. */
+const SETTINGS = 'output_format_json_quote_denormals = 1'
 const TIMEOUT_MS = 30_000
+const MEMORY_MAX_BYTES = 3_000_000_000
 /** TIMEOUT_EXCEEDED, TOO_SLOW, MEMORY_LIMIT_EXCEEDED: asked for less, it would answer. */
 const TOO_MUCH = [159, 160, 241]
 
 /** The rows of a SELECT without SETTINGS and FORMAT. Throws StoreError. */
 export type Select = <Row>(sql: string, params: Params, asker: Asker) => Promise<Row[]>
 
-/** `more` settings are added to those of every question; `timeoutMs`: the engine then ends it. */
-export function createBoundedSelect(client: ClickHouseClient, more?: string, timeoutMs = TIMEOUT_MS): Select {
-  const bounded = `${SETTINGS}, max_execution_time = ${timeoutMs / 1000}`
+export interface Bounds {
+  /** Settings that every question has. */
+  readonly settings?: string | undefined
+  /** The engine then ends a statement. */
+  readonly timeoutMs?: number | undefined
+  /** Of the machine or container that runs the engine: a statement may take half of it. Absent: more than enough. */
+  readonly memoryBytes?: number | undefined
+}
+
+export function createBoundedSelect(client: ClickHouseClient, bounds: Bounds = {}): Select {
+  const { settings: more, timeoutMs = TIMEOUT_MS, memoryBytes = Number.POSITIVE_INFINITY } = bounds
+  const memory = Math.min(MEMORY_MAX_BYTES, Math.floor(memoryBytes / 2))
+  const bounded = `${SETTINGS}, max_memory_usage = ${memory}, max_execution_time = ${timeoutMs / 1000}`
   const all = more === undefined ? bounded : `${bounded}, ${more}`
   return async <Row>(sql: string, params: Params, asker: Asker) => {
     const { signal } = asker

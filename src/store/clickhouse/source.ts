@@ -9,16 +9,16 @@ import { createMetricQuestions } from './metrics.ts'
 import { createOutputQuestions } from './outputs.ts'
 import { findProcesses } from './processes.ts'
 import type { Schema } from './schema.ts'
-import { createBoundedSelect } from './selection.ts'
+import { type Bounds, createBoundedSelect } from './selection.ts'
 import { createTimingQuestions } from './timings.ts'
 
-/** `client` belongs to the store, which closes it. `timeoutMs`: limit of one statement, which the engine then ends. */
+/** `client` belongs to the store, which closes it. */
 export function createClickHouseSource(
   client: ClickHouseClient,
   schema: Schema,
-  timeoutMs?: number,
+  bounds: Omit<Bounds, 'settings'> = {},
 ): PointSource & ExceptionSource {
-  const select = createBoundedSelect(client, schema.cluster && CLUSTER_SELECT_SETTINGS, timeoutMs)
+  const select = createBoundedSelect(client, { ...bounds, settings: schema.cluster && CLUSTER_SELECT_SETTINGS })
   return {
     ...createTimingQuestions(select, schema),
     ...createMarkQuestions(select, schema),

@@ -18,6 +18,7 @@ import { memoryQuestions } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { misfits } from '../../support/misfits.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
 
 const S = 1_000_000_000n
 const stored: Event[] = []
@@ -316,6 +317,32 @@ test('aborts a question whose client disconnected', async () => {
   await givenUp
   await app.stop(true)
   expect(failures).toEqual([])
+})
+
+test('a question that is being answered is asked once for all who ask it, of one account', async () => {
+  const asked: string[] = []
+  const { promise: answered, resolve } = Promise.withResolvers<void>()
+  const routes = questionRoutes({
+    authorize: async ({ headers }) => ({ account: headers.get('account')!, role: 'member', isOperator: false }),
+    questions: {
+      timings: async (account: string) => {
+        asked.push(account)
+        await answered
+        return { timings: [], next: `${account} ${asked.length}` }
+      },
+    } as never,
+    shared: createSharedAnswers(() => 0),
+  })
+  const ask = async (account: string, query = '') => {
+    const answer = await routes.handle(new Request(`http://localhost/api/timings${query}`, { headers: { account } }))
+    return (await answer.json()).next
+  }
+  const first = [ask('ada'), ask('ada'), ask('eve'), ask('ada'), ask('ada', '?limit=7')]
+  await until('all asked', () => asked.length === 3)
+  resolve()
+  expect(await Promise.all(first)).toEqual(['ada 3', 'ada 3', 'eve 3', 'ada 3', 'ada 3'])
+  expect(asked).toEqual(['ada', 'eve', 'ada'])
+  expect(await ask('ada')).toBe('ada 4') // afresh
 })
 
 test('a shared answer stays until something of its account is stored, at most ten seconds', async () => {

@@ -173,6 +173,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(await store.source.findMetrics(ever, { limit: 10 })).toHaveLength(1)
     expect(await store.source.findTimings(timings, { limit: 10 })).toHaveLength(1)
     expect(await store.source.countMarks(ever)).toBe(1)
+    expect(await store.source.boundMarks!({ account: 'ever' })).toBeGreaterThanOrEqual(1)
   })
 
   test('exceptions are grouped by process and fingerprint, the most recent first, with their newest text', async () => {
