@@ -46,8 +46,6 @@ export interface AccountsOptions {
   readonly seriesMax?: number
   /** Sign-ups of one address in an hour; 1,000 when absent. */
   readonly signUpsMax?: number
-  /** Password hashes at once, 19 MiB and a Worker each; 1 when absent. */
-  readonly hashLimit?: number
   /** The cost of hashing a new password; tests set a lower one. */
   readonly hashCost?: HashCost
 }
@@ -82,7 +80,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const keys = createKeys(database, ring, clock)
   const sessions = createSessions(database, clock, log)
-  const passwords = createPasswords(options.hashLimit ?? 1, options.hashCost)
+  const passwords = createPasswords(options.hashCost)
   const provePassword = createProvePassword(clock, passwords)
   const people = createPeople({ database, passwords, sessions, provePassword, nowMs })
   const members = createMembers(database, ring, nowMs)

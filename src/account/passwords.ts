@@ -1,11 +1,11 @@
-// argon2id in its own Workers. Bun.password's asynchronous calls share a thread pool with the spool's writes and syncs:
-// on 2 cores, four at once raise the mean commit from 0.3 to 400 ms. A hash takes 19 MiB and 30 ms of a core: few run,
-// a bounded number waits, the rest is refused. Callers take turns, so a flood from one address delays no other.
+// argon2id in a Worker of its own. Bun.password's asynchronous calls share a thread pool with the spool's writes and
+// syncs: on 2 cores, four at once raise the mean commit from 0.3 to 400 ms. A hash takes 19 MiB and 30 ms of a core: one
+// runs at a time, a bounded line waits, of which an asker may hold a few places, and the rest is refused.
 import { Problem } from '../problem.ts'
 import { normalizePassword } from './credentials.ts'
 
-const QUEUE_EACH = 16
-const QUEUE_ALL = 256
+const LINE_EACH = 16
+const LINE_ALL = 256
 
 /** argon2id's: KiB, and passes over them. */
 export interface HashCost {
@@ -67,70 +67,56 @@ function createHashWorker() {
   }
 }
 
-type HashWorker = ReturnType<typeof createHashWorker>
-
 export type Passwords = ReturnType<typeof createPasswords>
 
-/** Runs `atOnce` hashes at a time, each in a Worker that starts when first needed. Only tests set another `cost`. */
-export function createPasswords(atOnce: number, cost = COST) {
-  const workers: HashWorker[] = []
-  const idle: HashWorker[] = []
-  /** Waiting work by asker; the first asker has the next turn. */
-  const queues = new Map<string, ((worker: HashWorker) => void)[]>()
-  let waiting = 0
+/** The Worker starts when first needed. Only tests set another `cost`. */
+export function createPasswords(cost = COST) {
+  let worker: ReturnType<typeof createHashWorker> | undefined
+  let last: Promise<unknown> = Promise.resolve()
+  /** Places in the line by asker. */
+  const places = new Map<string, number>()
+  let all = 0
 
-  function takeWorker(): HashWorker | undefined {
-    const worker = idle.pop()
-    if (worker !== undefined || workers.length >= atOnce) return worker
-    workers.push(createHashWorker())
-    return workers.at(-1)
-  }
-
-  function replace(broken: HashWorker): HashWorker {
-    broken.close()
-    const worker = createHashWorker()
-    workers[workers.indexOf(broken)] = worker
-    return worker
-  }
-
-  function waitForWorker(asker: string): Promise<HashWorker> {
-    const queue = queues.get(asker) ?? []
-    if (queue.length >= QUEUE_EACH || waiting >= QUEUE_ALL)
+  function take(asker: string, by: 1 | -1): void {
+    const own = (places.get(asker) ?? 0) + by
+    if (own > LINE_EACH || all + by > LINE_ALL)
       throw new Problem('rate_limited', 'Too many passwords are being checked at the moment.', { retryAfterS: 2 })
-    waiting++
-    queues.set(asker, queue)
-    return new Promise((resolve) => queue.push(resolve))
+    all += by
+    if (own === 0) places.delete(asker)
+    else places.set(asker, own)
   }
 
-  function giveBack(worker: HashWorker): void {
-    const [asker, queue] = queues.entries().next().value ?? []
-    if (asker === undefined || queue === undefined) return void idle.push(worker)
-    waiting--
-    const next = queue.shift()!
-    queues.delete(asker)
-    if (queue.length > 0) queues.set(asker, queue)
-    next(worker)
-  }
-
-  async function inTurn(asker: string, ...work: Work): Promise<string | boolean> {
-    const worker = takeWorker() ?? (await waitForWorker(asker))
+  async function run(work: Work): Promise<string | boolean> {
+    worker ??= createHashWorker()
     try {
       return await worker.run(work)
     } finally {
-      giveBack(worker.isBroken() ? replace(worker) : worker)
+      if (worker.isBroken()) {
+        worker.close()
+        worker = undefined
+      }
+    }
+  }
+
+  async function inTurn(asker: string, ...work: Work): Promise<string | boolean> {
+    take(asker, 1)
+    try {
+      const result = last.then(() => run(work))
+      last = result.catch(() => {})
+      return await result
+    } finally {
+      take(asker, -1)
     }
   }
 
   return {
-    /** Throws Problem `rate_limited` when too many wait already; `asker` has a turn of its own. */
+    /** Throws Problem `rate_limited` when too many wait already, of all or of this `asker`. */
     hash: async (password: string, asker = ''): Promise<string> =>
       (await inTurn(asker, normalizePassword(password), cost)) as string,
     /** `hash` undefined = there is no such account: false, after the same time. Throws like `hash`. */
     verify: async (password: string, hash: string | undefined, asker = ''): Promise<boolean> =>
       (await inTurn(asker, normalizePassword(password), hash ?? NOBODY)) as boolean,
-    /** Ends the Workers; calls in progress never settle. */
-    close(): void {
-      for (const worker of workers) worker.close()
-    },
+    /** Ends the Worker; calls in progress never settle. */
+    close: () => worker?.close(),
   }
 }

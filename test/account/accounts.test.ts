@@ -129,7 +129,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
     })
 
     test('ten failures lock a known or unknown account for that address only, for a limited time', async () => {
-      await using accounts = await open({ hashLimit: 2 })
+      await using accounts = await open()
       await accounts.create(ADA)
       for (const { email } of [ADA, { email: 'unknown@example.com' }]) {
         const tryIt = (password: string) => problemOf(() => accounts.people.signIn({ ...ADA, email, password }))
@@ -142,7 +142,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
     })
 
     test('password failures count per session and do not lock out other sessions', async () => {
-      await using accounts = await open({ hashLimit: 2 })
+      await using accounts = await open()
       const { owner } = await accounts.create(ADA)
       for (let i = 0; i < 10; i++) await problemOf(() => accounts.people.signIn({ ...ADA, password: 'wrong' }))
       const confirm = (session: string, password = ADA.password) =>
@@ -154,7 +154,7 @@ describe.each(databases())('accounts in $database', ({ open }) => {
     })
 
     test('rate-limits correct passwords as well, since each costs a hash', async () => {
-      await using accounts = await open({ hashLimit: 2 })
+      await using accounts = await open()
       await accounts.create(ADA)
       const signIns = async (count: number) => {
         for (let done = 0; done < count; done += 10)

@@ -6,7 +6,7 @@ import { tempDir } from '../support/temp-dir.ts'
 import { codeOf, problemOf } from './accounts-cast.ts'
 
 test('hashes with argon2id at the documented cost, with a random salt', async () => {
-  const passwords = createPasswords(2)
+  const passwords = createPasswords()
   const [one, other] = await Promise.all([passwords.hash('the same'), passwords.hash('the same')])
   expect(one).toStartWith('$argon2id$v=19$m=19456,t=2,p=1$')
   expect(one).not.toBe(other)
@@ -16,7 +16,7 @@ test('hashes with argon2id at the documented cost, with a random salt', async ()
 })
 
 test('verifying takes as long for an unknown account as for a known one', async () => {
-  const passwords = createPasswords(1)
+  const passwords = createPasswords()
   const hash = await passwords.hash('a password')
   const fastestMs = async (known: string | undefined) => {
     let fastest = Number.POSITIVE_INFINITY
@@ -32,31 +32,29 @@ test('verifying takes as long for an unknown account as for a known one', async 
   expect(ratio).toBeLessThan(3)
 })
 
-test('refuses with retry-after when the queue is full, and serves everyone in the queue', async () => {
-  const passwords = createPasswords(1)
+test('refuses an asker with a full line, and serves everyone in it and another asker', async () => {
+  const passwords = createPasswords()
   const hash = await passwords.hash('a password')
-  const waiting = Array.from({ length: 17 }, () => passwords.verify('a password', hash))
-  const problem = await problemOf(() => passwords.verify('a password', hash))
+  const waiting = Array.from({ length: 16 }, () => passwords.verify('a password', hash, 'many'))
+  const problem = await problemOf(() => passwords.verify('a password', hash, 'many'))
   expect(problem).toMatchObject({ code: 'rate_limited', retryAfterS: 2 })
-  expect(await Promise.all(waiting)).toEqual(Array(17).fill(true))
-  expect(await passwords.verify('a password', hash)).toBe(true)
+  expect(await passwords.verify('a password', hash, 'one')).toBe(true)
+  expect(await Promise.all(waiting)).toEqual(Array(16).fill(true))
+  expect(await passwords.verify('a password', hash, 'many')).toBe(true)
 })
 
-test('serves addresses in turn: one with a full queue does not delay the others', async () => {
-  const passwords = createPasswords(1)
+test('refuses every asker beyond the line of all', async () => {
+  const passwords = createPasswords({ memoryCost: 8, timeCost: 1 })
   const hash = await passwords.hash('a password')
-  const order: string[] = []
-  const verify = (asker: string) => passwords.verify('a password', hash, asker).then(() => void order.push(asker))
-  const flood = Array.from({ length: 17 }, () => verify('many'))
-  expect(await codeOf(() => verify('many'))).toBe('rate_limited')
-  await verify('one')
-  expect(order).toEqual(['many', 'many', 'one'])
-  await Promise.all(flood)
-  passwords.close()
+  const ask = (asker: number) => passwords.verify('a password', hash, String(asker))
+  const waiting = Array.from({ length: 256 }, (_, i) => ask(i >> 4))
+  expect(await codeOf(() => ask(999))).toBe('rate_limited')
+  expect(await Promise.all(waiting)).toEqual(Array(256).fill(true))
+  expect(await ask(999)).toBe(true)
 })
 
 test('hashing does not block disk writes in the thread pool', async () => {
-  const passwords = createPasswords(1)
+  const passwords = createPasswords()
   const hash = await passwords.hash('a password')
   let isDone = false
   const hashing = Promise.all(Array.from({ length: 16 }, () => passwords.verify('a password', hash))).then(() => {
@@ -75,7 +73,7 @@ test('hashing does not block disk writes in the thread pool', async () => {
 })
 
 test('a failed hash frees its slot', async () => {
-  const passwords = createPasswords(1)
+  const passwords = createPasswords()
   for (let i = 0; i < 3; i++) {
     expect(await passwords.verify('x', 'no hash at all').catch(() => 'failed')).toBe('failed')
   }
