@@ -38,6 +38,13 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
     await page.getByText('Waiting for the first event…').waitFor()
 
+    await page.getByRole('button', { name: 'Create a ping address' }).click()
+    await page.getByText('The token is shown only once.').waitFor()
+    const ping = (await page.getByLabel('ping example').textContent()) ?? ''
+    expect(ping).toMatch(/\/ping\/stint_[0-9A-Za-z]+\/first-steps/)
+    expect(await runSnippet(ping)).toBe('')
+    await page.getByText('first-steps: took').waitFor()
+
     await page.getByRole('tab', { name: 'curl' }).click()
     const text = (await page.getByLabel('curl example').textContent()) ?? ''
     expect(await runSnippet(text)).toBe('')

@@ -4,29 +4,34 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeSnippets } from '../../src/console/pages/snippets.ts'
-import { writeClient } from '../client/client-cast.ts'
 import { startApp, type TestApp } from '../support/app.ts'
-import { readRepo } from '../support/readme.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 const REPO = join(import.meta.dir, '../..')
 const dir = tempDir('snippets')
 let app: TestApp
+let token = ''
 beforeAll(async () => {
   app = await startApp()
-  await writeClient(dir)
-  mkdirSync(join(dir, 'node_modules/@stint/client'), { recursive: true })
+  mkdirSync(join(dir, 'node_modules'), { recursive: true })
   symlinkSync(join(REPO, 'node_modules/@opentelemetry'), join(dir, 'node_modules/@opentelemetry'))
-  await Bun.write(join(dir, 'node_modules/@stint/client/package.json'), '{"type":"module","exports":"./stint.js"}')
-  await Bun.write(join(dir, 'node_modules/@stint/client/stint.js'), Bun.file(join(dir, 'stint.mjs')))
-  const stint = join(dir, 'bin/stint')
-  await Bun.write(stint, `#!/bin/sh\nexec "${process.execPath}" "${join(REPO, 'src/cli/main.ts')}" "$@"\n`)
-  chmodSync(stint, 0o755)
+  // sudo install, into a directory of this test
+  await Bun.write(join(dir, 'bin/sudo'), `#!/bin/sh\n"$1" "$2" ${join(dir, 'bin/stint')}\n`)
+  chmodSync(join(dir, 'bin/sudo'), 0o755)
+  token = (await app.rooms.accounts.keys.create(app.account, 'ping', ['ping'])).secret
+  for (const name of ['cron', 'TypeScript', 'Python']) {
+    const [, line] = /^(?:(?:#|\/\/) to install: |# )(.*)/.exec(
+      snippets().find((snippet) => snippet.name === name)!.text,
+    )!
+    const install = Bun.spawn(['/bin/sh', '-c', line!], { cwd: dir, env: environment(), stderr: 'inherit' })
+    expect([name, await install.exited]).toEqual([name, 0])
+  }
 })
 afterAll(() => app.stop())
 
-const snippets = () => writeSnippets({ baseUrl: app.url, keyHeader: 'x-stint-api-key', secret: app.keys.writer })
+const snippets = () => writeSnippets({ baseUrl: app.url, keyHeader: 'x-stint-api-key', secret: app.keys.writer, token })
+const environment = () => ({ PATH: `${join(dir, 'bin')}:${process.env.PATH}`, HOME: dir })
 const NAMES = ['cron', 'shell', 'TypeScript', 'Python', 'curl', 'OpenTelemetry']
 const BREAK: Readonly<Record<string, string>> = {
   TypeScript: 'await Promise.reject(new Error("row 3 is bad")) // your code',
@@ -45,8 +50,7 @@ async function run(name: string, text: string): Promise<number> {
   const file = join(dir, `job${name === 'Python' ? '.py' : BREAK[name] === undefined ? '.sh' : '.ts'}`)
   await Bun.write(file, script)
   const [command] = file.endsWith('.py') ? ['python3'] : file.endsWith('.ts') ? [process.execPath] : ['/bin/sh']
-  const { PATH = '' } = process.env
-  const env = { PATH: `${join(dir, 'bin')}:${PATH}`, HOME: dir, PYTHONPATH: join(REPO, 'src/client/python') }
+  const env = environment()
   const child = Bun.spawn([command!, file], { cwd: dir, env, stdin: 'ignore', stdout: 'ignore', stderr: 'ignore' })
   return child.exited
 }
@@ -64,11 +68,14 @@ async function eventsOf(meta: string) {
 }
 
 test('there is a snippet for each way to send, with its install line first', () => {
-  expect(snippets().map(({ name }) => name)).toEqual(NAMES)
+  expect(snippets().map(({ name }) => name)).toEqual(['ping', ...NAMES])
   for (const { text } of snippets()) expect(text.split('\n', 1)[0]).toMatch(/^(#|\/\/) .*\binstall\b/)
-  const readme = readRepo('src/client/README.md')
-  for (const { text } of snippets())
-    for (const [file] of text.matchAll(/stint\S+(?:tgz|whl)/g)) expect(readme).toContain(`dist/${file}`)
+})
+
+test('the first one is a ping: one line of curl is a completed run', async () => {
+  expect(await run('ping', snippets()[0]!.text)).toBe(0)
+  const sent = (await app.events()).filter((event) => event.process === 'first-steps')
+  expect(sent.map(({ kind }) => kind)).toEqual(['start', 'end'])
 })
 
 describe.each(NAMES)('the snippet for %s', (name) => {

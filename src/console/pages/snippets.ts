@@ -1,10 +1,12 @@
-// Complete snippets for a first run, ready to paste: the first line installs what the rest needs. Each sends a start
-// and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
+// Complete snippets for a first run, ready to paste: the first line installs what the rest needs, from this Stint. Each
+// but the ping sends a start and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
 
 export interface SnippetSettings {
   readonly baseUrl: string
   readonly keyHeader: string
   readonly secret: string
+  /** Secret of a key that may ping; without one the reader puts it in. */
+  readonly token?: string | undefined
 }
 
 export interface Snippet {
@@ -13,20 +15,29 @@ export interface Snippet {
   readonly text: string
 }
 
-/** The npm and Python packages that `bun run pack` writes. */
-const VERSION = '2.0.0'
-const PACK = 'after bun run pack in Stint’s repository, which is at PATH'
-
 const quoted = (name: string): string => `'${name}'`
 
 /** Secret, header and address need no escaping in these languages: only letters, digits and `_ - : / . [ ]`. */
-export function writeSnippets({ baseUrl, keyHeader, secret }: SnippetSettings): readonly Snippet[] {
+export function writeSnippets({
+  baseUrl,
+  keyHeader,
+  secret,
+  token = 'YOUR_PING_TOKEN',
+}: SnippetSettings): readonly Snippet[] {
   const service = /^x-(.+)-api-key$/.exec(keyHeader)?.[1] ?? 'stint'
   const isUsual = service === 'stint'
   const env = `STINT_URL='${baseUrl}' STINT_API_KEY='${secret}'${isUsual ? '' : ` STINT_SERVICE='${service}'`}`
   const file = `{"url": "${baseUrl}", "api_key": "${secret}"${isUsual ? '' : `, "service": "${service}"`}}`
-  const install = 'sudo install dist/stint /usr/local/bin/stint # after bun run build:cli, in Stint’s repository'
+  const clients = `${baseUrl}/clients`
+  const install = `curl -fsSo stint.sh '${clients}/stint.sh' && sudo install stint.sh /usr/local/bin/stint`
   return [
+    {
+      name: 'ping',
+      hint: 'One line of curl behind a job: it has succeeded. The page of the process is there two seconds later.',
+      text: `# nothing to install; put && and this line behind your job
+curl -fsS -m 10 --retry 5 -o /dev/null '${baseUrl}/ping/${token}/first-steps'
+`,
+    },
     {
       name: 'cron',
       hint: 'Times a line of your crontab and reports when it fails. Cron has no variables: the key is in a file.',
@@ -47,8 +58,8 @@ stint exec --process 'first steps' --meta shell -- sleep 0.5
     {
       name: 'TypeScript',
       hint: 'Node 20 or later, Bun or Deno. An error of the job is reported and passed on.',
-      text: `// job.mjs, after: npm install PATH/dist/stint-client-${VERSION}.tgz (${PACK})
-import { createStint } from ${quoted('@stint/client')}
+      text: `// to install: curl -fsSO '${clients}/stint.js' -O '${clients}/stint.d.ts'
+import { createStint } from ${quoted('./stint.js')} // in job.mjs
 
 const stint = createStint({ url: '${baseUrl}', key: '${secret}'${isUsual ? '' : `, service: '${service}'`} })
 const job = stint.run('first steps', { meta: 'TypeScript' }, async (run) => {
@@ -61,7 +72,7 @@ await job.finally(() => stint.flush()) // an uncaught error ends the process at 
     {
       name: 'Python',
       hint: 'Python 3.9 or later; one file without dependencies. An error of the job is reported and passed on.',
-      text: `# pip install PATH/dist/stint_client-${VERSION}-py3-none-any.whl (${PACK})
+      text: `# to install: curl -fsSO '${clients}/stint.py'
 import time
 import stint
 

@@ -112,22 +112,49 @@ export function keyReveal({ secret }: IssuedKey): HTMLElement {
 }
 
 function requests(app: App, secret = 'YOUR_API_KEY'): HTMLElement {
-  const snippets = writeSnippets({ baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret })
+  const address = { baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret }
+  const snippets = writeSnippets(address)
   return createTabs(
     'Languages',
-    snippets.map(({ name, hint, text }) => ({
-      label: name,
-      content: h(
-        'div.snippet',
-        h(
-          'div.snippet-head',
-          note(hint),
-          copyButton('Copy', () => text),
+    snippets.map(({ name, hint, text }) => {
+      let shown = text
+      const code = h('code', shown)
+      const showToken = (token: string) => {
+        shown = writeSnippets({ ...address, token }).find((snippet) => snippet.name === name)!.text
+        fill(code, shown)
+      }
+      return {
+        label: name,
+        content: h(
+          'div.snippet',
+          h(
+            'div.snippet-head',
+            note(hint),
+            copyButton('Copy', () => shown),
+          ),
+          h('pre', { tabindex: 0, 'aria-label': `${name} example` }, code),
+          name === 'ping' && app.may('member') && pingKey(app, showToken),
         ),
-        h('pre', { tabindex: 0, 'aria-label': `${name} example` }, h('code', text)),
-      ),
-    })),
+      }
+    }),
   )
+}
+
+/** The address of a ping holds a key, which may do nothing else. */
+function pingKey({ api }: App, created: (secret: string) => void): HTMLElement {
+  const { fault, attempt } = createAttempt()
+  const create = () =>
+    attempt(async () => {
+      const { key } = await api.send<KeyAnswer>('POST', 'api/keys', { name: 'first ping', scopes: ['ping'] })
+      created(key.secret)
+      fill(box, note('The token is shown only once. It can send pings, and nothing else.'))
+    })
+  const box = h(
+    'div',
+    button('Create a ping address', () => void create()),
+    fault,
+  )
+  return box
 }
 
 const firstEvent = () =>

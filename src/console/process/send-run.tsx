@@ -38,6 +38,8 @@ export function SendRun({ process, baseUrl }: { process: string; baseUrl: string
       <p class="sub">
         {kind === 'exec' ? 'It needs a key that may write. ' : 'TOKEN is a key that may only ping. '}
         <a href={formatRoute('keys')}>Create a key</a>
+        {' · '}
+        <a href="clients">Install a client</a>
       </p>
     </Card>
   )
