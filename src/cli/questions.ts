@@ -21,7 +21,6 @@ import { createPaint, manyLines, oneLine } from './safe-text.ts'
 import { count, countCell, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
 
 interface Options extends QuestionOptions {
-  readonly watch?: boolean
   readonly full?: boolean
   readonly groups?: boolean
 }
@@ -218,8 +217,7 @@ const QUESTIONS: readonly Question[] = [
     name: 'running',
     about: 'show the runs in progress, the oldest first',
     filters: ['process', 'meta', 'uid', 'limit'],
-    flags: [ALL_FLAG, ['--watch', 'ask every 2 s until Ctrl-C: in place on a terminal, else one line per change']],
-    conflicts: [['csv', 'watch', '']],
+    flags: [ALL_FLAG],
     fixed: { state: 'running' },
     view: () => runningView(nowMs),
   },
@@ -269,9 +267,7 @@ export function register(program: Program, io: Io): void {
           throw new CliError(`--${one} and --${other} exclude each other${reason}`, EXIT_USAGE)
       const parameters = toParameters(options, question.filters)
       for (const [name, value] of Object.entries(question.fixed ?? {})) parameters.set(name, value)
-      if (!options.watch) return answerQuestion(io, question.view(options, io), options, parameters)
-      const { watchRunning } = await import('./watch-running.ts')
-      return watchRunning(io, parameters, options, nowMs)
+      return answerQuestion(io, question.view(options, io), options, parameters)
     })
   }
 }

@@ -61,7 +61,7 @@ Swagger   ${url}/swagger
 API key   ${key.secret}
 Invite    ${invitation.url}
 
-  STINT_URL=${url} STINT_API_KEY=${key.secret} bun run stint running --watch
+  STINT_URL=${url} STINT_API_KEY=${key.secret} watch -n2 bun run stint running
 
 All jobs but one continue until Ctrl-C: "rotate logs" has fallen silent.`)
 

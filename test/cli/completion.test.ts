@@ -20,7 +20,6 @@ test('bash completes commands, their commands, and options', async () => {
   }
   expect(await complete('ru')).toEqual(['running'])
   expect(await complete('watch', 'pa')).toEqual(['pause'])
-  expect(await complete('running', '--w')).toEqual(['--watch'])
   expect(await complete('timings', '--limit', '5', '--st')).toEqual(['--state'])
   expect(await complete('exec', '--', 'ru')).toEqual([''])
 })

@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { toRecord } from '../../src/event/record.ts'
 import { createPerson, type Ran } from '../cli/cli-cast.ts'
-import { MAIN } from '../cli/exec/exec-cast.ts'
 import { buryIn } from '../support/bury.ts'
 import { missing } from '../support/needs.ts'
 import { type Caller, createStintProcess, STORES_AWAY, type StintProcess } from '../support/process.ts'
@@ -249,7 +248,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
 
   test.each([
     ['two forms at once', 'timings --json --csv', 2],
-    ['a form that cannot be watched', 'running --watch --csv', 2],
     ['help', 'timings --help', 0],
   ])('%s', async (_, line, exitCode) => {
     expect((await run(line)).exitCode).toBe(exitCode)
@@ -289,48 +287,6 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
         ['import', '–', 'd'],
       ])
       expect(rows[2]![1]).toMatch(/^(59 m \d+ s|1 h \d+ m)$/)
-    })
-
-    test('--watch in a pipe prints a line for each start and end until a signal', async () => {
-      const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch', '--process', 'watched'], {
-        env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url },
-        stdout: 'pipe',
-        stderr: 'pipe',
-      })
-      let seen = ''
-      const reading = (async () => {
-        for await (const chunk of child.stdout) seen += Buffer.from(chunk).toString()
-      })()
-      const startedMs = Date.now() - 2000
-      await caller.post('/v1/start', { process: 'watched', uid: 'w', at: new Date(startedMs).toISOString() })
-      await until('a running one is shown', () => /^\d\d:\d\d:\d\d\.\d{3} {2}running {2}watched {2}w\n$/.test(seen))
-      await caller.post('/v1/end', { process: 'watched', uid: 'w', at: new Date(startedMs + 1500).toISOString() })
-      await until(`its end, in:\n${seen}`, () => seen.includes('  completed after 1.50 s  watched  w\n'))
-      child.kill('SIGINT')
-      expect(await child.exited).toBe(0)
-      await reading
-      expect(seen.trimEnd().split('\n')).toHaveLength(2)
-    })
-
-    test('--watch on a terminal updates in place, and Ctrl-C restores the screen', async () => {
-      let screen = ''
-      const child = Bun.spawn([process.execPath, MAIN, 'running', '--watch'], {
-        env: { ...env, PATH: process.env.PATH!, HOME: person.home, STINT_URL: stint.url, TERM: 'xterm' },
-        terminal: {
-          cols: 100,
-          rows: 20,
-          data: (_, data) => {
-            screen += Buffer.from(data).toString()
-          },
-        },
-      })
-      const frames = () => screen.split('\u001b[H').length - 1
-      await until('a second frame', () => frames() >= 2)
-      child.terminal!.write('\u0003')
-      expect(await child.exited).toBe(0)
-      expect(screen).toContain('2 running')
-      expect(screen).toStartWith('\u001b[?1049h\u001b[?25l')
-      expect(screen.trimEnd()).toEndWith('\u001b[?25h\u001b[?1049l')
     })
   })
 
