@@ -1,18 +1,18 @@
 // The packages for npm: `@stint/client`, and `@stint/server` with the server and the command line.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { readHead } from '../../version.ts'
-import { type ArchiveFile, toTarGz } from './archive.ts'
-import { type PackageJson, ROOT, read } from './sources.ts'
+import { type PackageJson, ROOT, read, runTool, stage, toJson, withTempDir } from './sources.ts'
 
-const inPackage = (files: Readonly<Record<string, string | ArchiveFile>>) =>
-  toTarGz(Object.fromEntries(Object.entries(files).map(([path, file]) => [`package/${path}`, file])))
+/** `bun pm pack` of the files, into `dist`. */
+const packNpm = (dist: string, files: Readonly<Record<string, string>>) =>
+  withTempDir((dir) => {
+    stage(dir, files)
+    runTool([process.execPath, 'pm', 'pack', '--quiet', '--destination', dist], dir)
+  })
 
-const toJson = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`
-
-export async function packClient({ version, license }: PackageJson): Promise<Uint8Array> {
+export async function packClient(dist: string, { version, license }: PackageJson): Promise<void> {
   const manifest = {
     name: '@stint/client',
     version,
@@ -29,7 +29,7 @@ export async function packClient({ version, license }: PackageJson): Promise<Uin
     engines: { node: '>=20', bun: '>=1.2', deno: '>=2' },
     sideEffects: false,
   }
-  return inPackage({
+  packNpm(dist, {
     'package.json': toJson(manifest),
     'stint.cjs': await bundleClient('cjs'),
     'stint.js': reexportClient(),
@@ -40,7 +40,7 @@ export async function packClient({ version, license }: PackageJson): Promise<Uin
 }
 
 /** Sources, as Bun runs them; only what builds and packs stays behind. */
-export function packServer(root: PackageJson): Uint8Array {
+export function packServer(dist: string, root: PackageJson): void {
   const { version, license, description, dependencies, optionalDependencies } = root
   const bun = root.engines.bun.replace('>=', '')
   const manifest = {
@@ -60,8 +60,8 @@ export function packServer(root: PackageJson): Uint8Array {
     (path) => !/^(deploy|demo)\//.test(path) && !path.endsWith('.png'),
   )
   const shim = read('src/deploy/pack/run-with-bun.js')
-  const start = (entry: string) => ({ content: shim.replaceAll('ENTRY', `../src/${entry}`), isExecutable: true })
-  return inPackage({
+  const start = (entry: string) => shim.replaceAll('ENTRY', `../src/${entry}`)
+  packNpm(dist, {
     'package.json': toJson(manifest),
     'bin/server.js': start('main.ts'),
     'bin/stint.js': start('cli/main.ts'),
@@ -90,18 +90,12 @@ function reexportClient(): string {
 
 /** Keyed by file name. Throws with the compiler's messages. */
 function declareClient(): Record<string, string> {
-  const outDir = mkdtempSync(join(tmpdir(), 'stint-types-'))
-  try {
-    const { exitCode, stdout } = Bun.spawnSync(
-      [
-        join(ROOT, 'node_modules/.bin/tsc'),
-        ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
-        ...'--module nodenext --types bun-types --allowImportingTsExtensions --outDir'.split(' '),
-        ...[outDir, ENTRY],
-      ],
-      { cwd: ROOT },
-    )
-    if (exitCode !== 0) throw new Error(`the types of the client cannot be made:\n${stdout}`)
+  return withTempDir((outDir) => {
+    const flags = [
+      ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
+      ...'--module nodenext --types bun-types --allowImportingTsExtensions --outDir'.split(' '),
+    ]
+    runTool([join(ROOT, 'node_modules/.bin/tsc'), ...flags, outDir, ENTRY], ROOT)
     const made = readdirSync(outDir).filter((name) => DECLARATIONS.includes(name))
     const text = (name: string, extension: string) =>
       readFileSync(join(outDir, name), 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, `$1.${extension}'`)
@@ -111,7 +105,5 @@ function declareClient(): Record<string, string> {
         [name, text(name, 'js')],
       ]),
     )
-  } finally {
-    rmSync(outDir, { recursive: true })
-  }
+  })
 }

@@ -13,7 +13,7 @@ release has and lists it. The same commit gives the same bytes: SOURCE_DATE_EPOC
 and every reason if a check fails, and builds nothing then.
 
   --skip-tests   do not run the tests; for a try, not for a release
-  PART           client, server, python, image, deploy, sbom, linux-x64, …; all without any`
+  PART           client, server, python, image, deploy, linux-x64, …; all without any`
 
 /** Every place that names the version, in the first group of the pattern: all its matches with `g`, else the first. */
 export const VERSION_PLACES: readonly (readonly [path: string, pattern: RegExp])[] = [
@@ -29,10 +29,8 @@ const CONTENTS: readonly (readonly [pattern: RegExp, about: string])[] = [
   [/^stint-client-/, 'npm package @stint/client'],
   [/^stint-server-/, 'npm package @stint/server'],
   [/\.whl$/, 'Python client, wheel'],
-  [/^stint_client-/, 'Python client, source distribution'],
   [/^stint-image-/, 'context of the image, with docker-compose.yml'],
   [/^stint-deploy-/, 'Kubernetes manifests, systemd unit, Grafana dashboards and alerts, Prometheus rules'],
-  [/^stint-[\d.]+\.cdx\.json$/, 'bill of materials of everything in bun.lock (CycloneDX)'],
   [/^stint-/, 'command line as one binary'],
 ]
 
@@ -112,13 +110,8 @@ function list(): void {
       .map((line) => line.split('  ').reverse() as [string, string]),
   )
   const released = [...sums.keys()].filter((name) => name !== '' && names.includes(name))
-  const bills = released.filter(
-    (name) => released.includes(name.replace(/\.cdx\.json$/, '')) && name.endsWith('.cdx.json'),
-  )
-  console.log(
-    `\ndist/SHA256SUMS and ${released.length} files; ${bills.length} of them are bills of materials (FILE.cdx.json):`,
-  )
-  for (const name of released.filter((one) => !bills.includes(one))) {
+  console.log(`\ndist/SHA256SUMS and ${released.length} files:`)
+  for (const name of released) {
     const about = CONTENTS.find(([pattern]) => pattern.test(name))![1]
     const size = formatBytes(statSync(join(dist, name)).size)
     console.log(`  ${sums.get(name)!.slice(0, 12)}  ${size.padStart(8)}  ${name}  ${about}`)
