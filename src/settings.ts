@@ -161,7 +161,7 @@ export const SETTINGS = {
     optional(
       'PUBLIC_URL',
       { ...address(), defaultWords: 'the address listened on' },
-      'where people reach Stint; for links in notifications',
+      'where people reach Stint; for links in notifications. Needed with `SMTP_URL` unless `HOST` is loopback',
     ),
   ),
   smtp: {

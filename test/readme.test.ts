@@ -1,14 +1,18 @@
 // The READMEs are compared with the code: tables both ways, links, and the first requests by sending them to a real process.
 import { afterAll, describe, expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
+import { chmodSync, existsSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { Glob } from 'bun'
 import { problemTable } from '../src/problem.ts'
 import type { Route } from '../src/wire/route.ts'
+import { signUpAt } from './support/caller.ts'
 import { missing } from './support/needs.ts'
 import { createStintProcess } from './support/process.ts'
 import { DOCUMENTS, ROOT, readRepo, sectionUnder, tableUnder } from './support/readme.ts'
+import { startReceiver } from './support/receiver.ts'
 import { settingsDocuments } from './support/settings-table.ts'
+import { tempDir } from './support/temp-dir.ts'
+import { until } from './support/until.ts'
 
 const README = readRepo('README.md')
 
@@ -127,7 +131,7 @@ test('the tables of settings are those of the code; `bun run settings` writes th
 })
 
 describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {
-  const stint = createStintProcess()
+  const stint = createStintProcess({ NOTIFY_PRIVATE: 'true', SIGNUP: 'open' })
   afterAll(() => stint.close())
   const VISIBLE_WITHIN_MS = 60_000
 
@@ -169,5 +173,65 @@ describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {
       key = (got as { key?: { secret: string } }).key?.secret ?? key
     }
     expect(steps.length).toBeGreaterThan(8)
+  })
+
+  test('cron in three lines, then two commands to be notified', async () => {
+    using receiver = startReceiver(() => new Response('received'))
+    const home = tempDir('first-hour')
+    const bin = join(home, 'bin')
+    const programs = {
+      sudo: `"$1" "$2" ${bin}/stint`, // install, into a directory of this test
+      crontab: `case $1 in -l) cat ${home}/crontab 2>/dev/null;; -) cat >${home}/new; mv ${home}/new ${home}/crontab;; esac`,
+      bun: `exec ${process.execPath} "$@"`,
+    }
+    for (const [name, text] of Object.entries(programs)) {
+      await Bun.write(join(bin, name), `#!/bin/sh\n${text}\n`)
+      chmodSync(join(bin, name), 0o755)
+    }
+    const { bySession, secret } = await signUpAt(stint.url, 'grace@example.com')
+    const run = async (script: string, env: Record<string, string> = {}) => {
+      const child = Bun.spawn(['sh', '-c', script], {
+        cwd: ROOT,
+        env: { PATH: `${bin}:${process.env.PATH}`, HOME: home, STINT_URL: stint.url, ...env },
+        stderr: 'pipe',
+      })
+      const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+      return { exitCode: await child.exited, stdout, stderr }
+    }
+    const scriptUnder = (heading: string) => /```sh\n(.*?)```/s.exec(sectionUnder('README.md', heading))![1]!
+
+    const cron = scriptUnder('Cron in three lines').replaceAll('http://127.0.0.1:7070', stint.url)
+    expect(cron.trim().split('\n').length).toBe(3)
+    // stint.sh stays in the directory in which the lines are pasted
+    expect(await run(`cd ${home}\n${cron}`, { KEY: secret })).toMatchObject({ exitCode: 0, stderr: '' })
+    const [, line] = /^0 3 \* \* \* {2}(.*)$/m.exec(await Bun.file(join(home, 'crontab')).text())!
+    const job = line!
+      .replace('/usr/local/bin/', `${bin}/`)
+      .replace('/opt/import.sh', 'sh -c "echo row 3 is bad >&2; exit 3"')
+
+    const key = (await bySession.post('/api/keys', { name: 'laptop', scopes: ['write', 'read', 'manage'] })).json.key
+    const commands = scriptUnder('Be notified in two commands').replace('https://ntfy.sh/', `${receiver.url}/`)
+    expect(commands.trim().split('\n').length).toBe(2)
+    const notified = await run(commands, { STINT_API_KEY: key.secret })
+    expect([notified.exitCode, notified.stdout]).toEqual([0, expect.stringMatching(/^cha_\w+\nwat_\w+\n$/)])
+    expect(notified.stderr).toContain('Delivered: 200 received')
+    expect(receiver.requests.map(({ path }) => path)).toEqual(['/your-topic'])
+
+    expect(await run(job, { STINT_URL: '' })).toMatchObject({ exitCode: 3, stderr: 'row 3 is bad\n' })
+    await until('the alert', () => receiver.requests.length === 2)
+    expect(receiver.requests[1]!.text).toContain('nightly import')
+  })
+
+  test('STINT_HEARTBEAT_URL is requested by the command as it is printed', async () => {
+    expect(README).toMatch(/^STINT_HEARTBEAT_URL=https:\/\/\S+ bun run start$/m)
+    using receiver = startReceiver()
+    const watched = createStintProcess({ STINT_HEARTBEAT_URL: `${receiver.url}/your-uuid` })
+    try {
+      await watched.start()
+      await until('the heartbeat', () => receiver.requests.length > 0)
+      expect(receiver.requests[0]).toMatchObject({ method: 'POST', path: '/your-uuid' })
+    } finally {
+      await watched.close()
+    }
   })
 })

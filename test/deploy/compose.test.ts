@@ -356,6 +356,7 @@ describe('settings', () => {
       OIDC_CLIENT_ID: 'stint',
       PASSWORD_SIGN_IN: 'false',
       MAIL_FROM: 'stint@example.com',
+      PUBLIC_URL: 'https://stint.example.com',
       MAX_RUN: '1h',
       MAX_AGE: '1d',
       RETENTION_DAYS: '2',
