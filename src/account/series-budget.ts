@@ -1,25 +1,21 @@
 // How many series an account may create in InfluxDB, each costing memory as long as the bucket keeps it. Invariants:
 // * A request is admitted whole or not at all; known series always pass, even beyond a lowered limit.
 // * A series is 53 bits of a salted SHA-256, a number. The salt stays in the file, so nobody can make names collide.
-// * What was acknowledged is known after a kill: a request with a new series waits for `noted`. The new series of a
-//   moment are written in one transaction, and nothing is written without new ones.
-// * An unwritable file delays a request by one try at most: the series counts in memory and is written later.
+// * A series counts in memory at once and is written within a second or so, all new ones in one transaction; no request
+//   waits for it. A kill forgets what was not written: those series count again when they are used again.
 import type { Logger } from '../log.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 
-const FLUSH_AFTER_MS = 5
-const RETRY_AFTER_MS = 100
+const FLUSH_AFTER_MS = 1_000
 const ROWS_PER_FLUSH = 500
 const REQUESTS_REMEMBERED = 10_000
 
-/** `begun`: one of its series is not in the file yet. `spent`: beyond the budget, and nothing was counted. */
-export type SeriesAdmission = 'known' | 'begun' | 'spent'
-
 export interface SeriesBudget {
-  /** `names` undefined = marks, which count as one series of their process and meta. */
-  admit(account: string, process: string, meta: string, names: readonly string[] | undefined): SeriesAdmission
-  /** Resolves when what has begun by now is in the file, or could not be written now. It never rejects. */
-  noted(): Promise<void>
+  /**
+   * False: beyond the budget, and nothing was counted. `names` undefined = marks, which count as one series of their
+   * process and meta.
+   */
+  admit(account: string, process: string, meta: string, names: readonly string[] | undefined): boolean
   /** `max` 0 = no limit, and nothing is counted. */
   use(account: string): { readonly used: number; readonly max: number }
   dropAccount(account: string): void
@@ -49,11 +45,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     'INSERT OR IGNORE INTO series (account, series) SELECT id, ?1 FROM account WHERE id = ?2',
   )
   /** Not in the file yet, the oldest first. */
-  const pending = new Map<string, readonly [account: string, series: number]>()
-  /** Series that became pending since the start, and those of them that are written: in the same order. */
-  let [begun, written] = [0, 0]
-  /** Those who wait, until so many are written. */
-  let waiting: { readonly until: number; resolve(): void }[] = []
+  let pending: (readonly [account: string, series: number])[] = []
   let timer: NodeJS.Timeout | undefined
 
   function seriesOf(account: string): Set<number> {
@@ -62,50 +54,36 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     return series
   }
 
-  const keyOf = (account: string, series: number) => `${account} ${series}`
-  const isPending = (account: string, series: number) => pending.size > 0 && pending.has(keyOf(account, series))
-
   function add(account: string, series: Set<number>, added: readonly number[]): void {
     for (const one of added) {
       series.add(one)
-      pending.set(keyOf(account, one), [account, one])
+      pending.push([account, one])
     }
-    begun = written + pending.size
     timer ??= setTimeout(flushInPieces, FLUSH_AFTER_MS)
   }
 
-  const insertAll = (rows: readonly (readonly [account: string, series: number])[]) => () => {
+  const insertAll = (rows: typeof pending) => () => {
     for (const [account, series] of rows) insert.run(series, account)
   }
 
-  function endWait(upTo: number): void {
-    const over = waiting.filter((it) => it.until <= upTo)
-    waiting = waiting.filter((it) => it.until > upTo)
-    for (const { resolve } of over) resolve()
-  }
-
   async function flushInPieces(): Promise<void> {
-    const rows = pending.values().take(ROWS_PER_FLUSH).toArray()
     try {
-      await commit(insertAll(rows))
-      for (const row of rows) if (pending.delete(keyOf(...row))) written++
-      endWait(written)
-      timer = pending.size > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined
+      while (pending.length > 0) {
+        const rows = pending.slice(0, ROWS_PER_FLUSH)
+        await commit(insertAll(rows))
+        pending = pending.slice(rows.length)
+      }
     } catch (err) {
-      log.warn({ err, pending: pending.size }, 'accounts: the series in use could not be written, trying again')
-      timer = pending.size > 0 ? setTimeout(flushInPieces, RETRY_AFTER_MS) : undefined // zero if `close` wrote it
-      endWait(begun)
+      log.warn({ err, pending: pending.length }, 'accounts: the series in use could not be written, trying again')
     }
+    timer = pending.length > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined // zero if `close` wrote it
   }
 
   function flush(): void {
     clearTimeout(timer)
     timer = undefined
-    const rows = [...pending.values()]
-    if (rows.length > 0) write(insertAll(rows))
-    pending.clear()
-    written = begun
-    endWait(begun)
+    if (pending.length > 0) write(insertAll(pending))
+    pending = []
   }
 
   return {
@@ -114,29 +92,20 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       const start = `${salt}${process}\0${meta}`
       if (names === undefined) {
         const mark = hash53(start)
-        if (series.has(mark)) return isPending(account, mark) ? 'begun' : 'known'
-        if (series.size >= max) return 'spent'
+        if (series.has(mark)) return true
+        if (series.size >= max) return false
         add(account, series, [mark])
-        return 'begun'
+        return true
       }
       const request = hash53(`${account}\0${start}\0${names.join('\0')}`)
-      if (knownRequests.has(request)) return 'known'
-      const added = new Set<number>()
-      let hasPending = false
-      for (const name of names) {
-        const metric = hash53(`${start}\0${name}`)
-        if (!series.has(metric)) added.add(metric)
-        else hasPending ||= isPending(account, metric)
-      }
-      if (series.size + added.size > max && added.size > 0) return 'spent'
+      if (knownRequests.has(request)) return true
+      const added = new Set(names.map((name) => hash53(`${start}\0${name}`))).difference(series)
+      if (series.size + added.size > max && added.size > 0) return false
       if (added.size > 0) add(account, series, [...added])
-      if (added.size > 0 || hasPending) return 'begun'
       if (knownRequests.size >= REQUESTS_REMEMBERED) knownRequests.clear()
       knownRequests.add(request)
-      return 'known'
+      return true
     },
-    noted: () =>
-      pending.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push({ until: begun, resolve })),
     use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
     dropAccount(account) {
       known.delete(account)
@@ -148,8 +117,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
 }
 
 const unlimited: SeriesBudget = {
-  admit: () => 'known',
-  noted: () => Promise.resolve(),
+  admit: () => true,
   use: () => ({ used: 0, max: 0 }),
   dropAccount: () => {},
   flush: () => {},

@@ -193,7 +193,6 @@ function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, stampCl
     maxAgeUs: config.maxAgeUs,
     wallUs: clock.wallUs,
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
-    seriesNoted: accounts.series.noted,
     countAccepted(kind, events, arrivedUs) {
       metrics.countAccepted(kind, events)
       if (arrivedUs !== undefined) metrics.requestSeconds.observe((stampClock.nowUs() - arrivedUs) / 1e6)

@@ -126,8 +126,7 @@ function app() {
     ownStamps: createOwnStamps({ find: () => undefined, keep: async () => {} }),
     maxAgeUs: 7 * 86_400e6,
     wallUs: systemClock.wallUs,
-    admitSeries: () => 'known',
-    seriesNoted: async () => {},
+    admitSeries: () => true,
     countAccepted() {},
     bodies: createBodyBudget(),
     passGate: (request, path) => {

@@ -1,5 +1,4 @@
 // Turns a draft into a durable event: its own time or the time of arrival, the series limit, the spool.
-import type { SeriesAdmission } from '../../account/series-budget.ts'
 import { type Destination, destinationOf, type Event, type EventKind } from '../../event/event.ts'
 import type { OwnStamps } from '../../event/own-stamps.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
@@ -15,9 +14,7 @@ export interface IntakeDeps extends OwnTimes {
   readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal' | 'backpressure'>>>
   readonly ownStamps: OwnStamps
   /** May these series be written? Counts them in when they are new. */
-  admitSeries(event: Event): SeriesAdmission
-  /** Resolves when the series that have begun are known to the next start, too. */
-  seriesNoted(): Promise<void>
+  admitSeries(event: Event): boolean
   /** `arrivedUs`, of a request with a single event: the stamp clock at its arrival. */
   countAccepted(kind: EventKind, events: number, arrivedUs?: number): void
 }
@@ -31,8 +28,8 @@ export interface Appended {
 }
 
 /**
- * Appends an event to its spool, and the output of an end to that of the exceptions. `done` settles with the commit; all its events share it, except one that begins a
- * series or was moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
+ * Appends an event to its spool, and the output of an end to that of the exceptions. `done` settles with the commit; all its events share it, except one that was
+ * moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
  * reading of the stamp clock, stamps events without their own time; the spool keeps it as the floor of the next start.
  */
 export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Appended | Problem {
@@ -49,23 +46,17 @@ export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps:
 
 function appendOne(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Appended | Problem {
   const arrived = toEvent(draft, account, arrival)
-  const series = admitSeries(arrived, deps)
-  if (series === 'spent') return seriesBudgetSpent()
-  if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, series, deps) }
+  // Points alone make series: the others go to ClickHouse, whatever takes the points.
+  if (destinationOf(arrived.kind) === 'points' && !deps.admitSeries(arrived)) return seriesBudgetSpent()
+  if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrival, deps) }
   const { stamp, kept } = deps.ownStamps.claim(arrived, draft.atUs)
   const event = { ...arrived, stamp }
-  const commit = () => append(event, arrival, series, deps)
+  const commit = () => append(event, arrival, deps)
   return { event, done: kept === undefined ? commit() : kept.then(commit) }
 }
 
-function append(event: Event, arrival: Stamp, series: SeriesAdmission, deps: IntakeDeps): Promise<void> {
-  const commit = deps.spools[destinationOf(event.kind)].append(toRecord(event), arrival.us, event.account)
-  return series === 'begun' ? Promise.all([commit, deps.seriesNoted()]).then(() => {}) : commit
-}
-
-/** Points alone make series: the others go to ClickHouse, whatever takes the points. */
-const admitSeries = (event: Event, deps: IntakeDeps): SeriesAdmission =>
-  destinationOf(event.kind) === 'points' ? deps.admitSeries(event) : 'known'
+const append = (event: Event, arrival: Stamp, { spools }: IntakeDeps): Promise<void> =>
+  spools[destinationOf(event.kind)].append(toRecord(event), arrival.us, event.account)
 
 const seriesBudgetSpent = () =>
   new Problem(

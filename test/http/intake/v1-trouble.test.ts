@@ -183,7 +183,7 @@ describe('an unexpected error', () => {
   beforeAll(async () => {
     const admitSeries = ({ process }: { process: string }) => {
       if (process === 'throws') throw thrownNow
-      return 'known' as const
+      return true
     }
     app = await startApp({
       replace(rooms) {
