@@ -13,7 +13,7 @@ import { openMetricsPage } from './pages/metrics-page.ts'
 import { openWatchesPage } from './pages/watches-page.ts'
 import { openWelcomePage } from './pages/welcome-page.ts'
 import { openProcessPage, titleOfProcess } from './process/process-page.tsx'
-import { openRunsPage } from './runs/runs-page.ts'
+import { openRunsPage, titleOfRuns } from './runs/runs-page.tsx'
 
 interface Known {
   readonly title: string
@@ -27,7 +27,7 @@ interface Known {
 export const PAGES: Readonly<Record<string, Known>> = {
   home: { title: 'Home', open: openHomePage },
   process: { title: 'Process', open: openProcessPage, entry: 'home', titleOf: titleOfProcess },
-  runs: { title: 'Runs', open: openRunsPage },
+  runs: { title: 'Runs', open: openRunsPage, titleOf: titleOfRuns },
   metrics: { title: 'Metrics', open: openMetricsPage },
   exceptions: { title: 'Exceptions', open: openExceptionsPage },
   watches: { title: 'Watches', open: openWatchesPage },

@@ -10,7 +10,6 @@ import { button, fill, h, note } from './kit/dom.ts'
 import { createFrame, ENTRIES } from './kit/frame.ts'
 import { type App, type Page, pageHeader } from './kit/page.ts'
 import { openQuickOpen } from './kit/quick-open.ts'
-import { ZONE_CHANGED } from './kit/range-picker.ts'
 import { explain } from './kit/region.ts'
 import { changeParams, formatRoute, linkToken, parseRoute } from './kit/route.ts'
 import { PAGES } from './known-pages.ts'
@@ -237,11 +236,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
     page?.show(params)
   }
 
-  /** Rewrites all times on the page. */
-  function reopen(): void {
-    shown = ''
-    follow()
-  }
   function onKey(event: KeyboardEvent): void {
     if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
     event.preventDefault()
@@ -251,13 +245,11 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   leave?.()
   leave = () => {
     removeEventListener('hashchange', onRoute)
-    removeEventListener(ZONE_CHANGED, reopen)
     removeEventListener('keydown', onKey)
     page?.close()
     changes.close()
   }
   addEventListener('hashchange', onRoute)
-  addEventListener(ZONE_CHANGED, reopen)
   addEventListener('keydown', onKey)
   fill(root, frame.element)
   if (firstKey !== undefined) app.go('welcome', {}, 'replace')

@@ -55,7 +55,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByRole('link', { name: 'Open the timeline' }).click()
     await heading(visit, 'Runs')
     await page
-      .getByRole('button', { name: /^Run of first steps/ })
+      .getByRole('link', { name: /^Run of first steps/ })
       .first()
       .waitFor()
     await visit.go('welcome')

@@ -58,10 +58,10 @@ describe.skipIf(missing('chromium') !== undefined || missing('chdb') !== undefin
     }
     await mine.go('runs?from=-1h')
     await page
-      .getByRole('button', { name: /^Run of nightly/ })
+      .getByRole('link', { name: /^Run of nightly/ })
       .first()
       .click()
-    await page.getByRole('complementary').getByText('Runs before and after').waitFor()
+    await page.getByRole('complementary').getByRole('heading', { name: 'Exceptions' }).waitFor()
     await check('a run')
     await mine.go('exceptions')
     await page.getByRole('link', { name: /^ConnectionResetError/ }).click()
@@ -149,7 +149,7 @@ async function findMoves({ page, go }: Visit, view: string): Promise<string[]> {
   })
   await page.goto('about:blank')
   await go(view)
-  await page.locator('main :is(.region, .steps, .home-content, .process-content)').first().waitFor()
+  await page.locator('main :is(.region, .steps)').first().waitFor()
   await page.locator('[aria-busy]').first().waitFor({ state: 'detached' })
   await page.waitForLoadState('networkidle')
   const shifts = await page.evaluate(

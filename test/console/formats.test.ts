@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cutText } from '../../src/console/kit/dom.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
-import { toLine } from '../../src/console/kit/line-chart.ts'
+import { toLine } from '../../src/console/kit/line-chart.tsx'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
 import {
   bucketsOf,

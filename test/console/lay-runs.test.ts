@@ -1,19 +1,13 @@
-// Lanes and what is under a point of them: no overlap, no lane too many, and the search sees what is drawn.
+// What the timeline draws of runs: lanes without overlaps where there is room, otherwise bars of their numbers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { countOlder } from '../../src/console/runs/count-older.ts'
-import {
-  AXIS_PX,
-  findRunAt,
-  firstVisible,
-  placeBands,
-  placeTicks,
-  toMs,
-  toPx,
-} from '../../src/console/timeline/geometry.ts'
-import { layRuns } from '../../src/console/timeline/lay-runs.ts'
-import type { StateFilter } from '../../src/console/timeline/run.ts'
-import { type Run, toRun } from '../../src/console/timeline/run.ts'
+import { chooseStep, findDense, mergeRuns } from '../../src/console/timeline/ask-timeline.ts'
+import { binsOfRows, binsOfRuns } from '../../src/console/timeline/count-bins.ts'
+import { layLanes } from '../../src/console/timeline/lay-runs.ts'
+import { barHeights, makeBands, stepRun } from '../../src/console/timeline/make-bands.ts'
+import { type Run, type StateFilter, toRun } from '../../src/console/timeline/run.ts'
+import { placeTicks, toMs, toPx } from '../../src/console/timeline/scale.ts'
+import type { SummaryRow } from '../../src/wire/timings.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000000Z')
 
@@ -30,10 +24,16 @@ function run(startMs: number, lengthMs: number | null, process = 'p'): Run {
   })
 }
 
+const row = (process: string, figures: Partial<SummaryRow>): SummaryRow => ({
+  ...{ process, mean_ms: null, p50_ms: null, p95_ms: null, p99_ms: null, max_ms: null },
+  ...{ count: 0, failed: 0, failure_rate: null, running: 0, abandoned: 0, orphan: 0 },
+  ...figures,
+})
+
 const runs = fc.array(
   fc
-    .tuple(fc.integer({ min: 0, max: 60 }), fc.option(fc.integer({ min: 1, max: 20 })), fc.constantFrom('p', 'q'))
-    .map(([start, length, process]) => run(start, length, process)),
+    .tuple(fc.integer({ min: 0, max: 60 }), fc.option(fc.integer({ min: 1, max: 20 })))
+    .map(([start, length]) => run(start, length)),
   { maxLength: 60 },
 )
 
@@ -41,14 +41,12 @@ describe('lanes', () => {
   test('contain every run once, in order, without overlaps', () => {
     fc.assert(
       fc.property(runs, (given) => {
-        const bands = layRuns(given, () => 0)
-        expect(bands.flatMap(({ lanes }) => lanes.flat()).length).toBe(given.length)
-        for (const { lanes, process } of bands)
-          for (const lane of lanes)
-            lane.forEach((run, i) => {
-              expect(run.process).toBe(process)
-              if (i > 0) expect(lane[i - 1]!.endMs).toBeLessThanOrEqual(run.startMs)
-            })
+        const lanes = layLanes(given, () => 0)
+        expect(lanes.flat().length).toBe(given.length)
+        for (const lane of lanes)
+          lane.forEach((run, i) => {
+            if (i > 0) expect(lane[i - 1]!.endMs).toBeLessThanOrEqual(run.startMs)
+          })
       }),
     )
   })
@@ -56,64 +54,107 @@ describe('lanes', () => {
   test('are as many as there are concurrent runs', () => {
     fc.assert(
       fc.property(runs, (given) => {
-        for (const { process, lanes } of layRuns(given, () => 0)) {
-          const same = given.filter((run) => run.process === process)
-          const atOnce = same.map(
-            ({ startMs }) => same.filter((run) => run.startMs <= startMs && run.endMs > startMs).length,
-          )
-          expect(lanes.length).toBe(Math.max(...atOnce))
-        }
+        const atOnce = given.map(
+          ({ startMs }) => given.filter((run) => run.startMs <= startMs && run.endMs > startMs).length,
+        )
+        expect(layLanes(given, () => 0).length).toBe(Math.max(0, ...atOnce))
       }),
     )
   })
 
   test('leave room for runs without duration', () => {
-    const [band] = layRuns([run(0, 0), run(5, 0), run(20, 0)], () => 10)
-    expect(band?.lanes.map((lane) => lane.map(({ startMs }) => startMs))).toEqual([[0, 20], [5]])
+    const lanes = layLanes([run(0, 0), run(5, 0), run(20, 0)], () => 10)
+    expect(lanes.map((lane) => lane.map(({ startMs }) => startMs))).toEqual([[0, 20], [5]])
   })
 })
 
-describe('a point of the picture', () => {
-  const given = [run(100, 100), run(400, 200), run(450, null), run(300, 50, 'q')]
-  const layout = placeBands(layRuns(given, () => 0))
-  const scale = { fromMs: 0, toMs: 1000, leftPx: 0, widthPx: 1000 }
-  const [p, q] = layout.bands
-
-  test('maps to the run drawn there', () => {
-    expect(findRunAt(layout, scale, 150, p!.lanesPx + 1)).toBe(given[0]!)
-    expect(findRunAt(layout, scale, 500, p!.lanesPx + 1)).toBe(given[1]!)
-    expect(findRunAt(layout, scale, 990, p!.lanesPx + layout.lanePx + 1)).toBe(given[2]!)
-    expect(findRunAt(layout, scale, 320, q!.lanesPx + 1)).toBe(given[3]!)
+describe('bands', () => {
+  const scale = { fromMs: 0, toMs: 600_000, widthPx: 600 }
+  const loaded = (given: readonly Run[], more: object = {}) => ({
+    ...{ totals: [], series: [], stepMs: 60_000, dense: new Set<string>(), runs: given },
+    ...more,
   })
 
-  test('maps to a run within a finger’s breadth and to none beyond', () => {
-    expect(findRunAt(layout, scale, 97, p!.lanesPx + 1)).toBe(given[0]!)
-    expect(findRunAt(layout, scale, 203, p!.lanesPx + 1)).toBe(given[0]!)
-    for (const [x, y] of [
-      [90, p!.lanesPx + 1],
-      [210, p!.lanesPx + 1],
-      [150, AXIS_PX],
-      [150, p!.topPx + 2],
-      [150, 10_000],
-    ] as const)
-      expect(findRunAt(layout, scale, x, y)).toBeUndefined()
+  test('those with trouble come first, then by name', () => {
+    const failed = { ...run(0, 10, 'z'), state: 'failed' } as Run
+    const bands = makeBands(loaded([run(0, 10, 'b'), run(0, 10, 'a'), failed]), undefined, scale)
+    expect(bands.map(({ process }) => process)).toEqual(['z', 'a', 'b'])
   })
 
-  test('converts to a time and back', () => {
-    const zoomed = { fromMs: 1_000, toMs: 3_000, leftPx: 100, widthPx: 500 }
-    expect(toMs(zoomed, 300)).toBe(2_000)
-    expect(toPx(zoomed, toMs(zoomed, 123))).toBeCloseTo(123)
+  test('are bars beyond a run per 6 px, or beyond six lanes unless a process is alone', () => {
+    const many = Array.from({ length: 101 }, (_, i) => run(i * 5_900, 10))
+    expect(makeBands(loaded(many.slice(0, 100)), undefined, scale)[0]!.lanes.length).toBeGreaterThan(0)
+    expect(makeBands(loaded(many), undefined, scale)[0]!.lanes).toEqual([])
+    const atOnce = Array.from({ length: 7 }, (_, i) => run(i, 500_000))
+    expect(makeBands(loaded(atOnce), undefined, scale)[0]!.lanes).toHaveLength(7)
+    const beside = makeBands(loaded([...atOnce, run(0, 10, 'q')]), undefined, scale)
+    expect(beside.map(({ lanes }) => lanes.length)).toEqual([0, 1])
+  })
+
+  test('of processes that are not loaded are bars of the summary', () => {
+    const series = [row('p', { at: iso(0), count: 5, failed: 2 }), row('p', { at: iso(60_000), count: 1 })]
+    const totals = [row('p', { count: 6, failed: 2 })]
+    const [band] = makeBands(loaded([], { totals, series, dense: new Set(['p']) }), undefined, scale)
+    expect([band!.count, band!.troubles, band!.bins.map(({ runs }) => runs)]).toEqual([8, 2, [7, 1]])
+  })
+
+  test('arrow keys move along a process and to the nearest run of the next', () => {
+    const given = [run(0, 10), run(100_000, 10), run(90_000, 10, 'q'), run(400_000, 10, 'q')]
+    const bands = makeBands(loaded(given), undefined, scale)
+    expect(stepRun(bands, given[0]!, 'ArrowRight')).toBe(given[1]!)
+    expect(stepRun(bands, given[1]!, 'ArrowDown')).toBe(given[2]!)
+    expect(stepRun(bands, given[2]!, 'End')).toBe(given[3]!)
+    expect(stepRun(bands, given[3]!, 'ArrowDown')).toBe(given[3]!)
   })
 })
 
-test('skips runs that end before the left edge', () => {
-  const lane = [run(0, 10), run(10, 10), run(30, 10), run(50, null)]
-  expect([0, 10, 11, 41, 10_000].map((ms) => firstVisible(lane, ms))).toEqual([0, 0, 1, 3, 3])
+test('a burst flattens no other bar, and no bar is higher than its band', () => {
+  const bins = binsOfRuns(
+    [
+      ...Array.from({ length: 40 }, (_, i) => run(i * 1_000, 10)),
+      ...Array.from({ length: 500 }, () => run(41_000, 10)),
+    ],
+    0,
+    1_000,
+  )
+  const heights = barHeights(bins)
+  expect(Math.max(...heights)).toBe(1)
+  expect(heights[0]).toBeCloseTo(1 / 3)
+})
+
+test('the rows of a summary are counted by the state that is shown', () => {
+  const rows = [row('a', { at: iso(0), count: 5, failed: 2, abandoned: 1, running: 1 })]
+  const of = (state: StateFilter | undefined) => binsOfRows(rows, 1_000, state)[0]
+  expect(of(undefined)).toEqual({ fromMs: 0, toMs: 1_000, runs: 9, troubles: 3, running: 1 })
+  expect(of('completed')).toEqual({ fromMs: 0, toMs: 1_000, runs: 5, troubles: 0, running: 0 })
+  expect(of('trouble')).toEqual({ fromMs: 0, toMs: 1_000, runs: 3, troubles: 3, running: 0 })
+})
+
+test('runs are loaded of processes with few of them', () => {
+  const totals = [row('few', { count: 3 }), row('many', { count: 5_000 }), row('failing', { count: 90, failed: 80 })]
+  expect([...findDense(totals, undefined, 150)]).toEqual(['failing', 'many'])
+  expect([...findDense(totals, 'failed', 150)]).toEqual([])
+})
+
+test('what is new replaces what is held; a running run that is missing from it never finished', () => {
+  const [done, open] = [run(0, 10), run(1_000, null)]
+  const ended = run(1_000, 500)
+  expect(mergeRuns([done, open], [open], undefined, 0)).toEqual([done, open])
+  expect(mergeRuns([done, open], [ended], undefined, 0).map(({ state }) => state)).toEqual(['completed', 'completed'])
+  expect(mergeRuns([done, open], [], undefined, 0).map(({ state }) => state)).toEqual(['completed', 'abandoned'])
+  expect(mergeRuns([done, open], [], 'running', 0)).toEqual([done])
+  expect(mergeRuns([done], [], undefined, 5_000)).toEqual([])
+})
+
+test('a position is a time and back', () => {
+  const scale = { fromMs: 1_000, toMs: 3_000, widthPx: 400 }
+  expect(toMs(scale, 200)).toBe(2_000)
+  expect(toPx(scale, toMs(scale, 123))).toBeCloseTo(123)
 })
 
 test('ticks are round moments, far enough apart', () => {
   const hour = placeTicks(
-    { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3), leftPx: 0, widthPx: 900 },
+    { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3), widthPx: 900 },
     90,
   )
   expect(hour.stepMs).toBe(600_000)
@@ -121,25 +162,10 @@ test('ticks are round moments, far enough apart', () => {
   expect(hour.atMs.every((ms) => ms % 600_000 === 0)).toBe(true)
 })
 
-test('runs that are not loaded are counted per process until the oldest loaded one, by the state that is shown', () => {
-  const row = (process: string, at: string, figures: object) => ({
-    ...{ process, at, mean_ms: null, p50_ms: null, p95_ms: null, p99_ms: null, max_ms: null },
-    ...{ count: 0, failed: 0, failure_rate: null, running: 0, abandoned: 0, orphan: 0 },
-    ...figures,
-  })
-  const rows = [
-    row('a', '2026-11-20T00:00:00Z', { count: 5, failed: 2, abandoned: 1 }),
-    row('a', '2026-11-21T00:00:00Z', { count: 9 }),
-    row('b', '2026-11-20T00:00:00Z', { orphan: 1 }),
-  ]
-  const untilMs = Date.parse('2026-11-20T18:00:00Z')
-  const of = (state: StateFilter | undefined) => [...countOlder(rows, untilMs, '1d', state).counts]
-  const atMs = Date.parse('2026-11-20T00:00:00Z')
-  expect(of(undefined)).toEqual([
-    ['a', [{ atMs, runs: 8, troubles: 3 }]],
-    ['b', [{ atMs, runs: 1, troubles: 0 }]],
-  ])
-  expect(of('completed')[0]).toEqual(['a', [{ atMs, runs: 5, troubles: 0 }]])
-  expect(of('trouble')[0]).toEqual(['a', [{ atMs, runs: 3, troubles: 3 }]])
-  expect(layRuns([], () => 0, ['a']).map(({ process, lanes }) => [process, lanes.length])).toEqual([['a', 0]])
+test.each([
+  [3_600_000, '30s'],
+  [86_400_000, '10m'],
+  [7 * 86_400_000, '2h'],
+])('%p ms are cut into intervals of %p', (lengthMs, every) => {
+  expect(chooseStep({ fromMs: 0, toMs: lengthMs }, 150)).toBe(every)
 })

@@ -353,7 +353,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByRole('heading', { level: 1, name: 'The only process is fine.' }).waitFor()
     expect(await needs.count()).toBe(0)
     await go('runs')
-    await page.getByRole('button', { name: 'Run of a/b & c' }).waitFor()
+    await page.getByRole('link', { name: 'Run of a/b & c' }).waitFor()
     expect(await watchLink.count()).toBe(0)
 
     await go('home')

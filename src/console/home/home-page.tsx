@@ -120,7 +120,7 @@ const NothingYet = () => (
 
 export const openHomePage: OpenPage = openPollPage<HomeAnswer>({
   className: 'home',
-  everyMs: EVERY_MS,
+  everyMs: () => EVERY_MS,
   keyOf: () => '',
   ask,
   Heading,

@@ -21,7 +21,8 @@ export class ApiError extends Error {
   }
 }
 
-export type Query = Readonly<Record<string, string | number | undefined>>
+/** A list is sent as a parameter that is repeated. */
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
 
 export interface Api {
   /** `path` is relative to the page: `api/timings`. Undefined query values are not sent. Throws ApiError. */
@@ -114,7 +115,8 @@ export function createApi(wallMs: () => number, onSignedOut: () => void, onAccou
     aheadMs: () => aheadMs,
     get(path, query = {}, signal) {
       const search = new URLSearchParams()
-      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+      for (const [name, value] of Object.entries(query))
+        for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one))
       const headers = { 'cache-control': `max-age=${SHARED_S}` }
       return call(search.size === 0 ? path : `${path}?${search}`, { headers, ...(signal !== undefined && { signal }) })
     },

@@ -2,6 +2,7 @@
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { type Api, getPages } from './api.ts'
 import { createChoice, type Option } from './form.ts'
+
 import type { Params } from './route.ts'
 
 const FRESH_MS = 60_000

@@ -1,8 +1,7 @@
 // Tables with header cells. Rows are kept by key, so that an update preserves focus and scroll position.
-import { formatCsvLine } from '../../wire/csv.ts'
 import { button, type Child, h, keepFocus, nameText, setText } from './dom.ts'
-import { formatCount, plural } from './format-number.ts'
-import { formatMoment } from './format-time.ts'
+import { type ExportRow, exportMenu } from './export-menu.tsx'
+import { formatCount } from './format-number.ts'
 
 export interface Column<Row> {
   readonly label: string
@@ -87,7 +86,7 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
     ),
   )
   const { toExport, exported = () => shown } = options
-  const exports = toExport && exportButtons(caption.toLowerCase(), () => exported().map(toExport))
+  const exports = toExport && exportMenu(caption.toLowerCase(), () => exported().map(toExport))
   let drawnMax = options.isLong ? DRAWN_MAX : Number.POSITIVE_INFINITY
   const all = button(
     '',
@@ -112,13 +111,12 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
     const elements = [...next.values()].map(({ element }) => element)
     keepFocus(body, () => placeRows(body, elements))
     kept = next
-    exports?.count(exported().length)
     rest.hidden = rows.length <= drawnMax
     if (rest.hidden) return
     setText(drawn, `The first ${formatCount(drawnMax)} are shown. `)
     setText(all, `Show all ${formatCount(rows.length)}`)
   }
-  return { element: h('div', scroller, rest, exports?.element), show }
+  return { element: h('div', scroller, rest, exports), show }
 }
 
 /** The column of a row's buttons, left out for someone who may not use them. */
@@ -144,82 +142,4 @@ function placeRows(body: HTMLElement, rows: readonly HTMLElement[]): void {
     const held = body.children[i]
     if (held !== row) body.insertBefore(row, held ?? null)
   })
-}
-
-// Exports of table rows as CSV (RFC 4180) or JSON, created in the browser.
-export type Cell = string | number | null | undefined
-export type ExportRow = Readonly<Record<string, Cell>>
-
-/** `what` names the rows and the file, such as `runs`. */
-function exportButtons(what: string, rows: () => readonly ExportRow[]) {
-  const label = h('span')
-  const exportButton = (kind: 'CSV' | 'JSON', write: (rows: readonly ExportRow[]) => string, type: string) =>
-    button(kind, () => download(`${what.replaceAll(' ', '-')}.${kind.toLowerCase()}`, write(rows()), type), {
-      class: 'link',
-      'aria-label': `Export ${what} as ${kind}`,
-    })
-  const element = h(
-    'p.export.muted',
-    label,
-    exportButton('CSV', toCsv, 'text/csv'),
-    ' ',
-    exportButton('JSON', (rows) => JSON.stringify(rows, null, 2), 'application/json'),
-  )
-  return { element, count: (all: number) => setText(label, `Export ${plural(all, 'row')}: `) }
-}
-
-/** Has each column that any row has. */
-export function toCsv(rows: readonly ExportRow[]): string {
-  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
-  if (columns.length === 0) return ''
-  return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
-    .map((cells) => formatCsvLine(cells, true))
-    .join('')
-}
-
-function download(name: string, text: string, type: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type }))
-  h('a', { href: url, download: name }).click()
-  URL.revokeObjectURL(url)
-}
-
-// The data of a chart as a table, for people who cannot see the chart or want exact values.
-export interface ChartFigures {
-  readonly atMs: readonly number[]
-  readonly lines: readonly { readonly label: string; readonly values: readonly (number | null)[] }[]
-}
-
-export function chartTable(
-  { atMs, lines }: ChartFigures,
-  title: string,
-  formatValue: (value: number) => string,
-  nowMs: number,
-): HTMLElement {
-  const head = lines.map(({ label }) =>
-    h('th.number', { scope: 'col' }, h('span.clip', { title: label }, nameText(label))),
-  )
-  const rows = atMs.map((ms, i) =>
-    h(
-      'tr',
-      h('th', { scope: 'row' }, formatMoment(ms, nowMs)),
-      ...lines.map(({ values }) => {
-        const value = values[i] ?? null
-        return h('td.number', value === null ? '–' : formatValue(value))
-      }),
-    ),
-  )
-  const exports = exportButtons(title.toLowerCase(), () =>
-    atMs.map((ms, i) => ({
-      time: new Date(ms).toISOString(),
-      ...Object.fromEntries(lines.map(({ label, values }) => [label, values[i]])),
-    })),
-  )
-  const table = h(
-    'table',
-    h('caption.hidden', title),
-    h('thead', h('tr', h('th', { scope: 'col' }, 'Time'), ...head)),
-    h('tbody', ...rows),
-  )
-  exports.count(atMs.length)
-  return h('div', table, exports.element)
 }

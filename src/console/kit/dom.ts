@@ -89,10 +89,3 @@ function setAttributes(element: Element, attributes: Attributes): void {
 
 /** Cuts a text to `length` code units without splitting a surrogate pair, such as an emoji. */
 export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
-
-/** Calls `act` when the system switches between light and dark, for canvases. Returns a function that stops this. */
-export function onSchemeChange(act: () => void): () => void {
-  const scheme = matchMedia('(prefers-color-scheme: dark)')
-  scheme.addEventListener('change', act)
-  return () => scheme.removeEventListener('change', act)
-}

@@ -1,4 +1,4 @@
-// Formats times for people: in the chosen zone, with the date unless it is today.
+// Formats times for people: in the browser's zone, with the date unless it is today.
 import { h } from './dom.ts'
 
 const FORMATS = {
@@ -10,11 +10,10 @@ const FORMATS = {
 
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Formatters are cached per format and zone: creating one takes longer than using it a hundred times. */
+/** Formatters are cached: creating one takes longer than using it a hundred times. */
 function format(name: keyof typeof FORMATS, ms: number): string {
-  const key = name + currentZone()
-  const held = formatters.get(key) ?? new Intl.DateTimeFormat(undefined, { ...FORMATS[name], timeZone: timeZone() })
-  formatters.set(key, held)
+  const held = formatters.get(name) ?? new Intl.DateTimeFormat(undefined, FORMATS[name])
+  formatters.set(name, held)
   return held.format(ms)
 }
 
@@ -71,37 +70,15 @@ export function afterNs(at: string): string {
   return new Date(Date.parse(`${second}Z`) + 1000).toISOString().replace(/\.\d+Z$/, '.000000000Z')
 }
 
-// Whether times are shown in the browser's zone or in UTC. Every text with a time in it depends on this one choice, so
-// it is the one value that is global in the console. The browser remembers it.
-export type Zone = 'local' | 'UTC'
-
-const STORED_AS = 'stint-zone'
-
-let chosen: Zone | undefined
-
-export function currentZone(): Zone {
-  chosen ??= globalThis.localStorage?.getItem(STORED_AS) === 'UTC' ? 'UTC' : 'local'
-  return chosen
-}
-
-export function chooseZone(zone: Zone): void {
-  chosen = zone
-  localStorage.setItem(STORED_AS, zone)
-}
-
-/** For Intl and uPlot; undefined means the browser's zone. */
-export const timeZone = (): 'UTC' | undefined => (currentZone() === 'UTC' ? 'UTC' : undefined)
-
-/** The offset of the chosen zone from UTC at a time, in ms. */
-export const zoneOffsetMs = (ms: number): number =>
-  currentZone() === 'UTC' ? 0 : -new Date(ms).getTimezoneOffset() * 60_000
+/** The offset of the browser's zone from UTC at a time, in ms. */
+export const zoneOffsetMs = (ms: number): number => -new Date(ms).getTimezoneOffset() * 60_000
 
 /** `UTC`, `GMT+2`, or the zone's name in the browser's language. */
 export function zoneName(ms: number): string {
-  const parts = new Intl.DateTimeFormat(undefined, { timeZone: timeZone(), timeZoneName: 'short' }).formatToParts(ms)
+  const parts = new Intl.DateTimeFormat(undefined, { timeZoneName: 'short' }).formatToParts(ms)
   return parts.find(({ type }) => type === 'timeZoneName')?.value ?? 'UTC'
 }
 
-/** `datetime-local` has no zone: its text is read and written in the chosen one. */
+/** `datetime-local` has no zone: its text is read and written in the browser's. */
 export const writeMoment = (ms: number): string => new Date(ms + zoneOffsetMs(ms)).toISOString().slice(0, 19)
-export const readMoment = (text: string): number => Date.parse(currentZone() === 'UTC' ? `${text}Z` : text)
+export const readMoment = (text: string): number => Date.parse(text)

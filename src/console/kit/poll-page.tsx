@@ -27,9 +27,12 @@ export interface Shown<T> {
 
 export interface PollPage<T> {
   readonly className: string
-  readonly everyMs: number
-  /** Another key is another subject: the held answer is dropped. */
+  /** 0: the answer stays as it is. */
+  everyMs(params: URLSearchParams): number
+  /** Another key is another question: `held` is undefined. */
   keyOf(params: URLSearchParams): string
+  /** Whether the answer to the question before is dropped at once; otherwise it stays, as busy, until the next one. */
+  readonly isSubject?: boolean
   ask(question: Question<T>): Promise<T>
   /** Drawn at once, before any answer. */
   readonly Heading: ComponentType<Omit<Shown<T>, 'answer'> & { readonly answer: T | undefined }>
@@ -37,18 +40,24 @@ export interface PollPage<T> {
 }
 
 export const openPollPage =
-  <T,>({ className, everyMs, keyOf, ask, Heading, Content }: PollPage<T>): OpenPage =>
+  <T,>({ className, everyMs, keyOf, isSubject = true, ask, Heading, Content }: PollPage<T>): OpenPage =>
   (app) => {
     const element = document.createElement('div')
     element.className = `page ${className}`
     let params = new URLSearchParams()
     let held: { readonly answer: T; readonly atMs: number } | undefined
     let failure: unknown
+    /** The question that `held` answers. */
+    let heldKey = ''
 
     const poll = createPoll<T>({
-      everyMs: () => everyMs,
+      everyMs: () => everyMs(params),
       version: app.changes.version,
-      ask: (signal) => ask({ app, params, early, held: held?.answer, signal }),
+      ask: (signal) =>
+        ask({
+          ...{ app, params, signal, held: heldKey === keyOf(params) ? held?.answer : undefined },
+          early: (answer) => !signal.aborted && early(answer),
+        }),
       show(answer) {
         failure = undefined
         early(answer)
@@ -60,6 +69,7 @@ export const openPollPage =
     })
     function early(answer: T): void {
       held = { answer, atMs: app.nowMs() }
+      heldKey = keyOf(params)
       draw()
     }
     function draw(): void {
@@ -68,7 +78,11 @@ export const openPollPage =
         <>
           <Heading {...common} answer={held?.answer} />
           {failure !== undefined && <Failure error={failure} atMs={held?.atMs} retry={() => poll.now()} />}
-          {held !== undefined && <Content {...common} answer={held.answer} />}
+          {held !== undefined && (
+            <div class="region" aria-busy={heldKey !== keyOf(params) || undefined}>
+              <Content {...common} answer={held.answer} />
+            </div>
+          )}
           {held === undefined && failure === undefined && <Skeleton />}
         </>
       )
@@ -78,7 +92,7 @@ export const openPollPage =
     return {
       element,
       show(next) {
-        if (keyOf(next) !== keyOf(params)) held = undefined
+        if (isSubject && keyOf(next) !== keyOf(params)) held = undefined
         params = next
         failure = undefined
         draw()

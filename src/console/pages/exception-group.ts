@@ -1,13 +1,14 @@
 // One group of exceptions: their shared pattern, occurrences over time, and the newest texts as sent.
 import type { ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
+import { countTicks } from '../kit/axis-values.ts'
 import { copyIcon } from '../kit/copy-button.ts'
 import { fact, fill, h, nameText, note } from '../kit/dom.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, momentElement, parseTime, timeElement } from '../kit/format-time.ts'
-import { COUNT_STEPS, createLineChart, toLine } from '../kit/line-chart.ts'
+import { createLineChart, toLine } from '../kit/line-chart.tsx'
 import type { App } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
-import { createRangePicker } from '../kit/range-picker.ts'
+import { createRangePicker } from '../kit/range-picker.tsx'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
@@ -34,7 +35,8 @@ export function createGroupView(app: App) {
   const chart = createLineChart({
     title: 'Occurrences',
     formatValue: formatCount,
-    steps: COUNT_STEPS,
+    look: 'bars',
+    ticksOf: countTicks,
     zoom: (fromMs, toMs) => app.go('exceptions', changeParams(params, fixRange(fromMs, toMs))),
   })
   const head = h('div')

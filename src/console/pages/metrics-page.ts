@@ -6,10 +6,10 @@ import { button, fill, h, note } from '../kit/dom.ts'
 import { createChoice } from '../kit/form.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
-import { createLineChart, type LineChart, toLine } from '../kit/line-chart.ts'
+import { createLineChart, toLine } from '../kit/line-chart.tsx'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
-import { createRangePicker } from '../kit/range-picker.ts'
+import { createRangePicker } from '../kit/range-picker.tsx'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, presetFor, readRange } from '../kit/time-range.ts'
@@ -31,6 +31,8 @@ const STAT_TEXT: Readonly<Record<Stat, string>> = {
   count: 'Count',
 }
 
+type Chart = ReturnType<typeof createLineChart>
+
 interface Found {
   readonly processes: readonly ProcessEntry[]
   readonly process: string | undefined
@@ -45,7 +47,7 @@ export function openMetricsPage(app: App): Page {
   let question = ''
   let found: Found | undefined
   let answeredMs = 0
-  let charts = new Map<string, LineChart>()
+  let charts = new Map<string, Chart>()
 
   /** A range that reaches back to the newest value, unless the URL names one. */
   let fallback = '-1h'
@@ -155,7 +157,7 @@ export function openMetricsPage(app: App): Page {
     picker.show(range, nowMs())
     const atMs = bucketsOf(range, every)
     const stat = statOf()
-    const kept = new Map<string, LineChart>()
+    const kept = new Map<string, Chart>()
     for (const name of shown) {
       const key = `${process} ${name}`
       const chart =
@@ -186,7 +188,7 @@ export function openMetricsPage(app: App): Page {
     region.ready(answeredMs, names, chartGrid([...kept.values()]))
   }
   const grid = h('div.chart-grid')
-  function chartGrid(shown: readonly LineChart[]): HTMLElement {
+  function chartGrid(shown: readonly Chart[]): HTMLElement {
     fill(grid, ...shown.map(({ element }) => cardOf(element)))
     return grid
   }

@@ -1,10 +1,10 @@
 // Durations over time: the median as a line, shaded up to p95, a row of failures below, and the change as a dashed line.
 // The axis is linear, from 0 to the 98th percentile of p95, with round durations.
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
+import { useWidth } from '../kit/use-width.ts'
 import { durationTicks, timeTicks } from './axis-ticks.ts'
 import { ChangeMark } from './change-mark.tsx'
 
@@ -13,7 +13,7 @@ const [LEFT, RIGHT, TOP, BOTTOM] = [56, 8, 18, 56]
 /** Below the axis of values. */
 const [FAILED_AT, FAILED_HEIGHT] = [32, 20]
 /** Before the first layout, and of a browser without ResizeObserver. */
-const USUAL_WIDTH = 720
+const [USUAL_WIDTH, LEAST_WIDTH] = [720, 280]
 
 interface Props {
   readonly row: Pick<OverviewProcess, 'change'>
@@ -30,7 +30,7 @@ interface Point {
 }
 
 export function DurationChart({ row, rows, fromMs, toMs, stepMs }: Props) {
-  const [box, width] = useWidth()
+  const [box, width] = useWidth(USUAL_WIDTH, LEAST_WIDTH)
   const points = rows.flatMap(({ at, p50_ms: p50, p95_ms: p95 }): Point[] =>
     p50 === null || at === undefined ? [] : [{ atMs: parseTime(at) + stepMs / 2, p50, p95: p95 ?? p50 }],
   )
@@ -140,18 +140,3 @@ const shortDuration = (ms: number): string =>
     .replace(/ 00 [sm]$/, '')
     .replace(/\.0+ /, ' ')
     .replace(/(\.\d)0 /, '$1 ')
-
-/** The width of the element, followed. */
-function useWidth() {
-  const box = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(USUAL_WIDTH)
-  useLayoutEffect(() => {
-    const element = box.current!
-    const measure = () => setWidth(Math.max(280, element.clientWidth))
-    measure()
-    const observer = new ResizeObserver(measure)
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-  return [box, width] as const
-}

@@ -136,7 +136,7 @@ const NotFound = () => (
 
 export const openProcessPage: OpenPage = openPollPage<ProcessAnswer>({
   className: 'process',
-  everyMs: EVERY_MS,
+  everyMs: () => EVERY_MS,
   keyOf: nameIn,
   ask,
   Heading,

@@ -1,4 +1,4 @@
-// Loads one run with the runs before and after it and the events sent during it.
+// Loads one run with the runs before it and the events sent during it.
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
@@ -6,8 +6,8 @@ import type { TimingPage } from '../../wire/timings.ts'
 import { ApiError, type Query } from '../kit/api.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
-import { belongsTo, LATE_MS } from '../timeline/geometry.ts'
-import { byNewest, formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
+import { belongsTo, LATE_MS } from '../timeline/belongs-to.ts'
+import { formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
 import { usualMs } from '../timeline/usual.ts'
 
 export interface RunContext {
@@ -16,8 +16,6 @@ export interface RunContext {
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined
-  /** Newest first, including the run itself. */
-  readonly neighbours: readonly Run[]
   /** Newest first. */
   readonly metrics: readonly MetricPoint[]
   readonly exceptions: readonly ExceptionText[]
@@ -30,7 +28,6 @@ const DAY_MS = 86_400_000
 /** How far to look back from the run; tried in turn until the store does not refuse the question as too large. */
 const REACHES_MS = [30 * DAY_MS, 7 * DAY_MS, DAY_MS]
 const BEFORE = 20
-const BESIDE = 3
 const SENT_MAX = 100
 
 /** undefined if the run is not found. Throws ApiError. */
@@ -57,9 +54,8 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   }
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
-  const [before, beside, after, open, metrics, { exceptions }, { outputs }] = await Promise.all([
+  const [before, after, open, metrics, { exceptions }, { outputs }] = await Promise.all([
     askBefore(askTimings, { ...same, to: at, state: 'completed', limit: BEFORE }, run.startMs),
-    askTimings({ ...same, from: iso(run.startMs - DAY_MS), to: at, limit: BESIDE }),
     askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
     askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
     askMetrics(),
@@ -73,11 +69,6 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
     run,
     usualMs: usualMs(before.filter(isBefore)),
     previous: before.find(isBefore),
-    neighbours: [
-      ...after.filter((other) => other.startMs > run.startMs).slice(-BESIDE),
-      run,
-      ...beside.filter(isBefore),
-    ].toSorted(byNewest),
     metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
     outputs: outputs.filter(isOwn),

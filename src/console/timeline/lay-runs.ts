@@ -1,37 +1,15 @@
-// Runs → bands (one per process) → lanes (without overlaps): each run goes into the topmost lane that is free at its
-// start. A tree of minima over the lanes' ends finds that lane in logarithmic time, which makes 10,000 concurrent runs
-// feasible.
-import { isLoneEnd, isTrouble, type Run } from './run.ts'
+// Runs of one process → lanes without overlaps: each run goes into the topmost lane that is free at its start. A tree of
+// minima over the lanes' ends finds that lane in logarithmic time.
+import { isLoneEnd, type Run } from './run.ts'
 
 /** Oldest first; no two overlap. */
 export type Lane = readonly Run[]
 
-export interface Band {
-  readonly process: string
-  readonly lanes: readonly Lane[]
-  readonly count: number
-  /** Failed, never finished or with exceptions; oldest first. */
-  readonly troubles: Lane
-}
-
 /** Room to keep free after a run's end, so that runs of little or no duration can be seen and clicked. */
 export type PadOf = (run: Run) => number
 
-/** `padOf` in ms. Bands are sorted by name; `more` are processes that have a band even without runs. */
-export function layRuns(runs: readonly Run[], padOf: PadOf, more: Iterable<string> = []): Band[] {
-  const byProcess = Map.groupBy(runs, ({ process }) => process)
-  for (const process of more) if (!byProcess.has(process)) byProcess.set(process, [])
-  return [...byProcess]
-    .toSorted(([a], [b]) => a.localeCompare(b))
-    .map(([process, same]) => ({
-      process,
-      lanes: layLanes(same, padOf),
-      count: same.length,
-      troubles: same.filter(isTrouble).toSorted((a, b) => a.startMs - b.startMs),
-    }))
-}
-
-function layLanes(runs: readonly Run[], padOf: PadOf): Run[][] {
+/** `padOf` in ms. */
+export function layLanes(runs: readonly Run[], padOf: PadOf): Lane[] {
   const lanes: Run[][] = []
   const ends = createEnds(runs.length)
   for (const run of runs.toSorted((a, b) => a.startMs - b.startMs)) {

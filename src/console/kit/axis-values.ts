@@ -1,0 +1,49 @@
+// The range of an axis of values, and round numbers on it.
+
+/** An outlier beyond so many times the distance that holds most values is cut: the rest would be a flat line. */
+const CUT_AT = 4
+const MARGIN = 0.08
+
+/**
+ * Lowest and highest value on the axis, with some room. It begins at zero if it must, and if zero is near: between 20 and
+ * 30 there is more to see without it.
+ */
+export function valueRange(values: readonly number[], beginsAtZero = false): [number, number] {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => a - b)
+  const least = sorted[0] ?? 0
+  const most = cutOutliers(sorted)
+  const isNearZero = beginsAtZero || (least >= 0 && least < most / 2)
+  const room = MARGIN * (most - (isNearZero ? 0 : least))
+  const low = isNearZero ? Math.min(0, least) : least - room
+  const high = most + room
+  if (low < high) return [low, high]
+  return low === 0 ? [0, 1] : [low - Math.abs(low) * MARGIN, high + Math.abs(high) * MARGIN]
+}
+
+function cutOutliers(sorted: readonly number[]): number {
+  const [least, most] = [sorted[0] ?? 0, sorted.at(-1) ?? 0]
+  const usual = sorted[Math.floor(0.95 * (sorted.length - 1))] ?? 0
+  return usual > least && most - least > CUT_AT * (usual - least) ? least + CUT_AT * (usual - least) : most
+}
+
+const TICKS_MAX = 4
+
+/** At most five round numbers within the range; whole ones for counts that are small. */
+export function linearTicks(low: number, high: number): number[] {
+  const rough = (high - low) / TICKS_MAX
+  const power = 10 ** Math.floor(Math.log10(rough))
+  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999) ?? rough
+  return ticksBy(step, low, high)
+}
+
+export const countTicks = (_: number, high: number): number[] =>
+  high < TICKS_MAX ? ticksBy(1, 0, high) : linearTicks(0, high)
+
+function ticksBy(step: number, low: number, high: number): number[] {
+  if (!(step > 0) || !Number.isFinite(step)) return []
+  const first = Math.ceil(low / step - 1e-9)
+  const count = Math.floor(high / step + 1e-9) - first + 1
+  return Array.from({ length: Math.max(0, Math.min(20, count)) }, (_, i) =>
+    Number(((first + i) * step).toPrecision(12)),
+  )
+}

@@ -1,0 +1,78 @@
+// Exports the rows of a table as CSV (RFC 4180) or JSON, created in the browser: one button that opens a menu.
+import { render } from 'preact'
+import { useState } from 'preact/hooks'
+import { formatCsvLine } from '../../wire/csv.ts'
+import { explain } from './region.ts'
+
+export type Cell = string | number | null | undefined
+export type ExportRow = Readonly<Record<string, Cell>>
+
+interface Props {
+  /** Names the rows and the file, such as `runs`. */
+  readonly what: string
+  rows(): readonly ExportRow[] | Promise<readonly ExportRow[]>
+}
+
+export function ExportMenu({ what, rows }: Props) {
+  const [fault, setFault] = useState('')
+  async function save(kind: 'csv' | 'json', menu: HTMLDetailsElement): Promise<void> {
+    menu.open = false
+    setFault('')
+    try {
+      const found = await rows()
+      const text = kind === 'csv' ? toCsv(found) : JSON.stringify(found, null, 2)
+      download(`${what.replaceAll(' ', '-')}.${kind}`, text, kind === 'csv' ? 'text/csv' : 'application/json')
+    } catch (error) {
+      const { title, detail } = explain(error)
+      setFault(`${title}. ${detail}`)
+    }
+  }
+  return (
+    <details class="menu">
+      <summary class="button button-small">Export</summary>
+      <div class="menu-list">
+        {(['csv', 'json'] as const).map((kind) => (
+          <button
+            key={kind}
+            type="button"
+            aria-label={`Export ${what} as ${kind.toUpperCase()}`}
+            onClick={({ currentTarget }) => void save(kind, currentTarget.closest('details')!)}
+          >
+            {kind.toUpperCase()}
+          </button>
+        ))}
+      </div>
+      {fault !== '' && (
+        <p class="field-fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </details>
+  )
+}
+
+/** For pages that are not made with Preact. */
+export function exportMenu(what: string, rows: Props['rows']): HTMLElement {
+  const element = document.createElement('div')
+  element.className = 'export'
+  render(<ExportMenu what={what} rows={rows} />, element)
+  return element
+}
+
+/** Has each column that any row has. */
+export function toCsv(rows: readonly ExportRow[]): string {
+  const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
+  if (columns.length === 0) return ''
+  return [columns, ...rows.map((row) => columns.map((column) => row[column]))]
+    .map((cells) => formatCsvLine(cells, true))
+    .join('')
+}
+
+function download(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  URL.revokeObjectURL(url)
+}

@@ -1,0 +1,111 @@
+// Chooses the time range: live presets, or a fixed range.
+import { render } from 'preact'
+import { useId, useRef, useState } from 'preact/hooks'
+import { readMoment, writeMoment, zoneName } from './format-time.ts'
+import type { Params } from './route.ts'
+import { Segments } from './segments.tsx'
+import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
+
+interface Props {
+  readonly range: TimeRange
+  readonly nowMs: number
+  /** Gets the URL parameters to change. */
+  choose(changes: Params): void
+}
+
+export function RangePicker({ range, nowMs, choose }: Props) {
+  const fixed = describeRange(range, nowMs)
+  const live = () => choose({ from: liveFrom(range.toMs - range.fromMs), to: undefined })
+  return (
+    <fieldset class="range">
+      <legend class="hidden">Time range</legend>
+      <Segments
+        label="Range"
+        items={PRESETS.map(({ from, label }) => ({ value: from, label }))}
+        chosen={range.isLive ? range.query.from : undefined}
+        choose={(from) => choose({ from, to: undefined })}
+      >
+        <CustomRange {...{ range, nowMs, choose }} />
+      </Segments>
+      {fixed !== undefined && (
+        <div class="range-chosen">
+          <p class="range-fixed">{fixed}</p>
+          <button type="button" class="button" onClick={live}>
+            Back to live
+          </button>
+        </div>
+      )}
+    </fieldset>
+  )
+}
+
+function faultOf(fromMs: number, toMs: number, nowMs: number): string | undefined {
+  if (Number.isNaN(fromMs) || Number.isNaN(toMs)) return 'Enter both times.'
+  if (fromMs >= toMs) return 'From must be earlier than To.'
+  return fromMs >= nowMs ? 'From must not be in the future.' : undefined
+}
+
+/** The fields are the browser's until they are applied: a poll changes nothing that somebody is writing. */
+function CustomRange({ range, nowMs, choose }: Props) {
+  const id = useId()
+  const [fault, setFault] = useState('')
+  const [from, to] = [useRef<HTMLInputElement>(null), useRef<HTMLInputElement>(null)]
+  const popover = useRef<HTMLDivElement>(null)
+  function fillIn(): void {
+    setFault('')
+    from.current!.value = writeMoment(range.fromMs)
+    to.current!.value = writeMoment(range.toMs)
+  }
+  function apply(event: Event): void {
+    event.preventDefault()
+    const [fromMs, toMs] = [readMoment(from.current!.value), readMoment(to.current!.value)]
+    const wrong = faultOf(fromMs, toMs, nowMs)
+    setFault(wrong ?? '')
+    if (wrong !== undefined) return
+    popover.current!.hidePopover()
+    choose(fixRange(fromMs, Math.min(toMs, nowMs)))
+  }
+  const moment = (label: string, ref: typeof from) => (
+    <div class="field">
+      <label for={`${id}-${label}`}>{label}</label>
+      <input id={`${id}-${label}`} ref={ref} type="datetime-local" step={1} required />
+    </div>
+  )
+  return (
+    <>
+      <button
+        type="button"
+        class="range-custom"
+        aria-pressed={!range.isLive}
+        popovertarget={id}
+        tabIndex={range.isLive ? -1 : 0}
+      >
+        Custom
+      </button>
+      <div class="popover" id={id} popover="auto" ref={popover} onBeforeToggle={fillIn}>
+        <form class="form" noValidate onSubmit={apply}>
+          {moment('From', from)}
+          {moment('To', to)}
+          <p class="field-hint">Times in {zoneName(nowMs)}.</p>
+          <p class="field-fault" role="alert">
+            {fault}
+          </p>
+          <div class="form-buttons">
+            <button type="submit" class="button button-main">
+              Apply
+            </button>
+          </div>
+        </form>
+      </div>
+    </>
+  )
+}
+
+/** For pages that are not made with Preact. */
+export function createRangePicker(choose: Props['choose']) {
+  const element = document.createElement('div')
+  return {
+    element,
+    show: (range: TimeRange, nowMs: number) => render(<RangePicker {...{ range, nowMs, choose }} />, element),
+  }
+}

@@ -1,0 +1,28 @@
+// What the address of the Runs page asks for.
+
+import type { TimingState as RunState } from '../../wire/timings.ts'
+import { readRange, type TimeRange } from '../kit/time-range.ts'
+import type { RunQuery } from '../timeline/ask-timeline.ts'
+import type { StateFilter } from '../timeline/run.ts'
+
+export const STATES: readonly RunState[] = ['failed', 'running', 'completed', 'abandoned', 'orphan']
+const FILTERS: readonly StateFilter[] = [...STATES, 'trouble']
+
+export interface RunView {
+  readonly range: TimeRange
+  readonly query: RunQuery
+  readonly page: number
+  readonly runId: string | undefined
+}
+
+export function readRunView(params: URLSearchParams, nowMs: number): RunView {
+  const state = params.get('state')
+  const query = {
+    process: params.get('process') || undefined,
+    meta: params.get('meta') ?? undefined,
+    uid: params.get('uid') || undefined,
+    state: FILTERS.find((known) => known === state),
+  }
+  const page = Math.max(1, Number(params.get('page') ?? 1) || 1)
+  return { range: readRange(params, nowMs), query, page, runId: params.get('run') ?? undefined }
+}

@@ -1,0 +1,240 @@
+// One run beside the timeline: how it ended and what it raised first, then its marks and metrics.
+import { useEffect, useRef } from 'preact/hooks'
+import type { ExceptionText } from '../../wire/exceptions.ts'
+import type { MetricPoint } from '../../wire/metrics.ts'
+import type { OutputText } from '../../wire/outputs.ts'
+import { formatDuration, formatValue } from '../kit/format-number.ts'
+import { formatClock, parseTime } from '../kit/format-time.ts'
+import { Icon } from '../kit/icon.tsx'
+import { formatRoute } from '../kit/route.ts'
+import { Moment } from '../kit/time.tsx'
+import { fixRange } from '../kit/time-range.ts'
+import { EMPTY_TEXT } from '../pages/exception-headline.ts'
+import { describeState, isTrouble, lengthMs, parseRunId, type Run } from '../timeline/run.ts'
+import { describeRatio } from '../timeline/usual.ts'
+import type { RunContext } from './ask-run.ts'
+
+interface Props {
+  readonly id: string
+  /** undefined: it is being loaded; null: there is no such run. */
+  readonly context: RunContext | null | undefined
+  readonly nowMs: number
+  close(): void
+}
+
+/** It takes the focus, and gives it back. */
+export function RunPanel({ id, context, nowMs, close }: Props) {
+  const title = useRef<HTMLHeadingElement>(null)
+  const opener = useRef(document.activeElement)
+  useEffect(() => title.current?.focus(), [id])
+  useEffect(
+    () => () => {
+      const { current } = opener
+      const label = current?.ariaLabel
+      const redrawn = [...document.querySelectorAll('main [aria-label]')].find((it) => it.ariaLabel === label)
+      const next = current?.isConnected ? current : (redrawn ?? document.querySelector('h1'))
+      ;(next as HTMLElement | SVGElement | null)?.focus()
+    },
+    [],
+  )
+  const process = context?.run.process ?? parseRunId(id)?.process
+  return (
+    <aside class="panel card" aria-label="Chosen run" onKeyDown={({ key }) => key === 'Escape' && close()}>
+      <header class="panel-header">
+        <h2 ref={title} tabIndex={-1}>
+          {process === undefined ? (
+            'Run'
+          ) : (
+            <a class="quiet-link" href={formatRoute('process', { process })}>
+              <bdi>{process}</bdi>
+            </a>
+          )}
+        </h2>
+        <button type="button" class="button button-icon-only" aria-label="Close" onClick={close}>
+          <Icon name="close" />
+        </button>
+      </header>
+      {context === undefined && (
+        <p class="muted" aria-busy="true">
+          Loading…
+        </p>
+      )}
+      {context === null && <NotFound id={id} />}
+      {context && <Parts context={context} nowMs={nowMs} />}
+    </aside>
+  )
+}
+
+const NotFound = ({ id }: { id: string }) => (
+  <div class="empty">
+    <p class="empty-title">Run not found</p>
+    <p class="muted">
+      {parseRunId(id) === undefined
+        ? 'The address names no run: it was cut or changed on the way.'
+        : 'No run began at that time, or its events are older than the retention period.'}
+    </p>
+  </div>
+)
+
+function Parts({ context, nowMs }: { context: RunContext; nowMs: number }) {
+  const { run, metrics, exceptions, outputs, overlaps } = context
+  const isShared = overlaps && run.uid === null
+  return (
+    <>
+      <p class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
+        <i class={`mark mark-${run.state}`} />
+        {describeState(run)}
+      </p>
+      <Compared context={context} nowMs={nowMs} />
+      <section class="panel-part">
+        <h3>Exceptions</h3>
+        {overlaps && exceptions.some(({ uid }) => uid === undefined) && <Shared />}
+        {exceptions.length === 0 ? <p class="muted">No exceptions in this run.</p> : <Exceptions {...{ exceptions }} />}
+      </section>
+      {outputs.length > 0 && (
+        <section class="panel-part">
+          <h3>Output</h3>
+          {overlaps && outputs.some(({ uid }) => uid === undefined) && <Shared />}
+          <Outputs outputs={outputs} />
+        </section>
+      )}
+      <section class="panel-part">
+        <h3>Run</h3>
+        <Facts run={run} nowMs={nowMs} />
+      </section>
+      <section class="panel-part">
+        <h3>Metrics</h3>
+        {isShared && metrics.length > 0 && <Shared />}
+        {metrics.length === 0 ? <p class="muted">No metrics in this run.</p> : <Metrics metrics={metrics} />}
+      </section>
+      <MoreLinks run={run} nowMs={nowMs} />
+    </>
+  )
+}
+
+const Shared = () => (
+  <p class="muted">Other runs were open at the same time: events without a uid may belong to one of them.</p>
+)
+
+/** With the runs before it; nothing if there are too few. */
+function Compared({ context: { run, usualMs, previous }, nowMs }: { context: RunContext; nowMs: number }) {
+  const ms = lengthMs(run, nowMs)
+  const before = previous?.timing.duration_ms ?? null
+  if (ms === null || (usualMs === undefined && before === null)) return null
+  // How fast a run failed says nothing.
+  if (run.state === 'failed' || (run.state === 'running' && (usualMs === undefined || ms <= usualMs)))
+    return usualMs === undefined ? null : <p class="verdict">Usually takes {formatDuration(usualMs)}.</p>
+  const ratio = usualMs === undefined ? undefined : describeRatio(ms, usualMs, 'About as long as usual')
+  return (
+    <p class="verdict">
+      {ratio !== undefined && <strong>{ratio.startsWith('About') ? ratio : `${ratio} than usual`}</strong>}
+      {ratio !== undefined && ` (median of the runs before it: ${formatDuration(usualMs!)}). `}
+      {before !== null && `The previous run took ${formatDuration(before)}${describeDifference(ms - before)}.`}
+    </p>
+  )
+}
+
+const describeDifference = (ms: number): string =>
+  ms === 0 ? '' : `, ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'less' : 'more'}`
+
+function Facts({ run, nowMs }: { run: Run; nowMs: number }) {
+  const { meta, uid, state, timing } = run
+  const { started_at: started, ended_at: ended } = timing
+  return (
+    <dl class="facts">
+      {meta !== null && (
+        <div>
+          <dt>Meta</dt>
+          <dd>
+            <bdi>{meta}</bdi>
+          </dd>
+        </div>
+      )}
+      {uid !== null && (
+        <div>
+          <dt>Uid</dt>
+          <dd>
+            <code>{uid}</code>
+          </dd>
+        </div>
+      )}
+      <div>
+        <dt>Started</dt>
+        <dd>{started === null ? 'no start' : <Moment at={started} nowMs={nowMs} />}</dd>
+      </div>
+      <div>
+        <dt>Ended</dt>
+        <dd>{ended === null ? state === 'running' ? 'not yet' : 'no end' : <Moment at={ended} nowMs={nowMs} />}</dd>
+      </div>
+      <div>
+        <dt>{state === 'running' ? 'So far' : 'Duration'}</dt>
+        <dd>{formatDuration(lengthMs(run, nowMs))}</dd>
+      </div>
+    </dl>
+  )
+}
+
+const Metrics = ({ metrics }: { metrics: readonly MetricPoint[] }) => (
+  <ul class="rows">
+    {metrics.map(({ at, name, value }) => (
+      <li key={`${at} ${name}`}>
+        <time dateTime={at} title={at}>
+          {formatClock(parseTime(at))}
+        </time>
+        <span class="grow">{name}</span>
+        <strong title={String(value)}>{formatValue(value)}</strong>
+      </li>
+    ))}
+  </ul>
+)
+
+const Exceptions = ({ exceptions }: { exceptions: readonly ExceptionText[] }) => (
+  <ul class="texts">
+    {exceptions.map(({ at, exception, fingerprint, process }) => (
+      <li key={`${at} ${fingerprint}`}>
+        <p class="texts-head">
+          <time dateTime={at} title={at}>
+            {formatClock(parseTime(at))}
+          </time>
+          <a href={formatRoute('exceptions', { group: fingerprint, process })}>All like this</a>
+        </p>
+        <pre tabIndex={0} role="region" aria-label="Exception">
+          {exception || EMPTY_TEXT}
+        </pre>
+      </li>
+    ))}
+  </ul>
+)
+
+const Outputs = ({ outputs }: { outputs: readonly OutputText[] }) => (
+  <ul class="texts">
+    {outputs.map(({ at, output }) => (
+      <li key={at}>
+        <p class="texts-head">
+          <time dateTime={at} title={at}>
+            {formatClock(parseTime(at))}
+          </time>
+        </p>
+        <pre tabIndex={0} role="region" aria-label="Output">
+          {output}
+        </pre>
+      </li>
+    ))}
+  </ul>
+)
+
+function MoreLinks({ run: { process, meta, startMs, endMs }, nowMs }: { run: Run; nowMs: number }) {
+  const end = Math.min(endMs, nowMs)
+  const marginMs = Math.max(60_000, (end - startMs) * 2)
+  const around = fixRange(startMs - marginMs, Math.min(end + marginMs, nowMs))
+  return (
+    <div class="button-row">
+      <a class="button button-small" href={formatRoute('runs', { process, meta: meta ?? '', ...around })}>
+        Zoom to this run
+      </a>
+      <a class="button button-small" href={formatRoute('metrics', { process, ...around })}>
+        Metrics at that time
+      </a>
+    </div>
+  )
+}

@@ -1,0 +1,251 @@
+// The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
+import type { ExceptionText } from '../../wire/exceptions.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
+import type { LatestTimings, SummaryRow, Timing } from '../../wire/timings.ts'
+import { getPages } from '../kit/api.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
+import { parseTime } from '../kit/format-time.ts'
+import { Card, Icon } from '../kit/icon.tsx'
+import type { OpenPage } from '../kit/page.ts'
+import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { RangePicker } from '../kit/range-picker.tsx'
+import { changeParams, formatRoute, type Params } from '../kit/route.ts'
+import { fixRange } from '../kit/time-range.ts'
+import { headline } from '../pages/exception-headline.ts'
+import { DurationChart } from '../process/duration-chart.tsx'
+import { askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
+import { belongsTo, type ExceptionMark } from '../timeline/belongs-to.ts'
+import { countRuns } from '../timeline/count-bins.ts'
+import { RUN_PX } from '../timeline/make-bands.ts'
+import { type Run, toRun } from '../timeline/run.ts'
+import { Timeline } from '../timeline/timeline.tsx'
+import { isOverdue, usualMsFor } from '../timeline/usual.ts'
+import { askPage, type RunPage } from './ask-page.ts'
+import { askRun, type RunContext } from './ask-run.ts'
+import { readRunView } from './read-run-query.ts'
+import { RunFilters, RunStates } from './run-filters.tsx'
+import { RunPanel } from './run-panel.tsx'
+import { RunTable } from './run-table.tsx'
+
+const EVERY_MS = 2_000
+const SLOWLY_MS = 30_000
+const USUAL_EVERY_MS = 600_000
+const EXCEPTIONS_MAX = 200
+const FRAME_PX = 460
+
+interface Raised extends ExceptionMark {
+  readonly text: string
+}
+
+interface RunsAnswer {
+  readonly timeline: TimelineAnswer
+  readonly page: RunPage
+  readonly processes: readonly ProcessEntry[]
+  readonly raised: { readonly atMs: number; readonly list: readonly Raised[] }
+  readonly latest: { readonly atMs: number; readonly byProcess: ReadonlyMap<string, readonly Run[]> }
+  readonly chosen: { readonly id: string; readonly context: RunContext | null } | undefined
+}
+
+const NOTHING_RAISED: RunsAnswer['raised'] = { atMs: Number.NEGATIVE_INFINITY, list: [] }
+const NO_LATEST: RunsAnswer['latest'] = { atMs: Number.NEGATIVE_INFINITY, byProcess: new Map() }
+
+const keyOf = (params: URLSearchParams): string => changeParams(params, { run: undefined, page: undefined }).toString()
+
+async function ask({ app, params, held, early, signal }: Question<RunsAnswer>): Promise<RunsAnswer> {
+  const { api } = app
+  const nowMs = app.nowMs()
+  const { range, query, page, runId } = readRunView(params, nowMs)
+  const bars = Math.floor(Math.max(240, innerWidth - FRAME_PX) / RUN_PX)
+  const now = { ms: nowMs, late: app.changes.late() }
+  const askChosen = async () => {
+    if (runId === undefined) return undefined
+    const isOver = held?.chosen?.id === runId && held.chosen.context?.run.state !== 'running'
+    return isOver ? held.chosen : { id: runId, context: (await askRun(app, runId, signal)) ?? null }
+  }
+  const [timeline, runPage, processes] = await Promise.all([
+    askTimeline(api, range, query, { bars }, now, held?.timeline, signal),
+    askPage(api, range, query, page, nowMs, held?.page, signal),
+    app.askProcesses(signal),
+  ])
+  const { raised = NOTHING_RAISED, latest = NO_LATEST, chosen } = held ?? {}
+  early({ timeline, page: runPage, processes, raised, latest, chosen })
+  const [raisedNow, latestNow, chosenNow] = await Promise.all([askRaised(), askLatest(), askChosen()])
+  return { timeline, page: runPage, processes, raised: raisedNow, latest: latestNow, chosen: chosenNow }
+
+  async function askRaised(): Promise<RunsAnswer['raised']> {
+    const shown = [...runPage.trouble, ...runPage.runs]
+    if (shown.every((run) => run.exceptions === 0)) return { atMs: nowMs, list: [] }
+    const isSame = held?.page.runs[0]?.id === shown[0]?.id && held?.page.page === runPage.page
+    if (held !== undefined && isSame && nowMs - held.raised.atMs < SLOWLY_MS) return held.raised
+    const from = new Date(Math.min(...shown.map(({ startMs }) => startMs))).toISOString()
+    const asks = { from, to: range.query.to, process: query.process, meta: query.meta, limit: EXCEPTIONS_MAX }
+    const { exceptions } = await api.get<{ exceptions: ExceptionText[] }>('api/exceptions', asks, signal)
+    const list = exceptions.map(({ at, process, meta, uid = null, exception }) => ({
+      ...{ atMs: parseTime(at), process, meta, uid, text: headline(exception) },
+    }))
+    return { atMs: nowMs, list }
+  }
+  /** Only while something runs: nothing else can be overdue. */
+  async function askLatest(): Promise<RunsAnswer['latest']> {
+    const running = timeline.runs.filter(({ state }) => state === 'running').map((run) => run.process)
+    const names = [...new Set(running)].slice(0, 100)
+    if (names.length === 0) return { atMs: nowMs, byProcess: new Map() }
+    const isKnown = names.every((name) => held?.latest.byProcess.has(name))
+    if (held !== undefined && isKnown && nowMs - held.latest.atMs < USUAL_EVERY_MS) return held.latest
+    const asks = { from: '-30d', each: 21, process: names }
+    const { timings } = await api.get<LatestTimings>('api/timings/latest', asks, signal)
+    return { atMs: nowMs, byProcess: Map.groupBy(timings.map(toRun), ({ process }) => process) }
+  }
+}
+
+type Change = (changes: Params, how?: 'replace') => void
+
+function Heading({
+  app,
+  params,
+  nowMs,
+  answer,
+}: Omit<Shown<RunsAnswer>, 'answer'> & { answer: RunsAnswer | undefined }) {
+  const { range, query } = readRunView(params, nowMs)
+  const change: Change = (changes, how) => app.go('runs', changeParams(params, { page: undefined, ...changes }), how)
+  const { process } = query
+  return (
+    <>
+      <header class="page-header">
+        <div>
+          {process !== undefined && (
+            <p class="crumb">
+              <a href={formatRoute('process', { process })}>
+                <bdi>{process}</bdi>
+              </a>
+            </p>
+          )}
+          <h1 tabIndex={-1}>Runs</h1>
+        </div>
+      </header>
+      <div class="toolbar">
+        <RangePicker range={range} nowMs={nowMs} choose={change} />
+        <RunFilters query={query} processes={answer?.processes ?? []} change={(it) => change(it, 'replace')} />
+      </div>
+    </>
+  )
+}
+
+function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
+  const { range, query, runId } = readRunView(params, nowMs)
+  const { timeline, page, raised, latest, chosen } = answer
+  const all = [...page.trouble, ...page.runs]
+  const change: Change = (changes, how) => app.go('runs', changeParams(params, { page: undefined, ...changes }), how)
+  const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id }))
+  const total =
+    query.state === 'trouble' ? undefined : timeline.totals.reduce((sum, row) => sum + countRuns(row, query.state), 0)
+  const usualMs = (run: Run) => usualMsFor(run, latest.byProcess.get(run.process) ?? [])
+  const exported = async () => {
+    const { rows } = await getPages<Timing>(app.api, 'api/timings', 'timings', { ...range.query, ...query })
+    return rows.map(({ metrics: _, ...timing }) => timing)
+  }
+  return (
+    <div class={runId === undefined ? 'runs-content' : 'runs-content with-panel'}>
+      <div class="stack">
+        <section class="card">
+          <RunStates query={query} totals={timeline.totals} change={(it) => change(it, 'replace')} />
+          {all.length === 0 && <NoRuns {...{ params, answer, nowMs }} />}
+          {all.length > 0 && (
+            <Timeline
+              loaded={timeline}
+              state={query.state}
+              {...{ fromMs: range.fromMs, toMs: range.toMs, isLive: range.isLive, chosenId: runId, linkTo }}
+              nowMs={() => app.nowMs()}
+              isOverdue={(run) => isOverdue(run, usualMs(run), app.nowMs())}
+              zoom={(fromMs, toMs, process) =>
+                change({ ...fixRange(fromMs, Math.min(toMs, app.nowMs())), ...(process !== undefined && { process }) })
+              }
+            />
+          )}
+          {all.length > 0 && <p class="sub">Drag to zoom in. Click a run to open it, or bars to look closer.</p>}
+        </section>
+        {query.process !== undefined && <Durations {...{ timeline, range }} />}
+        {all.length > 0 && (
+          <RunTable
+            {...{ shown: page, total, nowMs, linkTo, exported, chosenId: runId, isOne: query.process !== undefined }}
+            whyOf={(run) => raised.list.find((it) => belongsTo(it, run, timeline.runs))?.text}
+            turnTo={(next) => app.go('runs', changeParams(params, { page: String(next) }))}
+          />
+        )}
+      </div>
+      {runId !== undefined && (
+        <RunPanel
+          id={runId}
+          context={chosen?.id === runId ? chosen.context : undefined}
+          nowMs={nowMs}
+          close={() => app.go('runs', changeParams(params, { run: undefined }), 'replace')}
+        />
+      )}
+    </div>
+  )
+}
+
+function Durations({ timeline, range }: { timeline: TimelineAnswer } & Pick<ReturnType<typeof readRunView>, 'range'>) {
+  const { totals, series, stepMs } = timeline
+  const rows = series.length > 0 ? series : []
+  const total = totals[0]
+  if (total === undefined || total.count === 0 || rows.length === 0) return null
+  return (
+    <Card title="Duration" about={<span class="muted">{describeFigures(total)}</span>}>
+      <DurationChart row={{ change: null }} {...{ rows, stepMs, fromMs: range.fromMs, toMs: range.toMs }} />
+    </Card>
+  )
+}
+
+/** Percentiles of fewer runs say nothing. */
+const FEWEST = 5
+
+const describeFigures = ({ count, p50_ms: p50, p95_ms: p95, max_ms: max }: SummaryRow): string =>
+  count < FEWEST
+    ? `${plural(count, 'completed run')}, longest ${formatDuration(max)}`
+    : `${plural(count, 'completed run')}: median ${formatDuration(p50)}, ` +
+      `p95 ${formatDuration(p95)}, longest ${formatDuration(max)}`
+
+function NoRuns({ params, answer, nowMs }: Pick<Shown<RunsAnswer>, 'params' | 'answer' | 'nowMs'>) {
+  const { query, range } = readRunView(params, nowMs)
+  const { process } = query
+  const entry = answer.processes.find((it) => it.process === process)
+  const text =
+    process === undefined || (entry?.kinds.includes('mark') ?? false)
+      ? range.isLive
+        ? 'New runs appear here within two seconds after they start.'
+        : 'Nothing ran in this range.'
+      : entry === undefined
+        ? 'No event of a process with this name has arrived in 30 days. Check the spelling.'
+        : `It sends ${entry.kinds.map((kind) => `${kind}s`).join(' and ')}, but no runs.`
+  return (
+    <div class="empty">
+      <Icon name="empty" />
+      <p class="empty-title">No runs here</p>
+      <p class="muted">{text}</p>
+      <div class="button-row">
+        <a class="button" href={formatRoute('runs', changeParams(params, { from: '-7d', to: undefined }))}>
+          Show 7 days
+        </a>
+        <a class="button" href={formatRoute('welcome')}>
+          How to send one
+        </a>
+      </div>
+    </div>
+  )
+}
+
+export const openRunsPage: OpenPage = openPollPage<RunsAnswer>({
+  className: 'runs',
+  isSubject: false,
+  everyMs: (params) => (readRunView(params, 0).range.isLive ? EVERY_MS : 0),
+  keyOf,
+  ask,
+  Heading,
+  Content,
+})
+
+export const titleOfRuns = (params: URLSearchParams): string => {
+  const process = params.get('process')
+  return process === null ? 'Runs' : `Runs of ${process}`
+}

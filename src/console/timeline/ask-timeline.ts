@@ -1,0 +1,134 @@
+// The data of the timeline. The numbers of the whole range come first; runs are loaded only of processes whose runs are
+// drawn one by one, and between two questions for all of them only what is new.
+import type { Summary, SummaryRow, Timing, TimingPage } from '../../wire/timings.ts'
+import { type Api, getPages, PAGE_ROWS, type Query } from '../kit/api.ts'
+import { everyMs, type TimeRange } from '../kit/time-range.ts'
+import { countRuns } from './count-bins.ts'
+import type { Loaded } from './make-bands.ts'
+import { type Run, type StateFilter, toRun } from './run.ts'
+
+export interface RunQuery {
+  readonly process: string | undefined
+  readonly meta: string | undefined
+  readonly uid: string | undefined
+  readonly state: StateFilter | undefined
+}
+
+export interface Timeline extends Loaded {
+  readonly askedAtMs: number
+  readonly newsAtMs: number
+  readonly late: string | undefined
+}
+
+export interface Size {
+  /** Bars that fit side by side. */
+  readonly bars: number
+}
+
+const STEPS = [
+  ...(['1s', '2s', '5s', '10s', '30s', '1m', '2m', '5m', '10m', '15m', '30m'] as const),
+  ...(['1h', '2h', '3h', '6h', '12h', '1d', '7d', '30d', '365d'] as const),
+]
+const ROWS_MAX = 8_000
+/** An hour is a better bar of a week than two, although it is a little narrower. */
+const ROOM = 1.2
+/** Together, of all processes whose runs are drawn one by one. */
+const RUNS_MAX = 2_000
+const NAMES_MAX = 100
+const [SOON_MS, LATER_MS, DAY_MS] = [30_000, 60_000, 86_400_000]
+/** An event is stored within 2 s; pages that ask for the same time share one answer. */
+const [OVERLAP_MS, NEWS_STEP_S] = [5_000, 10]
+
+/** The shortest interval of which at most `max` are in the range. */
+export const chooseStep = ({ fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>, max: number): string =>
+  STEPS.find((step) => (toMs - fromMs) / everyMs(step) <= max) ?? '365d'
+
+/** Processes with too many runs to draw each. */
+export function findDense(totals: readonly SummaryRow[], state: StateFilter | undefined, bars: number): Set<string> {
+  const counts = totals.map((row) => ({ process: row.process, runs: countRuns(row, state) }))
+  let left = RUNS_MAX
+  const dense = new Set<string>()
+  for (const { process, runs } of counts.sort((a, b) => a.runs - b.runs)) {
+    if (runs > bars || runs > left) dense.add(process)
+    else left -= runs
+  }
+  return dense
+}
+
+/** `held`: the last answer to the same question. Throws ApiError. */
+export async function askTimeline(
+  api: Api,
+  range: TimeRange,
+  { state, ...filter }: RunQuery,
+  { bars }: Size,
+  now: { readonly ms: number; readonly late: string | undefined },
+  held: Timeline | undefined,
+  signal: AbortSignal,
+): Promise<Timeline> {
+  const isOld = (at: number) => now.ms - at >= (range.toMs - range.fromMs > DAY_MS ? LATER_MS : SOON_MS)
+  if (held !== undefined && !isOld(held.askedAtMs) && held.late === now.late && range.isLive) {
+    const news = await askNews()
+    if (news !== undefined) return { ...held, ...news, newsAtMs: now.ms }
+  }
+  const query = { ...range.query, ...filter }
+  const { rows: totals } = await api.get<Summary>('api/timings/summary', query, signal)
+  const dense = findDense(totals, state, bars)
+  const every = chooseStep(range, Math.min(bars * ROOM, ROWS_MAX / Math.max(1, dense.size)))
+  const named = filter.process === undefined ? dense : new Set([filter.process])
+  const sparse = totals.map(({ process }) => process).filter((process) => !dense.has(process))
+  const common = { askedAtMs: now.ms, newsAtMs: now.ms, late: now.late }
+  const [series, runs] = await Promise.all([named.size === 0 ? [] : askSeries(named), askRuns(sparse)])
+  return { totals, dense, series, stepMs: everyMs(every), runs, ...common }
+
+  async function askSeries(names: ReadonlySet<string>): Promise<readonly SummaryRow[]> {
+    const process = filter.process ?? (names.size <= NAMES_MAX ? [...names] : undefined)
+    const { rows } = await api.get<Summary>('api/timings/summary', { ...query, process, every }, signal)
+    return rows.filter((row) => names.has(row.process))
+  }
+  async function askRuns(names: readonly string[]): Promise<readonly Run[]> {
+    const parts = Array.from({ length: Math.ceil(names.length / NAMES_MAX) }, (_, i) =>
+      names.slice(i * NAMES_MAX, (i + 1) * NAMES_MAX),
+    )
+    const answers = await Promise.all(
+      parts.map((process) => getPages<Timing>(api, 'api/timings', 'timings', { ...query, process, state }, signal)),
+    )
+    return answers.flatMap(({ rows }) => rows.map(toRun))
+  }
+  /** undefined: too much is new, or of a process that was not there. */
+  async function askNews(): Promise<Pick<Timeline, 'runs'> | undefined> {
+    const { runs, totals, dense, newsAtMs } = held!
+    const from = `-${Math.ceil((now.ms - newsAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
+    const asks: Query = { ...filter, state, from, limit: PAGE_ROWS }
+    const page = await api.get<TimingPage>('api/timings', asks, signal)
+    const news = page.timings.filter(({ process }) => !dense.has(process)).map(toRun)
+    const known = new Set(totals.map(({ process }) => process))
+    if (page.next !== null || news.some(({ process }) => !known.has(process))) return undefined
+    return { runs: mergeRuns(runs, news, state, range.fromMs) }
+  }
+}
+
+/** A running run that is missing from what is new was abandoned. Without a change the same array is returned. */
+export function mergeRuns(
+  held: readonly Run[],
+  news: readonly Run[],
+  state: StateFilter | undefined,
+  fromMs: number,
+): readonly Run[] {
+  const byId = new Map(held.map((run) => [run.id, run]))
+  let hasChanged = false
+  const isNew = new Set(news.map(({ id }) => id))
+  for (const run of held) {
+    const isGone = Math.max(run.startMs, run.endMs) < fromMs
+    if (!isGone && (run.state !== 'running' || isNew.has(run.id))) continue
+    hasChanged = true
+    if (isGone || state !== undefined) byId.delete(run.id)
+    else byId.set(run.id, toRun({ ...run.timing, state: 'abandoned' }))
+  }
+  for (const run of news) {
+    const before = byId.get(run.id)
+    if (run.state === before?.state && run.endMs === before.endMs && run.exceptions === before.exceptions) continue
+    hasChanged = true
+    byId.set(run.id, run)
+  }
+  return hasChanged ? [...byId.values()] : held
+}

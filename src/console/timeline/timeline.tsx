@@ -1,0 +1,221 @@
+// The timeline: a band per process over one axis of time. Dragging selects a range, a click on bars zooms in, a run is a
+// link. One stop for the Tab key: arrow keys move from run to run.
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { formatMoment } from '../kit/format-time.ts'
+import { useWidth } from '../kit/use-width.ts'
+import { type Band, binAt, isStepKey, type Loaded, makeBands, stepRun } from './make-bands.ts'
+import { describeState, isLoneEnd, lengthMs, nameOf, type Run, type StateFilter } from './run.ts'
+import { labelOf, placeTicks, type Scale, toMs, toPx } from './scale.ts'
+import { TimelineBand } from './timeline-band.tsx'
+
+const AXIS_PX = 24
+const DRAG_PX = 6
+/** A click on bars zooms to this share of the range. */
+const CLOSER = 1 / 12
+const [USUAL_PX, LEAST_PX] = [900, 240]
+/** More processes than this fold: those without trouble. */
+const BANDS_MAX = 20
+const BANDS_LEAST = 8
+const TICK_MS = 1_000
+
+interface Props {
+  readonly loaded: Loaded
+  readonly state: StateFilter | undefined
+  readonly fromMs: number
+  readonly toMs: number
+  /** The right edge is now. */
+  readonly isLive: boolean
+  readonly chosenId: string | undefined
+  nowMs(): number
+  isOverdue(run: Run): boolean
+  linkTo(run: Run): string
+  /** `process` is set for a click on that process' bars. */
+  zoom(fromMs: number, toMs: number, process?: string): void
+}
+
+interface Tip {
+  readonly x: number
+  readonly y: number
+  readonly run?: Run
+  readonly lines: readonly string[]
+}
+
+export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, linkTo, zoom, ...range }: Props) {
+  const [plot, widthPx] = useWidth(USUAL_PX, LEAST_PX)
+  const root = useRef<HTMLDivElement>(null)
+  const [tip, setTip] = useState<Tip>()
+  const [drag, setDrag] = useState<{ readonly fromPx: number; readonly toPx: number }>()
+  const [stop, setStop] = useState<string>()
+  const [isOpen, setOpen] = useState(false)
+  const wasDragged = useRef(false)
+  useTicks(isLive && (range.toMs - range.fromMs) / widthPx < 4 * TICK_MS)
+  const now = nowMs()
+  const lengthOfRange = range.toMs - range.fromMs
+  const [fromMs, toMs_] = isLive ? [now - lengthOfRange, now] : [range.fromMs, range.toMs]
+  const scale: Scale = { fromMs, toMs: toMs_, widthPx }
+  const bands = makeBands(loaded, state, scale)
+  const shown = isOpen ? bands : foldQuiet(bands)
+  const ticks = placeTicks(scale, 90)
+  const drawn = shown.flatMap(({ lanes }) => lanes.flat())
+  const stopId = drawn.some(({ id }) => id === stop) ? stop : drawn.at(-1)?.id
+
+  const placeOf = ({ clientX, clientY }: PointerEvent) => {
+    const [box, own] = [plot.current!.getBoundingClientRect(), root.current!.getBoundingClientRect()]
+    return { px: clientX - box.left, x: clientX - own.left, y: clientY - own.top, left: box.left - own.left }
+  }
+  const runOf = (target: EventTarget | null): Run | undefined => {
+    const id = (target as Element | null)?.closest('[data-run]')?.getAttribute('data-run')
+    return id == null ? undefined : drawn.find((run) => run.id === id)
+  }
+  const bandOf = (target: EventTarget | null): Band | undefined => {
+    const picture = (target as Element | null)?.closest('.band-picture.bars')
+    const process = picture?.closest('[data-process]')?.getAttribute('data-process')
+    return picture == null ? undefined : shown.find((band) => band.process === process)
+  }
+  const inPlot = (px: number) => Math.max(0, Math.min(widthPx, px))
+
+  function onPointerMove(event: PointerEvent): void {
+    const { px, x, y } = placeOf(event)
+    if (drag !== undefined) {
+      if (Math.abs(px - drag.fromPx) >= DRAG_PX) root.current!.setPointerCapture(event.pointerId)
+      setDrag({ ...drag, toPx: inPlot(px) })
+      setTip(undefined)
+      return
+    }
+    const run = runOf(event.target)
+    const band = bandOf(event.target)
+    const bin = band && binAt(band, scale, px)
+    setTip(
+      run !== undefined
+        ? { x, y, run, lines: tipOfRun(run, isOverdue(run), now) }
+        : bin && { x, y, lines: tipOfBin(band.process, bin, now) },
+    )
+  }
+  function onPointerUp(event: PointerEvent): void {
+    if (drag === undefined) return
+    const [a, b] = [Math.min(drag.fromPx, drag.toPx), Math.max(drag.fromPx, drag.toPx)]
+    setDrag(undefined)
+    wasDragged.current = b - a >= DRAG_PX
+    if (wasDragged.current) {
+      zoom(toMs(scale, a), toMs(scale, b))
+      return
+    }
+    const band = bandOf(event.target)
+    const halfMs = (lengthOfRange * CLOSER) / 2
+    if (band !== undefined) zoom(toMs(scale, a) - halfMs, toMs(scale, a) + halfMs, band.process)
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const run = runOf(event.target)
+    if (run === undefined || !isStepKey(event.key)) return
+    event.preventDefault()
+    const next = stepRun(shown, run, event.key)
+    setStop(next.id)
+    root.current!.querySelector<HTMLElement>(`[data-run="${CSS.escape(next.id)}"]`)?.focus()
+  }
+  const hasMoved = drag !== undefined && Math.abs(drag.toPx - drag.fromPx) >= DRAG_PX
+
+  return (
+    <div
+      class="timeline"
+      ref={root}
+      role="group"
+      aria-label="Timeline of runs"
+      onPointerDown={(event) => {
+        const { px } = placeOf(event)
+        if (event.button === 0 && px >= 0 && px <= widthPx && event.pointerType !== 'touch')
+          setDrag({ fromPx: px, toPx: px })
+      }}
+      onPointerMove={onPointerMove}
+      onPointerUp={onPointerUp}
+      onPointerLeave={() => drag === undefined && setTip(undefined)}
+      onPointerCancel={() => setDrag(undefined)}
+      onClickCapture={(event) => {
+        if (wasDragged.current) event.preventDefault() // the click that ends a selection opens no run
+        wasDragged.current = false
+      }}
+      onDragStart={(event) => event.preventDefault()}
+      onKeyDown={onKeyDown}
+      onFocusCapture={({ target }) => setStop(runOf(target)?.id ?? stop)}
+    >
+      <div class="timeline-axis">
+        <div ref={plot}>
+          <svg viewBox={`0 0 ${widthPx} ${AXIS_PX}`} width={widthPx} height={AXIS_PX} aria-hidden="true">
+            {ticks.atMs
+              .filter((at) => toPx(scale, at) > 28 && toPx(scale, at) < widthPx - 28)
+              .map((at) => (
+                <text key={at} class="chart-text" x={toPx(scale, at)} y={16} text-anchor="middle">
+                  {labelOf(at, ticks.stepMs)}
+                </text>
+              ))}
+          </svg>
+        </div>
+      </div>
+      <ul>
+        {shown.map((band) => (
+          <TimelineBand
+            key={band.process}
+            {...{ band, scale, chosenId, stopId, isOverdue, linkTo, nowMs: now, ticks: ticks.atMs }}
+          />
+        ))}
+      </ul>
+      {shown.length < bands.length && (
+        <button type="button" class="link timeline-more" onClick={() => setOpen(true)}>
+          {describeFolded(bands.slice(shown.length))}
+        </button>
+      )}
+      {hasMoved && <Selection {...drag} leftPx={plot.current!.offsetLeft} />}
+      {tip !== undefined && (
+        <div class="tip" aria-hidden="true" style={{ left: `${tip.x + 12}px`, top: `${tip.y + 16}px` }}>
+          {tip.lines.map((line, i) => (i === 0 ? <strong key={line}>{line}</strong> : <span key={line}>{line}</span>))}
+        </div>
+      )}
+    </div>
+  )
+}
+
+/** Draws again as time goes on. */
+function useTicks(isOn: boolean): void {
+  const [, setCount] = useState(0)
+  useEffect(() => {
+    if (!isOn) return
+    const timer = setInterval(() => setCount((count) => count + 1), TICK_MS)
+    return () => clearInterval(timer)
+  }, [isOn])
+}
+
+/** Those with trouble are first. */
+function foldQuiet(bands: readonly Band[]): readonly Band[] {
+  if (bands.length <= BANDS_MAX) return bands
+  const troubled = bands.filter(({ troubles }) => troubles > 0).length
+  return bands.slice(0, Math.max(BANDS_LEAST, Math.min(troubled, 2 * BANDS_MAX)))
+}
+
+const describeFolded = (bands: readonly Band[]): string =>
+  bands.every(({ troubles }) => troubles === 0)
+    ? `${formatCount(bands.length)} without trouble`
+    : `${formatCount(bands.length)} more`
+
+function Selection({ fromPx, toPx: to, leftPx }: { fromPx: number; toPx: number; leftPx: number }) {
+  const left = leftPx + Math.min(fromPx, to)
+  return <div class="timeline-selection" style={{ left: `${left}px`, width: `${Math.abs(to - fromPx)}px` }} />
+}
+
+function tipOfRun(run: Run, isOverdue: boolean, now: number): string[] {
+  const ms = lengthMs(run, now)
+  const length = ms === null ? '' : ` ${formatDuration(ms)}`
+  return [
+    nameOf(run),
+    `${describeState(run)}${isOverdue ? ' · overdue' : ''}${length}`,
+    `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`,
+  ]
+}
+
+function tipOfBin(process: string, { fromMs, toMs: to, runs, troubles, running }: Band['bins'][number], now: number) {
+  const parts = [troubles > 0 && `${formatCount(troubles)} failed`, running > 0 && `${formatCount(running)} running`]
+  return [
+    process,
+    [plural(runs, 'run'), ...parts].filter(Boolean).join(', '),
+    `${formatMoment(fromMs, now)} – ${formatMoment(to, fromMs)}`,
+  ]
+}

@@ -1,0 +1,107 @@
+// The timeline in a real browser: every band draws within itself, whatever the range, and 7 days of many runs ask little.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { missing } from '../support/needs.ts'
+import { type ConsoleStint, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
+
+const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+
+const [MINUTE, HOUR] = [60_000, 3_600_000]
+
+describe.skipIf(cannotRun)('the timeline', () => {
+  let stint: ConsoleStint
+  let visit: Visit
+  beforeAll(async () => {
+    stint = await startConsole()
+    const { cookie, secret } = await stint.signUp('bands@example.com')
+    const events = weekOfRuns(Date.now())
+    for (let i = 0; i < events.length; i += 1_000) await stint.send(secret, events.slice(i, i + 1_000))
+    visit = await stint.visit(LIGHT, cookie)
+  })
+  afterAll(async () => {
+    await visit.close()
+    await stint.close()
+  })
+
+  test.each(['-1h', '-24h', '-7d', '-30d'])('every band of %s draws within itself', async (from) => {
+    await visit.go(`runs?from=${from}`)
+    await visit.page.getByRole('button', { name: /^Completed [1-9]/ }).waitFor()
+    await visit.page.locator('.band').nth(2).waitFor()
+    const boxes = await visit.page.evaluate(readBands)
+    expect(boxes.length).toBeGreaterThanOrEqual(3)
+    for (const { process, picture, above, drawn } of boxes) {
+      expect(picture.top, process).toBeGreaterThanOrEqual(above - 0.5)
+      for (const { top, bottom } of drawn) {
+        expect(top, process).toBeGreaterThanOrEqual(picture.top - 0.5)
+        expect(bottom, process).toBeLessThanOrEqual(picture.bottom + 0.5)
+      }
+    }
+    expectQuiet(visit)
+  })
+
+  test('of a week, runs are asked only of processes that are drawn one by one', async () => {
+    const asked: URLSearchParams[] = []
+    visit.page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url())
+      if (pathname === '/api/timings') asked.push(searchParams)
+    })
+    await visit.go('runs?from=-7d')
+    await visit.page.reload()
+    await visit.page.locator('.band[data-process="nightly"] a.run').nth(5).waitFor()
+    expect(await visit.page.locator('.band[data-process="queue"] a.run').count()).toBe(0)
+    const whole = asked.filter((query) => query.get('limit') === '1000' && query.get('from') === '-7d')
+    expect(whole.map((query) => query.getAll('process').toSorted())).toEqual([['nightly', 'stuck']])
+    visit.page.removeAllListeners('request')
+  })
+
+  test('a click on bars zooms in on that process, and Back returns', async () => {
+    await visit.go('runs?from=-7d')
+    await visit.page.locator('.band[data-process="queue"] .band-picture').click()
+    await visit.page.getByRole('button', { name: 'Back to live' }).waitFor()
+    expect(visit.view()).toContain('process=queue')
+    await visit.page.goBack()
+    await visit.page.getByRole('button', { name: 'Back to live' }).waitFor({ state: 'detached' })
+    expect(visit.view()).toBe('#/runs?from=-7d')
+  })
+})
+
+interface Bands {
+  readonly process: string
+  readonly picture: { readonly top: number; readonly bottom: number }
+  /** The bottom of the band above. */
+  readonly above: number
+  readonly drawn: readonly { readonly top: number; readonly bottom: number }[]
+}
+
+/** In the page. */
+function readBands(): Bands[] {
+  const bands = [...document.querySelectorAll<HTMLElement>('.band')]
+  return bands.map((band, i) => {
+    const { top, bottom } = band.querySelector('svg')!.getBoundingClientRect()
+    const shapes = [...band.querySelectorAll('svg :is(rect, path, text)')]
+    const drawn = shapes.map((shape) => shape.getBoundingClientRect()).filter(({ width, height }) => width + height > 0)
+    return {
+      process: band.dataset.process ?? '',
+      picture: { top, bottom },
+      above: bands[i - 1]?.querySelector('svg')?.getBoundingClientRect().bottom ?? 0,
+      drawn: drawn.map((box) => ({ top: box.top, bottom: box.bottom })),
+    }
+  })
+}
+
+/** A queue of 2,000 runs, some at once and some failed, a nightly job, and one that never ends. */
+function weekOfRuns(nowMs: number): object[] {
+  let digits = 0
+  const at = (ms: number) => new Date(ms).toISOString().replace('Z', `${String(++digits % 1000).padStart(3, '0')}Z`)
+  const run = (process: string, uid: string, startMs: number, tookMs: number, failed = false) => [
+    { kind: 'start', process, uid, at: at(startMs) },
+    { kind: 'end', process, uid, at: at(Math.min(nowMs - 1_000, startMs + tookMs)), ...(failed && { failed }) },
+  ]
+  const queue = Array.from({ length: 2_000 }, (_, i) =>
+    run('queue', `q-${i}`, nowMs - (2_000 - i) * 4 * MINUTE, 30 * MINUTE, i % 50 === 0),
+  )
+  const nightly = Array.from({ length: 6 }, (_, i) =>
+    run('nightly', `n-${i}`, nowMs - 10 * MINUTE - i * 24 * HOUR, HOUR),
+  )
+  const stuck = { kind: 'start', process: 'stuck', uid: 'hangs', at: at(nowMs - 20 * MINUTE) }
+  return [...queue.flat(), ...nightly.flat(), stuck]
+}
