@@ -84,7 +84,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   test('the keyboard moves along the timeline, and closing a run returns there', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&process=import')
-    await page.locator('.timeline .run[tabindex="0"]').focus()
+    await page.locator('.band[data-process="import"] .run[tabindex="0"]').focus()
     await page.keyboard.press('End')
     await page.keyboard.press('ArrowLeft')
     await page
@@ -138,7 +138,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   test('exports all runs of the view as CSV', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&state=failed')
-    await page.getByText(`of ${FAILED_LAST_NIGHT}`).waitFor()
+    await page.getByText(`1–${FAILED_LAST_NIGHT} of ${FAILED_LAST_NIGHT}`).waitFor()
     await page.getByText('Export', { exact: true }).click()
     const [download] = await Promise.all([
       page.waitForEvent('download'),

@@ -206,6 +206,45 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByText('a run fails (Every failure reports that)').waitFor()
   })
 
+  test('a watch suggested by the rhythm would not have fired, and its new channel is tested in place', async () => {
+    const received: string[] = []
+    const receiver = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        received.push(await request.text())
+        return new Response(null, { status: received.length === 1 ? 404 : 204 })
+      },
+    })
+    const { cookie, secret, bySession } = await console.signUp('rhythm@example.com')
+    const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+    const runs = Array.from({ length: 40 }, (_, i) => [
+      { kind: 'start', process: 'hourly', at: at((i + 0.5) * 3_600_000 + (i % 3) * 60_000) },
+      { kind: 'end', process: 'hourly', at: at((i + 0.5) * 3_600_000 + (i % 3) * 60_000 - 30_000) },
+    ])
+    await console.send(secret, runs.flat())
+    const { page, go, view, complaints } = await console.visit({ viewport: { width: 390, height: 844 } }, cookie)
+    await go('process?process=hourly')
+    await page.getByText('Nobody is notified.').waitFor()
+    await page.getByRole('link', { name: 'Watch this process' }).click()
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByLabel('Interval').inputValue()).toBe('1h')
+    await dialog.getByText('Would have fired 0 times in the last 30 days.').waitFor()
+    await dialog.getByLabel('URL or e-mail address').fill(`http://127.0.0.1:${receiver.port}/`)
+    const create = dialog.getByRole('button', { name: 'Create and send test' })
+    await create.click()
+    await dialog.getByText(/The receiver answered 404/).waitFor()
+    expect((await bySession.get('/api/watches')).json.watches).toEqual([])
+    await create.click()
+    await dialog.getByText(/^Test: 204/).waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('when it is late (every 1 h), fails, or raises an exception').waitFor()
+    expect(view()).toBe('#/process?process=hourly')
+    expect(received).toHaveLength(2)
+    expect(complaints.filter((text) => !text.includes('502'))).toEqual([])
+    await receiver.stop(true)
+  })
+
   test('the link of a notification shows its watch', async () => {
     const { cookie, bySession } = await console.signUp('link@example.com')
     const { page, go } = await console.visit({ viewport: { width: 1280, height: 500 } }, cookie)
@@ -339,7 +378,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     expect((await watch()).paused_until).toBeNull()
   })
 
-  test('a process is watched from its runs, and Home shows the alert until it is resolved', async () => {
+  test('a process is watched from its page, and Home shows the alert until it is resolved', async () => {
     const { cookie, secret, bySession } = await console.signUp('links@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     await console.send(secret, [
@@ -360,14 +399,19 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByRole('link', { name: 'a/b & c', exact: true }).click()
     await watchLink.click()
     const dialog = page.getByRole('dialog')
-    await page.waitForFunction(() => document.querySelector<HTMLInputElement>('input[name=long]')?.value === '5m')
-    expect(await dialog.getByLabel('Name').inputValue()).toBe('a/b & c')
-    expect(await dialog.getByRole('combobox', { name: 'Process' }).inputValue()).toBe('a/b & c')
-    expect(await dialog.getByLabel('a run takes too long').isChecked()).toBe(true)
-    await dialog.getByLabel('a start is late').check()
-    await dialog.getByLabel('A start every').fill('1s')
+    await dialog.getByText('Would have fired 0 times in the last 30 days.').waitFor()
+    expect(await dialog.getByLabel('does not start every').isChecked()).toBe(false) // one run is no rhythm
+    await dialog.getByLabel('Interval').fill('1s')
     await dialog.getByLabel('Grace').fill('1s')
+    expect(await dialog.getByLabel('does not start every').isChecked()).toBe(true)
+    await dialog.getByText('Would have fired 1 time in the last 30 days:').waitFor()
+    await dialog.getByText(/^a\/b & c is late/).waitFor()
+    await dialog.getByLabel('Send notifications to').selectOption({ label: 'nobody' })
+    await dialog.getByText('Nobody is notified: the alert is only shown here.').waitFor()
+    expect(await findBarriers(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Create watch' }).click()
+    await dialog.getByText('It notifies nobody.').waitFor()
+    await dialog.getByRole('button', { name: 'Done' }).click()
     await dialog.waitFor({ state: 'detached' })
 
     const late = { every: '1s', grace: '1s' }

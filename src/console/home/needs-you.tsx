@@ -8,6 +8,7 @@ import type { App } from '../kit/page.ts'
 import { explain } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { wordsAt } from '../process/state-sentence.tsx'
+import { watchLink } from '../watch/watch-link.ts'
 
 const LINES = 8
 
@@ -104,9 +105,9 @@ function Action({ app, row, again }: Pick<Props, 'app' | 'again'> & { row: Overv
       </button>
     )
   }
-  if (row.state !== 'silent' || row.notified.late) return null
+  if (row.state !== 'silent' || row.notified.late || !app.may('member')) return null
   return (
-    <a class="button button-small" href={formatRoute('watches', { 'watch-process': row.process })}>
+    <a class="button button-small" href={watchLink(row.process)}>
       Watch
     </a>
   )

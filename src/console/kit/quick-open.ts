@@ -64,7 +64,7 @@ export function openQuickOpen({ askProcesses, pages }: QuickOpenOptions): void {
       ...names
         .filter(isIn)
         .toSorted((a, b) => Number(hasTyped(b)) - Number(hasTyped(a)))
-        .map((process) => ({ label: process, kind: 'Process', href: formatRoute('runs', { process, from: '-24h' }) })),
+        .map((process) => ({ label: process, kind: 'Process', href: formatRoute('process', { process }) })),
       ...(UID.test(text)
         ? [{ label: text, kind: 'Runs with uid', href: formatRoute('runs', { uid: text, from: '-7d' }) }]
         : []),

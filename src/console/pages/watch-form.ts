@@ -2,23 +2,16 @@
 // match them.
 import type { Channel } from '../../wire/channels.ts'
 import { DEFAULT_GRACE } from '../../wire/defaults.ts'
+import type { Overview } from '../../wire/overview.ts'
 import type { CreateWatch, Watch, WatchAnswer } from '../../wire/watches.ts'
 import { ApiError } from '../kit/api.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
 import { confirmAction, createAsk } from '../kit/dialog.ts'
 import { type Child, h, note } from '../kit/dom.ts'
-import {
-  type AnyField,
-  createChoice,
-  createField,
-  createSelectField,
-  type Field,
-  offerFields,
-  readInputs,
-} from '../kit/form.ts'
+import { type AnyField, createChoice, createField, createSelectField, offerFields, readInputs } from '../kit/form.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
-import { suggestSpans } from './suggest-spans.ts'
+import { type Lateness, suggestLate } from '../watch/suggest-watch.ts'
 
 type Conditions = Required<Pick<CreateWatch, 'late' | 'long' | 'failed' | 'metric' | 'slow'>>
 const NO_CONDITIONS: Conditions = { late: null, long: null, failed: null, metric: null, slow: null }
@@ -71,7 +64,13 @@ export function askForWatch(app: App, { channels, watches }: Known, draft: Watch
     list.replaceChildren(...processes.map(({ process }) => h('option', { value: process })))
     meta.show(metaOptions(processes, target.input.value, chosenMeta), chosenMeta)
   }
-  const suggest = () => suggestSpans(app, target.input.value, conditions.every.input, conditions.long.input)
+  async function suggest(): Promise<void> {
+    const process = target.input.value
+    if (process === '' || process.includes('*')) return
+    const answer = await app.api.get<Overview>('api/overview', { process }).catch(() => undefined)
+    const row = answer?.processes[0]
+    if (row !== undefined) conditions.suggest(suggestLate(row))
+  }
   target.input.addEventListener('change', () => {
     if (name.input.value === '') name.input.value = target.input.value
     void showMetas()
@@ -92,7 +91,7 @@ export function askForWatch(app: App, { channels, watches }: Known, draft: Watch
         'fieldset.checks',
         h('legend', 'Notify'),
         ...(boxes.length === 0
-          ? [note('No channel yet: alerts are only shown here.')]
+          ? [note('Nobody is notified: there is no channel yet. Create one first, or watch a process from its page.')]
           : boxes.map(({ input, label }) => h('label', input, ` ${label}`))),
       ),
     ],
@@ -155,8 +154,8 @@ const sortedText = (value: unknown): string =>
 interface ConditionFields {
   readonly elements: readonly Child[]
   readonly fields: readonly AnyField[]
-  readonly every: Field
-  readonly long: Field
+  /** Fills in how often it starts, unless something was entered. */
+  suggest(late: Lateness | undefined): void
   read(): Conditions
 }
 
@@ -244,8 +243,13 @@ function createConditions(draft: WatchDraft, others: readonly Watch[] | undefine
   return {
     elements: groups,
     fields,
-    every,
-    long: longest,
+    suggest(suggested) {
+      if (suggested === undefined || every.input.value !== '') return
+      every.input.value = suggested.every
+      grace.input.value = suggested.grace
+      const box = every.input.closest('fieldset')?.querySelector<HTMLInputElement>('legend input')
+      if (box?.checked === false) box.click()
+    },
     read: () => ({ ...NO_CONDITIONS, ...readInputs([...fields.map(({ input }) => input), exceptions]) }),
   }
 }

@@ -7,8 +7,8 @@ import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import type { App } from '../kit/page.ts'
 import { explain } from '../kit/region.ts'
-import { formatRoute } from '../kit/route.ts'
 import { describeConditions } from '../pages/watches-page.ts'
+import { watchLink } from '../watch/watch-link.ts'
 
 interface Props {
   readonly app: App
@@ -27,10 +27,10 @@ const BADGES: Readonly<Record<CoveringWatch['state'], string>> = {
 
 export function Notifications({ app, row, channels, nowMs, again }: Props) {
   const { process, watches = [], notified } = row
-  const add = formatRoute('watches', { 'watch-process': process })
+  const add = app.may('member') ? watchLink(process) : undefined
   if (watches.length === 0) return <NobodyHears row={row} add={add} />
   return (
-    <Card title="Notifications" class="process-hears" end={<a href={add}>Add a watch</a>}>
+    <Card title="Notifications" class="process-hears" end={add && <a href={add}>Add a watch</a>}>
       <ul class="watch-list">
         {watches.map((watch) => (
           <li key={watch.id}>
@@ -49,15 +49,13 @@ export function Notifications({ app, row, channels, nowMs, again }: Props) {
         ))}
       </ul>
       {!notified.late && (
-        <p class="warn">
-          Nobody hears when it does not run. <a href={add}>Watch for that</a>
-        </p>
+        <p class="warn">Nobody hears when it does not run. {add && <a href={add}>Watch for that</a>}</p>
       )}
     </Card>
   )
 }
 
-function NobodyHears({ row: { every_s: everyS }, add }: { row: OverviewProcess; add: string }) {
+function NobodyHears({ row: { every_s: everyS }, add }: { row: OverviewProcess; add: string | undefined }) {
   const often =
     everyS === null
       ? 'A watch notifies you when it is late or fails.'
@@ -68,9 +66,11 @@ function NobodyHears({ row: { every_s: everyS }, add }: { row: OverviewProcess; 
         <b>Nobody is notified.</b>
       </p>
       <p class="muted">{often}</p>
-      <a class="button button-main" href={add}>
-        Watch this process
-      </a>
+      {add && (
+        <a class="button button-main" href={add}>
+          Watch this process
+        </a>
+      )}
     </Card>
   )
 }

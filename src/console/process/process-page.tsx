@@ -8,8 +8,10 @@ import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import type { Summary, TimingPage } from '../../wire/timings.ts'
 import type { OpenPage } from '../kit/page.ts'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { formatRoute } from '../kit/route.ts'
+import { changeParams, formatRoute } from '../kit/route.ts'
 import { readRange } from '../kit/time-range.ts'
+import { WatchDialog } from '../watch/watch-dialog.tsx'
+import { watchLink } from '../watch/watch-link.ts'
 import { Calendar } from './calendar.tsx'
 import { DurationCard } from './duration-card.tsx'
 import { ExceptionList } from './exception-list.tsx'
@@ -60,7 +62,11 @@ async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>
   return { row, rest: { range, fromMs, toMs, ...found, channels: channels.channels, timings } }
 }
 
-function Heading({ params, answer }: { params: URLSearchParams; answer: ProcessAnswer | undefined }) {
+function Heading({
+  app,
+  params,
+  answer,
+}: Pick<Shown<unknown>, 'app' | 'params'> & { answer: ProcessAnswer | undefined }) {
   const process = nameIn(params)
   const isWatched = (answer?.row?.watches?.length ?? 0) > 0
   return (
@@ -78,16 +84,23 @@ function Heading({ params, answer }: { params: URLSearchParams; answer: ProcessA
           <a class="button" href={formatRoute('maintenance', { process })}>
             Pause alerts
           </a>
-          <a class="button" href={formatRoute('watches', { 'watch-process': process })}>
-            {isWatched ? 'Watches' : 'Watch'}
-          </a>
+          {isWatched && (
+            <a class="button" href={formatRoute('watches')}>
+              Watches
+            </a>
+          )}
+          {!isWatched && app.may('member') && (
+            <a class="button" href={watchLink(process)}>
+              Watch
+            </a>
+          )}
         </div>
       )}
     </header>
   )
 }
 
-function Content({ app, nowMs, answer, again }: Shown<ProcessAnswer>) {
+function Content({ app, params, nowMs, answer, again }: Shown<ProcessAnswer>) {
   const { row, rest } = answer
   if (row === undefined) return <NotFound />
   const hasRuns = row.runs.length > 0
@@ -96,6 +109,12 @@ function Content({ app, nowMs, answer, again }: Shown<ProcessAnswer>) {
       <StateSentence row={row} groups={rest?.groups ?? []} nowMs={nowMs} />
       {hasRuns && <Facts row={row} days={rest?.days} nowMs={nowMs} />}
       {rest !== undefined && <Cards {...{ app, row, rest, nowMs, again }} />}
+      {rest !== undefined && params.get('watch') === 'new' && app.may('member') && (
+        <WatchDialog
+          {...{ app, row, nowMs, channels: rest.channels, made: again }}
+          close={() => app.go('process', changeParams(params, { watch: undefined }), 'replace')}
+        />
+      )}
     </div>
   )
 }

@@ -1,0 +1,82 @@
+// What a watch would have fired in the last 30 days, asked as its conditions change.
+import { useEffect, useState } from 'preact/hooks'
+import type { PreviewWatch, WatchPreview } from '../../wire/watch-preview.ts'
+import { ApiError, isAbort } from '../kit/api.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
+import { formatMoment, parseTime } from '../kit/format-time.ts'
+import type { App } from '../kit/page.ts'
+import { explain } from '../kit/region.ts'
+
+const SETTLE_MS = 400
+const SHOWN = 5
+const DAY_MS = 86_400_000
+
+export interface Backtest {
+  readonly isBusy: boolean
+  readonly preview?: WatchPreview
+  readonly error?: unknown
+}
+
+/** `watch`: undefined has no condition, so nothing is asked. */
+export function useBacktest(app: App, watch: PreviewWatch | undefined): Backtest {
+  const [state, setState] = useState<Backtest>({ isBusy: true })
+  const asks = watch === undefined ? '' : JSON.stringify(watch)
+  useEffect(() => {
+    if (watch === undefined) return setState({ isBusy: false })
+    let isStopped = false
+    setState(({ preview }) => ({ isBusy: true, ...(preview && { preview }) }))
+    const timer = setTimeout(() => {
+      app.api
+        .send<WatchPreview>('POST', 'api/watches/preview', watch)
+        .then((preview) => !isStopped && setState({ isBusy: false, preview }))
+        .catch((error) => !isStopped && !isAbort(error) && setState({ isBusy: false, error }))
+    }, SETTLE_MS)
+    return () => {
+      isStopped = true
+      clearTimeout(timer)
+    }
+  }, [asks])
+  return state
+}
+
+export function BacktestResult({ test: { isBusy, preview, error }, nowMs }: { test: Backtest; nowMs: number }) {
+  if (error !== undefined && !(error instanceof ApiError && error.code === 'fields_invalid'))
+    return <p class="backtest warn">{explain(error).detail}</p>
+  return (
+    <div class="backtest" role="status" aria-busy={isBusy || undefined}>
+      {preview === undefined ? (
+        <p class="muted">{isBusy ? 'Looking at the last 30 days…' : 'Choose what it watches for.'}</p>
+      ) : (
+        <Said preview={preview} nowMs={nowMs} />
+      )}
+    </div>
+  )
+}
+
+function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
+  const { from, to, marks, truncated, total, alerts } = preview
+  const days = Math.max(1, Math.round((parseTime(to) - parseTime(from)) / DAY_MS))
+  if (marks === 0) return <p class="muted">Nothing is stored yet that it could be tested with.</p>
+  const range = truncated ? `in the last ${plural(days, 'day')}, as far as 50,000 events reach` : 'in the last 30 days'
+  return (
+    <>
+      <p class={total === 0 ? 'strong' : 'strong warn'}>
+        Would have fired {plural(total, 'time')} {range}
+        {total === 0 ? '.' : ':'}
+      </p>
+      {total > 0 && (
+        <ul>
+          {alerts.slice(0, SHOWN).map(({ since, summary, condition, meta, uid }) => (
+            <li key={`${since} ${condition} ${meta} ${uid}`}>
+              <time dateTime={since} title={since}>
+                {formatMoment(parseTime(since), nowMs)}
+              </time>{' '}
+              <bdi title={summary}>{summary}</bdi>
+            </li>
+          ))}
+        </ul>
+      )}
+      {total > SHOWN && <p class="sub">and {formatCount(total - SHOWN)} more</p>}
+    </>
+  )
+}

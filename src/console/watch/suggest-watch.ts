@@ -1,0 +1,66 @@
+// The values that the form of a watch begins with, from what is known of its process: by its own rhythm a start would
+// never have been late.
+import type { OverviewProcess } from '../../wire/overview.ts'
+import type { PreviewedAlert } from '../../wire/watch-preview.ts'
+import { parseTime } from '../kit/format-time.ts'
+
+const [MINUTE_S, HOUR_S, DAY_S] = [60, 3_600, 86_400]
+const SPANS_S = [
+  ...[1, 2, 5, 10, 15, 20, 30].map((n) => n * MINUTE_S),
+  ...[1, 2, 3, 4, 6, 8, 12].map((n) => n * HOUR_S),
+  ...[1, 2, 7].map((n) => n * DAY_S),
+]
+/** A gap this near to a common span is that span. */
+const NEAR = 0.1
+
+/** `90m`, `2h`, `1d`: whole units of the greatest that fits. */
+export function formatSpan(seconds: number): string {
+  const s = Math.max(1, Math.round(seconds))
+  if (s % DAY_S === 0) return `${s / DAY_S}d`
+  if (s % HOUR_S === 0) return `${s / HOUR_S}h`
+  return s % MINUTE_S === 0 ? `${s / MINUTE_S}m` : `${s}s`
+}
+
+/** Up to a number that people write: whole minutes, five of them beyond a quarter of an hour, hours beyond six. */
+function roundUp(seconds: number): number {
+  const step = seconds <= MINUTE_S ? 10 : seconds <= 15 * MINUTE_S ? MINUTE_S : seconds <= 6 * HOUR_S ? 300 : HOUR_S
+  return Math.ceil(seconds / step) * step
+}
+
+export interface Lateness {
+  readonly every: string
+  readonly grace: string
+}
+
+/** undefined without a rhythm. A start may be late by as much as its longest usual gap. */
+export function suggestLate({
+  every_s: everyS,
+  last_start_at: last,
+  late_at: late,
+}: OverviewProcess): Lateness | undefined {
+  if (everyS === null || last === null || late === null || everyS < 1) return undefined
+  const common = SPANS_S.find((span) => Math.abs(span / everyS - 1) <= NEAR)
+  const every = common ?? roundUp(everyS)
+  const allowed = (parseTime(late) - parseTime(last)) / 1000
+  return { every: formatSpan(every), grace: formatSpan(roundUp(Math.max(MINUTE_S, allowed - every))) }
+}
+
+const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: MINUTE_S, h: HOUR_S, d: DAY_S }
+const secondsOf = (span: string): number => Number(span.slice(0, -1)) * (UNIT_S[span.slice(-1)] ?? Number.NaN)
+
+/** A grace of more than this many intervals finds nothing any more: the times are shown instead. */
+const GRACE_MAX = 3
+
+/** With as much more grace as the late starts of the past needed; undefined if that is too much, or nothing to add. */
+export function allowPast({ every, grace }: Lateness, alerts: readonly PreviewedAlert[]): Lateness | undefined {
+  const over = alerts.flatMap(({ condition, since, resolved_at: until }) =>
+    condition === 'late' && until !== null ? [(parseTime(until) - parseTime(since)) / 1000] : [],
+  )
+  if (over.length === 0) return undefined
+  const needed = roundUp((secondsOf(grace) + Math.max(...over)) * 1.1)
+  return needed > GRACE_MAX * secondsOf(every) ? undefined : { every, grace: formatSpan(needed) }
+}
+
+/** Twice as long as usual, at least a minute. */
+export const suggestLong = ({ usual_ms: usual }: OverviewProcess): string =>
+  usual === null ? '' : formatSpan(roundUp(Math.max(MINUTE_S, (2 * usual) / 1000)))
