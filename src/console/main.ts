@@ -191,6 +191,7 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
         follow()
       } else location.hash = hash
     },
+    setTitle,
     sendEvents: (secret, events) => api.sendEvents(keyHeader, secret, events),
     announce(text) {
       live.textContent = text
@@ -226,14 +227,15 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
       page = known.open(app)
       frame.show(known.entry ?? name, page.element)
       if (shown !== '') void checkRole()
-      if (hasShown) page.element.querySelector('h1')?.focus()
-      hasShown = true
       scrollTo(0, 0)
-      shown = name
     }
     setTitle(known.titleOf?.(params) ?? known.title)
     frame.keep(params)
     page?.show(params)
+    if (name === shown) return
+    if (hasShown) page?.element.querySelector('h1')?.focus()
+    hasShown = true
+    shown = name
   }
 
   function onKey(event: KeyboardEvent): void {

@@ -215,7 +215,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await mine.close()
   })
 
-  test('exceptions: a group shows its normalised text and its newest texts', async () => {
+  test('exceptions: a group has its first line as heading and title, its newest text and its times', async () => {
     const { page } = visit
     await visit.go('exceptions')
     await page.getByText('7 exceptions in 2 groups').waitFor()
@@ -224,9 +224,12 @@ describe.skipIf(cannotRun)('the console', () => {
     const normal = page.getByLabel('Normalised text')
     await normal.waitFor()
     expect(await normal.textContent()).toStartWith('ConnectionResetError: reset by peer after <number>')
-    expect(await page.getByLabel('Exception as it was sent').count()).toBe(6)
+    expect(await page.getByLabel('Exception as it was sent').count()).toBe(1)
+    await page.getByRole('heading', { level: 1, name: /^ConnectionResetError: reset by peer/ }).waitFor()
+    expect(await page.title()).toMatch(/^ConnectionResetError: reset by peer after \d+ ms · Stint$/)
+    expect(await page.getByRole('region', { name: 'Newest occurrences' }).getByRole('row').count()).toBe(7)
     await page.getByText('6 exceptions, in ').waitFor()
-    expect(await page.locator('dl.facts a').getAttribute('href')).toContain('from=-24h')
+    await page.getByRole('link', { name: 'nightly import' }).waitFor()
     await page.getByRole('link', { name: 'All groups' }).click()
     await page.getByText('7 exceptions in 2 groups').waitFor()
     expectQuiet(visit)

@@ -34,6 +34,8 @@ export interface App {
   readonly firstKey: IssuedKey | undefined
   /** Changes the URL; `replace` adds no history entry. */
   go(page: string, params?: Params | URLSearchParams, how?: 'replace'): void
+  /** Of the page, where only its answer knows it. */
+  setTitle(title: string): void
   /** Sends events with an API key, as the caller's code does. Throws ApiError. */
   sendEvents(secret: string, events: readonly object[]): Promise<void>
   /** Announces a text to screen readers. */
@@ -47,9 +49,9 @@ export interface App {
 export type OpenPage = (app: App) => Page
 
 /** The page's title, one line about it, and its actions. */
-export const pageHeader = (title: Child, lead: Child, ...actions: readonly Child[]): HTMLElement =>
+export const pageHeader = (title: Child, lead?: Child, ...actions: readonly Child[]): HTMLElement =>
   h(
     'header.page-header',
-    h('div', h('h1', { tabindex: -1 }, title), h('p.lead', lead)),
+    h('div', h('h1', { tabindex: -1 }, title), lead !== undefined && h('p.lead', lead)),
     actions.length > 0 && h('div.button-row', ...actions),
   )

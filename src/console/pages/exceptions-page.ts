@@ -1,9 +1,10 @@
 // The Exceptions page: groups by fingerprint, or a single group if the URL names one.
 import type { ExceptionGroup, ExceptionGroups } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
+import { openGroupPage } from '../exceptions/group-page.tsx'
 import { createProcessFilter } from '../kit/ask-processes.ts'
-import { actionColumn, createDataTable, subLine } from '../kit/data-table.ts'
-import { fill, h, note, setText, svg } from '../kit/dom.ts'
+import { actionColumn, createDataTable } from '../kit/data-table.ts'
+import { fill, h, nameText, note, setText, svg } from '../kit/dom.ts'
 import { createChoice, labelled } from '../kit/form.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { agoElement } from '../kit/format-time.ts'
@@ -14,7 +15,6 @@ import { createRangePicker } from '../kit/range-picker.tsx'
 import { createRegion } from '../kit/region.ts'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
-import { createGroupView } from './exception-group.ts'
 import { headline } from './exception-headline.ts'
 import { createChangeStatus, createExports, STATUS_CHOICES, statusActions, statusBadge } from './group-status.ts'
 
@@ -33,7 +33,27 @@ interface Found {
   readonly processes: readonly ProcessEntry[]
 }
 
+/** The list, or the group that the address names. */
 export function openExceptionsPage(app: App): Page {
+  const element = h('div')
+  let shown: Page | undefined
+  let isGroup: boolean | undefined
+  return {
+    element,
+    show(params) {
+      if (params.has('group') !== isGroup) {
+        shown?.close()
+        isGroup = params.has('group')
+        shown = isGroup ? openGroupPage(app) : openGroupList(app)
+        fill(element, shown.element)
+      }
+      shown?.show(params)
+    },
+    close: () => shown?.close(),
+  }
+}
+
+function openGroupList(app: App): Page {
   const { api, nowMs } = app
   let params = new URLSearchParams()
   let question = ''
@@ -65,8 +85,6 @@ export function openExceptionsPage(app: App): Page {
   let answeredMs = 0
   const region = createRegion()
   const total = h('p.muted', { role: 'status' })
-  const view = createGroupView(app)
-  const place = h('div.stack')
 
   const table = createDataTable<ExceptionGroup>({
     caption: 'Groups of exceptions',
@@ -91,7 +109,11 @@ export function openExceptionsPage(app: App): Page {
             },
             headline(group.example),
           ),
-          subLine(group.process),
+          h(
+            'a.sub.clip',
+            { href: formatRoute('process', { process: group.process }), title: group.process },
+            nameText(group.process),
+          ),
           ...statusBadge(group, nowMs()),
         ],
       },
@@ -185,19 +207,9 @@ export function openExceptionsPage(app: App): Page {
   const list = [h('div.toolbar', picker.element, filters), region.element]
 
   return {
-    element: h('div.page', pageHeader('Exceptions', 'Similar exceptions are grouped.'), place),
+    element: h('div.page', pageHeader('Exceptions'), ...list),
     show(next) {
       params = next
-      const group = params.get('group')
-      if (group !== null) {
-        poll.pause()
-        question = '' // its status may change there
-        region.reset()
-        fill(place, view.element)
-        return view.show(params)
-      }
-      view.pause()
-      fill(place, ...list)
       const range = rangeOf()
       picker.show(range, nowMs())
       if (document.activeElement !== search) search.value = params.get('q') ?? ''
@@ -210,7 +222,6 @@ export function openExceptionsPage(app: App): Page {
     close() {
       poll.stop()
       clearTimeout(typing)
-      view.close()
     },
   }
 }

@@ -25,7 +25,11 @@ export function ExceptionList({ row: { process }, rest, nowMs }: Props) {
         {groups.map(({ fingerprint, example, count, first_at, last_at, counts = [] }) => (
           <li key={fingerprint}>
             <div>
-              <a class="strong clip" href={formatRoute('exceptions', { process, from, fingerprint })} title={example}>
+              <a
+                class="strong clip"
+                href={formatRoute('exceptions', { process, from, group: fingerprint })}
+                title={example}
+              >
                 <bdi>{headlineOf(example)}</bdi>
               </a>
               <span class="sub">

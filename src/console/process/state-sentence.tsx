@@ -46,7 +46,10 @@ export function StateSentence({ row, groups, nowMs }: Props) {
             Open this run
           </a>
           {fingerprint !== null && (
-            <a class="button" href={formatRoute('exceptions', { process, from: '-7d', fingerprint })}>
+            <a
+              class="button"
+              href={formatRoute('exceptions', { process, from: '-7d', group: fingerprint ?? undefined })}
+            >
               {group === undefined ? 'All runs with this exception' : `All ${plural(group.count, 'time')} it happened`}
             </a>
           )}
