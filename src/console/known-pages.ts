@@ -37,5 +37,5 @@ export const PAGES: Readonly<Record<string, Known>> = {
   account: { title: 'Account', open: openAccountPage },
   members: { title: 'Members', open: openMembersPage },
   audit: { title: 'Audit log', open: openAuditPage },
-  welcome: { title: 'Welcome', open: openWelcomePage },
+  welcome: { title: 'Send data', open: openWelcomePage },
 }

@@ -224,7 +224,7 @@ const Times = ({ texts, nowMs }: { texts: readonly ExceptionText[]; nowMs: numbe
               <td>
                 <a
                   href={formatRoute('runs', { process, ...(uid && { uid }), ...around })}
-                  aria-label={`Runs at ${formatMoment(ms, nowMs)}`}
+                  aria-label={`${uid ? 'This run' : 'Runs at that time'}, ${formatMoment(ms, nowMs)}`}
                 >
                   {uid ? 'This run' : 'Runs at that time'}
                 </a>

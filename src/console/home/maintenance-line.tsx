@@ -2,7 +2,7 @@
 import type { Maintenance } from '../../wire/maintenance.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
-import { shortMoment } from '../process/state-sentence.tsx'
+import { shortMoment } from '../kit/words.ts'
 
 export function MaintenanceLine({ active, nowMs }: { active: readonly Maintenance[]; nowMs: number }) {
   const names = active.map(({ process, until }) => {

@@ -7,7 +7,7 @@ import { formatCount, plural } from '../kit/format-number.ts'
 import type { App } from '../kit/page.ts'
 import { explain } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
-import { wordsAt } from '../process/state-sentence.tsx'
+import { wordsAt } from '../kit/words.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
 const LINES = 8

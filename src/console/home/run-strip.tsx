@@ -4,7 +4,7 @@
 import type { OverviewRun } from '../../wire/overview.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
-import { describeRun, isTrouble, runLink } from '../process/run-links.ts'
+import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
 
 const SLOTS = 30
 const [STEP, BAR, HEIGHT, LEAST] = [6, 5, 26, 4]

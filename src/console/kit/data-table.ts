@@ -1,6 +1,5 @@
 // Tables with header cells. Rows are kept by key, so that an update preserves focus and scroll position.
 import { button, type Child, h, keepFocus, nameText, setText } from './dom.ts'
-import { type ExportRow, exportMenu } from './export-menu.tsx'
 import { formatCount } from './format-number.ts'
 
 export interface Column<Row> {
@@ -34,10 +33,6 @@ export interface DataTableOptions<Row> {
   signatureOf?(row: Row): string
   nowMs?(): number
   isChosen?(row: Row): boolean
-  /** A row of the export; without it the table has no export. */
-  toExport?(row: Row): ExportRow
-  /** The rows to export; default: the rows shown. */
-  exported?(): readonly Row[]
   /** The first 300 rows are drawn until a button below draws them all: a browser needs 13 s for 10,000. */
   readonly isLong?: boolean
 }
@@ -85,8 +80,6 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
       body,
     ),
   )
-  const { toExport, exported = () => shown } = options
-  const exports = toExport && exportMenu(caption.toLowerCase(), () => exported().map(toExport))
   let drawnMax = options.isLong ? DRAWN_MAX : Number.POSITIVE_INFINITY
   const all = button(
     '',
@@ -116,7 +109,7 @@ export function createDataTable<Row>(options: DataTableOptions<Row>): DataTable<
     setText(drawn, `The first ${formatCount(drawnMax)} are shown. `)
     setText(all, `Show all ${formatCount(rows.length)}`)
   }
-  return { element: h('div', scroller, rest, exports), show }
+  return { element: h('div', scroller, rest), show }
 }
 
 /** The column of a row's buttons, left out for someone who may not use them. */

@@ -1,5 +1,4 @@
 // Exports the rows of a table as CSV (RFC 4180) or JSON, created in the browser: one button that opens a menu.
-import { render } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatCsvLine } from '../../wire/csv.ts'
 import { explain } from './region.ts'
@@ -49,14 +48,6 @@ export function ExportMenu({ what, rows }: Props) {
       )}
     </details>
   )
-}
-
-/** For pages that are not made with Preact. */
-export function exportMenu(what: string, rows: Props['rows']): HTMLElement {
-  const element = document.createElement('div')
-  element.className = 'export'
-  render(<ExportMenu what={what} rows={rows} />, element)
-  return element
 }
 
 /** Has each column that any row has. */

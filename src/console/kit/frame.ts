@@ -23,8 +23,6 @@ export function createFrame(session: Session, search: () => void, switchTo: (acc
   const { account, accounts, person, role } = session
   const link = (page: string, label: string, name: IconName) =>
     h('a', { href: formatRoute(page), 'data-page': page }, icon(name), h('span', label))
-  const plainLink = (page: string, label: string) =>
-    h('a', { href: formatRoute(page), 'data-page': page }, h('span', label))
   function createSwitcher(): HTMLElement {
     const options = accounts.map(({ id, name }) => h('option', { value: id, selected: id === account.id }, name))
     const select = h('select', { 'aria-label': 'Account', onchange: () => switchTo(select.value) }, ...options)
@@ -38,10 +36,11 @@ export function createFrame(session: Session, search: () => void, switchTo: (acc
     h('ul', ...ENTRIES.map(([page, label]) => h('li', link(page, label, page)))),
     h(
       'ul.nav-end',
-      h('li.nav-account', accounts.length > 1 ? createSwitcher() : h('span', { title: 'Account' }, account.name)),
-      h('li', plainLink('members', 'Members')),
-      role === 'owner' && h('li', plainLink('audit', 'Audit log')),
-      h('li', h('a', { href: 'swagger', target: '_blank', rel: 'noopener' }, h('span', 'API reference'))),
+      (accounts.length > 1 || account.name !== person.email) &&
+        h('li.nav-account', accounts.length > 1 ? createSwitcher() : h('span', { title: 'Account' }, account.name)),
+      h('li', link('members', 'Members', 'members')),
+      role === 'owner' && h('li', link('audit', 'Audit log', 'audit')),
+      h('li', h('a', { href: 'swagger', target: '_blank', rel: 'noopener' }, icon('api'), h('span', 'API reference'))),
       h('li', link('account', person.email, 'account')),
     ),
   )

@@ -19,7 +19,6 @@ export function openAccountPage(app: App): Page {
   const table = createDataTable<SessionEntry>({
     caption: 'Sessions',
     nowMs: app.nowMs,
-    toExport: ({ current, ...session }) => ({ ...session, current: String(current) }),
     columns: [
       {
         label: 'Browser',

@@ -1,8 +1,23 @@
 // Alerts as a table: who is on it, why it ended, and the run that it is about.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
+import type { Condition } from '../../wire/conditions.ts'
 import { actionColumn, createDataTable, type DataTable, rowAction } from '../kit/data-table.ts'
 import { type Child, h, nameText } from '../kit/dom.ts'
 import { agoElement } from '../kit/format-time.ts'
+import { formatRoute } from '../kit/route.ts'
+
+const CONDITION_TEXT = {
+  late: 'is late',
+  long: 'is running too long',
+  failed: 'failed',
+  slow: 'was slower than usual',
+} as const
+
+/** In few words: process, meta and time are beside it, the time in the reader's zone. Of a metric, what the server says. */
+function describeAlert(condition: Condition, summary: string): string {
+  if (condition === 'metric') return summary
+  return condition === 'failed' && summary.includes('exception') ? 'raised an exception' : CONDITION_TEXT[condition]
+}
 
 export interface AlertTableOptions {
   nowMs(): number
@@ -33,11 +48,6 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
     isLong: true,
     isChosen,
     nowMs,
-    toExport: ({ watch, acknowledged, path: _, ...alert }) => ({
-      ...alert,
-      watch: watch.name,
-      acknowledged_by: acknowledged?.by ?? null,
-    }),
     columns: [
       {
         label: 'State',
@@ -49,9 +59,16 @@ export function createAlertTable({ nowMs, mayChange, isChosen, act }: AlertTable
         },
       },
       {
-        label: 'Summary',
-        cell: ({ summary, watch, path, state, acknowledged }) => [
-          h('a.strong', { href: path.replace(/^\/#/, '#') }, nameText(summary)),
+        label: 'Alert',
+        cell: ({ process, meta, summary, watch, path, state, acknowledged, ...alert }) => [
+          h(
+            'span',
+            { title: summary },
+            h('a.strong', { href: formatRoute('process', { process }) }, nameText(process)),
+            ' ',
+            h('a', { href: path.replace(/^\/#/, '#') }, describeAlert(alert.condition, summary)),
+            meta !== null && h('span.muted', ' (', nameText(meta), ')'),
+          ),
           h('span.sub', nameText(watch.name), ...(state === 'firing' && acknowledged ? taken(acknowledged) : [])),
         ],
       },

@@ -34,7 +34,6 @@ export function openAuditPage(app: App): Page {
     caption: 'Audit log',
     keyOf: ({ row }) => String(row),
     nowMs: app.nowMs,
-    toExport: ({ row: _, ...entry }) => ({ ...entry }),
     columns: [
       { label: 'When', isTight: true, cell: ({ at }) => timeElement(at, formatAgo(parseTime(at), app.nowMs())) },
       { label: 'Who', cell: ({ actor: who, key }) => who ?? (key === null ? 'unknown' : h('code', key)) },

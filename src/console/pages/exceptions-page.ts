@@ -90,10 +90,6 @@ function openGroupList(app: App): Page {
     caption: 'Groups of exceptions',
     keyOf,
     signatureOf: (group) => JSON.stringify(group) + params + Math.floor(nowMs() / 10_000),
-    toExport: (group) => {
-      const { counts: _, normalized: __, ...row } = group
-      return row
-    },
     columns: [
       {
         label: 'Exception',

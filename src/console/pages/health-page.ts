@@ -41,7 +41,6 @@ export function openHealthPage(app: App): Page {
 
   const table = createDataTable<DeadLetter>({
     caption: 'Rejected events',
-    toExport: ({ event, ...letter }) => ({ ...letter, event: JSON.stringify(event) }),
     columns: [
       {
         label: 'Event',

@@ -27,7 +27,6 @@ export function openKeysPage(app: App): Page {
   const table = createDataTable<Key>({
     caption: 'API keys',
     nowMs: app.nowMs,
-    toExport: ({ scopes, creator, ...key }) => ({ ...key, scopes: scopes.join(' '), creator: creator?.email ?? '' }),
     columns: [
       { label: 'Name', cell: ({ name, prefix }) => [h('strong', name), h('code.sub', `${prefix}…`)] },
       {

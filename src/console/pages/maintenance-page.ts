@@ -21,7 +21,6 @@ export function openMaintenancePage(app: App): Page {
   const table = createDataTable<Maintenance>({
     caption: 'Maintenance',
     signatureOf: (window) => JSON.stringify([window, stateOf(window, nowMs())]),
-    toExport: ({ id, process, from, to, repeat }) => ({ id, process, from, to, ...repeat }),
     columns: [
       {
         label: 'State',

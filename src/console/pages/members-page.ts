@@ -27,7 +27,6 @@ export function openMembersPage(app: App): Page {
 
   const table = createDataTable<Member>({
     caption: 'Members',
-    toExport: (member) => ({ ...member }),
     columns: [
       {
         label: 'E-mail',
@@ -47,7 +46,6 @@ export function openMembersPage(app: App): Page {
 
   const invited = createDataTable<Invitation>({
     caption: 'Open invitations',
-    toExport: (invitation) => ({ ...invitation }),
     columns: [
       { label: 'E-mail', cell: ({ email }) => h('strong', email) },
       { label: 'Role', cell: ({ role }) => h('span.badge', role) },
@@ -97,7 +95,9 @@ export function openMembersPage(app: App): Page {
     app.announce('Invitation created')
     const text = mailed ? `The link is on its way to ${email}.` : `Send this link to ${email}.`
     const lead = h('p', `${text} It is good once, for seven days, and not shown again.`)
-    revealOnce('Invitation created', [lead, secretBox('Link', url, 'Copy link')], { close: 'Done' })
+    // The server may not know the address that people reach it by; this page was reached by it.
+    const link = `${app.baseUrl}/${url.slice(url.indexOf('#'))}`
+    revealOnce('Invitation created', [lead, secretBox('Link', link, 'Copy link')], { close: 'Done' })
   }
 
   function askForRole(member: Member): void {

@@ -187,7 +187,7 @@ export function openMetricsPage(app: App): Page {
     charts = kept
     region.ready(answeredMs, names, chartGrid([...kept.values()]))
   }
-  const grid = h('div.chart-grid')
+  const grid = h('div.charts')
   function chartGrid(shown: readonly Chart[]): HTMLElement {
     fill(grid, ...shown.map(({ element }) => cardOf(element)))
     return grid
@@ -202,7 +202,7 @@ export function openMetricsPage(app: App): Page {
   return {
     element: h(
       'div.page',
-      pageHeader('Metrics', 'Values that your code measured.'),
+      pageHeader('Metrics'),
       h(
         'div.toolbar',
         picker.element,

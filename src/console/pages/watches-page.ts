@@ -9,7 +9,7 @@ import type { Watch, Watches } from '../../wire/watches.ts'
 import { getPages, ROWS_MAX } from '../kit/api.ts'
 import { actionColumn, createDataTable, rowAction } from '../kit/data-table.ts'
 import { createAsk } from '../kit/dialog.ts'
-import { button, type Child, h, note } from '../kit/dom.ts'
+import { button, type Child, h, nameText, note } from '../kit/dom.ts'
 import { agoElement, momentElement } from '../kit/format-time.ts'
 import { type App, type Page, pageHeader } from '../kit/page.ts'
 import { createPoll } from '../kit/poll.ts'
@@ -59,11 +59,6 @@ export function openWatchesPage(app: App): Page {
     caption: 'Watches',
     isChosen: ({ id }) => id === chosen,
     signatureOf: (watch) => JSON.stringify([watch, isUnheard(watch)]),
-    toExport: (watch) => {
-      const { id, name, process, meta, state, paused_until } = watch
-      const notifies = watch.channels.map(channelName).join(', ')
-      return { id, name, process, meta, state, paused_until, fires_when: describeConditions(watch), notifies }
-    },
     columns: [
       {
         label: 'State',
@@ -77,7 +72,10 @@ export function openWatchesPage(app: App): Page {
         label: 'Watch',
         cell: (watch) => [
           h('strong', watch.name),
-          h('span.sub', watch.process),
+          watch.process.includes('*')
+            ? h('span.sub', watch.process)
+            : h('a.sub.clip', { href: formatRoute('process', { process: watch.process }) }, nameText(watch.process)),
+          h('span.sub.on-phone', `when it ${describeConditions(watch)}`),
           isUnheard(watch) && h('span.sub.warn', 'nothing received in 30 days'),
         ],
       },
@@ -99,10 +97,6 @@ export function openWatchesPage(app: App): Page {
   const channelsTable = createDataTable<Channel>({
     caption: 'Channels',
     nowMs: app.nowMs,
-    toExport: (channel) => {
-      const { id, name, kind, state, last } = channel
-      return { id, name, kind, to: describeChannel(channel), state, last_at: last?.at, last_detail: last?.detail }
-    },
     columns: [
       { label: 'State', isTight: true, cell: ({ state }) => badge(state, CHANNEL_BADGES[state]) },
       {
@@ -222,7 +216,7 @@ export function openWatchesPage(app: App): Page {
       'div.page',
       pageHeader(
         'Watches',
-        'Know when your jobs fail, hang or slow down.',
+        undefined,
         h('a.button', { href: formatRoute('maintenance') }, 'Maintenance'),
         mayChange && button('Create channel', createChannel),
         mayChange && button('Create watch', () => createWatch(), { class: 'button button-main' }),

@@ -1,7 +1,7 @@
 // When the duration changed, as a dashed line with its words.
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { parseTime } from '../kit/format-time.ts'
-import { shortMoment } from './state-sentence.tsx'
+import { shortMoment } from '../kit/words.ts'
 
 interface Props {
   readonly change: NonNullable<OverviewProcess['change']>

@@ -5,8 +5,8 @@ import type { OverviewProcess } from '../../wire/overview.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { stateText } from './run-links.ts'
-import { shortMoment } from './state-sentence.tsx'
+import { stateText } from '../kit/run-links.ts'
+import { shortMoment } from '../kit/words.ts'
 
 const WEEK_MS = 7 * 86_400_000
 

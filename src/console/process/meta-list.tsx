@@ -4,7 +4,7 @@ import { formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
-import { markOf } from './run-links.ts'
+import { markOf } from '../kit/run-links.ts'
 
 interface Props {
   readonly process: string

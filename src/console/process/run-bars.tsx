@@ -4,8 +4,8 @@ import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
-import { describeRun, isTrouble, runLink } from './run-links.ts'
-import { shortMoment } from './state-sentence.tsx'
+import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
+import { shortMoment } from '../kit/words.ts'
 
 const SLOTS = 60
 const CUT_AT = 3

@@ -1,20 +1,11 @@
 // The answer to the first question: how is it, since when, why, and what to open.
-import { describeProcess, type Words } from '../../wire/describe-process.ts'
+import { describeProcess } from '../../wire/describe-process.ts'
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { formatDuration, plural } from '../kit/format-number.ts'
-import { formatDay, formatFullDay, formatShortClock } from '../kit/format-time.ts'
+import { plural } from '../kit/format-number.ts'
 import { formatRoute } from '../kit/route.ts'
-import { markOf, runLink } from './run-links.ts'
-
-/** `23:00` today, `24 Nov 23:00` on another day. */
-export const shortMoment = (ms: number, nowMs: number): string =>
-  formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
-
-export const wordsAt = (nowMs: number): Words => ({
-  duration: formatDuration,
-  moment: (ms) => shortMoment(ms, nowMs),
-})
+import { markOf, runLink } from '../kit/run-links.ts'
+import { wordsAt } from '../kit/words.ts'
 
 interface Props {
   readonly row: OverviewProcess

@@ -1,9 +1,9 @@
 // Runs as the overview has them: their links, and their states in words and colours.
 import type { OverviewRun, OverviewRunState } from '../../wire/overview.ts'
-import { formatDuration } from '../kit/format-number.ts'
-import { formatMoment, parseTime } from '../kit/format-time.ts'
-import { formatRoute } from '../kit/route.ts'
 import { formatRunId } from '../timeline/run.ts'
+import { formatDuration } from './format-number.ts'
+import { formatMoment, parseTime } from './format-time.ts'
+import { formatRoute } from './route.ts'
 
 const TEXT: Readonly<Record<OverviewRunState, string>> = {
   completed: 'Completed',
