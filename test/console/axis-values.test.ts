@@ -11,9 +11,14 @@ describe('an axis', () => {
     ['only zero', [0, 0], false, [0, 1]],
     ['no values', [], false, [0, 1]],
     ['one value', [10], false, [9.2, 10.8]],
+    ['the greatest', [-1e308, 1e308], false, [-1.16e308, 1.16e308]],
   ])('%s', (_, values, beginsAtZero, [low, high]) => {
     const [from, to] = valueRange(values, beginsAtZero)
-    expect([from, to].map((value) => Number(value.toFixed(6)))).toEqual([low, high])
+    expect([from, to].map((value) => Number(value.toPrecision(8)))).toEqual([low, high])
+  })
+
+  test('the least number there is has room around it', () => {
+    expect(valueRange([5e-324])).toEqual([0, 1e-323])
   })
 
   test('an outlier is cut, so that the rest is no flat line', () => {

@@ -5,10 +5,10 @@ import { chromium } from 'playwright-core'
 
 const SHOTS = [
   ['home.png', 'home', 'light'],
-  ['runs.png', 'runs?from=-6h', 'light'],
-  ['process-dark.png', 'runs?process=ci+tests&from=-24h', 'dark'],
+  ['process-dark.png', 'process?process=sync+inventory', 'dark'],
+  ['runs.png', 'runs?from=-24h', 'light'],
+  ['watch.png', 'process?process=backup+database&watch=new', 'light'],
   ['exceptions.png', 'exceptions?from=-24h', 'light'],
-  ['watches.png', 'watches', 'light'],
 ] as const
 const SIZE = { width: 1280, height: 800 }
 /** Fonts and charts are drawn by then. */
@@ -26,6 +26,7 @@ for (const [file, view, colorScheme] of SHOTS) {
   const page = await context.newPage()
   await page.goto(`${url}/#/${view}`)
   await page.getByRole('table').first().waitFor()
+  await page.waitForLoadState('networkidle')
   await page.waitForTimeout(SETTLE_MS)
   await page.screenshot({ path: join(import.meta.dir, '../../src/console/screenshots', file) })
   await context.close()

@@ -48,7 +48,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await page.getByLabel('A start every').fill('1s')
     await page.getByLabel('Grace').fill('1s')
     await page.getByRole('dialog').getByRole('button', { name: 'Create watch' }).click()
-    await page.getByText('is late (every 1 s), fails, or raises an exception').waitFor()
+    await page.getByRole('cell', { name: 'is late (every 1 s), fails, or raises an exception', exact: true }).waitFor()
     await page.getByText('silent job is late').waitFor()
     expect(await findBarriers(page)).toEqual([])
 

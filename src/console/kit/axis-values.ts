@@ -13,11 +13,14 @@ export function valueRange(values: readonly number[], beginsAtZero = false): [nu
   const least = sorted[0] ?? 0
   const most = cutOutliers(sorted)
   const isNearZero = beginsAtZero || (least >= 0 && least < most / 2)
-  const room = MARGIN * (most - (isNearZero ? 0 : least))
+  const room = MARGIN * most - MARGIN * (isNearZero ? 0 : least)
   const low = isNearZero ? Math.min(0, least) : least - room
   const high = most + room
   if (low < high) return [low, high]
-  return low === 0 ? [0, 1] : [low - Math.abs(low) * MARGIN, high + Math.abs(high) * MARGIN]
+  if (low === 0) return [0, 1]
+  const around = [low - Math.abs(low) * MARGIN, high + Math.abs(high) * MARGIN] as const
+  // the least numbers have nothing between them
+  return around[0] < around[1] ? [...around] : [Math.min(0, 2 * low), Math.max(0, 2 * low)]
 }
 
 function cutOutliers(sorted: readonly number[]): number {

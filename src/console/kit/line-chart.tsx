@@ -87,7 +87,7 @@ function Plot({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, 
   )
   const bottom = HEIGHT - BOTTOM
   const x = (ms: number) => LEFT + toPx(scale, ms)
-  const y = (value: number) => TOP + (1 - (Math.min(high, value) - low) / (high - low)) * (bottom - TOP)
+  const y = (value: number) => TOP + (1 - shareOf(Math.min(high, value), low, high)) * (bottom - TOP)
   const ticks = placeTicks(scale, 84)
   const stepMs = (atMs[1] ?? endMs) - (atMs[0] ?? fromMs)
   const index = atPx === undefined ? -1 : nearestIndex(atMs, toMs(scale, atPx - LEFT))
@@ -209,6 +209,10 @@ function barPath(
     })
     .join('')
 }
+
+/** Halved: the difference of the greatest numbers is infinite. */
+const shareOf = (value: number, low: number, high: number): number =>
+  high - low < 1 ? (value - low) / (high - low) : (value / 2 - low / 2) / (high / 2 - low / 2)
 
 function nearestIndex(atMs: readonly number[], ms: number): number {
   let best = -1
