@@ -9,7 +9,7 @@ import { Icon } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { Moment } from '../kit/time.tsx'
 import { fixRange } from '../kit/time-range.ts'
-import { EMPTY_TEXT } from '../pages/exception-headline.ts'
+import { EMPTY_TEXT, headline } from '../pages/exception-headline.ts'
 import { describeState, isTrouble, lengthMs, parseRunId, type Run } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import type { RunContext } from './ask-run.ts'
@@ -198,6 +198,7 @@ const Exceptions = ({ exceptions }: { exceptions: readonly ExceptionText[] }) =>
           </time>
           <a href={formatRoute('exceptions', { group: fingerprint, process })}>All like this</a>
         </p>
+        {!exception.startsWith(headline(exception)) && exception !== '' && <p class="bad">{headline(exception)}</p>}
         <pre tabIndex={0} role="region" aria-label="Exception">
           {exception || EMPTY_TEXT}
         </pre>
