@@ -54,7 +54,7 @@ describe('the late starts of the past', () => {
     })
   })
 
-  test('are shown if they are an outage, still last, or are none', () => {
+  test('stay as they are after an outage, while one lasts, and without any', () => {
     expect(allowPast({ every: '1h', grace: '10m' }, [late(86_400)])).toBeUndefined()
     expect(allowPast({ every: '1h', grace: '10m' }, [late(null)])).toBeUndefined()
     expect(allowPast({ every: '1h', grace: '10m' }, [])).toBeUndefined()

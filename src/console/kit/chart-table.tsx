@@ -1,7 +1,12 @@
 // The data of a chart as a table, for people who cannot see the chart or want exact values.
 import { ExportMenu } from './export-menu.tsx'
 import { formatMoment } from './format-time.ts'
-import type { Line } from './line-chart.tsx'
+
+export interface Line {
+  readonly label: string
+  /** A value per time; null without one. */
+  readonly values: readonly (number | null)[]
+}
 
 interface Props {
   readonly title: string

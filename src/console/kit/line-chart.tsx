@@ -4,15 +4,9 @@ import { render } from 'preact'
 import { useState } from 'preact/hooks'
 import { labelOf, placeTicks, type Scale, toMs, toPx } from '../timeline/scale.ts'
 import { linearTicks, valueRange } from './axis-values.ts'
-import { ChartTable } from './chart-table.tsx'
+import { ChartTable, type Line } from './chart-table.tsx'
 import { formatMoment, parseTime } from './format-time.ts'
 import { useWidth } from './use-width.ts'
-
-export interface Line {
-  readonly label: string
-  /** A value per time in `ChartData.atMs`; null without one. */
-  readonly values: readonly (number | null)[]
-}
 
 export interface ChartData {
   /** Ascending. */
