@@ -3,8 +3,6 @@ export interface Arrived {
   readonly arrivedUs: number
 }
 
-export type Merge<T extends Arrived> = ReturnType<typeof createMerge<T>>
-
 export function createMerge<T extends Arrived>() {
   const streams = new Map<string, { items: T[]; at: number }>()
 

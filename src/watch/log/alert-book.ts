@@ -19,8 +19,6 @@ interface OwnBook extends AccountBook {
   readonly known: Set<string>
 }
 
-export type AlertBook = ReturnType<typeof createAlertBook>
-
 const keyOf = ({ watch, instance }: Pick<Alert, 'watch' | 'instance'>): string => `${watch} ${instance}`
 
 export function createAlertBook(store: Pick<WatchStore, 'watches' | 'openAlerts'>) {

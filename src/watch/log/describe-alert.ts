@@ -82,10 +82,8 @@ export function toOpen(
 }
 
 /** What an alert says when it opens. */
-export const summaryOf = (
-  { spec }: Pick<StoredWatch, 'spec'>,
-  { condition, process, meta, episode }: JudgedAlert,
-): string => CONDITIONS[condition].summarize({ process, meta }, spec[condition], episode)
+const summaryOf = ({ spec }: Pick<StoredWatch, 'spec'>, { condition, process, meta, episode }: JudgedAlert): string =>
+  CONDITIONS[condition].summarize({ process, meta }, spec[condition], episode)
 
 /** The end that the judge found. */
 export function toEndOf(

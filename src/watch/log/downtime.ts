@@ -16,8 +16,6 @@ export interface Blind {
   readonly toUs: number
 }
 
-export type DowntimeLog = ReturnType<typeof createDowntimeLog>
-
 export interface DowntimeOptions {
   readonly store: Pick<WatchStore, 'alive' | 'noteAlive'>
   /** The stamp clock. */
@@ -91,7 +89,8 @@ export function createDowntimeLog(options: DowntimeOptions) {
     notice,
     step: () => step(),
     /** A downtime that lasts: the spool refuses events. */
-    current: (): Blind | undefined => (isRefusing ? { fromUs: aliveUs, toUs: nowUs() } : undefined),
+    current: (): Blind | undefined =>
+      isRefusing && !Number.isNaN(aliveUs) ? { fromUs: Math.round(aliveUs), toUs: Math.round(nowUs()) } : undefined,
     /** Reports the downtimes that are stored, and the one that ends now. */
     async start(): Promise<void> {
       const known = await store.alive()

@@ -254,7 +254,7 @@ export function createEngine(options: EngineOptions) {
     hurryAll(): void {
       for (const account of book.accounts()) outdated.add(account)
     },
-    addDowntime: (downtime: Downtime, account?: string): void => judge.addDowntime(downtime, account),
+    addDowntime: (downtime: Downtime): void => judge.addDowntime(downtime),
     /** Everything that arrived before it is judged and stored. */
     judgedUs: () => (pending === undefined && isClean() ? clockUs : committedUs),
     /** When the next thing is due; undefined if nothing is. */

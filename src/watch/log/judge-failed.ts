@@ -122,7 +122,7 @@ export function noteException(desk: Desk, track: Track, exception: RaisedExcepti
   })
 }
 
-export const watchesExceptions = ({ watches }: Track): boolean =>
+const watchesExceptions = ({ watches }: Track): boolean =>
   watches.some(({ rules }) => rules.failed?.exceptions === true)
 
 /** Would an exception open an alert now? */

@@ -149,8 +149,8 @@ export interface WatchJudge {
   ): void
   /** With all of its state; nothing is left to store. */
   removeAccount(account: string): void
-  /** Replaces the one with the same `fromUs` and node, so one that lasts can be extended. `account`: of it alone. */
-  addDowntime(downtime: Downtime, account?: string): void
+  /** Replaces the one with the same `fromUs` and node, so one that lasts can be extended. */
+  addDowntime(downtime: Downtime): void
 
   /** Before `setWatches`. */
   load(row: StateRow): void

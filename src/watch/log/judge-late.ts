@@ -4,7 +4,7 @@ import { type LateDue, nextLate } from './due.ts'
 import { keyOf } from './firing.ts'
 import { type LateSubject, nameOf, sinceOf, type Track } from './subjects.ts'
 
-export const instanceOfLate = (process: string): string => keyOf('late', process)
+const instanceOfLate = (process: string): string => keyOf('late', process)
 
 const waitName = ({ watch, process }: LateSubject): string => nameOf(watch.id, instanceOfLate(process))
 

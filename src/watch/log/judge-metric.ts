@@ -7,7 +7,7 @@ import { figureOf, foldPoint } from './gauge.ts'
 import { crosses, type MetricRule } from './metric-rule.ts'
 import { type MetricSubject, sinceOf } from './subjects.ts'
 
-export const instanceOfMetric = (process: string): string => keyOf('metric', process)
+const instanceOfMetric = (process: string): string => keyOf('metric', process)
 
 interface Reading {
   readonly value: number

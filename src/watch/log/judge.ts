@@ -25,14 +25,13 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
   /** What was due before is judged. */
   let judgedUs = 0
   let sweepUs: number | undefined
-  let ofAll: readonly Downtime[] = []
-  const own = new Map<string, readonly Downtime[]>()
+  let downtimes: readonly Downtime[] = []
 
   function accountOf(name: string): Account {
     const known = accounts.get(name)
     if (known !== undefined) return known
     const account = createAccount(name)
-    account.downtimes = inOrder([...ofAll, ...(own.get(name) ?? [])])
+    account.downtimes = downtimes
     accounts.set(name, account)
     return account
   }
@@ -117,13 +116,10 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       desk.forget(account)
       accounts.delete(name)
     },
-    addDowntime(downtime, name): void {
-      const put = (list: readonly Downtime[]) =>
-        inOrder([...list.filter(({ fromUs, node }) => fromUs !== downtime.fromUs || node !== downtime.node), downtime])
-      if (name === undefined) ofAll = put(ofAll)
-      else own.set(name, put(own.get(name) ?? []))
-      for (const account of name === undefined ? accounts.values() : [accountOf(name)])
-        account.downtimes = inOrder([...ofAll, ...(own.get(account.name) ?? [])])
+    addDowntime(downtime): void {
+      const others = downtimes.filter(({ fromUs, node }) => fromUs !== downtime.fromUs || node !== downtime.node)
+      downtimes = [...others, downtime].sort((a, b) => a.fromUs - b.fromUs).slice(-DOWNTIMES_KEPT)
+      for (const account of accounts.values()) account.downtimes = downtimes
     },
     load({ account: name, name: row, state }): void {
       if (state === null) return
@@ -151,6 +147,3 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
     dropped: (name) => [...(accounts.get(name)?.dropped ?? [])],
   }
 }
-
-const inOrder = (list: readonly Downtime[]): readonly Downtime[] =>
-  list.toSorted((a, b) => a.fromUs - b.fromUs).slice(-DOWNTIMES_KEPT)

@@ -31,8 +31,6 @@ type Entry =
   | { readonly kind: 'point'; readonly event: Point }
   | { readonly kind: 'exception'; readonly event: RaisedException }
 
-export type Preview = ReturnType<typeof createPreview>
-
 export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }: PreviewInput) {
   /** By identity, oldest first. */
   const found = new Map<string, { readonly open: Opened; end?: Extract<Change, { kind: 'end' }> }>()

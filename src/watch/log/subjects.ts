@@ -91,7 +91,6 @@ export interface Account {
   /** Rows that were loaded before the watches were known. */
   loaded: LoadedSubject[]
   byHand: ReadonlyMap<string, EndedByHand>
-  /** Of it alone, and of all. */
   downtimes: readonly Downtime[]
   readonly dropped: Set<string>
 }

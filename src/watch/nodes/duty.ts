@@ -68,6 +68,8 @@ export function createDuty(options: DutyOptions) {
     while (!stopping.signal.aborted) {
       try {
         downtime.notice()
+        const current = downtime.current()
+        if (current !== undefined) engine.addDowntime(current)
         silentNodes.notice()
         const isMore = await engine.step()
         await prune()

@@ -62,8 +62,6 @@ interface Heard extends NodeRow {
   readonly seenUs: number
 }
 
-export type Presence = ReturnType<typeof createPresence>
-
 export function createPresence(options: PresenceOptions) {
   const { database, node, nowUs, monotonicUs, log } = options
   const holder = createToken()

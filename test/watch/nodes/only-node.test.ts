@@ -1,20 +1,29 @@
 // The only node on real spools and a real watches.sqlite. A kill is a node that is left alone; the next one opens what it stored.
-import { afterAll, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import { openSpool } from '../../../src/spool/open-spool.ts'
 import { applyRecord } from '../../../src/watch/log/apply-record.ts'
 import { createOnlyNode } from '../../../src/watch/nodes/watch-node.ts'
+import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { drain } from '../../spool/spool-trial.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { until } from '../../support/until.ts'
 import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'
 
-const dir = tempDir('only-node')
-const store = openStore(dir)
-afterAll(() => store.close())
-const nowUs = () => Date.now() * 1000
+let dir: string
+let store: WatchStore
+beforeEach(() => {
+  dir = tempDir('only-node')
+  store = openStore(dir)
+})
+afterEach(() => store.close())
+
+let aheadUs = 0
+const nowUs = () => Date.now() * 1000 + aheadUs
+let isRefusing = false
+let refusals = 0
 
 const openSpools = async () => {
   const openOne = (name: string) =>
@@ -27,7 +36,10 @@ const openNode = (spools: Spools, kept = store) =>
   createOnlyNode({
     ...{ spools, store: kept, nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400e6, log: silent },
     source: { findMarks: async () => [] },
-    accepts: () => true,
+    accepts() {
+      if (isRefusing) refusals++
+      return !isRefusing
+    },
     lastArrivalUs: () => 0,
     publicUrl: () => 'https://stint.example',
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
@@ -55,4 +67,24 @@ test('events that were delivered before the first commit of a node that was kill
   await until('the failure is an alert', async () => (await store.openAlerts(ACCOUNT)).length === 1)
   await node.stop()
   await Promise.all([again.points.close(), again.exceptions.close()])
+})
+
+test('while the spool refuses everything nothing is late: its start may be among what is refused', async () => {
+  const late = { every: '30s', grace: '5s' }
+  await store.addWatch(watchOf('refused', { process: 'refused', late }, { createdUs: nowUs(), sinceUs: nowUs() }), 9)
+  const spools = await openSpools()
+  const node = openNode(spools)
+  await node.start()
+  isRefusing = true
+  await until('it is noticed', () => refusals > 0)
+  for (let passedS = 0; passedS < 60; passedS += 3) {
+    const before = nowUs()
+    await until('this time is judged', () => node.judgedUs() >= before - 1e6)
+    aheadUs += 3e6 // less than a pause
+  }
+  await until('the start is waited for', () => node.waiting()?.length === 1)
+  expect(node.waiting()).toMatchObject([{ watch: 'refused', condition: 'late' }])
+  expect((await store.openAlerts(ACCOUNT)).filter(({ condition }) => condition === 'late')).toEqual([])
+  await node.stop()
+  await Promise.all([spools.points.close(), spools.exceptions.close()])
 })
