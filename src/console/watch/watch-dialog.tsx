@@ -238,7 +238,7 @@ function ChannelChoice({ channels, channel, address, setChannel, setAddress }: C
           <input
             id="watch-address"
             autocomplete="off"
-            placeholder="https://hooks.slack.com/services/…"
+            placeholder="https://…"
             maxLength={2000}
             value={address}
             onInput={({ currentTarget }) => setAddress(currentTarget.value)}
