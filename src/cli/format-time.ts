@@ -42,6 +42,13 @@ export function formatLocalTime(at: string): string {
   return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${ms}`
 }
 
+/** RFC 3339 → `2026-11-20 21:52:42.171` in a time zone of IANA. */
+export function formatZonedTime(at: string, timeZone: string): string {
+  const parts = { dateStyle: 'short', timeStyle: 'medium', timeZone } as const
+  const ms = String(new Date(at).getUTCMilliseconds()).padStart(3, '0')
+  return `${new Intl.DateTimeFormat('sv-SE', parts).format(new Date(at))}.${ms}` // Swedish dates are ISO 8601
+}
+
 const LOCAL = /^(\d{4}-\d\d-\d\d)(?:[ Tt](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?$/
 const RFC3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
 const AGO = /^-\d{1,10}[smhdw]$/

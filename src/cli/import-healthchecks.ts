@@ -189,4 +189,4 @@ const isCheck = (item: Fields): boolean =>
   areTexts(item, ['uuid', 'name', 'tags', 'status', 'channels', 'ping_url']) &&
   isSeconds(item?.grace) &&
   (item?.timeout === undefined || isSeconds(item.timeout)) &&
-  [item?.schedule, item?.tz].every((text) => text === undefined || typeof text === 'string')
+  [item?.schedule, item?.tz, item?.slug].every((text) => text === undefined || typeof text === 'string')

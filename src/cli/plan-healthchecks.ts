@@ -8,6 +8,8 @@ import type { CreateWatch } from '../wire/watches.ts'
 export interface Check {
   readonly uuid: string
   readonly name: string
+  /** In the address of a ping; empty in projects that ping by id alone. */
+  readonly slug?: string
   readonly tags: string
   readonly desc?: string
   readonly grace: number
@@ -59,6 +61,7 @@ const KINDS: Readonly<Record<string, ChannelKind>> = {
   email: 'email',
   webhook: 'webhook',
   slack: 'slack',
+  mattermost: 'slack', // it takes the same requests
   ntfy: 'ntfy',
   discord: 'discord',
   msteamsw: 'teams',
@@ -68,6 +71,8 @@ const KINDS: Readonly<Record<string, ChannelKind>> = {
 /** Healthchecks pauses without an end. */
 const WITHOUT_END = '2100-01-01T00:00:00.000Z'
 const NAME_MAX = 80
+/** MAX_RUN of Stint unless its operator sets another one: `long` must be shorter. */
+const MAX_RUN_S = 86_400
 
 export function planHealthchecks(checks: readonly Check[], integrations: readonly Integration[]): Plan {
   const left: string[] = []
@@ -87,21 +92,31 @@ export function planHealthchecks(checks: readonly Check[], integrations: readonl
       return []
     }
     left.push(...lostOf(check).map((what) => `check ${name}: ${what}`))
-    const long = check.last_duration === undefined ? undefined : toSpan(check.grace)
+    const process = processOf(check, name, checks)
+    const long = hasLimit(check) && check.grace < MAX_RUN_S ? toSpan(check.grace) : undefined
     return [
       {
         watch: {
-          ...{ name, process: name, late, failed: { after: 1, exceptions: false } },
+          ...{ name, process, late, failed: { after: 1, exceptions: false } },
           ...(long !== undefined && { long }),
           ...(check.status === 'paused' && { paused_until: WITHOUT_END }),
         },
         integrations: check.channels.split(',').filter((id) => id !== ''),
-        line: toLine(check, name),
+        line: toLine(check, process),
       },
     ]
   })
   return { channels, watches, left }
 }
+
+/** Pings of a project name the slug, so that the process is called so; without one of its own it bears the name. */
+function processOf({ slug = '' }: Check, name: string, checks: readonly Check[]): string {
+  const isUnique = checks.filter((other) => other.slug === slug).length === 1
+  return slug !== '' && isUnique && slug === toText(slug) ? slug : name
+}
+
+/** A check that measures runs. */
+const hasLimit = ({ last_duration }: Check): boolean => last_duration !== undefined
 
 /** The condition, or the reason why the check cannot have one. */
 function toLate({ timeout, schedule, tz = 'UTC', grace }: Check): NonNullable<CreateWatch['late']> | string {
@@ -120,6 +135,11 @@ function lostOf(check: Check): string[] {
   const filters = [check.filter_subject, check.filter_body, check.filter_http_body, check.filter_default_fail]
   return [
     ...(check.desc ? ['its description'] : []),
+    ...(hasLimit(check) && check.grace >= MAX_RUN_S
+      ? [
+          `its limit of a run, ${toSpan(check.grace)}: a run takes less than MAX_RUN (24h unless its operator set another)`,
+        ]
+      : []),
     ...(check.manual_resume ? ['manual resume: here a start after a pause needs no button'] : []),
     ...(check.methods ? ['it accepts POST only: a ping address here accepts GET, POST and HEAD'] : []),
     ...(filters.includes(true) ? ['its filters of keywords: report a failure by the exit code or /fail'] : []),

@@ -14,7 +14,7 @@ import {
   type ViewColumn,
 } from './ask-question.ts'
 import { addGroupCommands } from './exception-group.ts'
-import { formatDuration, formatLocalTime } from './format-time.ts'
+import { formatDuration, formatLocalTime, formatZonedTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, manyLines, oneLine } from './safe-text.ts'
@@ -50,7 +50,11 @@ const headline = (title: string, field: string): ViewColumn => ({
 /** A view of the rows' own members, and one of those of `before`. */
 const inBefore = ([title, value]: Field): Field => [`before_${title}`, (row) => row.before && value(row.before)]
 
-function summaryView({ by, every, percentiles, compareFrom }: Options): View {
+/** The beginning of a bucket, in the zone whose days the buckets follow. */
+const from = (tz: string | undefined): ViewColumn =>
+  tz === undefined ? time('FROM', 'at') : { title: `FROM (${tz})`, cell: ({ at }) => formatZonedTime(at, tz) }
+
+function summaryView({ by, every, tz, percentiles, compareFrom }: Options): View {
   const split = [...(by === undefined ? [] : ['meta']), ...(every === undefined ? [] : ['at'])]
   const counts = ['failed', 'running', 'abandoned', 'orphan', 'failure_rate']
   const chosen = (percentiles?.split(',') ?? []).map((text) => String(Number(text)))
@@ -77,7 +81,7 @@ function summaryView({ by, every, percentiles, compareFrom }: Options): View {
     list: 'rows',
     fields: ['process', ...split, ...figures, ...(compareFrom === undefined ? [] : figures.map(inBefore))],
     columns: [
-      ...(every === undefined ? [] : [time('FROM', 'at')]),
+      ...(every === undefined ? [] : [from(tz)]),
       PROCESS,
       ...(by === undefined ? [] : [META]),
       ...cells((row) => row, ''),
@@ -118,12 +122,12 @@ const POINTS: View = {
 
 const FIGURES = ['count', 'mean', 'min', 'max', 'sum', 'last']
 
-const intervals = (by: string | undefined): View => ({
+const intervals = (by: string | undefined, tz: string | undefined): View => ({
   ...POINTS,
   list: 'rows',
   fields: ['at', 'process', ...(by === undefined ? [] : ['meta']), 'name', ...FIGURES],
   columns: [
-    time('FROM', 'at'),
+    from(tz),
     PROCESS,
     ...(by === undefined ? [] : [META]),
     text('NAME', 'name'),
@@ -233,7 +237,7 @@ const QUESTIONS: readonly Question[] = [
     filters: [...RANGE, 'uid', 'name', 'by', 'every', 'tz', 'limit'],
     flags: [ALL_FLAG],
     conflicts: [['every', 'all', ': intervals have no pages']],
-    view: ({ every, by }) => (every === undefined ? POINTS : intervals(by)),
+    view: ({ every, by, tz }) => (every === undefined ? POINTS : intervals(by, tz)),
   },
   {
     name: 'exceptions',

@@ -17,11 +17,12 @@ const TIME =
 
 const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
 
-const time = (description: string) =>
+/** Swagger fills its form with the examples: a question must be valid with all of them. */
+const time = (description: string, example?: string) =>
   Type.String({
     description: `${description}: RFC 3339 with up to nine decimals, or a time ago such as \`-90m\` (s, m, h, d, w).`,
     pattern: TIME,
-    examples: ['-90m'],
+    ...(example !== undefined && { examples: [example] }),
   })
 
 const METRIC_NAME = { minLength: 1, maxLength: 250, pattern: `^[^${STRIPPED}]*[^${STRIPPED}\\\\]$` }
@@ -44,7 +45,7 @@ export const MAX_TEXT = 200
 export const MAX_WORDS = 10
 
 export const PARAMETERS = {
-  from: time('Start of the range, inclusive; an hour ago by default'),
+  from: time('Start of the range, inclusive; an hour ago by default', '-90m'),
   to: time('End of the range, exclusive; now by default'),
   process: several(
     Type.String({ minLength: 1, maxLength: 250, pattern: `[^${STRIPPED}\\\\]` }),
@@ -111,7 +112,6 @@ export const PARAMETERS = {
       'Monday) or `1mo`; `at` is its start. Buckets are aligned to the epoch (UTC), or follow the calendar of ' +
       '`tz`.',
     pattern: '^[1-9][0-9]{0,8}(s|m|h|d|w|mo)$',
-    examples: ['1d'],
   }),
   tz: Type.String({
     description:
@@ -120,7 +120,6 @@ export const PARAMETERS = {
       'last one of a day ends with it. Every name that the runtime knows (IANA).',
     minLength: 1,
     maxLength: 100,
-    examples: ['Europe/Berlin'],
   }),
   all: choice(['true'], { description: 'Those of all accounts; for the operator alone.' }),
   limit: Type.Integer({

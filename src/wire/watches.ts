@@ -148,7 +148,7 @@ export const CREATE_WATCH = defineRoute('POST /api/watches', {
   audit: 'watch_created',
   summary: 'Create a watch',
   body: jsonBody(CreateWatch, {
-    ...{ name: 'nightly import', process: 'nightly import', channels: [CHANNEL] },
+    ...{ name: 'nightly import', process: 'nightly import', channels: [] },
     ...{ late: LATE, long: '30m', failed: FAILED },
   }),
   answers: { 201: json('The watch', WatchAnswer) },

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { formatDuration, formatLocalTime, parseLocalTime } from '../../src/cli/format-time.ts'
+import { formatDuration, formatLocalTime, formatZonedTime, parseLocalTime } from '../../src/cli/format-time.ts'
 
 test.each([
   [0, '0 ns'],
@@ -91,4 +91,12 @@ const REJECTED =
   '2026-1-1|1|90m|-90'
 test.each(REJECTED.split('|'))('rejects %j as a time', (text) => {
   expect(parseLocalTime(text)).toBeUndefined()
+})
+
+test.each([
+  ['2026-10-24T22:00:00.000Z', 'Europe/Berlin', '2026-10-25 00:00:00.000'],
+  ['2026-03-08T05:00:00.250Z', 'America/New_York', '2026-03-08 00:00:00.250'],
+  ['2026-03-08T23:30:00Z', 'Asia/Kolkata', '2026-03-09 05:00:00.000'],
+])('%s in %s is %s, wherever this machine is', (at, zone, shown) => {
+  expect(formatZonedTime(at, zone)).toBe(shown)
 })

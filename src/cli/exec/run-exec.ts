@@ -20,7 +20,7 @@ export async function runExec(call: ExecCall, io: Io): Promise<never> {
   reporting.catch(() => {}) // handled below
   const ending = await job.ended
   const say = async (line: string) => io.stderr.write(`stint: ${(await import('../safe-text.ts')).oneLine(line)}\n`)
-  if (ending.failure !== undefined) await say(`${basename(command[0])}: ${ending.failure}`)
+  if (ending.failure !== undefined) await say(`${basename(command[0])}: ${ending.failure}${lookedIn(ending, call, io)}`)
   try {
     await (await reporting).end(ending, startedUs + ending.endedUs - sinceUs, job.hurry)
   } catch (error) {
@@ -28,6 +28,10 @@ export async function runExec(call: ExecCall, io: Io): Promise<never> {
   }
   return leave(ending, job.letGo, io)
 }
+
+/** For the person at the terminal; the exception stays the same on every machine. */
+const lookedIn = ({ exitCode }: Ending, { command: [name] }: ExecCall, { env }: Io): string =>
+  exitCode === 127 && !name.includes('/') ? `; looked in PATH=${env.PATH ?? ''}` : ''
 
 /** `node:tty` takes long to load, and most files are no terminal at first sight. */
 async function isTerminal(fd: number): Promise<boolean> {

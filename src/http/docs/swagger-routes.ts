@@ -42,6 +42,7 @@ const SWAGGER_SCRIPT = `SwaggerUIBundle({
   dom_id: '#swagger-ui',
   deepLinking: true,
   displayRequestDuration: true,
+  persistAuthorization: true,
   validatorUrl: null,
 })
 `

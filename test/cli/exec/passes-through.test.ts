@@ -34,9 +34,14 @@ describe('how it ends', () => {
 
 describe('a command that cannot be run gives the exit code of a shell', () => {
   test.each([
-    ['one that is not there', () => 'no-such-command', 127, 'no-such-command: command not found'],
+    [
+      'one that is not there',
+      () => 'no-such-command',
+      127,
+      `no-such-command: command not found; looked in PATH=${process.env.PATH}`,
+    ],
     ['a path that is not there', () => './no/such/path', 127, 'path: command not found'],
-    ['no name at all', () => '', 127, 'command not found'],
+    ['no name at all', () => '', 127, `command not found; looked in PATH=${process.env.PATH}`],
     ['a file that is not executable', () => program('plain', 'x', 0o644), 126, 'plain: permission denied'],
     ['a directory', () => user.home, 126, 'permission denied'],
     [
@@ -49,7 +54,7 @@ describe('a command that cannot be run gives the exit code of a shell', () => {
     const ended = await user.exec([command()])
     expect(ended.exitCode).toBe(exitCode)
     expect(ended.stderr.toString()).toBe(
-      `stint: ${message.startsWith('permission') ? `${user.home.split('/').at(-1)}: ` : message === 'command not found' ? ': ' : ''}${message}\n`,
+      `stint: ${message.startsWith('permission') ? `${user.home.split('/').at(-1)}: ` : message.startsWith('command not found') ? ': ' : ''}${message}\n`,
     )
   })
 

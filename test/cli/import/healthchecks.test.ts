@@ -101,6 +101,24 @@ test('a run that signals its start has the grace as its limit, as there', async 
   expect((await get('/api/watches')).watches.find(({ name }: { name: string }) => name === 'signals').long).toBe('10m')
 })
 
+test('the process is called by the slug, which pings use; a limit of a day or more is left out and named', async () => {
+  const [check] = recorded.checks
+  answers = {
+    checks: [{ ...check, uuid: 'a-1', name: 'Weekly Report', slug: 'weekly-report', last_duration: 7, grace: 172_800 }],
+    channels: [{ id: 'm', name: 'chat', kind: 'mattermost' }],
+  }
+  const { stdout } = await run(['--address', 'chat=https://chat.example.com/hooks/abcdefghij0123456789klmnop'])
+  expect(stdout).toContain('created channel chat (slack)\n')
+  expect(stdout).toContain('check Weekly Report: its limit of a run, 2d: a run takes less than MAX_RUN')
+  expect(stdout).toContain("stint exec --process 'weekly-report' ")
+  const { watches } = await get('/api/watches')
+  expect(watches.find(({ name }: { name: string }) => name === 'Weekly Report')).toMatchObject({
+    process: 'weekly-report',
+    long: null,
+    late: { grace: '2d' },
+  })
+})
+
 test('hostile names and answers create nothing but watches with safe names', async () => {
   const [check] = recorded.checks
   const uuid = (i: number) => `${String(i).padStart(8, '0')}-0000`

@@ -57,4 +57,12 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
     expect(browser.complaints).toEqual([])
     expect(browser.strayRequests).toEqual([])
   })
+
+  test('the key is still there after a reload', async () => {
+    const { page } = browser
+    await page.goto('about:blank')
+    await page.goto(`${app.url}/swagger`)
+    await page.locator('.opblock').first().waitFor()
+    expect(await tryOut('postV1Start')).toContain('201')
+  })
 })

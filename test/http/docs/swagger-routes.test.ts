@@ -3,12 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { type ProblemCode, problemTable } from '../../../src/problem.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
+import { signInAt } from '../../support/caller.ts'
 
 interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly tags: string[]
   readonly security?: object[]
+  readonly parameters?: {
+    name: string
+    in: string
+    example?: unknown
+    schema?: { example?: unknown; default?: unknown }
+  }[]
   readonly requestBody?: { content: Record<string, { schema: object; examples?: Record<string, { value: unknown }> }> }
   readonly responses: Record<
     string,
@@ -145,4 +152,31 @@ describe('the page', () => {
       expect((await app.fetch(path)).status).toBe(404)
     },
   )
+})
+
+test('every form that names no id can be executed as it comes', async () => {
+  await using other = await startApp()
+  const session = await signInAt(other.url)
+  /** Signing in and out, what a link or a provider brings, and what needs a person's own password or store. */
+  const isBound = (path: string) =>
+    /[{]|oidc|session|accounts?$|password|invitations.(look|accept)|confirm|unsubscribe/.test(path)
+  const refused: unknown[] = []
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { parameters = [], requestBody }] of Object.entries(operations)) {
+      if (isBound(path) || method === 'delete') continue
+      const search = new URLSearchParams(
+        parameters.flatMap(({ name, in: place, example, schema }) => {
+          const value = example ?? schema?.example ?? schema?.default
+          return place === 'query' && value !== undefined ? [[name, String(value)]] : []
+        }),
+      )
+      const [body] = Object.values(requestBody?.content['application/json']?.examples ?? {})
+      const address = `${path}?${search}`
+      const isIntake = /^.(v1|otlp)/.test(path)
+      const { status, json } = isIntake
+        ? await other.post(address, body?.value)
+        : await session.call(method.toUpperCase(), address, body?.value)
+      if (status === 422 || status === 400) refused.push([method, address, json.errors])
+    }
+  expect(refused).toEqual([])
 })
