@@ -17,7 +17,7 @@ export function register(program: Program, io: Io): void {
     .argument('<command...>')
     .addHelpText('after', AFTER)
     .action(() => {}) // main.ts has run it
-  for (const [name, [value, about]] of Object.entries(EXEC_FLAGS)) exec.option(`--${name} ${value}`, about)
+  for (const [name, [value, about]] of Object.entries(EXEC_FLAGS)) exec.option(`--${name} ${value}`.trimEnd(), about)
 
   program
     .command('flush')

@@ -18,6 +18,7 @@ import { formatDuration, formatLocalTime, formatZonedTime } from './format-time.
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, manyLines, oneLine } from './safe-text.ts'
+import { addShowCommand } from './show-run.ts'
 import { count, countCell, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
 
 interface Options extends QuestionOptions {
@@ -265,6 +266,7 @@ export function register(program: Program, io: Io): void {
     const command = addQuestion(program, question.name, question.about, question.filters)
     for (const flag of question.flags ?? []) command.option(...flag)
     if (question.name === 'exceptions') addGroupCommands(command, io)
+    if (question.name === 'timings') addShowCommand(command, io)
     command.action(async (options: Options) => {
       for (const [one, other, reason] of question.conflicts ?? [])
         if (options[one] !== undefined && options[other] !== undefined)

@@ -27,6 +27,12 @@ export interface MarkOptions {
   readonly uid?: string | undefined
 }
 
+export interface EndOptions extends MarkOptions {
+  readonly failed?: boolean | undefined
+  /** What the run has said, of which the last 4 kB are sent. It may hold secrets. */
+  readonly output?: string | undefined
+}
+
 export type Items = Readonly<Record<string, number>>
 
 /** One run of the caller's code, from its start mark to its end mark. */
@@ -37,6 +43,8 @@ export interface Run extends Disposable {
   metrics(items: Items): void
   /** Reports an exception of this run; the run continues. */
   exception(error: unknown): void
+  /** What the run has said, added to what it has said before; the last 4 kB go with its end. It may hold secrets. */
+  output(text: string): void
   /** Ends the run as failed, with the exception when one is given. */
   fail(error?: unknown): void
   /** Ends the run. Only the first end counts. */
@@ -53,7 +61,7 @@ export interface Stint {
   /** Starts a run that ends with `end()`, `fail()` or its scope: `using run = begin('import')`. */
   begin(process: string, options?: MarkOptions): Run
   start(process: string, options?: MarkOptions): void
-  end(process: string, options?: MarkOptions & { readonly failed?: boolean }): void
+  end(process: string, options?: EndOptions): void
   /** Up to 50 finite numbers by name. Needs a process outside of runs. */
   metrics(items: Items, subject?: Subject): void
   /** An Error with its stack and causes, or any text. Needs a process outside of runs. */
@@ -69,6 +77,7 @@ const REQUEST_TIMEOUT_MS = 10_000
 const MAX_PROCESS = 250
 const MAX_META = 500
 const MAX_EXCEPTION = 15_000
+const OUTPUT_TAIL = 4096
 /** Of those that the end of the process ends: a caller that never ends its runs must not fill the memory. */
 const MAX_OPEN_RUNS = 10_000
 
@@ -150,9 +159,10 @@ export function createStint(options: StintOptions = {}): Stint {
     const meta = options?.meta
     const fields = mark(process, { meta, uid })
     let reported: unknown
+    let said = ''
     let isOver = false
     const finish = (failed?: true) => {
-      if (!isOver) send('end', () => ({ ...fields, failed }))
+      if (!isOver) send('end', () => ({ ...fields, failed, output: endOf(said) }))
       isOver = true
       openRuns.delete(run)
     }
@@ -165,6 +175,9 @@ export function createStint(options: StintOptions = {}): Stint {
         if (error === reported && error !== undefined) return
         reported = error
         send('exception', () => ({ ...fields, exception: textOf(error) }))
+      },
+      output(text) {
+        said = `${said}${text}`.slice(-2 * OUTPUT_TAIL)
       },
       fail(error) {
         if (error !== undefined && !isOver) run.exception(error)
@@ -202,7 +215,12 @@ export function createStint(options: StintOptions = {}): Stint {
     },
     begin,
     start: (process, options) => send('start', () => mark(process, options)),
-    end: (process, options) => send('end', () => ({ ...mark(process, options), failed: options?.failed || undefined })),
+    end: (process, options) =>
+      send('end', () => ({
+        ...mark(process, options),
+        failed: options?.failed || undefined,
+        output: endOf(options?.output),
+      })),
     metrics: (items, subject) => send('metrics', () => ({ ...subjectOf(subject), items })),
     exception: (error, subject) => send('exception', () => ({ ...subjectOf(subject), exception: textOf(error) })),
     async flush(withinMs = 5000) {
@@ -229,6 +247,12 @@ function fit(text: unknown, max: number): string | undefined {
   const whole = text.toWellFormed()
   return whole.length <= max ? whole : [...whole].slice(0, max).join('')
 }
+
+/** Absent when nothing was said. A code point has at most two units. */
+const endOf = (text: unknown): string | undefined =>
+  typeof text !== 'string'
+    ? undefined
+    : [...text.slice(-2 * OUTPUT_TAIL)].slice(-OUTPUT_TAIL).join('').toWellFormed() || undefined
 
 let shared: Stint | undefined
 const stint = () => (shared ??= createStint())

@@ -81,7 +81,7 @@ test('TypeScript', async () => {
     await run([process.execPath, `example-${i}.ts`])
   }
   expect(await summary('nightly import')).toEqual(['end', 'exception', 'metrics', 'start'])
-  expect(await summary('hourly report')).toEqual(['end', 'metrics', 'start'])
+  expect(await summary('hourly report')).toEqual(['end', 'metrics', 'output', 'start'])
   expect(await summary('two halves')).toEqual(['end', 'start'])
   expect(await summary('worker')).toEqual(['metrics'])
   expect(await summary('kept across crashes')).toEqual(['end', 'start'])
@@ -92,7 +92,7 @@ describe.skipIf(missing('python') !== undefined)('Python', () => {
     await app.stop()
     app = await startApp({ signup: 'open' })
     await run([findPython()!, '-c', here(examples('python')[0]!)])
-    expect(await summary('nightly import')).toEqual(['end', 'exception', 'metrics', 'start'])
+    expect(await summary('nightly import')).toEqual(['end', 'exception', 'metrics', 'output', 'start'])
     expect(await summary('__main__.fetch')).toEqual(['end', 'metrics', 'start'])
     expect(await summary('hourly report')).toEqual(['end', 'start'])
     expect(await summary('two halves')).toEqual(['end', 'start'])

@@ -69,6 +69,20 @@ describe('run', () => {
     expect(report.exception).toContain('the cause')
   })
 
+  test('brings what it has said with its end', async () => {
+    const process = nextProcess()
+    const stint = connect()
+    stint.run(process, (run) => {
+      run.output('x'.repeat(9000))
+      run.output('\n7 pages \ud800')
+    })
+    stint.end(process, { output: `said ${'😀'.repeat(4096)}` })
+    stint.end(process, { output: '' })
+    await stint.flush()
+    const said = (await eventsOf(process)).flatMap((event) => (event.kind === 'output' ? [event.output] : []))
+    expect(said.toSorted()).toEqual([`${'x'.repeat(4086)}\n7 pages \ufffd`, '😀'.repeat(4096)].toSorted())
+  })
+
   test('shows what an AggregateError holds', async () => {
     const process = nextProcess()
     const stint = connect()

@@ -51,6 +51,34 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
   const untilExceptions = (process: string, count: number) =>
     until(`${count} exceptions of ${process}`, async () => (await exceptions(process)).length === count, 60_000, 50)
 
+  test('what a command said is kept with --output, and shown with its run', async () => {
+    const script = 'echo 7 pages; echo 2 without a title >&2; exit 3'
+    const run = async (...args: string[]) => {
+      const { exitCode, stdout, stderr } = await user.run(args)
+      return { exitCode, stdout: String(stdout), stderr: String(stderr) }
+    }
+    const kept = await run('exec', '--process', 'report', '--output', '--', 'sh', '-c', script)
+    expect(kept).toEqual({ exitCode: 3, stdout: '7 pages\n', stderr: '2 without a title\n' })
+    await run('exec', '--process', 'quiet', '--', 'sh', '-c', 'echo secret')
+    const said = () => ask<{ output: string; process: string }>('/api/outputs', 'outputs')
+    await until('it is stored', async () => (await said()).length > 0, 60_000, 50)
+    await untilStates('quiet', 'completed')
+    await untilStates('report', 'failed')
+    await untilExceptions('report', 1)
+    expect((await said()).map(({ process }) => process)).toEqual(['report'])
+
+    const shown = await run('timings', 'show', 'report')
+    expect(shown.stdout).toMatch(/^report {2}failed\nuid .*\nstarted .*\nended .*\nduration /)
+    expect(shown.stdout).toMatch(/\nException\n {2}sh: exited with code 3\n {2}2 without a title\n/)
+    expect(shown.stdout).toMatch(/\nOutput\n( {2}(7 pages|2 without a title)\n){2}$/)
+    const { timing, outputs } = JSON.parse((await run('timings', 'show', 'report', '--json')).stdout)
+    expect([timing.state, outputs.length]).toEqual(['failed', 1])
+    expect(await run('timings', 'show', 'nobody')).toMatchObject({
+      exitCode: 1,
+      stderr: 'stint: no run of nobody in the last 7 days\n',
+    })
+  })
+
   test('of three concurrent jobs, one killed and one still running, two have durations and one an exception', async () => {
     const start = (seconds: string) =>
       user.start(['exec', '--process', 'trio', '--', 'sh', '-c', `echo begun >&2; exec sleep ${seconds}`])

@@ -34,7 +34,8 @@ export function endEvents(
 ): OutgoingEvent[] {
   // Three different times: the exception lies within the run, and no event shares the time of a mark.
   const endedUs = Math.max(span.endedUs, span.startedUs + 2)
-  const end = { ...job, at: formatUs(endedUs) }
+  const output = ending.outputTail?.trimEnd()
+  const end = { ...job, ...(output && { output }), at: formatUs(endedUs) }
   if (hasSucceeded(ending, ok)) return [{ kind: 'end', body: end }]
   const exception = describeFailure(command, ending)
   return [

@@ -12,14 +12,17 @@ export interface ExecCall {
   readonly ok?: readonly number[]
   /** Seconds. */
   readonly wait?: number
+  /** Keep what the command writes, also when it succeeds. */
+  readonly output?: boolean
 }
 
-/** In the order of the help. */
+/** In the order of the help; one without a value is a switch. */
 export const EXEC_FLAGS = {
   process: ['<name>', 'name of the process; default: file name of the command'],
   meta: ['<text>', 'details about the process'],
   uid: ['<id>', 'identifies this run, a-z 0-9 - _; default: a new one'],
   ok: ['<codes>', 'exit codes besides 0 that count as success, such as 3 or 3,4'],
+  output: ['', 'keep the last 4 kB that the command writes, which may hold secrets'],
   wait: ['<span>', 'how long the end waits for a Stint that does not answer; default: 10s'],
 } as const satisfies Partial<Record<keyof ExecCall, readonly [value: string, about: string]>>
 
@@ -29,7 +32,9 @@ export class ExecUsage extends Error {
 }
 
 const OPTIONS: NonNullable<ParseArgsConfig['options']> = {
-  ...Object.fromEntries(Object.keys(EXEC_FLAGS).map((name) => [name, { type: 'string' as const }])),
+  ...Object.fromEntries(
+    Object.entries(EXEC_FLAGS).map(([name, [value]]) => [name, { type: value === '' ? 'boolean' : 'string' }] as const),
+  ),
   help: { type: 'boolean', short: 'h' },
 }
 

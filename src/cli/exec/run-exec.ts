@@ -14,8 +14,8 @@ export async function runExec(call: ExecCall, io: Io): Promise<never> {
   const stderrIsTerminal = await isTerminal(STDERR)
   const startedUs = systemClock.wallUs()
   const sinceUs = systemClock.monotonicUs()
-  const { command } = call
-  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal })
+  const { command, output: keepsOutput = false } = call
+  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal, keepsOutput })
   const reporting = import('./report-job.ts').then(({ reportJob }) => reportJob(call, startedUs, systemClock, io))
   reporting.catch(() => {}) // handled below
   const ending = await job.ended

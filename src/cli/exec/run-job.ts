@@ -6,7 +6,7 @@ import type { Clock } from '../../clock.ts'
 import { createTextTail } from '../../wire/text-tail.ts'
 import { reapOrphans } from './reap-orphans.ts'
 import { StartFailure, startCommand } from './start-command.ts'
-import { createTee } from './tee-stderr.ts'
+import { createTee } from './tee.ts'
 
 export interface Ending {
   /**
@@ -19,6 +19,8 @@ export interface Ending {
   /** Why it could not be started. */
   readonly failure?: string
   readonly stderrTail: string
+  /** With `keepsOutput`: the end of all that it wrote. */
+  readonly outputTail?: string
   /** Monotonic clock. */
   readonly endedUs: number
 }
@@ -29,6 +31,8 @@ export interface JobOptions {
   readonly clock: Clock
   /** The command then gets the terminal itself, and nothing of its standard error is kept. */
   readonly stderrIsTerminal: boolean
+  /** Its standard output is then a pipe, even where ours is a terminal. */
+  readonly keepsOutput?: boolean
 }
 
 export interface Job {
@@ -41,15 +45,21 @@ export interface Job {
 
 /** Most of an exception's 15,000 code points. */
 const TAIL_CODE_POINTS = 12_000
+const OUTPUT_CODE_POINTS = 4096
 
 /** The command is running when this returns. */
-export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): Job {
+export function runJob({ command, env, clock, stderrIsTerminal, keepsOutput = false }: JobOptions): Job {
   const relay = createSignalRelay()
   const tail = createTextTail(TAIL_CODE_POINTS)
-  const tee = stderrIsTerminal ? undefined : createTee(tail)
+  const outputTail = keepsOutput ? createTextTail(OUTPUT_CODE_POINTS) : undefined
+  const out = outputTail && createTee(1, [outputTail])
+  const tee = stderrIsTerminal ? undefined : createTee(2, [tail, ...(outputTail ? [outputTail] : [])])
   const start = () => {
     try {
-      return startCommand(command, { stderr: tee?.stderr ?? 'inherit', env, ignored: relay.ignored })
+      return startCommand(command, {
+        ...{ stdout: out?.end ?? 'inherit', stderr: tee?.end ?? 'inherit' },
+        ...{ env, ignored: relay.ignored },
+      })
     } catch (error) {
       if (error instanceof StartFailure) return error
       throw error
@@ -62,18 +72,20 @@ export function runJob({ command, env, clock, stderrIsTerminal }: JobOptions): J
     return { ended, hurry: relay.hurry, letGo: relay.stop }
   }
   tee?.begin(child.stderr instanceof ReadableStream ? child.stderr : undefined)
+  out?.begin(child.stdout instanceof ReadableStream ? child.stdout : undefined)
   relay.begin(child)
   reapOrphans(child.pid)
 
   async function end(started: Bun.Subprocess): Promise<Ending> {
     const exitCode = await started.exited
     const endedUs = clock.monotonicUs()
-    await tee?.finish()
+    await Promise.all([tee?.finish(), out?.finish()])
     const signal = nameOf(started.signalCode)
     return {
       exitCode,
       ...(signal !== undefined && { signal }),
       stderrTail: tail.text(),
+      ...(outputTail !== undefined && { outputTail: outputTail.text() }),
       endedUs,
     }
   }

@@ -5,7 +5,8 @@ import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
 export interface StartOptions {
-  readonly stderr: 'inherit' | 'pipe' | number
+  readonly stdout: Stdio
+  readonly stderr: Stdio
   readonly env: Env
   /** Signals that the command must ignore from its first instruction on. */
   readonly ignored: readonly NodeJS.Signals[]
@@ -27,10 +28,10 @@ export class StartFailure extends Error {
 
 /** Throws StartFailure. */
 export function startCommand(command: Command, options: StartOptions): Bun.Subprocess {
-  const { stderr, env, ignored } = options
+  const { stdout, stderr, env, ignored } = options
   const [name, ...args] = command
   const given = environmentOf(env)
-  const stdio: [Stdio, Stdio, Stdio] = ['inherit', 'inherit', stderr]
+  const stdio: [Stdio, Stdio, Stdio] = ['inherit', stdout, stderr]
   const start = (words: readonly string[]): Bun.Subprocess =>
     Bun.spawn([...words], { stdio, ...(given && { env: given }) })
   const find = () => Bun.which(name, { PATH: env.PATH ?? '' })

@@ -43,6 +43,11 @@ export interface MarkOptions {
   /** `a-z`, `0-9`, `-` and `_`, at most 50; tells runs apart that overlap. */
   readonly uid?: string | undefined
 }
+export interface EndOptions extends MarkOptions {
+  readonly failed?: boolean | undefined
+  /** What the run has said, of which the last 4 kB are sent. It may hold secrets. */
+  readonly output?: string | undefined
+}
 export type Items = Readonly<Record<string, number>>
 /** One run of the caller's code, from its start mark to its end mark. */
 export interface Run extends Disposable {
@@ -52,6 +57,8 @@ export interface Run extends Disposable {
   metrics(items: Items): void
   /** Reports an exception of this run; the run continues. */
   exception(error: unknown): void
+  /** What the run has said, added to what it has said before; the last 4 kB go with its end. It may hold secrets. */
+  output(text: string): void
   /** Ends the run as failed, with the exception when one is given. */
   fail(error?: unknown): void
   /** Ends the run. Only the first end counts. */
@@ -67,12 +74,7 @@ export interface Stint {
   /** Starts a run that ends with `end()`, `fail()` or its scope: `using run = begin('import')`. */
   begin(process: string, options?: MarkOptions): Run
   start(process: string, options?: MarkOptions): void
-  end(
-    process: string,
-    options?: MarkOptions & {
-      readonly failed?: boolean
-    },
-  ): void
+  end(process: string, options?: EndOptions): void
   /** Up to 50 finite numbers by name. Needs a process outside of runs. */
   metrics(items: Items, subject?: Subject): void
   /** An Error with its stack and causes, or any text. Needs a process outside of runs. */

@@ -55,6 +55,7 @@ WARN_EVERY_S = 60.0
 MAX_ANSWER_BYTES = 8 * 2**20
 MAX_OPEN_RUNS = 10_000  # a caller that never ends its runs must not fill the memory
 MAX_PROCESS, MAX_META, MAX_EXCEPTION = 250, 500, 15_000
+OUTPUT_TAIL = 4096
 TOO_LATE = "the interpreter shuts down"
 WRONG_CLOCK_S = 60  # a clock this far from the server's is wrong, and not only read a moment later
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,6 +78,7 @@ class Run:
         self._client = client
         self._pid = os.getpid()
         self._reported: BaseException | None = None
+        self._said = ""
         self._is_over = False
         self._token: contextvars.Token[Run | None] | None = None
 
@@ -97,6 +99,13 @@ class Run:
             self._reported = error
         self._client.exception(error, self.process, self.meta, self.uid)
 
+    def output(self, text: str) -> None:
+        """What the run has said, added to what it has said before; the last 4 kB go with its end.
+
+        It may hold secrets.
+        """
+        self._said = f"{self._said}{text}"[-OUTPUT_TAIL:]
+
     def fail(self, error: BaseException | str | None = None) -> None:
         """Ends the run as failed, with the exception when one is given."""
         if error is not None and not self._is_over:
@@ -112,7 +121,7 @@ class Run:
             self._is_over = True
             self._reported = None  # its traceback holds the frames of the caller
             _open_runs.pop(self, None)
-            self._client.end(self.process, self.meta, self.uid, failed)
+            self._client.end(self.process, self.meta, self.uid, failed, self._said)
 
     def _begin(self) -> Run:
         self._pid = os.getpid()
@@ -229,8 +238,17 @@ class Stint:
     def start(self, process: str, meta: str | None = None, uid: str | None = None) -> None:
         self._send("start", process, meta, uid)
 
-    def end(self, process: str, meta: str | None = None, uid: str | None = None, failed: bool = False) -> None:
-        self._send("end", process, meta, uid, **({"failed": True} if failed else {}))
+    def end(
+        self,
+        process: str,
+        meta: str | None = None,
+        uid: str | None = None,
+        failed: bool = False,
+        output: str | None = None,
+    ) -> None:
+        """output: what the run has said, of which the last 4 kB are sent."""
+        said = _fit(output[-OUTPUT_TAIL:], OUTPUT_TAIL) if isinstance(output, str) else None
+        self._send("end", process, meta, uid, **({"failed": True} if failed else {}), **({"output": said} if said else {}))
 
     def metrics(
         self,
@@ -1280,8 +1298,14 @@ def start(process: str, meta: str | None = None, uid: str | None = None) -> None
     _client().start(process, meta, uid)
 
 
-def end(process: str, meta: str | None = None, uid: str | None = None, failed: bool = False) -> None:
-    _client().end(process, meta, uid, failed)
+def end(
+    process: str,
+    meta: str | None = None,
+    uid: str | None = None,
+    failed: bool = False,
+    output: str | None = None,
+) -> None:
+    _client().end(process, meta, uid, failed, output)
 
 
 def metrics(

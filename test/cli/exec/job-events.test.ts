@@ -15,6 +15,14 @@ test('both marks have the same process, meta and uid, and the time of the job to
   ])
 })
 
+test('the end brings what the command wrote, if it is kept and there is any', () => {
+  const endOf = (outputTail?: string, exitCode = 0) =>
+    endEvents(JOB, SPAN, 'import', ended({ exitCode, ...(outputTail !== undefined && { outputTail }) }))[0]!.body
+  expect(endOf('7 pages\n')).toMatchObject({ output: '7 pages' })
+  expect(endOf('7 pages\n', 1)).toMatchObject({ output: '7 pages', failed: true })
+  for (const nothing of [undefined, '', ' \n']) expect(endOf(nothing)).not.toHaveProperty('output')
+})
+
 test('a time is RFC 3339 with six digits', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 4e15 }), (us) => {

@@ -28,7 +28,7 @@ test('help names each flag', async () => {
   const { stdout, exitCode } = await user.run(['exec', '--help'])
   expect([exitCode, stdout.toString().match(/--\w+/g)]).toEqual([
     0,
-    ['--process', '--meta', '--uid', '--ok', '--wait', '--help'],
+    ['--process', '--meta', '--uid', '--ok', '--output', '--wait', '--help'],
   ])
 })
 

@@ -207,6 +207,17 @@ class RunTest(ClientTest):
             raise error
         self.assertEqual(kinds(self.sent()), ["start", "exception", "end"])
 
+    def test_what_a_run_said_goes_with_its_end(self):
+        with self.stint.run("job") as run:
+            run.output("x" * 5000)
+            run.output("\n7 pages \ud800")
+        self.stint.end("other", output="said " + "é" * 4096)
+        self.stint.end("mute", output="")
+        end, other, mute = [event for event in self.sent() if event["kind"] == "end"]
+        self.assertEqual(end["output"], "x" * 4086 + "\n7 pages \ufffd")
+        self.assertEqual(other["output"], "é" * 4096)
+        self.assertNotIn("output", mute)
+
     def test_begin_ends_once(self):
         run = self.stint.begin("job")
         run.fail("bad")

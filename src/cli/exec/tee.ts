@@ -1,28 +1,28 @@
-// Passes the command's stderr on byte by byte and keeps the end of it.
+// Passes the command's stderr on byte by byte and keeps the end of it; with `--output` its stdout, too.
 //   1. The command gets a real pipe where the system has them (openPipe below).
-//   2. All that it wrote before its exit is passed on before `finish` resolves, in order, however slow our own stderr
+//   2. All that it wrote before its exit is passed on before `finish` resolves, in order, however slow our own
 //      is.
-//   3. Processes that it leaves running keep a stderr that works: `cat` copies the pipe after we exit.
-//   4. When our own stderr breaks, so does the command's, as it would without us.
+//   3. Processes that it leaves running keep one that works: `cat` copies the pipe after we exit.
+//   4. When our own breaks, so does the command's, as it would without us.
 import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, constants, openSync, write } from 'node:fs'
 import type { TextTail } from '../../wire/text-tail.ts'
 
 export interface Tee {
   /** For the command. */
-  readonly stderr: number | 'pipe'
+  readonly end: number | 'pipe'
   /** Call it when the command has started. `stream`: what Bun made of `'pipe'`. */
   begin(stream: ReadableStream<Uint8Array> | undefined): void
   /** Call it when the command has ended. */
   finish(): Promise<void>
 }
 
-const OUR_STDERR = 2
 /** A pipe that is open and silent for this long after the command's exit is held by a process that it left running. */
 const SILENCE_MS = 10
 const BUSY_RETRY_MS = 5
 
-export function createTee(tail: TextTail): Tee {
+/** `fd`: our own stderr or stdout. */
+export function createTee(fd: 1 | 2, tails: readonly TextTail[]): Tee {
   const pipe = openPipe()
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   let copying: Promise<void> = Promise.resolve()
@@ -37,8 +37,8 @@ export function createTee(tail: TextTail): Tee {
       isWaiting = false
       if (done) break
       chunks++
-      tail.push(value)
-      if (await writeAll(OUR_STDERR, value)) continue
+      for (const tail of tails) tail.push(value)
+      if (await writeAll(fd, value)) continue
       await from.cancel()
       break
     }
@@ -49,7 +49,7 @@ export function createTee(tail: TextTail): Tee {
   }
 
   return {
-    stderr: pipe ? pipe.writeFd : 'pipe',
+    end: pipe ? pipe.writeFd : 'pipe',
     begin(stream) {
       if (pipe) closeSync(pipe.writeFd)
       reader = (pipe === undefined ? stream : Bun.file(pipe.nonBlockingFd).stream())?.getReader()
@@ -64,16 +64,16 @@ export function createTee(tail: TextTail): Tee {
         await new Promise(setImmediate) // the timer may be late: see first what came meanwhile
       }
       if (!isOpen) return
-      if (pipe) serveOn(pipe)
+      if (pipe) serveOn(pipe, fd)
       await reader?.cancel()
     },
   }
 }
 
 /** Leaves the copying to `cat`. */
-function serveOn({ readFd }: Pipe): void {
+function serveOn({ readFd }: Pipe, fd: number): void {
   try {
-    Bun.spawn(['cat'], { stdin: readFd, stdout: OUR_STDERR, stderr: 'ignore', detached: true }).unref()
+    Bun.spawn(['cat'], { stdin: readFd, stdout: fd, stderr: 'ignore', detached: true }).unref()
   } catch {
     // There is no `cat` here.
   }
