@@ -17,10 +17,8 @@ and every reason if a check fails, and builds nothing then.
 
 /** Every place that names the version, in the first group of the pattern: all its matches with `g`, else the first. */
 export const VERSION_PLACES: readonly (readonly [path: string, pattern: RegExp])[] = [
-  ['README.md', /stint[-_]client-(\d+\.\d+\.\d+)/g],
   ['src/client/README.md', /stint[-_](?:client|server)-(\d+\.\d+\.\d+)/g],
   ['src/client/python/stint.py', /__version__ = "([^"]+)"/g],
-  ['src/console/pages/snippets.ts', /VERSION = '([^']+)'/g],
   ['src/deploy/kubernetes/stint.yaml', /image: stint:(\S+)/g],
   ['src/CHANGELOG.md', /^## (\S+)/m],
 ]
