@@ -87,6 +87,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'DELETE /api/dead/:id': change(404),
   'GET /api/watches': manage(200),
   'POST /api/watches': manage(422),
+  'POST /api/watches/preview': manage(422),
   'GET /api/watches/:id': manage(404),
   'PATCH /api/watches/:id': manage(422),
   'DELETE /api/watches/:id': manage(404),
@@ -146,6 +147,11 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /metrics': everybody(200),
   'GET /': everybody(200),
   'GET /console/:name': everybody(404),
+  'GET /clients': everybody(200),
+  'GET /clients/stint.d.ts': everybody(200),
+  'GET /clients/stint.js': everybody(200),
+  'GET /clients/stint.py': everybody(200),
+  'GET /clients/stint.sh': everybody(200),
   'GET /swagger': everybody(200),
   'GET /swagger/*': everybody(308),
   'GET /swagger/json': everybody(200),
@@ -269,7 +275,7 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
     const allowed = [...new Set(served.includes('GET') ? [...served, 'HEAD'] : served)].sort().join(', ')
     for (const method of ['PUT', 'PATCH', 'OPTIONS', 'PROPFIND']) {
       // A path with a name in it may be another route's too: /api/channels/confirm is no channel.
-      if (isServed(method) || (method === 'PATCH' && /^\/api\/channels\/(confirm|unsubscribe)$/.test(pattern))) continue
+      if (isServed(method) || (method === 'PATCH' && NAMED.test(pattern))) continue
       const answer = await app.fetch(path, { method, headers: credentials.owner })
       expect([route, method, answer.status]).toEqual([route, method, 405])
       expect([route, answer.headers.get('allow')]).toEqual([route, allowed])
@@ -277,6 +283,8 @@ describe.each(Object.entries(EXPECTED))('%s', (route, expectation) => {
     }
   })
 })
+
+const NAMED = /^\/api\/(channels\/(confirm|unsubscribe)|watches\/preview)$/
 
 const CROSS_SITE: Record<string, string>[] = [
   { 'sec-fetch-site': 'cross-site' },
