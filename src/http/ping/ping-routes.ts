@@ -39,7 +39,10 @@ export function pingRoutes(deps: PingDeps) {
   function admit(request: Request, token: string): string {
     const key = deps.findKey(token)
     if (key?.ping !== true)
-      throw deps.limitBadKeys?.(request) ?? new Problem('not_found', 'The ping address does not exist.')
+      throw (
+        deps.limitBadKeys?.(request) ??
+        new Problem('not_found', 'The token in the ping address is not a key with the scope ping.')
+      )
     const beyond = findLimit(key.account, DESTINATIONS, deps)
     if (beyond !== undefined) throw beyond
     return key.account
@@ -77,7 +80,7 @@ export function pingRoutes(deps: PingDeps) {
   async function accept(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     const ping = readPing(pathname.slice(PREFIX.length))
-    if (ping === undefined) throw new Problem('not_found', 'The ping address does not exist.')
+    if (typeof ping === 'string') throw new Problem('not_found', ping)
     const account = admit(request, ping.token)
     const uid = (searchParams.get('rid') ?? '').toLowerCase()
     const said = await deps.bodies.during(account, (reserve) => {
@@ -170,14 +173,20 @@ const SIGNALS = new Map<string | undefined, Signal>([
   ['log', 'log'],
 ])
 
-/** `path` is what follows `/ping/`, as it was sent. Undefined when it is no ping. */
-export function readPing(path: string): Ping | undefined {
+const FORM = 'a ping address is /ping/TOKEN/PROCESS, with start, fail, log or an exit code behind it'
+
+/** `path` is what follows `/ping/`, as it was sent. A string says which part is wrong. */
+export function readPing(path: string): Ping | string {
   const [token = '', slug = '', last, ...more] = path.split('/')
   const process = decode(slug)
-  if (token === '' || process === undefined || process === '' || more.length > 0) return undefined
+  if (token === '') return `The token is missing: ${FORM}.`
+  if (process === undefined) return `The process is not percent-encoded UTF-8: ${FORM}.`
+  if (process === '') return `The process is missing: ${FORM}.`
+  if (more.length > 0) return `There is a / too many; one in a process is written %2F: ${FORM}.`
   const signal = SIGNALS.get(last)
   if (signal !== undefined) return { token, process, signal, exitCode: undefined }
-  if (last === undefined || !/^\d{1,3}$/.test(last) || Number(last) > 255) return undefined
+  if (last === undefined || !/^\d{1,3}$/.test(last) || Number(last) > 255)
+    return `The part behind the process is not start, fail, log or an exit code from 0 to 255: ${FORM}.`
   const exitCode = Number(last)
   return exitCode === 0
     ? { token, process, signal: 'success', exitCode: undefined }
