@@ -17,6 +17,7 @@ interface Sent {
   readonly own: string | undefined
   /** The store refuses it: it must be in the dead letters, and not be stored. */
   readonly isPoison: boolean
+  readonly hasOutput: boolean
   /** The stamp of the 201; absent when it was refused or its answer never came. */
   at: string | undefined
   /** A request with it broke off, or a backup from before its 201 was restored: it may be stored or not. */
@@ -71,8 +72,7 @@ const processOf = (id: number): string => `job ${id % 3}`
 const metaOf = (id: number): string | null => (id % 2 === 0 ? `meta  ${id % 4}` : null)
 const exceptionOf = (id: number): string =>
   `boom ${id}\n\t"at" \\ 'x' 😀${id % 16 === 0 ? `\nline ${id % 7}`.repeat(LONG_EXCEPTION / 8) : ''}`
-/** Every third run's end brings one. */
-const saysSomething = ({ kind, id, isPoison }: Sent): boolean => kind === 'end' && id % 3 === 0 && !isPoison
+const saysSomething = ({ kind, hasOutput }: Sent): boolean => kind === 'end' && hasOutput
 const outputOf = (id: number): string => `done ${id}\n\t"so" \\ 'y' 😀`
 const secondValueOf = (id: number): number => Math.sin(id) * 10 ** ((id % 40) - 20)
 const uidOf = (id: number): string => `run-${id}`
@@ -96,16 +96,19 @@ export interface OracleOptions {
   nowMs?(): number
   /** Every so many runs bring an event that the store is made to refuse; 0 = none does. */
   readonly poisonEvery?: number
+  /** Every third run's end brings an output, which version 1.1 refuses. */
+  readonly sendsOutputs?: boolean
 }
 
-export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOptions = {}) {
+export function createOracle({ nowMs = Date.now, poisonEvery = 0, sendsOutputs = true }: OracleOptions = {}) {
   const sent: Sent[] = []
   const refused = new Map<number, number>()
   const counts = { acknowledged: 0, withoutRetryAfter: 0, again: 0 }
   let nextId = 0
 
   function begin(kind: Kind, id: number, own?: string, isPoison = false): Sent {
-    const one: Sent = { kind, id, own, isPoison, at: undefined, inDoubt: false }
+    const hasOutput = sendsOutputs && id % 3 === 0 && !isPoison
+    const one: Sent = { kind, id, own, isPoison, hasOutput, at: undefined, inDoubt: false }
     sent.push(one)
     return one
   }
