@@ -8,10 +8,6 @@ const REPORTED_MS = 2_000
 export const copyButton = (what: string, text: () => string, look = ''): HTMLButtonElement =>
   createButton(what, text, h('span', { 'aria-live': 'polite' }, what), `button ${look}`)
 
-/** The same as a small icon after a text. */
-export const copyIcon = (what: string, text: () => string): HTMLButtonElement =>
-  createButton(what, text, h('span.hidden', { 'aria-live': 'polite' }, what), 'button-copy')
-
 function createButton(what: string, text: () => string, label: HTMLElement, look: string): HTMLButtonElement {
   const picture = h('span.button-icon', icon('copy'))
   let timer: ReturnType<typeof setTimeout> | undefined

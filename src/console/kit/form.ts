@@ -1,7 +1,6 @@
 // Forms: labelled fields, one submission at a time, and each error beside its field.
 import { ApiError } from './api.ts'
-import { type Attributes, type Child, fill, h, setText } from './dom.ts'
-import { formatCount } from './format-number.ts'
+import { type Attributes, type Child, fill, h } from './dom.ts'
 import { explain } from './region.ts'
 
 export type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
@@ -215,39 +214,6 @@ export function createChoice<T>(label: string, choose: (value: T) => void): Choi
       if (!isSame) select.replaceChildren(...options.map((option) => h('option', option.label)))
       shown = options
       select.selectedIndex = options.findIndex(({ value }) => value === chosen)
-    },
-  }
-}
-
-/** A chip per state with its count: legend and filter. Clicking the chosen one calls `choose` with undefined. */
-export function createStateChips<State extends string>(
-  states: readonly State[],
-  labels: Readonly<Record<State, string>>,
-  choose: (state: State | undefined) => void,
-) {
-  const chips = states.map((state) => {
-    const count = h('span.chip-count', '–')
-    const isChosen = () => chip.getAttribute('aria-pressed') === 'true'
-    const onclick = () => choose(isChosen() ? undefined : state)
-    const chip = h(
-      'button.chip',
-      { type: 'button', onclick },
-      h('i', { class: `mark mark-${state}` }),
-      labels[state],
-      count,
-    )
-    return { state, chip, count }
-  })
-  return {
-    chips: chips.map(({ chip }) => chip),
-    /** A chip with a count of zero is hidden unless it is chosen or `keepsEmpty`. */
-    show(chosen: string | undefined, countOf: (state: State) => number | undefined, keepsEmpty: boolean) {
-      for (const { state, chip, count } of chips) {
-        const n = countOf(state)
-        chip.hidden = n === 0 && chosen !== state && !keepsEmpty
-        chip.setAttribute('aria-pressed', String(chosen === state))
-        setText(count, n === undefined ? '–' : formatCount(n))
-      }
     },
   }
 }
