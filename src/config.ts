@@ -1,6 +1,6 @@
 // Environment → frozen Config, by the table of settings.ts. All problems are reported at once; secrets may come from a
 // file (NAME_FILE).
-import { DAY_US, isLoopback } from './parse-settings.ts'
+import { DAY_US } from './parse-settings.ts'
 import { isPipe, readText, readTls } from './setting-files.ts'
 import { findMisnamed } from './setting-names.ts'
 import { type Config, isSetting, namesOf, SETTINGS, type Setting, settingNames } from './settings.ts'
@@ -77,7 +77,7 @@ export const findSuspicious = (env: Env = process.env): readonly string[] =>
 
 /** Rules between several settings. */
 function problemsBetween(config: Config): string[] {
-  const { tls, passwordSignIn, oidc, retentionDays, maxRunUs, maxAgeUs, spoolMaxBytes, smtp, publicUrl, host } = config
+  const { tls, passwordSignIn, oidc, retentionDays, maxRunUs, maxAgeUs, spoolMaxBytes } = config
   const problems: string[] = []
   if (tls?.keyPath && !isPipe(tls.certPath) && !isPipe(tls.keyPath)) {
     const read = readTls(tls)
@@ -85,10 +85,6 @@ function problemsBetween(config: Config): string[] {
   }
   if (!passwordSignIn && oidc === undefined)
     problems.push('PASSWORD_SIGN_IN=false: needs OIDC_ISSUER, or nobody could sign in')
-  if (smtp !== undefined && publicUrl === undefined && !isLoopback(host))
-    problems.push(
-      `SMTP_URL: needs PUBLIC_URL while HOST is ${host}: e-mails hold links with tokens, which must lead to this Stint alone`,
-    )
   const [runDays, ageDays] = [(2 * maxRunUs) / DAY_US, maxAgeUs / DAY_US + 1]
   const retention = `RETENTION_DAYS=${retentionDays}: must be at least`
   if (retentionDays !== 0 && retentionDays < runDays)

@@ -161,7 +161,7 @@ export const SETTINGS = {
     optional(
       'PUBLIC_URL',
       { ...address(), defaultWords: 'the address listened on' },
-      'where people reach Stint; for links in notifications. Needed with `SMTP_URL` unless `HOST` is loopback',
+      'where people reach Stint; for links in notifications. Without it no e-mail is sent, unless `HOST` is loopback',
     ),
   ),
   smtp: {

@@ -100,13 +100,6 @@ test.each([
   expect(problems.join()).not.toContain('sekret')
 })
 
-test('refuses e-mail without PUBLIC_URL where strangers can reach the port: its links hold tokens', () => {
-  const mail = { HOST: '0.0.0.0', SMTP_URL: 'smtp://host', MAIL_FROM: 'a@b.c' }
-  expect(problemsOf(mail)).toEqual([expect.stringMatching(/^SMTP_URL: needs PUBLIC_URL while HOST is 0\.0\.0\.0: /)])
-  expect(readConfig({ ...mail, PUBLIC_URL: 'https://stint.example.com' }).smtp?.from).toBe('a@b.c')
-  expect(readConfig({ ...mail, HOST: '127.0.0.1' }).smtp?.from).toBe('a@b.c')
-})
-
 test.each(['', '?sslmode=verify-full'])('accepts an escaped password, and sslmode%s', (query) => {
   const DATABASE_URL = `postgres://u:100%25@host/d${query}`
   expect(readConfig({ DATABASE_URL, SMTP_URL: 'smtp://u:100%25@host', MAIL_FROM: 'a@b.c' })).toMatchObject({

@@ -7,6 +7,7 @@ import { fingerprint } from '../event/fingerprint.ts'
 import type { StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { isLoopback } from '../parse-settings.ts'
 import { groupKeyOf } from '../query/exception-groups.ts'
 import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -21,6 +22,10 @@ export function publicUrlOf({ publicUrl, host, port, tls }: Config): string {
   const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`
 }
+
+/** Whether links may leave Stint: every e-mail holds one with a token, which must lead to this Stint alone. */
+export const mayLink = ({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): boolean =>
+  publicUrl !== undefined || isLoopback(host)
 
 export interface WatchParts {
   readonly config: Config
@@ -52,7 +57,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
     lastArrivalUs: () => Math.max(...Object.values(spools).map(({ floorUs }) => floorUs)),
     maxRunUs: config.maxRunUs,
     publicUrl: () => publicUrlOf(config),
-    smtp: config.smtp,
+    smtp: mayLink(config) ? config.smtp : undefined,
     notifyPrivate: config.notifyPrivate,
     heartbeatUrl: config.heartbeatUrl,
     log,

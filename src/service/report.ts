@@ -2,7 +2,6 @@
 import { statfs } from 'node:fs/promises'
 import { DESTINATIONS, EVENT_KINDS } from '../event/event.ts'
 import type { Metrics } from '../metrics.ts'
-import { isLoopback } from '../parse-settings.ts'
 import type { ProblemCode } from '../problem.ts'
 import type { WriteResult } from '../store/sink.ts'
 import { COMMAND_LINE, readVersion } from '../version.ts'
@@ -11,6 +10,7 @@ import { CHANNEL_KINDS } from '../wire/channel-kinds.ts'
 import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 import { EXPORT_TRACES } from '../wire/other-protocols.ts'
 import type { Rooms } from './open-rooms.ts'
+import { mayLink } from './open-watch-room.ts'
 
 export const VERSION = readVersion()
 const LEAD_LOGGED_US = 1_000_000
@@ -70,10 +70,14 @@ const LEADS = {
     'Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these stores',
 }
 
-/** Links in notifications and mails would lead to the address that is listened on, which other hosts cannot use. */
+/** Links in notifications would lead to the address that is listened on, which other hosts cannot use. */
 export function warnWithoutPublicUrl({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
-  if (config.publicUrl === undefined && !isLoopback(config.host))
-    log.warn({ host: config.host }, 'PUBLIC_URL is unset: links in notifications use the address listened on; set it')
+  if (mayLink(config)) return
+  const mail = config.smtp === undefined ? '' : ', and no e-mail is sent, because each holds a link with a token'
+  log.warn(
+    { host: config.host },
+    `PUBLIC_URL is unset: links in notifications use the address listened on${mail}; set it`,
+  )
 }
 
 /** A set-up code that the operator gave is a secret; only a generated one is logged. */

@@ -9,7 +9,8 @@ export const email: ChannelKindSender = {
   rate: { burst: 10, everyS: 180 },
   grouping: 'digest',
   async send({ channel, id, bodies }, { mailer, publicUrl }) {
-    if (mailer === undefined) throw new DeliveryError('E-mail is not set up: the operator must set SMTP_URL.')
+    if (mailer === undefined)
+      throw new DeliveryError('E-mail is not set up: the operator must set SMTP_URL and PUBLIC_URL.')
     const unsubscribe = unsubscribeUrl(channel, publicUrl)
     return mailer.send({
       to: channel.target,

@@ -22,6 +22,18 @@ describe.skipIf(missing('chdb') !== undefined)('e-mail', () => {
     smtp.close()
   })
 
+  test('where strangers reach the port, nothing is mailed without PUBLIC_URL: its links hold tokens', async () => {
+    const settings = { HOST: '0.0.0.0', SMTP_URL: smtp.url, MAIL_FROM: 'stint@example.com' }
+    await using open = createStintProcess(settings)
+    await open.start()
+    const forgot = () => createCaller(open.url).post('/api/password/forgot', { email: 'ada@example.com' })
+    expect((await forgot()).status).toBe(404)
+    await until('the log says so', () => open.log().includes('no e-mail is sent'))
+    await open.terminate()
+    await open.start({ PUBLIC_URL: 'https://stint.example.com' })
+    expect((await forgot()).status).toBe(202)
+  })
+
   test('sets a new password by a single-use link and ends all sessions; unknown addresses get the same answer', async () => {
     const { mails } = smtp
     const signIn = async (password: string) =>
