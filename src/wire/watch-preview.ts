@@ -5,8 +5,15 @@ import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
 import { CreateWatch } from './watches.ts'
 
-/** The part of a watch that is judged. */
-export const PreviewWatch = Type.Pick(CreateWatch, ['process', 'meta', ...CONDITIONS], { additionalProperties: false })
+/** A watch as it would be made; what is not judged may be there or not. */
+export const PreviewWatch = Type.Object(
+  {
+    ...CreateWatch.properties,
+    name: Type.Optional(CreateWatch.properties.name),
+    channels: Type.Optional(CreateWatch.properties.channels),
+  },
+  { additionalProperties: false },
+)
 export type PreviewWatch = Static<typeof PreviewWatch>
 
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
@@ -40,7 +47,8 @@ export const PREVIEW_WATCH = defineRoute('POST /api/watches/preview', {
   summary: 'Show what a watch would have fired',
   description:
     'Judges the stored history as if the watch had been there: of 30 days at most 50,000 starts and ends, points and ' +
-    'exceptions each, the newest ones, every event at its own time and without downtimes. Creates nothing.',
+    'exceptions each, the newest ones, every event at its own time and without downtimes. Creates nothing. The body is ' +
+    'that of `POST /api/watches`; `name` and `channels` may be absent.',
   body: jsonBody(PreviewWatch, {
     process: 'nightly import',
     late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },

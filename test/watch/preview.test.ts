@@ -58,6 +58,19 @@ describe.each(STORES)('over $name', ({ env, reason }) => {
   }, WITHIN_MS)
   afterAll(() => stint?.close())
 
+  test('the body of a watch that is made is a body of its preview', async () => {
+    const conditions = { process: 'hourly', failed: {} }
+    const whole = await preview({
+      ...conditions,
+      name: 'a watch',
+      channels: ['cha_none'],
+      remind: '24h',
+      paused_until: null,
+    })
+    expect(whole.json.alerts).toEqual((await preview(conditions)).json.alerts)
+    expect(whole.json.total).toBe(1)
+  })
+
   test('every condition is judged over its own events, newest first', async () => {
     const { status, json } = await preview({
       process: 'hourly',
@@ -117,10 +130,10 @@ describe.each(STORES)('over $name', ({ env, reason }) => {
     expect(faultsOf(previewed)).toEqual([422, 'fields_invalid', '/late/cron'])
     expect(previewed.json).toEqual({ ...made.json, request_id: previewed.json.request_id })
     expect(faultsOf(await preview({ process: 'hourly' }))).toEqual([422, 'fields_invalid', ''])
-    expect(faultsOf(await preview({ process: 'hourly', channels: [], failed: {} }))).toEqual([
+    expect(faultsOf(await preview({ process: 'hourly', mood: 1, failed: {} }))).toEqual([
       422,
       'fields_invalid',
-      '/channels',
+      '/mood',
     ])
     const stranger = createCaller(stint.url, { key: person.secret })
     expect((await stranger.post('/api/watches/preview', { process: 'hourly', failed: {} })).status).toBe(403)
