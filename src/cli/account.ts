@@ -1,10 +1,12 @@
-// `stint account create`: standard output gets the new account's first key alone, for scripts.
+// `stint account create`: standard output gets the new account's first key alone, for scripts. Where no key is set, this
+// machine gets one as from `stint login`.
 import type { NewAccount } from '../wire/accounts.ts'
-import { createApi } from './api.ts'
+import { type Api, createApi } from './api.ts'
 import { askAddress, askPassword, PASSWORD_STDIN, type PersonOptions, warnUnencrypted } from './ask-person.ts'
 import { type Json, printJson } from './commands.ts'
-import { readCliConfig } from './config.ts'
-import type { Io } from './io.ts'
+import { type CliConfig, readCliConfig } from './config.ts'
+import { CliError, type Io } from './io.ts'
+import { makeKey, save } from './login.ts'
 import type { Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
@@ -27,16 +29,30 @@ export function register(program: Program, io: Io): void {
       warnUnencrypted(io, config.url)
       const email = await askAddress(io, options)
       const password = await askPassword(io, options, 'New password', true)
-      const { body } = await createApi(io, config).ask<NewAccount>('POST', '/api/accounts', {
+      const api = createApi(io, config)
+      const { body } = await api.ask<NewAccount>('POST', '/api/accounts', {
         email,
         password,
         ...(options.setupCode !== undefined && { setup_code: options.setupCode }),
       })
       if (options.json) return printJson(io, body)
       const { account, key } = body
-      io.stderr.write(`Account ${oneLine(account.email)} created; stint login makes a key for this machine.\n`)
-      io.stderr.write('Its first API key, shown only this once:\n')
+      io.stderr.write(`Account ${oneLine(account.email)} created; `)
+      io.stderr.write(await keepKey(io, config, api, email, password))
+      io.stderr.write('The first API key for your jobs, shown only this once:\n')
       io.stdout.write(`${oneLine(key.secret)}\n`)
       io.stderr.write(`Send it with each request to ${config.url}/v1, in the header ${config.keyHeader}.\n`)
     })
+}
+
+/** Returns what became of the key for this machine. Never throws: the account is there. */
+async function keepKey(io: Io, config: CliConfig, api: Api, email: string, password: string): Promise<string> {
+  if (config.apiKey !== undefined) return 'the key that is set stays.\n'
+  try {
+    save(io, config, (await makeKey(api, email, password)).secret)
+    return `a key for this machine is saved in ${config.settingsPath}.\n`
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error
+    return `stint login makes a key for this machine: ${error.message}\n`
+  }
 }

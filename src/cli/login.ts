@@ -68,7 +68,7 @@ export function register(program: Program, io: Io): void {
 }
 
 /** Signs in, makes the key and signs out. Throws CliError. */
-async function makeKey(api: Api, email: string, password: string) {
+export async function makeKey(api: Api, email: string, password: string) {
   const { body, sessionToken } = await api.ask<Session>('POST', '/api/session', { email, password }).catch(withAdvice)
   const asSession = { sessionToken: sessionToken! }
   try {
@@ -107,7 +107,8 @@ async function checkKey(io: Io, config: CliConfig, apiKey: string): Promise<void
   }
 }
 
-function save(io: Io, config: CliConfig, apiKey: string): void {
+/** Saves a key for this machine. Throws CliError. */
+export function save(io: Io, config: CliConfig, apiKey: string): void {
   saveSettings(config, apiKey)
   const { url, apiKey: used } = readCliConfig(io.env)
   if (url !== config.url || used !== apiKey)

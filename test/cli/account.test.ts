@@ -1,4 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { serveAccounts } from '../http/accounts/serve-accounts.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { createPerson } from './cli-cast.ts'
@@ -27,6 +29,20 @@ describe('account create', () => {
     expect(server.accounts.findKey(stdout.trim())).toBeDefined()
     expect(stderr).not.toContain(stdout.trim())
     expect(stderr).toContain('x-stint-api-key')
+  })
+
+  test('makes a key for this machine, unless one is set, and tells when it cannot be saved', async () => {
+    expect((await create()).stderr).toContain(`a key for this machine is saved in ${person.home}/.config/stint.json`)
+    const listed = await person.run('key list --json')
+    expect(listed).toMatchObject({ exitCode: 0, stderr: '' })
+    email = `again${n}@example.com`
+    expect((await create()).stderr).toContain('the key that is set stays')
+    const other = createPerson(server.url)
+    writeFileSync(join(other.home, '.config'), 'a file')
+    const line = ['account', 'create', '--email', `other${n}@example.com`, '--password-stdin']
+    const made = await other.run(line, { stdin: PASSWORD })
+    expect(made).toMatchObject({ exitCode: 0, stdout: expect.stringMatching(/^stint_/) })
+    expect(made.stderr).toContain('stint login makes a key for this machine: cannot save the key')
   })
 
   test('prints the whole answer with --json', async () => {
