@@ -93,7 +93,7 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
         fault ??= error
       }
     }
-    throw fault
+    throw fault ?? new Error('no directory for it is known; name one (STINT_BACKLOG)')
   }
 
   function write(events: readonly string[], to: (dir: string) => string): Written {

@@ -283,6 +283,38 @@ describe.skipIf(missing('deno') !== undefined)('deno', () => {
     expect(kindsOf('deno alone')).toEqual(['start', 'exception', 'end'])
   })
 
+  test.each([
+    ['with --allow-env alone it is in the home', ['--allow-env'], true],
+    ['with neither the reason is shown, and the events are sent from the memory', [], false],
+  ])('the backlog without --allow-sys: %s', async (way, permissions, isKept) => {
+    const home = tempDir('home')
+    const script = await runScript(
+      [
+        findDeno() ?? 'deno',
+        'run',
+        '--no-lock',
+        '--no-prompt',
+        '--allow-net',
+        '--allow-read',
+        '--allow-write',
+        ...permissions,
+      ],
+      dir,
+      `
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ url: '${isKept ? silent.url : receiver.url}', key: 'k', backlog: true, exitWaitMs: ${isKept ? 300 : 20_000} })
+      await run('deno: ${way}', async () => {})
+    `,
+      { HOME: home },
+    )
+    expect(await script.exited).toBe(0)
+    const kept = [...new Bun.Glob('.local/state/stint/*/*.json').scanSync({ cwd: home, dot: true })]
+    expect(kept).toHaveLength(isKept ? 1 : 0)
+    expect(kindsOf(`deno: ${way}`)).toEqual(isKept ? [] : ['start', 'end'])
+    if (isKept) expect(await script.output()).toBe('')
+    else expect(await script.output()).toContain('no directory for it is known; name one (STINT_BACKLOG)')
+  })
+
   test('a missing permission is reported once', async () => {
     const script = await launch(['--allow-env'], 'locked')
     expect(await script.exited).toBe(4)
