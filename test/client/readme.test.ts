@@ -45,6 +45,17 @@ const summary = async (process: string) =>
     .map(({ kind }) => kind)
     .sort()
 
+/** What happened to a process, in the order of time; of an exception its last line. */
+const told = async (process: string) =>
+  (await app.events())
+    .filter((event) => event.process === process)
+    .sort((a, b) => a.stamp.us - b.stamp.us)
+    .map((event) =>
+      event.kind === 'exception'
+        ? event.exception.split('\n').at(-1)
+        : `${event.kind === 'end' && event.failed ? 'failed ' : ''}${event.kind}`,
+    )
+
 async function run(command: readonly string[], rest: Record<string, string> = {}): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd: dir,
@@ -111,17 +122,28 @@ describe.skipIf(missing('python') !== undefined)('Python', () => {
       const folders = `{"data_folder_in": "${queue}", "data_folder_out": "${queue}", "control_folder": "${queue}"}`
       await Bun.write(
         join(dir, 'tasks.py'),
-        `${examples('python')[2]}
+        `import time
+${examples('python')[2]}
 app.conf.update(broker_url="filesystem://", broker_transport_options=${folders}, worker_hijack_root_logger=False)
 
-@app.task(name="break")
+@app.task(name="broken")
 def broken():
     raise OSError("disk full")
+
+@app.task(name="again", bind=True, max_retries=1)
+def again(self):
+    if self.request.retries == 0:
+        self.retry(exc=OSError("no route"), countdown=0)
+
+@app.task(name="endless", time_limit=2)
+def endless():
+    time.sleep(60)
 `,
       )
       const python = findPythonPackages()!
       const worker = Bun.spawn(
-        [python, '-m', 'celery', '-A', 'tasks', 'worker', '-c', '1', '--pool', 'prefork', '-l', 'ERROR'],
+        // its children, too, end with it
+        `timeout -k 5 50 ${python} -m celery -A tasks worker -c 1 --pool prefork -l ERROR`.split(' '),
         {
           cwd: dir,
           env: environment({ C_FORCE_ROOT: '1' }),
@@ -131,20 +153,25 @@ def broken():
         },
       )
       try {
-        await run([python, '-c', 'import tasks; tasks.add.delay(1, 2); tasks.broken.delay()'])
-        await until('both tasks have ended', async () => {
-          const ends = (await app.events()).filter(
-            ({ kind, process }) => kind === 'end' && ['add', 'break'].includes(process),
-          )
-          return ends.length === 2
-        })
+        await run([python, '-c', 'from tasks import *; add.delay(1, 2); broken.delay(); again.delay()'])
+        await until('both attempts have ended', async () => (await told('again')).at(-1) === 'end')
+        await run([python, '-c', 'from tasks import *; endless.delay()'])
+        await until('a time limit has killed a task', async () => (await told('endless')).includes('failed end'))
       } finally {
         worker.kill('SIGTERM')
         await worker.exited
       }
-      expect(await summary('add')).toEqual(['end', 'start'])
-      expect(await summary('break')).toEqual(['end', 'exception', 'start'])
+      expect(await told('add')).toEqual(['start', 'end'])
+      expect(await told('broken')).toEqual(['start', 'OSError: disk full', 'failed end'])
+      const retry = "celery.exceptions.Retry: Retry in 0s: OSError('no route')"
+      expect(await told('again')).toEqual(['start', retry, 'failed end', 'start', 'end'])
+      expect(await told('endless')).toEqual([
+        'start',
+        'billiard.exceptions.TimeLimitExceeded: TimeLimitExceeded(2,)',
+        'failed end',
+      ])
     },
+    60_000,
   )
 })
 
