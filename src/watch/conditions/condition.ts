@@ -13,9 +13,10 @@ export interface ConditionOf<Given, Rule> {
   toRule(given: Given): Rule
   /** Whether an alert fires by the changed rule as well. */
   stillHolds(rule: Rule, alert: FiredAlert, nowUs: number, before: Rule): boolean
-  /** One line. */
+  /** One line, whose times are all in one zone. */
   summarize(subject: Subject, given: Given, episode: Episode): string
-  summarizeEnd(alert: FiredAlert, untilUs: number, episode: Episode | undefined): string
+  /** `given` is null if the watch no longer has the condition. */
+  summarizeEnd(alert: FiredAlert, untilUs: number, episode: Episode | undefined, given: Given | null): string
 }
 
 export interface Subject {

@@ -36,14 +36,14 @@ export const late: ConditionOf<Given, LateRule> = {
     const due = every === undefined ? `by ${cron} (${tz})` : `every ${every}`
     // after a downtime it is judged later than that
     const byUs = lost === undefined ? sinceUs : dueUs + spanUs(grace)
-    const orNot = lost === undefined ? '' : `, ${orLost(lost, 'its start')}`
-    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(byUs)}${orNot}`
+    const orNot = lost === undefined ? '' : `, ${orLost(lost, 'its start', tz)}`
+    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(byUs, tz)}${orNot}`
   },
-  summarizeEnd(alert, untilUs, episode) {
+  summarizeEnd(alert, untilUs, episode, given) {
     const after = untilUs - alert.sinceUs
     const when = after < 0 ? 'which arrived after it was due' : `${formatSpan(after)} after it was late`
     const how = episode?.endedAs === undefined ? 'started' : 'ended'
     const unknown = how === 'ended' ? 'its start is not known, ' : ''
-    return `${subjectName(alert)} ${how} at ${minute(untilUs)}, ${unknown}${when}`
+    return `${subjectName(alert)} ${how} at ${minute(untilUs, given?.tz)}, ${unknown}${when}`
   },
 }

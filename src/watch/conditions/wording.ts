@@ -1,18 +1,25 @@
 // The pieces that the texts of alerts are made of.
 import type { Downtime } from '../log/episode.ts'
 
-/** `2026-11-21 03:10 UTC`, with seconds unless they are zero. */
-export const minute = (us: number): string => `${iso(us).slice(0, 19).replace('T', ' ').replace(/:00$/, '')} UTC`
+/** `2026-11-21 03:10 UTC`, or the name of another zone; with seconds unless they are zero. */
+export const minute = (us: number, tz = 'UTC'): string => `${local(us, tz).replace(/:00$/, '')} ${tz}`
 /**
  * `or its end was lost while Stint was down between 12:00:10 and 12:00:14 UTC`: it was for some of that time;
  * `or node 2, silent since 03:00 UTC, holds its start`.
  */
-export function orLost({ fromUs, toUs, node }: Downtime, what: 'its start' | 'its end' | 'their ends'): string {
-  if (node !== undefined) return `or node ${node}, silent since ${clock(fromUs)} UTC, holds ${what}`
+export function orLost(
+  { fromUs, toUs, node }: Downtime,
+  what: 'its start' | 'its end' | 'their ends',
+  tz = 'UTC',
+): string {
+  if (node !== undefined) return `or node ${node}, silent since ${clock(fromUs, tz)} ${tz}, holds ${what}`
   const was = what === 'their ends' ? 'were' : 'was'
-  return `or ${what} ${was} lost while Stint was down between ${clock(fromUs)} and ${clock(toUs)} UTC`
+  return `or ${what} ${was} lost while Stint was down between ${clock(fromUs, tz)} and ${clock(toUs, tz)} ${tz}`
 }
-const clock = (us: number): string => iso(us).slice(11, 19)
+const clock = (us: number, tz: string): string => local(us, tz).slice(11)
+/** `2026-11-21 03:10:00`; Sweden writes its times like this. */
+const local = (us: number, timeZone: string): string =>
+  new Date(Math.floor(us / 1000)).toLocaleString('sv', { timeZone })
 export const iso = (us: number): string => new Date(Math.floor(us / 1000)).toISOString()
 
 const UNITS = [

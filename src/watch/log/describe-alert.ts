@@ -71,7 +71,10 @@ export function toOpen(
     acked: null,
   }
   // one notification for an episode that was over when its events arrived
-  const end = untilUs === undefined ? '' : `; ${CONDITIONS[condition].summarizeEnd(alert, untilUs, episode)}`
+  const end =
+    untilUs === undefined
+      ? ''
+      : `; ${CONDITIONS[condition].summarizeEnd(alert, untilUs, episode, watch.spec[condition])}`
   const summary = `${alert.summary}${end}`
   const context = { type: 'alert.firing', alert, watch, summary, facts, ...moment } as const
   return {
@@ -95,7 +98,7 @@ export function toEndOf(
   const summary =
     endedBy === 'expired'
       ? expiredSummary(alert, untilUs)
-      : CONDITIONS[alert.condition].summarizeEnd(alert, untilUs, ended)
+      : CONDITIONS[alert.condition].summarizeEnd(alert, untilUs, ended, watch.spec[alert.condition])
   return toEnd({ alert, watch, endedBy, atUs: untilUs, summary, facts, ...moment })
 }
 

@@ -85,12 +85,12 @@ export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }
           uid: episode.uid ?? null,
           startedUs: episode.startedUs ?? null,
         }
-        const ended =
-          untilUs === undefined ? '' : `; ${entry.summarizeEnd({ ...fired, episode }, untilUs, end?.ended ?? episode)}`
+        const ended = (us: number) =>
+          `; ${entry.summarizeEnd({ ...fired, episode }, us, end?.ended ?? episode, spec[condition])}`
         return {
           ...{ condition, process, meta, uid: episode.uid || null, since: iso(episode.sinceUs) },
           resolved_at: untilUs === undefined ? null : iso(untilUs),
-          summary: `${summary}${ended}`,
+          summary: `${summary}${untilUs === undefined ? '' : ended(untilUs)}`,
         }
       }),
     total: () => total,
