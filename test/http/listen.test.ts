@@ -67,6 +67,21 @@ test('a stop does not wait for connections that are only open', async () => {
   await expect(connection.answer()).rejects.toThrow('closed')
 })
 
+test('sends 100 Continue to a client that waits for it before the body', async () => {
+  const app = await startApp()
+  const connection = await openRaw(app.port)
+  const body = '{"process":"p"}'
+  await connection.write(
+    `POST /v1/start HTTP/1.1\r\nhost: stint\r\nx-stint-api-key: ${app.keys.writer}\r\n` +
+      `content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: ${body.length}\r\n\r\n`,
+  )
+  expect((await connection.answer()).status).toBe(100)
+  await connection.write(body)
+  expect((await connection.answer()).status).toBe(201)
+  connection.close()
+  await app.stop()
+})
+
 test('an error outside the app is a problem like any other', async () => {
   const app = new Elysia()
     .onError(() => {
