@@ -99,7 +99,11 @@ export function defineAddChannel(command: Program, io: Io): void {
       io.stderr.write(`Channel ${oneLine(name)} (${channel.kind}) ${known === undefined ? 'created' : 'changed'}.\n`)
       if (test !== undefined && channel.kind !== 'email') io.stderr.write(`Delivered: ${oneLine(test.detail)}\n`)
       if (channel.state === 'pending')
-        io.stderr.write('Open the link in the e-mail that was sent to confirm the address.\n')
+        io.stderr.write(
+          channel.last?.ok === false
+            ? `${oneLine(channel.last.detail)}\n`
+            : 'Open the link in the e-mail that was sent to confirm the address.\n',
+        )
       if (made.channel.secret !== undefined)
         io.stderr.write(`Signing secret, shown only this once: ${oneLine(made.channel.secret)}\n`)
     })

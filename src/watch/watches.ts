@@ -11,6 +11,7 @@ import type { Spool } from '../spool/spool.ts'
 import { openPostgres } from '../state/postgres.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { applyRecord, type IsIgnored } from './log/apply-record.ts'
+import { createConfirmationMails } from './manage/confirmation-mails.ts'
 import { findUnjudged, isBehind, isUnknown } from './manage/find-unjudged.ts'
 import { createManageAlerts } from './manage/manage-alerts.ts'
 import { createManageChannels } from './manage/manage-channels.ts'
@@ -64,12 +65,13 @@ export function openWatches(options: WatchesOptions) {
     log.warn({ path }, 'watches: this file is not used with DATABASE_URL; `stint accounts copy` copies it')
   const store = database ? createWatchStore(database) : openSqliteWatchStore(path, log)
   const mailer = smtp && createMailer(smtp)
-  const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
-  const deliver = createDeliver({ post, nowUs, publicUrl, ...(mailer && { mailer }) })
   const onFault = (err: unknown, message: string) => {
     if (isExpected(err)) log.debug({ err }, message)
     else log.error({ err }, message)
   }
+  const mails = mailer && createConfirmationMails({ store, mailer, nowUs, onFault })
+  const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
+  const deliver = createDeliver({ post, nowUs, publicUrl, ...(mailer && { mailer }) })
   const nodeOptions: NodeOptions = {
     ...{ ...options, deliver, onFault },
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, options.isIgnored),
@@ -100,7 +102,7 @@ export function openWatches(options: WatchesOptions) {
     channels: createManageChannels({
       store,
       deliver,
-      mailer,
+      mails,
       publicUrl,
       nowUs,
       hash: (secret) => Bun.SHA256.hash(secret, 'hex'),
@@ -136,9 +138,11 @@ export function openWatches(options: WatchesOptions) {
     async start(): Promise<void> {
       await node.start()
       heartbeat?.start()
+      mails?.start()
     },
     async stop(): Promise<void> {
       heartbeat?.stop()
+      mails?.stop()
       await node.stop()
       mailer?.close()
     },

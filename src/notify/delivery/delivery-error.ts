@@ -9,6 +9,8 @@ interface Reason {
   readonly isPermanent?: boolean
   /** The receiver refused this notification (4xx): it is retried, but later ones do not wait for it. */
   readonly isRefused?: boolean
+  /** The mail server wants the e-mail again later (4xx). */
+  readonly isDeferred?: boolean
   /** How long the receiver wants to be left alone. */
   readonly retryAfterS?: number | undefined
 }

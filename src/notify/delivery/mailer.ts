@@ -78,7 +78,8 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
         const why = said || (responseCode === undefined ? (code ?? 'the connection failed') : `code ${responseCode}`)
         // a wrong password or an offer of TLS is the operator's to fix; other 5xx are about this e-mail
         const isPermanent = (code === 'EENVELOPE' || code === 'EMESSAGE') && (responseCode ?? 0) >= 500
-        throw new DeliveryError(`The mail server did not take the e-mail: ${why}`, { cause, isPermanent })
+        const isDeferred = responseCode !== undefined && responseCode >= 400 && responseCode < 500
+        throw new DeliveryError(`The mail server did not take the e-mail: ${why}`, { cause, isPermanent, isDeferred })
       }
     },
     close: () => transport.close(),

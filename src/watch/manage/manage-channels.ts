@@ -2,7 +2,6 @@
 
 import type { Deliver } from '../../notify/delivery/deliver.ts'
 import { DeliveryError } from '../../notify/delivery/delivery-error.ts'
-import type { Mailer } from '../../notify/delivery/mailer.ts'
 import { createTokens } from '../../notify/delivery/tokens.ts'
 import { Problem } from '../../problem.ts'
 import type {
@@ -19,6 +18,7 @@ import type { WatchStore } from '../storage/create-watch-store.ts'
 import { NO_SETTINGS } from '../storage/rows.ts'
 import type { Channel, NotificationBody } from '../storage/watch-store.ts'
 import { answerChannel, withChanges, withKind } from './channel-shape.ts'
+import type { ConfirmationMails } from './confirmation-mails.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 const CHANNELS_MAX = 50
@@ -28,16 +28,17 @@ const MESSAGES = { burst: 10, everyS: 60 }
 export interface ManageChannelsOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
-  readonly mailer: Mailer | undefined
+  /** Undefined without a mail server. */
+  readonly mails: ConfirmationMails | undefined
   publicUrl(): string
   nowUs(): number
   hash(secret: string): string
 }
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`, `rate_limited`, `channel_failed`. */
-export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash }: ManageChannelsOptions) {
+export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, hash }: ManageChannelsOptions) {
   const tokens = createTokens(nowUs)
-  const subscriptions = createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, hash })
+  const subscriptions = createSubscriptions({ store, mails, tokens, publicUrl, nowUs, hash })
 
   async function find(account: string, id: string): Promise<Channel> {
     const channel = await store.channel(id)
@@ -83,7 +84,7 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
         createdUs: nowUs(),
       }
       const channel = withChanges(empty, body)
-      if (isEmail && mailer === undefined)
+      if (isEmail && mails === undefined)
         throw new Problem('fields_invalid', 'The channel cannot be saved.', {
           errors: [{ pointer: '/kind', detail: 'e-mail is not set up: the operator must set SMTP_URL and PUBLIC_URL' }],
         })
@@ -91,19 +92,19 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
       if (isEmail) subscriptions.reserve(account)
       const tested = isTested && !isEmail ? await tryOut(channel).catch(notCreated) : undefined
       if (!(await store.addChannel(tested ?? channel, CHANNELS_MAX))) throw tooMany()
-      const fault = isEmail ? await subscriptions.ask(channel, token) : undefined
-      if (isTested && fault !== undefined) {
+      const last = isEmail ? await subscriptions.ask(channel, token) : (tested?.last ?? null)
+      if (isTested && isEmail && last !== null && !mails?.isWaiting(channel.id)) {
         await store.removeChannel(account, channel.id)
-        notCreated(new Problem('channel_failed', fault.message, { cause: fault }))
+        notCreated(new Problem('channel_failed', last.detail))
       }
-      const detail = isEmail ? `A link that confirms the address was sent to ${channel.target}.` : tested?.last?.detail
+      const detail = last?.detail ?? `A link that confirms the address was sent to ${channel.target}.`
       return {
         channel: {
-          ...answerChannel(tested ?? channel),
+          ...answerChannel({ ...channel, last }),
           ...(sent.url !== undefined && sent.url === body.url && { url: sent.url }),
           ...(kind === 'webhook' && { secret: channel.secret! }),
         },
-        ...(isTested && { test: { detail: detail! } }),
+        ...(isTested && { test: { detail } }),
       }
     },
 
@@ -124,8 +125,8 @@ export function createManageChannels({ store, deliver, mailer, publicUrl, nowUs,
       }
       if (mustConfirm) subscriptions.reserve(account)
       await store.putChannel(changed)
-      if (mustConfirm) await subscriptions.ask(changed, token)
-      return { channel: answerChannel(changed), changed: !Bun.deepEquals(changed, channel) }
+      const last = mustConfirm ? await subscriptions.ask(changed, token) : changed.last
+      return { channel: answerChannel({ ...changed, last }), changed: !Bun.deepEquals(changed, channel) }
     },
 
     async remove(account: string, id: string): Promise<{ readonly name: string }> {

@@ -1,8 +1,6 @@
 // E-mail channels are used with their recipient's consent: a link confirms the address, another one unsubscribes it.
 // Opening a link changes nothing, because mail scanners open links; the page's button does.
 import { timingSafeEqual } from 'node:crypto'
-import type { DeliveryError } from '../../notify/delivery/delivery-error.ts'
-import type { Mailer } from '../../notify/delivery/mailer.ts'
 import { linkedHtml } from '../../notify/delivery/notification-text.ts'
 import type { Tokens } from '../../notify/delivery/tokens.ts'
 import { Problem } from '../../problem.ts'
@@ -11,19 +9,21 @@ import { createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert, Channel } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
+import type { ConfirmationMails } from './confirmation-mails.ts'
 
 const CONFIRMATIONS = { burst: 3, everyS: 600 }
 
 export interface SubscriptionsOptions {
   readonly store: WatchStore
-  readonly mailer: Mailer | undefined
+  /** Undefined without a mail server. */
+  readonly mails: ConfirmationMails | undefined
   readonly tokens: Tokens
   publicUrl(): string
   nowUs(): number
   hash(secret: string): string
 }
 
-export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, hash }: SubscriptionsOptions) {
+export function createSubscriptions({ store, mails, tokens, publicUrl, nowUs, hash }: SubscriptionsOptions) {
   /** Rejects with Problem `not_found`. */
   async function findByLink(token: string): Promise<Channel> {
     const [, id = '', secret = ''] = /^(cha_\w{1,40})\.([\w-]{20,100})$/.exec(token) ?? []
@@ -35,14 +35,15 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
   return {
     /** To be called before the hash of a link's token is stored. Throws Problem `rate_limited`. */
     reserve(account: string): void {
-      if (mailer !== undefined && !tokens.take(`confirm ${account}`, CONFIRMATIONS))
+      if (mails !== undefined && !tokens.take(`confirm ${account}`, CONFIRMATIONS))
         throw new Problem('rate_limited', 'Too many e-mail addresses were to be confirmed. Try again later.', {
           retryAfterS: CONFIRMATIONS.everyS,
         })
     },
-    /** Sends the link that confirms the address. A failure is noted at the channel and returned. */
-    async ask({ id, target, name }: Channel, token: string): Promise<DeliveryError | undefined> {
-      if (mailer === undefined) return undefined
+    /** Sends the link that confirms the address. Returns the last answer that the channel then shows. */
+    async ask(channel: Channel, token: string): Promise<Channel['last']> {
+      if (mails === undefined) return channel.last
+      const { id, target, name } = channel
       const url = `${publicUrl()}/api/channels/confirm?token=${token}`
       const text = [
         `Someone added this address to Stint at ${publicUrl()} as the channel "${name}".`,
@@ -50,13 +51,8 @@ export function createSubscriptions({ store, mailer, tokens, publicUrl, nowUs, h
         'If you did not expect this, ignore it: no more e-mails will follow.',
       ].join('\n\n')
       const html = linkedHtml(text, url)
-      const mail = { to: target, subject: '[Stint] Confirm this address', text, html, id: `confirm-${id}-${nowUs()}` }
-      const send = mailer.send(mail).then(() => undefined)
-      return send.catch(async (error: DeliveryError) => {
-        const last = { atUs: nowUs(), ok: false, detail: error.message }
-        await store.settle([], { id, last }, nowUs(), 'dropped')
-        return error
-      })
+      const subject = '[Stint] Confirm this address'
+      return mails.send(channel, { to: target, subject, text, html, id: `confirm-${id}-${nowUs()}` })
     },
 
     /** The channel that the link would confirm. Rejects with Problem `not_found`. */

@@ -1,9 +1,10 @@
 // E-mail to a real SMTP server: STARTTLS, AUTH, greylisting, refusals.
-import { afterEach, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { createDeliver } from '../../../src/notify/delivery/deliver.ts'
 import { createMailer } from '../../../src/notify/delivery/mailer.ts'
 import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
+import { createConfirmationMails } from '../../../src/watch/manage/confirmation-mails.ts'
 import { createManageChannels } from '../../../src/watch/manage/manage-channels.ts'
 import { type Mail, startMailServer } from '../../support/mail-server.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
@@ -102,17 +103,21 @@ test('a wrong password and a server that is away are failed deliveries without s
   expect(away.message).toMatch(/^The mail server did not take the e-mail: E\w+$/)
 })
 
-async function startChannels() {
-  const { mails, url } = await startSmtp()
+async function startChannels(options: SMTPServerOptions = {}, nowUs = () => Date.now() * 1000) {
+  const { mails, url } = await startSmtp(options)
   const mailer = createMailer({ url, from: 'Stint <stint@example.com>' })
   const store = openStore(inMemoryDir())
   stops.push(mailer.close, () => void store.close())
-  const nowUs = () => Date.now() * 1000
   const deliver = createDeliver({ post: { allowPrivate: true }, nowUs, publicUrl, mailer })
-  const manage = createManageChannels({ store, deliver, mailer, publicUrl, nowUs, hash: (text) => `hash of ${text}` })
+  const onFault = (err: unknown) => {
+    throw err
+  }
+  const confirmations = createConfirmationMails({ store, mailer, nowUs, onFault })
+  const hash = (text: string) => `hash of ${text}`
+  const manage = createManageChannels({ store, deliver, mails: confirmations, publicUrl, nowUs, hash })
   /** The token of the link in the newest mail. */
   const newestToken = () => /confirm\?token=([\w-]{43})/.exec(mails.at(-1)!.text)![1]!
-  return { mails, store, nowUs, deliver, manage, newestToken }
+  return { mails, store, nowUs, deliver, manage, confirmations, newestToken }
 }
 
 test('a mail that is refused as one too many changes nothing: the link in the inbox stays valid', async () => {
@@ -170,4 +175,63 @@ test('an address that is confirmed is notified once of the alerts that already f
   expect(mails.slice(1).map((mail) => [mail.to, /^Subject: (.*)\r$/m.exec(mail.text)?.[1]])).toEqual([
     [['ada@example.com'], '[Stint] Firing: ale_fires is late'],
   ])
+})
+
+describe('an e-mail that asks for a confirmation and that the mail server', () => {
+  /** `codes`: its first answers; it then takes the e-mail. */
+  async function ask(codes: readonly number[]) {
+    const left = [...codes]
+    const clock = { us: 1e15 }
+    const onRcptTo: SMTPServerOptions['onRcptTo'] = (_address, _session, done) => {
+      const code = left.shift()
+      done(code === undefined ? null : refusal(code))
+    }
+    const started = await startChannels({ onRcptTo }, () => clock.us)
+    const pass = async (minutes: number) => {
+      clock.us += minutes * 60e6
+      await started.confirmations.step()
+    }
+    const create = () => started.manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' }, true)
+    return { ...started, left, pass, create }
+  }
+
+  test('defers is sent again, with the same link, until it is taken', async () => {
+    const { mails, manage, pass, create, newestToken } = await ask([450, 421])
+    const { channel, test } = await create()
+    const deferred = (code: number, wait: string) =>
+      `The mail server did not take the e-mail: ${code} 4.7.1 no. It is sent again in ${wait}.`
+    expect(test?.detail).toBe(deferred(450, '1 min'))
+    expect(channel).toMatchObject({ state: 'pending', last: { ok: false, detail: deferred(450, '1 min') } })
+    await pass(0.9)
+    expect((await manage.show(ACCOUNT, channel.id, 'member')).last?.detail).toBe(deferred(450, '1 min'))
+    await pass(0.1)
+    expect((await manage.show(ACCOUNT, channel.id, 'member')).last?.detail).toBe(deferred(421, '5 min'))
+    await pass(5)
+    expect(mails).toHaveLength(1)
+    expect((await manage.show(ACCOUNT, channel.id, 'member')).last).toMatchObject({ ok: true })
+    expect(await manage.links.confirm(newestToken())).toMatchObject({ id: channel.id, state: 'ok' })
+    await pass(60)
+    expect(mails).toHaveLength(1)
+  })
+
+  test('refuses for good shows so at once', async () => {
+    const { left, pass, create, store } = await ask([550, 250])
+    await expect(create()).rejects.toThrow('550 4.7.1 no. The channel was not created.')
+    expect(await store.channels(ACCOUNT)).toEqual([])
+    await pass(60)
+    expect(left).toEqual([250])
+  })
+
+  test('defers is not sent again after its channel was deleted, disabled or sent a newer link', async () => {
+    for (const change of ['deleted', 'disabled', 'sent again']) {
+      const { mails, left, manage, pass, create } = await ask([450])
+      const { id } = (await create()).channel
+      if (change === 'deleted') await manage.remove(ACCOUNT, id)
+      else await manage.change(ACCOUNT, id, { enabled: change !== 'disabled' })
+      const before = mails.length
+      await pass(60)
+      expect([change, left, mails.length]).toEqual([change, [], before])
+      expect(before).toBe(change === 'sent again' ? 1 : 0)
+    }
+  })
 })
