@@ -152,7 +152,7 @@ export function createApp(deps: AppDeps) {
   const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone })
   for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
-  mountWatches(mounts, deps.watch, nameOf)
+  mountWatches(mounts, deps.watch, nameOf, deps.overview)
   mountGroups(mounts, deps.changeGroup, nameOf, shared)
   mountChanges(mounts, deps.changes)
   mountOverview(mounts, deps.overview)

@@ -62,6 +62,9 @@ export function describeOverall({ counts, unjudged = 0, failingChannels = 0 }: O
   return { sentence, tone: isBad ? 'bad' : isOdd ? 'warn' : 'good' }
 }
 
+/** One process among others: `silent`, `fine`. */
+export const wordOf = (state: ProcessState): string => SAID[state][0]
+
 interface Counted {
   readonly state: ProcessState
   readonly n: number

@@ -197,6 +197,10 @@ export const BadgeState = Type.Object({
   name: Text('nightly import'),
   state: choice(WATCH_STATES),
   firing: Type.Integer({ minimum: 0 }),
+  sentence: Type.String({
+    description: 'How the processes that it covers are, in the words of Home; empty if none is known.',
+    examples: ['1 process is silent.'],
+  }),
 })
 export type BadgeState = Static<typeof BadgeState>
 
@@ -204,7 +208,9 @@ export const SHOW_BADGE = defineRoute('GET /badge/:name', {
   tag: 'watches',
   access: 'anyone',
   summary: 'Show a published badge or its state',
-  description: 'The name is the published one with `.svg` for an image or `.json` for the state.',
+  description:
+    'The name is the published one with `.svg` for an image or `.json` for the state. The image shows how the processes ' +
+    'of the watch are, as Home does, or the state of the watch if none is known. Processes and metas are not named.',
   answers: { 200: json('The state; with `.svg` an image', BadgeState) },
   problems: ['not_found', 'internal', 'store_unavailable'],
 })

@@ -137,7 +137,10 @@ describe('a watch', () => {
     const svg = await app.fetch(`${badge}.svg`)
     expect([svg.status, svg.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
     expect(svg.text).toContain('&lt;b&gt;: ok')
-    expect((await app.fetch(`${badge}.json`)).json).toEqual({ name: '<b>', state: 'ok', firing: 0 })
+    expect((await app.fetch(`${badge}.json`)).json).toEqual({
+      ...{ name: '<b>', state: 'ok', firing: 0 },
+      sentence: '',
+    })
     expect((await ask('DELETE', `/api/watches/${id}/badge`)).status).toBe(204)
     expect((await app.fetch(`${badge}.svg`)).status).toBe(404)
   })

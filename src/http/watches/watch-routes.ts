@@ -1,9 +1,11 @@
 // Watches, channels, maintenances and alerts over HTTP, for a session or a key with the scope `manage`.
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
 import { Problem } from '../../problem.ts'
+import type { AskOverview, CoveredState } from '../../query/overview/overview.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
-import { createMatch } from '../../watch/process-pattern.ts'
+import { createMatch, isPattern } from '../../watch/process-pattern.ts'
+import type { StoredWatch } from '../../watch/watch.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as alertWire from '../../wire/alerts.ts'
 import * as channelWire from '../../wire/channels.ts'
@@ -35,6 +37,7 @@ export function mountWatches(
   mounts: Mounts,
   { watches, preview, channels, maintenance, alerts }: Watches,
   nameOf: NameOf,
+  overview: Pick<AskOverview, 'describe'>,
 ): void {
   const { on, onAnyone } = mounts
   on(wire.LIST_WATCHES, async ({ account }, { request }) => {
@@ -106,12 +109,35 @@ export function mountWatches(
   mountLinkPages(mounts, channels.links)
   onAnyone(wire.SHOW_BADGE, async (_, { params }) => {
     const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
-    const state = token === undefined ? undefined : await watches.badge(token)
-    if (state === undefined) throw new Problem('not_found', 'There is no badge at this address.')
-    return form === 'svg'
-      ? new Response(drawBadge(state), { headers: SVG_HEADERS })
-      : new Response(JSON.stringify(state), { headers: JSON_HEADERS })
+    const found = token === undefined ? undefined : await watches.badge(token)
+    if (found === undefined) throw new Problem('not_found', 'There is no badge at this address.')
+    const { watch, state, firing } = found
+    const { name } = watch.spec
+    const covered = await describeCovered(watch, overview)
+    if (form === 'svg') {
+      const [right, color] = covered === undefined ? [state, COLORS[state]] : [covered.short, TONE_COLORS[covered.tone]]
+      return new Response(drawBadge(name, right, color), { headers: SVG_HEADERS })
+    }
+    const shown: wire.BadgeState = { name, state, firing, sentence: covered?.sentence ?? '' }
+    return new Response(JSON.stringify(shown), { headers: JSON_HEADERS })
   })
+}
+
+/** Undefined also while a store is away that has not answered yet. */
+async function describeCovered(
+  { account, spec: { process, meta } }: StoredWatch,
+  overview: Pick<AskOverview, 'describe'>,
+): Promise<CoveredState | undefined> {
+  try {
+    return await overview.describe(account, {
+      ...(!isPattern(process) && { process }),
+      covers: createMatch(process),
+      meta,
+    })
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    return undefined
+  }
 }
 
 const CREATE_PARAMETERS = { test: parseChoice(['true', 'false']) }
@@ -124,8 +150,9 @@ const ALERT_PARAMETERS = {
     /^ale_\w{1,40}$/.test(text) ? { value: text } : { detail: 'is not a cursor of this question' },
 }
 
-// A watch's badge as SVG and its state as JSON, for anyone with the address. Unknown and revoked ones are one 404.
+// A watch's badge as SVG and what it says as JSON, for anyone with the address. Unknown and revoked ones are one 404.
 const COLORS = { ok: '#2f855a', firing: '#c53030', paused: '#718096', unknown: '#718096' } as const
+const TONE_COLORS = { good: '#2f855a', warn: '#b7791f', bad: '#c53030' } as const
 const CACHE = { 'cache-control': 'no-cache', 'cross-origin-resource-policy': 'cross-origin' }
 const SVG_HEADERS = answerHeaders({
   ...CACHE,
@@ -134,8 +161,7 @@ const SVG_HEADERS = answerHeaders({
 })
 const JSON_HEADERS = answerHeaders({ ...CACHE, 'content-type': 'application/json', 'access-control-allow-origin': '*' })
 
-function drawBadge({ name, state, firing }: wire.BadgeState): string {
-  const right = state === 'firing' && firing > 1 ? `${firing} firing` : state
+function drawBadge(name: string, right: string, color: string): string {
   const width = (text: string) => Math.round([...text].length * 6.6 + 14)
   const [left, all] = [width(name), width(name) + width(right)]
   const title = Bun.escapeHTML(`${name}: ${right}`)
@@ -145,7 +171,7 @@ function drawBadge({ name, state, firing }: wire.BadgeState): string {
     `<svg xmlns="http://www.w3.org/2000/svg" width="${all}" height="20" role="img" ` +
     `aria-label="${title}"><title>${title}</title>` +
     `<rect width="${all}" height="20" rx="3" fill="#4a5568"/><rect x="${left}" width="${all - left}" height="20" ` +
-    `rx="3" fill="${COLORS[state]}"/>` +
+    `rx="3" fill="${color}"/>` +
     '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" ' +
     `font-size="11">${text(left / 2, name)}${text((left + all) / 2, right)}</g></svg>`
   )

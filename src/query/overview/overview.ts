@@ -3,7 +3,7 @@ import { toTime } from '../../clock.ts'
 import type { PointSource } from '../../store/source.ts'
 import { selectStarts } from '../../store/start-times.ts'
 import type { Overview } from '../../wire/overview.ts'
-import { describeOverall, PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
+import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
 import { ask as askStore } from '../limit-questions.ts'
 import { PARSERS } from '../parameters.ts'
 import { parseParameters } from '../question.ts'
@@ -18,6 +18,20 @@ export interface OverviewDeps extends Pick<BoardDeps, 'questions' | 'changes'> {
   nowMs(): number
   /** Current, whatever the stores do. */
   watched(account: string): Promise<Watched>
+}
+
+/** What a watch covers. */
+export interface Covered {
+  /** Absent for a pattern. */
+  readonly process?: string
+  covers(process: string): boolean
+  /** '' = only without meta; null = any. */
+  readonly meta: string | null
+}
+
+export interface CoveredState extends Overall {
+  /** Of one process its word, `silent`; else the sentence. */
+  readonly short: string
 }
 
 export type AskOverview = ReturnType<typeof createOverview>
@@ -87,8 +101,7 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
   async function ask(account: string, search: URLSearchParams): Promise<Overview> {
     const { process, cursor } = parseParameters({ process: PARSERS.process, cursor: parseCursor }, search)
     const { board, all, others, now } = await load(account, process)
-    const counts = Object.fromEntries(PROCESS_STATES.map((state) => [state, 0])) as Record<ProcessState, number>
-    for (const { row } of all) counts[row.state]++
+    const counts = countStates(all.map(({ row }) => row.state))
     const { unjudged, failingChannels } = others
     const sum = (of: (row: (typeof all)[number]['row']) => number) => all.reduce((total, { row }) => total + of(row), 0)
     const first = cursor === undefined ? 0 : all.findIndex((one) => isBehind(one, cursor))
@@ -119,11 +132,31 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
     }
   }
 
+  /** How these processes are, without their names; undefined if none is known. */
+  async function describe(account: string, { process, covers, meta }: Covered): Promise<CoveredState | undefined> {
+    const { all } = await load(account, process)
+    const states = all.flatMap(({ row, metas }): ProcessState[] => {
+      if (!covers(row.process)) return []
+      if (meta === null) return [row.state]
+      return metas.filter((one) => (one.meta ?? '') === meta).map(({ judgement }) => judgement.state)
+    })
+    if (states.length === 0) return undefined
+    const overall = describeOverall({ counts: countStates(states) })
+    return { ...overall, short: states.length === 1 ? wordOf(states[0]!) : overall.sentence.replace(/\.$/, '') }
+  }
+
   return Object.assign(ask, {
+    describe,
     /** The state of every process. */
     states: async (account: string) =>
       (await load(account, undefined)).all.map(({ row: { process, state } }) => ({ process, state })),
   })
+}
+
+function countStates(states: readonly ProcessState[]): Record<ProcessState, number> {
+  const counts = Object.fromEntries(PROCESS_STATES.map((state) => [state, 0])) as Record<ProcessState, number>
+  for (const state of states) counts[state]++
+  return counts
 }
 
 type Row = ReturnType<typeof buildRows>[number]

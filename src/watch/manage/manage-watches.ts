@@ -131,12 +131,12 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
       await store.setBadge(account, id, isPublished ? createToken() : null)
       return show(await find(account, id))
     },
-    /** The watch of a badge's URL; undefined for an unknown URL. */
+    /** The watch of a badge's URL and its state; undefined for an unknown URL. */
     async badge(token: string) {
       const watch = await store.watchByBadge(token)
       if (watch === undefined) return undefined
       const firing = (await firingOf(watch.account)).get(watch.id) ?? []
-      return { name: watch.spec.name, state: stateOf(watch, firing), firing: firing.length }
+      return { watch, state: stateOf(watch, firing), firing: firing.length }
     },
   }
 
