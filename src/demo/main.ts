@@ -47,7 +47,9 @@ async function play(url: string): Promise<void> {
   for (let i = 0; i < day.length; i += EVENTS_PER_BATCH) {
     await send('/v1/batch', day.slice(i, i + EVENTS_PER_BATCH))
     const done = Math.min(day.length, i + EVENTS_PER_BATCH)
-    process.stdout.write(`\rplaying a week of jobs … ${done} of ${day.length} events`)
+    const text = `playing a week of jobs … ${done} of ${day.length} events`
+    if (process.stdout.isTTY) process.stdout.write(`\r${text}`)
+    else if (done === day.length) print(text)
   }
   void sendLater(send, later)
   const manage = (path: string, body: unknown) => post(url + path, body, { cookie })
