@@ -2,7 +2,9 @@
 import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
-import { useApp } from '../support/app.ts'
+import { Problem } from '../../src/problem.ts'
+import type { Rooms } from '../../src/service/open-rooms.ts'
+import { startApp, useApp } from '../support/app.ts'
 import { signInAt } from '../support/caller.ts'
 
 const HOUR = 3_600_000
@@ -65,5 +67,22 @@ describe('a badge', () => {
 
   test('of a process that is not known has the state of its watch', async () => {
     expect(await publish('nothing')).toMatchObject({ label: 'ok', sentence: '' })
+  })
+
+  test('has the state of its watch while the overview is not available', async () => {
+    const away = async () => {
+      throw new Problem('store_unavailable', 'away')
+    }
+    const replace = (rooms: Rooms): Rooms => ({
+      ...rooms,
+      overview: Object.assign(away, { describe: away, states: away }),
+    })
+    await using lost = await startApp({ replace })
+    const { call } = await signInAt(lost.url)
+    const body = { name: 'its badge', process: 'job', long: '1h', channels: [] }
+    const { id } = (await call('POST', '/api/watches', body)).json.watch
+    const { badge } = (await call('POST', `/api/watches/${id}/badge`)).json.watch
+    expect((await lost.fetch(`${badge}.svg`)).text).toContain('its badge: ok')
+    expect((await lost.fetch(`${badge}.json`)).json).toMatchObject({ state: 'ok', sentence: '' })
   })
 })
