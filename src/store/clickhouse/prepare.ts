@@ -116,12 +116,16 @@ async function findUnusable(
   { schema, tables }: PrepareOptions,
 ): Promise<WriteResult | undefined> {
   for (const table of tables) {
-    try {
-      for (const name of [schema.view(table), schema.raw(table)]) {
+    for (const name of [schema.view(table), schema.raw(table)]) {
+      try {
         await client.select(`SELECT ${COLUMNS[table].join(', ')} FROM ${name} LIMIT 0`)
+      } catch (error) {
+        if (!isFault(error, UNKNOWN_TABLE)) return judgeFailure(error)
+        const reason =
+          `the table ${name.replaceAll('`', '')} is missing and the user may not create it: grant CREATE, or create it ` +
+          'as src/deploy/existing.md says'
+        return { kind: 'wait', reason }
       }
-    } catch (error) {
-      return judgeFailure(error)
     }
   }
   return undefined
