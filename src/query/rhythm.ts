@@ -3,19 +3,20 @@
 //   usual    the median gap between its newest 60 starts (needs 5 gaps)
 //   longest  its longest gap: between these starts, and before them between hours of the last 40 days with a start,
 //            so that a job of every few minutes keeps its nights and weekends
-//   silent   after twice the longest gap; if it starts regularly (no gap is longer than 1.5 times the usual one) after
+//   silent   after twice the longest gap; if it starts steadily (no gap is longer than 1.25 times the usual one) after
 //            the longest gap and an hour or a tenth of it, whichever is more, and never later than twice the longest
 //
-// A regular start that failed to come once in three weeks or more is no habit: that one gap does not count.
+// A steady start that failed to come once in twenty times and three weeks is no habit: that one gap does not count.
 import { quantile } from './quantile.ts'
 
 /** Starts that are read per process and meta. */
 export const RHYTHM_STARTS = 60
 const FEWEST_GAPS = 5
-const REGULAR = 1.5
+const STEADY = 1.25
 const SLACK_MS = 3_600_000
 const HOUR_MS = 3_600_000
-/** A habit shows within this time. */
+/** A habit shows within this many gaps and this time. */
+const HABIT_GAPS = 20
 const HABIT_MS = 21 * 24 * HOUR_MS
 /** Twice 3 ms is no silence. */
 const LEAST_MS = 60_000
@@ -44,11 +45,12 @@ export function findRhythm(starts: readonly number[], hours: readonly number[] =
   const far = gapsOf([firstHour, ...earlier]).map((gap) => gap - HOUR_MS)
   const oldest = earlier.at(-1) ?? first
   const gaps = [...near, ...far]
-  const odd = gaps.filter((gap) => gap > REGULAR * everyMs)
-  const isOnce = odd.length === 1 && last - oldest >= HABIT_MS
-  const longest = Math.max(...(isOnce ? gaps.filter((gap) => gap !== odd[0]) : gaps))
-  const isRegular = isOnce || odd.length === 0
-  const slack = isRegular ? Math.min(longest, Math.max(SLACK_MS, longest / 10)) : longest
+  const steady = gaps.filter((gap) => gap <= STEADY * everyMs)
+  const odd = gaps.length - steady.length
+  const isKnownWell = steady.length >= HABIT_GAPS && last - oldest >= HABIT_MS
+  const isSteady = odd === 0 || (odd === 1 && isKnownWell)
+  const longest = Math.max(...(isSteady ? steady : gaps))
+  const slack = isSteady ? Math.min(longest, Math.max(SLACK_MS, longest / 10)) : longest
   return { everyMs, nextMs: last + everyMs, lateMs: last + Math.max(longest + slack, everyMs + LEAST_MS) }
 }
 

@@ -51,3 +51,13 @@ test('one night without a start in a month is no habit', () => {
   expect(lateAfter(nights)).toBe(DAY + 2.4 * HOUR)
   expect(lateAfter(nights.slice(-12))).toBe(4 * DAY) // of twelve it may be one
 })
+
+test('a job whose gaps vary by more than a quarter has twice its longest', () => {
+  const starts = [0, 30, 72, 106, 150, 181, 219, 252].map((hours) => hours * HOUR)
+  expect(lateAfter(starts)).toBe(88 * HOUR)
+})
+
+test('of a few gaps an odd one may be a habit, however long they took', () => {
+  const weeks = every(7 * DAY, 12).filter((ms) => ms !== 56 * DAY)
+  expect(lateAfter(weeks)).toBe(28 * DAY)
+})

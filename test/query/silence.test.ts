@@ -7,6 +7,7 @@
 // what is not known of a pause cannot be told from a stop.
 import { describe, expect, test } from 'bun:test'
 import { playDays } from '../../src/demo/day-of-jobs.ts'
+import { RARE_STARTS_MS, STARTS_MS } from '../../src/query/overview/overview.ts'
 import { findRhythm, RHYTHM_STARTS } from '../../src/query/rhythm.ts'
 import { seededRandom } from '../support/random.ts'
 
@@ -15,13 +16,12 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 const MONDAY = Date.UTC(2026, 8, 7)
-const KNOWN_MS = 40 * DAY
+const [KNOWN_MS, KNOWN_RARE_MS] = [STARTS_MS - DAY, RARE_STARTS_MS - DAY]
 
-/** When the last of these starts counts as silent; `rare` ones are read over 190 days. */
-function lateAfter(starts: readonly number[]): number {
-  const last = starts.at(-1)!
-  const rare = starts.filter((ms) => ms > last - KNOWN_MS).length < 6
-  const known = starts.filter((ms) => ms > last - (rare ? 190 * DAY : KNOWN_MS))
+/** When the last of these starts counts as silent, asked at some time. */
+function lateAfter(starts: readonly number[], askedMs = starts.at(-1)!): number {
+  const rare = starts.filter((ms) => ms > askedMs - KNOWN_MS).length < 6
+  const known = starts.filter((ms) => ms > askedMs - (rare ? KNOWN_RARE_MS : KNOWN_MS))
   const hours = [...new Set(known.map((ms) => Math.floor(ms / HOUR) * HOUR))]
   return findRhythm(known.slice(-RHYTHM_STARTS).toReversed(), hours)?.lateMs ?? Number.POSITIVE_INFINITY
 }
@@ -166,4 +166,17 @@ describe("the demo's week", () => {
     expect(seenAfter).toBeLessThanOrEqual(2)
     expect((wrong + early) / gaps).toBeLessThan(0.02)
   })
+})
+
+/** The first weekday of a month, at 03:00. */
+function firstWeekday(month: number): number {
+  const days = [1, 2, 3].map((day) => Date.UTC(2024, month, day, 3))
+  return days.find(isWeekday)!
+}
+
+test.each(Array.from({ length: 25 }, (_, i) => i))('a monthly job that stopped %i months later is silent', (i) => {
+  const starts = Array.from({ length: 10 + i }, (_, month) => firstWeekday(month))
+  const askedMs = starts.at(-1)! + 38 * DAY
+  expect(lateAfter(starts, askedMs)).toBeLessThanOrEqual(askedMs)
+  expect(lateAfter(starts, askedMs)).toBeGreaterThan(firstWeekday(10 + i))
 })

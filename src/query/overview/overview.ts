@@ -38,8 +38,8 @@ export type AskOverview = ReturnType<typeof createOverview>
 
 const PAGE = 100
 const DAY_MS = 24 * 3_600_000
-/** Of what starts rarely: a monthly job has five gaps. */
-const [STARTS_MS, RARE_STARTS_MS] = [40 * DAY_MS, 190 * DAY_MS]
+/** How far back starts are read, up to a day from now; of what starts rarely further: a late monthly job has five gaps. */
+export const [STARTS_MS, RARE_STARTS_MS] = [40 * DAY_MS, 230 * DAY_MS]
 const RARE = 6
 const RARE_MAX = 1_000
 /** A board is forgotten after so long, and beyond so many the one that was asked for longest ago. */
