@@ -1,9 +1,9 @@
 // What commands share that ask the API and print its answer: for people, or as JSON for programs.
 import { systemClock } from '../clock.ts'
+import { parseSpanS } from '../wire/span-text.ts'
 import { formatTable } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
-import { parseSpanS } from './parse-span.ts'
 import { invalidArgument, type Program, strictly } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
 

@@ -2,11 +2,11 @@
 // --name x).
 import { systemClock } from '../clock.ts'
 import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
+import { parseSpanS } from '../wire/span-text.ts'
 import { createApi } from './api.ts'
 import { addList, JSON_OPTION, type Json, printJson } from './commands.ts'
 import { formatLocalTime } from './format-time.ts'
 import type { Io } from './io.ts'
-import { parseSpanS } from './parse-span.ts'
 import { invalidArgument, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 

@@ -2,6 +2,7 @@
 import { stripText } from '../event/fields.ts'
 import { cronFaults } from '../watch/conditions/cron-faults.ts'
 import type { ChannelKind } from '../wire/channel-kinds.ts'
+import { formatSpanS } from '../wire/span-text.ts'
 import type { CreateWatch } from '../wire/watches.ts'
 
 /** As `GET /api/v3/checks/` returns it to a key that may write. */
@@ -93,7 +94,7 @@ export function planHealthchecks(checks: readonly Check[], integrations: readonl
     }
     left.push(...lostOf(check).map((what) => `check ${name}: ${what}`))
     const process = processOf(check, name, checks)
-    const long = hasLimit(check) && check.grace < MAX_RUN_S ? toSpan(check.grace) : undefined
+    const long = hasLimit(check) && check.grace < MAX_RUN_S ? formatSpanS(check.grace) : undefined
     return [
       {
         watch: {
@@ -120,10 +121,10 @@ const hasLimit = ({ last_duration }: Check): boolean => last_duration !== undefi
 
 /** The condition, or the reason why the check cannot have one. */
 function toLate({ timeout, schedule, tz = 'UTC', grace }: Check): NonNullable<CreateWatch['late']> | string {
-  if (timeout !== undefined) return { every: toSpan(timeout), grace: toSpan(grace) }
+  if (timeout !== undefined) return { every: formatSpanS(timeout), grace: formatSpanS(grace) }
   if (schedule === undefined) return 'its schedule is of a kind that Stint does not know'
   const [fault] = cronFaults('', schedule, tz)
-  if (fault === undefined) return { cron: schedule, tz, grace: toSpan(grace) }
+  if (fault === undefined) return { cron: schedule, tz, grace: formatSpanS(grace) }
   return (
     `its schedule "${schedule}" (${tz}) is no cron expression that Stint can use: ${fault.detail}. OnCalendar is ` +
     'not supported; write it as cron'
@@ -137,7 +138,7 @@ function lostOf(check: Check): string[] {
     ...(check.desc ? ['its description'] : []),
     ...(hasLimit(check) && check.grace >= MAX_RUN_S
       ? [
-          `its limit of a run, ${toSpan(check.grace)}: a run takes less than MAX_RUN (24h unless its operator set another)`,
+          `its limit of a run, ${formatSpanS(check.grace)}: a run takes less than MAX_RUN (24h unless its operator set another)`,
         ]
       : []),
     ...(check.manual_resume ? ['manual resume: here a start after a pause needs no button'] : []),
@@ -146,22 +147,11 @@ function lostOf(check: Check): string[] {
   ]
 }
 
-function toSpan(seconds: number): string {
-  const [unit, length] = (
-    [
-      ['d', 86_400],
-      ['h', 3600],
-      ['m', 60],
-    ] as const
-  ).find(([, s]) => seconds % s === 0) ?? ['s', 1]
-  return `${seconds / length}${unit}`
-}
-
 /** The tags become the meta of its events: the watch takes any meta, so that a line without it is not late. */
 function toLine({ schedule, tz, timeout, tags, ping_url }: Check, process: string): string {
   const meta = toText(tags)
   const exec = `stint exec --process ${quote(process)}${meta === '' ? '' : ` --meta ${quote(meta)}`} -- COMMAND`
-  const when = timeout === undefined ? `${schedule}` : `# every ${toSpan(timeout)}:`
+  const when = timeout === undefined ? `${schedule}` : `# every ${formatSpanS(timeout)}:`
   const zone = tz === undefined || tz === 'UTC' ? '' : `, in ${tz}`
   return `${when} ${exec}  # instead of ${ping_url.replaceAll('%', '')}${zone}`
 }

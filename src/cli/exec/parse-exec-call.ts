@@ -1,7 +1,7 @@
 // Reads the arguments of `stint exec`. They are parsed here and not by the program's own parser, which takes longer to
 // load than many jobs run; that one prints the help.
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { parseSpanS } from '../parse-span.ts'
+import { parseSpanS } from '../../wire/span-text.ts'
 
 export interface ExecCall {
   readonly command: readonly [name: string, ...args: string[]]
