@@ -107,6 +107,9 @@ export function parseRoleRules(text: string): RoleRule[] | undefined {
 /** Of a setting or a URL, which has brackets around an IPv6 address. */
 export const isLoopback = (host: string): boolean => /^(localhost|127(\.\d{1,3}){3}|::1|\[::1\])$/.test(host)
 
+/** It listens on every address, and none can connect to it. */
+export const isWildcard = (host: string): boolean => ['0.0.0.0', '::'].includes(host)
+
 /**
  * An issuer (OpenID Connect Discovery 1.0, 3): https, or http on a loopback address; no credentials, query, fragment.
  */

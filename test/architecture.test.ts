@@ -67,7 +67,6 @@ const PACKAGE_HOMES: [library: RegExp, homes: string[]][] = [
   [/^prom-client$/, ['metrics.ts']],
   [/^commander$/, ['cli']],
   [/^openid-client$/, ['oidc']],
-  [/^uplot(\/|$)/, ['console', 'http']],
   [/^preact(\/|$)/, ['console']],
   [/^bun:sqlite$/, ['account', 'state']],
   [/^@influxdata\//, ['store/influx']],

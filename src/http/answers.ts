@@ -62,3 +62,12 @@ export function problemResponse(problem: Problem): Response {
 export const METRICS_TEXT = {
   headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
 }
+
+/** The headers with an ETag, and whether the caller has this version already: then 304 without a body answers it. */
+export function tagHeaders(request: Request, tag: string, common: Headers): { headers: Headers; isKnown: boolean } {
+  const etag = `"${tag}"`
+  const headers = new Headers(common)
+  headers.set('etag', etag)
+  const known = (request.headers.get('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return { headers, isKnown: known.includes(etag) }
+}

@@ -14,7 +14,7 @@ import { linkedHtml } from '../notify/delivery/notification-text.ts'
 import { createFlowCookie } from '../oidc/flow-cookie.ts'
 import { createProvider } from '../oidc/provider.ts'
 import { roleOf } from '../oidc/roles.ts'
-import { isLoopback } from '../parse-settings.ts'
+import { isLoopback, isWildcard } from '../parse-settings.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { OidcConfig } from '../settings.ts'
@@ -119,8 +119,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     renderMetrics: () => renderMetrics(rooms),
   })
 }
-
-const isWildcard = (host: string): boolean => ['0.0.0.0', '::'].includes(host)
 
 /** Counted, logged, and written into the audit log of the account; what was done stays done when that fails. */
 function createAudit({ metrics, log, accounts }: Rooms): AppDeps['accounts']['audit'] {

@@ -7,7 +7,7 @@ import { fingerprint } from '../event/fingerprint.ts'
 import type { StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
-import { isLoopback } from '../parse-settings.ts'
+import { isLoopback, isWildcard } from '../parse-settings.ts'
 import { groupKeyOf } from '../query/exception-groups.ts'
 import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -19,7 +19,7 @@ import { createMarkSource, createWatchHistory } from './watch-history.ts'
 /** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */
 export function publicUrlOf({ publicUrl, host, port, tls }: Config): string {
   if (publicUrl !== undefined) return publicUrl
-  const name = host === '0.0.0.0' || host === '::' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+  const name = isWildcard(host) ? 'localhost' : host.includes(':') ? `[${host}]` : host
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`
 }
 

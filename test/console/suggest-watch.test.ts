@@ -1,7 +1,8 @@
 // The values that the form of a watch begins with: none of them fires on the past of its process.
 import { describe, expect, test } from 'bun:test'
-import { allowPast, formatSpan, suggestLate, suggestLong } from '../../src/console/watch/suggest-watch.ts'
+import { allowPast, suggestLate, suggestLong } from '../../src/console/watch/suggest-watch.ts'
 import type { OverviewProcess } from '../../src/wire/overview.ts'
+import { formatSpanS } from '../../src/wire/span-text.ts'
 import type { PreviewedAlert } from '../../src/wire/watch-preview.ts'
 
 const LAST = '2026-11-20T03:00:00.000000000Z'
@@ -63,5 +64,5 @@ describe('the late starts of the past', () => {
 
 test('a run takes too long after twice its usual time', () => {
   expect(suggestLong(rowOf(60, 120))).toBe('3m')
-  expect([90, 3_600, 7_200, 86_400].map(formatSpan)).toEqual(['90s', '1h', '2h', '1d'])
+  expect([90, 3_600, 7_200, 86_400].map(formatSpanS)).toEqual(['90s', '1h', '2h', '1d'])
 })

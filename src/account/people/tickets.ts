@@ -6,8 +6,6 @@ import { createSessionToken, hashSecret } from '../secret.ts'
 
 const VALID_MS = 30 * 60_000
 
-export type Tickets = ReturnType<typeof createTickets>
-
 /** All reject with Problem `store_unavailable`, `disk_low` or `disk_failed`. */
 export function createTickets(database: SqlDatabase, nowMs: () => number) {
   return {

@@ -3,15 +3,13 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Backlog } from '../../client/backlog.ts'
+import { BATCH_CHARACTERS, BATCH_EVENTS } from '../../client/batch.ts'
 import { systemClock } from '../../clock.ts'
 
 /** The number is the length of a file that is complete. */
 const NAME = /^pending-(?:metrics-)?\d{17}-[0-9a-f]{8}-(\d+)-[0-9a-f-]+\.jsonl$/
 /** A process of 1.1 may still write to a file that is younger. */
 const ABANDONED_AFTER_MS = 60_000
-/** A file is the body of one request: within Stint's limits for a batch, whatever its events hold. */
-const FILE_EVENTS = 1000
-const FILE_CHARACTERS = 2 ** 19
 
 /** `url`: only files for this address. Returns how many lines are not events. */
 export function takeOldFiles(dir: string, url: string | undefined, backlog: Backlog): number {
@@ -31,11 +29,12 @@ export function takeOldFiles(dir: string, url: string | undefined, backlog: Back
   return unreadable
 }
 
+/** A file is the body of one request: within Stint's limits for a batch, whatever its events hold. */
 function* filesOf(events: readonly string[]): Generator<string[]> {
   let file: string[] = []
   let characters = 0
   for (const event of events) {
-    if (file.length === FILE_EVENTS || (file.length > 0 && characters + event.length > FILE_CHARACTERS)) {
+    if (file.length === BATCH_EVENTS || (file.length > 0 && characters + event.length > BATCH_CHARACTERS)) {
       yield file
       file = []
       characters = 0

@@ -1,6 +1,7 @@
 // The values that the form of a watch begins with, from what is known of its process: by its own rhythm a start would
 // never have been late.
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { formatSpanS, parseSpanS } from '../../wire/span-text.ts'
 import type { PreviewedAlert } from '../../wire/watch-preview.ts'
 import { parseTime } from '../kit/format-time.ts'
 
@@ -12,14 +13,6 @@ const SPANS_S = [
 ]
 /** A gap this near to a common span is that span. */
 const NEAR = 0.1
-
-/** `90m`, `2h`, `1d`: whole units of the greatest that fits. */
-export function formatSpan(seconds: number): string {
-  const s = Math.max(1, Math.round(seconds))
-  if (s % DAY_S === 0) return `${s / DAY_S}d`
-  if (s % HOUR_S === 0) return `${s / HOUR_S}h`
-  return s % MINUTE_S === 0 ? `${s / MINUTE_S}m` : `${s}s`
-}
 
 /** Up to a number that people write: whole minutes, five of them beyond a quarter of an hour, hours beyond six. */
 function roundUp(seconds: number): number {
@@ -42,11 +35,10 @@ export function suggestLate({
   const common = SPANS_S.find((span) => Math.abs(span / everyS - 1) <= NEAR)
   const every = common ?? roundUp(everyS)
   const allowed = (parseTime(late) - parseTime(last)) / 1000
-  return { every: formatSpan(every), grace: formatSpan(roundUp(Math.max(MINUTE_S, allowed - every))) }
+  return { every: formatSpanS(every), grace: formatSpanS(roundUp(Math.max(MINUTE_S, allowed - every))) }
 }
 
-const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: MINUTE_S, h: HOUR_S, d: DAY_S }
-const secondsOf = (span: string): number => Number(span.slice(0, -1)) * (UNIT_S[span.slice(-1)] ?? Number.NaN)
+const secondsOf = (span: string): number => parseSpanS(span) ?? Number.NaN
 
 /** A grace of more than this many intervals finds nothing any more: the times are shown instead. */
 const GRACE_MAX = 3
@@ -58,9 +50,9 @@ export function allowPast({ every, grace }: Lateness, alerts: readonly Previewed
   )
   if (over.length === 0) return undefined
   const needed = roundUp((secondsOf(grace) + Math.max(...over)) * 1.1)
-  return needed > GRACE_MAX * secondsOf(every) ? undefined : { every, grace: formatSpan(needed) }
+  return needed > GRACE_MAX * secondsOf(every) ? undefined : { every, grace: formatSpanS(needed) }
 }
 
 /** Twice as long as usual, at least a minute. */
 export const suggestLong = ({ usual_ms: usual }: OverviewProcess): string =>
-  usual === null ? '' : formatSpan(roundUp(Math.max(MINUTE_S, (2 * usual) / 1000)))
+  usual === null ? '' : formatSpanS(roundUp(Math.max(MINUTE_S, (2 * usual) / 1000)))

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
-import { answerHeaders, pageHeaders } from '../answers.ts'
+import { answerHeaders, pageHeaders, tagHeaders } from '../answers.ts'
 import { acceptedCoding, createTextAnswers } from '../compressed.ts'
 import { writeClientsPage } from './clients-page.ts'
 import { createServedFiles, SERVED_NAMES, type ServedFile, type ServedName } from './served-files.ts'
@@ -60,11 +60,8 @@ export function clientRoutes({ ownAddress, log }: ClientRoutesDeps) {
   )
 
   function answer(request: Request, text: string, sha256: string, common: Headers): Response | Promise<Response> {
-    const etag = `"${sha256.slice(0, 16)}${acceptedCoding(request) ?? ''}"`
-    const headers = new Headers(common)
-    headers.set('etag', etag)
-    const known = (request.headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-    if (known.includes(etag)) return new Response(null, { status: 304, headers })
+    const { headers, isKnown } = tagHeaders(request, `${sha256.slice(0, 16)}${acceptedCoding(request) ?? ''}`, common)
+    if (isKnown) return new Response(null, { status: 304, headers })
     return answerText(request, sha256, text, headers)
   }
 }

@@ -28,9 +28,10 @@ export interface Appended {
 }
 
 /**
- * Appends an event to its spool, and the output of an end to that of the exceptions. `done` settles with the commit; all its events share it, except one that was
- * moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
- * reading of the stamp clock, stamps events without their own time; the spool keeps it as the floor of the next start.
+ * Appends an event to its spool, and the output of an end to that of the exceptions. `done` settles with the commit; all
+ * its events share it, except one that was moved from its own time. Returns a Problem when the account's series limit is
+ * reached. `arrival`, a reading of the stamp clock, stamps events without their own time; the spool keeps it as the floor
+ * of the next start.
  */
 export function appendDraft(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Appended | Problem {
   const said = outputOf(draft)

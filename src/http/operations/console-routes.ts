@@ -3,7 +3,7 @@ import { Elysia } from 'elysia'
 import type { Console, ConsoleFile } from '../../console/bundle-console.ts'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
-import { answerHeaders, pageHeaders } from '../answers.ts'
+import { answerHeaders, pageHeaders, tagHeaders } from '../answers.ts'
 import { type AnswerText, acceptedCoding, createTextAnswers } from '../compressed.ts'
 
 export interface ConsoleRoutesDeps {
@@ -45,11 +45,9 @@ async function answer(
   common: Headers,
   answerText: AnswerText,
 ): Promise<Response> {
-  const etag = `"${hash}${typeof body === 'string' ? (acceptedCoding(request) ?? '') : ''}"`
-  const headers = new Headers(common)
-  headers.set('etag', etag)
-  const known = (request.headers.get('if-none-match') ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
-  if (known.includes(etag)) return new Response(null, { status: 304, headers })
+  const coding = typeof body === 'string' ? (acceptedCoding(request) ?? '') : ''
+  const { headers, isKnown } = tagHeaders(request, `${hash}${coding}`, common)
+  if (isKnown) return new Response(null, { status: 304, headers })
   headers.set('content-type', type)
   return typeof body === 'string' ? answerText(request, hash, body, headers) : new Response(body, { headers })
 }

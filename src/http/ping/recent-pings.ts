@@ -4,8 +4,6 @@
 const SAME_US = 60_000_000
 const PINGS_MAX = 10_000
 
-export type RecentPings = ReturnType<typeof createRecentPings>
-
 /** `wallUs`: µs since the epoch. */
 export function createRecentPings(wallUs: () => number) {
   const recent = new Map<string, { readonly atUs: number; readonly accepted: Promise<void> }>()

@@ -27,8 +27,6 @@ export function toBoardRun(timing: Timing): BoardRun {
 }
 
 export const isOver = ({ state }: BoardRun): boolean => state !== 'running' && state !== 'orphan'
-export const hasStart = ({ state }: BoardRun): boolean => state !== 'orphan'
-
 /** Newest first; runs with the same start by id, so that the order is stable. */
 export const byNewest = (a: BoardRun, b: BoardRun): number => b.startMs - a.startMs || (a.id < b.id ? 1 : -1)
 

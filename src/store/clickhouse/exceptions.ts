@@ -15,13 +15,13 @@ import type { Schema } from './schema.ts'
 import {
   bucketOf,
   type Conditions,
+  EVENT_TIE,
   limitOf,
   type Ns,
   nsText,
   orderBy,
   type Select,
   selectionOf,
-  type TieColumns,
   tieText,
   timeParam,
   toInt64,
@@ -54,17 +54,11 @@ interface StoredGroup extends StoredSpan {
   readonly counts?: readonly number[]
 }
 
-/** An event is identified by its stamp and content. */
-const TIE: TieColumns = [
-  ['stamp_rest', 'UInt32', ' DESC'],
-  ['content', 'UInt64', ' DESC'],
-]
-
 /** The newest exceptions that meet the conditions (joined by AND); `limit` is an expression. */
 export const newestExceptionsSql = (exceptions: string, where: readonly string[], limit: string): string =>
-  `SELECT ${nsText('at')} AS ns, process, meta, uid, exception, fingerprint, ${tieText(TIE)} FROM ${exceptions}
+  `SELECT ${nsText('at')} AS ns, process, meta, uid, exception, fingerprint, ${tieText(EVENT_TIE)} FROM ${exceptions}
 WHERE ${where.join(' AND ')}
-ORDER BY ${orderBy(TIE)} LIMIT ${limit}`
+ORDER BY ${orderBy(EVENT_TIE)} LIMIT ${limit}`
 
 /** A text in a list: a long one without its middle, as its ends say what happened. The mark looks like a frame. */
 const ENDS = `if(length(exception) > 4000, concat(substringUTF8(exception, 1, 2000), '\\n  …\\n',
@@ -139,7 +133,7 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
   const exceptions = schema.view('exceptions')
   return {
     async findExceptions(q, page) {
-      const { where, params } = withPlace(selectExceptions(q), page, TIE)
+      const { where, params } = withPlace(selectExceptions(q), page, EVENT_TIE)
       const sql = newestExceptionsSql(exceptions, where, '{limit:UInt32}')
       return (await select<StoredException>(sql, params, q)).map(fromExceptionRow)
     },

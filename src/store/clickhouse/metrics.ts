@@ -3,6 +3,7 @@ import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../so
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
+  EVENT_TIE,
   limitOf,
   type Ns,
   nsText,
@@ -33,12 +34,8 @@ interface StoredAggregate extends Readonly<Record<'mean' | 'min' | 'max' | 'sum'
   readonly count: number
 }
 
-/** An event is identified by its stamp and content; a metric name occurs once per event. */
-const TIE: TieColumns = [
-  ['stamp_rest', 'UInt32', ' DESC'],
-  ['content', 'UInt64', ' DESC'],
-  ['name', 'String', ''],
-]
+/** A metric name occurs once per event. */
+const TIE: TieColumns = [...EVENT_TIE, ['name', 'String', '']]
 
 const selectMetrics = (q: MetricSelection) => withEqual(withEqual(selectionOf(q), 'name', q.name), 'uid', q.uid)
 

@@ -98,6 +98,12 @@ export type TieColumns = readonly (readonly [
   order: '' | ' DESC',
 ])[]
 
+/** An event is identified by its stamp and content. */
+export const EVENT_TIE: TieColumns = [
+  ['stamp_rest', 'UInt32', ' DESC'],
+  ['content', 'UInt64', ' DESC'],
+]
+
 export const orderBy = (tie: TieColumns): string =>
   ['at DESC', ...tie.map(([column, , order]) => `${column}${order}`)].join(', ')
 

@@ -1,5 +1,6 @@
 // Judges the stored history by the conditions of a watch that is not made yet: reads it, newest first, and hands it to the
 // pure preview of ../log.
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Problem } from '../../problem.ts'
 import type { PreviewWatch, WatchPreview } from '../../wire/watch-preview.ts'
 import { CONDITION_NAMES, conditionFaults } from '../conditions/conditions.ts'
@@ -80,8 +81,6 @@ export function createPreviewWatch({ history, nowUs, maxRunUs }: PreviewOptions)
     })
   }
 }
-
-const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 /** Throws if there is no condition, or if one of them is invalid. */
 export function assertConditions(spec: WatchSpec, errors: readonly { pointer: string; detail: string }[]): void {
