@@ -1,9 +1,9 @@
 // The processes and metas that the filters offer. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { type Api, getPages } from './api.ts'
-import { createChoice, type Option } from './form.ts'
-
+import { createChoice } from './form.ts'
 import type { Params } from './route.ts'
+import type { Option } from './select.tsx'
 
 const FRESH_MS = 60_000
 

@@ -2,6 +2,7 @@
 import { ApiError } from './api.ts'
 import { type Attributes, type Child, fill, h } from './dom.ts'
 import { explain } from './region.ts'
+import type { Option } from './select.tsx'
 
 export type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
@@ -188,11 +189,6 @@ export function labelled(label: string, input: AnyInput): HTMLElement {
 
 // A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or
 // undefined.
-export interface Option<T> {
-  readonly value: T
-  readonly label: string
-}
-
 export interface Choice<T> {
   readonly element: HTMLElement
   /** Replaces the options only if they differ: an open list stays open. */

@@ -3,10 +3,10 @@ import { useId } from 'preact/hooks'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
-import type { Option } from '../kit/form.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
 import { Segments } from '../kit/segments.tsx'
+import { Select } from '../kit/select.tsx'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { countOf } from '../timeline/count-bins.ts'
 import { STATE_TEXT } from '../timeline/run.ts'
@@ -50,34 +50,6 @@ export function RunFilters({ query, processes, change }: Props) {
         />
       </div>
     </fieldset>
-  )
-}
-
-interface SelectProps<T> {
-  readonly label: string
-  readonly options: readonly Option<T>[]
-  readonly chosen: T
-  choose(value: T): void
-}
-
-/** By index, so that a value can be any text or undefined. */
-function Select<T>({ label, options, chosen, choose }: SelectProps<T>) {
-  const id = useId()
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select
-        id={id}
-        value={options.findIndex(({ value }) => value === chosen)}
-        onChange={({ currentTarget }) => choose(options[currentTarget.selectedIndex]!.value)}
-      >
-        {options.map((option, i) => (
-          <option key={option.label} value={i}>
-            {option.label}
-          </option>
-        ))}
-      </select>
-    </div>
   )
 }
 

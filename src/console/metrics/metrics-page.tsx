@@ -1,0 +1,104 @@
+// The Metrics page: chosen metrics of one process, a chart each, aggregated by interval; metas can be compared.
+import { LineChart, toLine } from '../kit/line-chart.tsx'
+import type { OpenPage } from '../kit/page.ts'
+import { openPollPage, type Shown } from '../kit/poll-page.tsx'
+import { RangePicker } from '../kit/range-picker.tsx'
+import { changeParams, type Params } from '../kit/route.ts'
+import { bucketsOf, fixRange, readRange } from '../kit/time-range.ts'
+import { askMetrics, type MetricsAnswer } from './ask-metrics.ts'
+import { describeFigures, formatterOf, STAT_TEXT, STATS, type Stat } from './metric-figures.ts'
+import { MetricFilters, MetricNames } from './metric-filters.tsx'
+
+const EVERY_MS = 5_000
+const CHARTS_MAX = 6
+const ASKED = ['from', 'to', 'process', 'meta', 'by', 'every'] as const
+
+const statIn = (params: URLSearchParams): Stat => STATS.find((known) => known === params.get('stat')) ?? 'mean'
+
+function Heading({
+  app,
+  params,
+  nowMs,
+  answer,
+}: Omit<Shown<MetricsAnswer>, 'answer'> & { answer: MetricsAnswer | undefined }) {
+  const change = (changes: Params) => app.go('metrics', changeParams(params, changes))
+  return (
+    <>
+      <header class="page-header">
+        <h1 tabIndex={-1}>Metrics</h1>
+      </header>
+      <div class="toolbar">
+        <RangePicker range={readRange(params, nowMs, answer?.fallback)} nowMs={nowMs} choose={change} />
+        <MetricFilters {...{ params, answer, change }} stat={statIn(params)} />
+      </div>
+    </>
+  )
+}
+
+function Content({ app, params, nowMs, answer }: Shown<MetricsAnswer>) {
+  const { process, groups } = answer
+  const found = new Set(groups.flatMap(({ rows }) => rows.map(({ name }) => name)))
+  const names = [...found].toSorted((a, b) => a.localeCompare(b))
+  if (process === undefined)
+    return <Nothing title="No metrics yet" text="Send some with POST /v1/metrics: each name becomes a chart." />
+  if (names.length === 0)
+    return <Nothing title="No metrics in this range" text="Choose a longer range or another process." />
+  const chosen = params.getAll('name').filter((name) => found.has(name))
+  const shown = chosen.length > 0 ? chosen : names.slice(0, CHARTS_MAX)
+  function show(next: readonly string[]): void {
+    const changed = changeParams(params, { name: undefined })
+    for (const name of next) changed.append('name', name)
+    app.go('metrics', changed)
+  }
+  return (
+    <div class="stack">
+      <MetricNames names={names} shown={shown} show={show} />
+      <div class="charts">
+        {shown.map((name) => (
+          <div class="card" key={`${process} ${name}`}>
+            <MetricChart {...{ app, params, nowMs, answer, name }} />
+          </div>
+        ))}
+      </div>
+    </div>
+  )
+}
+
+function MetricChart({ app, params, nowMs, answer, name }: Omit<Shown<MetricsAnswer>, 'again'> & { name: string }) {
+  const { groups, range, every } = answer
+  const stat = statIn(params)
+  const formatValue = formatterOf(name, stat)
+  const atMs = bucketsOf(range, every)
+  const rowsOf = groups.map(({ label, rows }) => ({ label, rows: rows.filter((row) => row.name === name) }))
+  const lines = rowsOf.map(({ label, rows }) =>
+    toLine(groups.length > 1 ? label : STAT_TEXT[stat], rows, atMs, (row) => row[stat]),
+  )
+  const all = rowsOf.flatMap(({ rows }) => rows)
+  return (
+    <LineChart
+      title={name}
+      formatValue={formatValue}
+      zoom={(fromMs, toMs) => app.go('metrics', changeParams(params, fixRange(fromMs, toMs)))}
+      data={{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs }}
+      summary={describeFigures(all, stat, every, formatterOf(name, stat === 'count' ? 'mean' : stat))}
+      nowMs={nowMs}
+    />
+  )
+}
+
+const Nothing = ({ title, text }: { title: string; text: string }) => (
+  <div class="empty">
+    <p class="empty-title">{title}</p>
+    <p class="muted">{text}</p>
+  </div>
+)
+
+export const openMetricsPage: OpenPage = openPollPage<MetricsAnswer>({
+  className: 'metrics',
+  everyMs: (params) => (readRange(params, 0).isLive ? EVERY_MS : 0),
+  keyOf: (params) => JSON.stringify(ASKED.map((name) => params.get(name))),
+  isSubject: false,
+  ask: askMetrics,
+  Heading,
+  Content,
+})
