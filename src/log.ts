@@ -4,7 +4,7 @@ import { prettyFactory } from 'pino-pretty'
 
 export type Logger = pino.Logger
 
-export interface LogOptions {
+interface LogOptions {
   readonly level: string
   /** Coloured lines for a terminal instead of JSON. */
   readonly pretty: boolean

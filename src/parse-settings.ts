@@ -3,7 +3,7 @@ import { isIP } from 'node:net'
 
 export const DAY_US = 86_400_000_000
 /** Ten years. */
-export const MAX_SPAN_DAYS = 3660
+const MAX_SPAN_DAYS = 3660
 const UNITS_US: Record<string, number> = { s: 1e6, m: 60e6, h: 3600e6, d: DAY_US }
 const UNITS_BYTES: Record<string, number> = { '': 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40 }
 
@@ -25,14 +25,14 @@ export function parseHosts(text: string): readonly string[] | undefined {
 }
 
 /** `90s`, `30m`, `24h`, `7d` in µs; more than zero, at most ten years. */
-export function parseSpanUs(text: string): number | undefined {
+function parseSpanUs(text: string): number | undefined {
   const match = /^(\d{1,9})([smhd])$/.exec(text)
   if (match === null) return undefined
   const us = Number(match[1]) * UNITS_US[match[2]!]!
   return us > 0 && us <= MAX_SPAN_DAYS * DAY_US ? us : undefined
 }
 
-export function parseBytes(text: string): number | undefined {
+function parseBytes(text: string): number | undefined {
   const match = /^(\d{1,15})\s*(KiB|MiB|GiB|TiB|)$/.exec(text)
   if (match === null) return undefined
   const bytes = Number(match[1]) * UNITS_BYTES[match[2]!]!
@@ -40,7 +40,7 @@ export function parseBytes(text: string): number | undefined {
 }
 
 /** @clickhouse/client takes any other part of a URL for settings and warns about it on standard error. */
-export function isPlainHttpUrl(text: string): boolean {
+function isPlainHttpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, username, password, search, hash } = new URL(text)
   return /^https?:$/.test(protocol) && username + password + search + hash === ''

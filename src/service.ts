@@ -24,7 +24,7 @@ export interface Service {
 }
 
 /** Parts that tests substitute. */
-export interface Substitutes extends OpenParts {
+interface Substitutes extends OpenParts {
   /** Called with all rooms before any of them starts; returns the rooms to run with. */
   replace?(rooms: Rooms): Rooms
 }

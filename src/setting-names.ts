@@ -1,7 +1,7 @@
 // Variables that set nothing although somebody meant them to: names of other products, with the prefix STINT_, or a
 // letter away from a setting. Without a word the server would start with the default, such as the embedded engine.
 
-export interface Misnamed {
+interface Misnamed {
   /** Of the closed list below: the start is refused while the setting that is meant is unset. */
   readonly refused: readonly string[]
   /** Similar to a setting: a warning in the log. */

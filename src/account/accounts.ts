@@ -10,7 +10,6 @@ import { all, insert, run, type Script, type SqlDatabase } from '../state/databa
 import type { SqliteFile } from '../state/open-sqlite.ts'
 import type { Account } from '../wire/accounts.ts'
 import { type AccountRow, countAccounts, deleteAccount, selectById } from './account-rows.ts'
-import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
 import { createAuditLog } from './audit-log.ts'
 import { checkCredentials } from './credentials.ts'
 import { createGroupStates } from './group-states.ts'
@@ -27,6 +26,7 @@ import { createId, createSetupCode, sameSecret } from './secret.ts'
 import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
+import { addressBlock, createTokenBuckets } from './token-buckets.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
 const SIGN_UPS = { windowS: 3600, maxEntries: 10_000 }
@@ -59,7 +59,7 @@ export interface SignUp {
 }
 
 /** Parts that both ways to open accounts prepare. */
-export interface AccountParts {
+interface AccountParts {
   readonly database: SqlDatabase
   readonly local: SqliteFile
   readonly ring: KeyRing
@@ -84,7 +84,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const provePassword = createProvePassword(clock, passwords)
   const people = createPeople({ database, passwords, sessions, provePassword, nowMs })
   const members = createMembers(database, ring, nowMs)
-  const signUps = createAttemptLimiter({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
+  const signUps = createTokenBuckets({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
   const countLocal = local.db.query<{ n: number }, []>('SELECT count(*) n FROM account')
   const selectOperator = local.db.query<unknown, [string]>('SELECT 1 FROM account WHERE id = ? AND operator = 1')

@@ -8,7 +8,7 @@ const KEPT_MS = 365 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
 const TEXT_MAX = 300
 
-export type AuditRecord = Omit<AuditEntry, 'at'> & { readonly account: string }
+type AuditRecord = Omit<AuditEntry, 'at'> & { readonly account: string }
 
 export interface AuditQuestion {
   readonly action?: AuditAction
@@ -21,16 +21,11 @@ export interface AuditQuestion {
 }
 
 /** All reject with Problem `store_unavailable`, `note` also with `disk_low` and `disk_failed`. */
-export interface AuditLog {
-  note(record: AuditRecord): Promise<void>
-  list(account: string, question: AuditQuestion): Promise<(AuditEntry & { readonly seq: number })[]>
-}
-
-export function createAuditLog(database: SqlDatabase, nowMs: () => number): AuditLog {
+export function createAuditLog(database: SqlDatabase, nowMs: () => number) {
   let forgottenMs = Number.NEGATIVE_INFINITY
   const cut = (text: string | null) => text?.toWellFormed().replaceAll('\0', '').slice(0, TEXT_MAX) ?? null
   return {
-    async note({ account, action, actor, key: actor_key, target, detail, address }) {
+    async note({ account, action, actor, key: actor_key, target, detail, address }: AuditRecord): Promise<void> {
       const now = nowMs()
       const texts = { actor: cut(actor), target: cut(target), detail: cut(detail), address: cut(address) }
       const forgets = Math.abs(now - forgottenMs) >= FORGET_EVERY_MS
@@ -41,7 +36,7 @@ export function createAuditLog(database: SqlDatabase, nowMs: () => number): Audi
       })
       if (forgets) forgottenMs = now
     },
-    async list(account, { action, actor, fromMs, toMs, before, limit }) {
+    async list(account: string, { action, actor, fromMs, toMs, before, limit }: AuditQuestion) {
       const rows = await database.read(() =>
         all<Omit<AuditEntry, 'at'> & { readonly seq: number; readonly at_ms: number }>(
           `SELECT seq, at_ms, action, actor, actor_key AS "key", target, detail, address

@@ -34,7 +34,7 @@ export interface FoundSession extends Seat {
 /** How the person signed in. */
 export type SessionProof = 'password' | 'oidc'
 
-export interface NewSession extends Seat {
+interface NewSession extends Seat {
   readonly userAgent: string
   /** The session ends, so that a sign-in always changes the token. */
   readonly oldToken?: string | undefined

@@ -5,9 +5,9 @@
 // * with a session, by the session alone: nobody else's failures matter to it.
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
-import { addressBlock, createAttemptLimiter } from './attempt-limiter.ts'
 import { normalizeEmail } from './credentials.ts'
 import type { Passwords } from './passwords.ts'
+import { addressBlock, createTokenBuckets } from './token-buckets.ts'
 
 const WINDOW_S = 15 * 60
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 10
@@ -38,7 +38,7 @@ const askerOf = (attempt: Attempt): string => ('session' in attempt ? attempt.se
 export type ProvePassword = (attempt: Attempt) => Promise<void>
 
 export function createProvePassword(clock: Clock, passwords: Passwords): ProvePassword {
-  const limiter = (limit: number) => createAttemptLimiter({ clock, limit, windowS: WINDOW_S, maxEntries: MAX_ENTRIES })
+  const limiter = (limit: number) => createTokenBuckets({ clock, limit, windowS: WINDOW_S, maxEntries: MAX_ENTRIES })
   const byAddress = limiter(FAILURES_PER_ADDRESS)
   const byBoth = limiter(FAILURES_PER_ACCOUNT_AND_ADDRESS)
   const bySession = limiter(FAILURES_PER_SESSION)

@@ -11,7 +11,7 @@ import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.t
 import type { Api } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
 
-export interface WatchFile {
+interface WatchFile {
   readonly channels: readonly CreateChannel[]
   /** `channels` holds names. */
   readonly watches: readonly CreateWatch[]

@@ -43,7 +43,7 @@ export interface PlannedChannel {
   readonly kind: ChannelKind
 }
 
-export interface PlannedWatch {
+interface PlannedWatch {
   /** Without channels. */
   readonly watch: Omit<CreateWatch, 'channels'>
   /** Ids of integrations. */

@@ -7,7 +7,7 @@ import { monotonicMs } from './event-times.ts'
 import type { Outbox } from './outbox.ts'
 import { createPostNow, type PostNow } from './post-now.ts'
 
-export interface Leaving {
+interface Leaving {
   readonly outbox: Pick<Outbox, 'flush' | 'isEmpty'>
   readonly withinMs: number
   /** Ends the runs whose work has not ended: with an error as failed, without one as done. */

@@ -14,7 +14,7 @@ export interface Comparison {
   readonly examples: readonly string[]
 }
 
-export interface Sides {
+interface Sides {
   readonly source: Scan
   readonly targetOf: (family: Family) => Scan
   readonly families: readonly Family[]

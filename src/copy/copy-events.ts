@@ -12,7 +12,7 @@ import { addCounts, totalOf } from './compare-stores.ts'
 import { CopyError } from './places.ts'
 import type { ProgressLine } from './show-progress.ts'
 
-export interface CopyOptions {
+interface CopyOptions {
   readonly scan: Scan
   readonly families: readonly Family[]
   readonly selection: ScanSelection
@@ -104,7 +104,7 @@ export interface Progress {
   readonly events: number
 }
 
-export interface ProgressFile {
+interface ProgressFile {
   /** Undefined when no copy between these places was interrupted. */
   read(): Progress | undefined
   write(progress: Progress): void

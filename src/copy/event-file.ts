@@ -39,7 +39,7 @@ const DAY_US = 86_400_000_000
 const isGzip = (path: string) => path.endsWith('.gz')
 
 /** Columnar files need the engine, which reads and writes none of Stint's identities in them. */
-export function refuseParquet(path: string): void {
+function refuseParquet(path: string): void {
   if (/\.parquet$/i.test(path))
     throw new CopyError(`${path}: Parquet is not supported; use a name that ends in .ndjson or .ndjson.gz`)
 }
@@ -134,7 +134,7 @@ function decode(bytes: string): string {
   }
 }
 
-export interface EventFile {
+interface EventFile {
   write(events: readonly Event[]): Promise<void>
   /** Complete and on disk under its name. */
   finish(): Promise<void>
@@ -242,7 +242,7 @@ export function fromLine(line: string, account?: string): Event {
 }
 
 /** The kind in a line that `toLine` wrote, found without parsing all of it; undefined for any other line. */
-export function kindOfLine(line: string): EventKind | undefined {
+function kindOfLine(line: string): EventKind | undefined {
   const kind = /^\{"kind":"(\w+)"/.exec(line)?.[1]
   return isEventKind(kind) ? kind : undefined
 }

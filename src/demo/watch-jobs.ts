@@ -3,7 +3,7 @@
 import { systemClock } from '../clock.ts'
 import { exceptionOf } from './day-of-jobs.ts'
 
-export interface WatchedDemo {
+interface WatchedDemo {
   /** As the signed-in user. */
   manage(path: string, body: unknown): Promise<unknown>
   /** With the API key. */

@@ -127,7 +127,7 @@ const OUTCOME = oneOf(
 const FORM = /^[\w.()/-]{1,40} ?: ?\S.{0,400}?[\S ]: {1,5}\S|^\S{1,200}\.\w{1,5}:\d{1,7}(?::\d{1,7})?: \S/
 
 /** The rank of one line by itself. */
-export function rankLine(line: string): number {
+function rankLine(line: string): number {
   const bare = (isDigit(line.charCodeAt(line.startsWith('[') ? 1 : 0)) ? line.replace(STAMP, '') : line).trimEnd()
   const label = LABEL.exec(bare)
   if (label === null) {

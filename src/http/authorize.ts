@@ -3,14 +3,14 @@
 // account other than the session's (409) → the role (403) → the rate (429).
 import type { FoundKey } from '../account/key-ring.ts'
 import type { FoundSession } from '../account/sessions.ts'
+import { addressBlock, type TokenBuckets, tooManyAttempts } from '../account/token-buckets.ts'
 import { Problem } from '../problem.ts'
 import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../wire/roles.ts'
 import type { Route } from '../wire/route.ts'
 import { refuseStrangers, sessionToken } from './accounts/session-cookie.ts'
-import type { LimitBadKeys, RateLimit } from './intake/rate-limit.ts'
 
 /** Names the account that a page of the console shows. */
-export const ACCOUNT_HEADER = 'x-stint-account'
+const ACCOUNT_HEADER = 'x-stint-account'
 
 export interface AuthorizeDeps {
   readonly keyHeader: string
@@ -18,7 +18,7 @@ export interface AuthorizeDeps {
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
   /** Requests per account and second. Absent: not limited. */
-  readonly readLimit?: RateLimit
+  readonly readLimit?: TokenBuckets
   findKey(secret: string): FoundKey | undefined
   findSession(token: string): Promise<FoundSession | undefined>
   /** Is it the operator's account? */
@@ -106,10 +106,23 @@ function keepWithinLimit(account: string, { readLimit }: AuthorizeDeps): void {
 /** `Authorization: Bearer`, which Prometheus and most HTTP tools can send. A Basic one is a proxy's own. */
 const BEARER = /^bearer +(\S+) *$/i
 
+/**
+ * Counts a request without a valid key by its address; returns the Problem to refuse it with when there were too many.
+ * A valid key always passes, also from such an address.
+ */
+export type LimitBadKeys = (request: Request) => Problem | undefined
+
+export function createLimitBadKeys(buckets: TokenBuckets, addressOf: (request: Request) => string): LimitBadKeys {
+  return (request) => {
+    const waitS = buckets.take(addressBlock(addressOf(request)))
+    return waitS > 0 ? tooManyAttempts(waitS) : undefined
+  }
+}
+
 type KeyDeps = Pick<AuthorizeDeps, 'keyHeader' | 'keyInvalid' | 'limitBadKeys' | 'findKey'>
 
 /** The key of the request; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
-export function findRequestKey(request: Request, deps: KeyDeps): FoundKey | undefined {
+function findRequestKey(request: Request, deps: KeyDeps): FoundKey | undefined {
   const { headers } = request
   const secret = headers.get(deps.keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]
   if (secret === undefined) return undefined

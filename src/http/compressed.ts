@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import { uncachedHeaders } from './answers.ts'
 
-export type Coding = 'zstd' | 'gzip'
+type Coding = 'zstd' | 'gzip'
 
 const squeeze = { zstd: promisify(zstdCompress), gzip: promisify(gzip) } as const
 /** Serves a text that is compressed once. */
@@ -66,7 +66,7 @@ export async function compressedJson(request: Request, body: object, noteSent: (
   return answerJson(request, await encodeFor(request, body), noteSent)
 }
 
-export interface EncodedJson {
+interface EncodedJson {
   readonly bytes: Buffer<ArrayBuffer>
   readonly coding: Coding | undefined
 }

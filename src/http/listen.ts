@@ -6,7 +6,7 @@ import { Problem } from '../problem.ts'
 import { readTls, type TlsPair, type TlsPaths } from '../setting-files.ts'
 import { problemResponse } from './answers.ts'
 
-export interface ListenOptions {
+interface ListenOptions {
   readonly host: string
   /** 0 = any free port. */
   readonly port: number

@@ -17,7 +17,7 @@ type NamesOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
     : never
 
 /** For the audit log: what was done to which thing. */
-export interface Noted {
+interface Noted {
   /** An id or an e-mail address; without it the id in the path, or in the answer. */
   target?: string
   detail?: string
@@ -66,7 +66,7 @@ export interface Mounts {
   readonly onAnyone: Mount<void>
 }
 
-export interface MountDeps {
+interface MountDeps {
   readonly authorize: Authorize
   isOwnHost(request: Request): boolean
   readonly noteDone: NoteDone

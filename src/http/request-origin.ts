@@ -33,7 +33,7 @@ export function createIsOwnHost(allowed: readonly string[], loopbackOnly: boolea
   }
 }
 
-export interface OwnAddressOptions {
+interface OwnAddressOptions {
   /** PUBLIC_URL. */
   readonly publicUrl: string | undefined
   /** ALLOWED_HOSTS. */

@@ -3,7 +3,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Attempt } from './provider.ts'
 
-export interface Flow extends Attempt {
+interface Flow extends Attempt {
   /** A path of this Stint. */
   readonly returnTo: string
   /** ms since the epoch. */

@@ -3,7 +3,7 @@
 // no restart.
 import * as client from 'openid-client'
 
-export interface ProviderOptions {
+interface ProviderOptions {
   /** An `http:` one is on a loopback address. */
   readonly issuer: string
   readonly clientId: string
@@ -19,7 +19,7 @@ export interface Attempt {
 }
 
 /** Who the provider says has signed in. */
-export interface Proof {
+interface Proof {
   readonly issuer: string
   readonly subject: string
   readonly email?: string
@@ -41,20 +41,15 @@ export class ProviderError extends Error {
   }
 }
 
-/** Both reject with ProviderError. `callback` is the redirect URI. */
-export interface Provider {
-  /** The address to send the browser to. */
-  begin(callback: string): Promise<{ readonly url: string; readonly attempt: Attempt }>
-  /** `search`: the query of the callback, with its question mark. */
-  finish(callback: string, search: string, attempt: Attempt): Promise<Proof>
-}
-
 const TIMEOUT_S = 10
 /** Clocks of two machines differ. */
 const CLOCK_TOLERANCE_S = 60
 const SCOPE = 'openid email profile'
 
-export function createProvider({ issuer, clientId, clientSecret }: ProviderOptions): Provider {
+export type Provider = ReturnType<typeof createProvider>
+
+/** Both methods reject with ProviderError. `callback` is the redirect URI. */
+export function createProvider({ issuer, clientId, clientSecret }: ProviderOptions) {
   const discover = () =>
     client.discovery(
       new URL(issuer),
@@ -80,9 +75,10 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
   }
 
   return {
-    async begin(callback) {
+    /** The address to send the browser to. */
+    async begin(callback: string) {
       const config = await configuration()
-      const attempt = {
+      const attempt: Attempt = {
         state: client.randomState(),
         nonce: client.randomNonce(),
         verifier: client.randomPKCECodeVerifier(),
@@ -98,7 +94,8 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
       return { url: url.href, attempt }
     },
 
-    async finish(callback, search, { state, nonce, verifier }) {
+    /** `search`: the query of the callback, with its question mark. */
+    async finish(callback: string, search: string, { state, nonce, verifier }: Attempt): Promise<Proof> {
       const config = await configuration()
       try {
         const tokens = await client.authorizationCodeGrant(config, new URL(`${callback}${search}`), {

@@ -136,7 +136,7 @@ export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({
   ...(group.counts && { counts: group.counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
 })
 
-export interface ListedProcess extends ProcessRow {
+interface ListedProcess extends ProcessRow {
   readonly place: Place
 }
 

@@ -4,7 +4,7 @@ import type { Event } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
 import type { Sink } from '../store/sink.ts'
 
-export interface AccountChanges {
+interface AccountChanges {
   /** Differs once an event of the account was stored. */
   readonly version: string
   /** Differs once an event was stored that is older than a minute: it may belong to a run anywhere in the past. */
@@ -13,13 +13,6 @@ export interface AccountChanges {
   readonly raised: string
   /** Every event counts; false where other nodes store events as well. */
   readonly whole: boolean
-}
-
-export interface Changes {
-  note(events: readonly Event[]): void
-  /** Something else of the account changed that its answers show. */
-  touch(account: string): void
-  of(account: string): AccountChanges
 }
 
 interface Counts {
@@ -32,7 +25,9 @@ interface Counts {
 const ACCOUNTS_MAX = 10_000
 const LATE_US = 60_000_000
 
-export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Changes {
+export type Changes = ReturnType<typeof createChanges>
+
+export function createChanges(nowUs: () => number, hasOtherNodes: boolean) {
   const counts = new Map<string, Counts>()
   let epoch = nowUs()
 
@@ -49,7 +44,7 @@ export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Chan
   }
 
   return {
-    note(events) {
+    note(events: readonly Event[]): void {
       const lateUs = nowUs() - LATE_US
       for (const { account, stamp, kind } of events) {
         const held = countsOf(account)
@@ -58,12 +53,13 @@ export function createChanges(nowUs: () => number, hasOtherNodes: boolean): Chan
         if (timeUs(stamp) < lateUs) held.late++
       }
     },
-    touch(account) {
+    /** Something else of the account changed that its answers show. */
+    touch(account: string): void {
       const held = countsOf(account)
       held.stored++
       held.raised++ // a group was resolved, perhaps
     },
-    of(account) {
+    of(account: string): AccountChanges {
       const { stored, late, raised } = counts.get(account) ?? { stored: 0, late: 0, raised: 0 }
       const since = epoch.toString(36)
       return {

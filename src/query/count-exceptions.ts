@@ -20,7 +20,7 @@ import {
 } from '../store/source.ts'
 import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
 
-export interface ExceptionLimits {
+interface ExceptionLimits {
   readonly each: number
   readonly all: number
 }

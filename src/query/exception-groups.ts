@@ -124,7 +124,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
   }
 }
 
-export interface ChangeGroupDeps {
+interface ChangeGroupDeps {
   readonly exceptions: Pick<ExceptionSource, 'findGroupSpans'>
   readonly states: GroupStates
   nowUs(): number

@@ -18,7 +18,7 @@ import {
 import { countExceptions, createExceptionCount } from './count-exceptions.ts'
 import { GRACE_NS } from './next-starts.ts'
 
-export interface TroublePage {
+interface TroublePage {
   readonly timings: readonly Timing[]
   /** Where to continue although the page is not full: the search stopped after many timings without trouble. */
   readonly stoppedAt?: Place

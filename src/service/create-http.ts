@@ -1,13 +1,13 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
 import { basename, join } from 'node:path'
-import { createAttemptLimiter } from '../account/attempt-limiter.ts'
+import { createTokenBuckets } from '../account/token-buckets.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import { DESTINATIONS, type Destination, type Event } from '../event/event.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
+import { createLimitBadKeys } from '../http/authorize.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
-import { createLimitBadKeys, createRateLimit } from '../http/intake/rate-limit.ts'
 import { clientAddress, createIsOwnHost, createOwnAddress, isForwardedSecure } from '../http/request-origin.ts'
 import type { Logger } from '../log.ts'
 import { linkedHtml } from '../notify/delivery/notification-text.ts'
@@ -25,6 +25,14 @@ import { nodeWarnings, rivalText, silenceWarnings } from './shared-nodes.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
 const READS_PER_SECOND = 50
+
+/** Of events or questions, by account. */
+const PER_SECOND = { windowS: 1, maxEntries: 100_000 }
+/**
+ * Requests without a valid key by address, while RATE_LIMIT is set: else a 401 costs less than the counting, and keys
+ * cannot be guessed.
+ */
+const BAD_KEYS = { limit: 100, windowS: 60, maxEntries: 10_000 }
 
 /** Facts that only the running service knows. */
 export interface Running {
@@ -56,12 +64,12 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       isSecure,
     }),
     ...(config.rateLimit > 0 && {
-      limitBadKeys: createLimitBadKeys(clock, addressOf),
-      readLimit: createRateLimit(clock, READS_PER_SECOND),
+      limitBadKeys: createLimitBadKeys(createTokenBuckets({ clock, ...BAD_KEYS }), addressOf),
+      readLimit: createTokenBuckets({ clock, ...PER_SECOND, limit: READS_PER_SECOND }),
     }),
     hasTls: config.tls !== undefined,
     gate: {
-      rateLimit: createRateLimit(clock, config.rateLimit),
+      rateLimit: createTokenBuckets({ clock, ...PER_SECOND, limit: config.rateLimit }),
       refusal: (destination, account) => spools[destination].refusal(account),
       stamp: stampClock.next,
     },
@@ -162,8 +170,8 @@ function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
     },
   }
   return {
-    linkLimiter: createAttemptLimiter({ clock, ...LINKS }),
-    resetLimiter: createAttemptLimiter({ clock, ...RESETS }),
+    linkLimiter: createTokenBuckets({ clock, ...LINKS }),
+    resetLimiter: createTokenBuckets({ clock, ...RESETS }),
     publicUrl: () => publicUrlOf(config),
     ...(mailer && mails),
     mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
@@ -178,7 +186,7 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
     settings,
     provider: createProvider(settings),
     cookie: createFlowCookie(settings.clientSecret),
-    limiter: createAttemptLimiter({ clock, ...PROVIDER_STEPS }),
+    limiter: createTokenBuckets({ clock, ...PROVIDER_STEPS }),
     roleOf: (claims) => roleOf(claims, settings.roles),
     log,
   }

@@ -46,7 +46,7 @@ export interface Delivery {
   readonly maxLines: number
 }
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   readonly destination: Destination
   readonly batch: Omit<Batch, 'next'>
   readonly sink: Sink

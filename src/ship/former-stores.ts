@@ -14,13 +14,13 @@ import { COMMAND_LINE } from '../version.ts'
 type Eraser = Pick<Sink, 'store' | 'erase'>
 type StoreSettings = Pick<Config, 'dataDir' | 'influx' | 'clickhouse'>
 
-export interface FormerStoresOptions {
+interface FormerStoresOptions {
   readonly config: StoreSettings
   readonly log: Logger
 }
 
 /** The configured store of a destination, as DATA_DIR/stores names it. */
-export function usedStoreOf({ influx, clickhouse }: StoreSettings, destination: Destination): UsedStore {
+function usedStoreOf({ influx, clickhouse }: StoreSettings, destination: Destination): UsedStore {
   const holds = [destination]
   if (destination === 'points' && influx !== undefined)
     return { kind: 'influxdb', place: `${influx.url}, bucket ${influx.bucket} of ${influx.org}`, holds }

@@ -34,7 +34,7 @@ export interface ShipperOptions {
   readonly random?: () => number
 }
 
-export interface ShipperStatus {
+interface ShipperStatus {
   readonly state: 'idle' | 'shipping' | 'retrying' | 'parked'
   /** Why it is retrying or parked. */
   readonly reason?: string

@@ -24,7 +24,7 @@ const MOST_WAITING_BYTES = 24 * 1024 * 1024
 /** Beyond it large batches wait, so a single event has at most about twice this in front of it: two commits. */
 const MUCH_WAITING_BYTES = 512 * 1024
 
-export interface SpoolStats {
+interface SpoolStats {
   /** Acknowledged and not yet advanced over. */
   readonly records: number
   /** Bytes they take in the log. */

@@ -6,20 +6,10 @@ import { isMissing } from './segment.ts'
 
 const EVERY_MS = 500
 
-export interface DiskWatch {
-  /** Was there less free space than the least when it was last looked up? */
-  isLow(): boolean
-  /** The free space then. */
-  freeBytes(): number
-  /** Called after each look. */
-  onLook(look: () => void): void
-  /** Was the directory gone? */
-  isGone(): boolean
-  close(): void
-}
+export type DiskWatch = Awaited<ReturnType<typeof watchDisk>>
 
 /** While the disk does not answer, the last answer stands; the failure is logged once. */
-export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log: Logger): Promise<DiskWatch> {
+export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log: Logger) {
   let isLow = false
   let noteLook = () => {}
   let newestFree = Number.POSITIVE_INFINITY
@@ -65,11 +55,15 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
   const timer = setInterval(lookOnce, EVERY_MS)
   timer.unref()
   return {
+    /** Was there less free space than the least when it was last looked up? */
     isLow: () => isLow,
+    /** The free space then. */
     freeBytes: () => newestFree,
-    onLook(note) {
+    /** Called after each look. */
+    onLook(note: () => void): void {
       noteLook = note
     },
+    /** Was the directory gone? */
     isGone: () => isGone,
     close: () => clearInterval(timer),
   }

@@ -64,7 +64,6 @@ function takeLock(dir: string): Database {
         `DATA_DIR ${dir} is in use by another Stint${holder(dir)}: stop that one, or give this one another DATA_DIR`,
       )
     }
-    if (code === 'SQLITE_NOTADB') throw new Error(`${path} is not a lock file of Stint: remove it`, { cause: error })
     throw new Error(`DATA_DIR ${dir} cannot be written: ${path}: ${(error as Error).message}`, { cause: error })
   }
 }
@@ -85,18 +84,12 @@ const writePid = (dir: string) => unlessFull(() => writeFileSync(join(dir, 'lock
  * node. Under the lock. Throws an Error whose message is for the operator when it is another one.
  */
 export function checkNodeId(dir: string, nodeId: number): boolean {
-  const path = nodeIdPath(dir)
   const text = readNodeId(dir)
   if (text === undefined) return true
   if (text === String(nodeId)) return false
-  if (!isNodeId(text))
-    throw new Error(
-      `${path} is damaged: it should hold the NODE_ID of this DATA_DIR, 0 to 249. If it was always ${nodeId}, write ` +
-        'that into it',
-    )
   throw new Error(
     `DATA_DIR ${dir} belongs to NODE_ID ${text}, but NODE_ID is ${nodeId}: set NODE_ID=${text}. ` +
-      `To change it, make sure that no other Stint ever used ${nodeId} on these stores, and delete ${path}`,
+      `To change it, make sure that no other Stint ever used ${nodeId} on these stores, and delete ${nodeIdPath(dir)}`,
   )
 }
 
@@ -120,10 +113,8 @@ export function readDataDirId(dir: string): string {
   return id
 }
 
-const isNodeId = (text: string): boolean => /^(0|[1-9]\d{0,2})$/.test(text) && Number(text) <= 249
-
 /** Undefined in a DATA_DIR that no server has started on. */
-export const readNodeId = (dir: string): string | undefined => readIfThere(nodeIdPath(dir))?.toString().trim()
+const readNodeId = (dir: string): string | undefined => readIfThere(nodeIdPath(dir))?.toString().trim()
 
 function holder(dir: string): string {
   try {
@@ -142,18 +133,11 @@ function checkVersion(dir: string): void {
     syncParent(dir)
     return
   }
-  if (!/^\d+$/.test(text)) {
-    throw new Error(
-      `${path} is damaged: it should hold the version of the data, which is ${DATA_VERSION} for this Stint. ` +
-        'Write that into it if no newer Stint ever ran here',
-    )
-  }
-  if (Number(text) > DATA_VERSION) {
-    throw new Error(
-      `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads up to ${DATA_VERSION}): ` +
-        'start that version',
-    )
-  }
+  if (text === String(DATA_VERSION)) return
+  throw new Error(
+    `DATA_DIR ${dir} was written by a newer Stint (data version ${text}; this one reads ${DATA_VERSION}): start that ` +
+      `version. If none ever ran here, ${path} is damaged: write ${DATA_VERSION} into it`,
+  )
 }
 
 /** The directory may have been made just now, and its parent may be closed to us. */

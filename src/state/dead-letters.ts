@@ -49,7 +49,7 @@ export class DeadLettersFull extends Error {
   override readonly name = 'DeadLettersFull'
 }
 
-export interface DeadLettersOptions {
+interface DeadLettersOptions {
   readonly path: string
   readonly maxBytes: number
   /** NODE_ID, 0 when absent. Ids begin with it unless it is 0, so those of one node mean nothing at another. */

@@ -14,14 +14,6 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { readIfThere } from './whole-file.ts'
 
-export interface MovedStampsFile {
-  /** How far the event was moved; `kept` resolves when that is on disk, and is undefined when it already is. */
-  find(atUs: number, content: bigint): { readonly moved: number; readonly kept: Promise<void> | undefined } | undefined
-  /** Resolves when it is on disk; rejects with the error of the disk. */
-  keep(atUs: number, content: bigint, moved: number): Promise<void>
-  close(): Promise<void>
-}
-
 interface Entry {
   readonly atUs: number
   readonly content: bigint
@@ -37,6 +29,8 @@ const HEADER = Buffer.from('STINTMV1')
 const RECORD_BYTES = 24
 const MAX_ENTRIES = 100_000
 
+export type MovedStampsFile = ReturnType<typeof openMovedStamps>
+
 /**
  * `keepUs`: how old a time may be. Throws an Error that names the file when it is of a newer version or cannot be read.
  */
@@ -46,7 +40,7 @@ export function openMovedStamps(options: {
   clock: Pick<Clock, 'wallUs'>
   log: Logger
   maxEntries?: number
-}): MovedStampsFile {
+}) {
   const { path, keepUs, clock, log, maxEntries = MAX_ENTRIES } = options
   const known = new Map<string, Entry>()
   /** On their way to the disk. */
@@ -111,12 +105,14 @@ export function openMovedStamps(options: {
   }
 
   return {
-    find(atUs, content) {
+    /** How far the event was moved; `kept` resolves when that is on disk, and is undefined when it already is. */
+    find(atUs: number, content: bigint): { moved: number; kept: Promise<void> | undefined } | undefined {
       const key = keyOf(atUs, content)
       const entry = known.get(key)
       return entry === undefined ? pending.get(key) : { moved: entry.moved, kept: undefined }
     },
-    keep(atUs, content, moved) {
+    /** Resolves when it is on disk; rejects with the error of the disk. */
+    keep(atUs: number, content: bigint, moved: number): Promise<void> {
       if (isClosed) return Promise.reject(new Error(`${path} is closed`))
       filling ??= { entries: [], done: Promise.withResolvers() }
       filling.entries.push({ atUs, content, moved })
@@ -125,7 +121,7 @@ export function openMovedStamps(options: {
       working ??= Promise.resolve().then(work)
       return promise
     },
-    async close() {
+    async close(): Promise<void> {
       isClosed = true
       await working
       await file?.close()

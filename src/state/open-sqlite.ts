@@ -13,7 +13,7 @@ import { createQueuedCommits, type QueuedCommits } from './queued-commits.ts'
 import { checkSchemaVersion, newestVersion, type Schema, stepsFrom } from './schema.ts'
 import { syncDir } from './whole-file.ts'
 
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly path: string
   /** In errors and logs: `accounts`, `dead letters`. */
   readonly what: string

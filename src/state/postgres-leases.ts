@@ -3,7 +3,7 @@
 import { all, run } from './database.ts'
 import { openPostgres } from './postgres.ts'
 
-export interface PostgresLeasesOptions {
+interface PostgresLeasesOptions {
   readonly url: string
   /** An older lease counts as given back. */
   readonly freshS: number

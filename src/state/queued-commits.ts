@@ -15,25 +15,12 @@ import { promisify } from 'node:util'
 const sync = promisify(fdatasync)
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
-export interface QueuedCommits {
-  /**
-   * Runs `change` in a transaction of its own, soon; durable when it resolves. Rejects with what `change` throws, which
-   * rolls it back, or with the error of a sync: then the outcome is unknown.
-   */
-  commit<T>(change: () => T): Promise<T>
-  /** Call it before a transaction that is not queued here. */
-  yieldFile(): void
-  /** Resolves when nothing is queued. */
-  settled(): Promise<void>
-  close(): void
-}
-
 interface Queued {
   run(): void
   settle(fault?: { readonly cause: unknown }): void
 }
 
-export interface QueuedCommitsOptions {
+interface QueuedCommitsOptions {
   readonly db: Database
   readonly path: string
   /** Empties the WAL once the file holds what it held. */
@@ -42,7 +29,9 @@ export interface QueuedCommitsOptions {
   warn(error: unknown): void
 }
 
-export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsOptions): QueuedCommits {
+export type QueuedCommits = ReturnType<typeof createQueuedCommits>
+
+export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsOptions) {
   let queue: Queued[] = []
   let working: Promise<void> | undefined
   let files: { readonly wal: number; readonly main: number } | undefined
@@ -110,6 +99,10 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
   }
 
   return {
+    /**
+     * Runs `change` in a transaction of its own, soon; durable when it resolves. Rejects with what `change` throws,
+     * which rolls it back, or with the error of a sync: then the outcome is unknown.
+     */
     commit<T>(change: () => T): Promise<T> {
       const { promise, resolve, reject } = Promise.withResolvers<T>()
       let outcome: (() => void) | undefined
@@ -127,13 +120,15 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
       working ??= work()
       return promise
     },
-    yieldFile() {
+    /** Call it before a transaction that is not queued here. */
+    yieldFile(): void {
       if (!isCopied) return
       fdatasyncSync(openFiles().main)
       isCopied = false
     },
-    settled: async () => await working,
-    close() {
+    /** Resolves when nothing is queued. */
+    settled: async (): Promise<void> => await working,
+    close(): void {
       if (files !== undefined) for (const fd of Object.values(files)) closeSync(fd)
       files = undefined
     },

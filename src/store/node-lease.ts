@@ -20,12 +20,12 @@ export interface Leases {
   write(nodeId: number, dataDirId: string, isHeld: boolean): Promise<void>
 }
 
-export interface Lease {
+interface Lease {
   readonly dataDirId: string
   readonly ageS: number
 }
 
-export interface NodeLeaseOptions {
+interface NodeLeaseOptions {
   readonly leases: readonly Leases[]
   readonly nodeId: number
   readonly dataDirId: string
@@ -34,7 +34,7 @@ export interface NodeLeaseOptions {
   readonly retryEveryMs?: number
 }
 
-export type Holder = Lease & { readonly store: string }
+type Holder = Lease & { readonly store: string }
 
 export interface NodeLease {
   /**

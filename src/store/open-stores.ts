@@ -11,14 +11,14 @@ import type { Sink } from './sink.ts'
 import type { ExceptionSource, PointSource } from './source.ts'
 
 /** Facts that a store of points declares about itself. */
-export interface PointStoreFacts {
+interface PointStoreFacts {
   /** Marks that one question may read unless QUERY_MAX_MARKS says otherwise. */
   readonly maxMarks: number
   /** Whether each distinct (process, meta, name) costs the store memory, so that SERIES_MAX applies. */
   readonly seriesCost: boolean
 }
 
-export interface StoresOptions {
+interface StoresOptions {
   readonly influx: InfluxConfig | undefined
   readonly clickhouse: ClickHouseConfig | undefined
   /** The directory of the embedded engine. */

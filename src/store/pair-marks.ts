@@ -20,7 +20,7 @@ import type { MarkName } from '../event/event.ts'
 import type { TimingSelection, TimingState } from './source.ts'
 
 /** A mark as the rule sees it. */
-export interface TimedMark {
+interface TimedMark {
   readonly mark: MarkName
   /** In µs. */
   readonly at: number

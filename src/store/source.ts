@@ -96,7 +96,7 @@ export interface Buckets {
 }
 
 /** `newest`: rows carry the newest runs, too. `quantiles`: these as well, each from 0 to 1. */
-export interface SummarySelection extends TimingSelection, Buckets {
+interface SummarySelection extends TimingSelection, Buckets {
   readonly byMeta: boolean
   readonly newest?: boolean
   readonly quantiles?: readonly number[]

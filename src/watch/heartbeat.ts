@@ -6,7 +6,7 @@ const TICK_MS = 5000
 const EVERY_US = 60e6
 const FRESH_US = 60e6
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   readonly url: string
   readonly post: PostOptions
   nowUs(): number

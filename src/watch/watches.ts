@@ -23,7 +23,7 @@ import { createOnlyNode, createSharedNode, type NodeOptions, type WatchNode } fr
 import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 
-export interface WatchesOptions
+interface WatchesOptions
   extends Pick<
     NodeOptions,
     'source' | 'nowUs' | 'logUs' | 'monotonicUs' | 'maxRunUs' | 'accepts' | 'lastArrivalUs' | 'log'
@@ -45,7 +45,7 @@ export interface WatchesOptions
   readonly meter: OutboxMeter
 }
 
-export interface WatchStats {
+interface WatchStats {
   /** Of all accounts. `firing` and `outbox` are zero on nodes that do not judge; only the sum over nodes counts. */
   readonly firing: number
   /** The watches could not be judged for a minute. */

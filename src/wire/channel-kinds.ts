@@ -2,7 +2,7 @@
 
 export type ChannelMember = 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
 
-export interface ChannelKindEntry {
+interface ChannelKindEntry {
   readonly label: string
   /** Members of a request. */
   readonly required: readonly ChannelMember[]

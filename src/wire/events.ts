@@ -170,10 +170,10 @@ export const EVENT_ROUTES = {
 const withKind = <P extends TProperties>(kind: SentKind, properties: P) =>
   closed({ kind: Type.Literal(kind), ...properties })
 
-export const BatchBody = Type.Array(
-  Type.Union(SENT_KINDS.map((kind) => withKind(kind, EVENT_BODIES[kind].properties))),
-  { minItems: 1, maxItems: MAX_BATCH_EVENTS },
-)
+const BatchBody = Type.Array(Type.Union(SENT_KINDS.map((kind) => withKind(kind, EVENT_BODIES[kind].properties))), {
+  minItems: 1,
+  maxItems: MAX_BATCH_EVENTS,
+})
 
 const RefusedItem = Type.Object({
   status: Type.Integer(),
@@ -182,7 +182,7 @@ const RefusedItem = Type.Object({
   errors: Type.Optional(Type.Array(Fault)),
 })
 
-export const BatchAnswer = Type.Object({
+const BatchAnswer = Type.Object({
   accepted: Type.Integer({ minimum: 1 }),
   refused: Type.Integer({ minimum: 0 }),
   items: Type.Array(Type.Union([Type.Object({ at: Time }), RefusedItem]), {

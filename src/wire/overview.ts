@@ -7,7 +7,7 @@ import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes
 import { Watch } from './watches.ts'
 
 /** `exceptions`: it completed, and raised an exception. */
-export const OVERVIEW_RUN_STATES = [
+const OVERVIEW_RUN_STATES = [
   ...(['completed', 'exceptions', 'failed', 'running'] as const),
   ...(['abandoned', 'orphan'] as const),
 ] as const
@@ -108,7 +108,6 @@ const OverviewAlert = Type.Object({
   since: TimeMs,
   acknowledged_by: orNull(Type.String({ description: 'The address of the session, or the name of the key.' })),
 })
-export type OverviewAlert = Static<typeof OverviewAlert>
 
 const Notified = Type.Object(
   {

@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 /** One content type of a request body. */
-export interface RequestBody {
+interface RequestBody {
   readonly schema: TSchema
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>
 }

@@ -15,7 +15,7 @@ export const WatchName = GivenName('nightly import')
 /** The processes of a watch or maintenance. */
 export const Processes = Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' })
 
-export const Late = closed({
+const Late = closed({
   every: Type.Optional(Span('A start is due this long after the last one.', '1h')),
   cron: Type.Optional(
     Type.String({
@@ -94,7 +94,7 @@ export type CreateWatch = Static<typeof CreateWatch>
 export const ChangeWatch = Type.Partial(CreateWatch, { additionalProperties: false, minProperties: 1 })
 export type ChangeWatch = Static<typeof ChangeWatch>
 
-export const WATCH_STATES = ['ok', 'firing', 'paused', 'unknown'] as const
+const WATCH_STATES = ['ok', 'firing', 'paused', 'unknown'] as const
 
 const LATE = { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' }
 const FAILED = { after: 1, exceptions: false }

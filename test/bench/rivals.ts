@@ -7,13 +7,13 @@ import { constants, rmSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Elysia, t } from 'elysia'
+import { createTokenBuckets } from '../../src/account/token-buckets.ts'
 import { systemClock } from '../../src/clock.ts'
 import { LIMITS } from '../../src/event/fields.ts'
 import { createOwnStamps } from '../../src/event/own-stamps.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
 import { createBodyBudget } from '../../src/http/intake/body-budget.ts'
 import { admit } from '../../src/http/intake/intake-gate.ts'
-import { createRateLimit } from '../../src/http/intake/rate-limit.ts'
 import { v1Routes } from '../../src/http/intake/v1-routes.ts'
 import { Problem } from '../../src/problem.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -117,7 +117,7 @@ function app() {
             role: 'member' as const,
           }
         : undefined,
-    rateLimit: createRateLimit(systemClock, 0),
+    rateLimit: createTokenBuckets({ clock: systemClock, limit: 0, windowS: 1, maxEntries: 1 }),
     refusal: () => undefined,
     stamp: stampClock.next,
   }

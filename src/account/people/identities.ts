@@ -23,21 +23,13 @@ import {
   selectRole,
 } from './person-rows.ts'
 
-export interface ProvedIdentity {
+interface ProvedIdentity {
   readonly issuer: string
   readonly subject: string
   readonly email?: string
   readonly isEmailVerified: boolean
   /** From the claims, in the operator's account. */
   readonly role?: Role
-}
-
-export interface Identities {
-  /**
-   * Where the session begins. `join`: the role in the operator's account of someone whom nobody invited; absent: none.
-   * Throws Problem `email_unverified` or `not_invited`.
-   */
-  admit(identity: ProvedIdentity, join?: Role): Promise<Seat & { readonly email: string; readonly isNew: boolean }>
 }
 
 interface Parts {
@@ -52,7 +44,9 @@ interface Found extends Person {
   readonly isNew: boolean
 }
 
-export function createIdentities({ database, ring, members, sessions, nowMs }: Parts): Identities {
+export type Identities = ReturnType<typeof createIdentities>
+
+export function createIdentities({ database, ring, members, sessions, nowMs }: Parts) {
   function* endForeignProofs(person: string): Script<readonly { readonly hash: string }[]> {
     yield* run('UPDATE person SET password = NULL WHERE id = $1', person)
     yield* run('DELETE FROM ticket WHERE person = $1', person)
@@ -133,7 +127,11 @@ export function createIdentities({ database, ring, members, sessions, nowMs }: P
   }
 
   return {
-    async admit(identity, join) {
+    /**
+     * Where the session begins. `join`: the role in the operator's account of someone whom nobody invited; absent: none.
+     * Throws Problem `email_unverified` or `not_invited`.
+     */
+    async admit(identity: ProvedIdentity, join?: Role): Promise<Seat & { email: string; isNew: boolean }> {
       const ended: { hash: string }[] = []
       const { seat, keys } = await database.write(function* () {
         ended.length = 0

@@ -21,8 +21,6 @@ interface Row extends Seat {
   readonly name: string
 }
 
-export type Invitations = ReturnType<typeof createInvitations>
-
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
 export function createInvitations(database: SqlDatabase, nowMs: () => number) {
   function* find(token: string): Script<Row> {

@@ -15,27 +15,7 @@ import {
   stillThere,
 } from './person-rows.ts'
 
-/** Everything rejects with Problem `store_unavailable` while PostgreSQL is away. */
-export interface People {
-  /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
-  signIn(attempt: { email: string; password: string; address: string }): Promise<Seat>
-  /** The account that a person who was proved otherwise enters. Throws Problem `credentials_invalid`. */
-  landing(person: string): Promise<Seat>
-  find(email: string): Promise<Person | undefined>
-  /** Ends all other sessions and links. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
-  changePassword(id: string, change: { currentPassword: string; newPassword: string; session: string }): Promise<void>
-  /** false: the person signs in by the provider alone. */
-  hasPassword(id: string): Promise<boolean>
-  /** Resolves when it is the person's password. Throws Problem `password_wrong` or `rate_limited`. */
-  confirmPassword(id: string, proof: { password: string; session: string }): Promise<void>
-  /**
-   * Without the old password: for the machine's operator, or with a mailed link (`isVerified`). Ends all sessions and
-   * links. Throws Problem `not_found`, `fields_invalid`.
-   */
-  resetPassword(who: { email: string } | { id: string }, password: string, isVerified?: boolean): Promise<Person>
-}
-
-export interface PeopleParts {
+interface PeopleParts {
   readonly database: SqlDatabase
   readonly passwords: Passwords
   readonly sessions: Sessions
@@ -43,7 +23,10 @@ export interface PeopleParts {
   nowMs(): number
 }
 
-export function createPeople({ database, passwords, sessions, provePassword, nowMs }: PeopleParts): People {
+export type People = ReturnType<typeof createPeople>
+
+/** Everything rejects with Problem `store_unavailable` while PostgreSQL is away. */
+export function createPeople({ database, passwords, sessions, provePassword, nowMs }: PeopleParts) {
   const findByEmail = (email: string) => database.read(() => selectPersonByEmail(email))
 
   async function landing(person: string): Promise<Seat> {
@@ -66,7 +49,8 @@ export function createPeople({ database, passwords, sessions, provePassword, now
   }
 
   return {
-    async signIn({ email, password, address }) {
+    /** Throws Problem `credentials_invalid` (the same, as late, for an unknown address) or `rate_limited`. */
+    async signIn({ email, password, address }: { email: string; password: string; address: string }): Promise<Seat> {
       let row: PersonRow | undefined
       const hash = async (normal: string) => {
         row = await findByEmail(normal)
@@ -76,12 +60,17 @@ export function createPeople({ database, passwords, sessions, provePassword, now
       await database.read(() => stillThere(row!, 'credentials_invalid'))
       return landing(row!.id)
     },
+    /** The account that a person who was proved otherwise enters. Throws Problem `credentials_invalid`. */
     landing,
-    find: async (email) => {
+    async find(email: string): Promise<Person | undefined> {
       const row = await findByEmail(normalizeEmail(email) ?? '')
       return row && { id: row.id, email: row.email }
     },
-    async changePassword(id, { currentPassword, newPassword, session }) {
+    /** Ends all other sessions and links. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
+    async changePassword(
+      id: string,
+      { currentPassword, newPassword, session }: { currentPassword: string; newPassword: string; session: string },
+    ): Promise<void> {
       const row = await confirm(id, currentPassword, session)
       refuseFault(passwordFault(newPassword, row.email, '/new_password'))
       const hash = await passwords.hash(newPassword, session)
@@ -92,12 +81,23 @@ export function createPeople({ database, passwords, sessions, provePassword, now
         yield* sessions.revokeOthers(id, session)
       })
     },
-    hasPassword: async (id) => (await database.read(() => selectPerson(id)))?.password != null,
-    async confirmPassword(id, { password, session }) {
+    /** false: the person signs in by the provider alone. */
+    hasPassword: async (id: string): Promise<boolean> =>
+      (await database.read(() => selectPerson(id)))?.password != null,
+    /** Resolves when it is the person's password. Throws Problem `password_wrong` or `rate_limited`. */
+    async confirmPassword(id: string, { password, session }: { password: string; session: string }): Promise<void> {
       const row = await confirm(id, password, session)
       await database.read(() => stillThere(row, 'password_wrong'))
     },
-    async resetPassword(who, password, isVerified = false) {
+    /**
+     * Without the old password: for the machine's operator, or with a mailed link (`isVerified`). Ends all sessions and
+     * links. Throws Problem `not_found`, `fields_invalid`.
+     */
+    async resetPassword(
+      who: { email: string } | { id: string },
+      password: string,
+      isVerified = false,
+    ): Promise<Person> {
       const row = await ('id' in who
         ? database.read(() => selectPerson(who.id))
         : findByEmail(normalizeEmail(who.email) ?? ''))

@@ -13,7 +13,7 @@ type Table = (typeof TABLES)[number]
 const IN_ORDER: readonly Table[] = ['api_key', 'session', 'invitation']
 
 /** How many rows of the file PostgreSQL has now. */
-export type CopiedAccounts = Readonly<Record<Table, number>>
+type CopiedAccounts = Readonly<Record<Table, number>>
 
 /**
  * Throws an Error for the operator if PostgreSQL has accounts that the file lacks, and Problem `store_unavailable`.

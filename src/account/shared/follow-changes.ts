@@ -13,7 +13,7 @@ import type { Replica, Snapshot } from './replica.ts'
 const POLL_EVERY_MS = 500
 const READ_ALL_EVERY_US = 60_000_000
 
-export interface FollowChangesOptions {
+interface FollowChangesOptions {
   readonly postgres: Pick<Postgres, 'read' | 'readOneMoment'>
   readonly replica: Replica
   readonly ring: KeyRing

@@ -28,7 +28,7 @@ export interface DeliveryReport {
   readonly reasons: readonly string[]
 }
 
-export interface DeliveryDeps {
+interface DeliveryDeps {
   readonly sender: BatchSender
   readonly backlog: Backlog
   readonly clock: Clock

@@ -14,7 +14,7 @@ export interface JobIdentity {
  * Wall-clock µs. The end is computed from a clock that does not step, so that a job of ten seconds measures ten
  * seconds.
  */
-export interface JobSpan {
+interface JobSpan {
   readonly startedUs: number
   readonly endedUs: number
 }

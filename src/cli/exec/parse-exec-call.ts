@@ -76,7 +76,7 @@ function expect<T>(value: T | undefined, flag: string, rule: string): T {
 }
 
 /** `0,3` → [0, 3]. Undefined unless all are 0 to 255. */
-export function parseExitCodes(text: string): number[] | undefined {
+function parseExitCodes(text: string): number[] | undefined {
   if (!/^\d{1,3}(,\d{1,3})*$/.test(text)) return undefined
   const codes = text.split(',').map(Number)
   return codes.every((code) => code <= 255) ? codes : undefined

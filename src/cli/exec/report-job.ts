@@ -11,7 +11,7 @@ import type { ExecCall } from './parse-exec-call.ts'
 import type { Ending } from './run-job.ts'
 import { createBatchSender, formatEvent } from './send-batch.ts'
 
-export interface JobReport {
+interface JobReport {
   /** Resolves when Stint has the events, or they are kept; at once after `hurry` is aborted. */
   end(ending: Ending, endedUs: number, hurry: AbortSignal): Promise<void>
 }

@@ -25,7 +25,7 @@ export interface Ending {
   readonly endedUs: number
 }
 
-export interface JobOptions {
+interface JobOptions {
   readonly command: readonly [name: string, ...args: string[]]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly clock: Clock
@@ -117,7 +117,7 @@ export const RELAYED = [
   'SIGXCPU',
 ] as const satisfies NodeJS.Signals[]
 
-export interface SignalRelay {
+interface SignalRelay {
   /** Signals that were ignored when we were started (`nohup`, `&` in a script): the command must ignore them too. */
   readonly ignored: readonly NodeJS.Signals[]
   /** Is aborted by a signal after the command's end. */

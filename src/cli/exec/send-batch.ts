@@ -35,7 +35,7 @@ export interface Target {
   readonly keyFault?: string
 }
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 export interface Outcome {
   /** The event as it was sent last. */

@@ -4,7 +4,7 @@ import { isUtf8 } from 'node:buffer'
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 
-export interface StartOptions {
+interface StartOptions {
   readonly stdout: Stdio
   readonly stderr: Stdio
   readonly env: Env

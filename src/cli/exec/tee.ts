@@ -8,7 +8,7 @@ import { dlopen, ptr } from 'bun:ffi'
 import { closeSync, constants, openSync, write } from 'node:fs'
 import type { TextTail } from '../../wire/text-tail.ts'
 
-export interface Tee {
+interface Tee {
   /** For the command. */
   readonly end: number | 'pipe'
   /** Call it when the command has started. `stream`: what Bun made of `'pipe'`. */

@@ -24,7 +24,7 @@ export interface DataTable<Row> {
   show(rows: readonly Row[]): void
 }
 
-export interface DataTableOptions<Row> {
+interface DataTableOptions<Row> {
   readonly caption: string
   readonly columns: readonly Column<Row>[]
   /** Default: the row's `id`. */

@@ -6,7 +6,7 @@ import type { App } from './page.ts'
 
 let dialogs = 0
 
-export interface DialogOptions {
+interface DialogOptions {
   /** Escape shows this warning instead of closing the dialog: its content is shown only once. */
   readonly keep?: string
   readonly class?: string

@@ -51,7 +51,7 @@ export function ExportMenu({ what, rows }: Props) {
 }
 
 /** Has each column that any row has. */
-export function toCsv(rows: readonly ExportRow[]): string {
+function toCsv(rows: readonly ExportRow[]): string {
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))]
   if (columns.length === 0) return ''
   return [columns, ...rows.map((row) => columns.map((column) => row[column]))]

@@ -4,7 +4,7 @@ import { type Attributes, type Child, fill, h } from './dom.ts'
 import { explain } from './region.ts'
 import type { Option } from './select.tsx'
 
-export type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
+type AnyInput = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement
 
 export interface Field<Input extends AnyInput = HTMLInputElement> {
   readonly element: HTMLElement
@@ -58,7 +58,7 @@ function toField<Input extends AnyInput>(input: Input, label: string, hint: stri
   }
 }
 
-export interface FormOptions {
+interface FormOptions {
   readonly fields: readonly AnyField[]
   /** Lays out the fields; by default one after another. */
   readonly content?: readonly Child[] | undefined
@@ -189,7 +189,7 @@ export function labelled(label: string, input: AnyInput): HTMLElement {
 
 // A labelled <select> for callers' texts. Options are identified by their index, so that a value can be any text or
 // undefined.
-export interface Choice<T> {
+interface Choice<T> {
   readonly element: HTMLElement
   /** Replaces the options only if they differ: an open list stays open. */
   show(options: readonly Option<T>[], chosen: T): void

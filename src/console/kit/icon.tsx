@@ -10,7 +10,7 @@ export const Icon = ({ name }: { name: IconName }) => (
   </svg>
 )
 
-export interface CardProps {
+interface CardProps {
   readonly title: string
   readonly about?: ComponentChildren
   readonly end?: ComponentChildren

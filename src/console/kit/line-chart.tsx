@@ -8,7 +8,7 @@ import { ChartTable, type Line } from './chart-table.tsx'
 import { formatMoment, parseTime } from './format-time.ts'
 import { useWidth } from './use-width.ts'
 
-export interface ChartData {
+interface ChartData {
   /** Ascending. */
   readonly atMs: readonly number[]
   readonly lines: readonly Line[]
@@ -16,7 +16,7 @@ export interface ChartData {
   readonly toMs: number
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   readonly title: string
   /** Bars begin at zero: for counts. */
   readonly look?: 'lines' | 'bars'

@@ -25,7 +25,7 @@ export interface Shown<T> {
   again(): void
 }
 
-export interface PollPage<T> {
+interface PollPage<T> {
   readonly className: string
   /** 0: the answer stays as it is. */
   everyMs(params: URLSearchParams): number

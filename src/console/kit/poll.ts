@@ -3,7 +3,7 @@
 import { ApiError, countArrivals, isAbort } from './api.ts'
 import { untilReleased } from './pointer.ts'
 
-export interface PollOptions<T> {
+interface PollOptions<T> {
   /** Pause between an answer and the next request; 0 asks once. Read after every answer. */
   everyMs(): number
   ask(signal: AbortSignal): Promise<T>

@@ -14,7 +14,7 @@ interface Target {
 const SHOWN = 12
 const UID = /^[a-z0-9_-]{1,50}$/
 
-export interface QuickOpenOptions {
+interface QuickOpenOptions {
   readonly askProcesses: AskProcesses
   readonly pages: readonly (readonly [page: string, label: string])[]
 }

@@ -19,7 +19,7 @@ function describeAlert(condition: Condition, summary: string): string {
   return condition === 'failed' && summary.includes('exception') ? 'raised an exception' : CONDITION_TEXT[condition]
 }
 
-export interface AlertTableOptions {
+interface AlertTableOptions {
   nowMs(): number
   /** Whether this person may acknowledge and resolve. */
   readonly mayChange: boolean

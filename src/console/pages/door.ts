@@ -8,7 +8,7 @@ import { createField, createForm } from '../kit/form.ts'
 import { logo } from '../kit/icons.ts'
 import { linkToken } from '../kit/route.ts'
 
-export interface DoorOptions {
+interface DoorOptions {
   readonly api: Api
   readonly state: SignUpState
   /** Why the sign-in page is shown again. */

@@ -36,7 +36,7 @@ const ACTIONS = [
   ['Reopen', 'unresolved'],
 ] as const
 
-export type ChangeStatus = (group: ExceptionGroup, status: ChangeExceptionGroup['status']) => Promise<void>
+type ChangeStatus = (group: ExceptionGroup, status: ChangeExceptionGroup['status']) => Promise<void>
 
 export const statusActions = (group: ExceptionGroup, change: ChangeStatus): HTMLElement[] =>
   ACTIONS.filter(

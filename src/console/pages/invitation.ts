@@ -10,7 +10,7 @@ import { logo } from '../kit/icons.ts'
 import { explain } from '../kit/region.ts'
 import { linkToken } from '../kit/route.ts'
 
-export interface InvitationOptions {
+interface InvitationOptions {
   readonly api: Api
   readonly state: SignUpState
   setTitle(title: string): void

@@ -1,7 +1,7 @@
 // Complete snippets for a first run, ready to paste: the first line installs what the rest needs, from this Stint. Each
 // but the ping sends a start and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
 
-export interface SnippetSettings {
+interface SnippetSettings {
   readonly baseUrl: string
   readonly keyHeader: string
   readonly secret: string
@@ -9,7 +9,7 @@ export interface SnippetSettings {
   readonly token?: string | undefined
 }
 
-export interface Snippet {
+interface Snippet {
   readonly name: string
   readonly hint: string
   readonly text: string

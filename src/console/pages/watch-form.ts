@@ -17,7 +17,7 @@ type Conditions = Required<Pick<CreateWatch, 'late' | 'long' | 'failed' | 'metri
 const NO_CONDITIONS: Conditions = { late: null, long: null, failed: null, metric: null, slow: null }
 
 /** The initial values. */
-export interface WatchDraft extends Partial<Watch> {
+interface WatchDraft extends Partial<Watch> {
   readonly process: string
 }
 

@@ -20,7 +20,7 @@ export function durationTicks(topMs: number): number[] {
   return Array.from({ length: Math.floor(topMs / step) + 1 }, (_, i) => i * step)
 }
 
-export interface TimeTick {
+interface TimeTick {
   readonly atMs: number
   readonly label: string
 }

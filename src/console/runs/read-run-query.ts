@@ -8,7 +8,7 @@ import type { StateFilter } from '../timeline/run.ts'
 export const STATES: readonly RunState[] = ['failed', 'running', 'completed', 'abandoned', 'orphan']
 const FILTERS: readonly StateFilter[] = [...STATES, 'trouble']
 
-export interface RunView {
+interface RunView {
   readonly range: TimeRange
   readonly query: RunQuery
   readonly page: number

@@ -6,7 +6,7 @@ import { isLoneEnd, type Run } from './run.ts'
 export type Lane = readonly Run[]
 
 /** Room to keep free after a run's end, so that runs of little or no duration can be seen and clicked. */
-export type PadOf = (run: Run) => number
+type PadOf = (run: Run) => number
 
 /** `padOf` in ms. */
 export function layLanes(runs: readonly Run[], padOf: PadOf): Lane[] {

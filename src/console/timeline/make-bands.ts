@@ -79,7 +79,7 @@ export const binAt = ({ bins }: Band, scale: Scale, px: number): Bin | undefined
 
 // Arrow keys: left and right move along the runs of a process, up and down to the nearest run in time of the adjacent
 // process.
-export type StepKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End'
+type StepKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End'
 
 const KEYS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'] satisfies StepKey[]
 export const isStepKey = (key: string): key is StepKey => KEYS.includes(key)

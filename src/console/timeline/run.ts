@@ -28,7 +28,7 @@ export function toRun(timing: Timing): Run {
   return { id: formatRunId({ at, process, meta, uid }), process, meta, uid, state, startMs, endMs, exceptions, timing }
 }
 
-export interface RunIdentity {
+interface RunIdentity {
   /** RFC 3339 with nine digits. */
   readonly at: string
   readonly process: string

@@ -19,7 +19,7 @@ const TICKS_MS = [
   7200e3, 10800e3, 21600e3, 43200e3, 86400e3, 172800e3, 604800e3,
 ]
 
-export interface Ticks {
+interface Ticks {
   readonly stepMs: number
   readonly atMs: readonly number[]
 }

@@ -17,7 +17,7 @@ const LEAST_PX = 3
 const LABEL_PX = 56
 const STUB_PX = 14
 
-export interface BandProps {
+interface BandProps {
   readonly band: Band
   readonly scale: Scale
   readonly ticks: readonly number[]

@@ -11,7 +11,7 @@ const SETTLE_MS = 400
 const SHOWN = 5
 const DAY_MS = 86_400_000
 
-export interface Backtest {
+interface Backtest {
   readonly isBusy: boolean
   readonly preview?: WatchPreview
   readonly error?: unknown

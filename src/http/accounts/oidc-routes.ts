@@ -1,6 +1,6 @@
 // /auth/oidc: single sign-on. The browser leaves with a cookie that holds what must come back, and returns by a plain
 // GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
-import { type AttemptLimiter, addressBlock } from '../../account/attempt-limiter.ts'
+import { addressBlock, type TokenBuckets } from '../../account/token-buckets.ts'
 import type { Logger } from '../../log.ts'
 import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
 import type { Provider } from '../../oidc/provider.ts'
@@ -19,7 +19,7 @@ export interface OidcDeps {
   readonly provider: Provider
   readonly cookie: FlowCookie
   /** Keyed by the client's address: each step asks the provider. */
-  readonly limiter: AttemptLimiter
+  readonly limiter: TokenBuckets
   /** The role that the claims give in the operator's account. */
   roleOf(claims: Readonly<Record<string, unknown>>): Role | undefined
   readonly log: Logger

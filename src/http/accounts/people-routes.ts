@@ -1,6 +1,7 @@
 // Members, roles and invitations over HTTP. Tokens of invitations travel in bodies and fragments, never in paths.
-import { addressBlock } from '../../account/attempt-limiter.ts'
+
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
+import { addressBlock } from '../../account/token-buckets.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import { parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'

@@ -1,6 +1,7 @@
 // Password reset by e-mail. The answer is the same, and as fast, for unknown addresses: the e-mail is sent afterwards.
-import { addressBlock } from '../../account/attempt-limiter.ts'
+
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
+import { addressBlock } from '../../account/token-buckets.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import type { Mounts } from '../mount.ts'

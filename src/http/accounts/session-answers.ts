@@ -1,8 +1,8 @@
 // Shared by the routes of accounts and people: dependencies, the answer that shows a session, signing in and out.
 import type { Accounts } from '../../account/accounts.ts'
-import type { AttemptLimiter } from '../../account/attempt-limiter.ts'
 import type { Person, Seat } from '../../account/people/person-rows.ts'
 import type { SessionProof } from '../../account/sessions.ts'
+import type { TokenBuckets } from '../../account/token-buckets.ts'
 import { Problem } from '../../problem.ts'
 import type { AuditAction } from '../../wire/audit-actions.ts'
 import type { Session } from '../../wire/sessions.ts'
@@ -11,7 +11,7 @@ import type { NoteDone } from '../mount.ts'
 import { clearedSessionCookie, sessionCookie, sessionToken } from './session-cookie.ts'
 
 /** Members of an entry in the audit log. Without an account, nobody known failed to sign in. */
-export type AuditFields = Readonly<Partial<Record<'account' | 'actor' | 'key' | 'target' | 'detail', string>>> & {
+type AuditFields = Readonly<Partial<Record<'account' | 'actor' | 'key' | 'target' | 'detail', string>>> & {
   /** The client's. */
   readonly address: string
 }
@@ -29,7 +29,7 @@ export interface PeopleDeps {
   /** Deletes the data of a deleted account in spools and stores. Failures are retried at the next start. */
   onDeleted(account: string): void
   /** Keyed by the client's address and by the account: links that are made and tried. */
-  readonly linkLimiter: AttemptLimiter
+  readonly linkLimiter: TokenBuckets
   /** May people sign in by a password? */
   readonly passwordSignIn: boolean
   /** The provider's name on the button; absent without one. */
@@ -38,7 +38,7 @@ export interface PeopleDeps {
   /** The address under which people reach the console. */
   publicUrl(): string
   /** Keyed by the client's address and by the e-mail address: links that set a new password. */
-  readonly resetLimiter: AttemptLimiter
+  readonly resetLimiter: TokenBuckets
   mailFailed(error: unknown): void
   /** Both resolve once the e-mail is handed to the server for mail. Absent without SMTP. */
   readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>

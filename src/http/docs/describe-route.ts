@@ -119,7 +119,7 @@ export const restoreBodies = (document: OpenApiDocument): OpenApiDocument => ({
 // TypeBox's JSON Schema → the dialect of OpenAPI 3.0, which lacks `const`, `null`, `examples`, `patternProperties`.
 type Json = Record<string, unknown>
 type Parameter = Extract<NonNullable<DocumentDecoration['parameters']>[number], { name: string }>
-export type OpenApiSchema = Exclude<NonNullable<Parameter['schema']>, { $ref: string }>
+type OpenApiSchema = Exclude<NonNullable<Parameter['schema']>, { $ref: string }>
 
 export const toOpenApi = (schema: object): OpenApiSchema => convert(schema) as OpenApiSchema
 

@@ -10,7 +10,7 @@ import { answerHeaders, pageHeaders } from '../answers.ts'
 import { createTextAnswers } from '../compressed.ts'
 import { type OpenApiDocument, restoreBodies, toOpenApi } from './describe-route.ts'
 
-export interface SwaggerDeps {
+interface SwaggerDeps {
   /** The routes to describe. */
   readonly described: AnyElysia
   readonly keyHeader: string

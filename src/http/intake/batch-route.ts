@@ -2,6 +2,7 @@
 // durable, the others named by their index. All its events share one budget of faults, so that an answer is never much
 // larger than the request.
 import { Elysia, t } from 'elysia'
+import type { TokenBuckets } from '../../account/token-buckets.ts'
 import { EVENT_KINDS, type EventKind, isSentKind, SENT_KINDS } from '../../event/event.ts'
 import { Faults, MAX_FAULTS } from '../../event/faults.ts'
 import { isObject } from '../../event/fields.ts'
@@ -14,14 +15,13 @@ import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import type { BodyBudget, Reserve } from './body-budget.ts'
 import type { PassGate } from './intake-gate.ts'
-import type { RateLimit } from './rate-limit.ts'
 import { parseBatch, readBatch, UnreadEvent } from './read-batch.ts'
 
 export interface BatchDeps extends IntakeDeps {
   readonly passGate: PassGate
   stamp(): Stamp
   readonly bodies: BodyBudget
-  readonly rateLimit: RateLimit
+  readonly rateLimit: TokenBuckets
   countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }
 

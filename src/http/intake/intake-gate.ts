@@ -1,13 +1,14 @@
 // The gate before /v1 and /otlp. Before the body: key, rate, room in the spool, path, method, size, content type.
 // Without a valid key nothing else is revealed. Takes an event's stamp: the time of its arrival, not of parsing.
 import type { FoundKey } from '../../account/key-ring.ts'
+import type { TokenBuckets } from '../../account/token-buckets.ts'
 import { DESTINATIONS, type Destination, destinationOf, pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
 import { bodyTooLarge, JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
-import type { LimitBadKeys, RateLimit } from './rate-limit.ts'
+import type { LimitBadKeys } from '../authorize.ts'
 import { CODINGS } from './read-batch.ts'
 
 interface IntakePath {
@@ -67,7 +68,8 @@ export interface GateDeps {
   findKey(secret: string): FoundKey | undefined
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
-  readonly rateLimit: RateLimit
+  /** Of events per account and second: one is taken before the body is read, the rest of a batch is debt. */
+  readonly rateLimit: TokenBuckets
   /** Absent: no limit, no headers. */
   refusal(destination: Destination, account: string): SpoolRefusal | undefined
   stamp(): Stamp

@@ -14,7 +14,7 @@ import { type BodyBudget, readEventBody } from './body-budget.ts'
 import type { Admission, PassGate } from './intake-gate.ts'
 import { parseJson } from './read-body.ts'
 
-export interface V1Deps extends IntakeDeps {
+interface V1Deps extends IntakeDeps {
   readonly passGate: PassGate
   readonly bodies: BodyBudget
 }

@@ -19,7 +19,7 @@ import { isSmall } from '../intake/body-budget.ts'
 import { findLimit, type GateDeps } from '../intake/intake-gate.ts'
 import { createRecentPings } from './recent-pings.ts'
 
-export type PingDeps = BatchDeps & Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'>
+type PingDeps = BatchDeps & Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'>
 
 type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' | 'output' }
 

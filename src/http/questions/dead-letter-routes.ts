@@ -18,7 +18,7 @@ import type { Asker } from '../authorize.ts'
 import { diskProblem } from '../intake/accept-event.ts'
 import type { Mounts } from '../mount.ts'
 
-export type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
+type BuriedEvent = Pick<DeadLetter, 'id' | 'account' | 'reason' | 'record' | 'buriedAtUs'>
 
 export interface DeadLetterRoutesDeps {
   nowNs(): bigint

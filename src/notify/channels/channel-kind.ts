@@ -17,7 +17,7 @@ export interface Message {
   readonly isStillFiring: boolean
 }
 
-export interface Ways {
+interface Ways {
   /** Resolves to the answer of a 2xx; rejects with DeliveryError otherwise. */
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<string>
   /** Absent: no SMTP_URL is set. */

@@ -16,7 +16,7 @@ export interface Mail {
 
 export type Mailer = ReturnType<typeof createMailer>
 
-export interface MailerOptions {
+interface MailerOptions {
   /** `smtp://user:password@host:587` (STARTTLS) or `smtps://…`. */
   readonly url: string
   readonly from: string

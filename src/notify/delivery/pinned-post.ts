@@ -20,7 +20,7 @@ export interface PostOptions {
   readonly ca?: string
 }
 
-export interface PostAnswer {
+interface PostAnswer {
   readonly status: number
   /** The beginning of the body, as text. */
   readonly text: string

@@ -13,7 +13,7 @@ import { type Board, type BoardDeps, createBoard } from './board.ts'
 import { buildRows } from './build-rows.ts'
 import type { Watched } from './index-facts.ts'
 
-export interface OverviewDeps extends Pick<BoardDeps, 'questions' | 'changes'> {
+interface OverviewDeps extends Pick<BoardDeps, 'questions' | 'changes'> {
   readonly points: Pick<PointSource, 'findStartTimes'>
   nowMs(): number
   /** Current, whatever the stores do. */
@@ -21,7 +21,7 @@ export interface OverviewDeps extends Pick<BoardDeps, 'questions' | 'changes'> {
 }
 
 /** What a watch covers. */
-export interface Covered {
+interface Covered {
   /** Absent for a pattern. */
   readonly process?: string
   covers(process: string): boolean

@@ -27,7 +27,7 @@ const TURN_US = 1000
 /** Reading the clock costs as much as encoding a mark. */
 const EVENTS_PER_LOOK = 16
 
-export interface EncodeOptions {
+interface EncodeOptions {
   /** One line per request's metrics, names and values as arrays: parsing text is most of an insert. */
   readonly groupsMetrics?: boolean
   /** Absent: texts that repeat are remembered for these events alone. */

@@ -29,7 +29,7 @@ import {
   withPlace,
 } from './selection.ts'
 
-export type ExceptionQuestions = Omit<ExceptionSource, 'findOutputs' | 'findExceptionProcesses' | 'close'>
+type ExceptionQuestions = Omit<ExceptionSource, 'findOutputs' | 'findExceptionProcesses' | 'close'>
 
 interface StoredException extends Omit<ExceptionRow, 'atNs' | 'place'> {
   readonly ns: Ns
@@ -55,7 +55,7 @@ interface StoredGroup extends StoredSpan {
 }
 
 /** The newest exceptions that meet the conditions (joined by AND); `limit` is an expression. */
-export const newestExceptionsSql = (exceptions: string, where: readonly string[], limit: string): string =>
+const newestExceptionsSql = (exceptions: string, where: readonly string[], limit: string): string =>
   `SELECT ${nsText('at')} AS ns, process, meta, uid, exception, fingerprint, ${tieText(EVENT_TIE)} FROM ${exceptions}
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(EVENT_TIE)} LIMIT ${limit}`
@@ -65,7 +65,7 @@ const ENDS = `if(length(exception) > 4000, concat(substringUTF8(exception, 1, 20
     replaceRegexpOne(substringUTF8(exception, -2000), '^[^\\n]*\\n+([^\\n])', '\\\\1')), exception)`
 
 /** One row per fingerprint and process, newest first. `bucket` (of `at`, Int64) adds counts, `behind` a HAVING. */
-export function exceptionGroupsSql(
+function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
   limit: string,

@@ -5,7 +5,7 @@
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
-export interface FairTurns {
+interface FairTurns {
   /** Rejects as `work` does, and at once with ClickHouseFault when the asker's signal aborts before its turn. */
   take<T>(asker: Asker | undefined, work: (connection: number) => Promise<T>): Promise<T>
 }

@@ -18,7 +18,7 @@ import {
   withPlace,
 } from './selection.ts'
 
-export type MetricQuestions = Pick<PointSource, 'findMetrics' | 'aggregateMetrics' | 'findNewestMetrics'>
+type MetricQuestions = Pick<PointSource, 'findMetrics' | 'aggregateMetrics' | 'findNewestMetrics'>
 
 interface StoredMetric extends Omit<MetricPoint, 'atNs' | 'value' | 'place'> {
   readonly ns: Ns

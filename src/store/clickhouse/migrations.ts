@@ -13,7 +13,7 @@ export interface TableOptions {
   readonly embedded: boolean
 }
 
-export interface Migration {
+interface Migration {
   readonly number: number
   /** Only for a store that holds these events. */
   readonly holds: Destination

@@ -28,7 +28,7 @@ const QUESTIONS_AT_ONCE = 3
 /** SQL pairs 10 million marks in 2.2 s of CPU. A series is only text in rows. */
 export const CLICKHOUSE_FACTS = { maxMarks: 50_000_000, seriesCost: false }
 
-export interface ClickHouseOptions {
+interface ClickHouseOptions {
   readonly address: ClickHouseAddress
   /** `points` only where no InfluxDB takes them: their tables are created only then. */
   readonly holds: readonly Destination[]

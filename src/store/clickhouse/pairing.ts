@@ -111,7 +111,7 @@ FROM ${marks}
 WHERE ${conditions.join(' AND ')}`
 }
 
-export interface SummaryInput extends PairingInput {
+interface SummaryInput extends PairingInput {
   /** A series: the bucket of the Int64 `settled`. */
   readonly bucket?: string
   /** Adds the columns `NEWEST`. */

@@ -9,7 +9,7 @@ import { COLUMNS } from './encode-events.ts'
 import { ACCESS_DENIED, isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { MIGRATIONS, type TableOptions, UNRELEASED } from './migrations.ts'
 
-export interface PrepareOptions extends TableOptions {
+interface PrepareOptions extends TableOptions {
   readonly database: string
   readonly holds: readonly Destination[]
   readonly tables: readonly Family[]

@@ -10,7 +10,7 @@ import { COLUMNS, toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import type { Schema } from './schema.ts'
 
-export interface ClickHouseSinkOptions {
+interface ClickHouseSinkOptions {
   /** Both belong to the store, which closes them. */
   readonly writer: ClickHouseClient
   /** Runs statements that may take long. */

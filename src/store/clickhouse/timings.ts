@@ -32,7 +32,7 @@ import {
   toInt64,
 } from './selection.ts'
 
-export type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
+type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
 
 interface StoredTiming {
   readonly state: TimingState

@@ -9,7 +9,7 @@ import { createInfluxSource } from './source.ts'
 /** Marks are streamed and paired in bounded memory (stream-timings.ts). Tags are indexed: 2.3 GB for 500,000 values. */
 export const INFLUX_FACTS = { maxMarks: 10_000_000, seriesCost: true }
 
-export interface InfluxOptions extends InfluxAddress {
+interface InfluxOptions extends InfluxAddress {
   /** 0 = keep forever. Applied only to a bucket that `prepare` creates. */
   readonly retentionDays: number
   readonly log: Logger

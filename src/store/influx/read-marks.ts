@@ -59,7 +59,7 @@ type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | '
 /** They take about 20 MB. */
 const SLICE_MARKS = 200_000
 
-export interface MarkLimits {
+interface MarkLimits {
   /** At most so many, the newest, of each process, meta, kind of mark, and with or without uid. */
   readonly tail?: number | undefined
   /** Marks that should be read at once. */

@@ -14,7 +14,7 @@ import { findLatest, findMatching, findTimings } from './timings.ts'
 
 const TIMEOUT_MS = 30_000
 
-export interface InfluxSourceOptions extends InfluxAddress {
+interface InfluxSourceOptions extends InfluxAddress {
   /** Limit of one read: it is then cancelled, here and on the server. */
   readonly timeoutMs?: number
   /** Limit of the ping that tells a slow answer from a server that is away. */

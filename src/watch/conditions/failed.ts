@@ -7,7 +7,7 @@ type Given = NonNullable<CreateWatch['failed']>
 
 const CAUSES = { failed: 'failed', abandoned: 'was abandoned: it never ended', exception: 'raised an exception' }
 
-export interface FailedRule {
+interface FailedRule {
   readonly after: number
   readonly exceptions: boolean
 }

@@ -16,7 +16,7 @@ interface Item {
 
 const MADE_US = 15e6
 
-export interface BlockInputsOptions {
+interface BlockInputsOptions {
   readonly store: Pick<WatchStore, 'feedPositions' | 'blocks' | 'seedUs' | 'madeSince'>
   /** The nodes for which is waited. */
   awaited(): readonly number[]

@@ -29,7 +29,7 @@ export interface Block {
   readonly isFull: boolean
 }
 
-export interface FeederOptions {
+interface FeederOptions {
   readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
   /** The stamp clock. */
   nowUs(): number

@@ -1,5 +1,5 @@
 // Merges streams, each in the order of arrival, into one.
-export interface Arrived {
+interface Arrived {
   readonly arrivedUs: number
 }
 

@@ -7,7 +7,7 @@ import type { Block, Feeder } from './feeder.ts'
 
 const EVERY_MS = 1000
 
-export interface PostBlocksOptions {
+interface PostBlocksOptions {
   readonly feeder: Feeder
   readonly store: Pick<ReturnType<typeof createFeedStatements>, 'feedPositions' | 'addBlock' | 'noteSkipped'>
   readonly node: number

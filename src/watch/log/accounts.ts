@@ -98,7 +98,7 @@ export function findMetric(account: Account, watch: JudgedWatch, process: string
   return subject
 }
 
-export interface WatchSet {
+interface WatchSet {
   readonly watches: readonly JudgedWatch[]
   readonly firing: readonly JudgedAlert[]
   readonly byHand: readonly EndedByHand[]

@@ -1,7 +1,7 @@
 // Reads a cron expression: five fields, or six with seconds first, and `@daily` etc. What other schedulers write and Stint
 // does not understand is refused with the reason, rather than read in another way.
 
-export interface CronExpression {
+interface CronExpression {
   /** As croner reads it. */
   readonly pattern: string
   /** Both day fields must agree, because one of them begins with `*`; otherwise either is enough. */

@@ -11,7 +11,7 @@ const GAP_US = 5e6
 const SETTLES_US = 30e6
 
 /** A stretch in which Stint was down or accepted no events, so that events may be lost. */
-export interface Blind {
+interface Blind {
   readonly fromUs: number
   readonly toUs: number
 }

@@ -7,7 +7,7 @@ import type { StoredWatch } from '../watch.ts'
 import { createJudge } from './judge.ts'
 import type { Change, JudgedWatch, Mark, Point, RaisedException } from './judge-interface.ts'
 
-export interface PreviewInput {
+interface PreviewInput {
   readonly spec: StoredWatch['spec']
   /** Counts from `fromUs`. */
   readonly watch: JudgedWatch

@@ -30,7 +30,7 @@ export interface MarkSource {
   }): Promise<KnownMark[]>
 }
 
-export interface Seeded {
+interface Seeded {
   readonly account: string
   readonly marks: readonly Mark[]
   /** Absent: durations and newest starts only. Otherwise what settled since then is judged. */

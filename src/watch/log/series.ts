@@ -29,7 +29,7 @@ export interface Kept {
   readonly tag: number
 }
 
-export interface WaitingFailure {
+interface WaitingFailure {
   readonly uid?: string
   /** Absent if it is not known. */
   readonly startedUs?: number
@@ -70,7 +70,7 @@ export interface Series {
 
 const KEPT = 20
 const USUAL_OF = 5
-export const MAX_OPEN = 1000
+const MAX_OPEN = 1000
 export const MAX_LATE = 100
 
 export const createSeries = (): Series => ({
@@ -106,7 +106,7 @@ export function restOf({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>): n
   return lateUs > LATE_US ? arrivedUs + REST_US : arrivedUs
 }
 
-export interface Folding {
+interface Folding {
   readonly maxRunUs: number
   /** Open runs are compared with the usual duration. */
   readonly isTimed: boolean

@@ -28,7 +28,7 @@ export interface Track {
   awaiting: Awaiting | undefined
 }
 
-export interface Awaiting {
+interface Awaiting {
   readonly untilUs: number
   readonly failure: Failure
   readonly alerts: readonly JudgedAlert[]
@@ -72,7 +72,7 @@ export interface MetricSubject {
 }
 
 /** A subject as its row has it. */
-export type LoadedSubject = { readonly watch: string; readonly process: string } & (
+type LoadedSubject = { readonly watch: string; readonly process: string } & (
   | { readonly condition: 'late'; readonly state: Pick<LateSubject, 'newestStartUs' | 'restUs'> }
   | { readonly condition: 'metric'; readonly state: Gauge }
 )

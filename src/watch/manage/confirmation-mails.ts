@@ -11,7 +11,7 @@ const TICK_MS = 5000
 /** After the last one it is given up: about a day. */
 const WAITS_S = [60, 300, 900, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600]
 
-export interface ConfirmationMailsOptions {
+interface ConfirmationMailsOptions {
   readonly store: Pick<WatchStore, 'channel' | 'settle'>
   readonly mailer: Pick<Mailer, 'send'>
   nowUs(): number

@@ -11,7 +11,7 @@ import type { StoredWatch } from '../watch.ts'
 const BEHIND_US = 60e6
 const SHOWN_MAX = 200
 
-export type Judging = Pick<WatchNode, 'judgedUs' | 'waiting' | 'pendingUs' | 'unjudged'>
+type Judging = Pick<WatchNode, 'judgedUs' | 'waiting' | 'pendingUs' | 'unjudged'>
 
 export const isBehind = (node: Judging, nowUs: number): boolean =>
   node.waiting() === undefined || nowUs - node.judgedUs() > BEHIND_US
@@ -20,7 +20,7 @@ export const isBehind = (node: Judging, nowUs: number): boolean =>
 export const isUnknown = (node: Judging, { id }: StoredWatch, nowUs: number): boolean =>
   isBehind(node, nowUs) || node.waiting()!.some(({ watch, lost }) => watch === id && lost.node !== undefined)
 
-export interface FindUnjudged {
+interface FindUnjudged {
   readonly account: string
   /** Only of this process. */
   readonly process?: string | undefined

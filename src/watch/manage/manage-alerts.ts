@@ -6,7 +6,7 @@ import { pathOf, toEnd } from '../log/describe-alert.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert } from '../storage/watch-store.ts'
 
-export interface ManageAlertsOptions {
+interface ManageAlertsOptions {
   readonly store: WatchStore
   nowUs(): number
   publicUrl(): string

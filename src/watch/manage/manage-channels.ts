@@ -25,7 +25,7 @@ const CHANNELS_MAX = 50
 /** Limits an account's tests: they may reach people who did not ask for them. */
 const MESSAGES = { burst: 10, everyS: 60 }
 
-export interface ManageChannelsOptions {
+interface ManageChannelsOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
   /** Undefined without a mail server. */

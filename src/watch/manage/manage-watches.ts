@@ -13,7 +13,7 @@ import { assertConditions } from './preview-watch.ts'
 
 const WATCHES_MAX = 1000
 
-export interface ManageWatchesOptions {
+interface ManageWatchesOptions {
   readonly store: WatchStore
   nowUs(): number
   readonly maxRunUs: number

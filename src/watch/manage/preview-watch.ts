@@ -42,7 +42,7 @@ export interface WatchHistory {
   findExceptions(q: HistoryQuestion): Promise<Sent[]>
 }
 
-export interface PreviewOptions {
+interface PreviewOptions {
   readonly history: WatchHistory
   nowUs(): number
   readonly maxRunUs: number

@@ -13,7 +13,7 @@ import type { ConfirmationMails } from './confirmation-mails.ts'
 
 const CONFIRMATIONS = { burst: 3, everyS: 600 }
 
-export interface SubscriptionsOptions {
+interface SubscriptionsOptions {
   readonly store: WatchStore
   /** Undefined without a mail server. */
   readonly mails: ConfirmationMails | undefined

@@ -39,7 +39,7 @@ export interface NodeRow {
   readonly report: NodeReport
 }
 
-export interface SignOfLife {
+interface SignOfLife {
   readonly node: number
   readonly report: NodeReport
   /** Identifies this process. */

@@ -81,7 +81,7 @@ export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly 
   }
 }
 
-export interface SharedOptions extends NodeOptions {
+interface SharedOptions extends NodeOptions {
   readonly database: SqlDatabase
   /** Of the same PostgreSQL; its writes wait for no judge. */
   readonly feedDatabase: SqlDatabase

@@ -6,7 +6,7 @@ import type { SqliteFile } from '../../state/open-sqlite.ts'
 type Row = Record<string, Value>
 
 /** The number of the file's rows that PostgreSQL has now. */
-export type CopiedWatches = Readonly<Record<'watch' | 'channel' | 'alert', number>>
+type CopiedWatches = Readonly<Record<'watch' | 'channel' | 'alert', number>>
 
 /** Omits rows of accounts that are not in PostgreSQL. The nodes must be stopped. Throws Problem `store_unavailable`. */
 export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Promise<CopiedWatches> {

@@ -8,7 +8,7 @@ import { type Applied, applyChange } from './moving-statements.ts'
 import type { Alert, AlertChange } from './watch-store.ts'
 
 /** The position of a node's feeder in one of its spools. What arrived before `knownUs` is in blocks, or in the state. */
-export interface FeedPosition {
+interface FeedPosition {
   readonly node: number
   readonly spool: Destination
   readonly position: Position
@@ -24,7 +24,7 @@ export interface StateRow {
 }
 
 /** Records of a node that no judge has taken yet, oldest first. */
-export interface StoredBlock {
+interface StoredBlock {
   readonly seq: number
   readonly node: number
   readonly spool: Destination

@@ -15,7 +15,7 @@ const FREE = 0
 const HELD = 1
 const SILENCED = 2
 /** `next_us` of a silenced notification. */
-export const NEVER_US = 9e15
+const NEVER_US = 9e15
 
 export function createOutboxStatements({ read, write }: SqlDatabase) {
   return {

@@ -12,7 +12,7 @@ import { createWatchStore } from './create-watch-store.ts'
 const APPLICATION_ID = 0x53746e57
 
 /** In PostgreSQL the steps after 1.1 are ADDED_STEPS of ../../state/postgres-schema.ts. */
-export const WATCHES_FILE: Schema = {
+const WATCHES_FILE: Schema = {
   oldest: 3,
   tables: toWatchesFile(WATCH_TABLES),
   steps: [

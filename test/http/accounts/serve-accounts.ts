@@ -1,7 +1,7 @@
 // The account routes on a real socket, behind the same mapping of errors as in the app.
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Accounts } from '../../../src/account/accounts.ts'
-import { createAttemptLimiter } from '../../../src/account/attempt-limiter.ts'
+import { createTokenBuckets } from '../../../src/account/token-buckets.ts'
 import type { Clock } from '../../../src/clock.ts'
 import { mountAccount } from '../../../src/http/accounts/account-routes.ts'
 import { mountAudit } from '../../../src/http/accounts/audit-routes.ts'
@@ -38,8 +38,8 @@ export function mountPeopleRoutes(
     onDeleted() {},
     passwordSignIn: true,
     nowMs: () => clock.wallUs() / 1000,
-    resetLimiter: createAttemptLimiter({ clock, limit: 10, windowS: 3600, maxEntries: 100 }),
-    linkLimiter: createAttemptLimiter({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
+    resetLimiter: createTokenBuckets({ clock, limit: 10, windowS: 3600, maxEntries: 100 }),
+    linkLimiter: createTokenBuckets({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
     publicUrl: () => 'https://stint.example.com',
     mailFailed() {},
     ...more,

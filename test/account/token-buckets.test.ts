@@ -1,12 +1,12 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
-import { addressBlock, createAttemptLimiter } from '../../src/account/attempt-limiter.ts'
+import { addressBlock, createTokenBuckets } from '../../src/account/token-buckets.ts'
 import type { Problem } from '../../src/problem.ts'
 import { createManualClock } from './accounts-cast.ts'
 
 const create = (options: { limit?: number; windowS?: number; maxEntries?: number } = {}) => {
   const clock = createManualClock()
-  const limiter = createAttemptLimiter({ clock, limit: 3, windowS: 30, maxEntries: 100, ...options })
+  const limiter = createTokenBuckets({ clock, limit: 3, windowS: 30, maxEntries: 100, ...options })
   /** 0 = allowed, else the seconds to wait. */
   const wait = (key: string): number => {
     try {
@@ -28,6 +28,29 @@ test('allows an attempt after the reported wait', () => {
     clock.passS(seconds)
     expect(wait('a')).toBe(0)
   }
+})
+
+test('a long pause fills no more than the bucket', () => {
+  const { clock, wait } = create()
+  wait('a')
+  clock.passS(3600)
+  expect(['a', 'a', 'a', 'a'].map(wait)).toEqual([0, 0, 0, 10])
+  expect(wait('b')).toBe(0)
+})
+
+test('tokens that are owed beyond an empty bucket make the key wait for them, too', () => {
+  const { clock, limiter, wait } = create()
+  expect(wait('a')).toBe(0)
+  limiter.owe('a', 7)
+  expect(wait('a')).toBe(60)
+  clock.passS(60)
+  expect(wait('a')).toBe(0)
+})
+
+test('zero limits nothing', () => {
+  const { limiter, wait } = create({ limit: 0 })
+  limiter.owe('a', 1000)
+  expect(wait('a')).toBe(0)
 })
 
 test('memory is bounded: the least recent key is forgotten first', () => {
