@@ -25,7 +25,7 @@ describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
     const marks = manyRuns(Date.now())
     await stint.send(secret, marks.slice(0, RUNS))
     await stint.send(secret, marks.slice(RUNS))
-    visit = await stint.visit(LIGHT, cookie)
+    visit = await stint.visit({ ...LIGHT, reducedMotion: 'no-preference' }, cookie)
     await visit.go('runs?from=-6h')
     await visit.page.getByText(/ of 10,000/).waitFor({ timeout: 60_000 })
     slowness = Math.max(1, (await leastOf(3, visit, () => visit.page.evaluate(sortTexts))) / SORT_MS)

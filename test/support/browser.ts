@@ -37,9 +37,9 @@ export function sharedBrowser(): Promise<Browser> {
   return running
 }
 
-/** A fresh page, with cookies of its own, that has not been anywhere. */
+/** A fresh page, with cookies of its own, that has not been anywhere. Without animations, unless `options` ask for them. */
 export async function openPage(origin: string, options: BrowserContextOptions = {}): Promise<BrowserPage> {
-  const context = await (await sharedBrowser()).newContext(options)
+  const context = await (await sharedBrowser()).newContext({ reducedMotion: 'reduce', ...options })
   const page = await context.newPage()
   const strayRequests: string[] = []
   const complaints: string[] = []
