@@ -40,6 +40,12 @@ export const FEED_TABLES = `
   );
   ALTER TABLE blind ADD COLUMN node BIGINT;
   ALTER TABLE blind ADD COLUMN waits_us BIGINT;
+  -- Thousands of alerts may open at once: what is asked for each of them reads one row.
+  CREATE INDEX alert_instance ON alert (watch, instance) WHERE resolved_us IS NULL;
+  DROP INDEX outbox_by_channel;
+  CREATE INDEX outbox_by_channel ON outbox (channel, seq);
+  DROP INDEX outbox_by_alert;
+  CREATE INDEX outbox_by_alert ON outbox (alert, channel, seq);
   -- Notifications about watches that were not judged.
   DELETE FROM outbox WHERE alert LIKE 'unj@_%' ESCAPE '@';
 `

@@ -9,6 +9,7 @@ import {
   alertOf,
   channelOf,
   commit,
+  dueOf,
   notificationOf,
   opened,
   openStore,
@@ -44,7 +45,7 @@ beforeEach(async () => {
   const run = { uid: 'r1', startedUs: NOW - 2 * HOUR }
   await fire('ale_long', { condition: 'long', ...run, episode: { sinceUs: since, ...run, limit: HOUR / 2 } })
   await fire('ale_failed', { condition: 'failed', episode: { sinceUs: since, figure: 1, cause: 'exception' } })
-  const waiting = await store.due(NOW, 99)
+  const waiting = await dueOf(store, NOW, 99)
   await store.settle(waiting, { id: 'cha_1' }, NOW, 'delivered')
 })
 afterEach(() => store.close())
@@ -52,7 +53,7 @@ afterEach(() => store.close())
 const firing = async () =>
   (await alerts().list(ACCOUNT, { state: 'firing', limit: 9 })).alerts.map(({ id }) => id).sort()
 const sent = async () =>
-  (await store.due(NOW, 99)).map(({ body: { type, data } }) => [type, data.id, data.ended_by, data.summary])
+  (await dueOf(store, NOW, 99)).map(({ body: { type, data } }) => [type, data.id, data.ended_by, data.summary])
 
 test('an acknowledgement names who made it, keeps the first one, silences reminders, and can be undone', async () => {
   const { acknowledged } = await alerts().acknowledge(ACCOUNT, 'ale_late', 'ada@example.com')
@@ -123,7 +124,8 @@ test('a channel that is added is notified of what fires and is not acknowledged,
   await store.addChannel(channelOf('cha_2'), 9)
   await alerts().acknowledge(ACCOUNT, 'ale_long', 'ada@example.com')
   await watches().change(ACCOUNT, 'wat_1', { channels: ['cha_1', 'cha_2'], failed: null })
-  const to = async () => (await store.due(NOW, 99)).map(({ channel, body: { type, data } }) => [channel, type, data.id])
+  const to = async () =>
+    (await dueOf(store, NOW, 99)).map(({ channel, body: { type, data } }) => [channel, type, data.id])
   expect(await to()).toEqual([
     ['cha_1', 'alert.resolved', 'ale_failed'],
     ['cha_2', 'alert.firing', 'ale_late'],

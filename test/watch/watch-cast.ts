@@ -4,13 +4,19 @@ import pino from 'pino'
 import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import type { Judged } from '../../src/watch/storage/feed-statements.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
-import type { Alert, AlertChange, Channel, NewNotification } from '../../src/watch/storage/watch-store.ts'
+import type { Alert, AlertChange, Channel, NewNotification, Notification } from '../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
 
 export const ACCOUNT = 'acc_1'
 export const silent = pino({ level: 'silent' })
 
 export const openStore = (dir: string) => openSqliteWatchStore(join(dir, 'watches.sqlite'), silent)
+
+/** What is due for all channels, at most `limit` for each. */
+export async function dueOf(store: WatchStore, nowUs: number, limit: number): Promise<Notification[]> {
+  const channels = (await store.dueChannels(nowUs)).sort()
+  return (await Promise.all(channels.map((channel) => store.due(channel, nowUs, limit)))).flat()
+}
 
 /** What a commit of the judge stores: nothing but `over`. */
 export const judgedOf = (over: Partial<Judged> = {}): Judged => ({

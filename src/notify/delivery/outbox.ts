@@ -110,9 +110,17 @@ export function createOutbox(options: OutboxOptions) {
     return rows.flatMap((row) => (row.isHeld ? (ready.find(({ seq }) => seq === row.seq) ?? []) : row))
   }
 
-  async function deliverTo(id: string, rows: readonly Notification[]): Promise<void> {
+  /** What the channel may be sent now: a backlog of thousands is not read again and again. */
+  async function dueFor({ id, kind }: Channel): Promise<Notification[]> {
+    const { rate, grouping } = KINDS[kind]
+    const left = tokens.left(id, rate)
+    return left === 0 ? [] : store.due(id, nowUs(), grouping === 'each' ? left : DUE_ROWS)
+  }
+
+  async function deliverTo(id: string): Promise<void> {
     const channel = await store.channel(id)
     if (channel === undefined) return
+    const rows = await dueFor(channel)
     const untilUs = nowUs() + TURN_US
     const old = rows.filter(({ createdUs, isHeld }) => !isHeld && nowUs() - createdUs > GIVE_UP_AFTER_US)
     if (old.length > 0) await giveUp(channel, old)
@@ -130,16 +138,13 @@ export function createOutbox(options: OutboxOptions) {
   }
 
   async function step(): Promise<void> {
-    const began = turn
-    const rows = await store.due(nowUs(), DUE_ROWS)
-    const byChannel = Map.groupBy(rows, (row) => row.channel)
-    for (const channel of turns.keys()) if (!byChannel.has(channel) && !inFlight.has(channel)) turns.delete(channel)
+    const due = await store.dueChannels(nowUs())
+    for (const channel of turns.keys()) if (!due.includes(channel) && !inFlight.has(channel)) turns.delete(channel)
     const lastTurn = (channel: string) => turns.get(channel) ?? 0
-    for (const [channel, own] of [...byChannel].sort(([a], [b]) => lastTurn(a) - lastTurn(b))) {
-      // a delivery since `began` may have sent these rows already
-      if (inFlight.has(channel) || lastTurn(channel) > began || inFlight.size >= CHANNELS_AT_ONCE) continue
+    for (const channel of due.sort((a, b) => lastTurn(a) - lastTurn(b))) {
+      if (inFlight.has(channel) || inFlight.size >= CHANNELS_AT_ONCE) continue
       turns.set(channel, ++turn)
-      const delivery = deliverTo(channel, own)
+      const delivery = deliverTo(channel)
         .catch((err: unknown) => onFault(err, `notifications to ${channel} could not be delivered; retrying`))
         .finally(() => {
           inFlight.delete(channel)

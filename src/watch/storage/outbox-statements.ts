@@ -19,25 +19,27 @@ const NEVER_US = 9e15
 
 export function createOutboxStatements({ read, write }: SqlDatabase) {
   return {
+    /** The channels that something is due for. */
+    async dueChannels(nowUs: number): Promise<string[]> {
+      const select = 'SELECT DISTINCT channel FROM outbox WHERE next_us <= $1'
+      return (await read(() => all<{ channel: string }>(select, nowUs))).map(({ channel }) => channel)
+    },
     /**
-     * By channel and order of creation, at most `limit`, with a fair share per channel. A notification that waits for
-     * its retry holds back the later ones of its alert and channel.
+     * The oldest that are due for a channel, in the order of creation. A notification that waits for its retry holds back
+     * the later ones of its alert.
      */
-    due: (nowUs: number, limit: number) =>
+    due: (channel: string, nowUs: number, limit: number) =>
       read(() =>
         list(
           toNotification,
-          `SELECT * FROM outbox WHERE seq IN (
-             SELECT seq FROM outbox WHERE next_us <= $1 AND NOT EXISTS (
-               SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert AND earlier.channel = outbox.channel
-                 AND earlier.seq < outbox.seq AND earlier.next_us > $1 AND earlier.refused = 0)
-             ORDER BY row_number() OVER (PARTITION BY channel ORDER BY seq) LIMIT $2)
-           ORDER BY channel, seq`,
-          nowUs,
-          limit,
+          `SELECT * FROM outbox WHERE channel = $1 AND next_us <= $2 AND NOT EXISTS (
+             SELECT 1 FROM outbox earlier WHERE earlier.alert = outbox.alert AND earlier.channel = outbox.channel
+               AND earlier.seq < outbox.seq AND earlier.next_us > $2 AND earlier.refused = 0)
+           ORDER BY seq LIMIT $3`,
+          ...[channel, nowUs, limit],
         ),
       ),
-    /** Those of them, all of one channel and held back, that may be sent now; the others wait on. */
+    /** Those of them, held back, that may be sent now; the others wait on. */
     release: (channel: Channel, rows: readonly Notification[], nowUs: number) =>
       write(function* () {
         const maintenances = yield* selectMaintenances(channel.account)

@@ -7,7 +7,16 @@ import { createWatchStore } from '../../../src/watch/storage/create-watch-store.
 import { createPerson } from '../../cli/cli-cast.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
-import { alertOf, channelOf, judgedOf, notificationOf, opened, openStore, watchOf } from '../../watch/watch-cast.ts'
+import {
+  alertOf,
+  channelOf,
+  dueOf,
+  judgedOf,
+  notificationOf,
+  opened,
+  openStore,
+  watchOf,
+} from '../../watch/watch-cast.ts'
 import { ADA, BOB, freshDir, openFresh, openShared } from '../accounts-cast.ts'
 
 describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () => {
@@ -84,9 +93,9 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       await store.noteAlive({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
       await store.commitJudged(judgedOf({ judgedUs: 7, state: [{ account, name: `["job ${n}",""]`, state: '[]' }] }), 9)
       await store.addMaintenance(maintenance, 9)
-      const [row] = await store.due(9, 1)
+      const [row] = await dueOf(store, 9, 1)
       await store.settle([row!], { id: channel.id }, 6, 'in incident')
-      const rest = { channels: [channel], maintenances: [maintenance], due: await store.due(9, 10) }
+      const rest = { channels: [channel], maintenances: [maintenance], due: await dueOf(store, 9, 10) }
       const all = { watches: [watch], alerts: await store.alerts(account, { limit: 10 }), ...rest }
       await store.close()
       return all
@@ -105,7 +114,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect(await store.maintenances(account)).toEqual([...first.maintenances, ...second.maintenances])
     expect(await store.isStillFiring('cha_1', 'wat_1', [])).toBe(true)
     const withoutSeq = (rows: readonly object[]) => rows.map((row) => ({ ...row, seq: 0 }))
-    expect(withoutSeq(await store.due(9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
+    expect(withoutSeq(await dueOf(store, 9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
     expect(await store.alive()).toEqual({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
     const { judgedUs, state } = await store.judged()
     expect([judgedUs, state.map(({ name }) => name).sort()]).toEqual([7, ['["job 1",""]', '["job 2",""]']])

@@ -179,18 +179,38 @@ test('a channel that answers slowly gives its turn to others', async () => {
   expect(received).toHaveLength(4)
 })
 
+test('of thousands that wait only those are read that the rate limit lets through', async () => {
+  await fill(channelOf('cha_1', { target: url('/hook') }), 500)
+  const { due } = store
+  const limits: number[] = []
+  store = {
+    ...store,
+    due(channel, nowUs, limit) {
+      limits.push(limit)
+      return due(channel, nowUs, limit)
+    },
+  }
+  const outbox = outboxOf()
+  for (let i = 0; i < 3; i++) {
+    await outbox.step()
+    now += 1e6
+  }
+  expect(limits).toEqual([200, 10, 10])
+  expect(received).toHaveLength(220)
+})
+
 test('a notification that was delivered while the outbox was read is not sent again', async () => {
   await fill(channelOf('cha_1', { target: url('/hook') }), 1)
-  const { due } = store
+  const { dueChannels } = store
   let whileRead: (() => Promise<void>) | undefined
   store = {
     ...store,
-    async due(...args) {
-      const rows = await due(...args)
+    async dueChannels(...args) {
+      const channels = await dueChannels(...args)
       const other = whileRead
       whileRead = undefined
       await other?.()
-      return rows
+      return channels
     },
   }
   const outbox = outboxOf()

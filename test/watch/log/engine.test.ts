@@ -13,7 +13,7 @@ import { createSeed, type KnownMark } from '../../../src/watch/log/seed.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { WatchSpec } from '../../../src/watch/watch.ts'
 import { tempDir } from '../../support/temp-dir.ts'
-import { ACCOUNT, channelOf, openStore, silent, watchOf } from '../watch-cast.ts'
+import { ACCOUNT, channelOf, dueOf, openStore, silent, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
 const BEGAN = Date.UTC(2026, 10, 21) * 1000
@@ -108,7 +108,7 @@ const firing = async () =>
     .filter(({ resolvedUs }) => resolvedUs === null)
     .map((it) => `${it.watch} ${it.condition}`)
 const sent = async () =>
-  (await store.due(now + 86_400 * S, 9999)).map(
+  (await dueOf(store, now + 86_400 * S, 9999)).map(
     ({ body }) => `${body.type} ${body.data.watch.id} ${body.data.condition}`,
   )
 
@@ -126,10 +126,10 @@ test('the exception that arrives after the end of its run is in the notification
   await send('start', 'job', 'a')
   await send('failed', 'job', 'a')
   await judge()
-  expect(await store.due(now, 9)).toEqual([])
+  expect(await dueOf(store, now, 9)).toEqual([])
   await raise('job', 'a', 'ValueError: no rows')
   await judge()
-  expect((await store.due(now, 9)).map(({ body }) => body.data.exception)).toEqual(['ValueError: no rows'])
+  expect((await dueOf(store, now, 9)).map(({ body }) => body.data.exception)).toEqual(['ValueError: no rows'])
   await send('start', 'job', 'b')
   await send('failed', 'job', 'b')
   await judge()

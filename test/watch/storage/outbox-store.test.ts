@@ -2,7 +2,18 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Maintenance, MaintenanceSpec } from '../../../src/notify/maintenance.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { Channel, ChannelSettings } from '../../../src/watch/storage/watch-store.ts'
-import { ACCOUNT, alertOf, channelOf, commit, opened, reminded, resolved, typed, watchOf } from '../watch-cast.ts'
+import {
+  ACCOUNT,
+  alertOf,
+  channelOf,
+  commit,
+  dueOf,
+  opened,
+  reminded,
+  resolved,
+  typed,
+  watchOf,
+} from '../watch-cast.ts'
 import { databases, OTHER } from './watch-databases.ts'
 
 const NOW = 1_795_000_000_000_000
@@ -40,10 +51,10 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   const remind = (nowUs: number) =>
     commit(store, nowUs, reminded('ale_1', nowUs, typed(`msg_reminds_${nowUs}`, 'alert.reminder')))
   const end = (nowUs: number) => commit(store, nowUs, resolved('ale_1', nowUs, [typed('msg_ends', 'alert.resolved')]))
-  const due = async (nowUs: number) => (await store.due(nowUs, 9)).map(({ id }) => id)
+  const due = async (nowUs: number) => (await dueOf(store, nowUs, 9)).map(({ id }) => id)
   /** What may be sent at that time, after another look at what is held back. */
   const sendable = async (to: Channel, nowUs: number) => {
-    const rows = await store.due(nowUs, 9)
+    const rows = await dueOf(store, nowUs, 9)
     const free = rows.filter(({ isHeld }) => !isHeld)
     const held = rows.filter(({ isHeld }) => isHeld)
     return [...free, ...(await store.release(to, held, nowUs))].map(({ id }) => id)
@@ -54,7 +65,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await fire()
     expect(await store.removeWatch(ACCOUNT, 'wat_1', () => [], NOW)).toBe(true)
     expect(await store.watches(ACCOUNT)).toEqual([])
-    const [row] = await store.due(NOW, 9)
+    const [row] = await dueOf(store, NOW, 9)
     expect(row).toMatchObject({ id: 'msg_fires', isHeld: false })
     await store.settle([row!], { id: 'cha_1' }, NOW, 'delivered')
     expect(await store.outbox()).toEqual({ waiting: 0 })
@@ -68,7 +79,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await commit(store, NOW, reminded('ale_1', NOW, reminder))
     expect((await store.alert(ACCOUNT, 'ale_1'))!.channels).toEqual(['cha_1', 'cha_2'])
     // the beginning is refused for good, dropped with its channel's state, or delivered
-    const [row] = await store.due(NOW, 1)
+    const [row] = await dueOf(store, NOW, 1)
     await store.settle([row!], { id: 'cha_1' }, NOW, 'dropped')
     expect((await store.alert(ACCOUNT, 'ale_1'))!.channels).toEqual(['cha_2'])
     await commit(store, NOW, opened(alertOf('ale_2', 'wat_1'), [typed('msg_2', 'alert.firing')]))
@@ -76,7 +87,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect((await store.alert(ACCOUNT, 'ale_2'))!.channels).toEqual([])
     await store.putChannel(one)
     await commit(store, NOW, opened(alertOf('ale_3', 'wat_1'), [typed('msg_3', 'alert.firing')]))
-    const delivered = (await store.due(NOW, 9)).find(({ id }) => id === 'msg_3')!
+    const delivered = (await dueOf(store, NOW, 9)).find(({ id }) => id === 'msg_3')!
     await store.settle([delivered], { id: 'cha_1' }, NOW, 'delivered')
     await store.putChannel({ ...one, state: 'disabled' })
     expect((await store.alert(ACCOUNT, 'ale_3'))!.channels).toEqual(['cha_1'])
@@ -93,7 +104,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await commit(store, later, opened(alertOf('ale_2', 'wat_1')))
     for (const id of ['msg_first', 'msg_second'])
       await commit(store, later, reminded('ale_2', 0, typed(id, 'alert.reminder')))
-    expect((await store.due(EVER, 9)).map(({ body: { type } }) => type)).toEqual(['alert.firing', 'alert.reminder'])
+    expect((await dueOf(store, EVER, 9)).map(({ body: { type } }) => type)).toEqual(['alert.firing', 'alert.reminder'])
   })
 
   test('a channel gets only alerts of its conditions, and no ends if it wants none', async () => {
@@ -121,11 +132,11 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('what ended or was acknowledged between two looks at the outbox is not sent', async () => {
     const to = await channel({ delay: '15m' })
     await fire()
-    const acknowledged = await store.due(NOW + 15 * MINUTE, 9)
+    const acknowledged = await dueOf(store, NOW + 15 * MINUTE, 9)
     await store.acknowledge(ACCOUNT, 'ale_1', { by: 'me', atUs: NOW }, NOW + 15 * MINUTE)
     expect(await store.release(to, acknowledged, NOW + 15 * MINUTE)).toEqual([])
     await store.acknowledge(ACCOUNT, 'ale_1', null, NOW + 15 * MINUTE)
-    const ended = await store.due(NOW + 15 * MINUTE, 9)
+    const ended = await dueOf(store, NOW + 15 * MINUTE, 9)
     expect(ended).toHaveLength(1)
     await end(NOW + 15 * MINUTE)
     expect(await store.release(to, ended, NOW + 15 * MINUTE)).toEqual([])
@@ -154,7 +165,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     await remind(NOW + MINUTE)
     expect(await due(NOW + 30 * MINUTE - 1)).toEqual([])
     expect(await sendable(to, NOW + 30 * MINUTE)).toEqual(['msg_fires'])
-    expect((await store.due(NOW + 30 * MINUTE, 9))[0]).toMatchObject({ isHeld: false, createdUs: NOW + 30 * MINUTE })
+    expect((await dueOf(store, NOW + 30 * MINUTE, 9))[0]).toMatchObject({ isHeld: false, createdUs: NOW + 30 * MINUTE })
   })
 
   test('what fired and ended within a maintenance is not notified', async () => {
@@ -168,7 +179,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('the end of an alert that was notified before a maintenance is notified after it, without the reminders', async () => {
     const to = await channel()
     await fire(NOW - 2 * MINUTE)
-    await store.settle(await store.due(NOW, 9), { id: 'cha_1' }, NOW, 'delivered')
+    await store.settle(await dueOf(store, NOW, 9), { id: 'cha_1' }, NOW, 'delivered')
     await store.addMaintenance(maintenanceOf(), 9)
     await remind(NOW)
     await end(NOW + MINUTE)
@@ -202,7 +213,7 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
   test('the end of an alert does not wait for the retry of its beginning', async () => {
     await channel()
     await fire()
-    await store.postpone(await store.due(NOW, 9), NOW + 60 * MINUTE, undefined, false)
+    await store.postpone(await dueOf(store, NOW, 9), NOW + 60 * MINUTE, undefined, false)
     await end(NOW + MINUTE)
     expect(await due(NOW + MINUTE)).toEqual(['msg_fires', 'msg_ends'])
   })

@@ -7,6 +7,7 @@ import {
   alertOf,
   channelOf,
   commit,
+  dueOf,
   judgedOf,
   notificationOf,
   opened,
@@ -25,7 +26,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
   })
   afterAll(() => store.close())
 
-  const waiting = async () => (await store.due(Number.MAX_SAFE_INTEGER, 100)).map(({ id }) => id)
+  const waiting = async () => (await dueOf(store, Number.MAX_SAFE_INTEGER, 100)).map(({ id }) => id)
   const fire = async (id: string, watch: string, channel: string, over: Partial<Alert> = {}) =>
     commit(store, NOW, opened(alertOf(id, watch, over), [notificationOf(`msg_${id}`, channel, id)]))
 
@@ -96,14 +97,14 @@ describe.each(databases)('watches in $database', ({ open }) => {
   })
 
   test('a notification is delivered once: its row, the channel and the alert change together', async () => {
-    const [row] = await store.due(NOW, 10)
+    const [row] = await dueOf(store, NOW, 10)
     expect(row).toMatchObject({ id: 'msg_cha_other', alert: 'ale_1', createdUs: NOW, nextUs: NOW, attempts: 0 })
-    expect(await store.due(NOW - 1, 10)).toEqual([])
+    expect(await dueOf(store, NOW - 1, 10)).toEqual([])
     expect(await store.outbox()).toEqual({ waiting: 1, oldestUs: NOW })
     const failure = { atUs: NOW, ok: false, detail: '503' }
     await store.postpone([row!], NOW + 9, failure, false)
-    expect(await store.due(NOW, 10)).toEqual([])
-    expect((await store.due(NOW + 9, 10))[0]).toMatchObject({ id: 'msg_cha_other', attempts: 1 })
+    expect(await dueOf(store, NOW, 10)).toEqual([])
+    expect((await dueOf(store, NOW + 9, 10))[0]).toMatchObject({ id: 'msg_cha_other', attempts: 1 })
     expect((await store.channel('cha_other'))?.last).toEqual(failure)
     const last = { atUs: NOW + 10, ok: true, detail: '200' }
     await store.settle([row!], { id: 'cha_other', last }, NOW + 10, 'delivered')
@@ -139,7 +140,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
   })
 
   test('a disabled channel loses what waits for it, a deleted account everything', async () => {
-    const [row] = await store.due(Number.MAX_SAFE_INTEGER, 1)
+    const [row] = await dueOf(store, Number.MAX_SAFE_INTEGER, 1)
     await store.settle([row!], { id: 'cha_other', state: 'disabled' }, NOW, 'dropped')
     expect(await waiting()).toEqual([])
     expect((await store.alert(ACCOUNT, 'ale_3'))?.notifiedUs).toBeNull()
