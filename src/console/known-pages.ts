@@ -1,11 +1,11 @@
 // Every page by its name in the address.
 
+import { openExceptionsPage } from './exceptions/exceptions-page.ts'
 import { openHomePage } from './home/home-page.tsx'
 import type { OpenPage } from './kit/page.ts'
 import { openMetricsPage } from './metrics/metrics-page.tsx'
 import { openAccountPage } from './pages/account-page.ts'
 import { openAuditPage } from './pages/audit-page.ts'
-import { openExceptionsPage } from './pages/exceptions-page.ts'
 import { openHealthPage } from './pages/health-page.ts'
 import { openKeysPage } from './pages/keys-page.ts'
 import { openMaintenancePage } from './pages/maintenance-page.ts'

@@ -184,6 +184,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByText('7 exceptions in 2 groups').waitFor()
     await page.getByLabel('Search').fill('RESET peer')
     await page.getByText('6 exceptions in 1 group').waitFor()
+    await page.getByRole('button', { name: 'Export whole texts' }).click()
     const csv = await page.getByRole('link', { name: 'CSV' }).getAttribute('href')
     expect(
       (await (await page.request.get(`${stint.stint.url}/${csv}`)).text()).split('ConnectionResetError'),
@@ -259,10 +260,12 @@ describe.skipIf(cannotRun)('the console', () => {
     const { page, go } = await stint.visit(LIGHT, ada.cookie)
     await go('exceptions')
     const link = page.getByRole('link', { name: 'CSV' })
-    await link.waitFor()
+    const menu = page.getByRole('button', { name: 'Export whole texts' })
+    await menu.click()
     await page.route('**/api/changes', (route) => route.abort())
     await link.click()
     await page.getByRole('alert').getByText('Cannot reach Stint').waitFor()
+    await menu.click()
     const opened = page.context().waitForEvent('page')
     await link.click({ modifiers: ['ControlOrMeta'] })
     await opened

@@ -1,19 +1,19 @@
 // One group of exceptions: its first line is the heading, then the whole text, when it occurred, in which runs, and last
 // what it is recognized by.
-import type { ChangeExceptionGroup, ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
+import type { ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
 import { countTicks } from '../kit/axis-values.ts'
-import { DownloadLinks } from '../kit/download-links.tsx'
+import { DownloadMenu } from '../kit/download-menu.tsx'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { LineChart, toLine } from '../kit/line-chart.tsx'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { RangePicker } from '../kit/range-picker.tsx'
-import { explain } from '../kit/region.ts'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Ago, Moment } from '../kit/time.tsx'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
-import { EMPTY_TEXT, headline } from '../pages/exception-headline.ts'
+import { StatusActions, StatusBadge } from './group-status.tsx'
+import { EMPTY_TEXT, headline } from './headline.ts'
 
 const EVERY_MS = 5_000
 const POINTS_MAX = 60
@@ -77,51 +77,11 @@ function Heading({
   )
 }
 
-const ACTIONS = [
-  ['Resolve', 'resolved'],
-  ['Ignore', 'ignored'],
-  ['Reopen', 'unresolved'],
-] as const
-const BADGES = { unresolved: undefined, regressed: 'badge-bad', resolved: 'badge-off', ignored: 'badge-off' } as const
-
-function Status({
-  app,
-  group,
-  nowMs,
-  again,
-}: Pick<Shown<unknown>, 'app' | 'nowMs' | 'again'> & { group: ExceptionGroup }) {
-  const { status, status_by: by, status_at: at, fingerprint, process, example } = group
-  const isOpen = status === 'unresolved' || status === 'regressed'
-  async function change(next: ChangeExceptionGroup['status']): Promise<void> {
-    const path = `api/exceptions/groups/${encodeURIComponent(fingerprint)}`
-    await app.api.send('PATCH', path, { status: next, process }).then(
-      () => app.announce(`Group ${next}.`),
-      (error) => app.announce(explain(error).detail),
-    )
-    again()
-  }
+function Status({ app, group, nowMs, again }: Omit<Shown<unknown>, 'params' | 'answer'> & { group: ExceptionGroup }) {
   return (
     <div class="button-row">
-      {BADGES[status] !== undefined && by !== null && at !== null && (
-        <span>
-          <span class={`badge ${BADGES[status]}`}>{status}</span>{' '}
-          <span class="muted">
-            {status === 'regressed' && 'resolved '}by <bdi>{by}</bdi> <Ago at={at} nowMs={nowMs} />
-          </span>
-        </span>
-      )}
-      {app.may('member') &&
-        ACTIONS.filter(([, next]) => (next === 'unresolved') !== isOpen).map(([label, next]) => (
-          <button
-            key={next}
-            type="button"
-            class="button"
-            aria-label={`${label} ${headline(example)}`}
-            onClick={() => void change(next)}
-          >
-            {label}
-          </button>
-        ))}
+      <StatusBadge group={group} nowMs={nowMs} />
+      {app.may('member') && <StatusActions app={app} group={group} class="button" again={again} />}
     </div>
   )
 }
@@ -143,9 +103,9 @@ function Content({ app, params, nowMs, answer: { group, texts } }: Shown<GroupAn
         <pre tabIndex={0} role="region" aria-label="Exception as it was sent">
           {texts[0]?.exception || EMPTY_TEXT}
         </pre>
-        <DownloadLinks
+        <DownloadMenu
           app={app}
-          label="Export whole texts"
+          what="whole texts"
           path="api/exceptions/export"
           query={{ from, to, fingerprint, process }}
           formats={[

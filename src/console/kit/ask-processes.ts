@@ -1,8 +1,6 @@
 // The processes and metas that the filters offer. They change rarely, so all pages share one answer for a minute.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { type Api, getPages } from './api.ts'
-import { createChoice } from './form.ts'
-import type { Params } from './route.ts'
 import type { Option } from './select.tsx'
 
 const FRESH_MS = 60_000
@@ -47,19 +45,3 @@ export function metaOptions(
 }
 
 export const metaLabel = (meta: string | null): string => (meta === null || meta === '' ? '(without meta)' : meta)
-
-/** The filters by process and meta. `change` gets the URL parameters to change. */
-export function createProcessFilter(change: (changes: Params) => void) {
-  const process = createChoice<string | undefined>('Process', (value) => change({ process: value, meta: undefined }))
-  const meta = createChoice<string | undefined>('Meta', (value) => change({ meta: value }))
-  return {
-    elements: [process.element, meta.element],
-    show(
-      entries: readonly ProcessEntry[],
-      chosen: { readonly process: string | undefined; readonly meta: string | undefined },
-    ) {
-      process.show(processOptions(entries, chosen.process), chosen.process)
-      meta.show(metaOptions(entries, chosen.process, chosen.meta), chosen.meta)
-    },
-  }
-}

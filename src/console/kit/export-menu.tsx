@@ -1,6 +1,7 @@
 // Exports the rows of a table as CSV (RFC 4180) or JSON, created in the browser: one button that opens a menu.
 import { useState } from 'preact/hooks'
 import { formatCsvLine } from '../../wire/csv.ts'
+import { Menu } from './menu.tsx'
 import { explain } from './region.ts'
 
 export type Cell = string | number | null | undefined
@@ -14,8 +15,7 @@ interface Props {
 
 export function ExportMenu({ what, rows }: Props) {
   const [fault, setFault] = useState('')
-  async function save(kind: 'csv' | 'json', menu: HTMLDetailsElement): Promise<void> {
-    menu.open = false
+  async function save(kind: 'csv' | 'json'): Promise<void> {
     setFault('')
     try {
       const found = await rows()
@@ -27,26 +27,25 @@ export function ExportMenu({ what, rows }: Props) {
     }
   }
   return (
-    <details class="menu">
-      <summary class="button button-small">Export</summary>
-      <div class="menu-list">
+    <div class="table-menu">
+      <Menu label="Export">
         {(['csv', 'json'] as const).map((kind) => (
           <button
             key={kind}
             type="button"
             aria-label={`Export ${what} as ${kind.toUpperCase()}`}
-            onClick={({ currentTarget }) => void save(kind, currentTarget.closest('details')!)}
+            onClick={() => void save(kind)}
           >
             {kind.toUpperCase()}
           </button>
         ))}
-      </div>
+      </Menu>
       {fault !== '' && (
         <p class="field-fault" role="alert">
           {fault}
         </p>
       )}
-    </details>
+    </div>
   )
 }
 

@@ -1,6 +1,5 @@
 // Lines or bars over time in SVG. Each chart comes with a sentence that describes it and a table of its data; a legend
 // where there are several lines, and the values under the pointer.
-import { render } from 'preact'
 import { useState } from 'preact/hooks'
 import { labelOf, placeTicks, type Scale, toMs, toPx } from '../timeline/scale.ts'
 import { linearTicks, valueRange } from './axis-values.ts'
@@ -16,7 +15,7 @@ interface ChartData {
   readonly toMs: number
 }
 
-interface ChartOptions {
+interface Props {
   readonly title: string
   /** Bars begin at zero: for counts. */
   readonly look?: 'lines' | 'bars'
@@ -25,9 +24,6 @@ interface ChartOptions {
   ticksOf?(low: number, high: number): number[]
   /** Called when a range is selected by dragging. */
   zoom(fromMs: number, toMs: number): void
-}
-
-interface Props extends ChartOptions {
   readonly data: ChartData
   readonly summary: string
   readonly nowMs: number
@@ -212,17 +208,6 @@ function nearestIndex(atMs: readonly number[], ms: number): number {
   let best = -1
   for (const [i, at] of atMs.entries()) if (best < 0 || Math.abs(at - ms) < Math.abs(atMs[best]! - ms)) best = i
   return best
-}
-
-/** For pages that are not made with Preact. */
-export function createLineChart(options: ChartOptions) {
-  const element = document.createElement('div')
-  return {
-    element,
-    show: (data: ChartData, summary: string, nowMs: number) =>
-      render(<LineChart {...options} {...{ data, summary, nowMs }} />, element),
-    close: () => render(null, element),
-  }
 }
 
 /** A line over the times `atMs`, with a gap for each time without a row. */

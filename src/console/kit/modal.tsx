@@ -1,6 +1,7 @@
 // A dialog that its page shows: the browser moves the focus into it, and back when it closes.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
+import { useId } from './use-id.ts'
 
 interface Props {
   readonly title: string

@@ -1,10 +1,10 @@
 // Chooses the time range: live presets, or a fixed range.
-import { render } from 'preact'
-import { useId, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { readMoment, writeMoment, zoneName } from './format-time.ts'
 import type { Params } from './route.ts'
 import { Segments } from './segments.tsx'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
+import { useId } from './use-id.ts'
 
 interface Props {
   readonly range: TimeRange
@@ -99,13 +99,4 @@ function CustomRange({ range, nowMs, choose }: Props) {
       </div>
     </>
   )
-}
-
-/** For pages that are not made with Preact. */
-export function createRangePicker(choose: Props['choose']) {
-  const element = document.createElement('div')
-  return {
-    element,
-    show: (range: TimeRange, nowMs: number) => render(<RangePicker {...{ range, nowMs, choose }} />, element),
-  }
 }

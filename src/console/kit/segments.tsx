@@ -19,11 +19,11 @@ interface Props {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }
 
-/** Moves the focus among the buttons of a group; the others are reached with arrow keys alone. */
+/** Moves the focus among the buttons or links of a group; the others are reached with arrow keys alone. */
 export function moveFocus(event: KeyboardEvent & { readonly currentTarget: Element }): void {
   const step = STEPS[event.key]
   if (step === undefined) return
-  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('button')]
+  const buttons = [...event.currentTarget.querySelectorAll<HTMLElement>('button, a')]
   const at = buttons.indexOf(document.activeElement as HTMLElement)
   if (at < 0) return
   event.preventDefault()

@@ -1,5 +1,5 @@
 // A labelled <select> for callers' texts. Options are found by their index, so that a value can be any text or undefined.
-import { useId } from 'preact/hooks'
+import { useId } from './use-id.ts'
 
 export interface Option<T> {
   readonly value: T

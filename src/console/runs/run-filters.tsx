@@ -1,5 +1,4 @@
 // The controls of the Runs page: process, meta and uid, and a chip per state with its number.
-import { useId } from 'preact/hooks'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
@@ -7,6 +6,7 @@ import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
 import { Segments } from '../kit/segments.tsx'
 import { Select } from '../kit/select.tsx'
+import { useId } from '../kit/use-id.ts'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { countOf } from '../timeline/count-bins.ts'
 import { STATE_TEXT } from '../timeline/run.ts'

@@ -1,21 +1,25 @@
-// Downloads that the server writes. A download names no account, so the session is asked first: another tab may change it.
+// Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab may
+// change it.
 import { useState } from 'preact/hooks'
+import { Menu } from './menu.tsx'
 import type { App } from './page.ts'
 import { explain } from './region.ts'
 
 interface Props {
   readonly app: Pick<App, 'api'>
-  readonly label: string
+  /** Names what is downloaded, such as `whole texts`. */
+  readonly what: string
   readonly path: string
   readonly query: Readonly<Record<string, string | undefined>>
   readonly formats: readonly (readonly [format: string, label: string])[]
 }
 
-export function DownloadLinks({ app, label, path, query, formats }: Props) {
+export function DownloadMenu({ app, what, path, query, formats }: Props) {
   const [fault, setFault] = useState('')
-  async function download(event: MouseEvent, href: string): Promise<void> {
+  async function download(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): Promise<void> {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // the browser's own
     event.preventDefault()
+    const { href } = event.currentTarget
     setFault('')
     try {
       await app.api.get('api/changes')
@@ -30,18 +34,18 @@ export function DownloadLinks({ app, label, path, query, formats }: Props) {
   }
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return (
-    <div class="export">
-      <p class="muted">
-        {label}:{' '}
-        {formats.map(([format, name]) => {
-          const href = `${path}?${new URLSearchParams([...given, ['format', format]])}`
-          return (
-            <a key={format} href={href} onClick={(event) => void download(event, href)}>
-              {name}
-            </a>
-          )
-        })}
-      </p>
+    <div class="table-menu">
+      <Menu label={`Export ${what}`}>
+        {formats.map(([format, label]) => (
+          <a
+            key={format}
+            href={`${path}?${new URLSearchParams([...given, ['format', format]])}`}
+            onClick={(event) => void download(event)}
+          >
+            {label}
+          </a>
+        ))}
+      </Menu>
       {fault !== '' && (
         <p class="field-fault" role="alert">
           {fault}

@@ -1,0 +1,85 @@
+// What people decided about a group of exceptions: its badge, and the buttons that change it.
+import { useState } from 'preact/hooks'
+import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
+import type { App } from '../kit/page.ts'
+import { explain } from '../kit/region.ts'
+import { Ago } from '../kit/time.tsx'
+import { headline } from './headline.ts'
+
+interface Props {
+  readonly group: ExceptionGroup
+  readonly nowMs: number
+}
+
+const BADGES = {
+  unresolved: undefined,
+  regressed: ['badge-bad', 'Resolved, and raised again since'],
+  resolved: ['badge-off', 'Resolved'],
+  ignored: ['badge-off', 'Ignored'],
+} as const satisfies Record<ExceptionGroup['status'], readonly [string, string] | undefined>
+
+/** With who decided it, and when; nothing for a group without a decision. */
+export function StatusBadge({ group: { status, status_by: by, status_at: at }, nowMs }: Props) {
+  const badge = BADGES[status]
+  if (badge === undefined || by === null || at === null) return null
+  return (
+    <span class="group-status">
+      <span class={`badge ${badge[0]}`} title={badge[1]}>
+        {status}
+      </span>{' '}
+      <span class="muted">
+        {status === 'regressed' && 'resolved '}by <bdi>{by}</bdi> <Ago at={at} nowMs={nowMs} />
+      </span>
+    </span>
+  )
+}
+
+const ACTIONS = [
+  ['Resolve', 'resolved'],
+  ['Ignore', 'ignored'],
+  ['Reopen', 'unresolved'],
+] as const
+
+interface ActionsProps {
+  readonly app: App
+  readonly group: ExceptionGroup
+  readonly class: string
+  again(): void
+}
+
+export function StatusActions({ app, group, class: look, again }: ActionsProps) {
+  const { fingerprint, process, status, example } = group
+  const [fault, setFault] = useState('')
+  const isOpen = status === 'unresolved' || status === 'regressed'
+  async function change(next: ChangeExceptionGroup['status']): Promise<void> {
+    const path = `api/exceptions/groups/${encodeURIComponent(fingerprint)}`
+    setFault('')
+    try {
+      await app.api.send('PATCH', path, { status: next, process })
+      app.announce(`Group ${next}.`)
+    } catch (error) {
+      setFault(explain(error).detail)
+    }
+    again()
+  }
+  return (
+    <div class="button-row">
+      {ACTIONS.filter(([, next]) => (next === 'unresolved') !== isOpen).map(([label, next]) => (
+        <button
+          key={next}
+          type="button"
+          class={look}
+          aria-label={`${label} ${headline(example)}`}
+          onClick={() => void change(next)}
+        >
+          {label}
+        </button>
+      ))}
+      {fault !== '' && (
+        <p class="field-fault" role="alert">
+          {fault}
+        </p>
+      )}
+    </div>
+  )
+}
