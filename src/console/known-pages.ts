@@ -1,5 +1,6 @@
 // Every page by its name in the address.
 
+import { openKeysPage } from './account/keys-page.tsx'
 import { openExceptionsPage } from './exceptions/exceptions-page.ts'
 import { openHomePage } from './home/home-page.tsx'
 import type { OpenPage } from './kit/page.ts'
@@ -7,7 +8,6 @@ import { openMetricsPage } from './metrics/metrics-page.tsx'
 import { openAccountPage } from './pages/account-page.ts'
 import { openAuditPage } from './pages/audit-page.ts'
 import { openHealthPage } from './pages/health-page.ts'
-import { openKeysPage } from './pages/keys-page.ts'
 import { openMaintenancePage } from './pages/maintenance-page.ts'
 import { openMembersPage } from './pages/members-page.ts'
 import { openWatchesPage } from './pages/watches-page.ts'

@@ -1,5 +1,5 @@
 // A time as people read it; its tooltip has the exact one, in UTC.
-import { formatAgo, formatMoment, parseTime } from './format-time.ts'
+import { formatAgo, formatFullDay, formatMoment, parseTime } from './format-time.ts'
 
 interface Props {
   readonly at: string
@@ -15,5 +15,11 @@ export const Ago = ({ at, nowMs }: Props) => (
 export const Moment = ({ at, nowMs }: Props) => (
   <time dateTime={at} title={at}>
     {formatMoment(parseTime(at), nowMs)}
+  </time>
+)
+
+export const Day = ({ at }: { at: string }) => (
+  <time dateTime={at} title={at}>
+    {formatFullDay(parseTime(at))}
   </time>
 )

@@ -1,0 +1,102 @@
+// What is asked before a key is made, rotated or revoked. A new key is shown once.
+import { useState } from 'preact/hooks'
+import { type IssuedKey, type Key, type KeyAnswer, OVERLAP_MAX_S } from '../../wire/keys.ts'
+import type { Scope } from '../../wire/roles.ts'
+import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { KeySecret } from '../kit/copy-button.tsx'
+import { Field, type Values } from '../kit/form.tsx'
+import { formatCount } from '../kit/format-number.ts'
+import { formatAgo, parseTime } from '../kit/format-time.ts'
+import { openDialog, revealOnce } from '../kit/modal.tsx'
+import type { App } from '../kit/page.ts'
+
+const HOUR_S = 3_600
+const OVERLAP_MAX_HOURS = OVERLAP_MAX_S / HOUR_S
+
+const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
+  write: 'send runs, metrics and exceptions',
+  read: 'query what was sent',
+  manage: 'change watches, channels and keys',
+  ping: 'only send pings; the key is part of the URL, so it can have no other permission',
+}
+const ALL_SCOPES = Object.keys(SCOPE_TEXTS) as Scope[]
+
+export const askForKey = (app: App, again: () => void): void =>
+  openDialog((close) => <CreateDialog {...{ app, again, close }} />)
+
+function CreateDialog({ app, again, close }: { app: App; again(): void; close(): void }) {
+  const [chosen, setChosen] = useState<readonly Scope[]>(['write'])
+  /** The server refuses `ping` beside others. */
+  const scopes = chosen.includes('ping') ? (['ping'] as const) : chosen
+  async function submit({ name }: Values) {
+    const { key } = await app.api.send<KeyAnswer>('POST', 'api/keys', { name, scopes })
+    return () => reveal(app, key, again)
+  }
+  return (
+    <ConfirmDialog title="Create key" submitLabel="Create key" submit={submit} close={close}>
+      <fieldset class="checks">
+        <legend>Permissions</legend>
+        {ALL_SCOPES.map((scope) => (
+          <label key={scope}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(scope)}
+              disabled={scope !== 'ping' && chosen.includes('ping')}
+              onChange={({ currentTarget }) =>
+                setChosen(ALL_SCOPES.filter((one) => (one === scope ? currentTarget.checked : chosen.includes(one))))
+              }
+            />{' '}
+            {scope}: {SCOPE_TEXTS[scope]}
+          </label>
+        ))}
+      </fieldset>
+      <Field name="name" label="Name" hint="Where it is used, for example: nightly import." required maxLength={100} />
+    </ConfirmDialog>
+  )
+}
+
+export const askForRotation = (app: App, { id, name }: Key, again: () => void): void =>
+  confirm({
+    title: `Rotate ${name}?`,
+    text: 'You get a new key with the same name and permissions. Switch your code to it while the old one is valid.',
+    children: (
+      <Field
+        name="overlap_seconds"
+        label="Keep the old key valid for (hours)"
+        hint={`0 invalidates it at once; at most ${formatCount(OVERLAP_MAX_HOURS)} hours (30 days).`}
+        {...{ type: 'number', required: true, min: 0, max: OVERLAP_MAX_HOURS, step: 1, value: 24 }}
+      />
+    ),
+    submitLabel: 'Rotate',
+    async submit({ overlap_seconds: hours }) {
+      const body = { overlap_seconds: Math.round(Number(hours) * HOUR_S) }
+      const { key } = await app.api.send<KeyAnswer>('POST', `api/keys/${id}/rotate`, body)
+      return () => reveal(app, key, again)
+    },
+  })
+
+export const askForRevocation = (app: App, { id, name, last_used_at: at }: Key, again: () => void): void =>
+  confirm({
+    title: `Revoke ${name}?`,
+    text: (
+      <>
+        <p>Requests with this key are refused from now on, and their events are lost. This cannot be undone.</p>
+        <p class="muted">{at === null ? 'Never used.' : `Last used ${formatAgo(parseTime(at), app.nowMs())}.`}</p>
+      </>
+    ),
+    submitLabel: 'Revoke key',
+    isDanger: true,
+    async submit() {
+      await app.api.send('DELETE', `api/keys/${id}`)
+      return () => {
+        again()
+        app.announce('Key revoked.')
+      }
+    },
+  })
+
+function reveal(app: App, { secret }: IssuedKey, again: () => void): void {
+  again()
+  app.announce('New key')
+  revealOnce({ title: 'New key', keep: 'Save the key first: it is not shown again.' }, <KeySecret secret={secret} />)
+}
