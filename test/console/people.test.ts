@@ -81,7 +81,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
 
     await owner.go('audit')
     await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor()
-    await owner.page.getByLabel('Action').selectOption('member_invited')
+    await owner.page.getByLabel('Action').selectOption({ label: 'Member invited' })
     await owner.page.getByRole('cell', { name: 'Member invited' }).waitFor()
     await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor({ state: 'detached' })
     await Promise.all([owner.close(), bob.close()])

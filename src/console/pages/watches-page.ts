@@ -17,7 +17,7 @@ import { createRegion } from '../kit/region.ts'
 import { formatRoute } from '../kit/route.ts'
 import { createAlertTable, unjudgedList } from './alert-table.ts'
 import { addressOf, askForChannel } from './channel-form.ts'
-import { maintenanceNotice } from './maintenance-page.ts'
+import { maintenanceNotice } from './maintenance-notice.ts'
 import { askForWatch, askHowLongToPause, isForGood, type Known } from './watch-form.ts'
 
 const EVERY_MS = 10_000

@@ -1,0 +1,135 @@
+// Who did what in the account, for its owners. The address holds the filters and how many pages are shown.
+import { useId } from 'preact/hooks'
+import type { AuditEntry, AuditPage } from '../../wire/audit.ts'
+import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
+import { Empty, PageHeader } from '../kit/page-header.tsx'
+import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { changeParams, type Params } from '../kit/route.ts'
+import { type Option, Select } from '../kit/select.tsx'
+import { type Column, Table } from '../kit/table.tsx'
+import { Ago } from '../kit/time.tsx'
+
+const ROWS = 100
+const RANGE = '-30d'
+const RANGES: readonly Option<string>[] = [
+  { value: '-1d', label: 'Last day' },
+  { value: '-7d', label: 'Last 7 days' },
+  { value: RANGE, label: 'Last 30 days' },
+  { value: '-365d', label: 'Last 365 days' },
+]
+const ACTIONS: readonly Option<string | undefined>[] = [
+  { value: undefined, label: 'Everything' },
+  ...AUDIT_ACTIONS.map((action) => ({ value: action, label: wordAction(action) })),
+]
+
+/** `key_created` → `Key created` */
+function wordAction(action: string): string {
+  const words = action.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+const filtersOf = (params: URLSearchParams) => ({
+  action: params.get('action') ?? undefined,
+  actor: params.get('actor') ?? undefined,
+  from: params.get('from') ?? RANGE,
+})
+const pagesOf = (params: URLSearchParams): number => Math.max(1, Math.floor(Number(params.get('pages') ?? 1)) || 1)
+
+async function ask({ app, params, signal }: Question<AuditPage>): Promise<AuditPage> {
+  const query = { ...filtersOf(params), limit: ROWS }
+  let { entries, next } = await app.api.get<AuditPage>('api/audit', query, signal)
+  for (let page = 1; next !== null && page < pagesOf(params); page++) {
+    const more: AuditPage = await app.api.get<AuditPage>('api/audit', { ...query, cursor: next }, signal)
+    entries = [...entries, ...more.entries]
+    next = more.next
+  }
+  return { entries, next }
+}
+
+type HeadingProps = Pick<Shown<AuditPage>, 'app' | 'params'>
+
+function Heading({ app, params }: HeadingProps) {
+  const id = useId()
+  const { action, actor, from } = filtersOf(params)
+  const change = (changes: Params) => app.go('audit', changeParams(params, { pages: undefined, ...changes }), 'replace')
+  return (
+    <>
+      <PageHeader title="Audit log" lead="Who did what in this account, newest first. Kept for 365 days." />
+      <fieldset class="filters">
+        <legend class="hidden">Filter</legend>
+        <Select label="Action" options={ACTIONS} chosen={action} choose={(next) => change({ action: next })} />
+        <div class="field">
+          <label for={id}>Person</label>
+          <input
+            id={id}
+            type="search"
+            autocomplete="off"
+            placeholder="ada@example.com"
+            value={actor ?? ''}
+            onChange={({ currentTarget }) => change({ actor: currentTarget.value.trim() || undefined })}
+          />
+        </div>
+        <Select label="Time" options={RANGES} chosen={from} choose={(next) => change({ from: next })} />
+      </fieldset>
+    </>
+  )
+}
+
+function Content({ app, params, answer: { entries, next }, nowMs }: Shown<AuditPage>) {
+  if (entries.length === 0)
+    return (
+      <Empty title="No entries">
+        <p class="muted">Nothing like this was done in that time.</p>
+      </Empty>
+    )
+  const more = changeParams(params, { pages: String(pagesOf(params) + 1) })
+  const rows = entries.map((entry, i) => ({ ...entry, place: entries.length - i }))
+  return (
+    <>
+      <div class="card card-table">
+        <Table caption="Audit log" columns={columnsOf(nowMs)} rows={rows} keyOf={({ place }) => String(place)} />
+      </div>
+      {next !== null && (
+        <button type="button" class="button" onClick={() => app.go('audit', more, 'replace')}>
+          Show more
+        </button>
+      )}
+    </>
+  )
+}
+
+/** Entries have no id: those of the same time are told apart by their place from the end. */
+type Row = AuditEntry & { readonly place: number }
+
+const columnsOf = (nowMs: number): Column<Row>[] => [
+  { label: 'When', class: 'tight', cell: ({ at }) => <Ago at={at} nowMs={nowMs} /> },
+  { label: 'Who', class: 'minor', cell: (entry) => <Who of={entry} /> },
+  {
+    label: 'Action',
+    cell: (entry) => (
+      <>
+        {wordAction(entry.action)}
+        <span class="sub on-phone">{whatOf(entry)}</span>
+        <span class="sub on-phone">
+          by <Who of={entry} />
+        </span>
+      </>
+    ),
+  },
+  { label: 'What', class: 'minor', cell: whatOf },
+  { label: 'Address', class: 'extra', cell: ({ address }) => <code>{address}</code> },
+]
+
+const Who = ({ of: { actor, key } }: { of: AuditEntry }) => actor ?? (key === null ? 'unknown' : <code>{key}</code>)
+
+const whatOf = ({ target, detail }: AuditEntry): string => [target, detail].filter((text) => text !== null).join(' · ')
+
+export const openAuditPage = openPollPage<AuditPage>({
+  className: 'audit',
+  everyMs: () => 0,
+  keyOf: (params) => Object.values(filtersOf(params)).join(' '),
+  isSubject: false,
+  ask,
+  Heading,
+  Content,
+})

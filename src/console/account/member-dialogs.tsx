@@ -1,0 +1,105 @@
+// What is asked before somebody is invited, gets another role, or leaves. The link of an invitation is shown once.
+import type { Invitation, Member, NewInvitation } from '../../wire/people.ts'
+import type { Role } from '../../wire/roles.ts'
+import { confirm } from '../kit/confirm.tsx'
+import { SecretBox } from '../kit/copy-button.tsx'
+import { Field, SelectField } from '../kit/form.tsx'
+import { revealOnce } from '../kit/modal.tsx'
+import type { App } from '../kit/page.ts'
+
+const ROLE_LABELS: Readonly<Record<Role, string>> = {
+  viewer: 'Viewer: reads everything',
+  member: 'Member: also changes watches and own keys',
+  owner: 'Owner: also manages people, all keys and the account',
+}
+const KEYS_OF_LEFT = { end: 'Keys that read or manage end; keys that only write stay', take: 'Make all of them yours' }
+
+export const isMe = ({ session }: App, { id }: Member): boolean => id === session.person.id
+
+const afterwards = (app: App, again: () => void, said: string) => () => {
+  again()
+  app.announce(said)
+}
+
+export const askForInvitation = (app: App, again: () => void): void =>
+  confirm({
+    title: 'Invite a person',
+    children: (
+      <>
+        <Field name="email" label="E-mail" type="email" required />
+        <SelectField name="role" label="Role" options={ROLE_LABELS} value="member" />
+      </>
+    ),
+    submitLabel: 'Invite',
+    async submit(body) {
+      const { invitation } = await app.api.send<NewInvitation>('POST', 'api/invitations', body)
+      return () => reveal(app, invitation, again)
+    },
+  })
+
+function reveal(app: App, { email, url, mailed }: NewInvitation['invitation'], again: () => void): void {
+  again()
+  app.announce('Invitation created')
+  const text = mailed ? `The link is on its way to ${email}.` : `Send this link to ${email}.`
+  // The server may not know the address that people reach it by; this page was reached by it.
+  const link = `${app.baseUrl}/${url.slice(url.indexOf('#'))}`
+  revealOnce(
+    { title: 'Invitation created', closeLabel: 'Done' },
+    <>
+      <p class="wrap">{text} It is good once, for seven days, and not shown again.</p>
+      <SecretBox name="Link" secret={link} copyLabel="Copy link" />
+    </>,
+  )
+}
+
+export const askForRole = (app: App, member: Member, again: () => void): void =>
+  confirm({
+    title: `Change the role of ${member.email}?`,
+    text: 'The change works at once, also for keys that the person has created.',
+    children: <SelectField name="role" label="Role" options={ROLE_LABELS} value={member.role} />,
+    submitLabel: 'Change role',
+    async submit(body) {
+      await app.api.send('PATCH', `api/members/${member.id}`, body)
+      return isMe(app, member) ? () => void app.reload() : afterwards(app, again, 'Role changed.')
+    },
+  })
+
+export function askForRemoval(app: App, member: Member, again: () => void): void {
+  const isLeaving = isMe(app, member)
+  confirm({
+    title: isLeaving ? `Leave ${app.session.account.name}?` : `Remove ${member.email}?`,
+    text: isLeaving
+      ? 'You lose access at once. Your keys that read or manage end; those that only write stay.'
+      : 'The person loses access at once, and is signed out of this account.',
+    children: !isLeaving && <SelectField name="keys" label="Keys of this person" options={KEYS_OF_LEFT} value="end" />,
+    submitLabel: isLeaving ? 'Leave account' : 'Remove',
+    isDanger: true,
+    async submit({ keys }) {
+      await app.api.send('DELETE', `api/members/${member.id}${keys === 'take' ? '?keys=take' : ''}`)
+      return isLeaving ? () => app.signedOut() : afterwards(app, again, 'Member removed.')
+    },
+  })
+}
+
+export const askForWithdrawal = (app: App, { id, email }: Invitation, again: () => void): void =>
+  confirm({
+    title: `Withdraw the invitation of ${email}?`,
+    text: 'Its link stops working.',
+    submitLabel: 'Withdraw',
+    isDanger: true,
+    async submit() {
+      await app.api.send('DELETE', `api/invitations/${id}`)
+      return afterwards(app, again, 'Invitation withdrawn.')
+    },
+  })
+
+export const askForName = (app: App): void =>
+  confirm({
+    title: 'Rename account',
+    children: <Field name="name" label="Name" required maxLength={100} value={app.session.account.name} />,
+    submitLabel: 'Rename',
+    async submit(body) {
+      await app.api.send('PATCH', 'api/account', body)
+      return () => void app.reload()
+    },
+  })

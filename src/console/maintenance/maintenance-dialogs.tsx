@@ -1,0 +1,142 @@
+// What is asked before maintenance is planned, changed, ended or deleted.
+import { useState } from 'preact/hooks'
+import type { Maintenance } from '../../wire/maintenance.ts'
+import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { Field, SelectField, type Values } from '../kit/form.tsx'
+import { parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
+import { openDialog } from '../kit/modal.tsx'
+import type { App } from '../kit/page.ts'
+
+const HOUR_MS = 3_600_000
+const MINUTE_S = 60
+const KINDS = { once: 'once', repeat: 'repeatedly' }
+
+interface DialogProps {
+  readonly app: App
+  /** One to change. */
+  readonly given?: Maintenance
+  /** Of a new one. */
+  readonly process?: string
+  again(): void
+  close(): void
+}
+
+export const askToEdit = (app: App, given: Maintenance, again: () => void): void =>
+  openDialog((close) => <MaintenanceDialog {...{ app, given, again, close }} />)
+
+export function MaintenanceDialog({ app, given, process = '', again, close }: DialogProps) {
+  const [kind, setKind] = useState(given?.repeat == null ? 'once' : 'repeat')
+  const label = given === undefined ? 'Plan maintenance' : 'Save maintenance'
+  async function submit(values: Values) {
+    const body = toBody(values, kind === 'once', given, app.nowMs())
+    if (given === undefined) await app.api.send('POST', 'api/maintenance', body)
+    else await app.api.send('PATCH', `api/maintenance/${given.id}`, body)
+    return () => {
+      again()
+      app.announce('Maintenance saved.')
+    }
+  }
+  return (
+    <ConfirmDialog
+      title={given === undefined ? 'Plan maintenance' : 'Edit maintenance'}
+      class="dialog-wide"
+      text="Notifications are held back. What still fires at the end is notified then."
+      submitLabel={label}
+      submit={submit}
+      close={close}
+    >
+      <div class="field-pair">
+        <Field
+          name="process"
+          label="Process"
+          hint="A name, or with * for any text, such as backup*; * alone is every process."
+          {...{ required: true, maxLength: 250, value: given?.process ?? process }}
+        />
+        <SelectField name="kind" label="Happens" options={KINDS} value={kind} choose={setKind} />
+      </div>
+      {kind === 'once' ? <Once given={given} nowMs={app.nowMs()} /> : <Repeating given={given} />}
+    </ConfirmDialog>
+  )
+}
+
+type Given = { readonly given: Maintenance | undefined }
+
+function Once({ given, nowMs }: Given & { nowMs: number }) {
+  const zone = `In ${zoneName(nowMs)}`
+  const toText = (at: string | null | undefined) => (at == null ? '' : writeMoment(parseTime(at)))
+  const from = toText(given?.from)
+  const to = given === undefined ? writeMoment(Math.ceil((nowMs + HOUR_MS) / 60_000) * 60_000) : toText(given.to)
+  /** Seconds are shown where somebody set them. */
+  const stepOf = (text: string) => (text === '' || text.endsWith(':00') ? MINUTE_S : 1)
+  return (
+    <div class="field-pair">
+      <Field
+        name="from"
+        label="From"
+        hint={`${zone}. Empty: now.`}
+        type="datetime-local"
+        step={stepOf(from)}
+        value={from}
+      />
+      <Field name="to" label="Until" hint={`${zone}.`} type="datetime-local" step={stepOf(to)} value={to} required />
+    </div>
+  )
+}
+
+function Repeating({ given }: Given) {
+  const repeat = given?.repeat
+  const tz = repeat?.tz ?? (given === undefined ? Intl.DateTimeFormat().resolvedOptions().timeZone : 'UTC')
+  return (
+    <div class="field-pair">
+      <Field
+        name="repeat/cron"
+        label="Begins at (cron expression)"
+        placeholder="0 2 * * 0"
+        {...{ required: true, maxLength: 200, value: repeat?.cron ?? '' }}
+      />
+      <Field name="repeat/tz" label="Time zone" maxLength={100} value={tz} />
+      <Field name="repeat/length" label="Lasts" required value={repeat?.length ?? '2h'} />
+    </div>
+  )
+}
+
+/** A repeating one keeps its limits, which the API or "End now" has set; the form does not show them. */
+function toBody(values: Values, isOnce: boolean, given: Maintenance | undefined, nowMs: number): object {
+  const { process, repeat, from, to } = values
+  const limits = given?.repeat == null ? undefined : given
+  if (!isOnce) return { process, repeat, from: limits?.from ?? null, to: limits?.to ?? null }
+  const at = (text: unknown, ms: number) => new Date(typeof text === 'string' ? readMoment(text) : ms).toISOString()
+  return { process, repeat: null, from: at(from, nowMs), to: at(to, nowMs) }
+}
+
+const afterwards = (app: App, again: () => void, said: string) => () => {
+  again()
+  app.announce(said)
+}
+
+/** One that repeats continues with the next time. */
+export function askForEnd(app: App, { id, process, repeat, until }: Maintenance, again: () => void): void {
+  const isLast = repeat === null || until === null // its stretches may have no break between them
+  confirm({
+    title: `End the maintenance of ${process} now?`,
+    text: `What still fires is notified at once.${isLast ? '' : ' It repeats at the next time.'}`,
+    submitLabel: 'End now',
+    async submit() {
+      const change = isLast ? { to: new Date(app.nowMs()).toISOString() } : { from: until }
+      await app.api.send('PATCH', `api/maintenance/${id}`, change)
+      return afterwards(app, again, 'Maintenance ended.')
+    },
+  })
+}
+
+export const askForDeletion = (app: App, { id, process, active }: Maintenance, again: () => void): void =>
+  confirm({
+    title: `Delete the maintenance of ${process}?`,
+    text: active ? 'It ends: what still fires is notified at once.' : 'Notifications are no longer held back then.',
+    submitLabel: 'Delete maintenance',
+    isDanger: true,
+    async submit() {
+      await app.api.send('DELETE', `api/maintenance/${id}`)
+      return afterwards(app, again, 'Maintenance deleted.')
+    },
+  })
