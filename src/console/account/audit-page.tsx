@@ -1,5 +1,5 @@
 // Who did what in the account, for its owners. The address holds the filters and how many pages are shown.
-import { useId } from 'preact/hooks'
+
 import type { AuditEntry, AuditPage } from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
@@ -8,6 +8,7 @@ import { changeParams, type Params } from '../kit/route.ts'
 import { type Option, Select } from '../kit/select.tsx'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
+import { useId } from '../kit/use-id.ts'
 
 const ROWS = 100
 const RANGE = '-30d'
