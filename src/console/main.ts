@@ -5,7 +5,6 @@ import { includesRole } from '../wire/roles.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
-import { createChanges } from './kit/changes.ts'
 import { button, fill, h, note } from './kit/dom.ts'
 import { createFrame, ENTRIES } from './kit/frame.ts'
 import { type App, type Page, pageHeader } from './kit/page.ts'
@@ -148,8 +147,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   if (linked !== account.id) return await enter()
   api.showAccount(account.id)
   const askProcesses = createAskProcesses(api, nowMs)
-  const changes = createChanges(api, nowMs)
-  changes.now()
   const search = () => {
     if (document.querySelector('dialog[open]') === null)
       openQuickOpen({ askProcesses, pages: [...ENTRIES, ...FURTHER] })
@@ -175,7 +172,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   const app: App = {
     api,
     askProcesses,
-    changes,
     nowMs,
     keyHeader,
     baseUrl,
@@ -249,7 +245,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
     removeEventListener('hashchange', onRoute)
     removeEventListener('keydown', onKey)
     page?.close()
-    changes.close()
   }
   addEventListener('hashchange', onRoute)
   addEventListener('keydown', onKey)

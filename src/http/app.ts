@@ -30,6 +30,7 @@ import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-rout
 import { type HealthDeps, mountHealth, mountOperations, type OpsDeps } from './operations/ops-routes.ts'
 import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.ts'
 import { pingRoutes } from './ping/ping-routes.ts'
+import { type AnswerTagsDeps, createAnswerTags } from './questions/answer-tags.ts'
 import { mountChanges } from './questions/changes-route.ts'
 import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-letter-routes.ts'
 import { mountGroups } from './questions/group-routes.ts'
@@ -48,6 +49,7 @@ export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, Clie
   readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
   readonly changes: Changes
+  readonly tags: Pick<AnswerTagsDeps, 'start' | 'watchChanges'>
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
@@ -97,6 +99,7 @@ export function createApp(deps: AppDeps) {
   const { stamp, rateLimit } = gate
   const authorize = createAuthorize(deps)
   const nameOf = createNameOf(deps.accounts.accounts.keys)
+  const tags = createAnswerTags({ ...deps.tags, changes: deps.changes, nowMs: () => nowUs() / 1000 })
   const shared = createSharedAnswers(() => deps.monotonicUs() / 1000)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
@@ -145,17 +148,17 @@ export function createApp(deps: AppDeps) {
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes({ ...batch, findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
-    .use(questionRoutes({ authorize, questions: deps.questions, shared, changes: deps.changes }))
+    .use(questionRoutes({ authorize, questions: deps.questions, shared, tags }))
     .use(consoleRoutes(deps))
     .use(clientRoutes(deps))
   const noteDone = createNoteDone(deps.accounts)
-  const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone })
+  const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone, tags })
   for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
   mountWatches(mounts, deps.watch, nameOf, deps.overview)
   mountGroups(mounts, deps.changeGroup, nameOf, shared)
   mountChanges(mounts, deps.changes)
-  mountOverview(mounts, deps.overview)
+  mountOverview(mounts, deps.overview, deps.changes)
   mountDeadLetters(mounts, deps)
   mountHealth(mounts, deps.health)
   mountOperations(mounts, deps)

@@ -8,6 +8,7 @@ import { refuseStrangers } from './accounts/session-cookie.ts'
 import { emptyAnswer, jsonAnswer } from './answers.ts'
 import type { Asker, Authorize } from './authorize.ts'
 import { describeRoute } from './docs/describe-route.ts'
+import type { AnswerTags, MakeAnswer } from './questions/answer-tags.ts'
 import { type Rules, readJson } from './read-json.ts'
 
 type NamesOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
@@ -32,6 +33,8 @@ interface Asked<R extends Route> {
   readonly params: Readonly<Record<NamesOf<R['path']>, string>>
   readonly body: Read<R['body']>
   readonly noted: Noted
+  /** Call it if the answer shows less than the account is, so that it must be asked again. */
+  leaveUntagged(): void
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: the handler of a 204 returns nothing
@@ -70,20 +73,23 @@ interface MountDeps {
   readonly authorize: Authorize
   isOwnHost(request: Request): boolean
   readonly noteDone: NoteDone
+  readonly tags?: AnswerTags
 }
 
-export const createMounts = (app: AnyElysia, { authorize, isOwnHost, noteDone }: MountDeps): Mounts => ({
-  on: createMount(app, authorize, noteDone),
+export const createMounts = (app: AnyElysia, { authorize, isOwnHost, noteDone, tags }: MountDeps): Mounts => ({
+  on: createMount(app, authorize, { noteDone, ...(tags && { withTag: tags.answer }) }),
   onStranger: createMount(app, (request) => refuseStrangers(request, isOwnHost)),
   onAnyone: createMount(app, () => {}),
 })
 
+interface Extras<Who> {
+  noteDone?(who: Who, done: Parameters<NoteDone>[1]): Promise<void>
+  /** `make` calls what it gets when its answer may not have a tag. */
+  withTag?(request: Request, who: Who, make: MakeAnswer): Promise<Response>
+}
+
 const createMount =
-  <Who>(
-    app: AnyElysia,
-    judge: Judge<Who>,
-    noteDone?: (who: Who, done: Parameters<NoteDone>[1]) => Promise<void>,
-  ): Mount<Who> =>
+  <Who>(app: AnyElysia, judge: Judge<Who>, { noteDone, withTag }: Extras<Who> = {}): Mount<Who> =>
   (route: Route, ...more: [Handle<Route, Who>] | [Rules<object>, Handle<Route, Who>]) => {
     const [rules, handle] = more.length === 1 ? [{}, more[0]] : more
     const status = Number(Object.keys(route.answers)[0])
@@ -93,17 +99,22 @@ const createMount =
       let asker = await judge(request, route)
       const sent = schema && (await readJson(request, schema, rules))
       if (schema !== undefined) asker = await judge(request, route, true) // a session may have ended meanwhile
-      const body = await handle(asker, { request, params: params as never, body: sent as never, noted })
-      if (route.audit !== undefined && noteDone !== undefined) {
-        const [id, name] = describeSubject(body)
-        const target = noted.target ?? params.id ?? id
-        const members = route.method === 'PATCH' && sent !== undefined ? [Object.keys(sent).join(', ')] : []
-        const detail = noted.detail ?? (name && [name, ...members].join(': '))
-        const done = { ...(target !== undefined && { target }), ...(detail !== undefined && { detail }) }
-        await noteDone(asker, { ...done, action: route.audit, request })
+      const make: MakeAnswer = async (leaveUntagged) => {
+        const body = await handle(asker, {
+          ...{ request, params: params as never, body: sent as never, noted, leaveUntagged },
+        })
+        if (route.audit !== undefined && noteDone !== undefined) {
+          const [id, name] = describeSubject(body)
+          const target = noted.target ?? params.id ?? id
+          const members = route.method === 'PATCH' && sent !== undefined ? [Object.keys(sent).join(', ')] : []
+          const detail = noted.detail ?? (name && [name, ...members].join(': '))
+          const done = { ...(target !== undefined && { target }), ...(detail !== undefined && { detail }) }
+          await noteDone(asker, { ...done, action: route.audit, request })
+        }
+        if (body instanceof Response) return body
+        return body === undefined ? emptyAnswer() : jsonAnswer(body as object, status)
       }
-      if (body instanceof Response) return body
-      return body === undefined ? emptyAnswer() : jsonAnswer(body as object, status)
+      return route.hasTag && withTag !== undefined ? withTag(request, asker, make) : make(() => {})
     }
     app.route(route.method, route.path, answer as never, describeRoute(route) as never)
   }

@@ -72,12 +72,14 @@ export function createChanges(nowUs: () => number, hasOtherNodes: boolean) {
   }
 }
 
-/** The sink, with every stored batch noted. */
+/** The sink, with every batch noted that it may have stored: one whose answer was lost may be visible, too. */
 export const noteStored = (sink: Sink, changes: Changes): Sink => ({
   ...sink,
   async write(events) {
-    const result = await sink.write(events)
-    if (result.kind === 'stored') changes.note(events)
-    return result
+    try {
+      return await sink.write(events)
+    } finally {
+      changes.note(events)
+    }
   },
 })

@@ -1,5 +1,6 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
 import { basename, join } from 'node:path'
+import { createSessionToken } from '../account/secret.ts'
 import { createTokenBuckets } from '../account/token-buckets.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
@@ -95,6 +96,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     overview: rooms.overview,
     changeGroup: rooms.changeGroup,
     changes: rooms.changes,
+    tags: { start: createSessionToken(), watchChanges: rooms.watches.changes },
     watch: rooms.watches,
     dead: {
       list: deadLetters.list,

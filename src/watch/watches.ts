@@ -115,6 +115,8 @@ export function openWatches(options: WatchesOptions) {
       onChanged: node.hurry,
     }),
     maintenance: createManageMaintenance({ store, nowUs }),
+    /** Grows with each change of what answers show, of any account. */
+    changes: store.changes,
     /** Absent without SMTP. */
     mailer,
     /** Of an account, or of all. */

@@ -98,6 +98,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 export const LIST_ALERTS = defineRoute('GET /api/alerts', {
   ...route,
   access: 'view',
+  hasTag: true,
   summary: 'List alerts, newest first',
   parameters: ['limit'],
   ownParameters: {

@@ -9,9 +9,6 @@ export const ChangesAnswer = Type.Object({
 })
 export type ChangesAnswer = Static<typeof ChangesAnswer>
 
-/** `version late`, in answers that open pages share: a page that has just asked something need not ask for changes. */
-export const CHANGES_HEADER = 'x-stint-changes'
-
 export const FIND_CHANGES = defineRoute('GET /api/changes', {
   ...LOCAL_QUESTION,
   summary: 'Find out whether anything was stored',

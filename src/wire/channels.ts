@@ -131,6 +131,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 export const LIST_CHANNELS = defineRoute('GET /api/channels', {
   ...route,
   access: 'view',
+  hasTag: true,
   summary: 'List channels',
   answers: { 200: json('The channels, by name', Channels) },
 })

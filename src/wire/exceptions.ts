@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { exampleOf } from './example.ts'
 import { GROUP_STATUSES } from './parameters.ts'
-import { defineRoute, json, jsonBody, QUESTION } from './route.ts'
+import { defineRoute, json, jsonBody, QUESTION, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, closed, LIST_PAGES, orNull, ProcessName, pageOf, Text, Time, TimeMs } from './shapes.ts'
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
@@ -84,7 +84,7 @@ export const ChangedExceptionGroups = Type.Object({
 export type ChangedExceptionGroups = Static<typeof ChangedExceptionGroups>
 
 export const FIND_EXCEPTIONS = defineRoute('GET /api/exceptions', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'List exceptions',
   description: 'Newest first.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'fingerprint', 'text', 'limit', 'cursor'],
@@ -114,7 +114,7 @@ export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
 })
 
 export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'Group exceptions by fingerprint',
   description:
     'Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted ' +

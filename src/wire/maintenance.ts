@@ -52,6 +52,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 export const LIST_MAINTENANCE = defineRoute('GET /api/maintenance', {
   ...route,
   access: 'view',
+  hasTag: true,
   summary: 'List maintenances',
   answers: { 200: json('The maintenances, oldest first', Maintenances) },
 })

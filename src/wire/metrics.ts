@@ -1,6 +1,6 @@
 // Metrics, as sent or aggregated by interval.
 import { type Static, Type } from '@sinclair/typebox'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { Count, orNull, ProcessName, pageOf, Text, Time } from './shapes.ts'
 
 export const MetricPoint = Type.Object({
@@ -31,7 +31,7 @@ export type MetricRow = Static<typeof MetricRow>
 const MetricAnswer = Type.Union([pageOf('points', MetricPoint), Type.Object({ rows: Type.Array(MetricRow) })])
 
 export const FIND_METRICS = defineRoute('GET /api/metrics', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'List metrics, as sent or aggregated by interval',
   description:
     'Without `every`: `points`, newest first, and `next`. With `every`: `rows`, oldest first, one per process, ' +

@@ -1,6 +1,6 @@
 // What runs have said: the outputs that came with their ends and pings.
 import { type Static, Type } from '@sinclair/typebox'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { orNull, ProcessName, pageOf, Text, Time } from './shapes.ts'
 
 export const OutputText = Type.Object({
@@ -13,7 +13,7 @@ export const OutputText = Type.Object({
 export type OutputText = Static<typeof OutputText>
 
 export const FIND_OUTPUTS = defineRoute('GET /api/outputs', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'List outputs',
   description: 'What runs have said, newest first. An output that came with an end has the time of this end.',
   parameters: ['from', 'to', 'process', 'meta', 'uid', 'limit', 'cursor'],

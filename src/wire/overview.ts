@@ -2,7 +2,7 @@
 import { type Static, type TUnsafe, Type } from '@sinclair/typebox'
 import { CONDITIONS } from './conditions.ts'
 import { PROCESS_STATES } from './process-state.ts'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes.ts'
 import { Watch } from './watches.ts'
 
@@ -180,7 +180,7 @@ export type Overview = Static<typeof Overview>
 export type OverviewProcess = Overview['processes'][number]
 
 export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'Show how every process is',
   description:
     'Every process that sent something in the last 30 days: its state, newest runs, when it should start next, and ' +

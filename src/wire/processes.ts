@@ -1,7 +1,7 @@
 // The processes that sent anything, and how many series they use.
 import { type Static, Type } from '@sinclair/typebox'
 import { FAMILIES, ONE_OF } from '../event/event.ts'
-import { defineRoute, json, LOCAL_QUESTION, QUESTION } from './route.ts'
+import { defineRoute, json, LOCAL_QUESTION, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, LIST_PAGES, orNull, ProcessName, pageOf, Time } from './shapes.ts'
 
 export const PROCESS_KINDS = FAMILIES.map((family) => ONE_OF[family])
@@ -21,7 +21,7 @@ export type ProcessEntry = Static<typeof ProcessEntry>
 export const Processes = pageOf('processes', ProcessEntry)
 
 export const FIND_PROCESSES = defineRoute('GET /api/processes', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'List processes that sent anything',
   description: `Most recent first. With \`by=meta\` one entry per process and meta. ${LIST_PAGES}`,
   parameters: ['from', 'to', 'process', 'meta', 'by', 'limit', 'cursor'],

@@ -46,6 +46,8 @@ export interface Route {
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly ParameterName[]
+  /** Its answers carry an ETag, and `If-None-Match` with it is a 304 while nothing of the account has changed. */
+  readonly hasTag?: true
   /** Query parameters of this route alone. */
   readonly ownParameters?: Readonly<Record<string, TSchema>>
   /** Keyed by content type. */
@@ -106,6 +108,9 @@ function* problemsOf(path: string, route: Description): Generator<ProblemCode | 
 export const LOCAL_QUESTION = { tag: 'questions', access: 'read' } as const
 /** A question about the caller's own events. */
 export const QUESTION = { ...LOCAL_QUESTION, problems: [QUESTION_TOO_LARGE] } as const
+
+/** One that open pages repeat. */
+export const REPEATED_QUESTION = { ...QUESTION, hasTag: true } as const
 
 /** A JSON body; the example must be of the schema's type. */
 export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>) => ({

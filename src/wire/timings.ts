@@ -1,6 +1,6 @@
 // Timings: each start with its end, and the figures over them.
 import { type Static, Type } from '@sinclair/typebox'
-import { defineRoute, json, QUESTION } from './route.ts'
+import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, orNull, ProcessName, pageOf, TIMING_STATES, Time } from './shapes.ts'
 
 const Figure = orNull(Type.Number())
@@ -73,7 +73,7 @@ export const Summary = Type.Object({ rows: Type.Array(SummaryRow) })
 export type Summary = Static<typeof Summary>
 
 export const FIND_TIMINGS = defineRoute('GET /api/timings', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'List timings: each start with its end',
   description:
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
@@ -83,7 +83,7 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
 })
 
 export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'List the newest timings of each process',
   description:
     'At most `each` timings per process, newest first by first mark, and at most 10,000 in all: `cut` says ' +
@@ -94,7 +94,7 @@ export const FIND_LATEST_TIMINGS = defineRoute('GET /api/timings/latest', {
 })
 
 export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
-  ...QUESTION,
+  ...REPEATED_QUESTION,
   summary: 'Count timings and compute mean and percentiles',
   description:
     '`count` and the figures are of completed timings. One row per process; `by=meta` splits it; with `every`, ' +

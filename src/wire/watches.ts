@@ -132,6 +132,7 @@ const route = { tag: 'watches', access: 'manage' } as const
 export const LIST_WATCHES = defineRoute('GET /api/watches', {
   ...route,
   access: 'view',
+  hasTag: true,
   summary: 'List watches',
   ownParameters: {
     process: Type.String({

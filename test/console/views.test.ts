@@ -262,7 +262,7 @@ describe.skipIf(cannotRun)('the console', () => {
     const link = page.getByRole('link', { name: 'CSV' })
     const menu = page.getByRole('button', { name: 'Export whole texts' })
     await menu.click()
-    await page.route('**/api/changes', (route) => route.abort())
+    await page.route('**/api/series', (route) => route.abort())
     await link.click()
     await page.getByRole('alert').getByText('Cannot reach Stint').waitFor()
     await menu.click()

@@ -30,15 +30,15 @@ test('the accounts that are counted are bounded, and none misses a change when t
   expect(changes.of('ada').version).not.toBe(before)
 })
 
-test.each<[WriteResult, boolean]>([
-  [{ kind: 'stored', expired: 0 }, true],
-  [{ kind: 'retry', reason: 'busy' }, false],
-])('a batch that was %j is a change: %p', async (result, isChange) => {
+test.each<WriteResult>([
+  { kind: 'stored', expired: 0 },
+  { kind: 'retry', reason: 'the answer was lost' },
+])('a batch that may have been stored is a change: %j', async (result) => {
   const changes = createChanges(() => NOW_US, false)
   const before = changes.of('ada').version
   const sink = noteStored({ write: async () => result } as unknown as Sink, changes)
   expect(await sink.write([event('ada')])).toBe(result)
-  expect(changes.of('ada').version !== before).toBe(isChange)
+  expect(changes.of('ada').version).not.toBe(before)
 })
 
 test('requests of one account that accept a shared answer cost one question within a second', async () => {

@@ -1,6 +1,5 @@
 // Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of
-// error.
-import type { CHANGES_HEADER } from '../../wire/changes.ts'
+// error. The newest answers stay in memory with their tags: what has not changed since is not sent again.
 
 export interface Fault {
   readonly pointer: string
@@ -33,8 +32,6 @@ export interface Api {
   sendEvents(keyHeader: string, secret: string, events: readonly object[]): Promise<void>
   /** Requests under /api name this account from now on; undefined: none. Refused when the session shows another. */
   showAccount(id: string | undefined): void
-  /** `noted` is called with version and late of each answer that tells what was stored. */
-  onStored(noted: (version: string, late: string) => void): void
   /** How far the server's clock is ahead of this browser's, in ms; 0 if they differ by less than two seconds. */
   aheadMs(): number
 }
@@ -72,7 +69,12 @@ let arrivals = 0
 /** How many answers have arrived: while a question is open and this stays the same, the server is silent. */
 export const countArrivals = (): number => arrivals
 
-const STORED = 'x-stint-changes' satisfies typeof CHANGES_HEADER
+interface Held {
+  readonly tag: string
+  readonly answer: unknown
+}
+/** More than the questions that one page repeats. */
+const HELD_MAX = 30
 /** Open pages that ask the same within this time share one answer. */
 const SHARED_S = 1
 
@@ -83,7 +85,8 @@ const SHARED_S = 1
 export function createApi(wallMs: () => number, onSignedOut: () => void, onAccountChanged: () => void = () => {}): Api {
   let aheadMs = 0
   let account: string | undefined
-  let noteStored: Parameters<Api['onStored']>[0] = () => {}
+  /** By address, the newest last. */
+  const held = new Map<string, Held>()
 
   function named(path: string, init: RequestInit): RequestInit {
     if (account === undefined || !path.startsWith('api/')) return init
@@ -92,14 +95,37 @@ export function createApi(wallMs: () => number, onSignedOut: () => void, onAccou
     return { ...init, headers }
   }
 
-  async function call<T>(path: string, init: RequestInit): Promise<T> {
+  async function getHeld<T>(path: string, signal: AbortSignal | undefined): Promise<T> {
+    const known = held.get(path)
+    const headers = {
+      'cache-control': `max-age=${SHARED_S}`,
+      ...(known !== undefined && { 'if-none-match': known.tag }),
+    }
+    const shownAccount = account
+    const response = await receive(path, { headers, ...(signal !== undefined && { signal }) })
+    const tag = response.headers.get('etag')
+    const answer = known !== undefined && response.status === 304 ? known.answer : await read(response)
+    if (account !== shownAccount) return answer as T
+    held.delete(path)
+    if (tag !== null) held.set(path, { tag, answer })
+    for (const oldest of held.keys())
+      if (held.size > HELD_MAX) held.delete(oldest)
+      else break
+    return answer as T
+  }
+
+  const call = async <T>(path: string, init: RequestInit): Promise<T> => (await read(await receive(path, init))) as T
+
+  async function receive(path: string, init: RequestInit): Promise<Response> {
     const response = await reach(path, named(path, init))
     arrivals++
     const ahead = Date.parse(response.headers.get('date') ?? '') - wallMs()
     if (!Number.isNaN(ahead)) aheadMs = Math.abs(ahead) < AGREE_MS ? 0 : ahead
-    const [version, late] = response.headers.get(STORED)?.split(' ') ?? []
-    if (version !== undefined && late !== undefined) noteStored(version, late)
-    if (response.ok) return (response.status === 204 ? undefined : await readJson(response)) as T
+    return response
+  }
+
+  async function read(response: Response): Promise<unknown> {
+    if (response.ok) return response.status === 204 ? undefined : await readJson(response)
     const problem = await toApiError(response)
     if (problem.code === 'session_invalid' || problem.code === 'key_invalid') onSignedOut()
     if (problem.code === 'account_changed') onAccountChanged()
@@ -108,17 +134,14 @@ export function createApi(wallMs: () => number, onSignedOut: () => void, onAccou
   return {
     showAccount(id) {
       account = id
-    },
-    onStored(noted) {
-      noteStored = noted
+      held.clear()
     },
     aheadMs: () => aheadMs,
     get(path, query = {}, signal) {
       const search = new URLSearchParams()
       for (const [name, value] of Object.entries(query))
         for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one))
-      const headers = { 'cache-control': `max-age=${SHARED_S}` }
-      return call(search.size === 0 ? path : `${path}?${search}`, { headers, ...(signal !== undefined && { signal }) })
+      return getHeld(search.size === 0 ? path : `${path}?${search}`, signal)
     },
     sendEvents: (keyHeader, secret, events) =>
       call('v1/batch', {

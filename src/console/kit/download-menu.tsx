@@ -22,7 +22,7 @@ export function DownloadMenu({ app, what, path, query, formats }: Props) {
     const { href } = event.currentTarget
     setFault('')
     try {
-      await app.api.get('api/changes')
+      await app.api.get('api/series')
       const link = document.createElement('a')
       link.href = href
       link.download = ''

@@ -5,7 +5,6 @@ import type { Role } from '../../wire/roles.ts'
 import type { Session } from '../../wire/sessions.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
-import type { Changes } from './changes.ts'
 import { type Child, h } from './dom.ts'
 import type { Params } from './route.ts'
 
@@ -20,7 +19,6 @@ export interface Page {
 export interface App {
   readonly api: Api
   readonly askProcesses: AskProcesses
-  readonly changes: Changes
   nowMs(): number
   /** The header that carries an API key. */
   readonly keyHeader: string

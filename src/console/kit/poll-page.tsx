@@ -52,7 +52,6 @@ export const openPollPage =
 
     const poll = createPoll<T>({
       everyMs: () => everyMs(params),
-      version: app.changes.version,
       ask: (signal) =>
         ask({
           ...{ app, params, signal, held: heldKey === keyOf(params) ? held?.answer : undefined },

@@ -1,5 +1,5 @@
-// Repeats a request while the page is visible, less often while it fails, and while nothing changes. Only one request
-// is open: a new one cancels the previous one. Silence is a failure that an answer may still end.
+// Repeats a request while the page is visible, less often while it fails. Only one request is open: a new one cancels the
+// previous one. Silence is a failure that an answer may still end.
 import { ApiError, countArrivals, isAbort } from './api.ts'
 import { untilReleased } from './pointer.ts'
 
@@ -9,11 +9,6 @@ interface PollOptions<T> {
   ask(signal: AbortSignal): Promise<T>
   show(answer: T): void
   fail(error: unknown): void
-  /**
-   * Version of the account's data: while unchanged, the question is repeated every `IDLE_MS`. undefined: unknown.
-   * `isWaiting`: the question is due, and asked once the version differs.
-   */
-  version?(isWaiting?: boolean): string | undefined
 }
 
 export interface Poll {
@@ -27,13 +22,10 @@ export interface Poll {
 
 const SLOWEST_MS = 30_000
 const RETRY_MS = 2_000
-const IDLE_MS = 30_000
-const LOOK_MS = 250
 /** Without an answer to any question for so long. */
 const SILENT_S = 15
 
-export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions<T>): Poll {
-  let asked: string | undefined
+export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Poll {
   let timer: ReturnType<typeof setTimeout> | undefined
   let inFlight: AbortController | undefined
   let failures = 0
@@ -42,7 +34,6 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
 
   async function step(): Promise<void> {
     const asking = new AbortController()
-    asked = version?.()
     inFlight = asking
     let pauseMs: number
     let [silent, arrived] = [0, countArrivals()]
@@ -65,16 +56,13 @@ export function createPoll<T>({ everyMs, ask, show, fail, version }: PollOptions
     } finally {
       clearInterval(listening)
     }
-    if (pauseMs > 0) wait(pauseMs, failures === 0 ? Math.max(0, IDLE_MS - pauseMs) : 0)
+    if (pauseMs > 0) wait(pauseMs)
   }
 
-  /** Asks after `ms`; if nothing has changed by then, once it has, but at most `idleMs` later. */
-  function wait(ms: number, idleMs: number): void {
+  function wait(ms: number): void {
     clearTimeout(timer)
     timer = setTimeout(() => {
-      const isSame = asked !== undefined && version?.(true) === asked
       if (document.hidden) isDue = true
-      else if (isSame && idleMs > 0) wait(LOOK_MS, idleMs - LOOK_MS)
       else void step()
     }, ms)
   }

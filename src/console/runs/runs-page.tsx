@@ -56,14 +56,13 @@ async function ask({ app, params, held, early, signal }: Question<RunsAnswer>): 
   const nowMs = app.nowMs()
   const { range, query, page, runId } = readRunView(params, nowMs)
   const bars = Math.floor(Math.max(240, innerWidth - FRAME_PX) / RUN_PX)
-  const now = { ms: nowMs, late: app.changes.late() }
   const askChosen = async () => {
     if (runId === undefined) return undefined
     const isOver = held?.chosen?.id === runId && held.chosen.context?.run.state !== 'running'
     return isOver ? held.chosen : { id: runId, context: (await askRun(app, runId, signal)) ?? null }
   }
   const [timeline, runPage, processes] = await Promise.all([
-    askTimeline(api, range, query, { bars }, now, held?.timeline, signal),
+    askTimeline(api, range, query, { bars }, nowMs, held?.timeline, signal),
     askPage(api, range, query, page, nowMs, held?.page, signal),
     app.askProcesses(signal),
   ])

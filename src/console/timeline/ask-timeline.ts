@@ -17,7 +17,6 @@ export interface RunQuery {
 export interface Timeline extends Loaded {
   readonly askedAtMs: number
   readonly newsAtMs: number
-  readonly late: string | undefined
 }
 
 export interface Size {
@@ -61,14 +60,14 @@ export async function askTimeline(
   range: TimeRange,
   { state, ...filter }: RunQuery,
   { bars }: Size,
-  now: { readonly ms: number; readonly late: string | undefined },
+  nowMs: number,
   held: Timeline | undefined,
   signal: AbortSignal,
 ): Promise<Timeline> {
-  const isOld = (at: number) => now.ms - at >= (range.toMs - range.fromMs > DAY_MS ? LATER_MS : SOON_MS)
-  if (held !== undefined && !isOld(held.askedAtMs) && held.late === now.late && range.isLive) {
+  const isOld = (at: number) => nowMs - at >= (range.toMs - range.fromMs > DAY_MS ? LATER_MS : SOON_MS)
+  if (held !== undefined && !isOld(held.askedAtMs) && range.isLive) {
     const news = await askNews()
-    if (news !== undefined) return { ...held, ...news, newsAtMs: now.ms }
+    if (news !== undefined) return { ...held, ...news, newsAtMs: nowMs }
   }
   const query = { ...range.query, ...filter }
   const { rows: totals } = await api.get<Summary>('api/timings/summary', query, signal)
@@ -76,7 +75,7 @@ export async function askTimeline(
   const every = chooseStep(range, Math.min(bars * ROOM, ROWS_MAX / Math.max(1, dense.size)))
   const named = filter.process === undefined ? dense : new Set([filter.process])
   const sparse = totals.map(({ process }) => process).filter((process) => !dense.has(process))
-  const common = { askedAtMs: now.ms, newsAtMs: now.ms, late: now.late }
+  const common = { askedAtMs: nowMs, newsAtMs: nowMs }
   const [series, runs] = await Promise.all([named.size === 0 ? [] : askSeries(named), askRuns(sparse)])
   return { totals, dense, series, stepMs: everyMs(every), runs, ...common }
 
@@ -97,7 +96,7 @@ export async function askTimeline(
   /** undefined: too much is new, or of a process that was not there. */
   async function askNews(): Promise<Pick<Timeline, 'runs'> | undefined> {
     const { runs, totals, dense, newsAtMs } = held!
-    const from = `-${Math.ceil((now.ms - newsAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
+    const from = `-${Math.ceil((nowMs - newsAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
     const asks: Query = { ...filter, state, from, limit: PAGE_ROWS }
     const page = await api.get<TimingPage>('api/timings', asks, signal)
     const news = page.timings.filter(({ process }) => !dense.has(process)).map(toRun)

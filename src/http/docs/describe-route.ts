@@ -32,9 +32,11 @@ const HEADERS: Readonly<Record<number, object>> = {
   503: RETRY_AFTER,
 }
 
+const NOT_MODIFIED = { 304: { description: 'Nothing has changed since the answer whose `ETag` is in `If-None-Match`' } }
+
 /** Elysia's options for the route. */
 export function describeRoute(route: Route): { detail: DocumentDecoration } {
-  const { tag, access, summary, description, parameters = [], ownParameters, body, answers, problems } = route
+  const { tag, access, summary, description, parameters = [], ownParameters, body, answers, problems, hasTag } = route
   const text = [description, wordAccess(ACCESS[access])].filter(Boolean).join(' ')
   const schemas = [
     ...parameters.map((name) => [name, PARAMETERS[name]] as const),
@@ -47,7 +49,7 @@ export function describeRoute(route: Route): { detail: DocumentDecoration } {
     security: securityOf(ACCESS[access]),
     ...(schemas.length > 0 && { parameters: schemas.map(describeParameter) }),
     ...(body !== undefined && { 'x-request': describeBody(body) }),
-    responses: { ...mapValues(answers, describeAnswer), ...describeProblems(problems) },
+    responses: { ...mapValues(answers, describeAnswer), ...(hasTag && NOT_MODIFIED), ...describeProblems(problems) },
   }
   return { detail: detail as unknown as DocumentDecoration }
 }

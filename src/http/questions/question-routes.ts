@@ -1,14 +1,14 @@
 // GET /api/…: what callers ask about their own events. The key or session is judged before the question is read.
 import { Elysia } from 'elysia'
-import type { Changes } from '../../query/changes.ts'
 import type { Reader } from '../../query/limit-questions.ts'
 import { QUESTION_ROUTES } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
-import { CHANGES_HEADER } from '../../wire/changes.ts'
+import type { Route } from '../../wire/route.ts'
 import { METRICS_TEXT } from '../answers.ts'
 import type { Authorize } from '../authorize.ts'
 import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
+import type { AnswerTags } from './answer-tags.ts'
 import { fileAnswer } from './file-answer.ts'
 import type { SharedAnswers } from './shared-answers.ts'
 
@@ -16,39 +16,45 @@ export interface QuestionRoutesDeps {
   readonly authorize: Authorize
   readonly questions: Questions
   readonly shared?: SharedAnswers
-  readonly changes?: Changes
+  readonly tags?: AnswerTags
 }
 
 const isShared = (kind: keyof Questions): kind is Exclude<keyof Questions, 'prometheus' | 'export'> =>
   kind !== 'prometheus' && kind !== 'export'
 
-export function questionRoutes({ authorize, questions, shared, changes }: QuestionRoutesDeps) {
+const hasTag = (route: Route): boolean => route.hasTag === true
+
+export function questionRoutes({ authorize, questions, shared, tags }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
   for (const kind of Object.keys(questions) as (keyof Questions)[]) {
     routes.get(
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {
-        const { account } = await authorize(request, QUESTION_ROUTES[kind])
+        const asker = await authorize(request, QUESTION_ROUTES[kind])
+        const { account } = asker
+        const ownTags = hasTag(QUESTION_ROUTES[kind]) ? tags : undefined
+        const known = ownTags?.answerKnown(request, asker)
+        if (known !== undefined) return known
         const search = new URL(request.url).searchParams
         const { promise: sent, resolve } = Promise.withResolvers<void>()
         let noteSent: () => void = resolve
         try {
           if (shared !== undefined && isShared(kind)) {
             const make = async (reader: Reader) => {
-              const stored = changes?.of(account) // before the answer, which may know more
-              return { stored, ...(await encodeFor(request, await questions[kind](account, search, reader))) }
+              const state = tags?.stateOf(account) // before the answer, which may know more
+              return { state, ...(await encodeFor(request, await questions[kind](account, search, reader))) }
             }
             const found = await shared(
               request,
               account,
               make,
-              ({ stored }) => stored?.whole === true && stored.version === changes?.of(account).version,
+              ({ state }) => state !== undefined && state === tags?.stateOf(account),
             )
             const { answer } = found
             noteSent = found.noteSent
             const response = answerJson(request, answer, noteSent)
-            if (answer.stored?.whole)
-              response.headers.set(CHANGES_HEADER, `${answer.stored.version} ${answer.stored.late}`)
+            if (answer.state !== undefined && ownTags !== undefined)
+              response.headers.set('etag', ownTags.tagOf(asker, answer.state))
             return response
           }
           const reader = { left: request.signal, sent }

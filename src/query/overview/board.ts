@@ -61,6 +61,8 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
   const each = process === undefined ? '30' : '60'
   const bornMs = nowMs()
   let seen: string | undefined
+  /** Steps whose figures of days are being read. */
+  let pending = 0
   let newsAtMs = 0
   let wholeLate: string | undefined
   let from = RANGES[0]!
@@ -172,7 +174,11 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
       hourly.isDue(HOURLY_MS) && hourly.read(() => readHourly().catch(unlessTooLarge(hourly.value()))),
       week.isDue(WEEK_MS) && week.read(() => readFigures({ from: '-8d', to: '-24h' }).catch(unlessTooLarge(undefined))),
     ])
-    rest.catch(() => {}) // it may fail after the wait
+    pending++
+    const settle = () => {
+      pending--
+    }
+    rest.then(settle, settle) // it may fail after the wait
     await Promise.all(essential)
     const results = parts.every((part) => part.error === undefined)
     if (results) {
@@ -195,6 +201,8 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
       await steps
     },
     isKnown: () => runs.atMs() > 0,
+    /** Of the account when everything was read; undefined while something is being read or could not be. */
+    version: () => (steps === undefined && pending === 0 && parts.every(({ error }) => !error) ? seen : undefined),
     /** How old the oldest part is that could not be read; undefined if all could. */
     staleMs(): number | undefined {
       const failed = [runs, starts, entries, groups].filter(({ error }) => error !== undefined)

@@ -99,7 +99,7 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
   }
 
   async function ask(account: string, search: URLSearchParams): Promise<Overview> {
-    const { process, cursor } = parseParameters({ process: PARSERS.process, cursor: parseCursor }, search)
+    const { process, cursor } = parseParameters(ASKED, search)
     const { board, all, others, now } = await load(account, process)
     const counts = countStates(all.map(({ row }) => row.state))
     const { unjudged, failingChannels } = others
@@ -147,11 +147,16 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
 
   return Object.assign(ask, {
     describe,
+    /** The version of the account that an answer to this shows now; undefined while a part of it is being read. */
+    versionOf: (account: string, search: URLSearchParams) =>
+      boardOf(account, parseParameters(ASKED, search).process).version(),
     /** The state of every process. */
     states: async (account: string) =>
       (await load(account, undefined)).all.map(({ row: { process, state } }) => ({ process, state })),
   })
 }
+
+const ASKED = { process: PARSERS.process, cursor: parseCursor }
 
 function countStates(states: readonly ProcessState[]): Record<ProcessState, number> {
   const counts = Object.fromEntries(PROCESS_STATES.map((state) => [state, 0])) as Record<ProcessState, number>

@@ -5,6 +5,7 @@
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 
 import type { Maintenance } from '../../notify/maintenance.ts'
+import { countChanges } from '../../state/count-changes.ts'
 import { insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
 import { createFeedStatements } from './feed-statements.ts'
@@ -36,9 +37,15 @@ type ToChanges = (firing: readonly Alert[]) => readonly AlertChange[]
 const OWN = 'account = $1 AND id = $2 AND deleted_us IS NULL'
 const OF_ACCOUNT = 'SELECT * FROM watch WHERE account = $1'
 
-export function createWatchStore(database: SqlDatabase) {
+/** What the judge keeps for itself. */
+const UNSEEN = new Set(['alive', 'blind', 'feed', 'watch_state'])
+
+export function createWatchStore(given: SqlDatabase) {
+  const database = countChanges(given, UNSEEN)
   const { read, write } = database
   return {
+    /** Grows with each change of a watch, an alert, a channel or a maintenance. */
+    changes: database.changes,
     ...createMovingStatements(database),
     ...createOutboxStatements(database),
     ...createFeedStatements(database),

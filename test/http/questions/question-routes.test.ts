@@ -6,6 +6,7 @@ import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
 import { describeRoute, toOpenApi } from '../../../src/http/docs/describe-route.ts'
+import { createAnswerTags } from '../../../src/http/questions/answer-tags.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import { createChanges } from '../../../src/query/changes.ts'
@@ -353,7 +354,7 @@ test('a shared answer stays until something of its account is stored, at most te
     authorize: async () => ({ account: 'ada', role: 'member', isOperator: false }),
     questions: { timings: async () => ({ timings: [], next: `${++asked}` }) } as never,
     shared: createSharedAnswers(() => nowMs),
-    changes,
+    tags: createAnswerTags({ start: '', changes, watchChanges: () => 0, nowMs: () => nowMs }),
   })
   const ask = async () => {
     const headers = { 'cache-control': 'max-age=2' }

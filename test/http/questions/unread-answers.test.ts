@@ -5,9 +5,11 @@ import type { Event } from '../../../src/event/event.ts'
 import { parseStampNs } from '../../../src/event/stamp.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import type { Authorize } from '../../../src/http/authorize.ts'
+import { createAnswerTags } from '../../../src/http/questions/answer-tags.ts'
 import { type QuestionRoutesDeps, questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import type { Problem } from '../../../src/problem.ts'
+import { createChanges } from '../../../src/query/changes.ts'
 import { memoryQuestions, NOW_NS } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { until } from '../../support/until.ts'
@@ -112,8 +114,14 @@ test('an export that nobody reads holds a place among exports, and no turn of qu
 })
 
 test('a shared answer that could not be begun counts as sent', async () => {
-  const changes = { of: () => ({ version: 'no\nheader', late: '0', raised: '0', whole: true }), note() {}, touch() {} }
-  const { base, begun, stop } = serve({ shared: createSharedAnswers(() => 0), changes }, 5_000)
+  const tags = createAnswerTags({
+    start: '',
+    changes: createChanges(() => 0, false),
+    watchChanges: () => 0,
+    nowMs: () => 0,
+  })
+  const broken = { ...tags, tagOf: () => 'no\nheader' }
+  const { base, begun, stop } = serve({ shared: createSharedAnswers(() => 0), tags: broken }, 5_000)
   for (const limit of [997, 998, 999, 1000]) {
     const headers = { 'cache-control': 'max-age=2', 'accept-encoding': 'identity' }
     const answer = await fetch(`${base}?limit=${limit}`, { headers })

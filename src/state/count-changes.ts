@@ -1,0 +1,35 @@
+// A database that counts the statements which changed a row, so that whoever made an answer from it knows whether the
+// answer still holds. A table that nobody named counts: a change is rather counted once too often than missed.
+import type { Script, SqlDatabase } from './database.ts'
+
+export interface CountedDatabase extends SqlDatabase {
+  /** Grows with every change, at the latest when it can be read. */
+  changes(): number
+}
+
+const READS = /^\s*SELECT\b/i
+const CHANGES = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/i
+
+/** `except`: tables whose changes no answer shows. */
+export function countChanges(database: SqlDatabase, except: ReadonlySet<string>): CountedDatabase {
+  let changes = 0
+
+  const counts = (sql: string): boolean => !READS.test(sql) && !except.has(CHANGES.exec(sql)?.[1] ?? '')
+
+  function* counted<T>(script: Script<T>): Script<T> {
+    let step = script.next()
+    while (!step.done) {
+      const statement = step.value
+      const result = yield statement
+      if (result.changes + result.rows.length > 0 && counts(statement.sql)) changes++
+      step = script.next(result)
+    }
+    return step.value
+  }
+
+  return {
+    ...database,
+    write: (script) => database.write(() => counted(script())),
+    changes: () => changes,
+  }
+}
