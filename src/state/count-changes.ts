@@ -1,5 +1,5 @@
-// A database that counts the statements which changed a row, so that whoever made an answer from it knows whether the
-// answer still holds. A table that nobody named counts: a change is rather counted once too often than missed.
+// A database that counts the statements that changed a row, so that an answer made from it can be known to be current.
+// Every table counts unless it is excepted: counting one change too often costs little, missing one hides it.
 import type { Script, SqlDatabase } from './database.ts'
 
 export interface CountedDatabase extends SqlDatabase {
