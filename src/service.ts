@@ -10,6 +10,7 @@ import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
 import { logHowToBegin, startCounters, warnWithoutPublicUrl, watchLead } from './service/report.ts'
 import type { Config } from './settings.ts'
+import { noteNodeId } from './state/data-dir-lock.ts'
 
 const STORES_READY_WITHIN_MS = 1_500
 /** Slow requests must not use up the time that closing the files needs. */
@@ -43,13 +44,13 @@ export async function startService(
   let isStopping = false
   const app = createHttp(rooms, { peerOf: (request) => listener?.peerOf(request), isStopping: () => isStopping })
 
-  await rooms.nodeLease.check().catch(async (error: unknown) => {
+  await rooms.sharedNodes.start().catch(async (error: unknown) => {
     await stopWork(rooms)
     await closeFiles(rooms)
     throw error
   })
+  noteNodeId(config.dataDir, config.nodeId)
   await prepareStores(rooms)
-  rooms.nodeLease.start()
   rooms.shippers.points.start()
   rooms.shippers.exceptions.start()
   rooms.eraseAccounts.start()
@@ -96,8 +97,7 @@ const stopWork = (rooms: Rooms): Promise<void> =>
     () => rooms.watches.stop(),
     () => rooms.eraseAccounts.stop(),
     () => Promise.all([rooms.shippers.points.stop(), rooms.shippers.exceptions.stop()]),
-    () => rooms.nodeLease.stop(),
-    () => rooms.sharedNodes.close(),
+    () => rooms.sharedNodes.stop(),
     () => rooms.stores.close(),
   ])
 

@@ -116,7 +116,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       watches: rooms.watches.stats,
       version: VERSION,
       node: config.nodeId,
-      warnings: () => [...nodeWarnings(rooms.nodeLease, rooms.sharedNodes), ...silenceWarnings(rooms.watches.nodes())],
+      warnings: () => [...nodeWarnings(rooms.sharedNodes), ...silenceWarnings(rooms.watches.nodes())],
       nodes: rooms.watches.nodes,
       nowUs: stampClock.nowUs,
     },
@@ -236,13 +236,13 @@ async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, acco
 }
 
 /** A spool that is busy takes events again with its next commit, long before anybody has acted on the answer. */
-function unready({ spools, nodeLease }: Rooms): Problem | undefined {
+function unready({ spools, sharedNodes }: Rooms): Problem | undefined {
   if (spools.points.isGone() || spools.exceptions.isGone())
     return new Problem('spool_missing', 'The directory of a spool was deleted. Restore DATA_DIR and start Stint again.')
   const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
   if (refusal) return SPOOL_REFUSALS[refusal]()
-  const rival = nodeLease.rival()
-  if (rival && !rival.isOurs) return new Problem('node_id_in_use', rivalText(rival))
+  const rival = sharedNodes.rival()
+  if (rival) return new Problem('node_id_in_use', rivalText(rival))
 }
 
 /** Below DATA_DIR: everybody may ask. */

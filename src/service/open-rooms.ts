@@ -24,23 +24,15 @@ import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool } from '../spool/open-spool.ts'
 import type { Spool } from '../spool/spool.ts'
-import {
-  checkNodeId,
-  type DataDirLock,
-  lockDataDir,
-  makeDataDir,
-  noteNodeId,
-  readDataDirId,
-} from '../state/data-dir-lock.ts'
+import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
-import { createNodeLease, type NodeLease } from '../store/node-lease.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
 import { createFindWatched } from './find-watched.ts'
 import { openWatchRoom } from './open-watch-room.ts'
-import { openSharedNodes, type SharedNodes } from './shared-nodes.ts'
+import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
 
 /** Firing alerts that Prometheus is shown. */
 const MAX_FIRING = 1000
@@ -61,7 +53,6 @@ export interface Rooms {
   readonly stampClock: StampClock
   readonly stores: Stores
   readonly changes: Changes
-  readonly nodeLease: NodeLease
   readonly sharedNodes: SharedNodes
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
@@ -87,7 +78,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
   const floorUs = await findFloor(files.spools, isNewNode, clock)
-  noteNodeId(config.dataDir, config.nodeId)
+  if (isNewNode && files.accounts.count() > 0) refuseSecondNodeZero(config)
   const stampClock = createStampClock(clock, config.nodeId, floorUs)
   const stores = await (parts.openStores ?? openStores)({
     ...config,
@@ -98,7 +89,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const taken = createTakenStamps()
   const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
   const ownStamps = createOwnStamps(files.movedStamps, taken)
-  const sharedNodes = openSharedNodes(config, log)
+  const sharedNodes = openSharedNodes(config, isNewNode, log)
   const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores, changes }
   const watches = openWatchRoom(opened)
   const nowUs = () => Math.max(stampClock.nowUs(), clock.wallUs())
@@ -120,12 +111,6 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   })
   return {
     ...opened,
-    nodeLease: createNodeLease({
-      leases: [...stores.leases, ...sharedNodes.leases],
-      nodeId: config.nodeId,
-      dataDirId: readDataDirId(config.dataDir),
-      log,
-    }),
     sharedNodes,
     shippers: { points: createShipperTo('points', opened), exceptions: createShipperTo('exceptions', opened) },
     eraseAccounts: createEraseAccounts({

@@ -1,36 +1,45 @@
 // The other nodes of this PostgreSQL, and faults in how several nodes are set up, for /readyz, /api/health and the log.
-
+import { join } from 'node:path'
 import type { Logger } from '../log.ts'
 import type { Config } from '../settings.ts'
-import { openPostgresLeases, type PostgresLeases } from '../state/postgres-leases.ts'
-import { FRESH_S, type Leases, type NodeLease } from '../store/node-lease.ts'
+import { readDataDirId } from '../state/data-dir-lock.ts'
+import { type NodeLease, openNodeLease, type Rival } from '../state/node-lease.ts'
 import type { KnownNode } from '../watch/nodes/presence.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 
-export interface SharedNodes extends Pick<PostgresLeases, 'split' | 'close'> {
-  /** None without DATABASE_URL. */
-  readonly leases: readonly Leases[]
-}
+export type SharedNodes = NodeLease
 
-export function openSharedNodes({ databaseUrl: url, clickhouse }: Config, log: Logger): SharedNodes {
-  if (url === undefined) return { leases: [], split: () => [], close: async () => {} }
+/** Without DATABASE_URL: the ids of accounts are random, so other Stints never write what this one does. */
+const ALONE: SharedNodes = { start: async () => {}, rival: () => undefined, split: () => [], stop: async () => {} }
+
+export function openSharedNodes(config: Config, isNew: boolean, log: Logger): SharedNodes {
+  const { databaseUrl: url, clickhouse, dataDir, nodeId } = config
+  if (url === undefined) return ALONE
   const isEmbedded = clickhouse === undefined
   const onSplit = (nodes: readonly number[]) => log.warn(splitText(nodes))
-  const leases = openPostgresLeases({ url, freshS: FRESH_S, isEmbedded, onSplit })
-  return { leases: [leases], split: leases.split, close: leases.close }
+  return openNodeLease({ url, nodeId, dataDirId: readDataDirId(dataDir), isNew, isEmbedded, log, onSplit })
 }
 
-type Rival = NonNullable<ReturnType<NodeLease['rival']>>
+/**
+ * An accounts.sqlite that was copied into a new DATA_DIR has the accounts of another node, which is number 0 unless
+ * NODE_ID says otherwise. Throws an Error for the operator.
+ */
+export function refuseSecondNodeZero({ nodeId, databaseUrl, influx, clickhouse, dataDir }: Config): void {
+  if (nodeId !== 0 || databaseUrl !== undefined || (influx ?? clickhouse) === undefined) return
+  throw new Error(
+    `DATA_DIR ${dataDir} is new and its accounts come from another Stint: set NODE_ID to a number that no other Stint ` +
+      `on these stores has. If none uses 0 any more, write 0 into ${join(dataDir, 'node-id')}`,
+  )
+}
 
-export const rivalText = ({ holder, isOurs }: Rival): string =>
-  `Another Stint uses the same NODE_ID: it renewed it in ${holder.store}. Their events may overwrite each other. ` +
-  (isOurs
-    ? 'Stop the other one, and give it a NODE_ID of its own.'
-    : 'This one is not ready until the other one has stopped. Give it a NODE_ID and a DATA_DIR of its own.')
+export const rivalText = ({ ageS }: Rival): string =>
+  `Another DATA_DIR uses the same NODE_ID: it renewed it in PostgreSQL ${Math.round(ageS)} s ago. Their events may ` +
+  'overwrite each other. This one is not ready until the other one has stopped. Give it a NODE_ID and a DATA_DIR of ' +
+  'its own.'
 
-export function nodeWarnings(nodeLease: NodeLease, sharedNodes: SharedNodes): HealthWarning[] {
-  const rival = nodeLease.rival()
-  const split = sharedNodes.split()
+export function nodeWarnings(nodes: SharedNodes): HealthWarning[] {
+  const rival = nodes.rival()
+  const split = nodes.split()
   return [
     ...(rival === undefined ? [] : [{ code: 'node_id_in_use' as const, detail: rivalText(rival) }]),
     ...(split.length === 0 ? [] : [{ code: 'events_split' as const, detail: splitText(split) }]),

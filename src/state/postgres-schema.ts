@@ -53,7 +53,7 @@ const NODES = `
   INSERT INTO watch_lease VALUES (0, '', 0);
   -- The sign of life of each node, by this server's clock, and what it reported with it (JSON).
   CREATE TABLE node (node BIGINT PRIMARY KEY, seen_us BIGINT NOT NULL, report TEXT NOT NULL);
-  -- Leases of NODE_IDs (../store/node-lease.ts), and which of these nodes keep events in an embedded engine.
+  -- Leases of NODE_IDs (node-lease.ts), and which of these nodes keep events in an embedded engine.
   CREATE TABLE node_lease (
     data_dir TEXT PRIMARY KEY,
     node     BIGINT NOT NULL,

@@ -28,7 +28,6 @@ const ROOMS = {
     connections: CONNECTIONS,
     takeTurn: `UPDATE change_counter SET version = version + 1 RETURNING ${LIMITS}`,
   },
-  /** One statement at a time, outside of transactions. */
   leases: { connections: 1, takeTurn: `SELECT ${LIMITS}` },
   watches: { connections: WATCH_CONNECTIONS, takeTurn: `SELECT ${LIMITS} FROM watch_lease FOR UPDATE` },
   /** Blocks wait for no judge. */

@@ -6,7 +6,6 @@ import type { Logger } from '../log.ts'
 import type { ClickHouseConfig, InfluxConfig } from '../settings.ts'
 import { CLICKHOUSE_FACTS, openClickHouse } from './clickhouse/open.ts'
 import { INFLUX_FACTS, openInflux } from './influx/open.ts'
-import type { Leases } from './node-lease.ts'
 import type { Sink } from './sink.ts'
 import type { ExceptionSource, PointSource } from './source.ts'
 
@@ -31,8 +30,6 @@ export interface Stores {
   readonly sinks: Readonly<Record<Destination, Sink>>
   readonly points: PointSource
   readonly exceptions: ExceptionSource
-  /** One per remote store. */
-  readonly leases: readonly Leases[]
   close(): Promise<void>
 }
 
@@ -56,7 +53,6 @@ export async function openStores({
       sinks: { points: engine.createSink(), exceptions: exceptionSink },
       points: engine.source,
       exceptions: engine.source,
-      leases: engine.leases,
       close: () => engine.close(),
     }
   }
@@ -65,7 +61,6 @@ export async function openStores({
     sinks: { points: points.createSink(), exceptions: exceptionSink },
     points: points.source,
     exceptions: engine.source,
-    leases: [points.leases, ...engine.leases],
     async close() {
       await Promise.all([points.close(), engine.close()])
     },

@@ -128,7 +128,6 @@ const waitingSink: Sink = {
 export const waitingStores: Stores = {
   ...createMemorySource([]),
   sinks: { points: waitingSink, exceptions: waitingSink },
-  leases: [],
   close: async () => {},
 }
 

@@ -3,12 +3,10 @@
 import { totalmem } from 'node:os'
 import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
-import type { Leases } from '../node-lease.ts'
 import type { Scan } from '../scan.ts'
 import type { Sink, WriteResult } from '../sink.ts'
 import type { ExceptionSource, PointSource } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
-import { createClickHouseLeases } from './leases.ts'
 import { prepareTables } from './prepare.ts'
 import { createClickHouseScan } from './scan.ts'
 import { createSchema } from './schema.ts'
@@ -44,8 +42,6 @@ export interface ClickHouseStore {
   /** One for each destination it holds; they share a connection. */
   createSink(): Sink
   readonly source: PointSource & ExceptionSource
-  /** None in the embedded engine: one process has it. */
-  readonly leases: readonly Leases[]
   /** Closes sinks and source with it. */
   close(): Promise<void>
 }
@@ -82,7 +78,6 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
     createSink: () =>
       createClickHouseSink({ writer, keeper, schema, tables, isEmbedded: isEmbedded(address), prepare }),
     source: createClickHouseSource(reader, schema, isEmbedded(address) ? { memoryBytes } : {}),
-    leases: isEmbedded(address) ? [] : [createClickHouseLeases(keeper, schema)],
     async close() {
       await Promise.all([reader.close(), keeper.close(), writer.close()])
     },

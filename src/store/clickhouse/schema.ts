@@ -20,8 +20,6 @@ export interface Schema {
   readonly additions: string
   /** Absent: one server, or the embedded engine. */
   readonly cluster: Cluster | undefined
-  /** Leases of NODE_IDs. */
-  readonly nodes: string
 }
 
 /** Throws when a name would need escaping. */
@@ -43,6 +41,5 @@ export function createSchema(database: string, clusterName?: string): Schema {
     migrations: qualify('stint_migrations'),
     additions: qualify('stint_additions'),
     cluster,
-    nodes: qualify('stint_nodes'),
   }
 }

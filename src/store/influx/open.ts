@@ -2,7 +2,6 @@
 import type { Logger } from '../../log.ts'
 import type { Sink } from '../sink.ts'
 import type { InfluxAddress } from './client.ts'
-import { createInfluxLeases } from './leases.ts'
 import { createInfluxSink } from './sink.ts'
 import { createInfluxSource } from './source.ts'
 
@@ -18,7 +17,6 @@ interface InfluxOptions extends InfluxAddress {
 /** Opens no connection. */
 export function openInflux({ retentionDays, log, ...address }: InfluxOptions) {
   const source = createInfluxSource(address)
-  const leases = createInfluxLeases(address)
   const sinks: Sink[] = []
   return {
     createSink(): Sink {
@@ -27,10 +25,8 @@ export function openInflux({ retentionDays, log, ...address }: InfluxOptions) {
       return sink
     },
     source,
-    leases,
     /** Closes sinks and source with it. */
     async close(): Promise<void> {
-      leases.close()
       await Promise.all([source, ...sinks].map((part) => part.close()))
     },
   }

@@ -5,7 +5,6 @@ import type { Event } from '../../../src/event/event.ts'
 import type { ClickHouseClient, Params, ServerAddress } from '../../../src/store/clickhouse/client.ts'
 import { openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { findCanaryProcess } from '../../../src/store/clickhouse/cluster.ts'
-import { createClickHouseLeases } from '../../../src/store/clickhouse/leases.ts'
 import { prepareTables } from '../../../src/store/clickhouse/prepare.ts'
 import { createSchema, type Schema } from '../../../src/store/clickhouse/schema.ts'
 import { createClickHouseSink } from '../../../src/store/clickhouse/sink.ts'
@@ -157,9 +156,6 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     expect(await sink.check(event)).toEqual(STORED)
   }
   expect(await sink.erase('a')).toEqual(STORED)
-  const leases = createClickHouseLeases(client, schema)
-  await leases.write(3, 'data-dir', true)
-  await leases.read(3)
   const source = createClickHouseSource(client, schema)
   const place = { ns: 1n, tie: '["1","1"]' }
   const range = { account: 'a', process: 'p', meta: 'm', uid: 'u', ...RANGE }
@@ -202,17 +198,6 @@ skip('an engine that is both shards of its cluster', () => {
       Number((await client.select<{ n: string }>(`SELECT count() AS n FROM ${address.database}.${table}`))[0]!.n)
     expect(await rows('marks_shard')).toBe(events.length)
     expect(await rows('marks')).toBe(2 * events.length)
-  })
-
-  test('keeps the lease of a NODE_ID', async () => {
-    const store = await openStore(address)
-    closing.push(() => store.close())
-    const [leases] = store.leases
-    await leases!.write(3, 'one', true)
-    await leases!.write(3, 'other', true)
-    await leases!.write(3, 'other', false)
-    expect(await leases!.read(3)).toEqual([{ dataDirId: 'one', ageS: expect.any(Number) }])
-    expect(await leases!.read(4)).toEqual([])
   })
 
   test('asks one shard about one process, and all shards about all', async () => {
