@@ -66,7 +66,7 @@ function reportUnread(store: UsedStore, path: string, current: readonly UsedStor
 /** A table's directory has one directory per part. */
 function holdsParts(dir: string): boolean {
   try {
-    return readdirSync(dir).some((name) => /^\d{6}_\d+_\d+_\d+/.test(name))
+    return readdirSync(dir).some((name) => /^\d{6,8}_\d+_\d+_\d+/.test(name))
   } catch {
     return false // there is no such table
   }

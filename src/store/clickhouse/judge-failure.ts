@@ -110,7 +110,7 @@ export function judgeFailure(error: unknown): WriteResult {
   if (error.tooLarge) return { kind: 'too_large', reason }
   if (code === undefined) return { kind: 'retry', reason }
   if (ROW_CODES.has(code)) return { kind: 'refused', reason }
-  // 252 has two meanings: merges are behind, or the batch spans more months than an INSERT may
+  // 252 has two meanings: merges are behind, or the batch spans more weeks than an INSERT may
   if (code === 252 && reason.includes('Too many partitions')) return { kind: 'too_large', reason }
   if (PASSING_CODES.has(code)) return { kind: 'retry', reason }
   if (code === NO_SUCH_COLUMN) return { kind: 'wait', reason: `${reason} ${ADD_COLUMN}` }

@@ -3,6 +3,7 @@
 import type { Destination, Family } from '../../event/event.ts'
 import { createOnCluster } from './cluster.ts'
 import { COLUMNS } from './encode-events.ts'
+import { BY_WEEK } from './partition-by-week.ts'
 import type { Schema } from './schema.ts'
 
 export interface TableOptions {
@@ -75,12 +76,12 @@ const DURABLE = [
 function createTable({ schema, retentionDays, embedded }: TableOptions, table: Family): string[] {
   const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
   const storage = [
-    'PARTITION BY toYYYYMM(at)', // by day a backlog would span more partitions than one INSERT may
+    BY_WEEK, // by day a backlog would span more partitions than one INSERT may
     `ORDER BY (${SORTING_KEYS[table].join(', ')})`,
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
     ...(embedded ? [`SETTINGS ${DURABLE.join(', ')}`] : []),
   ].join(' ')
-  // an event's month follows from its key, so equal keys never lie in two partitions
+  // an event's week follows from its key, so equal keys never lie in two partitions
   const select = (from: string) =>
     `SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${from} FINAL ` +
     'SETTINGS do_not_merge_across_partitions_select_final = 1'

@@ -1,4 +1,4 @@
-// Reads whole tables of ClickHouse for copies: month by month in the order of the sorting key, each page starting after
+// Reads whole tables of ClickHouse for copies: week by week in the order of the sorting key, each page starting after
 // the last key of the one before, so that it reads only its part. Duplicates are adjacent in this order, so the raw
 // table is read without FINAL and duplicates are dropped here.
 import { type Event, type Family, ONE_OF } from '../../event/event.ts'
@@ -26,8 +26,8 @@ const SETTINGS = 'max_execution_time = 600, max_memory_usage = 4000000000'
 /** The columns of a table in its order, all as text but the value. */
 type Row = readonly (string | number)[]
 
-/** The end of a page: the month, and the last row's key as texts. */
-type Cursor = readonly [month: number, ...key: string[]]
+/** The end of a page: the week's beginning in seconds, and the last row's key as texts. */
+type Cursor = readonly [week: number, ...key: string[]]
 
 /** Text of a key column for a cursor, and the way back; other columns are texts. */
 const READ: Readonly<Record<string, string>> = {
@@ -53,9 +53,11 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
     }
   }
 
-  async function monthsOf(family: Family, where: string, params: Params): Promise<number[]> {
-    const sql = `SELECT DISTINCT toYYYYMM(at) AS month FROM ${schema.raw(family)} WHERE ${where} ORDER BY month`
-    return (await select<readonly [number]>(sql, params)).map(([month]) => month)
+  async function weeksOf(family: Family, where: string, params: Params): Promise<number[]> {
+    const sql =
+      `SELECT DISTINCT toUnixTimestamp(toDateTime(toMonday(at), 'UTC')) AS week FROM ${schema.raw(family)} ` +
+      `WHERE ${where} ORDER BY week`
+    return (await select<readonly [number]>(sql, params)).map(([week]) => week)
   }
 
   async function* read(family: Family, selection: ScanSelection, after?: string): AsyncGenerator<Chunk, void> {
@@ -66,20 +68,20 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
     const order = keys.join(', ')
     const pageRows = PAGE_ROWS[family]
     let cursor = after === undefined ? undefined : (JSON.parse(after) as Cursor)
-    for (const month of await monthsOf(family, where, params)) {
-      if (cursor !== undefined && month < cursor[0]) continue
-      let key = cursor?.[0] === month ? (cursor.slice(1) as string[]) : undefined
+    for (const week of await weeksOf(family, where, params)) {
+      if (cursor !== undefined && week < cursor[0]) continue
+      let key = cursor?.[0] === week ? (cursor.slice(1) as string[]) : undefined
       for (;;) {
         const behind = key === undefined ? '1' : behindKey(keys)
         const keyParams = Object.fromEntries((key ?? []).map((value, i) => [`k${i}`, value]))
         const sql =
-          `SELECT ${columns} FROM ${schema.raw(family)} WHERE toYYYYMM(at) = ${month} AND ${where} AND (${behind}) ` +
+          `SELECT ${columns} FROM ${schema.raw(family)} WHERE ${inWeek(week)} AND ${where} AND (${behind}) ` +
           `ORDER BY ${order} LIMIT ${pageRows}`
         const rows = await select<Row>(sql, { ...params, ...keyParams })
         const last = rows.at(-1)
         if (last === undefined) break
         key = keyAt.map((i) => String(last[i]))
-        cursor = [month, ...key]
+        cursor = [week, ...key]
         const events = rows.filter((row, i) => i === 0 || !isRepeat(row, rows[i - 1]!, keyAt)).map(DECODE[family])
         yield { events, cursor: JSON.stringify(cursor) }
         if (rows.length < pageRows) break
@@ -117,6 +119,10 @@ const conditions = ({ account }: ScanSelection): { where: string; params: Params
   account === undefined
     ? { where: `account != '${CHECK_ACCOUNT}'`, params: {} }
     : { where: 'account = {account:String}', params: { account } }
+
+const WEEK_S = 7 * 86_400
+const inWeek = (from: number): string =>
+  `at >= toDateTime64(${from}, 9, 'UTC') AND at < toDateTime64(${from + WEEK_S}, 9, 'UTC')`
 
 /** `(a, b) > (x, y)` written out: the primary index takes it apart only like this. */
 function behindKey(keys: readonly string[], from = 0): string {

@@ -8,6 +8,7 @@ import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
 import { COLUMNS, toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
+import { dropCopy } from './partition-by-week.ts'
 import type { Schema } from './schema.ts'
 
 interface ClickHouseSinkOptions {
@@ -20,6 +21,8 @@ interface ClickHouseSinkOptions {
   /** The engine in this process. */
   readonly isEmbedded: boolean
   prepare(): Promise<WriteResult>
+  /** `stored` when rows may be inserted and erased. */
+  whenWritable(): Promise<WriteResult>
 }
 
 /** The columns of a line of grouped metrics. */
@@ -33,7 +36,7 @@ const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsin
 const DAY_US = 86_400_000_000
 
 export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
-  const { writer, keeper, schema, tables, isEmbedded, prepare } = options
+  const { writer, keeper, schema, tables, isEmbedded, prepare, whenWritable } = options
   const { cluster } = schema
   const settings = cluster === undefined ? SETTINGS : `${SETTINGS}, ${CLUSTER_INSERT_SETTINGS}`
   const insert = (table: Family, lines: readonly string[]) => {
@@ -47,10 +50,13 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
   }
 
   const encoding = { groupsMetrics: isEmbedded, fingerprintOf: rememberFingerprints() }
-  const write = (events: readonly Event[]) =>
-    attempt(judgeFailure, async () => {
+  const write = async (events: readonly Event[]) => {
+    const writable = await whenWritable()
+    if (writable.kind !== 'stored') return writable
+    return attempt(judgeFailure, async () => {
       for (const [table, lines] of await toRows(events, encoding)) await insert(table, lines)
     })
+  }
 
   return {
     store: 'clickhouse',
@@ -66,26 +72,31 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
       return found.kind === 'stored' ? checkByCanary(write, startOfDay, process)(like) : found
     },
 
-    erase: (account) =>
-      attempt(judgeFailure, async () => {
+    async erase(account) {
+      const writable = await whenWritable()
+      if (writable.kind !== 'stored') return writable
+      return attempt(judgeFailure, async () => {
         for (const table of FAMILIES) {
+          // a table of points exists only if they were stored here once
+          const unlessMissing = (error: unknown) => {
+            if (tables.includes(table) || !isFault(error, UNKNOWN_TABLE, UNKNOWN_DATABASE)) throw error
+          }
+          if (isEmbedded) await dropCopy(keeper, schema, table).catch(unlessMissing)
           // a mutation, not a lightweight delete: the rows shall leave the disk too
           const settings = `mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
           const where = `WHERE account = {account:String} SETTINGS ${settings}`
           const on = cluster?.onCluster ?? ''
           const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
-          await keeper.run(sql, { account }).catch((error: unknown) => {
-            // a table of points exists only if they were stored here once
-            if (tables.includes(table) || !isFault(error, UNKNOWN_TABLE, UNKNOWN_DATABASE)) throw error
-          })
+          await keeper.run(sql, { account }).catch(unlessMissing)
         }
-      }),
+      })
+    },
 
     async close() {},
   }
 }
 
-/** One canary per day, however often a check is asked for; partitions are months. */
+/** One canary per day, however often a check is asked for; partitions are weeks. */
 const startOfDay = ({ us }: Stamp): Stamp => ({ us: us - (us % DAY_US), sub: 0 })
 
 /** JSON as a text of SQL between two $lines$: within it there is no `$`. */

@@ -149,7 +149,9 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
       ...{ schema, tables, embedded: false, retentionDays: 30, database: 'stint', log: silent },
       holds: ['points', 'exceptions'],
     })
-  const sink = createClickHouseSink({ writer: client, keeper: client, schema, tables, isEmbedded: false, prepare })
+  const whenWritable = async () => STORED
+  const parts = { writer: client, keeper: client, schema, tables, isEmbedded: false }
+  const sink = createClickHouseSink({ ...parts, prepare, whenWritable })
   expect(await sink.prepare()).toEqual(STORED)
   for (const event of [...someHistory(12)].slice(0, 12)) {
     expect(await sink.write([event])).toEqual(STORED)

@@ -125,7 +125,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(Object.keys(await tablesAt(address))).toEqual(ALL)
   })
 
-  test('tables are partitioned by month and sorted by what identifies an event', async () => {
+  test('tables are partitioned by week and sorted by what identifies an event', async () => {
     const { address } = await atPlace(place)
     await (await opened(address)).createSink().prepare()
     const tables = await tablesAt(address)
@@ -135,7 +135,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
       metrics_raw: '(account, process, name, meta, at, stamp_rest, content)',
     }
     for (const [name, key] of Object.entries(keys)) {
-      expect(tables[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toYYYYMM(at) ORDER BY ${key}`)
+      expect(tables[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toMonday(at) ORDER BY ${key}`)
       expect(tables[name]).toContain("`at` DateTime64(9, 'UTC')")
       expect(tables[name]).not.toContain('TTL')
     }

@@ -151,13 +151,13 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     ])
   })
 
-  test('asks to split a batch over more months than an INSERT may hold, and stores the halves', async () => {
-    const month = 31 * 86_400_000_000
-    const batch = Array.from({ length: 130 }, (_, i) => exception('months', 'x', US - i * month))
+  test('asks to split a batch over more weeks than an INSERT may hold, and stores three years in halves', async () => {
+    const week = 7 * 86_400_000_000
+    const batch = Array.from({ length: 157 }, (_, i) => exception('weeks', 'x', US - i * week))
     expect((await sink.write(batch)).kind).toBe('too_large')
-    expect(await sink.write(batch.slice(0, 65))).toEqual(STORED)
-    expect(await sink.write(batch.slice(65))).toEqual(STORED)
-    expect(await count('exceptions', 'months')).toBe(130)
+    expect(await sink.write(batch.slice(0, 79))).toEqual(STORED)
+    expect(await sink.write(batch.slice(79))).toEqual(STORED)
+    expect(await count('exceptions', 'weeks')).toBe(157)
   })
 })
 
