@@ -14,6 +14,7 @@ import type {
   PlainTiming,
   PointSource,
   Timing,
+  TimingQuestion,
   TimingSelection,
   TimingState,
   TimingSummaryRow,
@@ -191,13 +192,13 @@ async function compareParts(source: PointSource, marks: readonly StampedMark[], 
   const limit = Math.ceil(whole.length / 3) + 1
   for (const size of [1, limit]) {
     if (size === 1 && whole.length > 30) continue // a question each
-    const paged: Timing[] = []
-    for (let found: Timing[] | undefined; found === undefined || found.length === size; ) {
-      const last = paged.at(-1)
-      found = await source.findTimings(q, { limit: size, ...(last && { after: last.place }) })
-      paged.push(...found)
-    }
-    expect(plain(paged)).toEqual(plain(all))
+    expect(plain(await readPages(source, q, size))).toEqual(plain(all))
+  }
+
+  for (const states of [['failed'], ['running'], ['failed', 'abandoned']] as const) {
+    const expected = all.filter((timing) => (states as readonly TimingState[]).includes(timing.state))
+    const size = Math.ceil(expected.length / 4) + 1
+    expect(plain(await readPages(source, { ...q, states }, size))).toEqual(plain(expected))
   }
 
   const { process, meta, uid, state } = whole[0] ?? { process: 'p', meta: '', uid: '', state: 'running' as const }
@@ -230,6 +231,16 @@ async function compareParts(source: PointSource, marks: readonly StampedMark[], 
   const counted = await source.countMarks(q)
   expect(counted).toBeGreaterThanOrEqual(marks.filter(({ ns, stamp }) => isIn(ns) && isIn(stamp)).length)
   expect(counted).toBeLessThanOrEqual(2 * marks.filter(({ ns, stamp }) => isIn(ns) || isIn(stamp)).length)
+}
+
+async function readPages(source: PointSource, q: TimingQuestion, size: number): Promise<Timing[]> {
+  const paged: Timing[] = []
+  for (let found: Timing[] | undefined; found === undefined || found.length === size; ) {
+    const last = paged.at(-1)
+    found = await source.findTimings(q, { limit: size, ...(last && { after: last.place }) })
+    paged.push(...found)
+  }
+  return paged
 }
 
 /** Rows of one time have an order of the store's own: here they are in one. */

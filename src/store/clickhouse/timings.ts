@@ -1,6 +1,6 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
 import { LAST_OVER_RANK, OVER } from '../latest.ts'
-import { LAST_NS, marksWindow } from '../order.ts'
+import { LAST_NS } from '../order.ts'
 import type {
   LatestSelection,
   NewestRuns,
@@ -12,15 +12,15 @@ import type {
   TimingState,
   TimingSummaryRow,
 } from '../source.ts'
+import { bindPairing, findRecentNs } from './bind-pairing.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
-import { HAS_START, type PairingInput, runHash, summarySql, timingsSql } from './pairing.ts'
+import { HAS_START, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
   limitOf,
   type Ns,
-  nsText,
   readTie,
   type Select,
   type StoredFloat,
@@ -114,15 +114,6 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
     })
   }
 
-  /** From when on so many runs started: a page of the newest most likely begins later. Undefined where fewer did. */
-  async function findRecentNs(q: TimingQuestion, starts: number): Promise<bigint | undefined> {
-    const { where, params } = selectionOf(q)
-    const sql = `SELECT ${nsText('at')} AS ns FROM ${schema.raw('marks')}
-WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET {starts:UInt32}`
-    const [row] = await select<{ ns: Ns }>(sql, { ...params, starts }, q)
-    return row && BigInt(row.ns)
-  }
-
   async function findPage(q: TimingQuestion, { limit, after }: Page): Promise<Timing[]> {
     const [place, run] = after === undefined ? [] : readTie(after.tie, TIE)
     const by = q.slowest ? LENGTH : 'first'
@@ -144,9 +135,10 @@ WHERE ${where.join(' AND ')} AND mark = 'start' ORDER BY at DESC LIMIT 1 OFFSET 
 
   return {
     /** First of what began recently: where that holds the page, the rest of the range need not be paired. */
-    async findTimings(q, page) {
-      const isCommon = !q.slowest && q.uid === undefined && (q.states?.includes('completed') ?? true)
-      const fromNs = isCommon ? await findRecentNs(q, 2 * page.limit) : undefined
+    async findTimings(all, page) {
+      const afterNs = page.after?.ns
+      const q = all.slowest || afterNs === undefined || afterNs >= all.toNs ? all : { ...all, toNs: afterNs + 1n }
+      const fromNs = await findRecentNs(select, schema.raw('marks'), q, page.limit)
       const recent = fromNs === undefined || fromNs <= q.fromNs ? [] : await findPage({ ...q, fromNs }, page)
       const isWhole = recent.length === page.limit && recent.at(-1)!.place.ns >= fromNs!
       return isWhole ? recent : findPage(q, page)
@@ -194,35 +186,6 @@ function latestSql(found: string, byMeta: boolean): string {
 )
 WHERE nth <= {each:UInt32} OR is_last_over
 ORDER BY if(is_last_over, least(nth, ${LAST_OVER_RANK}), nth), ${NEWEST_FIRST} LIMIT {max_rows:UInt32}`
-}
-
-function bindPairing(schema: Schema, q: TimingSelection, byMeta: boolean): { input: PairingInput; params: Params } {
-  const { where, params } = seriesOf(q)
-  const read = marksWindow(q)
-  return {
-    input: {
-      marks: schema.stored('marks'),
-      where,
-      from: '{from:Int64}',
-      to: '{to:Int64}',
-      readFrom: '{read_from:Int64}',
-      readTo: '{read_to:Int64}',
-      maxRun: '{max_run:Int64}',
-      now: '{now:Int64}',
-      ...(q.asOfNs !== undefined && { asOf: '{as_of:Int64}' }),
-      byMeta,
-    },
-    params: {
-      ...params,
-      from: toInt64(q.fromNs),
-      to: toInt64(q.toNs),
-      read_from: toInt64(read.fromNs),
-      read_to: toInt64(read.toNs),
-      max_run: toInt64(q.maxRunNs),
-      now: toInt64(q.nowNs),
-      ...(q.asOfNs !== undefined && { as_of: toInt64(q.asOfNs) }),
-    },
-  }
 }
 
 /** Pairing belongs on the shards, and so does what makes its rows few: their order and limit. */

@@ -1,6 +1,5 @@
 // A process that uses the embedded engine in a directory, and can be killed: `by-week-process.ts DIR make`, `DIR kill STATEMENT before|during`, which
-// partitions by week and kills itself there, or `DIR read`, which opens the store as a start does and prints all rows.
-import { FAMILIES } from '../../../src/event/event.ts'
+// partitions the marks by week and kills itself there, or `DIR read`, which opens the store as a start does and prints all rows.
 import { type ClickHouseClient, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { partitionByWeek } from '../../../src/store/clickhouse/partition-by-week.ts'
 import { createSchema } from '../../../src/store/clickhouse/schema.ts'
@@ -54,7 +53,7 @@ async function read(): Promise<object> {
 
 if (mode === 'make') await make()
 if (mode === 'kill') {
-  const options = { schema: createSchema(DATABASE), database: DATABASE, tables: FAMILIES, log: silent }
+  const options = { schema: createSchema(DATABASE), database: DATABASE, tables: ['marks'] as const, log: silent }
   await partitionByWeek(killAt(Number(statement), when === 'during'), { ...options, isClosed: () => false })
 }
 if (mode === 'read') console.log(JSON.stringify(await read()))
