@@ -8,7 +8,7 @@ import { influxd, influxSettings } from '../support/influxd.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { cpuMs, memoryOf } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { DAYS, loadMarks, makeAccount, PROCESSES } from './load-marks.ts'
+import { DAYS, loadMarks, makeAccount, PROCESSES, uidOf } from './load-marks.ts'
 import { inWords, surroundings } from './machine.ts'
 
 type StoreName = 'embedded' | 'influxdb'
@@ -61,7 +61,10 @@ const ANSWER_WITHIN_MS = 120_000
 const QUESTIONS: readonly (readonly [what: string, path: string])[] = [
   ['timings, 1 h', '/api/timings'],
   ['timings, all, 1000 a page', `/api/timings?${ALL}&limit=1000`],
-  ['timings, all, one uid', `/api/timings?${ALL}&uid=run-77`],
+  ['timings, all, one uid', `/api/timings?${ALL}&uid=${uidOf(77)}`],
+  ['failed, all', `/api/timings?${ALL}&state=failed`],
+  ['running, all', `/api/timings?${ALL}&state=running`],
+  ['trouble, all', `/api/timings?${ALL}&state=trouble`],
   ['summary, 1 h', '/api/timings/summary'],
   ['summary, 24 h', '/api/timings/summary?from=-24h'],
   ['summary, all', `/api/timings/summary?${ALL}`],

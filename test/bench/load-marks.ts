@@ -2,7 +2,7 @@
 // last one the address as JSON. A process of its own, so that its memory is not taken for that of the questions. Prints one line of JSON.
 //
 // Marks are spread evenly over the days: runs of fifty processes and four metas, each with a uid, from a second to a quarter of an hour, one in
-// a thousand without an end. For ten marks there is a metric, for a hundred an exception. All follows from the run's number.
+// a thousand without an end, one in twenty failed. For ten marks there is a metric, for a hundred an exception. All follows from the run's number.
 import { join } from 'node:path'
 import { openAccounts } from '../../src/account/open-accounts.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -14,7 +14,7 @@ import { openStores } from '../../src/store/open-stores.ts'
 import type { Sink, WriteResult } from '../../src/store/sink.ts'
 import type { InfluxBucket } from '../support/influxd.ts'
 
-export const DAYS = 30
+export const DAYS = 90
 export const PROCESSES = 50
 
 const [FAULTS, NAMES, METAS] = [40, 5, 4]
@@ -31,6 +31,10 @@ function chanceOf(run: number, what: number): number {
   return ((hash ^ (hash >>> 15)) >>> 0) / 2 ** 32
 }
 
+/** As clients make them: by chance, so that neighbours in time are nowhere near each other in the sorting key. */
+export const uidOf = (run: number): string =>
+  [4, 5].map((what) => Math.floor(chanceOf(run, what) * 2 ** 32).toString(16)).join('')
+
 function* eventsOf(account: string, marks: number, untilUs: number): Generator<Event> {
   const runs = marks / 2
   const stepUs = (DAYS * DAY_US) / runs
@@ -39,10 +43,11 @@ function* eventsOf(account: string, marks: number, untilUs: number): Generator<E
     const at = (us: number) => ({ stamp: { us, sub: 0 } })
     const meta = Math.floor(chanceOf(run, 0) * METAS)
     const common = { account, process: `process ${run % PROCESSES}`, meta: meta === 0 ? '' : `region ${meta}` }
-    const uid = `run-${run}`
+    const uid = uidOf(run)
     yield { kind: 'start', ...common, uid, ...at(startUs) }
     const endUs = startUs + Math.floor(2 ** (chanceOf(run, 1) * LONGEST_LOG2_S) * 1e6)
-    if (run % 1000 !== 999 && endUs < untilUs) yield { kind: 'end', ...common, uid, ...at(endUs) }
+    if (run % 1000 !== 999 && endUs < untilUs)
+      yield { kind: 'end', ...common, uid, ...(run % 20 === 7 && { failed: true as const }), ...at(endUs) }
     if (run % 5 === 0)
       yield { kind: 'metrics', ...common, items: [[`metric ${(run / 5) % NAMES}`, chanceOf(run, 2)]], ...at(startUs) }
     if (run % 50 === 1) yield { kind: 'exception', ...common, exception: exceptionOf(run), ...at(startUs) }
