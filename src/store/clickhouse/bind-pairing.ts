@@ -39,14 +39,14 @@ function markOf(states: TimingQuestion['states']): MarkName | undefined {
 }
 
 /** A run without a failed mark has no failed timing, and a running one began at most MAX_RUN ago: others are not read. */
-function narrow(q: TimingQuestion, where: readonly string[], marks: string): { where: string[]; fromNs: bigint } {
+function narrow(q: TimingQuestion, where: readonly string[], { cluster, stored }: Schema) {
   const isOnly = (state: TimingState) => q.states?.length === 1 && q.states[0] === state
   const { fromNs } = marksWindow(q)
   const begunNs = q.nowNs - q.maxRunNs
-  const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${marks} WHERE ${where.join(' AND ')} AND mark = 'failed'
+  const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${stored('marks')} WHERE ${where.join(' AND ')} AND mark = 'failed'
   AND at >= ${timeParam('read_from')} AND at < ${timeParam('read_to')})`
   return {
-    where: [...where, ...(isOnly('failed') ? [failed] : [])],
+    where: [...where, ...(isOnly('failed') && cluster === undefined ? [failed] : [])], // not proved over shards
     fromNs: isOnly('running') && begunNs > fromNs ? begunNs : fromNs,
   }
 }
@@ -57,7 +57,7 @@ export function bindPairing(
   byMeta: boolean,
 ): { input: PairingInput; params: Params } {
   const { where: series, params } = seriesOf(q)
-  const { where, fromNs } = narrow(q, series, schema.stored('marks'))
+  const { where, fromNs } = narrow(q, series, schema)
   const read = { fromNs, toNs: marksWindow(q).toNs }
   return {
     input: {
