@@ -126,7 +126,7 @@ async function readFreeBytes(client: ClickHouseClient): Promise<number> {
 
 /**
  * Partitions by week at the first call. `stored` when rows may be inserted and erased; while tables are copied `retry`,
- * so that whoever waits can be stopped.
+ * so that a waiting shipper can be stopped.
  */
 export function createGate(client: ClickHouseClient, options: WeeksOptions): () => Promise<WriteResult> {
   const isNeeded = async () => {
