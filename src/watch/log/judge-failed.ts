@@ -58,6 +58,7 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
   const isBare = cause === 'failed' && startedUs === undefined
   const keeps = Math.max(1, ...watches.map(({ rules }) => rules.failed?.after ?? 1))
   const joins = countFailure(series, atUs, cause === 'exception' ? 'exception' : isBare ? 'bare' : 'run', keeps)
+  const untilUs = successAfter(series, failure)
   const instance = instanceOf(track)
   const headline = cause === 'abandoned' ? undefined : headlineOf(series, failure)
   const isPrompt = restOf(failure) <= arrivedUs
@@ -77,13 +78,22 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
     }
     const identity = keyOf(instance, atUs)
     const subject = { watch: watch.id, condition: 'failed', process, meta: meta === '' ? null : meta } as const
-    const alert = { ...subject, instance, identity, episode: joins ? episode : { ...episode, untilUs: series.okUs } }
+    const alert = { ...subject, instance, identity, episode: joins ? episode : { ...episode, untilUs } }
     const facts = factsOf(account, process, meta, headline)
-    const more = { ...(!joins && { untilUs: series.okUs }), ...(awaitsUs !== undefined && { awaitsUs }) }
+    const more = { ...(!joins && { untilUs }), ...(awaitsUs !== undefined && { awaitsUs }) }
     if (desk.firing.open(account.name, alert, facts, more)) opened.push(alert)
   }
   if (opened.length > 0 && awaitsUs !== undefined)
     track.awaiting = { untilUs: arrivedUs + awaitsUs, failure, alerts: opened }
+}
+
+/** The first known success after a failure that was over when it was judged. */
+function successAfter({ settled, okUs }: Series, { atUs, cause }: Failure): number {
+  const beganAfter = cause === 'exception' ? atUs : 0
+  const ends = settled
+    .filter((run) => !run.failed && run.endedUs > atUs && run.startedUs > beganAfter)
+    .map(({ endedUs }) => endedUs)
+  return Math.min(okUs, ...ends)
 }
 
 /** A success ended the row: at `endedUs`. */

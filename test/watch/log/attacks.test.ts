@@ -141,6 +141,8 @@ describe('failed', () => {
   test('a late failure and the success after it are one notification, which is over', () => {
     const backlog = [start(0), failed(10), start(100), end(110)].map((mark, i) => later(7200 + i, mark))
     expect(story([FAILED], backlog, 7400)).toBe('failed@10–110')
+    const more = [start(200), end(210)].map((mark, i) => later(7204 + i, mark))
+    expect(story([FAILED], [...backlog, ...more], 7400)).toBe('failed@10–110')
     expect(
       story(
         [watchOf('w', { failed: { after: 2 } })],
