@@ -10,10 +10,10 @@ import type { OpenPage } from './kit/page.ts'
 import { openMaintenancePage } from './maintenance/maintenance-page.tsx'
 import { openMetricsPage } from './metrics/metrics-page.tsx'
 import { openHealthPage } from './pages/health-page.ts'
-import { openWatchesPage } from './pages/watches-page.ts'
-import { openWelcomePage } from './pages/welcome-page.ts'
 import { openProcessPage, titleOfProcess } from './process/process-page.tsx'
 import { openRunsPage, titleOfRuns } from './runs/runs-page.tsx'
+import { openWatchesPage } from './watch/watches-page.tsx'
+import { openWelcomePage } from './welcome/welcome-page.tsx'
 
 interface Known {
   readonly title: string
@@ -30,7 +30,7 @@ export const PAGES: Readonly<Record<string, Known>> = {
   runs: { title: 'Runs', open: openRunsPage, titleOf: titleOfRuns },
   metrics: { title: 'Metrics', open: openMetricsPage },
   exceptions: { title: 'Exceptions', open: openExceptionsPage },
-  watches: { title: 'Watches', open: openWatchesPage },
+  watches: { title: 'Alerts & watches', open: openWatchesPage },
   maintenance: { title: 'Maintenance', open: openMaintenancePage, entry: 'watches' },
   keys: { title: 'Keys', open: openKeysPage },
   health: { title: 'Health', open: openHealthPage },

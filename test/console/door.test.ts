@@ -31,7 +31,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByRole('button', { name: 'Create account' }).click()
 
-    await heading(visit, 'Welcome to Stint')
+    await heading(visit, 'Send data')
     secret = (await page.getByLabel('Your API key').textContent()) ?? ''
     expect(secret).toMatch(/^stint_[0-9A-Za-z]+$/)
     await page.getByRole('button', { name: 'Copy key' }).click()
@@ -60,7 +60,7 @@ describe.skipIf(cannotRun)('the console', () => {
       .waitFor()
     await visit.go('welcome')
     await page.reload()
-    await heading(visit, 'Welcome to Stint')
+    await heading(visit, 'Send data')
     expect(await page.content()).not.toContain(secret)
     expectQuiet(visit)
     await visit.close()

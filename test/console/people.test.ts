@@ -39,7 +39,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       ['keys', 'Keys'],
       ['watches', 'Watches'],
       ['account', 'Account'],
-      ['welcome', 'Welcome to Stint'],
+      ['welcome', 'Send data'],
     ] as const) {
       await bob.go(view)
       await bob.page.getByRole('heading', { name: heading, level: 1 }).waitFor()
@@ -77,7 +77,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await bob.page.goto(`${url}/${link.slice(link.indexOf('#/'))}`)
     await bob.page.getByRole('button', { name: 'Continue' }).waitFor() // it was used
     await bob.page.goBack()
-    await bob.page.getByRole('heading', { name: 'Watches', level: 1 }).waitFor()
+    await bob.page.getByRole('heading', { name: 'Alerts & watches', level: 1 }).waitFor()
 
     await owner.go('audit')
     await owner.page.getByRole('cell', { name: 'Member joined' }).waitFor()

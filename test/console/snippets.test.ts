@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeSnippets } from '../../src/console/pages/snippets.ts'
+import { writeSnippets } from '../../src/console/welcome/snippets.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'

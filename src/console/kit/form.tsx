@@ -12,6 +12,9 @@ export type Values = Readonly<Record<string, unknown>>
 
 const FaultsOfForm = createContext<Faults>({})
 
+/** The details of the form around it, by the names of fields. */
+export const useFaults = (): Faults => useContext(FaultsOfForm)
+
 interface FormProps {
   readonly class?: string
   readonly submitLabel: string
@@ -157,7 +160,7 @@ interface FrameProps extends Common {
 /** The label, the hint and the error of an input. */
 export function FieldFrame({ name, label, hint, children }: FrameProps) {
   const id = useId()
-  const fault = useContext(FaultsOfForm)[name]
+  const fault = useFaults()[name]
   const described = hint === undefined ? `${id}-fault` : `${id}-hint ${id}-fault`
   return (
     <div class="field">

@@ -18,9 +18,10 @@ interface TableProps<Row> {
   readonly rows: readonly Row[]
   /** Default: the row's `id`. */
   keyOf?(row: Row): string
+  isChosen?(row: Row): boolean
 }
 
-export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf }: TableProps<Row>) {
+export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf, isChosen }: TableProps<Row>) {
   const offered = columns.filter(({ isOffered = true }) => isOffered)
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
@@ -37,7 +38,7 @@ export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={keyOf(row)}>
+            <tr key={keyOf(row)} class={isChosen?.(row) ? 'chosen' : undefined}>
               {offered.map(({ label, class: name, cell }) => (
                 <td key={label} class={name}>
                   {cell(row)}

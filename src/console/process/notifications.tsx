@@ -7,7 +7,7 @@ import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import type { App } from '../kit/page.ts'
 import { explain } from '../kit/region.ts'
-import { describeConditions } from '../pages/watches-page.ts'
+import { describeConditions } from '../watch/describe-watch.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
 interface Props {

@@ -111,7 +111,7 @@ function Content({ app, params, nowMs, answer, again }: Shown<ProcessAnswer>) {
       {rest !== undefined && <Cards {...{ app, row, rest, nowMs, again }} />}
       {rest !== undefined && params.get('watch') === 'new' && app.may('member') && (
         <WatchDialog
-          {...{ app, row, nowMs, channels: rest.channels, made: again }}
+          {...{ app, row, process: row.process, channels: rest.channels, done: again }}
           close={() => app.go('process', changeParams(params, { watch: undefined }), 'replace')}
         />
       )}

@@ -1,0 +1,29 @@
+// Does something, and shows beside it why it failed.
+import type { VNode } from 'preact'
+import { useState } from 'preact/hooks'
+import { explain } from './region.ts'
+
+interface Attempt {
+  readonly fault: VNode
+  attempt(work: () => Promise<unknown>): Promise<void>
+}
+
+export function useAttempt(): Attempt {
+  const [said, setSaid] = useState('')
+  return {
+    fault: (
+      <p class="field-fault" role="alert">
+        {said}
+      </p>
+    ),
+    async attempt(work) {
+      setSaid('')
+      try {
+        await work()
+      } catch (error) {
+        const { title, detail } = explain(error)
+        setSaid(`${title}. ${detail}`)
+      }
+    },
+  }
+}

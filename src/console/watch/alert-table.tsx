@@ -1,0 +1,144 @@
+// Alerts: what is wrong with which process since when, in the reader's time zone; who is on it; why it ended.
+import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
+import type { Condition } from '../../wire/conditions.ts'
+import { formatRoute } from '../kit/route.ts'
+import { actionColumn, RowAction, Table } from '../kit/table.tsx'
+import { Ago } from '../kit/time.tsx'
+
+const CONDITION_TEXT = {
+  late: 'is late',
+  long: 'is running too long',
+  failed: 'failed',
+  slow: 'was slower than usual',
+} as const
+
+/** In few words: process, meta and time are beside it. Of a metric, what the server says. */
+function describeAlert(condition: Condition, summary: string): string {
+  if (condition === 'metric') return summary
+  return condition === 'failed' && summary.includes('exception') ? 'raised an exception' : CONDITION_TEXT[condition]
+}
+
+const ENDED_TEXT = {
+  event: 'by itself',
+  changed: 'its watch was changed',
+  deleted: 'its watch was deleted',
+  person: 'by hand',
+  expired: 'nothing arrived any more',
+} as const satisfies Record<EndedBy, string>
+
+interface Props {
+  readonly alerts: readonly Alert[]
+  readonly nowMs: number
+  /** Whether this person may acknowledge and resolve. */
+  readonly mayChange: boolean
+  readonly chosenWatch: string | undefined
+  act(method: 'POST' | 'DELETE', path: string, done: string): void
+}
+
+export function AlertTable({ alerts, nowMs, mayChange, chosenWatch, act }: Props) {
+  return (
+    <Table<Alert>
+      caption="Alerts"
+      rows={alerts}
+      isChosen={({ watch }) => watch.id === chosenWatch}
+      columns={[
+        { label: 'State', class: 'tight', cell: (alert) => <State alert={alert} /> },
+        { label: 'Alert', cell: (alert) => <Sentence alert={alert} nowMs={nowMs} /> },
+        { label: 'Since', class: 'minor', cell: ({ since }) => <Ago at={since} nowMs={nowMs} /> },
+        {
+          label: 'Resolved',
+          class: 'extra',
+          cell: ({ resolved_at: at, ended_by: why }) =>
+            at === null ? (
+              '–'
+            ) : (
+              <>
+                <Ago at={at} nowMs={nowMs} />
+                {why !== null && <span class="sub">{ENDED_TEXT[why]}</span>}
+              </>
+            ),
+        },
+        actionColumn(mayChange, ({ id, state, acknowledged, summary }) => {
+          if (state !== 'firing') return null
+          const path = `api/alerts/${id}/ack`
+          const undo = () => act('DELETE', path, 'The alert is no longer acknowledged.')
+          return (
+            <>
+              {acknowledged === null ? (
+                <RowAction label="Acknowledge" about={summary} act={() => act('POST', path, 'Alert acknowledged.')} />
+              ) : (
+                <RowAction label="Undo" about={`acknowledgement of ${summary}`} act={undo} />
+              )}
+              <RowAction
+                label="Resolve"
+                about={summary}
+                act={() => act('POST', `api/alerts/${id}/resolve`, 'Alert resolved.')}
+              />
+            </>
+          )
+        }),
+      ]}
+    />
+  )
+}
+
+function State({ alert: { state, acknowledged } }: { alert: Alert }) {
+  if (state === 'resolved') return <span class="badge badge-off">resolved</span>
+  if (acknowledged === null) return <span class="badge badge-bad">firing</span>
+  return <span class="badge badge-warn">acknowledged</span>
+}
+
+function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
+  const { process, meta, condition, summary, path, watch, state, acknowledged, since } = alert
+  return (
+    <>
+      <span title={summary}>
+        <a class="strong" href={formatRoute('process', { process })}>
+          <bdi>{process}</bdi>
+        </a>{' '}
+        <a class="plain" href={path.replace(/^\/#/, '#')}>
+          {describeAlert(condition, summary)}
+        </a>
+        {meta !== null && (
+          <span class="muted">
+            {' '}
+            (<bdi>{meta}</bdi>)
+          </span>
+        )}
+        <span class="muted on-phone">
+          {' '}
+          <Ago at={since} nowMs={nowMs} />
+        </span>
+      </span>
+      <span class="sub">
+        <bdi>{watch.name}</bdi>
+        {state === 'firing' && acknowledged !== null && (
+          <>
+            {' · acknowledged by '}
+            <bdi>{acknowledged.by}</bdi> <Ago at={acknowledged.at} nowMs={nowMs} />
+          </>
+        )}
+      </span>
+    </>
+  )
+}
+
+/** Checks without a result, each with the reason. */
+export const UnjudgedList = ({ unjudged, nowMs }: { unjudged: readonly Unjudged[]; nowMs: number }) => (
+  <section>
+    <h2>Could not be judged</h2>
+    <ul class="rows card">
+      {unjudged.map(({ watch, condition, process, since, reason }) => (
+        <li key={`${watch.id} ${condition} ${process} ${since}`}>
+          <span class="grow">
+            <strong>
+              <bdi>{[watch.name, process, condition].filter(Boolean).join(' · ')}</bdi>
+            </strong>{' '}
+            {reason}
+          </span>
+          <Ago at={since} nowMs={nowMs} />
+        </li>
+      ))}
+    </ul>
+  </section>
+)

@@ -1,0 +1,77 @@
+// Whom a watch notifies: each channel that there is, and a new one by its address.
+import { CHANNEL_TABLE, kindOfUrl } from '../../wire/channel-kinds.ts'
+import type { Channel } from '../../wire/channels.ts'
+import { FieldFrame } from '../kit/form.tsx'
+
+export interface NewAddress {
+  readonly isOn: boolean
+  readonly text: string
+}
+
+interface Props {
+  readonly channels: readonly Channel[]
+  readonly chosen: readonly string[]
+  readonly address: NewAddress
+  choose(ids: readonly string[]): void
+  setAddress(address: NewAddress): void
+}
+
+const isMail = (text: string): boolean => !/^https?:/i.test(text) && text.includes('@')
+
+/** The body of a request for a channel. */
+export function toChannel(address: string): object {
+  const text = address.trim()
+  if (isMail(text)) return { name: text.slice(0, 100), kind: 'email', to: text }
+  return { name: CHANNEL_TABLE[kindOfUrl(text)].label, url: text }
+}
+
+export function ChannelChoice({ channels, chosen, address, choose, setAddress }: Props) {
+  const toggle = (id: string, isOn: boolean) => choose(isOn ? [...chosen, id] : chosen.filter((other) => other !== id))
+  return (
+    <fieldset class="checks">
+      <legend>Send notifications to</legend>
+      <div class="check-row">
+        {channels.map(({ id, name, state }) => (
+          <label key={id}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(id)}
+              onChange={({ currentTarget }) => toggle(id, currentTarget.checked)}
+            />{' '}
+            <bdi>{name}</bdi>
+            {(state === 'pending' || state === 'disabled') && ` (${state})`}
+          </label>
+        ))}
+        <label>
+          <input
+            type="checkbox"
+            checked={address.isOn}
+            onChange={({ currentTarget }) => setAddress({ ...address, isOn: currentTarget.checked })}
+          />{' '}
+          a new channel
+        </label>
+      </div>
+      {address.isOn && (
+        <FieldFrame
+          name={isMail(address.text) ? 'to' : 'url'}
+          label="URL or e-mail address"
+          hint="Slack, Discord, Teams, ntfy, a webhook, or an e-mail address. It is sent a test."
+        >
+          {(about) => (
+            <input
+              {...about}
+              name={isMail(address.text) ? 'to' : 'url'}
+              autocomplete="off"
+              placeholder="https://…"
+              maxLength={2000}
+              required
+              value={address.text}
+              onInput={({ currentTarget }) => setAddress({ isOn: true, text: currentTarget.value })}
+            />
+          )}
+        </FieldFrame>
+      )}
+      {chosen.length === 0 && !address.isOn && <p class="warn">Nobody is notified: the alert is only shown here.</p>}
+    </fieldset>
+  )
+}

@@ -1,0 +1,133 @@
+// How data is sent, to the first event and the first alert: the key, snippets to paste, what arrives, a channel and a
+// failing run. Viewers see the snippets and what arrives.
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { formatClock, parseTime } from '../kit/format-time.ts'
+import { Icon } from '../kit/icon.tsx'
+import type { OpenPage } from '../kit/page.ts'
+import { PageHeader } from '../kit/page-header.tsx'
+import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { changeParams, formatRoute } from '../kit/route.ts'
+import { FailureStep, NotifyStep } from './alert-steps.tsx'
+import { type Arrival, askArrivals } from './ask-arrivals.ts'
+import { KeyStep } from './key-step.tsx'
+import { SnippetTabs } from './snippet-tabs.tsx'
+import { askWatching, type Watching } from './test-run.ts'
+
+const EVERY_MS = 2_000
+/** Events that came shortly before the page count, too. */
+const BEFORE_MS = 60_000
+
+interface WelcomeAnswer {
+  readonly since: string
+  readonly arrivals: readonly Arrival[]
+  readonly hasArrived: boolean
+  readonly watching: Watching | undefined
+}
+
+async function ask({ app, held, early, signal }: Question<WelcomeAnswer>): Promise<WelcomeAnswer> {
+  const since = held?.since ?? new Date(app.nowMs() - BEFORE_MS).toISOString()
+  // the key must be shown even if nothing answers: it is not shown again
+  if (held === undefined) early({ since, arrivals: [], hasArrived: false, watching: undefined })
+  const [arrivals, watching] = await Promise.all([
+    askArrivals(app.api, since, signal),
+    app.may('member') ? askWatching(app, signal) : undefined,
+  ])
+  return { since, arrivals, hasArrived: held?.hasArrived === true || arrivals.length > 0, watching }
+}
+
+const Heading = ({ app }: Pick<Shown<unknown>, 'app'>) => (
+  <PageHeader
+    title="Send data"
+    lead={
+      app.may('member')
+        ? 'From the first event to the first alert in five steps.'
+        : 'How events are sent, and how they arrive.'
+    }
+  />
+)
+
+function Content({ app, params, answer, again }: Shown<WelcomeAnswer>) {
+  const { arrivals, hasArrived, watching } = answer
+  const [secret, setSecret] = useState(app.firstKey?.secret)
+  const mayChange = app.may('member')
+  return (
+    <ol class="steps">
+      {mayChange ? (
+        <Step title="Keep your key">
+          <KeyStep app={app} secret={secret} made={setSecret} />
+        </Step>
+      ) : (
+        <Step title="Get a key">
+          <p class="muted">Ask a member or an owner of {app.account.name} for a key.</p>
+        </Step>
+      )}
+      <Step title="Send something">
+        <SnippetTabs
+          {...{ app, secret }}
+          chosen={params.get('in') ?? ''}
+          choose={(language) => app.go('welcome', changeParams(params, { in: language }), 'replace')}
+        />
+      </Step>
+      <Step title="See it arrive">
+        <div role="status">{hasArrived ? <Arrived /> : <Waiting />}</div>
+        <ol class="arrivals">
+          {arrivals.map(({ at, text }) => (
+            <li key={`${at} ${text}`}>
+              <time dateTime={at} title={at}>
+                {formatClock(parseTime(at))}
+              </time>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ol>
+      </Step>
+      {mayChange && (
+        <Step title="Be notified">
+          <NotifyStep {...{ app, watching, again }} />
+        </Step>
+      )}
+      {mayChange && (
+        <Step title="See a failure arrive">
+          <FailureStep {...{ app, watching, again, secret }} />
+        </Step>
+      )}
+    </ol>
+  )
+}
+
+const Step = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <li class="step card">
+    <h2>{title}</h2>
+    {children}
+  </li>
+)
+
+const Waiting = () => (
+  <div class="waiting">
+    <i class="pulse" />
+    <p>Waiting for the first event…</p>
+  </div>
+)
+
+const Arrived = () => (
+  <div class="arrived">
+    <Icon name="check" />
+    <div>
+      <p class="empty-title">Your first event has arrived.</p>
+      <p class="muted">Everything you send appears on the timeline within two seconds.</p>
+    </div>
+    <a class="button button-main" href={formatRoute('runs', { from: '-15m' })}>
+      Open the timeline
+    </a>
+  </div>
+)
+
+export const openWelcomePage: OpenPage = openPollPage<WelcomeAnswer>({
+  className: 'page-narrow',
+  everyMs: () => EVERY_MS,
+  keyOf: () => '',
+  ask,
+  Heading,
+  Content,
+})
