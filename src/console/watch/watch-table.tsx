@@ -93,8 +93,7 @@ type ActionsProps = Pick<Props, 'app' | 'channels' | 'act' | 'again'> & { readon
 
 function Actions({ app, watch, channels, act, again }: ActionsProps) {
   const { id, name, state } = watch
-  const edit = () =>
-    openDialog((close) => <WatchDialog {...{ app, watch, channels, close }} done={again} />)
+  const edit = () => openDialog((close) => <WatchDialog {...{ app, watch, channels, close }} done={again} />)
   const pause = () =>
     confirm({
       title: `Pause ${name}?`,
