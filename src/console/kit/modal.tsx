@@ -17,10 +17,12 @@ export function Modal({ title, class: name = '', keep, children, close }: Props)
   const id = useId()
   const dialog = useRef<HTMLDialogElement>(null)
   const [isWarned, setWarned] = useState(false)
+  const isGone = useRef(false)
   useLayoutEffect(() => {
     const element = dialog.current!
     element.showModal()
     return () => {
+      isGone.current = true // its event comes later, when another dialog may be in its place
       element.close()
       if (document.activeElement === document.body) document.querySelector('h1')?.focus() // its opener is gone
     }
@@ -37,7 +39,7 @@ export function Modal({ title, class: name = '', keep, children, close }: Props)
       closedby={keep === undefined ? 'closerequest' : 'none'}
       ref={dialog}
       onKeyDown={onKeyDown}
-      onClose={close}
+      onClose={() => isGone.current || close()}
     >
       <h2 id={id}>{title}</h2>
       {children}

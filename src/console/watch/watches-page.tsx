@@ -72,7 +72,12 @@ function Heading({ app, answer, again }: HeadingProps) {
           <button type="button" class="button" onClick={createChannel}>
             Create channel
           </button>
-          <button type="button" class="button button-main" disabled={answer === undefined} onClick={createWatch}>
+          <button
+            type="button"
+            class="button button-main"
+            style={{ visibility: answer === undefined ? 'hidden' : 'visible' }}
+            onClick={createWatch}
+          >
             Create watch
           </button>
         </>
