@@ -183,7 +183,7 @@ export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
   ...REPEATED_QUESTION,
   summary: 'Show how every process is',
   description:
-    'Every process that sent something in the last 30 days: its state, newest runs, when it should start next, and ' +
+    'Every process that sent something in the last 40 days: its state, newest runs, when it should start next, and ' +
     'whether somebody is notified. Alerts are always current. States, runs and counts are at most 5 seconds old, ' +
     '`every_s`, `usual_ms`, `change` and the medians of 24 hours 5 minutes, `median_7d_ms` an hour. While a store does not answer, the ' +
     'last answer is repeated with its age in `stale_s`.',

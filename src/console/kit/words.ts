@@ -7,7 +7,10 @@ import { formatDay, formatFullDay, formatShortClock } from './format-time.ts'
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
+/** No line ends between a number and its unit. */
+const unbroken = (text: string): string => text.replaceAll(' ', '\u00a0')
+
 export const wordsAt = (nowMs: number): Words => ({
-  duration: formatDuration,
+  duration: (ms) => unbroken(formatDuration(ms)),
   moment: (ms) => shortMoment(ms, nowMs),
 })

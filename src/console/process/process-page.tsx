@@ -1,7 +1,6 @@
 // The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
 // hears of it. The first round of questions is the sentence alone.
 import type { Channels } from '../../wire/channels.ts'
-import { formatSpan } from '../../wire/describe-process.ts'
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
@@ -147,8 +146,8 @@ const NotFound = () => (
   <div class="empty">
     <p class="empty-title">Process not found</p>
     <p class="muted">
-      No event of a process with this name has arrived in the last {formatSpan(90 * 86_400_000)}. Check the spelling, or
-      look for it in <a href={formatRoute('home')}>all processes</a>.
+      No event of a process with this name has arrived in the last 40 days. Check the spelling, or look for it in{' '}
+      <a href={formatRoute('home')}>all processes</a>.
     </p>
   </div>
 )
