@@ -37,7 +37,7 @@ interface Bundle {
 /** The path of the assets, relative to the page. */
 const ASSETS = 'console'
 
-const ENTRYPOINTS = ['./main.ts', './styles/console.css'].map((path) =>
+const ENTRYPOINTS = ['./main.tsx', './styles/console.css'].map((path) =>
   Bun.fileURLToPath(new URL(path, import.meta.url)),
 )
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }

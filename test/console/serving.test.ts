@@ -80,7 +80,7 @@ describe('the console', () => {
   test('serves no other file', async () => {
     for (const path of [
       '/console/stint-0000000000000000.js',
-      '/console/main.ts',
+      '/console/main.tsx',
       '/console/..%2fservice.ts',
       '/console/',
       '/console',

@@ -29,3 +29,13 @@ export const Card = ({ title, about, end, class: more = '', children }: CardProp
     {children}
   </section>
 )
+
+/** Three runs in their lanes, the same as the favicon. */
+export const Logo = () => (
+  <svg class="logo" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+    <rect class="logo-ground" width={24} height={24} rx={6} />
+    <rect class="logo-bar" x={4} y={6} width={9} height={3} rx={1.5} />
+    <rect class="logo-bar" x={8} y={10.5} width={12} height={3} rx={1.5} />
+    <rect class="logo-bar" x={5} y={15} width={6} height={3} rx={1.5} />
+  </svg>
+)

@@ -1,26 +1,29 @@
 // The console's entry point in the browser: shows sign-in, or the pages for the signed-in account.
+import { Fragment, render, type VNode } from 'preact'
 import { systemClock } from '../clock.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import { includesRole } from '../wire/roles.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
+import { Door } from './door/door.tsx'
+import { Invitation } from './door/invitation.tsx'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
-import { button, fill, h, note } from './kit/dom.ts'
-import { createFrame, ENTRIES } from './kit/frame.ts'
-import { type App, type Page, pageHeader } from './kit/page.ts'
-import { openQuickOpen } from './kit/quick-open.ts'
+import { ENTRIES, Frame } from './kit/frame.tsx'
+import type { App, Page } from './kit/page.ts'
+import { PageHeader } from './kit/page-header.tsx'
+import { openQuickOpen } from './kit/quick-open.tsx'
 import { explain } from './kit/region.ts'
 import { changeParams, formatRoute, linkToken, parseRoute } from './kit/route.ts'
 import { PAGES } from './known-pages.ts'
-import { openDoor } from './pages/door.ts'
-import { openInvitation } from './pages/invitation.ts'
 
 const HOME = 'home'
 /** Pages that Ctrl-K also opens. */
-const FURTHER = ['maintenance', 'members', 'account'].map((page) => [page, PAGES[page]!.title] as const)
+const FURTHER = ['maintenance', 'account'].map((page) => [page, PAGES[page]!.title] as const)
 
 const root = document.getElementById('app')!
-const live = h('div.hidden', { role: 'status' })
+const live = document.createElement('div')
+live.className = 'hidden'
+live.role = 'status'
 document.body.append(live)
 
 /** Text that is drawn before its font has loaded moves when it has. */
@@ -51,6 +54,10 @@ const api = createApi(
   },
 )
 
+let views = 0
+/** In place of everything. */
+const show = (view: VNode): void => render(<Fragment key={++views}>{view}</Fragment>, root)
+
 function setTitle(title: string): void {
   document.title = `${title} · Stint`
 }
@@ -69,54 +76,60 @@ async function showDoor(note?: string): Promise<void> {
   try {
     const [known] = await Promise.all([api.get<SessionState>('api/session'), fontLoaded])
     const state = { ...known.sign_up, signed_in: known.signed_in }
-    const invitation = openInvitation({ api, state, setTitle, showDoor, enter: () => enter() })
-    hasShown ||= invitation !== undefined || !state.signed_in
-    if (invitation !== undefined) {
+    const token = linkToken('invitation')
+    hasShown ||= token !== undefined || !state.signed_in
+    if (token !== undefined) {
       addEventListener('hashchange', reopenDoor, { once: true })
-      return fill(root, invitation)
+      return show(<Invitation {...{ api, state, token, setTitle, showDoor }} enter={() => enter()} />)
     }
     if (state.signed_in && linkToken('reset') === undefined) return await enter(undefined, known)
-    const door = openDoor({ api, state, note, enter: (_, firstKey) => void enter(firstKey), setTitle })
-    fill(root, door.element)
-    door.focus()
+    show(<Door {...{ api, state, note, setTitle }} enter={(firstKey) => void enter(firstKey)} />)
   } catch (error) {
     showFailure(error)
   }
 }
 
-const MAIN = { class: 'button button-main' }
-
 /** In place of everything, with a button that begins again. */
-function showNotice(title: string, text: string, again: string, attributes = {}): void {
+function showNotice(title: string, text: string, again: string, look = 'button-main'): void {
   setTitle(title)
-  fill(
-    root,
-    h(
-      'main.door',
-      h('h1', title),
-      note(text),
-      button(again, () => void showDoor(), attributes),
-    ),
+  show(
+    <main class="door">
+      <h1>{title}</h1>
+      <p class="muted">{text}</p>
+      <button type="button" class={`button ${look}`} onClick={() => void showDoor()}>
+        {again}
+      </button>
+    </main>,
   )
 }
 
 function showFailure(error: unknown): void {
   const { title, detail } = explain(error)
-  showNotice(title, detail, 'Try again')
+  showNotice(title, detail, 'Try again', '')
 }
 
-const notFound = (name: string): HTMLElement =>
-  h(
-    'div.page',
-    pageHeader('Page not found', `This console has no page “${name}”.`),
-    h('p', h('a.button', { href: formatRoute(HOME) }, 'Go to Home')),
+function openNotFound(name: string): HTMLElement {
+  const element = document.createElement('div')
+  element.className = 'page'
+  render(
+    <>
+      <PageHeader title="Page not found" lead={`This console has no page “${name}”.`} />
+      <p>
+        <a class="button" href={formatRoute(HOME)}>
+          Go to Home
+        </a>
+      </p>
+    </>,
+    element,
   )
+  return element
+}
 
 /** Another tab has switched the session: this page stops. */
 function showOtherAccount(): void {
   leavePage()
   const text = 'Another tab of this browser now shows another account. Nothing was changed here.'
-  showNotice('Account changed', text, 'Show that account', MAIN)
+  showNotice('Account changed', text, 'Show that account')
 }
 
 /** The link of a notification names the account that it is about; once it is shown, the address need not. */
@@ -128,7 +141,7 @@ function forgetLinkedAccount(): void {
 
 function showForeignLink(): void {
   const text = 'This link is about an account that you are not a member of, or that was deleted.'
-  showNotice('Another account', text, 'Open my account', MAIN)
+  showNotice('Another account', text, 'Open my account')
 }
 
 /** `firstKey` is set for a new account. */
@@ -165,7 +178,17 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
     const now = await api.get<SessionState>('api/session').catch(() => undefined) // the page's own requests report it
     if (now?.signed_in && now.role !== session.role && leave === mine) await reload().catch(showFailure)
   }
-  const frame = createFrame(session, search, (id) => void switchTo(id).catch(showFailure))
+  const view = ++views
+  /** The entry of the navigation, the parameters and the page. */
+  function drawFrame(entry: string, params: URLSearchParams, element: HTMLElement): void {
+    const frame = { session, entry, params, search, page: element }
+    render(
+      <Fragment key={view}>
+        <Frame {...frame} switchTo={(id) => void switchTo(id).catch(showFailure)} />
+      </Fragment>,
+      root,
+    )
+  }
   let page: Page | undefined
   let shown = ''
 
@@ -215,21 +238,23 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
       page = undefined
       shown = name
       setTitle('Page not found')
-      frame.show('', notFound(name))
+      drawFrame('', params, openNotFound(name))
       return
     }
     if (name !== shown) {
       page?.close()
       page = known.open(app)
-      frame.show(known.entry ?? name, page.element)
+    }
+    if (page === undefined) return
+    drawFrame(known.entry ?? name, params, page.element)
+    if (name !== shown) {
       if (shown !== '') void checkRole()
       scrollTo(0, 0)
     }
     setTitle(known.titleOf?.(params) ?? known.title)
-    frame.keep(params)
-    page?.show(params)
+    page.show(params)
     if (name === shown) return
-    if (hasShown) page?.element.querySelector('h1')?.focus()
+    if (hasShown) page.element.querySelector('h1')?.focus()
     hasShown = true
     shown = name
   }
@@ -248,7 +273,6 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   }
   addEventListener('hashchange', onRoute)
   addEventListener('keydown', onKey)
-  fill(root, frame.element)
   if (firstKey !== undefined) app.go('welcome', {}, 'replace')
   else follow()
 }

@@ -1,0 +1,142 @@
+// The frame around every page after sign-in: the navigation, and the page itself, which draws into an element of its own.
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Session } from '../../wire/sessions.ts'
+import { Icon, Logo } from './icon.tsx'
+import type { IconName } from './icons.ts'
+import { formatRoute } from './route.ts'
+
+/** Of what was sent. */
+const DATA: readonly (readonly [page: IconName, label: string])[] = [
+  ['home', 'Home'],
+  ['runs', 'Runs'],
+  ['exceptions', 'Exceptions'],
+  ['metrics', 'Metrics'],
+  ['watches', 'Watches'],
+]
+/** How it comes, and who may see it. */
+const SETTINGS: typeof DATA = [
+  ['welcome', 'Send data'],
+  ['keys', 'Keys'],
+  ['members', 'Members'],
+  ['audit', 'Audit log'],
+  ['health', 'Health'],
+]
+export const ENTRIES = [...DATA, ...SETTINGS]
+
+const OVER_TIME = ['runs', 'metrics', 'exceptions']
+const KEPT = ['process', 'from', 'to']
+
+interface FrameProps {
+  readonly session: Session
+  /** The entry of the page in the navigation. */
+  readonly entry: string
+  readonly params: URLSearchParams
+  readonly page: HTMLElement
+  search(): void
+  /** Shows another account. */
+  switchTo(account: string): void
+}
+
+export function Frame({ session, entry, params, page, search, switchTo }: FrameProps) {
+  const [isOpen, setOpen] = useState(false)
+  const main = useRef<HTMLElement>(null)
+  useLayoutEffect(() => {
+    setOpen(false)
+    main.current!.replaceChildren(page)
+  }, [page])
+  return (
+    <div class={`frame ${isOpen ? 'nav-open' : ''}`}>
+      <button type="button" class="skip" onClick={() => main.current!.focus()}>
+        Skip to content
+      </button>
+      <header class="side">
+        <div class="brand">
+          <Logo />
+          <span>Stint</span>
+        </div>
+        <button
+          type="button"
+          class="menu-toggle"
+          aria-expanded={isOpen}
+          aria-controls="nav"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name="menu" />
+          Menu
+        </button>
+        <nav class="nav" id="nav" aria-label="Pages">
+          <button type="button" class="button nav-search" onClick={search}>
+            <Icon name="search" />
+            Search
+            <kbd>Ctrl K</kbd>
+          </button>
+          <Entries entries={DATA} entry={entry} params={params} />
+          <Settings {...{ session, entry, params, switchTo }} />
+        </nav>
+      </header>
+      <main id="main" tabIndex={-1} ref={main} />
+    </div>
+  )
+}
+
+interface EntriesProps {
+  readonly entries: typeof DATA
+  readonly entry: string
+  readonly params: URLSearchParams
+}
+
+const Entries = (props: EntriesProps) => (
+  <ul>
+    <Links {...props} />
+  </ul>
+)
+
+/** Links to runs, metrics and exceptions keep the process and the range that are shown. */
+function Links({ entries, entry, params }: EntriesProps) {
+  const kept = new URLSearchParams([...params].filter(([name]) => KEPT.includes(name)))
+  return entries.map(([page, label]) => (
+    <li key={page}>
+      <a
+        href={formatRoute(page, OVER_TIME.includes(page) ? kept : {})}
+        aria-current={page === entry ? 'page' : undefined}
+      >
+        <Icon name={page} />
+        <span>{label}</span>
+      </a>
+    </li>
+  ))
+}
+
+type SettingsProps = Pick<FrameProps, 'session' | 'entry' | 'params' | 'switchTo'>
+
+function Settings({ session, entry, params, switchTo }: SettingsProps) {
+  const { account, accounts, person, role } = session
+  const offered = SETTINGS.filter(([page]) => page !== 'audit' || role === 'owner')
+  return (
+    <ul class="nav-end">
+      {(accounts.length > 1 || account.name !== person.email) && (
+        <li class="nav-account">
+          {accounts.length > 1 ? (
+            <select aria-label="Account" onChange={({ currentTarget }) => switchTo(currentTarget.value)}>
+              {accounts.map(({ id, name }) => (
+                <option key={id} value={id} selected={id === account.id}>
+                  {name}
+                </option>
+              ))}
+            </select>
+          ) : (
+            <span title="Account">{account.name}</span>
+          )}
+        </li>
+      )}
+      <Links entries={offered} entry={entry} params={params} />
+      <li>
+        <a href="swagger" target="_blank" rel="noopener">
+          <Icon name="api" />
+          <span>API reference</span>
+        </a>
+      </li>
+      <Links entries={[['account', person.email]]} entry={entry} params={params} />
+    </ul>
+  )
+}

@@ -1,0 +1,116 @@
+// Ctrl-K or ⌘K: opens any page, process or uid by name. A combobox with a listbox, following the ARIA Authoring
+// Practices.
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { AskProcesses } from './ask-processes.ts'
+import { Modal, openDialog } from './modal.tsx'
+import { formatRoute } from './route.ts'
+
+interface Target {
+  readonly label: string
+  readonly kind: string
+  readonly href: string
+}
+
+const SHOWN = 12
+const UID = /^[a-z0-9_-]{1,50}$/
+
+interface QuickOpenProps {
+  readonly askProcesses: AskProcesses
+  readonly pages: readonly (readonly [page: string, label: string])[]
+}
+
+export const openQuickOpen = (props: QuickOpenProps): void =>
+  openDialog((close) => <QuickOpen {...props} close={close} />)
+
+function QuickOpen({ askProcesses, pages, close }: QuickOpenProps & { close(): void }) {
+  const [names, setNames] = useState<readonly string[]>([])
+  const [text, setText] = useState('')
+  const [at, setAt] = useState(0)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    askProcesses().then(
+      (entries) => setNames(entries.map(({ process }) => process)),
+      () => {}, // pages and uids still work
+    )
+  }, [])
+  useLayoutEffect(() => list.current!.children[at]?.scrollIntoView({ block: 'nearest' }), [at])
+  const found = findTargets(text.trim(), pages, names)
+
+  function open(target: Target | undefined): void {
+    if (target === undefined) return
+    close()
+    location.hash = target.href
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step !== undefined && found.length > 0) {
+      event.preventDefault()
+      setAt((at + step + found.length) % found.length)
+    } else if (event.key === 'Enter') {
+      event.preventDefault()
+      open(found[at])
+    }
+  }
+  return (
+    <Modal title="Go to" class="quick" close={close}>
+      <div class="field">
+        <input
+          type="search"
+          // biome-ignore lint/a11y/noRedundantRoles: an input has this role only with a datalist
+          role="combobox"
+          list={undefined}
+          aria-label="Process, uid or page"
+          aria-expanded
+          aria-controls="quick-list"
+          aria-autocomplete="list"
+          aria-activedescendant={found.length > 0 ? `quick-${at}` : undefined}
+          placeholder="Process, uid or page"
+          autocomplete="off"
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => {
+            setText(currentTarget.value)
+            setAt(0)
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <div class="quick-list" id="quick-list" role="listbox" aria-label="Results" ref={list}>
+        {found.map((target, i) => (
+          <div
+            key={target.href}
+            id={`quick-${i}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={i === at}
+            onClick={() => open(target)}
+          >
+            <bdi>{target.label}</bdi>
+            <span class="muted">{target.kind}</span>
+          </div>
+        ))}
+      </div>
+    </Modal>
+  )
+}
+
+/** Pages, processes and, last, the uid that the text may be: those with all its words. */
+function findTargets(text: string, pages: QuickOpenProps['pages'], names: readonly string[]): Target[] {
+  const typed = text.toLocaleLowerCase()
+  const words = typed.split(/\s+/)
+  const isIn = (name: string) => words.every((word) => name.toLocaleLowerCase().includes(word))
+  const hasTyped = (name: string) => name.toLocaleLowerCase().includes(typed) // before the same words apart
+  const found = [
+    ...pages
+      .filter(([, label]) => isIn(label))
+      .map(([page, label]) => ({ label, kind: 'Page', href: formatRoute(page) })),
+    ...names
+      .filter(isIn)
+      .toSorted((a, b) => Number(hasTyped(b)) - Number(hasTyped(a)))
+      .map((process) => ({ label: process, kind: 'Process', href: formatRoute('process', { process }) })),
+    ...(UID.test(text)
+      ? [{ label: text, kind: 'Runs with uid', href: formatRoute('runs', { uid: text, from: '-7d' }) }]
+      : []),
+  ]
+  return [...found.slice(0, SHOWN - 1), ...found.slice(SHOWN - 1).slice(-1)]
+}
