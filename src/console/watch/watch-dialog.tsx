@@ -57,7 +57,7 @@ export function WatchDialog({ app, watch, process = '', row, channels, watches =
   const [address, setAddress] = useState({ isOn: watch === undefined && channels.length === 0, text: '' })
   const [made, setMade] = useState<Made>()
   const processes = useProcesses(app)
-  const change = (changes: Partial<WatchValues>) => setValues({ ...values, ...changes })
+  const change = (changes: Partial<WatchValues>) => setValues((now) => ({ ...now, ...changes }))
   const test = useBacktest(app, hasCondition(values) && values.process !== '' ? toWatch(values) : undefined)
   const suggest = useAllowance(values, watch === undefined ? test.preview : undefined, setValues)
   const untested = channels.filter(({ id, state }) => state === 'untested' && values.channels.includes(id))
@@ -67,7 +67,7 @@ export function WatchDialog({ app, watch, process = '', row, channels, watches =
     if (watch !== undefined || values.isLate || name === '' || name.includes('*')) return
     const answer = await app.api.get<Overview>('api/overview', { process: name }).catch(() => undefined)
     const found = answer?.processes[0]
-    if (found !== undefined) suggest({ ...values, process: name, ...suggestValues(found) })
+    if (found !== undefined) suggest(name, suggestValues(found))
   }
 
   async function save(): Promise<void> {
@@ -133,26 +133,28 @@ const sendTest = (app: App, id: string): Promise<string> =>
     (error) => explain(error).detail,
   )
 
-/**
- * Gives a suggested grace what the past needed, until somebody has changed a value. Returns what suggests values.
- */
+/** Gives a suggested grace what the past needed. Returns what suggests values; nobody's changes are overwritten. */
 function useAllowance(
   values: WatchValues,
   preview: WatchPreview | undefined,
-  set: (next: WatchValues) => void,
-): (next: WatchValues) => void {
+  set: StateUpdater<WatchValues>,
+): (process: string, some: Partial<WatchValues>) => void {
   const suggested = useRef(values)
   const left = useRef(2)
-  const suggest = (next: WatchValues) => {
-    suggested.current = next
-    set(next)
-  }
   useEffect(() => {
     if (preview === undefined || left.current === 0 || values !== suggested.current || !values.isLate) return
     const more = allowPast(values, preview.alerts)
     if (more === undefined) return
     left.current--
-    suggest({ ...values, ...more })
+    suggested.current = { ...values, ...more }
+    set(suggested.current)
   }, [preview])
-  return suggest
+  return (process, some) =>
+    set((now) => {
+      if (now.process !== process || now.isLate || now.isLong || now.kind === 'cron') return now
+      suggested.current = { ...now, ...some }
+      return suggested.current
+    })
 }
+
+type StateUpdater<T> = (next: T | ((now: T) => T)) => void
