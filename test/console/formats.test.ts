@@ -1,6 +1,6 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cutText } from '../../src/console/kit/dom.ts'
+import { cutText } from '../../src/console/kit/cut-text.ts'
 import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
 import { toLine } from '../../src/console/kit/line-chart.tsx'

@@ -60,7 +60,9 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       await ada.bySession.patch(`/api/members/${id}`, { role })
       await bob.page.goto(`${url}/#/${view}`)
       await bob.page.waitForFunction(
-        (count) => document.querySelectorAll('header .button-main').length === count,
+        (count) =>
+          document.querySelector('main [aria-busy]') === null &&
+          document.querySelectorAll('header .button-main').length === count,
         count,
       )
     }

@@ -1,12 +1,12 @@
 // The person's own account: password, sessions, sign-out and deletion.
 import { useState } from 'preact/hooks'
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
+import { explain } from '../kit/explain.ts'
 import { Field, Form } from '../kit/form.tsx'
 import { Card } from '../kit/icon.tsx'
 import type { App } from '../kit/page.ts'
 import { PageHeader } from '../kit/page-header.tsx'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { explain } from '../kit/region.ts'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Ago, Day } from '../kit/time.tsx'
 import { askForDeletion, askForEnd, describeAgent } from './account-dialogs.tsx'

@@ -6,8 +6,8 @@ import type { SignUpState } from '../../wire/accounts.ts'
 import type { Invited } from '../../wire/people.ts'
 import type { Session } from '../../wire/sessions.ts'
 import type { Api } from '../kit/api.ts'
+import { explain } from '../kit/explain.ts'
 import { Field, Form, type Values } from '../kit/form.tsx'
-import { explain } from '../kit/region.ts'
 import { DoorFrame } from './door.tsx'
 
 export interface InvitationProps {

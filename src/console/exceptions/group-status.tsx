@@ -1,8 +1,8 @@
 // What people decided about a group of exceptions: its badge, and the buttons that change it.
 import { useState } from 'preact/hooks'
 import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
+import { explain } from '../kit/explain.ts'
 import type { App } from '../kit/page.ts'
-import { explain } from '../kit/region.ts'
 import { Ago } from '../kit/time.tsx'
 import { headline } from './headline.ts'
 

@@ -1,6 +1,6 @@
 // The most telling line of an exception, cut to fit a table.
 import { headlineOf } from '../../wire/headline.ts'
-import { cutText } from '../kit/dom.ts'
+import { cutText } from '../kit/cut-text.ts'
 
 /** Shown for an exception without a text. */
 export const EMPTY_TEXT = '(empty text)'

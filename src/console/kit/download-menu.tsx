@@ -1,9 +1,9 @@
 // Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab may
 // change it.
 import { useState } from 'preact/hooks'
+import { explain } from './explain.ts'
 import { Menu } from './menu.tsx'
 import type { App } from './page.ts'
-import { explain } from './region.ts'
 
 interface Props {
   readonly app: Pick<App, 'api'>

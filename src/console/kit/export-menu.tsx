@@ -1,8 +1,8 @@
 // Exports the rows of a table as CSV (RFC 4180) or JSON, created in the browser: one button that opens a menu.
 import { useState } from 'preact/hooks'
 import { formatCsvLine } from '../../wire/csv.ts'
+import { explain } from './explain.ts'
 import { Menu } from './menu.tsx'
-import { explain } from './region.ts'
 
 export type Cell = string | number | null | undefined
 export type ExportRow = Readonly<Record<string, Cell>>

@@ -2,7 +2,7 @@
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
-import { explain } from './region.ts'
+import { explain } from './explain.ts'
 import { useId } from './use-id.ts'
 
 /** Details by the names of fields. */

@@ -1,5 +1,4 @@
 // Formats times for people: in the browser's zone, with the date unless it is today.
-import { h } from './dom.ts'
 
 const FORMATS = {
   clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
@@ -54,13 +53,6 @@ function formatSpan(s: number): string {
   if (s < 48 * 3600) return `${Math.floor(s / 3600)} h`
   return `${Math.floor(s / 86_400)} d`
 }
-
-/** A `<time>` that shows `text`; its attribute and tooltip hold the exact time. */
-export const timeElement = (at: string, text: string): HTMLTimeElement => h('time', { datetime: at, title: at }, text)
-
-export const agoElement = (at: string, nowMs: number): HTMLElement => timeElement(at, formatAgo(parseTime(at), nowMs))
-export const momentElement = (at: string, nowMs: number): HTMLElement =>
-  timeElement(at, formatMoment(parseTime(at), nowMs))
 
 /** The time 1 ns later, as RFC 3339 with nine digits: as `to` it makes a range that holds only this time. */
 export function afterNs(at: string): string {

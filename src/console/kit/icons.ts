@@ -1,5 +1,4 @@
 // The icons: 24 × 24 units, stroke width 1.75. Each accompanies a text.
-import { svg } from './dom.ts'
 
 export const PATHS = {
   runs: ['M4 7h9', 'M8 12h12', 'M5 17h6'],
@@ -29,21 +28,3 @@ export const PATHS = {
 } as const
 
 export type IconName = keyof typeof PATHS
-
-export const icon = (name: IconName): SVGSVGElement =>
-  svg(
-    'svg',
-    { class: `icon icon-${name}`, viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
-    ...PATHS[name].map((d) => svg('path', { d })),
-  )
-
-/** Three runs in their lanes, the same as the favicon. */
-export const logo = (): SVGSVGElement =>
-  svg(
-    'svg.logo',
-    { viewBox: '0 0 24 24', 'aria-hidden': 'true', focusable: 'false' },
-    svg('rect.logo-ground', { width: 24, height: 24, rx: 6 }),
-    svg('rect.logo-bar', { x: 4, y: 6, width: 9, height: 3, rx: 1.5 }),
-    svg('rect.logo-bar', { x: 8, y: 10.5, width: 12, height: 3, rx: 1.5 }),
-    svg('rect.logo-bar', { x: 5, y: 15, width: 6, height: 3, rx: 1.5 }),
-  )

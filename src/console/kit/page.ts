@@ -5,7 +5,6 @@ import type { Role } from '../../wire/roles.ts'
 import type { Session } from '../../wire/sessions.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
-import { type Child, h } from './dom.ts'
 import type { Params } from './route.ts'
 
 export interface Page {
@@ -45,11 +44,3 @@ export interface App {
 }
 
 export type OpenPage = (app: App) => Page
-
-/** The page's title, one line about it, and its actions. */
-export const pageHeader = (title: Child, lead?: Child, ...actions: readonly Child[]): HTMLElement =>
-  h(
-    'header.page-header',
-    h('div', h('h1', { tabindex: -1 }, title), lead !== undefined && h('p.lead', lead)),
-    actions.length > 0 && h('div.button-row', ...actions),
-  )

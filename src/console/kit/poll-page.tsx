@@ -1,11 +1,12 @@
 // A page of one question: asks it again and again, and draws its answer with Preact, which keeps focus, selection and
 // hover. What the page shows is in the address; there is no state beside it but the last answer.
 import { type ComponentType, render } from 'preact'
+import { ApiError } from './api.ts'
+import { explain } from './explain.ts'
 import { formatClock } from './format-time.ts'
 import { Icon } from './icon.tsx'
 import type { App, OpenPage } from './page.ts'
 import { createPoll } from './poll.ts'
-import { explain } from './region.ts'
 
 export interface Question<T> {
   readonly app: App
@@ -106,14 +107,17 @@ export const openPollPage =
 
 function Failure({ error, atMs, retry }: { error: unknown; atMs: number | undefined; retry(): void }) {
   const { title, detail } = explain(error)
+  const isRefused = error instanceof ApiError && error.code === 'role_missing'
   const text = atMs === undefined ? `${title}. ${detail}` : `${title}. Showing data from ${formatClock(atMs)}.`
   return (
     <div class="banner banner-warn" role="alert">
       <Icon name="warning" />
       <p>{text}</p>
-      <button type="button" class="button" onClick={retry}>
-        Try again
-      </button>
+      {!isRefused && (
+        <button type="button" class="button" onClick={retry}>
+          Try again
+        </button>
+      )}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 // Does something, and shows beside it why it failed.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { explain } from './region.ts'
+import { explain } from './explain.ts'
 
 interface Attempt {
   readonly fault: VNode

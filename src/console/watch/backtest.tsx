@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { PreviewWatch, WatchPreview } from '../../wire/watch-preview.ts'
 import { ApiError, isAbort } from '../kit/api.ts'
+import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
-import { explain } from '../kit/region.ts'
 
 const SETTLE_MS = 400
 const SHOWN = 5

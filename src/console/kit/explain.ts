@@ -1,0 +1,15 @@
+// What a failure says to people.
+import { ApiError } from './api.ts'
+
+/** Title and detail of a failure, for people. */
+export function explain(error: unknown): { title: string; detail: string } {
+  if (error instanceof ApiError) {
+    const faults = error.errors.map(({ pointer, detail }) => `${pointer.replace(/^\//, '')} ${detail}`.trim())
+    return { title: error.title, detail: faults.length > 0 ? `${faults.join('; ')}.` : error.detail }
+  }
+  console.error(error)
+  return {
+    title: 'The page failed',
+    detail: 'This is a bug in the console. The browser’s developer tools show the details.',
+  }
+}
