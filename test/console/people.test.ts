@@ -61,6 +61,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       await bob.page.goto(`${url}/#/${view}`)
       await bob.page.waitForFunction(
         (count) =>
+          document.querySelector('main h1') !== null && // not the moment in which the role draws all again
           document.querySelector('main [aria-busy]') === null &&
           document.querySelectorAll('header .button-main').length === count,
         count,
