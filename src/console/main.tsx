@@ -78,8 +78,8 @@ async function showDoor(note?: string): Promise<void> {
     const state = { ...known.sign_up, signed_in: known.signed_in }
     const token = linkToken('invitation')
     hasShown ||= token !== undefined || !state.signed_in
+    addEventListener('hashchange', reopenDoor, { once: true }) // a link that is opened in the same tab
     if (token !== undefined) {
-      addEventListener('hashchange', reopenDoor, { once: true })
       return show(<Invitation {...{ api, state, token, setTitle, showDoor }} enter={() => enter()} />)
     }
     if (state.signed_in && linkToken('reset') === undefined) return await enter(undefined, known)

@@ -55,7 +55,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
     expect(clicks).toBe(7)
     expect(await findBarriers(page)).toEqual([])
 
-    await page.getByRole('link', { name: 'Watches', exact: true }).click()
+    await page.getByRole('link', { name: 'Alerts & watches', exact: true }).click()
     await page.goBack()
     await press('Send a completed run')
     await page.getByText('Resolved: first steps completed').waitFor()

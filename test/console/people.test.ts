@@ -28,6 +28,8 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await owner.page.getByText('Open invitations').first().waitFor()
 
     const bob = await console.visit()
+    await bob.page.goto(url)
+    await bob.page.getByRole('button', { name: 'Sign in' }).waitFor() // the link is opened in the same tab
     await bob.go(link.slice(link.indexOf('#/') + 2))
     await bob.page.getByRole('heading', { name: 'Join ada@example.com' }).waitFor()
     await bob.page.getByLabel('New password').fill('bobs own long password')
@@ -37,7 +39,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     for (const [view, heading] of [
       ['members', 'Members'],
       ['keys', 'Keys'],
-      ['watches', 'Watches'],
+      ['watches', 'Alerts & watches'],
       ['account', 'Account'],
       ['welcome', 'Send data'],
     ] as const) {

@@ -57,10 +57,11 @@ export async function openPage(origin: string, options: BrowserContextOptions = 
   witnesses.set(page, describer(page, complaints))
   explainFailures(page)
   const forget = closeAtEnd(close)
-  function close(): Promise<void> {
+  async function close(): Promise<void> {
     forget()
     witnesses.delete(page)
-    return context.close()
+    await page.unrouteAll({ behavior: 'ignoreErrors' }) // a poll is answered while its page goes
+    await context.close()
   }
   return { page, strayRequests, complaints, close }
 }

@@ -11,7 +11,7 @@ const DATA: readonly (readonly [page: IconName, label: string])[] = [
   ['runs', 'Runs'],
   ['exceptions', 'Exceptions'],
   ['metrics', 'Metrics'],
-  ['watches', 'Watches'],
+  ['watches', 'Alerts & watches'],
 ]
 /** How it comes, and who may see it. */
 const SETTINGS: typeof DATA = [
