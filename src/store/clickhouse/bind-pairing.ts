@@ -9,6 +9,8 @@ import { type Ns, nsText, type Select, selectionOf, seriesOf, timeParam, toInt64
 
 /** Of a range: the newest part of it is looked at first. */
 const PARTS = [64n, 8n, 1n]
+/** Pairing reads MAX_RUN before a range: where that is so many times as long, less of the range saves nothing. */
+const SHORT = 8n
 
 /**
  * From when on there are twice as many marks as the page has rows: most likely the page holds nothing older. Undefined
@@ -21,7 +23,7 @@ export async function findRecentNs(
   limit: number,
 ): Promise<bigint | undefined> {
   const mark = q.slowest || q.uid !== undefined ? undefined : markOf(q.states)
-  if (mark === undefined || q.toNs <= q.fromNs) return undefined
+  if (mark === undefined || SHORT * (q.toNs - q.fromNs) <= q.maxRunNs) return undefined
   for (const part of PARTS) {
     const { where, params } = selectionOf({ ...q, fromNs: q.toNs - (q.toNs - q.fromNs) / part })
     const sql = `SELECT ${nsText('at')} AS ns FROM ${marks}
