@@ -99,7 +99,7 @@ function Content({ app, params, answer: { entries, next }, nowMs }: Shown<AuditP
   )
 }
 
-/** Entries have no id: those of the same time are told apart by their place from the end. */
+/** Entries have no id: among those of the same time their place from the end tells which it is. */
 type Row = AuditEntry & { readonly place: number }
 
 const columnsOf = (nowMs: number): Column<Row>[] => [

@@ -1,4 +1,4 @@
-// Alerts: what is wrong with which process since when, in the reader's time zone; who is on it; why it ended.
+// Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
 import type { Condition } from '../../wire/conditions.ts'
 import { formatRoute } from '../kit/route.ts'
