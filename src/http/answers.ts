@@ -68,6 +68,11 @@ export function tagHeaders(request: Request, tag: string, common: Headers): { he
   const etag = `"${tag}"`
   const headers = new Headers(common)
   headers.set('etag', etag)
-  const known = (request.headers.get('if-none-match') ?? '').split(',').map((one) => one.trim().replace(/^W\//, ''))
-  return { headers, isKnown: known.includes(etag) }
+  return { headers, isKnown: knowsTag(request, etag) }
+}
+
+/** Does `If-None-Match` name the tag? Weak and strong ones are compared alike (RFC 9110, 13.1.2). */
+export function knowsTag(request: Request, etag: string): boolean {
+  const strong = (tag: string) => tag.trim().replace(/^W\//, '')
+  return (request.headers.get('if-none-match') ?? '').split(',').map(strong).includes(strong(etag))
 }

@@ -4,7 +4,7 @@
 // * Ranges and states move with now, so a tag holds for half a minute at most.
 // * Another person, key or role has other tags, and so has each start of the process.
 import type { Changes } from '../../query/changes.ts'
-import { uncachedHeaders } from '../answers.ts'
+import { knowsTag, uncachedHeaders } from '../answers.ts'
 import type { Asker } from '../authorize.ts'
 
 const HALF_MINUTE_MS = 30_000
@@ -43,11 +43,10 @@ export function createAnswerTags({ start, changes, watchChanges, nowMs }: Answer
       return `W/"${Bun.SHA256.hash(JSON.stringify([start, state, who]), 'base64url').slice(0, 22)}"`
     },
     answerKnown(request, asker) {
-      const known = request.headers.get('if-none-match')
-      const state = known === null ? undefined : tags.stateOf(asker.account)
-      if (known === null || state === undefined) return undefined
+      const state = request.headers.has('if-none-match') ? tags.stateOf(asker.account) : undefined
+      if (state === undefined) return undefined
       const tag = tags.tagOf(asker, state)
-      if (!known.split(',').some((one) => one.trim() === tag)) return undefined
+      if (!knowsTag(request, tag)) return undefined
       return new Response(null, { status: 304, headers: uncachedHeaders({ etag: tag }) })
     },
     async answer(request, asker, make) {
