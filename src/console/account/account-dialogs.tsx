@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { SessionEntry } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
-import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { Field, type Values } from '../kit/form.tsx'
 import { openDialog } from '../kit/modal.tsx'
 import type { App } from '../kit/page.ts'
@@ -15,10 +15,7 @@ export const askForEnd = (app: App, { id, user_agent }: SessionEntry, again: () 
     isDanger: true,
     async submit() {
       await app.api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
-      return () => {
-        again()
-        app.announce('Session ended.')
-      }
+      return announced(app, again, 'Session ended.')
     },
   })
 

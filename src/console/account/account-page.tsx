@@ -1,7 +1,6 @@
 // The person's own account: password, sessions, sign-out and deletion.
 import { useState } from 'preact/hooks'
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
-import { explain } from '../kit/explain.ts'
 import { Field, Form } from '../kit/form.tsx'
 import { Card } from '../kit/icon.tsx'
 import type { App } from '../kit/page.ts'
@@ -9,6 +8,7 @@ import { PageHeader } from '../kit/page-header.tsx'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Ago, Day } from '../kit/time.tsx'
+import { useAttempt } from '../kit/use-attempt.tsx'
 import { askForDeletion, askForEnd, describeAgent } from './account-dialogs.tsx'
 
 const EVERY_MS = 15_000
@@ -26,21 +26,15 @@ function Heading({ app }: Pick<Shown<Sessions>, 'app'>) {
 }
 
 function SignOut({ app }: { app: App }) {
-  const [fault, setFault] = useState('')
-  async function endSession(): Promise<void> {
-    try {
+  const { fault, attempt } = useAttempt()
+  const endSession = () =>
+    attempt(async () => {
       await app.api.send('DELETE', 'api/session')
       app.signedOut()
-    } catch (error) {
-      const { title, detail } = explain(error)
-      setFault(`${title}. ${detail}`)
-    }
-  }
+    })
   return (
     <>
-      <p class="field-fault" role="alert">
-        {fault}
-      </p>
+      {fault}
       <button type="button" class="button" onClick={() => void endSession()}>
         Sign out
       </button>
@@ -121,7 +115,6 @@ function PasswordForm({ app, again }: { app: App; again(): void }) {
 export const openAccountPage = openPollPage<Sessions>({
   className: 'account',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

@@ -1,10 +1,11 @@
 // Who did what in the account, for its owners. The address holds the filters and how many pages are shown.
 
-import type { AuditEntry, AuditPage } from '../../wire/audit.ts'
+import type { AuditEntry } from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
+import { getPages } from '../kit/api.ts'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { changeParams, type Params } from '../kit/route.ts'
+import { changeParams, type Params, pagesOf, withMorePages } from '../kit/route.ts'
 import { type Option, Select } from '../kit/select.tsx'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -29,25 +30,25 @@ function wordAction(action: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
 
+interface AuditAnswer {
+  readonly rows: readonly AuditEntry[]
+  /** Older ones are not shown. */
+  readonly isCut: boolean
+}
+
 const filtersOf = (params: URLSearchParams) => ({
   action: params.get('action') ?? undefined,
   actor: params.get('actor') ?? undefined,
   from: params.get('from') ?? RANGE,
 })
-const pagesOf = (params: URLSearchParams): number => Math.max(1, Math.floor(Number(params.get('pages') ?? 1)) || 1)
 
-async function ask({ app, params, signal }: Question<AuditPage>): Promise<AuditPage> {
-  const query = { ...filtersOf(params), limit: ROWS }
-  let { entries, next } = await app.api.get<AuditPage>('api/audit', query, signal)
-  for (let page = 1; next !== null && page < pagesOf(params); page++) {
-    const more: AuditPage = await app.api.get<AuditPage>('api/audit', { ...query, cursor: next }, signal)
-    entries = [...entries, ...more.entries]
-    next = more.next
-  }
-  return { entries, next }
-}
+const ask = ({ app, params, signal }: Question<AuditAnswer>): Promise<AuditAnswer> =>
+  getPages<AuditEntry>(app.api, 'api/audit', 'entries', filtersOf(params), signal, {
+    pageRows: ROWS,
+    maxRows: ROWS * pagesOf(params),
+  })
 
-type HeadingProps = Pick<Shown<AuditPage>, 'app' | 'params'>
+type HeadingProps = Pick<Shown<AuditAnswer>, 'app' | 'params'>
 
 function Heading({ app, params }: HeadingProps) {
   const id = useId()
@@ -76,22 +77,21 @@ function Heading({ app, params }: HeadingProps) {
   )
 }
 
-function Content({ app, params, answer: { entries, next }, nowMs }: Shown<AuditPage>) {
+function Content({ app, params, answer: { rows: entries, isCut }, nowMs }: Shown<AuditAnswer>) {
   if (entries.length === 0)
     return (
       <Empty title="No entries">
         <p class="muted">Nothing like this was done in that time.</p>
       </Empty>
     )
-  const more = changeParams(params, { pages: String(pagesOf(params) + 1) })
   const rows = entries.map((entry, i) => ({ ...entry, place: entries.length - i }))
   return (
     <>
       <div class="card card-table">
         <Table caption="Audit log" columns={columnsOf(nowMs)} rows={rows} keyOf={({ place }) => String(place)} />
       </div>
-      {next !== null && (
-        <button type="button" class="button" onClick={() => app.go('audit', more, 'replace')}>
+      {isCut && (
+        <button type="button" class="button" onClick={() => app.go('audit', withMorePages(params), 'replace')}>
           Show more
         </button>
       )}
@@ -125,7 +125,7 @@ const Who = ({ of: { actor, key } }: { of: AuditEntry }) => actor ?? (key === nu
 
 const whatOf = ({ target, detail }: AuditEntry): string => [target, detail].filter((text) => text !== null).join(' · ')
 
-export const openAuditPage = openPollPage<AuditPage>({
+export const openAuditPage = openPollPage<AuditAnswer>({
   className: 'audit',
   everyMs: () => 0,
   keyOf: (params) => Object.values(filtersOf(params)).join(' '),

@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { type IssuedKey, type Key, type KeyAnswer, OVERLAP_MAX_S } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
-import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { KeySecret } from '../kit/copy-button.tsx'
 import { Field, type Values } from '../kit/form.tsx'
 import { formatCount } from '../kit/format-number.ts'
@@ -88,10 +88,7 @@ export const askForRevocation = (app: App, { id, name, last_used_at: at }: Key, 
     isDanger: true,
     async submit() {
       await app.api.send('DELETE', `api/keys/${id}`)
-      return () => {
-        again()
-        app.announce('Key revoked.')
-      }
+      return announced(app, again, 'Key revoked.')
     },
   })
 

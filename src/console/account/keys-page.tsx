@@ -114,7 +114,6 @@ function State({ of: key, nowMs }: { of: Key; nowMs: number }) {
 export const openKeysPage = openPollPage<Keys>({
   className: 'keys',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

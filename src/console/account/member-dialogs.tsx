@@ -1,7 +1,7 @@
 // What is asked before somebody is invited, gets another role, or leaves. The link of an invitation is shown once.
 import type { Invitation, Member, NewInvitation } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { announced, confirm } from '../kit/confirm.tsx'
 import { SecretBox } from '../kit/copy-button.tsx'
 import { Field, SelectField } from '../kit/form.tsx'
 import { revealOnce } from '../kit/modal.tsx'
@@ -15,11 +15,6 @@ const ROLE_LABELS: Readonly<Record<Role, string>> = {
 const KEYS_OF_LEFT = { end: 'Keys that read or manage end; keys that only write stay', take: 'Make all of them yours' }
 
 export const isMe = ({ session }: App, { id }: Member): boolean => id === session.person.id
-
-const afterwards = (app: App, again: () => void, said: string) => () => {
-  again()
-  app.announce(said)
-}
 
 export const askForInvitation = (app: App, again: () => void): void =>
   confirm({
@@ -60,7 +55,7 @@ export const askForRole = (app: App, member: Member, again: () => void): void =>
     submitLabel: 'Change role',
     async submit(body) {
       await app.api.send('PATCH', `api/members/${member.id}`, body)
-      return isMe(app, member) ? () => void app.reload() : afterwards(app, again, 'Role changed.')
+      return isMe(app, member) ? () => void app.reload() : announced(app, again, 'Role changed.')
     },
   })
 
@@ -76,7 +71,7 @@ export function askForRemoval(app: App, member: Member, again: () => void): void
     isDanger: true,
     async submit({ keys }) {
       await app.api.send('DELETE', `api/members/${member.id}${keys === 'take' ? '?keys=take' : ''}`)
-      return isLeaving ? () => app.signedOut() : afterwards(app, again, 'Member removed.')
+      return isLeaving ? () => app.signedOut() : announced(app, again, 'Member removed.')
     },
   })
 }
@@ -89,7 +84,7 @@ export const askForWithdrawal = (app: App, { id, email }: Invitation, again: () 
     isDanger: true,
     async submit() {
       await app.api.send('DELETE', `api/invitations/${id}`)
-      return afterwards(app, again, 'Invitation withdrawn.')
+      return announced(app, again, 'Invitation withdrawn.')
     },
   })
 

@@ -88,7 +88,6 @@ const invitationColumns = (app: App, again: () => void): Column<Invitation>[] =>
 export const openMembersPage = openPollPage<Members>({
   className: 'members',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

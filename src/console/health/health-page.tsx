@@ -1,10 +1,11 @@
 // Delivery of accepted events to the stores, and the events that a store rejected. `?pages=` shows older ones.
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
+import { getPages } from '../kit/api.ts'
 import type { App } from '../kit/page.ts'
 import { PageHeader } from '../kit/page-header.tsx'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { changeParams } from '../kit/route.ts'
+import { pagesOf, withMorePages } from '../kit/route.ts'
 import { DeliveryCards } from './delivery-cards.tsx'
 import { askToBury, isOperator, RejectedEvents } from './rejected-events.tsx'
 
@@ -17,24 +18,14 @@ interface HealthAnswer {
   readonly hasMore: boolean
 }
 
-interface DeadPage {
-  readonly dead: readonly DeadLetter[]
-  readonly next: string | null
-}
-
-const pagesOf = (params: URLSearchParams): number => Math.max(1, Math.floor(Number(params.get('pages') ?? 1)) || 1)
-
 async function ask({ app, params, signal }: Question<HealthAnswer>): Promise<HealthAnswer> {
-  const query = { limit: PAGE, ...(isOperator(app) && { all: 'true' }) }
-  const askLetters = (cursor?: string) => app.api.get<DeadPage>('api/dead', { ...query, cursor }, signal)
-  const [health, first] = await Promise.all([app.api.get<Health>('api/health', {}, signal), askLetters()])
-  let { dead: letters, next } = first
-  for (let page = 1; next !== null && page < pagesOf(params); page++) {
-    const more: DeadPage = await askLetters(next)
-    letters = [...letters, ...more.dead]
-    next = more.next
-  }
-  return { health, letters, hasMore: next !== null }
+  const query = { all: isOperator(app) ? 'true' : undefined }
+  const pages = { pageRows: PAGE, maxRows: PAGE * pagesOf(params) }
+  const [health, { rows: letters, isCut }] = await Promise.all([
+    app.api.get<Health>('api/health', {}, signal),
+    getPages<DeadLetter>(app.api, 'api/dead', 'dead', query, signal, pages),
+  ])
+  return { health, letters, hasMore: isCut }
 }
 
 const Heading = () => (
@@ -43,7 +34,6 @@ const Heading = () => (
 
 function Content({ app, params, answer: { health, letters, hasMore }, nowMs, again }: Shown<HealthAnswer>) {
   const isHeld = Object.values(health.destinations).some(({ state }) => state === 'parked')
-  const more = changeParams(params, { pages: String(pagesOf(params) + 1) })
   return (
     <div class="stack">
       {health.warnings.map(({ detail }) => (
@@ -55,7 +45,7 @@ function Content({ app, params, answer: { health, letters, hasMore }, nowMs, aga
       {isHeld && isOperator(app) && <GiveUp app={app} again={again} />}
       <RejectedEvents {...{ app, letters, nowMs, again }} dead={health.dead}>
         {hasMore && (
-          <button type="button" class="button" onClick={() => app.go('health', more, 'replace')}>
+          <button type="button" class="button" onClick={() => app.go('health', withMorePages(params), 'replace')}>
             Show older
           </button>
         )}
@@ -75,7 +65,6 @@ const GiveUp = ({ app, again }: { app: App; again(): void }) => (
 export const openHealthPage = openPollPage<HealthAnswer>({
   className: 'health',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { announced, confirm } from '../kit/confirm.tsx'
 import { Field } from '../kit/form.tsx'
 import { plural } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
@@ -87,11 +87,6 @@ function Name({ of: { kind, process, meta, account } }: { of: DeadLetter }) {
 const pathOf = (app: App, { id }: DeadLetter, action = ''): string =>
   `api/dead/${encodeURIComponent(id)}${action}${isOperator(app) ? '?all=true' : ''}`
 
-const afterwards = (app: App, again: () => void, said: string) => () => {
-  again()
-  app.announce(said)
-}
-
 const askForReplay = (app: App, letter: DeadLetter, again: () => void): void =>
   confirm({
     title: 'Replay this event?',
@@ -99,7 +94,7 @@ const askForReplay = (app: App, letter: DeadLetter, again: () => void): void =>
     submitLabel: 'Replay event',
     async submit() {
       await app.api.send('POST', pathOf(app, letter, '/replay'))
-      return afterwards(app, again, 'Event queued for delivery.')
+      return announced(app, again, 'Event queued for delivery.')
     },
   })
 
@@ -111,7 +106,7 @@ const askForDrop = (app: App, letter: DeadLetter, again: () => void): void =>
     isDanger: true,
     async submit() {
       await app.api.send('DELETE', pathOf(app, letter))
-      return afterwards(app, again, 'Event deleted.')
+      return announced(app, again, 'Event deleted.')
     },
   })
 
@@ -126,6 +121,6 @@ export const askToBury = (app: App, again: () => void): void =>
     isDanger: true,
     async submit(body) {
       await app.api.send('POST', 'api/dead/held', body)
-      return afterwards(app, again, 'Held events are being moved to the rejected events.')
+      return announced(app, again, 'Held events are being moved to the rejected events.')
     },
   })

@@ -121,7 +121,6 @@ const NothingYet = () => (
 export const openHomePage: OpenPage = openPollPage<HomeAnswer>({
   className: 'home',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

@@ -39,27 +39,22 @@ export interface Api {
 export const PAGE_ROWS = 1_000
 export const ROWS_MAX = 10_000
 
-/**
- * The rows of a question in `list`: at most `ROWS_MAX`, and `isCut` when there are more. `arrived` gets each page and
- * whether another one follows. Throws ApiError.
- */
+/** The rows of a question in `list`, at most `maxRows` in pages of `pageRows`; `isCut` when there are more. Throws ApiError. */
 export async function getPages<T>(
   api: Pick<Api, 'get'>,
   path: string,
   list: string,
   query: Query,
   signal?: AbortSignal,
-  arrived?: (rows: readonly T[], hasMore: boolean) => void,
+  { pageRows = PAGE_ROWS, maxRows = ROWS_MAX } = {},
 ): Promise<{ readonly rows: T[]; readonly isCut: boolean }> {
   const rows: T[] = []
   let cursor: string | undefined
   do {
-    const answer = await api.get<Record<string, unknown>>(path, { ...query, limit: PAGE_ROWS, cursor }, signal)
-    const found = answer[list] as T[]
-    rows.push(...found)
+    const answer = await api.get<Record<string, unknown>>(path, { ...query, limit: pageRows, cursor }, signal)
+    rows.push(...(answer[list] as T[]))
     cursor = typeof answer.next === 'string' ? answer.next : undefined
-    arrived?.(found, cursor !== undefined)
-  } while (cursor !== undefined && rows.length < ROWS_MAX)
+  } while (cursor !== undefined && rows.length < maxRows)
   return { rows, isCut: cursor !== undefined }
 }
 

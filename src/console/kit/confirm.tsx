@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { Form, type Values } from './form.tsx'
 import { Modal, openDialog } from './modal.tsx'
+import type { App } from './page.ts'
 
 interface ConfirmProps {
   readonly title: string
@@ -15,6 +16,12 @@ interface ConfirmProps {
   /** When it resolves, the dialog closes, and then the returned function is called. What it throws is shown. */
   submit(values: Values): Promise<(() => void) | undefined>
   close(): void
+}
+
+/** After a change: the page asks again, and screen readers hear what was done. */
+export const announced = (app: Pick<App, 'announce'>, again: () => void, said: string) => () => {
+  again()
+  app.announce(said)
 }
 
 /** A dialog with state of its own draws this one; others call `confirm`. */

@@ -1,9 +1,8 @@
 // Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab may
 // change it.
-import { useState } from 'preact/hooks'
-import { explain } from './explain.ts'
 import { Menu } from './menu.tsx'
 import type { App } from './page.ts'
+import { useAttempt } from './use-attempt.tsx'
 
 interface Props {
   readonly app: Pick<App, 'api'>
@@ -15,42 +14,30 @@ interface Props {
 }
 
 export function DownloadMenu({ app, what, path, query, formats }: Props) {
-  const [fault, setFault] = useState('')
-  async function download(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): Promise<void> {
+  const { fault, attempt } = useAttempt()
+  function download(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): void {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // the browser's own
     event.preventDefault()
     const { href } = event.currentTarget
-    setFault('')
-    try {
+    void attempt(async () => {
       await app.api.get('api/series')
       const link = document.createElement('a')
       link.href = href
       link.download = ''
       link.click()
-    } catch (error) {
-      const { title, detail } = explain(error)
-      setFault(`${title}. ${detail}`)
-    }
+    })
   }
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined)
   return (
     <div class="table-menu">
       <Menu label={`Export ${what}`}>
         {formats.map(([format, label]) => (
-          <a
-            key={format}
-            href={`${path}?${new URLSearchParams([...given, ['format', format]])}`}
-            onClick={(event) => void download(event)}
-          >
+          <a key={format} href={`${path}?${new URLSearchParams([...given, ['format', format]])}`} onClick={download}>
             {label}
           </a>
         ))}
       </Menu>
-      {fault !== '' && (
-        <p class="field-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      {fault}
     </div>
   )
 }

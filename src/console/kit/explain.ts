@@ -1,6 +1,12 @@
 // What a failure says to people.
 import { ApiError } from './api.ts'
 
+/** A failure in one text. */
+export function explainText(error: unknown): string {
+  const { title, detail } = explain(error)
+  return `${title}. ${detail}`
+}
+
 /** Title and detail of a failure, for people. */
 export function explain(error: unknown): { title: string; detail: string } {
   if (error instanceof ApiError) {

@@ -1,8 +1,7 @@
 // Exports the rows of a table as CSV (RFC 4180) or JSON, created in the browser: one button that opens a menu.
-import { useState } from 'preact/hooks'
 import { formatCsvLine } from '../../wire/csv.ts'
-import { explain } from './explain.ts'
 import { Menu } from './menu.tsx'
+import { useAttempt } from './use-attempt.tsx'
 
 export type Cell = string | number | null | undefined
 export type ExportRow = Readonly<Record<string, Cell>>
@@ -14,18 +13,13 @@ interface Props {
 }
 
 export function ExportMenu({ what, rows }: Props) {
-  const [fault, setFault] = useState('')
-  async function save(kind: 'csv' | 'json'): Promise<void> {
-    setFault('')
-    try {
+  const { fault, attempt } = useAttempt()
+  const save = (kind: 'csv' | 'json') =>
+    attempt(async () => {
       const found = await rows()
       const text = kind === 'csv' ? toCsv(found) : JSON.stringify(found, null, 2)
       download(`${what.replaceAll(' ', '-')}.${kind}`, text, kind === 'csv' ? 'text/csv' : 'application/json')
-    } catch (error) {
-      const { title, detail } = explain(error)
-      setFault(`${title}. ${detail}`)
-    }
-  }
+    })
   return (
     <div class="table-menu">
       <Menu label="Export">
@@ -40,11 +34,7 @@ export function ExportMenu({ what, rows }: Props) {
           </button>
         ))}
       </Menu>
-      {fault !== '' && (
-        <p class="field-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      {fault}
     </div>
   )
 }

@@ -12,6 +12,20 @@ interface Props {
   readonly children: ComponentChildren
 }
 
+interface MenuActionProps {
+  readonly label: string
+  /** Names the row to screen readers. */
+  readonly about: string
+  readonly isDanger?: boolean
+  act(): void
+}
+
+export const MenuAction = ({ label, about, isDanger, act }: MenuActionProps) => (
+  <button type="button" class={isDanger ? 'bad' : undefined} aria-label={`${label} ${about}`} onClick={act}>
+    {label}
+  </button>
+)
+
 const GAP_PX = 4
 /** Nearer to the lower edge than this the list opens upwards. */
 const ROOM_PX = 180

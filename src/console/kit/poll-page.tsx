@@ -30,8 +30,8 @@ interface PollPage<T> {
   readonly className: string
   /** 0: the answer stays as it is. */
   everyMs(params: URLSearchParams): number
-  /** Another key is another question: `held` is undefined. */
-  keyOf(params: URLSearchParams): string
+  /** Another key is another question: `held` is undefined. Absent: the page has one question. */
+  keyOf?(params: URLSearchParams): string
   /** Whether the answer to the question before is dropped at once; otherwise it stays, as busy, until the next one. */
   readonly isSubject?: boolean
   ask(question: Question<T>): Promise<T>
@@ -41,7 +41,7 @@ interface PollPage<T> {
 }
 
 export const openPollPage =
-  <T,>({ className, everyMs, keyOf, isSubject = true, ask, Heading, Content }: PollPage<T>): OpenPage =>
+  <T,>({ className, everyMs, keyOf = () => '', isSubject = true, ask, Heading, Content }: PollPage<T>): OpenPage =>
   (app) => {
     const element = document.createElement('div')
     element.className = `page ${className}`

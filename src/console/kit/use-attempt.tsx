@@ -1,7 +1,7 @@
 // Does something, and shows beside it why it failed.
 import type { VNode } from 'preact'
 import { useState } from 'preact/hooks'
-import { explain } from './explain.ts'
+import { explainText } from './explain.ts'
 
 interface Attempt {
   readonly fault: VNode
@@ -21,8 +21,7 @@ export function useAttempt(): Attempt {
       try {
         await work()
       } catch (error) {
-        const { title, detail } = explain(error)
-        setSaid(`${title}. ${detail}`)
+        setSaid(explainText(error))
       }
     },
   }

@@ -1,7 +1,7 @@
 // What is asked before maintenance is planned, changed, ended or deleted.
 import { useState } from 'preact/hooks'
 import type { Maintenance } from '../../wire/maintenance.ts'
-import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { Field, SelectField, type Values } from '../kit/form.tsx'
 import { parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
 import { openDialog } from '../kit/modal.tsx'
@@ -31,10 +31,7 @@ export function MaintenanceDialog({ app, given, process = '', again, close }: Di
     const body = toBody(values, kind === 'once', given, app.nowMs())
     if (given === undefined) await app.api.send('POST', 'api/maintenance', body)
     else await app.api.send('PATCH', `api/maintenance/${given.id}`, body)
-    return () => {
-      again()
-      app.announce('Maintenance saved.')
-    }
+    return announced(app, again, 'Maintenance saved.')
   }
   return (
     <ConfirmDialog
@@ -109,11 +106,6 @@ function toBody(values: Values, isOnce: boolean, given: Maintenance | undefined,
   return { process, repeat: null, from: at(from, nowMs), to: at(to, nowMs) }
 }
 
-const afterwards = (app: App, again: () => void, said: string) => () => {
-  again()
-  app.announce(said)
-}
-
 /** One that repeats continues with the next time. */
 export function askForEnd(app: App, { id, process, repeat, until }: Maintenance, again: () => void): void {
   const isLast = repeat === null || until === null // its stretches may have no break between them
@@ -124,7 +116,7 @@ export function askForEnd(app: App, { id, process, repeat, until }: Maintenance,
     async submit() {
       const change = isLast ? { to: new Date(app.nowMs()).toISOString() } : { from: until }
       await app.api.send('PATCH', `api/maintenance/${id}`, change)
-      return afterwards(app, again, 'Maintenance ended.')
+      return announced(app, again, 'Maintenance ended.')
     },
   })
 }
@@ -137,6 +129,6 @@ export const askForDeletion = (app: App, { id, process, active }: Maintenance, a
     isDanger: true,
     async submit() {
       await app.api.send('DELETE', `api/maintenance/${id}`)
-      return afterwards(app, again, 'Maintenance deleted.')
+      return announced(app, again, 'Maintenance deleted.')
     },
   })

@@ -99,7 +99,6 @@ function When({ window: { from, to, repeat, until, next_due }, nowMs }: { window
 export const openMaintenancePage = openPollPage<Maintenances>({
   className: 'maintenance',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

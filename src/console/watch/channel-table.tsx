@@ -1,7 +1,7 @@
 // The channels: where notifications go, how the last one went, and what can be done with each.
 import type { Channel } from '../../wire/channels.ts'
-import { confirm } from '../kit/confirm.tsx'
-import { Menu } from '../kit/menu.tsx'
+import { announced, confirm } from '../kit/confirm.tsx'
+import { Menu, MenuAction } from '../kit/menu.tsx'
 import { openDialog } from '../kit/modal.tsx'
 import type { App } from '../kit/page.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
@@ -75,10 +75,7 @@ function Actions({ app, channel, act, again }: Props & { readonly channel: Chann
       isDanger: true,
       async submit() {
         await app.api.send('DELETE', path)
-        return () => {
-          again()
-          app.announce(`${name} deleted.`)
-        }
+        return announced(app, again, `${name} deleted.`)
       },
     })
   return (
@@ -90,29 +87,13 @@ function Actions({ app, channel, act, again }: Props & { readonly channel: Chann
       />
       <Menu label="More" name={`More for ${name}`}>
         {state === 'pending' && (
-          <button
-            type="button"
-            aria-label={`Send the link again ${name}`}
-            onClick={() => enable('Confirmation link sent.')}
-          >
-            Send the link again
-          </button>
+          <MenuAction label="Send the link again" about={name} act={() => enable('Confirmation link sent.')} />
         )}
         {state === 'disabled' && (
-          <button
-            type="button"
-            aria-label={`Enable ${name}`}
-            onClick={() => enable('Enabled; e-mail may need its link.')}
-          >
-            Enable
-          </button>
+          <MenuAction label="Enable" about={name} act={() => enable('Enabled; e-mail may need its link.')} />
         )}
-        <button type="button" aria-label={`Edit ${name}`} onClick={edit}>
-          Edit
-        </button>
-        <button type="button" class="bad" aria-label={`Delete ${name}`} onClick={remove}>
-          Delete
-        </button>
+        <MenuAction label="Edit" about={name} act={edit} />
+        <MenuAction label="Delete" about={name} isDanger act={remove} />
       </Menu>
     </>
   )

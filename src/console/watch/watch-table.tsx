@@ -1,10 +1,10 @@
 // The watches: what each fires for, whom it notifies, and what can be done with it.
 import type { Channel } from '../../wire/channels.ts'
 import type { Watch } from '../../wire/watches.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { announced, confirm } from '../kit/confirm.tsx'
 import { SelectField } from '../kit/form.tsx'
 import { parseTime } from '../kit/format-time.ts'
-import { Menu } from '../kit/menu.tsx'
+import { Menu, MenuAction } from '../kit/menu.tsx'
 import { openDialog } from '../kit/modal.tsx'
 import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
@@ -104,7 +104,7 @@ function Actions({ app, watch, channels, act, again }: ActionsProps) {
         const untilMs = app.nowMs() + Number(hours) * HOUR_MS
         const until = hours === undefined ? FOR_GOOD : new Date(untilMs).toISOString()
         await app.api.send('PATCH', `api/watches/${id}`, { paused_until: until })
-        return finish('Watch paused.')
+        return announced(app, again, 'Watch paused.')
       },
     })
   const resume = () => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
@@ -116,29 +116,19 @@ function Actions({ app, watch, channels, act, again }: ActionsProps) {
       isDanger: true,
       async submit() {
         await app.api.send('DELETE', `api/watches/${id}`)
-        return finish(`${name} deleted.`)
+        return announced(app, again, `${name} deleted.`)
       },
     })
-  const finish = (said: string) => () => {
-    again()
-    app.announce(said)
-  }
   return (
     <>
       <RowAction label="Edit" about={name} act={edit} />
       <Menu label="More" name={`More for ${name}`}>
         {state === 'paused' ? (
-          <button type="button" aria-label={`Resume ${name}`} onClick={resume}>
-            Resume
-          </button>
+          <MenuAction label="Resume" about={name} act={resume} />
         ) : (
-          <button type="button" aria-label={`Pause ${name}`} onClick={pause}>
-            Pause
-          </button>
+          <MenuAction label="Pause" about={name} act={pause} />
         )}
-        <button type="button" class="bad" aria-label={`Delete ${name}`} onClick={remove}>
-          Delete
-        </button>
+        <MenuAction label="Delete" about={name} isDanger act={remove} />
       </Menu>
     </>
   )

@@ -1,4 +1,5 @@
 // Alerts, watches and the channels that they notify.
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import type { Channel, Channels } from '../../wire/channels.ts'
@@ -6,7 +7,7 @@ import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import type { Watch, Watches } from '../../wire/watches.ts'
 import { MaintenanceLine } from '../home/maintenance-line.tsx'
 import { getPages, ROWS_MAX } from '../kit/api.ts'
-import { explain } from '../kit/explain.ts'
+import { explainText } from '../kit/explain.ts'
 import { openDialog } from '../kit/modal.tsx'
 import type { OpenPage } from '../kit/page.ts'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
@@ -98,8 +99,7 @@ function Content({ app, params, nowMs, answer, again }: Shown<WatchesAnswer>) {
       await app.api.send(method, path, body)
       app.announce(done)
     } catch (error) {
-      const { title, detail } = explain(error)
-      setFault(`${title}. ${detail}`)
+      setFault(explainText(error))
     }
     again()
   }
@@ -119,47 +119,45 @@ function Content({ app, params, nowMs, answer, again }: Shown<WatchesAnswer>) {
         </Empty>
       )}
       {alerts.length > 0 && (
-        <section>
-          <h2>Alerts</h2>
-          <div class="card card-table">
-            <AlertTable
-              {...{ nowMs, alerts: drawn, chosenWatch: chosen, mayChange: app.may('member') }}
-              act={(method, path, done) => void act(method, path, done)}
-            />
-            {drawn.length < alerts.length && (
-              <a href={formatRoute('watches', changeParams(params, { all: '1' }))}>Show all {alerts.length}</a>
-            )}
-            {hasOlder && (
-              <p class="muted">All that fire are listed, and of the others those among the newest {ALERTS_SHOWN}.</p>
-            )}
-          </div>
-        </section>
+        <Part title="Alerts">
+          <AlertTable
+            {...{ nowMs, alerts: drawn, chosenWatch: chosen, mayChange: app.may('member') }}
+            act={(method, path, done) => void act(method, path, done)}
+          />
+          {drawn.length < alerts.length && (
+            <a href={formatRoute('watches', changeParams(params, { all: '1' }))}>Show all {alerts.length}</a>
+          )}
+          {hasOlder && (
+            <p class="muted">All that fire are listed, and of the others those among the newest {ALERTS_SHOWN}.</p>
+          )}
+        </Part>
       )}
       {watches.length > 0 && (
-        <section>
-          <h2>Watches</h2>
-          <div class="card card-table">
-            <WatchTable
-              {...{ app, watches, channels, heard, chosen, nowMs, again }}
-              act={(method, path, done, body) => void act(method, path, done, body)}
-            />
-          </div>
-        </section>
+        <Part title="Watches">
+          <WatchTable
+            {...{ app, watches, channels, heard, chosen, nowMs, again }}
+            act={(method, path, done, body) => void act(method, path, done, body)}
+          />
+        </Part>
       )}
       {channels.length > 0 && (
-        <section>
-          <h2>Channels</h2>
-          <div class="card card-table">
-            <ChannelTable
-              {...{ app, channels, nowMs, again }}
-              act={(method, path, done, body) => void act(method, path, done, body)}
-            />
-          </div>
-        </section>
+        <Part title="Channels">
+          <ChannelTable
+            {...{ app, channels, nowMs, again }}
+            act={(method, path, done, body) => void act(method, path, done, body)}
+          />
+        </Part>
       )}
     </div>
   )
 }
+
+const Part = ({ title, children }: { title: string; children: ComponentChildren }) => (
+  <section>
+    <h2>{title}</h2>
+    <div class="card card-table">{children}</div>
+  </section>
+)
 
 /** Shows the watch that a notification links to, and opens the form for the process of a link. */
 function useLinks({ app, params, answer: { watches, channels }, again }: Shown<WatchesAnswer>): void {
@@ -179,7 +177,6 @@ function useLinks({ app, params, answer: { watches, channels }, again }: Shown<W
 export const openWatchesPage: OpenPage = openPollPage<WatchesAnswer>({
   className: 'watches',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,

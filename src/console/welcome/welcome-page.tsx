@@ -126,7 +126,6 @@ const Arrived = () => (
 export const openWelcomePage: OpenPage = openPollPage<WelcomeAnswer>({
   className: 'page-narrow',
   everyMs: () => EVERY_MS,
-  keyOf: () => '',
   ask,
   Heading,
   Content,
