@@ -205,6 +205,7 @@ describe.skipIf(cannotRun)('the console', () => {
     for (const status of ['resolved', 'ignored']) await page.locator('.badge', { hasText: status }).waitFor()
     expect(await findBarriers(page)).toEqual([])
     await page.getByRole('link', { name: /^ConnectionResetError/ }).click()
+    await page.getByRole('heading', { level: 1, name: /^ConnectionResetError/ }).waitFor()
     await page.getByRole('button', { name: /^Reopen / }).click()
     await page.getByRole('button', { name: /^Resolve / }).waitFor()
     await page.getByRole('link', { name: 'All groups' }).click()
