@@ -116,7 +116,8 @@ export const Watch = Type.Object({
   created_at: TimeMs,
   next_due: orNull(TimeMs, '2026-11-23T02:00:00.000Z', 'The next time of its cron expression; null without one.'),
   state: choice(WATCH_STATES, {
-    description: '`unknown`: it could not be evaluated lately, because a store is away or the spool is behind.',
+    description:
+      '`unknown`: it is not judged at present, or not for all of its processes; `unjudged` of `GET /api/alerts` says why.',
   }),
   badge: orNull(Type.String({ description: 'The path of its badge, while one is published.' })),
 })

@@ -10,6 +10,8 @@ import type { Series } from './series.ts'
 import { type Account, createTrack, type LateSubject, type MetricSubject, nameOf, type Track } from './subjects.ts'
 
 const MAX_TRACKS = 2 * MAX_SERIES
+/** So many are named. */
+const DROPPED_KEPT = 100
 /** A change that a kill may have kept from being judged. */
 const RECENT_US = 60e6
 
@@ -46,12 +48,16 @@ export function removeTrack(account: Account, { process, meta, isKept }: Track):
   if (isKept) account.kept--
 }
 
+/** Remembers that a process is not judged, for want of room. */
+function drop(account: Account, process: string): void {
+  if (account.dropped.size < DROPPED_KEPT) account.dropped.add(process)
+}
+
 /** Gives it a row. False: the account has MAX_SERIES others. */
 export function keepTrack(account: Account, track: Track): boolean {
   if (track.isKept) return true
   if (account.kept >= MAX_SERIES) {
-    if (account.dropped.size < 100)
-      account.dropped.add(track.meta === '' ? track.process : `${track.process} (${track.meta})`)
+    drop(account, track.process)
     return false
   }
   track.isKept = true
@@ -86,10 +92,20 @@ function findLate(account: Account, watch: JudgedWatch, process: string, start?:
   return subject
 }
 
-export function findMetric(account: Account, watch: JudgedWatch, process: string, gauge?: Gauge): MetricSubject {
+/** Undefined: the account has MAX_SERIES others. */
+export function findMetric(
+  account: Account,
+  watch: JudgedWatch,
+  process: string,
+  gauge?: Gauge,
+): MetricSubject | undefined {
   const name = nameOf(watch.id, process)
   const known = account.metrics.get(name)
   if (known !== undefined) return known
+  if (account.metrics.size >= MAX_SERIES) {
+    drop(account, process)
+    return undefined
+  }
   const subject: MetricSubject = {
     ...{ watch, account, process, plannedUs: Number.POSITIVE_INFINITY, isGone: false },
     gauge: gauge ?? createGauge(watch.rules.metric!),
@@ -116,6 +132,7 @@ export function setWatches(
   const isFresh = (watch: JudgedWatch) =>
     judgedUs === undefined ? before.get(watch.id) !== versionOf(watch) : sinceAny(watch) > judgedUs - RECENT_US
   account.watches = set.watches
+  account.dropped.clear()
   account.byHand = newestByHand(set.byHand)
   const alerts = Map.groupBy(set.firing, ({ watch }) => watch)
   for (const id of new Set([...before.keys(), ...alerts.keys()])) desk.firing.set(id, alerts.get(id) ?? [])

@@ -261,9 +261,9 @@ export function createEngine(options: EngineOptions) {
     nextUs: judge.nextUs,
     /** What is due, but judged later. */
     waiting: judge.waiting,
-    watched: book.accounts,
     /** Processes that are not judged, because the account has too many. */
     unjudged: judge.dropped,
+    accounts: book.accounts,
   }
 }
 

@@ -164,7 +164,7 @@ export interface WatchJudge {
   dirtyCount(): number
 
   waiting(): readonly Waiting[]
-  /** Processes and metas that are not judged, because the account has MAX_SERIES others. */
+  /** Processes that are not judged, or not with each meta, because the account has MAX_SERIES series. */
   dropped(account: string): readonly string[]
 }
 

@@ -89,13 +89,12 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       for (const watch of findTrack(account, process, meta).watches) {
         const rule = watch.rules.metric
         if (rule === undefined) continue
-        for (const [item, value] of items)
-          if (item === rule.name)
-            notePoint(desk, findMetric(account, watch, process), rule, {
-              value,
-              atUs: Math.min(atUs, arrivedUs),
-              arrivedUs,
-            })
+        for (const [item, value] of items) {
+          if (item !== rule.name) continue
+          const subject = findMetric(account, watch, process)
+          if (subject !== undefined)
+            notePoint(desk, subject, rule, { value, atUs: Math.min(atUs, arrivedUs), arrivedUs })
+        }
       }
     },
     asksGroup(name, process, meta): boolean {

@@ -92,6 +92,7 @@ export interface Account {
   loaded: LoadedSubject[]
   byHand: ReadonlyMap<string, EndedByHand>
   downtimes: readonly Downtime[]
+  /** Processes that are not judged, because it has MAX_SERIES series. */
   readonly dropped: Set<string>
 }
 

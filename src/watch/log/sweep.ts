@@ -1,7 +1,7 @@
 // What nothing arrives for: alerts expire, and series are forgotten, after 30 days or twice the interval.
 import { removeTrack, tracksOf } from './accounts.ts'
-import { type Desk, factsOf, nameOfTrack } from './desk.ts'
-import type { JudgedAlert, JudgedWatch } from './judge-interface.ts'
+import { type Desk, factsOf, nameOfSubject, nameOfTrack } from './desk.ts'
+import { type JudgedAlert, type JudgedWatch, MAX_SERIES } from './judge-interface.ts'
 import { type Account, nameOf, type Track } from './subjects.ts'
 
 const SILENT_US = 30 * 86_400e6
@@ -30,6 +30,14 @@ export function sweep(desk: Desk, account: Account, nowUs: number): void {
     desk.dropRow(account, nameOfTrack(process, meta))
     leaveLate(desk, account, track)
   }
+  for (const [name, subject] of account.metrics) {
+    const { watch, process, gauge } = subject
+    if (busy.has(process) || nowUs - gauge.lastUs <= SILENT_US) continue
+    subject.isGone = true
+    account.metrics.delete(name)
+    desk.dropRow(account, nameOfSubject('metric', watch.id, process))
+  }
+  if (account.kept < MAX_SERIES && account.metrics.size < MAX_SERIES) account.dropped.clear()
 }
 
 /** A subject that no series is left of; that of an exact name is kept with its watch. */

@@ -16,9 +16,14 @@ type Judging = Pick<WatchNode, 'judgedUs' | 'waiting' | 'pendingUs' | 'unjudged'
 export const isBehind = (node: Judging, nowUs: number): boolean =>
   node.waiting() === undefined || nowUs - node.judgedUs() > BEHIND_US
 
-/** Is the state of a watch unknown? Then the judge is behind, or a silent node may hold what it waits for. */
-export const isUnknown = (node: Judging, { id }: StoredWatch, nowUs: number): boolean =>
-  isBehind(node, nowUs) || node.waiting()!.some(({ watch, lost }) => watch === id && lost.node !== undefined)
+/**
+ * Is the state of a watch unknown? Then the judge is behind, a silent node may hold what the watch waits for, or not
+ * all of its processes are judged.
+ */
+export const isUnknown = (node: Judging, { id, account, spec }: StoredWatch, nowUs: number): boolean =>
+  isBehind(node, nowUs) ||
+  node.waiting()!.some(({ watch, lost }) => watch === id && lost.node !== undefined) ||
+  node.unjudged(account).some(createMatch(spec.process))
 
 interface FindUnjudged {
   readonly account: string
@@ -31,11 +36,11 @@ interface FindUnjudged {
 
 export async function findUnjudged({ account, process, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
   const now = nowUs()
-  const waiting = (node.waiting() ?? []).filter(
-    (it) => it.account === account && (process === undefined || it.process === process),
-  )
+  const isAsked = (own: string) => process === undefined || own === process
+  const waiting = (node.waiting() ?? []).filter((it) => it.account === account && isAsked(it.process))
+  const dropped = node.unjudged(account).filter(isAsked)
   const gaps = gapsOf(account, node, now)
-  if (waiting.length + gaps.length === 0) return []
+  if (waiting.length + dropped.length + gaps.length === 0) return []
   const watches = await store.watches(account)
   const active = watches.filter(
     ({ spec: { paused_until, process: own } }) =>
@@ -45,8 +50,10 @@ export async function findUnjudged({ account, process, store, node, nowUs }: Fin
   return active
     .flatMap(({ id, spec }): Unjudged[] => {
       const watch = { id, name: spec.name }
+      const own = dropped.filter(createMatch(spec.process))
+      const all = own.length > 0 ? [...gaps, { sinceUs: now, reason: limitOf(own) }] : gaps
       return [
-        ...gaps.map(({ sinceUs, reason }) => ({ watch, condition: null, process: null, since: iso(sinceUs), reason })),
+        ...all.map(({ sinceUs, reason }) => ({ watch, condition: null, process: null, since: iso(sinceUs), reason })),
         ...waiting
           .filter((it) => it.watch === id)
           .map((it) => ({
@@ -58,37 +65,28 @@ export async function findUnjudged({ account, process, store, node, nowUs }: Fin
     .slice(0, SHOWN_MAX)
 }
 
-function gapsOf(
-  account: string,
-  node: Judging,
-  nowUs: number,
-): { readonly sinceUs: number; readonly reason: string }[] {
+interface Gap {
+  readonly sinceUs: number
+  readonly reason: string
+}
+
+const limitOf = (processes: readonly string[]): string =>
+  `Series limit of the account reached: not judged are ${processes.slice(0, 3).join(', ')}${processes.length > 3 ? ' and others' : ''}`
+
+/** Why nothing of the account is judged at present. */
+function gapsOf(account: string, node: Judging, nowUs: number): Gap[] {
   const pendingUs = node.pendingUs(account)
-  const dropped = node.unjudged(account)
-  const isPending = pendingUs !== undefined && nowUs - pendingUs > BEHIND_US
-  return [
-    ...(isBehind(node, nowUs)
-      ? [
-          {
-            sinceUs: node.judgedUs(),
-            reason: node.waiting()
-              ? 'The judge is behind: its database does not answer, or there is more than it can judge'
-              : 'No node judges the watches at present',
-          },
-        ]
-      : []),
-    ...(dropped.length > 0
-      ? [
-          {
-            sinceUs: nowUs,
-            reason: `The account has too many processes and metas: not ${dropped.slice(0, 3).join(', ')}`,
-          },
-        ]
-      : []),
-    ...(isPending
-      ? [{ sinceUs: pendingUs, reason: 'Earlier runs are not known yet: their store does not answer' }]
-      : []),
-  ]
+  const gaps: Gap[] = []
+  if (node.waiting() === undefined)
+    gaps.push({ sinceUs: node.judgedUs(), reason: 'No node judges the watches at present' })
+  else if (isBehind(node, nowUs))
+    gaps.push({
+      sinceUs: node.judgedUs(),
+      reason: 'The judge is behind: its database does not answer, or there is more than it can judge',
+    })
+  if (pendingUs !== undefined && nowUs - pendingUs > BEHIND_US)
+    gaps.push({ sinceUs: pendingUs, reason: 'Earlier runs are not known yet: their store does not answer' })
+  return gaps
 }
 
 function reasonOf({ condition, judgedAtUs, lost }: Waiting): string {

@@ -93,6 +93,7 @@ export function createDuty(options: DutyOptions) {
     pendingUs: seed.pendingUs,
     /** Processes that are not judged, because the account has too many. */
     unjudged: engine.unjudged,
+    accounts: engine.accounts,
     async start(): Promise<void> {
       await downtime.start()
       timer = setInterval(() => {

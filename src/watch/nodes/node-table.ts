@@ -29,6 +29,8 @@ export interface NodeReport {
 export interface Round {
   readonly judgedUs: number
   readonly waiting: readonly Waiting[]
+  /** By account: processes that are not judged, because it has too many. */
+  readonly unjudged: Readonly<Record<string, readonly string[]>>
 }
 
 export interface NodeRow {

@@ -32,7 +32,7 @@ export interface WatchNode {
   nodes(): readonly KnownNode[]
   /** Since when runs of before are waited for; known on the judging node. */
   pendingUs(account: string): number | undefined
-  /** Processes that are not judged, because the account has too many; known on the judging node. */
+  /** Processes that are not judged, because the account has too many. */
   unjudged(account: string): readonly string[]
   /** Call it when the watches of an account were changed on this node. */
   hurry(account: string): void
@@ -44,7 +44,16 @@ export interface WatchNode {
 /** More than this is not reported to other nodes. */
 const WAITING_MAX = 200
 
-const toRound = (duty: Duty): Round => ({ judgedUs: duty.judgedUs(), waiting: duty.waiting().slice(0, WAITING_MAX) })
+const toRound = (duty: Duty): Round => ({
+  judgedUs: duty.judgedUs(),
+  waiting: duty.waiting().slice(0, WAITING_MAX),
+  unjudged: Object.fromEntries(
+    [...duty.accounts()]
+      .map((account) => [account, duty.unjudged(account)] as const)
+      .filter(([, processes]) => processes.length > 0)
+      .slice(0, WAITING_MAX),
+  ),
+})
 
 /** NODE_ID does not matter alone: the position is that of this DATA_DIR. */
 const OWN = 0
@@ -127,7 +136,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     waiting: () => presence.round()?.waiting,
     nodes: presence.nodes,
     pendingUs: (account) => duty?.pendingUs(account),
-    unjudged: (account) => duty?.unjudged(account) ?? [],
+    unjudged: (account) => presence.round()?.unjudged[account] ?? [],
     hurry(account) {
       added.add(account)
       if (duty === undefined) presence.noteChanged(account)

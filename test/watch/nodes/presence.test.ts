@@ -34,7 +34,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
       monotonicUs: () => performance.now() * 1000,
       accepts: () => true,
       knownUs: () => 5,
-      round: () => ({ judgedUs: 7, waiting: [] }),
+      round: () => ({ judgedUs: 7, waiting: [], unjudged: {} }),
       async takeDuty(token) {
         tokens.push(token)
         return async () => {
