@@ -1,4 +1,4 @@
-// What the stores know of before: asked once when a watch is made (durations, newest starts), after the feed jumped and
+// What the stores know of before: asked once when a watch is made (durations, failures, processes), after the feed jumped and
 // after an upgrade (everything in between). Bounded and retried: what was asked for is remembered in the state, so a
 // kill asks again. Events fold meanwhile; one that is found twice changes nothing.
 import type { Logger } from '../../log.ts'
@@ -33,7 +33,7 @@ export interface MarkSource {
 interface Seeded {
   readonly account: string
   readonly marks: readonly Mark[]
-  /** Absent: durations and newest starts only. Otherwise what settled since then is judged. */
+  /** Absent: what a new watch needs. Otherwise what settled since then is judged. */
   readonly alertsFromUs?: number
   /** Remember that it is done. */
   readonly rows: readonly StateRow[]
@@ -44,13 +44,15 @@ const PER_SERIES = 50
 const MAX_ROWS = 50_000
 const AT_ONCE = 4
 const RETRY_US = 10e6
+/** Watches of an account that are made one after the other share a question. */
+const GATHER_US = 2e6
 
 interface Wanted {
   watches: readonly StoredWatch[]
   alertsFromUs: number | undefined
   readonly sinceUs: number
-  isAsking: boolean
-  retryUs: number
+  /** Monotonic. */
+  askUs: number
 }
 
 export type Seed = ReturnType<typeof createSeed>
@@ -62,13 +64,21 @@ export interface SeedOptions {
   readonly log: Logger
 }
 
+const keyOf = ({ spec: { process, meta } }: StoredWatch) => JSON.stringify([process, meta])
+
+/** Usual durations, failures in a row, or which processes there are: nothing else is taken from before the watch. */
+const readsPast = ({ spec: { process, late, long, failed, slow } }: StoredWatch): boolean =>
+  long !== null || slow !== null || (failed?.after ?? 1) > 1 || (late !== null && isPattern(process))
+
 export function createSeed({ source, nowUs, monotonicUs, log }: SeedOptions) {
   /** What each watch was seeded for. */
   const done = new Map<string, string>()
   const wanted = new Map<string, Wanted>()
+  /** Accounts whose question is under way: the next one about them waits for it. */
+  const asking = new Set<string>()
   let found: Seeded[] = []
 
-  const keyOf = ({ spec: { process, meta } }: StoredWatch) => JSON.stringify([process, meta])
+  const isDone = (watch: StoredWatch) => done.get(watch.id) === keyOf(watch)
 
   async function ask(account: string, one: Wanted): Promise<void> {
     const { watches, alertsFromUs } = one
@@ -90,20 +100,20 @@ export function createSeed({ source, nowUs, monotonicUs, log }: SeedOptions) {
   }
 
   function askNext(): void {
-    const asking = [...wanted.values()].filter((it) => it.isAsking).length
-    const due = [...wanted].filter(([, it]) => !it.isAsking && it.retryUs <= monotonicUs())
-    for (const [account, one] of due.slice(0, Math.max(0, AT_ONCE - asking))) {
-      one.isAsking = true
-      ask(account, one).then(
-        () => {
-          if (wanted.get(account) === one) wanted.delete(account)
-        },
-        (err: unknown) => {
-          log.debug({ err, account }, 'watches: the store did not say what was before; trying again')
-          one.isAsking = false
-          one.retryUs = monotonicUs() + RETRY_US
-        },
-      )
+    const due = [...wanted].filter(([account, { askUs }]) => !asking.has(account) && askUs <= monotonicUs())
+    for (const [account, one] of due.slice(0, Math.max(0, AT_ONCE - asking.size))) {
+      asking.add(account)
+      ask(account, one)
+        .then(
+          () => {
+            if (wanted.get(account) === one) wanted.delete(account)
+          },
+          (err: unknown) => {
+            log.debug({ err, account }, 'watches: the store did not say what was before; trying again')
+            one.askUs = monotonicUs() + RETRY_US
+          },
+        )
+        .finally(() => asking.delete(account))
     }
   }
 
@@ -115,14 +125,17 @@ export function createSeed({ source, nowUs, monotonicUs, log }: SeedOptions) {
       done.set(String(parts[0]), state ?? '')
       return true
     },
-    /** The watches of an account: those that are new, or look at another process, are seeded. `alertsFromUs`: all are. */
+    /**
+     * The watches of an account: those that are new, or look at another process, are seeded if they need what was
+     * before. `alertsFromUs`: all are.
+     */
     want(account: string, watches: readonly StoredWatch[], alertsFromUs?: number): void {
-      const fresh = watches.filter((watch) => alertsFromUs !== undefined || done.get(watch.id) !== keyOf(watch))
+      const fresh = watches.filter((watch) => alertsFromUs !== undefined || (readsPast(watch) && !isDone(watch)))
       if (fresh.length === 0) return
       const before = wanted.get(account)
+      const askUs = before?.askUs ?? monotonicUs() + GATHER_US
       const fromUs = alertsFromUs ?? before?.alertsFromUs
-      const sinceUs = before?.sinceUs ?? nowUs()
-      wanted.set(account, { watches: fresh, alertsFromUs: fromUs, sinceUs, isAsking: false, retryUs: 0 })
+      wanted.set(account, { watches: fresh, alertsFromUs: fromUs, sinceUs: before?.sinceUs ?? nowUs(), askUs })
     },
     forget: (account: string): boolean => wanted.delete(account),
     /** What the stores have answered since the last call. */
