@@ -21,6 +21,8 @@ const EVERY_MS = 2_000
 const MARGIN_US = 3e6
 /** A longer gap between two heartbeats means that the process was suspended. */
 const STOOD_STILL_US = 10e6
+/** Clocks of nodes must agree to this. */
+const CLOCK_WITHIN_US = 1e6
 /** A node with an older heartbeat is not assumed to accept events. */
 const ACCEPTS_WITHIN_US = 10e6
 /** Reports for the node on duty are repeated in this many heartbeats, so that none is missed. */
@@ -75,6 +77,7 @@ export function createPresence(options: PresenceOptions) {
   let running: Promise<void> | undefined
   let isStopping = false
   let isAway = false
+  let isClockWrong = false
   let heardJudgedUs = nowUs()
   const missing = new Set<number>()
   const changed = new Map<string, { times: number }>()
@@ -124,6 +127,7 @@ export function createPresence(options: PresenceOptions) {
     const answer = await database.write(() => giveSignOfLife(sign))
     for (const [key, one] of changed) if (++one.times >= REPORTED_TIMES) changed.delete(key)
     nodes = toHeard(answer.nodes)
+    compareClocks(asked.wallUs)
     options.onWatched(answer.watched)
     logSilence()
     if (answer.token !== undefined && answer.token === duty?.token) renewed = asked
@@ -131,6 +135,19 @@ export function createPresence(options: PresenceOptions) {
     else if (answer.token !== undefined) await begin(answer.token, asked)
     if (isOnDuty()) hear()
     judgedUs()
+  }
+
+  /** Events of several nodes are judged in the order of arrival, by the clocks of the nodes. */
+  function compareClocks(askedUs: number): void {
+    const theirUs = nodes.find((it) => it.node === node)?.signedUs ?? askedUs
+    const aheadUs = Math.max(askedUs - theirUs, 0) || Math.min(nowUs() - theirUs, 0)
+    const isWrong = Math.abs(aheadUs) > CLOCK_WITHIN_US
+    if (isWrong && !isClockWrong)
+      log.warn(
+        { node, aheadMs: Math.round(aheadUs / 1000) },
+        "this node's clock differs from PostgreSQL's: set it by NTP",
+      )
+    isClockWrong = isWrong
   }
 
   function hear(): void {

@@ -1,6 +1,7 @@
 // Nodes on a real PostgreSQL, in one process: who is on duty, who is silent, and what the fence keeps out. Only the nodes' clocks are the test's.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
+import { pino } from 'pino'
 import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
 import { fenced, LeaseLost } from '../../../src/watch/nodes/node-table.ts'
 import { createPresence, type PresenceOptions } from '../../../src/watch/nodes/presence.ts'
@@ -165,10 +166,21 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await a.step()
     expect(a.heard.at(-1)).toEqual([])
     expect([a.watched(), b.watched()]).toEqual([['acc_1'], ['acc_1']])
-    expect(b.round()).toEqual({ judgedUs: 7, waiting: [] })
+    expect(b.round()).toEqual({ judgedUs: 7, waiting: [], unjudged: {} })
     await age(1, 11)
     await b.step()
     expect(b.round()).toBeUndefined()
+  })
+
+  test('a node warns once when its clock differs from that of PostgreSQL by more than a second', async () => {
+    const warned: { readonly aheadMs?: number }[] = []
+    const log = pino({ level: 'warn' }, { write: (line: string) => warned.push(JSON.parse(line)) })
+    const a = nodeOf(1, { log })
+    for (const s of [0, 60, 0, -60, -60, 0, 60]) {
+      a.standStill(s)
+      await a.step()
+    }
+    expect(warned.flatMap(({ aheadMs }) => Math.sign(aheadMs ?? 0) || [])).toEqual([1, -1])
   })
 
   test('time is covered while at least one node accepts events', async () => {
