@@ -12,8 +12,8 @@ import { oneLine } from './safe-text.ts'
 interface Options extends Json {
   readonly kind?: ChannelKind
   readonly chat?: string
-  readonly header: string[]
-  readonly condition: Condition[]
+  readonly header?: string[]
+  readonly condition?: Condition[]
   readonly onlyFiring?: boolean
   readonly delay?: string
   readonly name?: string
@@ -120,7 +120,10 @@ async function change(api: Api, { id }: Channel, members: object, isTested: bool
 }
 
 function kindOfAddress(address: string | undefined, { chat }: Options, secret: string | undefined): ChannelKind {
-  if (address !== undefined) return /^https?:/i.test(address) ? kindOfUrl(address) : 'email'
+  if (address !== undefined) {
+    if (/^https?:/i.test(address)) return kindOfUrl(address)
+    if (address.includes('@')) return 'email'
+  }
   if (chat !== undefined) return 'telegram'
   if (secret !== undefined) return 'pagerduty'
   throw new CliError(`give an address: the URL of a webhook, or an e-mail address; or --kind, see --help`, EXIT_USAGE)
@@ -141,8 +144,8 @@ export function defineTestChannel(command: Program, io: Io): void {
 const withOptions = (command: Program) =>
   command
     .option('--chat <chat>', `telegram: id of the chat, or @channel; the bot's token is read from ${SECRET}`)
-    .option('--header <header>', 'webhook: "Name: value", sent with each notification; may be repeated', collect, [])
-    .option('--condition <name>', 'only alerts of this condition; may be repeated', collectCondition, [])
+    .option('--header <header>', 'webhook: "Name: value", sent with each notification; may be repeated', collect)
+    .option('--condition <name>', 'only alerts of this condition; may be repeated', collectCondition)
     .option('--only-firing', 'no notification when an alert ends')
     .option('--delay <span>', 'only alerts that still fire after this span, such as 15m')
 
@@ -166,8 +169,8 @@ function toMembers(kind: ChannelKind, address: string | undefined, options: Opti
     ...(address !== undefined && (kind === 'email' ? { to: address } : membersOfUrl(kind, address))),
     ...(secret !== undefined && secretMember !== undefined && { [secretMember]: secret }),
     ...(chat !== undefined && { chat }),
-    ...(header.length > 0 && { headers: Object.fromEntries(header.map(parseHeader)) }),
-    ...(condition.length > 0 && { conditions: condition }),
+    ...(header !== undefined && { headers: Object.fromEntries(header.map(parseHeader)) }),
+    ...(condition !== undefined && { conditions: condition }),
     ...(onlyFiring && { only_firing: true }),
     ...(delay !== undefined && { delay }),
   }
@@ -184,4 +187,7 @@ function toRow({ id, state, kind, name, to, url, chat, last }: Channel): string[
 }
 
 const parseCondition = oneOf(CONDITIONS)
-const collectCondition = (text: string, before: Condition[]): Condition[] => [...before, parseCondition(text)]
+const collectCondition = (text: string, before: readonly Condition[] = []): Condition[] => [
+  ...before,
+  parseCondition(text),
+]

@@ -15,7 +15,7 @@ import { oneLine } from './safe-text.ts'
 interface Flags {
   readonly apiKey?: string
   readonly url: string
-  readonly address: string[]
+  readonly address?: string[]
   readonly dryRun?: boolean
 }
 
@@ -31,16 +31,11 @@ export function defineHealthchecks(command: Program, io: Io): void {
     .description('create watches and channels from a project of Healthchecks; what exists here stays as it is')
     .option('--api-key <key>', `the project's API key; - reads standard input. Better: ${KEY}`)
     .option('--url <url>', 'where Healthchecks runs', 'https://healthchecks.io')
-    .option(
-      '--address <name=address>',
-      'address of an integration, which its API does not tell; repeatable',
-      collect,
-      [],
-    )
+    .option('--address <name=address>', 'address of an integration, which its API does not tell; repeatable', collect)
     .option('--dry-run', 'print what would be created, and create nothing')
     .addHelpText('after', HELP)
     .action(async (flags: Flags) => {
-      const addresses = new Map(flags.address.map(parseAddress))
+      const addresses = new Map((flags.address ?? []).map(parseAddress))
       const ask = createAsk(io, readUrl(flags.url), await readGivenKey(io, flags.apiKey))
       const [checks, channels] = [
         await ask<Check>('checks', isCheck),

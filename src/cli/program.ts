@@ -68,4 +68,4 @@ export function upToUnknown(program: Program, args: readonly string[]): readonly
 }
 
 /** For options that may be repeated. */
-export const collect = (value: string, before: string[]): string[] => [...before, value]
+export const collect = (value: string, before: readonly string[] = []): string[] => [...before, value]

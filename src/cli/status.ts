@@ -31,10 +31,12 @@ export function register(program: Program, io: Io): void {
     .action(async (process: string | undefined, options: OutputOptions) => {
       checkFormat(options)
       const overview = await askOverview(open(), process)
+      if (process !== undefined && overview.processes.length === 0)
+        throw new CliError(`no process is called ${process}`)
       if (options.json) io.stdout.write(`${safeJson(overview)}\n`)
       else if (options.csv) io.stdout.write(statusCsv(overview))
       else io.stdout.write(describeStatus(overview, io))
-      if (overview.tone === 'bad') throw new CliError(overview.sentence)
+      if (overview.tone === 'bad') throw new CliError(options.json || options.csv ? overview.sentence : '')
     })
 
   program

@@ -31,7 +31,7 @@ interface AddOptions extends Json {
   readonly of?: string
   readonly window?: string
   readonly for?: string
-  readonly channel: string[]
+  readonly channel?: string[]
   readonly preview?: boolean
 }
 
@@ -69,12 +69,12 @@ export function register(program: Program, io: Io): void {
     .option('--of <figure>', 'last, min, max or mean over the window; default last')
     .option('--window <span>', 'window of the metric; default 10m')
     .option('--for <span>', 'fires once the figure was across for so long; default at once')
-    .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect, [])
+    .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect)
     .option('--preview', 'create nothing, and show what it would have fired in the last 30 days')
     .option(...JSON_OPTION)
     .action(async (process: string, options: AddOptions) => {
       if (options.preview) return preview(api(), io, process, options)
-      const named = await findChannels(api(), options.channel)
+      const named = await findChannels(api(), options.channel ?? [])
       for (const { name, state } of named)
         if (state === 'pending' || state === 'disabled')
           io.stderr.write(`Channel ${oneLine(name)} is ${state}: nothing is sent to it yet.\n`)

@@ -58,7 +58,7 @@ export function judgeAnswer({ status, text, retryAfterMs }: Answer, count: numbe
 function judge(status: number, problem: Problem | undefined, index: number): Verdict {
   const own = (problem?.errors ?? []).filter(({ pointer }) => `${pointer}/`.startsWith(`/${index}/`))
   const faults = own.map(({ pointer, detail }) => ({ field: pointer.replace(/^\/\d+\/?/, ''), detail }))
-  const words = problem?.detail ?? problem?.title ?? ''
+  const words = (problem?.detail ?? problem?.title ?? '').replace(/\.$/, '') // more may follow on the line
   const isFinal = status === 413 || status === 422
   return { is: isFinal ? 'refused' : isPassing(status) ? 'again' : 'waits', status, retryAfterMs: 0, words, faults }
 }

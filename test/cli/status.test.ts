@@ -30,8 +30,13 @@ test('prints the sentence of Home and a line per process; exits with 1 while som
   expect(shown.stdout).toStartWith('1 silent, 1 fine.\n')
   expect(shown.stdout).toMatch(/backup +Silent: no start for 4 days, usually every 60 min\./)
   expect(shown.stdout).toMatch(/sync +Completed 29 min ago in 60\.0 s|sync +Completed 29 min ago in 1 m 0 s/)
-  expect(shown.exitCode).toBe(1)
+  expect([shown.exitCode, shown.stderr]).toEqual([1, ''])
   const json = JSON.parse((await run('status sync --json')).stdout)
   expect(json).toMatchObject({ sentence: 'The only process is fine.', processes: [{ process: 'sync', by_meta: [{}] }] })
   expect((await run('status --csv')).stdout).toContain('backup,silent,')
+  expect(await run('status nope')).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'stint: no process is called nope\n',
+  })
 })

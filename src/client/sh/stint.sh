@@ -162,6 +162,7 @@ post() { # FILE SECONDS: sets status and answer. The key is no argument, which o
 }
 explain() {
   detail=$(printf '%s' "$answer" | sed -n 's/.*"detail":"\([^"]*\)".*/\1/p' | head -n 1)
+  detail=${detail%.}
   case ${status:-000} in
     000) why="cannot reach Stint at $url ($(printf '%s\n' "$answer" | sed '/^Connecting to /d' | head -n 1))" ;;
     *) why="$url answered $status${detail:+: $detail}" ;;

@@ -10,7 +10,7 @@ export const email: ChannelKindSender = {
   grouping: 'digest',
   async send({ channel, id, bodies }, { mailer, publicUrl }) {
     if (mailer === undefined)
-      throw new DeliveryError('E-mail is not set up: the operator must set SMTP_URL and PUBLIC_URL.')
+      throw new DeliveryError('E-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL.')
     const unsubscribe = unsubscribeUrl(channel, publicUrl)
     return mailer.send({
       to: channel.target,

@@ -84,7 +84,7 @@ async function findAddresses(host: string, resolve: Resolve, allowPrivate: boole
   // A private address among public ones is no accident and is not worked around.
   if (!found.every(isPublicAddress))
     throw new DeliveryError(
-      'The host is not a public address. The operator can allow private ones with NOTIFY_PRIVATE.',
+      'The host is not a public address. The operator can allow private ones with NOTIFY_PRIVATE=true.',
     )
   return found
 }

@@ -86,7 +86,12 @@ export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, 
       const channel = withChanges(empty, body)
       if (isEmail && mails === undefined)
         throw new Problem('fields_invalid', 'The channel cannot be saved.', {
-          errors: [{ pointer: '/kind', detail: 'e-mail is not set up: the operator must set SMTP_URL and PUBLIC_URL' }],
+          errors: [
+            {
+              pointer: '/kind',
+              detail: 'e-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL',
+            },
+          ],
         })
       if (isTested && (await store.channels(account)).length >= CHANNELS_MAX) throw tooMany()
       if (isEmail) subscriptions.reserve(account)
