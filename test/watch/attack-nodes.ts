@@ -66,6 +66,14 @@ const ATTACKS: Readonly<Record<string, () => Promise<void>>> = {
   none: () => Bun.sleep(30_000),
   'feeding node killed for 3 s': () => killFor(feeding, 3_000),
   'feeding node killed for 30 s': () => killFor(feeding, 30_000),
+  'feeding node killed, then the judging one': async () => {
+    await feeding.kill()
+    await Bun.sleep(20_000)
+    await judging.kill()
+    await feeding.start()
+    await Bun.sleep(3_000)
+    await judging.start()
+  },
   'feeding node suspended for 60 s': () => suspend(feeding, 60_000),
   'judging node suspended for 60 s': () => suspend(judging, 60_000),
   'feeding node lags: 4 of 5 s suspended': async () => {

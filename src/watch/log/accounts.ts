@@ -14,6 +14,8 @@ const MAX_TRACKS = 2 * MAX_SERIES
 const DROPPED_KEPT = 100
 /** A change that a kill may have kept from being judged. */
 const RECENT_US = 60e6
+/** What was due may have waited for a silent node that is not silent any more: it is judged again, and opens once. */
+const WAITED_US = 660e6
 
 const watchesOf = ({ watches }: Account, process: string, meta: string): readonly JudgedWatch[] =>
   watches.filter((it) => (it.meta === null || it.meta === meta) && it.matches(process))
@@ -140,10 +142,14 @@ export function setWatches(
   for (const alert of set.firing)
     if (alert.condition === 'long')
       findTrack(account, alert.process, alert.meta ?? '').longs.set(nameOf(alert.watch, alert.instance), alert)
-  for (const subject of account.late.values()) planLate(desk, subject, isFresh(subject.watch) ? 0 : (judgedUs ?? 0))
+  for (const subject of account.late.values())
+    planLate(desk, subject, isFresh(subject.watch) ? 0 : (judgedUs ?? 0) - WAITED_US)
   for (const subject of account.metrics.values()) judgeMetric(desk, subject, subject.gauge.crossedUs ?? 0)
   for (const track of tracksOf(account)) {
-    if (judgedUs !== undefined) track.judgedUs = judgedUs - 1
+    if (judgedUs !== undefined) {
+      track.judgedUs = judgedUs - 1
+      track.longJudgedUs = judgedUs - WAITED_US
+    }
     for (const watch of track.watches) if (isFresh(watch)) track.fresh.add(watch.id)
     const { open, late } = track.series
     if (open.size + late.length > 0 && track.watches.length > 0) desk.planRuns(track, judgedUs ?? nowUs)

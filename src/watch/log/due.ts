@@ -24,7 +24,7 @@ function moveDue(downtimes: readonly Downtime[], fromUs: number, dueUs: number, 
   let lost: Downtime | undefined
   for (const it of downtimes) {
     if (it.fromUs >= dueUs || it.toUs <= fromUs) continue
-    lost = it
+    if (it.waitsUs !== it.toUs) lost = it
     const endsUs = it.toUs + Math.min(spanUs, WAIT_US)
     due.atUs = Math.max(due.atUs, it.waitsUs === undefined ? endsUs : Math.min(endsUs, it.waitsUs))
   }

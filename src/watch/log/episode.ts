@@ -13,7 +13,7 @@ export interface Downtime {
   readonly toUs: number
   /** The silent node that may hold events of that time; absent: all of Stint was down. */
   readonly node?: number
-  /** It delays nothing beyond this time. */
+  /** It delays nothing beyond this time. If it is `toUs`, all events of that time are known then, and none is lost. */
   readonly waitsUs?: number
 }
 

@@ -42,7 +42,7 @@ export function planRun(desk: Desk, track: Track, run: OpenRun): void {
 
 /** Fires what came due since it was last looked at, and plans the next. */
 export function judgeRuns(desk: Desk, track: Track, us: number): void {
-  const { series, watches, account, judgedUs } = track
+  const { series, watches, account, judgedUs, longJudgedUs = judgedUs } = track
   forgetWaits(desk, track)
   track.judgedUs = Math.max(us, judgedUs)
   track.plannedUs = Number.POSITIVE_INFINITY
@@ -61,7 +61,7 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
         const sinceUs = watch.sinceUs(condition)
         const atUs = Math.max(due.atUs, sinceUs)
         if (isDue(atUs, Math.max(run.startedUs + limitUs, sinceUs))) {
-          if (atUs > judgedUs || track.fresh.has(watch.id))
+          if (atUs > (condition === 'long' ? longJudgedUs : judgedUs) || track.fresh.has(watch.id))
             fireRun(desk, track, watch, condition, { uid, run, limitUs, due }, us)
         } else noteWait(desk, track, watch, condition, run.startedUs + limitUs, due, us)
       }
@@ -74,6 +74,7 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
     fail(desk, track, { uid, startedUs, atUs, arrivedUs: atUs, cause: 'abandoned', ...(lost && { lost }) })
   }
   track.fresh.clear()
+  track.longJudgedUs = undefined
   desk.planRuns(track, Math.min(nextUs, judgeWaiting(desk, track, us)))
 }
 

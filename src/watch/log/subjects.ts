@@ -23,6 +23,8 @@ export interface Track {
   plannedUs: number
   /** What was due then or before is judged, but not by the fresh watches. */
   judgedUs: number
+  /** The same of `long`, if it is to be judged again for what was due since then. */
+  longJudgedUs: number | undefined
   readonly fresh: Set<string>
   /** The failure whose exception may follow. */
   awaiting: Awaiting | undefined
@@ -103,7 +105,13 @@ export const createAccount = (name: string): Account => ({
 
 export const createTrack = (account: Account, process: string, meta: string): Track => ({
   ...{ account, process, meta, series: createSeries(), isKept: false, watches: [], late: [], longs: new Map() },
-  ...{ plannedUs: Number.POSITIVE_INFINITY, judgedUs: 0, fresh: new Set(), awaiting: undefined },
+  ...{
+    plannedUs: Number.POSITIVE_INFINITY,
+    judgedUs: 0,
+    longJudgedUs: undefined,
+    fresh: new Set(),
+    awaiting: undefined,
+  },
 })
 
 /** By watch and instance, or watch and process. */

@@ -87,6 +87,7 @@ export function createDuty(options: DutyOptions) {
 
   return {
     hurry: engine.hurry,
+    addDowntime: engine.addDowntime,
     judgedUs: engine.judgedUs,
     waiting: engine.waiting,
     /** Since when runs of before are waited for, because their store does not answer. */

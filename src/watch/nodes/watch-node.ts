@@ -12,6 +12,7 @@ import { createFeedStatements } from '../storage/feed-statements.ts'
 import { createDuty, type Duty, type DutyOptions } from './duty.ts'
 import { fenced, type Round } from './node-table.ts'
 import { createPresence, type KnownNode } from './presence.ts'
+import { returned } from './silent-nodes.ts'
 
 /** What a duty needs besides what its node gives it. */
 export type NodeOptions = Omit<
@@ -116,6 +117,9 @@ export function createSharedNode(options: SharedOptions): WatchNode {
       const onMade = (accounts: readonly string[]) => accounts.forEach(mine.hurry)
       const inputs = createBlockInputs({ store, awaited, onMade, nowUs: options.nowUs })
       const mine = createDuty({ ...options, store, inputs, accepts, coveredSinceUs, nodes, mayDeliver: isOnDuty })
+      // the judge of before may have gone on without a node that is back, or without this one
+      for (const { node: fed, knownUs } of await store.feedPositions())
+        if (awaited().includes(fed)) mine.addDowntime(returned(fed, knownUs, logUs()))
       await mine.start()
       duty = mine
       return async () => {
