@@ -163,7 +163,9 @@ function findContentFault(headers: Headers, { contentTypes, codings }: IntakePat
   }
   const coding = headers.get('content-encoding')
   if (coding !== null && coding.toLowerCase() !== 'identity' && !codings.includes(coding.toLowerCase()))
-    return 'comes in a content coding that is not supported here'
+    return codings.length === 0
+      ? 'must come without content-encoding; /v1/batch takes gzip and zstd'
+      : `must have the content-encoding ${codings.join(' or ')}, or none`
   return undefined
 }
 

@@ -1,6 +1,6 @@
 // One kind of channel: how often it may be sent to, and the request that its vendor documents. Each
 // file of this folder is one kind; kinds.ts is the table of all. How a kind is addressed, and which parts of that are
-// secret, is declared in wire/channels.ts, so that no kind can return its secrets.
+// secret, is declared in wire/channel-kinds.ts, so that no kind can return its secrets.
 import type { Fault } from '../../problem.ts'
 import type { Channel, NotificationBody } from '../../watch/storage/watch-store.ts'
 import type { ChannelMember } from '../../wire/channel-kinds.ts'

@@ -1,5 +1,5 @@
-// The table of conditions. A new one is a file and a line here, its schema in wire/watches.ts and its label and summary
-// in wire/conditions.ts.
+// The table of conditions. A new one is a file and a line here, its schema in wire/watches.ts, its label and summary in
+// wire/conditions.ts, and what fires and ends it in ../log.
 import type { Fault } from '../../problem.ts'
 import { CONDITIONS as NAMES, type Condition as Name } from '../../wire/conditions.ts'
 import type { CreateWatch } from '../../wire/watches.ts'

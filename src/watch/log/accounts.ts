@@ -1,5 +1,6 @@
 // Finds what the watches of an account are about, and keeps it when they change. Bounded: MAX_SERIES series with a row,
 // MAX_TRACKS without one, which hold only their watches and can be found again.
+import { CONDITIONS } from '../../wire/conditions.ts'
 import { type Desk, nameOfSubject } from './desk.ts'
 import type { NewestStart } from './due.ts'
 import { adapt, createGauge, type Gauge } from './gauge.ts'
@@ -156,10 +157,9 @@ export function setWatches(
   }
 }
 
-const CONDITIONS_OF_RUNS = ['late', 'long', 'failed', 'metric', 'slow'] as const
-const sinceAny = (watch: JudgedWatch): number => Math.max(...CONDITIONS_OF_RUNS.map((it) => watch.sinceUs(it)))
+const sinceAny = (watch: JudgedWatch): number => Math.max(...CONDITIONS.map((it) => watch.sinceUs(it)))
 const versionOf = (watch: JudgedWatch): string =>
-  JSON.stringify([watch.process, watch.meta, CONDITIONS_OF_RUNS.map((it) => watch.sinceUs(it))])
+  JSON.stringify([watch.process, watch.meta, CONDITIONS.map((it) => watch.sinceUs(it))])
 
 function newestByHand(list: readonly EndedByHand[]): ReadonlyMap<string, EndedByHand> {
   const newest = new Map<string, EndedByHand>()

@@ -2,6 +2,7 @@
 
 import type { Maintenance } from '../../notify/maintenance.ts'
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
+import { completeConditions } from '../conditions/conditions.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { Alert, Channel, ChannelSettings, Notification } from './watch-store.ts'
 
@@ -44,9 +45,11 @@ function createMapper<T extends object>(members: readonly (keyof T & string)[], 
 
 const watches = createMapper<StoredWatch>(['id', 'account', 'createdUs', 'sinceUs', 'badge'], ['spec', 'changed'])
 export const fromWatch = watches.toRow
+/** A watch that was stored before a condition existed has none of it. */
+const NO_CONDITIONS = completeConditions({})
 export function toWatch(row: Row): StoredWatch {
   const watch = watches.fromRow(row)
-  return { ...watch, changed: watch.changed ?? {} }
+  return { ...watch, spec: { ...NO_CONDITIONS, ...watch.spec }, changed: watch.changed ?? {} }
 }
 
 export const NO_SETTINGS: ChannelSettings = { members: {}, conditions: null, only_firing: false, delay: null }

@@ -78,7 +78,7 @@ describe('content codings', () => {
 
   test.each(['gzip', 'br', 'deflate', 'zstd', 'identity, gzip', 'x'])('refuses %s', async (coding) => {
     const answer = await app.post('/v1/start', gzipSync(MARK), { 'content-encoding': coding })
-    expectType(answer, 'comes in a content coding that is not supported here')
+    expectType(answer, 'must come without content-encoding; /v1/batch takes gzip and zstd')
   })
 })
 

@@ -50,6 +50,8 @@ describe.each(databases)('watches in $database', ({ open }) => {
     await store.setBadge(ACCOUNT, 'wat_b', null)
     expect(await store.watch(ACCOUNT, 'wat_b')).toEqual({ ...b, badge: null, sinceUs: NOW + 1 })
     expect(await store.watchByBadge('badge')).toBeUndefined()
+    await store.putWatch({ ...a, spec: { ...a.spec, slow: undefined as never } }, NOW) // older than that condition
+    expect(await store.watch(ACCOUNT, 'wat_a')).toEqual(a)
     expect(await store.removeWatch(OTHER, 'wat_b', () => [], NOW)).toBe(false)
     expect(await store.removeWatch(ACCOUNT, 'wat_b', () => [], NOW)).toBe(true)
     expect(await store.removeWatch(ACCOUNT, 'wat_b', () => [], NOW)).toBe(false)
