@@ -38,8 +38,6 @@ export const FEED_TABLES = `
     FROM watch LEFT JOIN progress ON progress.account = watch.account
     WHERE watch.deleted_us IS NULL
   );
-  ALTER TABLE blind ADD COLUMN node BIGINT;
-  ALTER TABLE blind ADD COLUMN waits_us BIGINT;
   -- Thousands of alerts may open at once: what is asked for each of them reads one row.
   CREATE INDEX alert_instance ON alert (watch, instance) WHERE resolved_us IS NULL;
   DROP INDEX outbox_by_channel;

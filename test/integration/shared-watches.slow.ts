@@ -10,7 +10,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
 const WITHIN_MS = 90_000
-const BEGINS = 'this node evaluates the watches'
+const BEGINS = 'this node judges the watches'
 
 interface Received {
   readonly id: string
@@ -71,7 +71,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       a = createStintProcess({ ...settings, NODE_ID: '1' })
       b = createStintProcess({ ...settings, NODE_ID: '2' })
       await a.start()
-      await until('the first node evaluates', () => terms(a) === 1)
+      await until('the first node judges', () => terms(a) === 1)
       await b.start()
       const signedUp = await signUpAt(a.url)
       ada = callerOf(a.url, signedUp)
@@ -104,7 +104,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
 
     test('a node that is killed is replaced within the lease, its open alert neither repeats nor is lost, and `late` waits for it', async () => {
       await a.kill()
-      await until('the other node evaluates', () => terms(b) === 1, WITHIN_MS)
+      await until('the other node judges', () => terms(b) === 1, WITHIN_MS)
       const silent = () => b.log().includes('a node is silent')
       await until('the killed node is silent', silent, WITHIN_MS)
       const id = await watch(b, 'late job', { late: { every: '2s', grace: '1s' } })
@@ -132,7 +132,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       const inFlight = names.find((name) => got('alert.firing', name).length > 0)!
       process.kill(b.pid(), 'SIGSTOP')
       try {
-        await until('the other node evaluates', () => terms(a) === 2, WITHIN_MS)
+        await until('the other node judges', () => terms(a) === 2, WITHIN_MS)
         open.resolve()
         for (const name of names.filter((it) => it !== inFlight)) await gets('alert.firing', name)
         await until('the one in flight again', () => got('alert.firing', inFlight).length === 2, WITHIN_MS)
@@ -142,7 +142,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       } finally {
         process.kill(b.pid(), 'SIGCONT')
       }
-      await until('it knows that it does not evaluate', () => b.log().includes('does not evaluate'), WITHIN_MS)
+      await until('it knows that it no longer judges', () => b.log().includes('no longer judges'), WITHIN_MS)
       await Bun.sleep(5_000) // what it had begun would be delivered by now
       const firing = received.filter(({ type }) => type === 'alert.firing')
       expect(names.map((name) => got('alert.firing', name).length).sort()).toEqual([1, 1, 2])
@@ -159,7 +159,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       const refused = await ask(a, 'POST', '/api/watches', { name: 'x', process: 'x', failed: {} })
       expect([refused.status, refused.json.code]).toEqual([503, 'store_unavailable'])
       await runOnce(b, 'meanwhile', true)
-      await until('the duty ends', () => a.log().split('does not evaluate').length > 1, WITHIN_MS)
+      await until('the duty ends', () => a.log().split('no longer judges').length > 1, WITHIN_MS)
       const health = (await (await callerOf(a.url, ada).get('/api/health')).json()) as { watches: object }
       expect(health.watches).toEqual({ firing: 0, unknown: true, waiting: 0 })
       for (const { url } of [a, b]) expect((await fetch(`${url}/metrics`)).status).toBe(200)
@@ -174,7 +174,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       const [onDuty, other] = terms(a) + terms(b) > 0 && (await isOnDuty(a)) ? [a, b] : [b, a]
       const before = terms(other)
       expect(await onDuty.terminate()).toBe(0)
-      await until('the other node evaluates', () => terms(other) === before + 1, WITHIN_MS)
+      await until('the other node judges', () => terms(other) === before + 1, WITHIN_MS)
       const id = await watch(other, 'late again', { late: { every: '2s', grace: '1s' } })
       await gets('alert.firing', 'late again')
       expect(await stateOf(other, id)).toBe('firing')

@@ -64,7 +64,7 @@ for (const { name, env, reason } of STORES) {
       db.run('UPDATE watch SET since_us = since_us - ?', [DAY_MS * 1000]) // the watches are a day old
       db.close()
       await watched.stint.start()
-      await watched.gets('firing', 'importer') // evaluation works again
+      await watched.gets('firing', 'importer') // judging works again
       const at = (agoMs: number) => new Date(watched.stint.nowMs() - agoMs).toISOString()
       const backlog = async (process: string) => {
         await watched.send('start', { process, uid: 'old', at: at(3 * DAY_MS) })

@@ -1,4 +1,4 @@
-// Raw marks for the evaluation of watches, which pairs them itself.
+// Raw marks for the watches, which pair them themselves.
 import type { MarkSelection, PointSource, StoredMark } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'

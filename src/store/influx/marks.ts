@@ -1,4 +1,4 @@
-// Raw marks for the evaluation of watches, which pairs them itself.
+// Raw marks for the watches, which pair them themselves.
 import { compare } from '../order.ts'
 import type { MarkSelection, StoredMark } from '../source.ts'
 import type { InfluxClient } from './client.ts'

@@ -56,7 +56,6 @@ const NOW_US = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
 
 export interface Signed {
   readonly nodes: readonly NodeRow[]
-  readonly forgotten: readonly number[]
   /** The token, if the caller holds the lease. */
   readonly token: number | undefined
   /** Accounts with watches. */
@@ -70,9 +69,7 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
     node,
     JSON.stringify(report),
   )
-  const forgotten = yield* all<{ node: number }>(
-    `DELETE FROM node WHERE seen_us < ${NOW_US} - ${FORGOTTEN_AFTER_US} RETURNING node`,
-  )
+  yield* run(`DELETE FROM node WHERE seen_us < ${NOW_US} - ${FORGOTTEN_AFTER_US}`)
   const held = mayHold
     ? yield* get<{ token: number }>(
         `UPDATE watch_lease SET holder = $1, until_us = ${NOW_US} + ${LEASE_US},
@@ -85,7 +82,6 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
   return {
     nodes: yield* listNodes(),
     watched: yield* listWatched(),
-    forgotten: forgotten.map((row) => row.node),
     token: held?.token,
   }
 }
@@ -102,7 +98,7 @@ export function* listNodes(): Script<NodeRow[]> {
   }))
 }
 
-export function* listWatched(): Script<string[]> {
+function* listWatched(): Script<string[]> {
   const rows = yield* all<{ account: string }>('SELECT DISTINCT account FROM watch WHERE deleted_us IS NULL')
   return rows.map(({ account }) => account)
 }

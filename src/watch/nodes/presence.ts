@@ -162,10 +162,10 @@ export function createPresence(options: PresenceOptions) {
     try {
       duty = { token, end: await options.takeDuty(token) }
       heard.clear()
-      log.info({ node }, 'this node evaluates the watches')
+      log.info({ node }, 'this node judges the watches')
     } catch (err) {
       duty = undefined
-      log.warn({ err }, 'the evaluation of the watches could not begin; trying again')
+      log.warn({ err }, 'the watches could not be judged here; trying again')
       await database.write(() => releaseLease(token)).catch(() => {}) // it expires
     }
   }
@@ -173,9 +173,9 @@ export function createPresence(options: PresenceOptions) {
   function endDuty(): void {
     if (duty === undefined || ending !== undefined) return
     const { end } = duty
-    log.warn({ node }, 'this node does not evaluate the watches any more')
+    log.warn({ node }, 'this node no longer judges the watches')
     ending = end()
-      .catch((err: unknown) => log.error({ err }, 'the evaluation of the watches did not end as it should'))
+      .catch((err: unknown) => log.error({ err }, 'judging the watches did not end as it should'))
       .finally(() => {
         duty = undefined
         ending = undefined
