@@ -57,7 +57,9 @@ export type Unjudged = Static<typeof Unjudged>
 export const AlertPage = Type.Composite([
   pageOf('alerts', Alert),
   Type.Object({
-    unjudged: Type.Array(Unjudged, { description: 'Checks that are judged later, on the first page only.' }),
+    unjudged: Type.Array(Unjudged, {
+      description: 'Checks that are judged later, or not at all because of a limit; on the first page only.',
+    }),
   }),
 ])
 export type AlertPage = Static<typeof AlertPage>
