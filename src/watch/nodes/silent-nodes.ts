@@ -19,21 +19,27 @@ export function createSilentNodes(
   logUs: () => number,
   engine: { addDowntime(downtime: Downtime): void; hurryAll(): void },
 ) {
-  const silent = new Map<number, number>()
+  const silent = new Map<number, Downtime>()
   return {
     /** Call it before each judgement. */
     notice(): void {
-      const now = nodes().filter(({ isSilent }) => isSilent)
-      for (const { node, knownUs, seenUs } of now) {
-        if (silent.has(node)) continue
-        silent.set(node, knownUs)
-        engine.addDowntime({ node, fromUs: knownUs, toUs: OPEN_US, waitsUs: seenUs + WAITS_US })
+      const known = nodes()
+      for (const { node, knownUs, seenUs, isSilent } of known) {
+        if (!isSilent || silent.has(node)) continue
+        const downtime = { node, fromUs: knownUs, toUs: OPEN_US, waitsUs: seenUs + WAITS_US }
+        silent.set(node, downtime)
+        engine.addDowntime(downtime)
       }
-      for (const [node, fromUs] of silent) {
-        if (now.some((it) => it.node === node)) continue
+      for (const [node, downtime] of silent) {
+        const now = known.find((it) => it.node === node)
+        if (now?.isSilent === true) continue
         silent.delete(node)
-        engine.addDowntime(returned(node, fromUs, logUs()))
-        engine.hurryAll() // what waited for it is due earlier now
+        // without a heartbeat for an hour it is not listed any more, and may still hold something
+        if (now === undefined) engine.addDowntime({ ...downtime, toUs: logUs() })
+        else {
+          engine.addDowntime(returned(node, downtime.fromUs, logUs()))
+          engine.hurryAll() // what waited for it is due earlier now
+        }
       }
     },
   }
