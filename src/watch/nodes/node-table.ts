@@ -29,8 +29,8 @@ export interface NodeReport {
 export interface Round {
   readonly judgedUs: number
   readonly waiting: readonly Waiting[]
-  /** By account: processes that are not judged, because it has too many. */
-  readonly unjudged: Readonly<Record<string, readonly string[]>>
+  /** By account: processes that are not judged, because it has too many. Absent from a node of version 1. */
+  readonly dropped?: Readonly<Record<string, readonly string[]>>
 }
 
 export interface NodeRow {

@@ -48,7 +48,7 @@ const WAITING_MAX = 200
 const toRound = (duty: Duty): Round => ({
   judgedUs: duty.judgedUs(),
   waiting: duty.waiting().slice(0, WAITING_MAX),
-  unjudged: Object.fromEntries(
+  dropped: Object.fromEntries(
     [...duty.accounts()]
       .map((account) => [account, duty.unjudged(account)] as const)
       .filter(([, processes]) => processes.length > 0)
@@ -140,7 +140,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     waiting: () => presence.round()?.waiting,
     nodes: presence.nodes,
     pendingUs: (account) => duty?.pendingUs(account),
-    unjudged: (account) => presence.round()?.unjudged[account] ?? [],
+    unjudged: (account) => presence.round()?.dropped?.[account] ?? [],
     hurry(account) {
       added.add(account)
       if (duty === undefined) presence.noteChanged(account)

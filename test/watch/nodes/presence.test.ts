@@ -35,7 +35,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
       monotonicUs: () => performance.now() * 1000,
       accepts: () => true,
       knownUs: () => 5,
-      round: () => ({ judgedUs: 7, waiting: [], unjudged: {} }),
+      round: () => ({ judgedUs: 7, waiting: [], dropped: {} }),
       async takeDuty(token) {
         tokens.push(token)
         return async () => {
@@ -166,7 +166,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await a.step()
     expect(a.heard.at(-1)).toEqual([])
     expect([a.watched(), b.watched()]).toEqual([['acc_1'], ['acc_1']])
-    expect(b.round()).toEqual({ judgedUs: 7, waiting: [], unjudged: {} })
+    expect(b.round()).toEqual({ judgedUs: 7, waiting: [], dropped: {} })
     await age(1, 11)
     await b.step()
     expect(b.round()).toBeUndefined()
