@@ -1,6 +1,7 @@
 // `stint key …`: the API keys of your own. Standard output gets a new secret alone: KEY=$(stint key create
 // --name x).
 import { systemClock } from '../clock.ts'
+import { OVERLAP_MAX_S } from '../wire/defaults.ts'
 import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
 import { parseSpanS } from '../wire/span-text.ts'
 import { createApi } from './api.ts'
@@ -92,8 +93,6 @@ function parseScopes(text: string): string[] {
   }
   return [...new Set(scopes)]
 }
-
-const OVERLAP_MAX_S = 30 * 86_400
 
 function parseOverlapS(text: string): number {
   const seconds = parseSpanS(text)

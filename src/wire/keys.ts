@@ -1,11 +1,9 @@
 // API keys: what may be done with one, how it is shown, and the routes that create, rotate and revoke it.
 import { type Static, Type } from '@sinclair/typebox'
+import { OVERLAP_MAX_S } from './defaults.ts'
 import { SCOPES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, GivenName, orNull, Text, TimeMs } from './shapes.ts'
-
-/** How long an old key may stay valid after a rotation. */
-export const OVERLAP_MAX_S = 30 * 86_400
 
 const Common = {
   id: Text('key_8r1n4t0zp6hs2bqe'),

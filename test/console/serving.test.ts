@@ -52,6 +52,12 @@ describe('the console', () => {
     }
   })
 
+  test('is at most 100 KB of script and styles, compressed', async () => {
+    const texts = (await assetsOf()).filter((path) => !path.endsWith('.woff2')).map((path) => app.fetch(path))
+    const bytes = (await Promise.all(texts)).map(({ text }) => Bun.gzipSync(text).byteLength)
+    expect(bytes.reduce((sum, one) => sum + one, 0)).toBeLessThan(100_000)
+  })
+
   test('assets are cached forever, the page is revalidated', async () => {
     const [style = '', font = '', script = ''] = await assetsOf()
     for (const [path, type] of [

@@ -1,6 +1,7 @@
 // What is asked before a key is made, rotated or revoked. A new key is shown once.
 import { useState } from 'preact/hooks'
-import { type IssuedKey, type Key, type KeyAnswer, OVERLAP_MAX_S } from '../../wire/keys.ts'
+import { OVERLAP_MAX_S } from '../../wire/defaults.ts'
+import type { IssuedKey, Key, KeyAnswer } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
 import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { KeySecret } from '../kit/copy-button.tsx'
