@@ -129,7 +129,7 @@ export const openAuditPage = openPollPage<AuditAnswer>({
   className: 'audit',
   everyMs: () => 0,
   keyOf: (params) => Object.values(filtersOf(params)).join(' '),
-  isSubject: false,
+  subjectOf: () => '',
   ask,
   Heading,
   Content,

@@ -1,6 +1,7 @@
-// What pages without data of their own in the heading begin with, and what they show without any row.
-import type { ComponentChildren } from 'preact'
+// What pages begin with, and what they show without any row.
+import type { ComponentChildren, ComponentProps } from 'preact'
 import { Icon } from './icon.tsx'
+import { RangePicker } from './range-picker.tsx'
 
 interface HeaderProps {
   readonly title: ComponentChildren
@@ -17,6 +18,28 @@ export const PageHeader = ({ title, lead, children }: HeaderProps) => (
     </div>
     <div class="button-row">{children}</div>
   </header>
+)
+
+interface RangeHeaderProps extends ComponentProps<typeof RangePicker> {
+  readonly title: string
+  /** A link to what the page is a part of. */
+  readonly crumb?: ComponentChildren
+  /** The filters. */
+  readonly children: ComponentChildren
+}
+
+/** Of a page over a range of time. */
+export const RangeHeader = ({ title, crumb, children, ...picker }: RangeHeaderProps) => (
+  <>
+    <header>
+      {crumb && <p class="crumb">{crumb}</p>}
+      <h1 tabIndex={-1}>{title}</h1>
+    </header>
+    <div class="toolbar">
+      <RangePicker {...picker} />
+      {children}
+    </div>
+  </>
 )
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (

@@ -32,8 +32,8 @@ interface PollPage<T> {
   everyMs(params: URLSearchParams): number
   /** Another key is another question: `held` is undefined. Absent: the page has one question. */
   keyOf?(params: URLSearchParams): string
-  /** Whether the answer to the question before is dropped at once; otherwise it stays, as busy, until the next one. */
-  readonly isSubject?: boolean
+  /** Of another subject the answer is dropped at once; otherwise it stays, as busy, until the next one. Absent: `keyOf`. */
+  subjectOf?(params: URLSearchParams): string
   ask(question: Question<T>): Promise<T>
   /** Drawn at once, before any answer. */
   readonly Heading: ComponentType<Omit<Shown<T>, 'answer'> & { readonly answer: T | undefined }>
@@ -41,7 +41,7 @@ interface PollPage<T> {
 }
 
 export const openPollPage =
-  <T,>({ className, everyMs, keyOf = () => '', isSubject = true, ask, Heading, Content }: PollPage<T>): OpenPage =>
+  <T,>({ className, everyMs, keyOf = () => '', subjectOf = keyOf, ask, Heading, Content }: PollPage<T>): OpenPage =>
   (app) => {
     const element = document.createElement('div')
     element.className = `page ${className}`
@@ -92,7 +92,7 @@ export const openPollPage =
     return {
       element,
       show(next) {
-        if (isSubject && keyOf(next) !== keyOf(params)) held = undefined
+        if (subjectOf(next) !== subjectOf(params)) held = undefined
         params = next
         failure = undefined
         draw()

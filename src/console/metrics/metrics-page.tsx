@@ -1,8 +1,8 @@
 // The Metrics page: chosen metrics of one process, a chart each, aggregated by interval; metas can be compared.
 import { LineChart, toLine } from '../kit/line-chart.tsx'
 import type { OpenPage } from '../kit/page.ts'
+import { RangeHeader } from '../kit/page-header.tsx'
 import { openPollPage, type Shown } from '../kit/poll-page.tsx'
-import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, type Params } from '../kit/route.ts'
 import { bucketsOf, fixRange, readRange } from '../kit/time-range.ts'
 import { askMetrics, type MetricsAnswer } from './ask-metrics.ts'
@@ -23,15 +23,9 @@ function Heading({
 }: Omit<Shown<MetricsAnswer>, 'answer'> & { answer: MetricsAnswer | undefined }) {
   const change = (changes: Params) => app.go('metrics', changeParams(params, changes))
   return (
-    <>
-      <header class="page-header">
-        <h1 tabIndex={-1}>Metrics</h1>
-      </header>
-      <div class="toolbar">
-        <RangePicker range={readRange(params, nowMs, answer?.fallback)} nowMs={nowMs} choose={change} />
-        <MetricFilters {...{ params, answer, change }} stat={statIn(params)} />
-      </div>
-    </>
+    <RangeHeader title="Metrics" range={readRange(params, nowMs, answer?.fallback)} nowMs={nowMs} choose={change}>
+      <MetricFilters {...{ params, answer, change }} stat={statIn(params)} />
+    </RangeHeader>
   )
 }
 
@@ -97,7 +91,7 @@ export const openMetricsPage: OpenPage = openPollPage<MetricsAnswer>({
   className: 'metrics',
   everyMs: (params) => (readRange(params, 0).isLive ? EVERY_MS : 0),
   keyOf: (params) => JSON.stringify(ASKED.map((name) => params.get(name))),
-  isSubject: false,
+  subjectOf: () => '',
   ask: askMetrics,
   Heading,
   Content,

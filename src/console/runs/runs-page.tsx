@@ -8,8 +8,8 @@ import { formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card, Icon } from '../kit/icon.tsx'
 import type { OpenPage } from '../kit/page.ts'
+import { RangeHeader } from '../kit/page-header.tsx'
 import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
 import { DurationChart } from '../process/duration-chart.tsx'
@@ -17,7 +17,7 @@ import { askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-ti
 import { belongsTo, type ExceptionMark } from '../timeline/belongs-to.ts'
 import { countRuns } from '../timeline/count-bins.ts'
 import { RUN_PX } from '../timeline/make-bands.ts'
-import { type Run, toRun } from '../timeline/run.ts'
+import { parseRunId, type Run, toRun } from '../timeline/run.ts'
 import { Timeline } from '../timeline/timeline.tsx'
 import { isOverdue, usualMsFor } from '../timeline/usual.ts'
 import { askPage, type RunPage } from './ask-page.ts'
@@ -108,25 +108,15 @@ function Heading({
   const { range, query } = readRunView(params, nowMs)
   const change: Change = (changes, how) => app.go('runs', changeParams(params, { page: undefined, ...changes }), how)
   const { process } = query
+  const crumb = process !== undefined && (
+    <a href={formatRoute('process', { process })}>
+      <bdi>{process}</bdi>
+    </a>
+  )
   return (
-    <>
-      <header class="page-header">
-        <div>
-          {process !== undefined && (
-            <p class="crumb">
-              <a href={formatRoute('process', { process })}>
-                <bdi>{process}</bdi>
-              </a>
-            </p>
-          )}
-          <h1 tabIndex={-1}>Runs</h1>
-        </div>
-      </header>
-      <div class="toolbar">
-        <RangePicker range={range} nowMs={nowMs} choose={change} />
-        <RunFilters query={query} processes={answer?.processes ?? []} change={(it) => change(it, 'replace')} />
-      </div>
-    </>
+    <RangeHeader title="Runs" crumb={crumb} {...{ range, nowMs }} choose={change}>
+      <RunFilters query={query} processes={answer?.processes ?? []} change={(it) => change(it, 'replace')} />
+    </RangeHeader>
   )
 }
 
@@ -161,7 +151,11 @@ function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
               }
             />
           )}
-          {all.length > 0 && <p class="sub">Drag to zoom in. Click a run to open it, or bars to look closer.</p>}
+          {all.length > 0 && (
+            <p class="sub">
+              Drag to zoom in. Click a run to open it, or bars to look closer. Arrow keys move between runs.
+            </p>
+          )}
         </section>
         {query.process !== undefined && <Durations {...{ timeline, range }} />}
         {all.length > 0 && (
@@ -175,7 +169,7 @@ function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
       {runId !== undefined && (
         <RunPanel
           id={runId}
-          context={chosen?.id === runId ? chosen.context : undefined}
+          context={parseRunId(runId) === undefined ? null : chosen?.id === runId ? chosen.context : undefined}
           nowMs={nowMs}
           close={() => app.go('runs', changeParams(params, { run: undefined }), 'replace')}
         />
@@ -236,7 +230,7 @@ function NoRuns({ params, answer, nowMs }: Pick<Shown<RunsAnswer>, 'params' | 'a
 
 export const openRunsPage: OpenPage = openPollPage<RunsAnswer>({
   className: 'runs',
-  isSubject: false,
+  subjectOf: () => '',
   everyMs: (params) => (readRunView(params, 0).range.isLive ? EVERY_MS : 0),
   keyOf,
   ask,

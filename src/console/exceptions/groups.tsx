@@ -5,18 +5,18 @@ import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { DownloadMenu } from '../kit/download-menu.tsx'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { Icon } from '../kit/icon.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { RangePicker } from '../kit/range-picker.tsx'
+import type { App } from '../kit/page.ts'
+import { RangeHeader } from '../kit/page-header.tsx'
+import type { Shown } from '../kit/poll-page.tsx'
 import { changeParams, formatRoute, type Params } from '../kit/route.ts'
 import { SearchField } from '../kit/search-field.tsx'
 import { Select } from '../kit/select.tsx'
 import { chooseEvery, readRange, type TimeRange } from '../kit/time-range.ts'
+import { RANGE } from './group.tsx'
 import { GroupTable } from './group-table.tsx'
 
-const EVERY_MS = 5_000
 const BARS_MAX = 40
 const GROUPS_MAX = 200
-const RANGE = '-24h'
 const STATUS_CHOICES = [
   { value: undefined, label: 'Unresolved' },
   { value: 'regressed', label: 'Regressed' },
@@ -25,7 +25,7 @@ const STATUS_CHOICES = [
   { value: 'all', label: 'All' },
 ] as const
 
-interface GroupsAnswer {
+export interface GroupsAnswer {
   readonly groups: readonly ExceptionGroup[]
   readonly hasMore: boolean
   readonly hidden: ExceptionGroups['hidden']
@@ -41,7 +41,7 @@ const chosenIn = (params: URLSearchParams) => ({
   text: params.get('q') || undefined,
 })
 
-async function ask({ app, params, signal }: Question<GroupsAnswer>): Promise<GroupsAnswer> {
+export async function askGroups(app: App, params: URLSearchParams, signal: AbortSignal): Promise<GroupsAnswer> {
   const range = readRange(params, app.nowMs(), RANGE)
   const every = chooseEvery(range, BARS_MAX)
   const status = params.get('status') || undefined
@@ -54,51 +54,44 @@ async function ask({ app, params, signal }: Question<GroupsAnswer>): Promise<Gro
   return { groups, hidden, hasMore: next !== null, processes: raising, range, every }
 }
 
-type HeadingProps = Omit<Shown<GroupsAnswer>, 'answer'> & { answer: GroupsAnswer | undefined }
+type HeadingProps = Omit<Shown<unknown>, 'answer' | 'again'> & Pick<GroupsAnswer, 'processes'>
 
-function Heading({ app, params, nowMs, answer }: HeadingProps) {
+export function GroupsHeading({ app, params, nowMs, processes }: HeadingProps) {
   const change = (changes: Params, how?: 'replace') => app.go('exceptions', changeParams(params, changes), how)
   const { process, meta } = chosenIn(params)
-  const processes = answer?.processes ?? []
   return (
-    <>
-      <header class="page-header">
-        <h1 tabIndex={-1}>Exceptions</h1>
-      </header>
-      <div class="toolbar">
-        <RangePicker range={readRange(params, nowMs, RANGE)} nowMs={nowMs} choose={(changes) => change(changes)} />
-        <div class="filters" role="group" aria-label="Filter">
-          <Select
-            label="Process"
-            options={processOptions(processes, process)}
-            chosen={process}
-            choose={(value) => change({ process: value, meta: undefined })}
-          />
-          <Select
-            label="Meta"
-            options={metaOptions(processes, process, meta)}
-            chosen={meta}
-            choose={(value) => change({ meta: value })}
-          />
-          <Select<string | undefined>
-            label="Status"
-            options={STATUS_CHOICES}
-            chosen={params.get('status') || undefined}
-            choose={(status) => change({ status })}
-          />
-          <SearchField
-            label="Search"
-            placeholder="Words of a text"
-            text={params.get('q') ?? ''}
-            search={(text) => change({ q: text || undefined }, 'replace')}
-          />
-        </div>
+    <RangeHeader title="Exceptions" range={readRange(params, nowMs, RANGE)} nowMs={nowMs} choose={change}>
+      <div class="filters" role="group" aria-label="Filter">
+        <Select
+          label="Process"
+          options={processOptions(processes, process)}
+          chosen={process}
+          choose={(value) => change({ process: value, meta: undefined })}
+        />
+        <Select
+          label="Meta"
+          options={metaOptions(processes, process, meta)}
+          chosen={meta}
+          choose={(value) => change({ meta: value })}
+        />
+        <Select<string | undefined>
+          label="Status"
+          options={STATUS_CHOICES}
+          chosen={params.get('status') || undefined}
+          choose={(status) => change({ status })}
+        />
+        <SearchField
+          label="Search"
+          placeholder="Words of a text"
+          text={params.get('q') ?? ''}
+          search={(text) => change({ q: text || undefined }, 'replace')}
+        />
       </div>
-    </>
+    </RangeHeader>
   )
 }
 
-function Content({ app, params, nowMs, answer, again }: Shown<GroupsAnswer>) {
+export function GroupsContent({ app, params, nowMs, answer, again }: Shown<GroupsAnswer>) {
   const { groups, hasMore, hidden, range, every } = answer
   const count = groups.reduce((sum, group) => sum + group.count, 0)
   const { from, to } = range.query
@@ -169,13 +162,3 @@ function Nothing({ params, hidden }: HiddenProps) {
     </div>
   )
 }
-
-export const openGroupsPage = openPollPage<GroupsAnswer>({
-  className: 'groups',
-  everyMs: (params) => (readRange(params, 0, RANGE).isLive ? EVERY_MS : 0),
-  keyOf: (params) => changeParams(params, {}).toString(),
-  isSubject: false,
-  ask,
-  Heading,
-  Content,
-})

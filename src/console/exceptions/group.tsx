@@ -7,7 +7,8 @@ import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { LineChart, toLine } from '../kit/line-chart.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import type { App } from '../kit/page.ts'
+import type { Shown } from '../kit/poll-page.tsx'
 import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Ago, Moment } from '../kit/time.tsx'
@@ -15,18 +16,17 @@ import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../k
 import { StatusActions, StatusBadge } from './group-status.tsx'
 import { EMPTY_TEXT, headline } from './headline.ts'
 
-const EVERY_MS = 5_000
 const POINTS_MAX = 60
 const TEXTS = 20
-const RANGE = '-24h'
+export const RANGE = '-24h'
 const AROUND_MS = 300_000
 
-interface GroupAnswer {
+export interface GroupAnswer {
   readonly group: ExceptionGroup | undefined
   readonly texts: readonly ExceptionText[]
 }
 
-async function ask({ app, params, signal }: Question<GroupAnswer>): Promise<GroupAnswer> {
+export async function askGroup(app: App, params: URLSearchParams, signal: AbortSignal): Promise<GroupAnswer> {
   const range = readRange(params, app.nowMs(), RANGE)
   const query = {
     ...range.query,
@@ -44,14 +44,9 @@ async function ask({ app, params, signal }: Question<GroupAnswer>): Promise<Grou
   return { group, texts: exceptions }
 }
 
-function Heading({
-  app,
-  params,
-  nowMs,
-  answer,
-  again,
-}: Omit<Shown<GroupAnswer>, 'answer'> & { answer: GroupAnswer | undefined }) {
-  const group = answer?.group
+type HeadingProps = Omit<Shown<unknown>, 'answer'> & { readonly group: ExceptionGroup | undefined }
+
+export function GroupHeading({ app, params, nowMs, group, again }: HeadingProps) {
   const back = formatRoute('exceptions', changeParams(params, { group: undefined, process: undefined }))
   return (
     <>
@@ -86,7 +81,7 @@ function Status({ app, group, nowMs, again }: Omit<Shown<unknown>, 'params' | 'a
   )
 }
 
-function Content({ app, params, nowMs, answer: { group, texts } }: Shown<GroupAnswer>) {
+export function GroupContent({ app, params, nowMs, answer: { group, texts } }: Shown<GroupAnswer>) {
   if (group === undefined)
     return (
       <div class="empty">
@@ -212,12 +207,3 @@ function Pattern({ group: { normalized, fingerprint } }: { group: ExceptionGroup
     </Card>
   )
 }
-
-export const openGroupPage = openPollPage<GroupAnswer>({
-  className: 'group',
-  everyMs: (params) => (readRange(params, 0, RANGE).isLive ? EVERY_MS : 0),
-  keyOf: (params) => `${params.get('group')} ${params.get('process')}`,
-  ask,
-  Heading,
-  Content,
-})
