@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { chooseStep, findDense, mergeRuns } from '../../src/console/timeline/ask-timeline.ts'
 import { binsOfRows, binsOfRuns } from '../../src/console/timeline/count-bins.ts'
 import { layLanes } from '../../src/console/timeline/lay-runs.ts'
-import { barHeights, makeBands, stepRun } from '../../src/console/timeline/make-bands.ts'
+import { barHeights, makeBands, moveStop, type Stop } from '../../src/console/timeline/make-bands.ts'
 import { type Run, type StateFilter, toRun } from '../../src/console/timeline/run.ts'
 import { placeTicks, toMs, toPx } from '../../src/console/timeline/scale.ts'
 import type { SummaryRow } from '../../src/wire/timings.ts'
@@ -98,13 +98,20 @@ describe('bands', () => {
     expect([band!.count, band!.troubles, band!.bins.map(({ runs }) => runs)]).toEqual([8, 2, [7, 1]])
   })
 
-  test('arrow keys move along a process and to the nearest run of the next', () => {
-    const given = [run(0, 10), run(100_000, 10), run(90_000, 10, 'q'), run(400_000, 10, 'q')]
-    const bands = makeBands(loaded(given), undefined, scale)
-    expect(stepRun(bands, given[0]!, 'ArrowRight')).toBe(given[1]!)
-    expect(stepRun(bands, given[1]!, 'ArrowDown')).toBe(given[2]!)
-    expect(stepRun(bands, given[2]!, 'End')).toBe(given[3]!)
-    expect(stepRun(bands, given[3]!, 'ArrowDown')).toBe(given[3]!)
+  test('arrow keys move along a process and to the name or the nearest run of the next', () => {
+    const [first, second, below, last] = [run(0, 10), run(100_000, 10), run(90_000, 10, 'q'), run(400_000, 10, 'q')]
+    const bands = makeBands(loaded([first, second, below, last]), undefined, scale)
+    const name: Stop = { process: 'p', run: undefined }
+    expect(moveStop(bands, name, 'ArrowUp')).toEqual(name)
+    expect(moveStop(bands, name, 'ArrowLeft')).toEqual(name)
+    expect(moveStop(bands, name, 'ArrowDown')).toEqual({ process: 'q', run: undefined })
+    expect(moveStop(bands, name, 'ArrowRight').run).toBe(first)
+    expect(moveStop(bands, { process: 'p', run: first }, 'ArrowLeft')).toEqual(name)
+    expect(moveStop(bands, { process: 'p', run: first }, 'ArrowRight').run).toBe(second)
+    expect(moveStop(bands, { process: 'p', run: second }, 'ArrowDown')).toEqual({ process: 'q', run: below })
+    expect(moveStop(bands, { process: 'q', run: below }, 'End').run).toBe(last)
+    expect(moveStop(bands, { process: 'q', run: last }, 'ArrowDown').run).toBe(last)
+    expect(moveStop(bands, { process: 'q', run: last }, 'Home')).toEqual({ process: 'q', run: undefined })
   })
 })
 
@@ -153,13 +160,12 @@ test('a position is a time and back', () => {
 })
 
 test('ticks are round moments, far enough apart', () => {
-  const hour = placeTicks(
-    { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3), widthPx: 900 },
-    90,
-  )
+  const range = { fromMs: Date.UTC(2026, 10, 20, 21, 3), toMs: Date.UTC(2026, 10, 20, 22, 3) }
+  const hour = placeTicks({ ...range, widthPx: 900 })
   expect(hour.stepMs).toBe(600_000)
   expect(hour.atMs.length).toBe(6)
   expect(hour.atMs.every((ms) => ms % 600_000 === 0)).toBe(true)
+  expect(placeTicks({ ...range, widthPx: 325 }).stepMs).toBe(900_000)
 })
 
 test.each([

@@ -84,7 +84,7 @@ describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_E
   test('the keyboard moves along the timeline, and closing a run returns there', async () => {
     const { page } = visit
     await visit.go('runs?from=-24h&process=import')
-    await page.locator('.band[data-process="import"] .run[tabindex="0"]').focus()
+    await page.locator('.band[data-process="import"] .band-name a[tabindex="0"]').focus()
     await page.keyboard.press('End')
     await page.keyboard.press('ArrowLeft')
     await page

@@ -53,6 +53,21 @@ describe.skipIf(cannotRun)('the timeline', () => {
     visit.page.removeAllListeners('request')
   })
 
+  test('one stop for the Tab key leads past the timeline, and arrow keys move within it', async () => {
+    const { page } = visit
+    await visit.go('runs?from=-7d')
+    await page.locator('.band[data-process="nightly"] a.run').nth(5).waitFor()
+    expect(await page.locator('.timeline :is(a, [tabindex]):not([tabindex="-1"])').count()).toBe(1)
+    await page.locator('.band-name a[tabindex="0"]').focus()
+    for (const key of ['ArrowDown', 'End']) await page.keyboard.press(key)
+    await page.locator(':focus').and(page.locator('.run[tabindex="0"]')).waitFor()
+    await page.keyboard.press('Tab')
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Export' }))
+      .waitFor()
+  })
+
   test('a click on bars zooms in on that process, and Back returns', async () => {
     await visit.go('runs?from=-7d')
     await visit.page.locator('.band[data-process="queue"] .band-picture').click()

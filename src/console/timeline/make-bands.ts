@@ -77,32 +77,41 @@ export function barHeights(bins: readonly Bin[]): number[] {
 export const binAt = ({ bins }: Band, scale: Scale, px: number): Bin | undefined =>
   bins.find((bin) => toPx(scale, bin.fromMs) <= px && px < toPx(scale, bin.toMs))
 
-// Arrow keys: left and right move along the runs of a process, up and down to the nearest run in time of the adjacent
-// process.
+/** Where the focus is: on a run, or on the name of a process. */
+export interface Stop {
+  readonly process: string
+  readonly run?: Run | undefined
+}
+
+// Arrow keys: left and right move along the name and the runs of a process, up and down to the name or the nearest run
+// in time of the adjacent process.
 type StepKey = 'ArrowLeft' | 'ArrowRight' | 'ArrowUp' | 'ArrowDown' | 'Home' | 'End'
 
 const KEYS: readonly string[] = ['ArrowLeft', 'ArrowRight', 'ArrowUp', 'ArrowDown', 'Home', 'End'] satisfies StepKey[]
 export const isStepKey = (key: string): key is StepKey => KEYS.includes(key)
 
-export function stepRun(bands: readonly Band[], from: Run, key: StepKey): Run {
-  const drawn = bands.filter(({ lanes }) => lanes.length > 0)
-  const oldestFirst = (band: Band | undefined) => band?.lanes.flat().sort((a, b) => byNewest(b, a)) ?? []
-  const at = drawn.findIndex(({ process }) => process === from.process)
-  const same = oldestFirst(drawn[at])
-  const place = same.findIndex(({ id }) => id === from.id)
+export function moveStop(bands: readonly Band[], from: Stop, key: StepKey): Stop {
+  const { process, run } = from
+  const oldestFirst = ({ lanes }: Band) => lanes.flat().sort((a, b) => byNewest(b, a))
+  const at = bands.findIndex((band) => band.process === process)
+  const row = bands[at] === undefined ? [undefined] : [undefined, ...oldestFirst(bands[at])]
+  const place = row.findIndex((it) => it?.id === run?.id)
+  const toPlace = (to: number): Stop => ({ process, run: row.at(Math.max(0, Math.min(row.length - 1, to))) })
+  const toBand = (band: Band | undefined): Stop =>
+    band === undefined ? from : { process: band.process, run: run && nearest(oldestFirst(band), run) }
   switch (key) {
     case 'ArrowLeft':
-      return same[Math.max(0, place - 1)] ?? from
+      return toPlace(place - 1)
     case 'ArrowRight':
-      return same[Math.min(same.length - 1, place + 1)] ?? from
+      return toPlace(place + 1)
     case 'Home':
-      return same[0] ?? from
+      return toPlace(0)
     case 'End':
-      return same.at(-1) ?? from
+      return toPlace(row.length - 1)
     case 'ArrowUp':
-      return nearest(oldestFirst(drawn[at - 1]), from) ?? from
+      return toBand(at > 0 ? bands[at - 1] : undefined)
     case 'ArrowDown':
-      return nearest(oldestFirst(drawn[at + 1]), from) ?? from
+      return toBand(bands[at + 1])
     default:
       return key satisfies never
   }

@@ -24,8 +24,11 @@ interface Ticks {
   readonly atMs: readonly number[]
 }
 
+const [APART_PX, NARROW_PX, NARROW_APART_PX] = [90, 500, 60]
+
 /** Round times in the browser's zone, far enough apart for their labels. */
-export function placeTicks({ fromMs, toMs, widthPx }: Scale, apartPx: number): Ticks {
+export function placeTicks({ fromMs, toMs, widthPx }: Scale): Ticks {
+  const apartPx = widthPx < NARROW_PX ? NARROW_APART_PX : APART_PX
   const least = ((toMs - fromMs) / Math.max(1, widthPx)) * apartPx
   const stepMs = TICKS_MS.find((step) => step >= least) ?? Math.ceil(least / 604800e3) * 604800e3
   const offsetMs = zoneOffsetMs(fromMs)

@@ -3,7 +3,7 @@
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
-import { type Band, barHeights } from './make-bands.ts'
+import { type Band, barHeights, type Stop } from './make-bands.ts'
 import { describeState, isLoneEnd, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
 import { clampPx, type Scale, toPx } from './scale.ts'
 
@@ -23,8 +23,8 @@ interface BandProps {
   readonly ticks: readonly number[]
   readonly nowMs: number
   readonly chosenId: string | undefined
-  /** The run that the Tab key reaches. */
-  readonly stopId: string | undefined
+  /** What the Tab key reaches. */
+  readonly stop: Stop
   isOverdue(run: Run): boolean
   linkTo(run: Run): string
 }
@@ -33,14 +33,18 @@ const heightOf = ({ lanes }: Band): number =>
   lanes.length === 0 ? BARS_PX + MARGIN_PX : Math.max(LEAST_BAND_PX, lanes.length * LANE_PX + 2 * MARGIN_PX)
 
 export function TimelineBand(props: BandProps) {
-  const { band, scale, ticks, nowMs } = props
+  const { band, scale, ticks, nowMs, stop } = props
   const { process, lanes } = band
   const height = heightOf(band)
   const now = toPx(scale, nowMs)
   return (
     <li class="band" data-process={process}>
       <div class="band-name">
-        <a href={formatRoute('process', { process })} title={process}>
+        <a
+          href={formatRoute('process', { process })}
+          title={process}
+          tabIndex={stop.process === process && stop.run === undefined ? 0 : -1}
+        >
           <bdi>{process}</bdi>
         </a>
         <BandCount band={band} />
@@ -116,7 +120,7 @@ export const describeRun = (run: Run, nowMs: number): string =>
   `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, nowMs)}`
 
 function RunMark(props: Omit<BandProps, 'band' | 'ticks'> & { run: Run; y: number }) {
-  const { run, y, scale, nowMs, chosenId, stopId, isOverdue, linkTo } = props
+  const { run, y, scale, nowMs, chosenId, stop, isOverdue, linkTo } = props
   const x = Math.max(-4, toPx(scale, run.startMs))
   const end = Math.min(scale.widthPx + 4, toPx(scale, Math.min(run.endMs, Math.max(nowMs, run.startMs))))
   const state = run.state === 'running' && isOverdue(run) ? 'overdue' : run.state
@@ -126,7 +130,7 @@ function RunMark(props: Omit<BandProps, 'band' | 'ticks'> & { run: Run; y: numbe
       href={linkTo(run)}
       data-run={run.id}
       aria-label={describeRun(run, nowMs)}
-      tabIndex={run.id === stopId ? 0 : -1}
+      tabindex={run.id === stop.run?.id ? 0 : -1} // SVG ignores tabIndex
     >
       <Shape {...{ run, x, y, width: Math.max(LEAST_PX, end - x) }} />
       {isTrouble(run) && run.state === 'completed' && <path class="run-raised" d={`M${x - 3} ${y - 3}h7l-3.5 5z`} />}

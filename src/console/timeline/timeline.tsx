@@ -1,10 +1,10 @@
 // The timeline: a band per process over one axis of time. Dragging selects a range, a click on bars zooms in, a run is a
-// link. One stop for the Tab key: arrow keys move from run to run.
+// link. One stop for the Tab key: arrow keys move among the names and the runs.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { useWidth } from '../kit/use-width.ts'
-import { type Band, binAt, isStepKey, type Loaded, makeBands, stepRun } from './make-bands.ts'
+import { type Band, binAt, isStepKey, type Loaded, makeBands, moveStop, type Stop } from './make-bands.ts'
 import { describeState, isLoneEnd, lengthMs, nameOf, type Run, type StateFilter } from './run.ts'
 import { labelOf, placeTicks, type Scale, toMs, toPx } from './scale.ts'
 import { TimelineBand } from './timeline-band.tsx'
@@ -46,7 +46,7 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
   const root = useRef<HTMLDivElement>(null)
   const [tip, setTip] = useState<Tip>()
   const [drag, setDrag] = useState<{ readonly fromPx: number; readonly toPx: number }>()
-  const [stop, setStop] = useState<string>()
+  const [stop, setStop] = useState<Stop>()
   const [isOpen, setOpen] = useState(false)
   const wasDragged = useRef(false)
   useTicks(isLive && (range.toMs - range.fromMs) / widthPx < 4 * TICK_MS)
@@ -56,9 +56,11 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
   const scale: Scale = { fromMs, toMs: toMs_, widthPx }
   const bands = makeBands(loaded, state, scale)
   const shown = isOpen ? bands : foldQuiet(bands)
-  const ticks = placeTicks(scale, 90)
+  const ticks = placeTicks(scale)
   const drawn = shown.flatMap(({ lanes }) => lanes.flat())
-  const stopId = drawn.some(({ id }) => id === stop) ? stop : drawn.at(-1)?.id
+  const hasStop = shown.some(({ process }) => process === stop?.process)
+  const stopRun = hasStop ? drawn.find(({ id }) => id === stop?.run?.id) : undefined
+  const stopAt: Stop = { process: hasStop ? stop!.process : (shown[0]?.process ?? ''), run: stopRun }
 
   const placeOf = ({ clientX, clientY }: PointerEvent) => {
     const [box, own] = [plot.current!.getBoundingClientRect(), root.current!.getBoundingClientRect()]
@@ -67,6 +69,11 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
   const runOf = (target: EventTarget | null): Run | undefined => {
     const id = (target as Element | null)?.closest('[data-run]')?.getAttribute('data-run')
     return id == null ? undefined : drawn.find((run) => run.id === id)
+  }
+  const stopOf = (target: EventTarget | null): Stop | undefined => {
+    const link = (target as Element | null)?.closest('.run, .band-name a')
+    const process = link?.closest('[data-process]')?.getAttribute('data-process')
+    return process == null ? undefined : { process, run: runOf(link!) }
   }
   const bandOf = (target: EventTarget | null): Band | undefined => {
     const picture = (target as Element | null)?.closest('.band-picture.bars')
@@ -106,12 +113,12 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
     if (band !== undefined) zoom(toMs(scale, a) - halfMs, toMs(scale, a) + halfMs, band.process)
   }
   function onKeyDown(event: KeyboardEvent): void {
-    const run = runOf(event.target)
-    if (run === undefined || !isStepKey(event.key)) return
+    const from = stopOf(event.target)
+    if (from === undefined || !isStepKey(event.key)) return
     event.preventDefault()
-    const next = stepRun(shown, run, event.key)
-    setStop(next.id)
-    root.current!.querySelector<HTMLElement>(`[data-run="${CSS.escape(next.id)}"]`)?.focus()
+    const { process, run } = moveStop(shown, from, event.key)
+    const link = run === undefined ? '.band-name a' : `[data-run="${CSS.escape(run.id)}"]`
+    root.current!.querySelector<HTMLElement>(`[data-process="${CSS.escape(process)}"] ${link}`)?.focus()
   }
   const hasMoved = drag !== undefined && Math.abs(drag.toPx - drag.fromPx) >= DRAG_PX
 
@@ -136,7 +143,7 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
       }}
       onDragStart={(event) => event.preventDefault()}
       onKeyDown={onKeyDown}
-      onFocusCapture={({ target }) => setStop(runOf(target)?.id ?? stop)}
+      onFocusCapture={({ target }) => setStop(stopOf(target) ?? stop)}
     >
       <div class="timeline-axis">
         <div ref={plot}>
@@ -155,7 +162,7 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
         {shown.map((band) => (
           <TimelineBand
             key={band.process}
-            {...{ band, scale, chosenId, stopId, isOverdue, linkTo, nowMs: now, ticks: ticks.atMs }}
+            {...{ band, scale, chosenId, stop: stopAt, isOverdue, linkTo, nowMs: now, ticks: ticks.atMs }}
           />
         ))}
       </ul>
