@@ -81,6 +81,16 @@ export const findWide = (page: Page): Promise<string[]> =>
     return [`the page is ${scrollWidth} px wide`, ...wide]
   })
 
+/** Touch targets that are less than 24 px high or wide: no links within a sentence, and no bars, which a table repeats. */
+export const findSmall = (page: Page): Promise<string[]> =>
+  page.evaluate(() =>
+    [...document.querySelectorAll('main :is(a, button, select, summary)')]
+      .filter((element) => !element.closest('p, svg, .run-bars'))
+      .map((element) => ({ element, box: element.getBoundingClientRect() }))
+      .filter(({ box }) => box.width > 0 && Math.min(box.width, box.height) < 24)
+      .map(({ element, box }) => `${element.outerHTML.slice(0, 120)} is ${box.width} × ${box.height} px`),
+  )
+
 /** Rows of a table after these are made like those before them. */
 const ROWS_CHECKED = 15
 /** The rules that depend on the colour scheme. */

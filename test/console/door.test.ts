@@ -77,7 +77,7 @@ describe.skipIf(cannotRun)('the console', () => {
     visit.complaints.length = 0 // the browser itself says that a 401 came
     await signIn(visit, 'return@example.com', PASSWORD)
     await heading(visit, 'Health')
-    await visit.page.getByRole('link', { name: 'return@example.com' }).click()
+    await visit.page.getByRole('link', { name: 'Account' }).click()
     await visit.page.getByRole('button', { name: 'Sign out', exact: true }).click()
     await heading(visit, 'Sign in')
     await visit.page.getByText('Signed out.').waitFor()

@@ -13,6 +13,7 @@ import {
   fixRange,
   readRange,
 } from '../../src/console/kit/time-range.ts'
+import { describeAlert } from '../../src/console/watch/alert-table.tsx'
 
 test.each([
   [null, '–'],
@@ -71,8 +72,8 @@ test.each([
   [42_000, '42 s ago'],
   [300_000, '5 min ago'],
   [3 * 3_600_000, '3 h ago'],
-  [12 * 86_400_000, '12 d ago'],
-  [-60_000, 'in 1 min'],
+  [12 * 86_400_000, '12 days ago'],
+  [-120_000, 'in 2 min'],
 ])('formats %p ms ago as %p', (ms, text) => {
   expect(formatAgo(1e12 - ms, 1e12)).toBe(text)
 })
@@ -203,4 +204,11 @@ describe('a range', () => {
     const atMs = bucketsOf(read('from=-1h'), '10m')
     expect(toLine('x', rows, atMs, ({ n }) => n).values).toEqual([null, 7, null, null, null, null])
   })
+})
+
+test('an alert of a metric has its values, without the name and the time that are beside it', () => {
+  const summary = 'import (region eu): lag is above 5 (mean of 10m: 7.2); the metric is back at 2026-11-20 21:52 UTC'
+  const alert = { condition: 'metric', process: 'import', meta: 'region eu', summary } as const
+  expect(describeAlert(alert)).toBe('lag is above 5 (mean of 10m: 7.2)')
+  expect(describeAlert({ ...alert, condition: 'late' })).toBe('is late')
 })

@@ -34,7 +34,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await bob.page.getByRole('heading', { name: 'Join ada@example.com' }).waitFor()
     await bob.page.getByLabel('New password').fill('bobs own long password')
     await bob.page.getByRole('button', { name: 'Create password and join' }).click()
-    await bob.page.getByRole('link', { name: 'bob@example.com' }).waitFor()
+    await bob.page.getByRole('link', { name: 'Account' }).waitFor()
     await bob.page.locator('h1:focus').waitFor()
     for (const [view, heading] of [
       ['members', 'Members'],
@@ -51,6 +51,12 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       })
       expect([view, await changing.allTextContents()]).toEqual([view, []])
     }
+    await console.send(ada.secret, [{ kind: 'metrics', process: 'sensor', items: { degrees: 21 } }])
+    await bob.go('process?process=sensor')
+    await bob.page.getByText('No runs. It only sends metrics').waitFor()
+    await bob.page.getByText('Nobody is notified.').waitFor()
+    expect(await bob.page.getByRole('link', { name: /^(Pause|Watch)/ }).count()).toBe(0)
+    await bob.go('welcome')
     await bob.page.getByText('Ask a member or an owner of ada@example.com for a key.').waitFor()
     expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
     const { members } = (await ada.bySession.get('/api/members')).json

@@ -1,7 +1,7 @@
-// `bun run screenshots URL EMAIL PASSWORD`: takes the console's screenshots from a running demo, with the Chromium of this machine.
+// `bun run screenshots URL EMAIL PASSWORD`: takes the console's screenshots from a running demo, with the Chromium of the tests.
 // The demo's notifications must have arrived: one alert fires, one is resolved.
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
+import { sharedBrowser } from '../support/browser.ts'
 
 const SHOTS = [
   ['home.png', 'home', 'light'],
@@ -15,7 +15,7 @@ const SIZE = { width: 1280, height: 800 }
 const SETTLE_MS = 3_000
 
 const [url = '', email = '', password = ''] = process.argv.slice(2)
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+const browser = await sharedBrowser()
 for (const [file, view, colorScheme] of SHOTS) {
   const context = await browser.newContext({ viewport: SIZE, colorScheme, locale: 'en-GB', timezoneId: 'UTC' })
   const signedIn = await context.request.post(`${url}/api/session`, {

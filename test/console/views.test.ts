@@ -4,7 +4,17 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { createCaller, type SignedUp } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, expectQuiet, findBarriers, LIGHT, startConsole, type Visit } from './console-visit.ts'
+import {
+  type ConsoleStint,
+  expectQuiet,
+  findBarriers,
+  findSmall,
+  findWide,
+  LIGHT,
+  PHONE,
+  startConsole,
+  type Visit,
+} from './console-visit.ts'
 import { buryMetrics, someDay } from './some-day.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
@@ -135,6 +145,8 @@ describe.skipIf(cannotRun)('the console', () => {
     await until('the view before', () => !visit.view().includes('run='))
     expect(await panel.isVisible()).toBe(false)
 
+    await visit.go('runs?from=-1h&process=nightly+import&meta=region+eu&run=garbage')
+    await panel.getByText('The address names no run').waitFor()
     await visit.go('runs?from=-1h&process=nightly+import&meta=region+eu')
     const withException = rows().filter({ hasText: 'ConnectionResetError' }).first()
     await withException.getByRole('link', { name: /^Run of/ }).click()
@@ -440,6 +452,71 @@ describe.skipIf(cannotRun)('the console', () => {
     await mine.page.locator('tbody [role="img"][aria-label$=", 1 with trouble"]').waitFor()
     await mine.page.getByRole('heading', { level: 1, name: '1 process failed.' }).waitFor()
     await mine.page.getByRole('link', { name: '1 of 2 runs failed' }).waitFor()
+    await mine.close()
+  })
+
+  test('on a phone Home, a process and its runs do not scroll sideways, and can be touched', async () => {
+    const mine = await stint.visit(PHONE, ada.cookie)
+    const { page } = mine
+    const check = async (view: string) =>
+      expect([view, await findWide(page), await findSmall(page)]).toEqual([view, [], []])
+    await mine.go('home')
+    await page.getByRole('table').getByRole('link', { name: 'nightly import' }).waitFor()
+    await check('home')
+    await page.getByRole('table').getByRole('link', { name: 'nightly import' }).tap()
+    await page.getByText('Median, 24 h').waitFor()
+    await page.getByRole('heading', { name: 'Notifications' }).waitFor()
+    await check('process')
+    await page.getByRole('link', { name: 'All runs' }).tap()
+    await page
+      .getByRole('link', { name: /^Run of/ })
+      .first()
+      .waitFor()
+    await check('runs')
+    await page
+      .getByRole('link', { name: /^Run of/ })
+      .first()
+      .tap()
+    await page.getByRole('complementary', { name: 'Chosen run' }).getByRole('heading', { name: 'Metrics' }).waitFor()
+    await check('run')
+    expectQuiet(mine)
+    await mine.close()
+  })
+
+  test('five polls keep the focus, the selection and what the pointer is over, while a row changes', async () => {
+    const cy = await stint.signUp('cy@example.com')
+    const run = (process: string) => [
+      { kind: 'start', process },
+      { kind: 'end', process },
+    ]
+    await stint.send(cy.secret, [...run('quiet'), ...run('busy')])
+    const mine = await stint.visit(LIGHT, cy.cookie)
+    const { page } = mine
+    const link = (name: string) => page.getByRole('table').getByRole('link', { name, exact: true })
+    await page.clock.install()
+    await mine.go('home')
+    await link('quiet').focus()
+    await link('busy').hover()
+    await page.evaluate(() => {
+      const hovered = document.querySelector('tr:hover a')!
+      getSelection()!.selectAllChildren(document.activeElement!)
+      for (const element of [hovered, document.activeElement!]) Object.assign(element, { isKept: true })
+    })
+    let answers = 0
+    page.on('response', (response) => response.url().includes('/api/overview') && answers++)
+    await stint.send(cy.secret, run('busy'))
+    const changed = page.getByRole('img', { name: 'Last 2 runs, 0 with trouble' })
+    await until('five answers, and the news among them', async () => {
+      await page.clock.fastForward(5_000)
+      return answers >= 5 && (await changed.isVisible())
+    })
+    const kept = await page.evaluate(() => ({
+      focused: [document.activeElement?.textContent, document.activeElement && 'isKept' in document.activeElement],
+      hovered: [...document.querySelectorAll('tr:hover a')].map((it) => [it.textContent, 'isKept' in it]),
+      selected: String(getSelection()),
+    }))
+    expect(kept).toEqual({ focused: ['quiet', true], hovered: [['busy', true]], selected: 'quiet' })
+    expectQuiet(mine)
     await mine.close()
   })
 

@@ -1,5 +1,6 @@
 // The overview over events in memory: states, counts, expected starts, and what it costs the store.
 import { beforeEach, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
 import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { createChanges } from '../../src/query/changes.ts'
@@ -9,6 +10,7 @@ import { createQuestions } from '../../src/query/questions.ts'
 import { StoreError } from '../../src/store/source.ts'
 import { Alert } from '../../src/wire/alerts.ts'
 import { exampleOf } from '../../src/wire/example.ts'
+import { describeOverall, PROCESS_STATES, toneOf } from '../../src/wire/process-state.ts'
 import { Watch } from '../../src/wire/watches.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -268,4 +270,32 @@ test('what was stored since is known within seconds, and while nothing is stored
     await open.ask()
   }
   expect(reads).toEqual([])
+})
+
+test('the sentence says what the rows say, whatever happened', async () => {
+  const histories = {
+    fine: (process: string) => nightly(2 * HOUR, 8, { process }),
+    silent: (process: string) => nightly(4 * DAY, 8, { process }),
+    failed: (process: string) => run(HOUR, MINUTE, { process, failed: true }),
+    running: (process: string) => run(MINUTE, undefined, { process }),
+    abandoned: (process: string) => run(30 * HOUR, undefined, { process }),
+    raised: (process: string) => raise(MINUTE, 'Error: x', process),
+  }
+  const kinds = Object.keys(histories) as (keyof typeof histories)[]
+  const jobs = fc.array(fc.uniqueArray(fc.constantFrom(...kinds), { minLength: 1, maxLength: 2 }), { maxLength: 9 })
+  await fc.assert(
+    fc.asyncProperty(jobs, fc.nat({ max: 2 }), fc.nat({ max: 1 }), async (jobs, unjudged, failingChannels) => {
+      events = []
+      watched = { alerts: [], watches: [], unjudged, failingChannels }
+      open = openOverview()
+      for (const [i, of] of jobs.entries()) for (const kind of of) histories[kind](`job ${i}`)
+      const { processes, counts, sentence, tone } = await open.ask()
+      expect(processes).toHaveLength(jobs.length)
+      const rows = Object.groupBy(processes, ({ state }) => state)
+      for (const state of PROCESS_STATES) expect(counts[state], state).toBe(rows[state]?.length ?? 0)
+      expect({ sentence, tone }).toEqual(describeOverall({ counts, unjudged, failingChannels }))
+      if (processes.some(({ state }) => toneOf(state) === 'bad')) expect(tone).toBe('bad')
+    }),
+    { numRuns: 40 },
+  )
 })

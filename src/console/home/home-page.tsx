@@ -74,8 +74,8 @@ function Content({ app, params, nowMs, answer, again }: Shown<HomeAnswer>) {
     <div class="home-content">
       <DayLine overview={overview} />
       {notices}
+      <h2 class="hidden">All processes</h2>
       <section class="card card-table">
-        <h2 class="hidden">All processes</h2>
         {total >= FILTERS_FROM && <HomeFilters app={app} params={params} view={view} counts={overview.counts} />}
         {selected.length > 0 ? (
           <ProcessTable rows={selected} nowMs={nowMs} />

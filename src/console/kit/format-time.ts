@@ -1,4 +1,5 @@
 // Formats times for people: in the browser's zone, with the date unless it is today.
+import { formatSpan } from '../../wire/describe-process.ts'
 
 const FORMATS = {
   clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
@@ -40,18 +41,11 @@ export function formatMoment(ms: number, nowMs: number): string {
   return `${Math.abs(nowMs - ms) < SAME_YEAR_MS ? formatDay(ms) : formatFullDay(ms)} ${formatClock(ms)}`
 }
 
-/** `just now`, `5 min ago`, `3 h ago`, `12 d ago`. */
+/** `just now`, `5 min ago`, `3 h ago`, `12 days ago`: as the sentences about processes say it. */
 export function formatAgo(ms: number, nowMs: number): string {
-  const s = Math.round((nowMs - ms) / 1000)
-  if (s < 5) return s < -5 ? `in ${formatSpan(-s)}` : 'just now'
-  return `${formatSpan(s)} ago`
-}
-
-function formatSpan(s: number): string {
-  if (s < 60) return `${s} s`
-  if (s < 3600) return `${Math.floor(s / 60)} min`
-  if (s < 48 * 3600) return `${Math.floor(s / 3600)} h`
-  return `${Math.floor(s / 86_400)} d`
+  const agoMs = nowMs - ms
+  if (Math.abs(agoMs) < 5_000) return 'just now'
+  return agoMs < 0 ? `in ${formatSpan(-agoMs)}` : `${formatSpan(agoMs)} ago`
 }
 
 /** The time 1 ns later, as RFC 3339 with nine digits: as `to` it makes a range that holds only this time. */

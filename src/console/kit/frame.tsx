@@ -136,7 +136,7 @@ function Settings({ session, entry, params, switchTo }: SettingsProps) {
           <span>API reference</span>
         </a>
       </li>
-      <Links entries={[['account', person.email]]} entry={entry} params={params} />
+      <Links entries={[['account', 'Account']]} entry={entry} params={params} />
     </ul>
   )
 }

@@ -78,7 +78,7 @@ function Plot({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, 
   const bottom = HEIGHT - BOTTOM
   const x = (ms: number) => LEFT + toPx(scale, ms)
   const y = (value: number) => TOP + (1 - shareOf(Math.min(high, value), low, high)) * (bottom - TOP)
-  const ticks = placeTicks(scale, 84)
+  const ticks = placeTicks(scale)
   const stepMs = (atMs[1] ?? endMs) - (atMs[0] ?? fromMs)
   const index = atPx === undefined ? -1 : nearestIndex(atMs, toMs(scale, atPx - LEFT))
   const pxOf = ({ clientX }: PointerEvent) => {

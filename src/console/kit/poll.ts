@@ -1,7 +1,6 @@
 // Repeats a request while the page is visible, less often while it fails. Only one request is open: a new one cancels the
 // previous one. Silence is a failure that an answer may still end.
 import { ApiError, countArrivals, isAbort } from './api.ts'
-import { untilReleased } from './pointer.ts'
 
 interface PollOptions<T> {
   /** Pause between an answer and the next request; 0 asks once. Read after every answer. */
@@ -44,7 +43,6 @@ export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Pol
     }, 1_000)
     try {
       const answer = await ask(asking.signal)
-      await untilReleased()
       if (asking.signal.aborted) return
       failures = 0
       show(answer)

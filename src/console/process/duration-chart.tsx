@@ -57,7 +57,7 @@ export function DurationChart({ row, rows, fromMs, toMs, stepMs }: Props) {
             </text>
           </g>
         ))}
-        {timeTicks(fromMs, toMs, (width - LEFT) / 90).map(({ atMs, label }) => (
+        {timeTicks(fromMs, toMs, (width - LEFT) / 64).map(({ atMs, label }) => (
           <g key={atMs}>
             <path class="chart-grid" d={`M${x(atMs)} ${TOP}V${bottom}`} />
             <text class="chart-text" x={x(atMs)} y={HEIGHT - 6} text-anchor="middle">

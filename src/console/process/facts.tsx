@@ -2,18 +2,16 @@
 import type { ComponentChildren } from 'preact'
 import { formatSpan } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
-import type { SummaryRow } from '../../wire/timings.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { stateText } from '../kit/run-links.ts'
 import { shortMoment } from '../kit/words.ts'
-
-const WEEK_MS = 7 * 86_400_000
+import type { Rest } from './process-answer.ts'
 
 interface Props {
   readonly row: OverviewProcess
-  /** A row a day; undefined until they have come. */
-  readonly days: readonly SummaryRow[] | undefined
+  /** Undefined until it has come. */
+  readonly rest: Rest | undefined
   readonly nowMs: number
 }
 
@@ -32,24 +30,24 @@ const Fact = ({ name, value, about, tone = '' }: FactProps) => (
   </div>
 )
 
-export const Facts = ({ row, days, nowMs }: Props) => (
+export const Facts = ({ row, rest, nowMs }: Props) => (
   <dl class="process-facts">
     <LastStart row={row} nowMs={nowMs} />
     <NextStart row={row} nowMs={nowMs} />
     <MedianToday row={row} nowMs={nowMs} />
-    <FailedThisWeek days={days} nowMs={nowMs} />
+    <FailedThisWeek rest={rest} />
     <WhoHears row={row} />
   </dl>
 )
 
-function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'days'>) {
+function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'rest'>) {
   const newest = runs.find(([, state]) => state !== 'orphan')
   const [, state, , meta] = newest ?? []
   const about = state === undefined ? 'no start in 30 days' : [stateText(state), meta].filter(Boolean).join(', ')
   return <Fact name="Last start" value={at === null ? '–' : formatAgo(parseTime(at), nowMs)} about={about} />
 }
 
-function NextStart({ row, nowMs }: Omit<Props, 'days'>) {
+function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
   const { next_start_at: next, late_at: late, every_s: everyS, state } = row
   if (next === null) return <Fact name="Next start" value="–" about="no rhythm yet" />
   const nextMs = parseTime(next)
@@ -61,7 +59,7 @@ function NextStart({ row, nowMs }: Omit<Props, 'days'>) {
   return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
 }
 
-function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, nowMs }: Omit<Props, 'days'>) {
+function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, nowMs }: Omit<Props, 'rest'>) {
   const isSlower = change !== null && change.after_ms > change.before_ms
   const about =
     today === null
@@ -74,11 +72,11 @@ function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, n
   return <Fact name="Median, 24 h" value={formatDuration(today)} about={about} tone={isSlower ? 'warn' : ''} />
 }
 
-function FailedThisWeek({ days, nowMs }: { days: readonly SummaryRow[] | undefined; nowMs: number }) {
-  const recent = (days ?? []).filter(({ at }) => at !== undefined && parseTime(at) > nowMs - WEEK_MS)
-  const bad = recent.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
-  const all = recent.reduce((sum, { count }) => sum + count, bad)
-  if (days === undefined) return <Fact name="Failed, 7 days" value="…" about="" />
+function FailedThisWeek({ rest }: Pick<Props, 'rest'>) {
+  if (rest === undefined) return <Fact name="Failed, 7 days" value="…" about="" />
+  const { count = 0, failed = 0, abandoned = 0 } = rest.week ?? {}
+  const bad = failed + abandoned
+  const all = count + bad
   if (all === 0) return <Fact name="Failed, 7 days" value="–" about="no runs" />
   const share = `${((100 * bad) / all).toFixed(bad > 0 && bad / all < 0.01 ? 2 : 1)} %`
   const about = bad === 0 ? `of ${plural(all, 'run')}` : `of ${plural(all, 'run')}, ${share}`

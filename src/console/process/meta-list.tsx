@@ -1,6 +1,6 @@
 // The same process by its metas: how each is, and how long it takes.
 import type { OverviewMeta } from '../../wire/overview.ts'
-import { formatDuration, plural } from '../kit/format-number.ts'
+import { formatCount, formatDuration } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
@@ -38,7 +38,7 @@ function Row({ process, row, nowMs }: { process: string; row: OverviewMeta; nowM
           {state === 'silent' ? 'silent · ' : ''}
           {seen === null ? '–' : formatAgo(parseTime(seen), nowMs)} · median {formatDuration(median)} ·{' '}
           <span class={day.failed > 0 ? 'bad' : undefined}>
-            {day.failed > 0 ? `${day.failed} of ${plural(day.runs, 'run')} failed` : 'none failed'}
+            {day.failed > 0 ? `${day.failed} of ${formatCount(day.runs)} failed` : 'none failed'}
           </span>
         </span>
       </div>

@@ -1,7 +1,7 @@
 // Its metrics as small charts, each between its least and its greatest value; each leads to the page of metrics.
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { formatCompact, formatValue } from '../kit/format-number.ts'
+import { formatValue } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
@@ -66,7 +66,7 @@ function MetricChart({ process, name, rows, from, fromMs, toMs }: Props) {
         )}
       </svg>
       <span class="sub">
-        mean {formatCompact(least)} to {formatCompact(greatest)}
+        mean {formatValue(least)} to {formatValue(greatest)}
       </span>
     </a>
   )

@@ -46,8 +46,9 @@ async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
   const { from, every } = range
   const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs())
-  const [series, days, metrics, groups, channels] = await Promise.all([
+  const [series, week, days, metrics, groups, channels] = await Promise.all([
     api.get<Summary>('api/timings/summary', { process, from, every }, signal),
+    api.get<Summary>('api/timings/summary', { process, from: '-7d' }, signal),
     api.get<Summary>('api/timings/summary', { process, from: '-90d', every: '1d', tz }, signal),
     api.get<{ rows: readonly MetricRow[] }>('api/metrics', { process, from, every }, signal),
     api.get<ExceptionGroups>('api/exceptions/groups', { process, from, every, limit: 5 }, signal),
@@ -57,7 +58,13 @@ async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>
   const search = new URLSearchParams({ process, from: '-30d', limit: String(RUNS) })
   for (const name of names) search.append('metric', name)
   const { timings } = await api.get<TimingPage>(`api/timings?${search}`, {}, signal)
-  const found = { series: series.rows, days: days.rows, metrics: metrics.rows, groups: groups.groups }
+  const found = {
+    series: series.rows,
+    week: week.rows[0],
+    days: days.rows,
+    metrics: metrics.rows,
+    groups: groups.groups,
+  }
   return { row, rest: { range, fromMs, toMs, ...found, channels: channels.channels, timings } }
 }
 
@@ -80,9 +87,11 @@ function Heading({
       </div>
       {answer?.row !== undefined && (
         <div class="button-row">
-          <a class="button" href={formatRoute('maintenance', { process })}>
-            Pause alerts
-          </a>
+          {app.may('member') && (
+            <a class="button" href={formatRoute('maintenance', { process })}>
+              Pause alerts
+            </a>
+          )}
           {isWatched && (
             <a class="button" href={formatRoute('watches')}>
               Watches
@@ -106,7 +115,7 @@ function Content({ app, params, nowMs, answer, again }: Shown<ProcessAnswer>) {
   return (
     <div class="process-content">
       <StateSentence row={row} groups={rest?.groups ?? []} nowMs={nowMs} />
-      {hasRuns && <Facts row={row} days={rest?.days} nowMs={nowMs} />}
+      {hasRuns && <Facts row={row} rest={rest} nowMs={nowMs} />}
       {rest !== undefined && <Cards {...{ app, row, rest, nowMs, again }} />}
       {rest !== undefined && params.get('watch') === 'new' && app.may('member') && (
         <WatchDialog

@@ -41,7 +41,9 @@ export function StateSentence({ row, groups, nowMs }: Props) {
               class="button"
               href={formatRoute('exceptions', { process, from: '-7d', group: fingerprint ?? undefined })}
             >
-              {group === undefined ? 'All runs with this exception' : `All ${plural(group.count, 'time')} it happened`}
+              {group === undefined || group.runs === 0
+                ? 'All runs with this exception'
+                : `All ${plural(group.runs, 'run')} with this exception`}
             </a>
           )}
         </p>

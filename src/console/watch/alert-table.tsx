@@ -1,6 +1,5 @@
 // Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
-import type { Condition } from '../../wire/conditions.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -12,9 +11,12 @@ const CONDITION_TEXT = {
   slow: 'was slower than usual',
 } as const
 
-/** In few words: process, meta and time are beside it. Of a metric, what the server says. */
-function describeAlert(condition: Condition, summary: string): string {
-  if (condition === 'metric') return summary
+type AlertText = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
+
+/** In few words: process, meta and time are beside it. Of a metric, what the server says of its values. */
+export function describeAlert({ condition, summary, process, meta }: AlertText): string {
+  if (condition === 'metric')
+    return summary.replace(`${meta === null ? process : `${process} (${meta})`}: `, '').replace(/; .*/s, '')
   return condition === 'failed' && summary.includes('exception') ? 'raised an exception' : CONDITION_TEXT[condition]
 }
 
@@ -89,7 +91,7 @@ function State({ alert: { state, acknowledged } }: { alert: Alert }) {
 }
 
 function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
-  const { process, meta, condition, summary, path, watch, state, acknowledged, since } = alert
+  const { process, meta, summary, path, watch, state, acknowledged, since } = alert
   return (
     <>
       <span title={summary}>
@@ -97,7 +99,7 @@ function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
           <bdi>{process}</bdi>
         </a>{' '}
         <a class="plain" href={path.replace(/^\/#/, '#')}>
-          {describeAlert(condition, summary)}
+          {describeAlert(alert)}
         </a>
         {meta !== null && (
           <span class="muted">
