@@ -1,6 +1,7 @@
 // A maintenance: a stretch of time, once or repeating, in which the notifications about some processes are held back.
+
+import { createSchedule } from '../watch/conditions/cron.ts'
 import { spanUs } from '../watch/conditions/span.ts'
-import { createSchedule } from '../watch/log/cron.ts'
 import { createMatch } from '../watch/process-pattern.ts'
 
 export interface MaintenanceSpec {

@@ -4,7 +4,7 @@ import { ask, createQuestionLimit, QUESTION_LIMITS } from '../query/limit-questi
 import { MAX_ROWS } from '../query/limits.ts'
 import type { Stores } from '../store/open-stores.ts'
 import type { PointSource } from '../store/source.ts'
-import type { MarkSource } from '../watch/log/seed.ts'
+import type { MarkSource } from '../watch/engine/seed.ts'
 import type { HistoryQuestion, WatchHistory } from '../watch/manage/preview-watch.ts'
 
 const toNs = (us: number): bigint => BigInt(Math.round(us)) * 1000n

@@ -1,8 +1,8 @@
 // `late`: a start did not come by its due time plus the grace.
 import { DEFAULT_GRACE } from '../../wire/defaults.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
-import { createSchedule, type Schedule } from '../log/cron.ts'
 import type { ConditionOf } from './condition.ts'
+import { createSchedule, type Schedule } from './cron.ts'
 import { cronFaults } from './cron-faults.ts'
 import { spanFaults, spanUs } from './span.ts'
 import { formatSpan, minute, orLost, subjectName } from './wording.ts'

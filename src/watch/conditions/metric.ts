@@ -1,7 +1,7 @@
 // `metric`: a figure of a metric over a window is above or below a number.
 import type { CreateWatch } from '../../wire/watches.ts'
-import { crosses, type MetricRule } from '../log/metric-rule.ts'
 import type { ConditionOf } from './condition.ts'
+import { crosses, type MetricRule } from './metric-rule.ts'
 import { spanFaults, spanUs } from './span.ts'
 import { formatSpan, minute, subjectName } from './wording.ts'
 

@@ -1,7 +1,7 @@
 // Several nodes: the judging one takes the blocks of all from PostgreSQL, in the order of arrival, up to what the
 // slowest living node has fed.
 import { DESTINATIONS, type Destination } from '../../event/event.ts'
-import type { Inputs, Taken } from '../log/engine.ts'
+import type { Inputs, Taken } from '../engine/engine.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { createMerge } from './merge.ts'
 

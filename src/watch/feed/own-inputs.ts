@@ -1,7 +1,7 @@
 // The only node: its feeder hands records over in memory, and their positions are stored with what was judged.
 import type { Both, Destination } from '../../event/event.ts'
 import type { Position } from '../../spool/segment.ts'
-import type { Inputs, Taken } from '../log/engine.ts'
+import type { Inputs, Taken } from '../engine/engine.ts'
 import type { Fed, Feeder } from './feeder.ts'
 import { createMerge } from './merge.ts'
 

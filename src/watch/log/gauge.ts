@@ -1,5 +1,5 @@
 // One metric of one watch and process: parts of its window, a sixtieth each. The figure moves by one part.
-import type { MetricRule } from './metric-rule.ts'
+import type { MetricRule } from '../conditions/metric-rule.ts'
 
 type Part = [n: number, count: number, sum: number, min: number, max: number, last: number, lastUs: number]
 

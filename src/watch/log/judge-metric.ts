@@ -1,10 +1,10 @@
 // `metric`: the figure of the window, judged with each point. `for` counts from the first point across. Without points
 // nothing changes, so what was across stays across.
 
+import { crosses, type MetricRule } from '../conditions/metric-rule.ts'
 import { type Desk, factsOf } from './desk.ts'
 import { keyOf } from './firing.ts'
 import { figureOf, foldPoint } from './gauge.ts'
-import { crosses, type MetricRule } from './metric-rule.ts'
 import { type MetricSubject, sinceOf } from './subjects.ts'
 
 const instanceOfMetric = (process: string): string => keyOf('metric', process)

@@ -2,7 +2,7 @@
 import { Problem } from '../../problem.ts'
 import type { Alert as AlertAnswer, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import { iso } from '../conditions/wording.ts'
-import { pathOf, toEnd } from '../log/describe-alert.ts'
+import { pathOf, toEnd } from '../engine/describe-alert.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert } from '../storage/watch-store.ts'
 

@@ -12,7 +12,7 @@ import type {
   NewChannel,
 } from '../../wire/channels.ts'
 import type { Role } from '../../wire/roles.ts'
-import { plainBody } from '../log/describe-alert.ts'
+import { plainBody } from '../engine/describe-alert.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { NO_SETTINGS } from '../storage/rows.ts'

@@ -3,9 +3,9 @@
 //   stop:  judging → delivery (finishes those in flight) → downtime, whose last sign of life limits the next one.
 import type { Logger } from '../../log.ts'
 import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.ts'
-import { createDowntimeLog, type DowntimeOptions } from '../log/downtime.ts'
-import { createEngine, type EngineOptions, type Inputs } from '../log/engine.ts'
-import { createSeed, type MarkSource } from '../log/seed.ts'
+import { createDowntimeLog, type DowntimeOptions } from '../engine/downtime.ts'
+import { createEngine, type EngineOptions, type Inputs } from '../engine/engine.ts'
+import { createSeed, type MarkSource } from '../engine/seed.ts'
 import type { KnownNode } from './presence.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 

@@ -1,7 +1,7 @@
 // The figure of a metric against its number.
 import { expect, test } from 'bun:test'
 import { metric } from '../../../src/watch/conditions/metric.ts'
-import { crosses } from '../../../src/watch/log/metric-rule.ts'
+import { crosses } from '../../../src/watch/conditions/metric-rule.ts'
 
 const GIVEN = { name: 'rows', of: 'last', window: '1m' } as const
 

@@ -3,10 +3,10 @@ import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { FiredAlert } from '../conditions/condition.ts'
 import { CONDITIONS } from '../conditions/conditions.ts'
 import { formatSpan, iso, subjectName } from '../conditions/wording.ts'
+import type { Change, Facts, JudgedAlert } from '../log/judge-interface.ts'
 import { createId } from '../random-id.ts'
 import type { Alert, AlertChange, NewNotification, NotificationBody } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
-import type { Change, Facts, JudgedAlert } from './judge-interface.ts'
 
 /** A link shows this stretch around the start of the run. */
 const AROUND_US = 3600e6

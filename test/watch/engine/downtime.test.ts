@@ -1,6 +1,6 @@
 // When Stint could accept events, in a real watches.sqlite; the clocks are the test's.
 import { afterEach, beforeEach, expect, test } from 'bun:test'
-import { createDowntimeLog, type DowntimeOptions } from '../../../src/watch/log/downtime.ts'
+import { createDowntimeLog, type DowntimeOptions } from '../../../src/watch/engine/downtime.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
 import { openStore, silent } from '../watch-cast.ts'

@@ -1,9 +1,10 @@
 // The watches and the firing alerts of all accounts as the judging node knows them. What a person or the API changed is
 // read again before anything more is judged of that account.
+
+import type { EndedByHand } from '../log/judge-interface.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Alert } from '../storage/watch-store.ts'
 import { type StoredWatch, toRules } from '../watch.ts'
-import type { EndedByHand } from './judge-interface.ts'
 import type { RuledWatch } from './to-reminder.ts'
 
 export interface AccountBook {

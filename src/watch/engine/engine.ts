@@ -5,15 +5,15 @@
 //
 //   read ─▶ (advance to its arrival, apply it) … ─▶ advance to what is known ─▶ commit
 
+import type { Downtime } from '../log/episode.ts'
+import { createJudge } from '../log/judge.ts'
+import type { Change, WatchJudge } from '../log/judge-interface.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Judged, StateRow } from '../storage/feed-statements.ts'
 import type { AlertChange } from '../storage/watch-store.ts'
 import { type StoredWatch, toJudgedWatch } from '../watch.ts'
 import { type AccountBook, createAlertBook } from './alert-book.ts'
 import { toEndOf, toJudgedAlert, toOpen } from './describe-alert.ts'
-import type { Downtime } from './episode.ts'
-import { createJudge } from './judge.ts'
-import type { Change, WatchJudge } from './judge-interface.ts'
 import type { Seed } from './seed.ts'
 import { toReminder } from './to-reminder.ts'
 

@@ -1,6 +1,6 @@
 // What is asked of the stores for watches that are new, and how often.
 import { expect, test } from 'bun:test'
-import { createSeed } from '../../../src/watch/log/seed.ts'
+import { createSeed } from '../../../src/watch/engine/seed.ts'
 import type { StoredWatch } from '../../../src/watch/watch.ts'
 import { ACCOUNT, silent, watchOf } from '../watch-cast.ts'
 
