@@ -42,7 +42,7 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
   [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>', ['-']],
   [/\beyJ[\w-]{2,2000}\.[\w-]{2,2000}\.[\w-]{0,2000}/g, '<number>', ['eyJ']], // a token (JWT)
   [/(?<=[\w$]@)(?=[a-f]{0,8}\d)[0-9a-f]{1,16}(?![\w.-])/g, '<number>', ['@']], // an object of Java
-  [/#(?:PID|Reference|Port)<[\d.]{1,60}>/g, '<number>', ['#']], // Erlang
+  [/#(?:PID|Reference|Port)<[\d.]+>/g, '<number>', ['#']], // Erlang
   // A pod of Kubernetes: the hash of its template, and five letters and digits; other objects have the latter.
   [/(?:-[\db-df-hj-np-tv-xz]{8,10})?-(?!https)[\db-df-hj-np-tv-xz]{5}(?![\w-])/g, '-<number>', ['-']],
   [global(`(?<!\\w)\\d{4}[-/]\\d\\d[-/]\\d\\d(?:[Tt ]${CLOCK}${ZONE})?(?!\\w)`), '<date>', ['-', '/']],

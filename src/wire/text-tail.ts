@@ -20,7 +20,7 @@ export function createTextTail(maxCodePoints: number): TextTail {
   return {
     push(chunk) {
       if (chunk.length >= keptBytes) {
-        cut ||= used > 0 || chunk.length > keptBytes
+        cut = true
         buffer.set(chunk.subarray(chunk.length - keptBytes))
         used = keptBytes
         return

@@ -297,6 +297,7 @@ describe.skipIf(cannotRun)('the console', () => {
     await page.waitForURL('**/#/process?process=nightly+import')
     expect(await page.title()).toBe('nightly import · Stint')
     await page.getByText(/^Last \d+ runs$/).waitFor()
+    expect(await page.locator('.run-bars .run-bar').count()).toBe(60) // room for as many, also where there are fewer
     expectQuiet(visit)
   })
 

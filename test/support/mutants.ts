@@ -80,7 +80,7 @@ function drawPlaces(): Place[] {
 /** What a file runs that it does not import. */
 const STARTS: Readonly<Record<string, readonly string[]>> = {
   'test/support/process.ts': ['src/main.ts'],
-  'test/console/console-visit.ts': ['src/console/main.ts'],
+  'test/console/console-visit.ts': ['src/console/main.tsx'],
   'test/cli/exec/exec-cast.ts': ['src/cli/main.ts'],
   'src/deploy/pack/npm-packages.ts': ['src/client/stint.ts'],
 }

@@ -13,8 +13,16 @@ const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64
 
 export function reapOrphans(command: number): void {
   if (process.pid !== 1 || process.platform !== 'linux') return
-  const libc = openLibc()
-  if (libc === undefined) return
+  for (const library of LIBRARIES) {
+    try {
+      return listen(openLibc(library), command)
+    } catch {
+      // another C library
+    }
+  }
+}
+
+function listen(libc: ReturnType<typeof openLibc>, command: number): void {
   const info = new Int32Array(INFO_WORDS)
   process.on('SIGCHLD', () => {
     for (;;) {
@@ -27,16 +35,8 @@ export function reapOrphans(command: number): void {
   })
 }
 
-function openLibc() {
-  for (const library of LIBRARIES) {
-    try {
-      return dlopen(library, {
-        waitid: { args: ['i32', 'i32', 'ptr', 'i32'], returns: 'i32' },
-        waitpid: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
-      }).symbols
-    } catch {
-      // another C library
-    }
-  }
-  return undefined
-}
+const openLibc = (library: string) =>
+  dlopen(library, {
+    waitid: { args: ['i32', 'i32', 'ptr', 'i32'], returns: 'i32' },
+    waitpid: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
+  }).symbols
