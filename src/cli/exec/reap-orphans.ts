@@ -15,7 +15,8 @@ export function reapOrphans(command: number): void {
   if (process.pid !== 1 || process.platform !== 'linux') return
   for (const library of LIBRARIES) {
     try {
-      return listen(openLibc(library), command)
+      listen(openLibc(library), command)
+      return
     } catch {
       // another C library
     }
