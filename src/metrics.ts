@@ -68,7 +68,7 @@ export type Metrics = ReturnType<typeof createMetrics>
 
 export function createMetrics() {
   const registry = new Registry()
-  for (const register of PROCESS_METRICS) register(registry, { eventLoopMonitoringPrecision: 10 })
+  for (const register of PROCESS_METRICS) register(registry, { eventLoopMonitoringPrecision: 100 })
   const each = <K extends string, M>(rows: Record<K, Row>, create: (row: MetricOptions, key: K) => M) =>
     Object.fromEntries(
       Object.entries<Row>(rows).map(([key, [name, help, ...labelNames]]) => [
