@@ -16,7 +16,6 @@ import {
   type PlainTiming,
   type PointSource,
   StoreError,
-  type Timing,
 } from '../store/source.ts'
 import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
 
@@ -40,7 +39,7 @@ export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
   points: Pick<PointSource, 'findMarks'>,
   asker: Asker,
-  timings: readonly Timing[],
+  timings: readonly PlainTiming[],
   nowNs: bigint,
   limits: ExceptionLimits = LIMITS,
 ): Promise<(number | null)[]> {

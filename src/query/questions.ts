@@ -1,6 +1,6 @@
 // The questions of callers: parameters → limits → store → answer. Only the account's own events are ever selected.
 import { comparePlaces, marksWindow } from '../store/order.ts'
-import type { Asker, ExceptionSource, PointSource, Timing, TimingSelection } from '../store/source.ts'
+import type { Asker, ExceptionSource, PlainTiming, PointSource, TimingSelection } from '../store/source.ts'
 import {
   answerException,
   answerMetric,
@@ -46,6 +46,10 @@ export type Questions = ReturnType<typeof createQuestions>
 
 /** A question about at most this time does not wait behind long ones. */
 const SHORT_NS = 3_600_000_000_000n
+/** Of the runs of `recent`, which takes them in whole. */
+const RECENT_MARKS = 2_000
+/** How long the number of all marks is not asked for again: meanwhile a store gets few beside `maxMarks`. */
+const BOUND_KEPT_NS = 10_000_000_000n
 /** Per account: each holds a page of texts until it is read. */
 const EXPORTS_AT_ONCE = 2
 /** The used share of the series limit from which on there is a warning. */
@@ -60,6 +64,15 @@ export function createQuestions(deps: QuestionDeps) {
   const readProcesses = createListPages(20_000)
   const readGroups = createListPages(5_000) // each comes with a text of up to 15 kB
   const limitExports = createQuestionLimit({ ...limits, maxAtOnce: EXPORTS_AT_ONCE, maxRunning: 16 })
+  let bound: { readonly marks: number | undefined; readonly untilNs: bigint } | undefined
+  async function boundMarks(asker: Asker): Promise<number | undefined> {
+    if (bound === undefined || nowNs() >= bound.untilNs) {
+      const marks = points.boundMarks && (await ask(points.boundMarks(asker)))
+      bound = { marks, untilNs: nowNs() + BOUND_KEPT_NS }
+    }
+    return bound.marks
+  }
+
   const limited =
     <T>(kind: QuestionKind, answer: (asker: Asker, question: Question) => Promise<T>) =>
     async (account: string, search: URLSearchParams, reader: Reader = {}): Promise<T> => {
@@ -80,7 +93,7 @@ export function createQuestions(deps: QuestionDeps) {
       ...((question.place !== undefined || question.state === 'running') && { asOfNs: question.nowNs }),
     }
     if (stopsEarly) return selection
-    const all = points.boundMarks && (await ask(points.boundMarks(asker)))
+    const all = await boundMarks(asker)
     if (all !== undefined && all <= maxMarks) return selection
     const marks = await ask(points.countMarks({ ...selection, ...marksWindow(selection) }))
     if (marks > maxMarks) assertMarks(marks, await ask(points.countMarks(selection)), maxMarks, question)
@@ -88,7 +101,7 @@ export function createQuestions(deps: QuestionDeps) {
   }
 
   type Trouble = ReturnType<typeof groups.troubleOf>
-  async function answerTimings(asker: Asker, trouble: Trouble, timings: readonly Timing[], question: Question) {
+  async function answerTimings(asker: Asker, trouble: Trouble, timings: readonly PlainTiming[], question: Question) {
     const { nowNs, metric } = question
     const [counts, values] = await Promise.all([
       countExceptions(trouble, points, asker, timings, nowNs),
@@ -110,24 +123,34 @@ export function createQuestions(deps: QuestionDeps) {
     return rows
   }
 
+  async function askTimings(asker: Asker, question: Question) {
+    const { state, slowest } = question
+    const isCommon = state === undefined || state === 'completed' || state === 'failed'
+    const stopsEarly = points.pagesStopEarly === true && !slowest && isCommon
+    const selection = await selectTimings(asker, question, stopsEarly)
+    const page = pageOf(question)
+    const trouble = groups.troubleOf(asker)
+    const states = state && state !== 'trouble' ? { states: [state] } : {}
+    const { timings, stoppedAt } =
+      state === 'trouble'
+        ? await ask(findTrouble({ points, exceptions: trouble }, selection, page))
+        : { timings: await ask(points.findTimings({ ...selection, slowest, ...states }, page)), stoppedAt: undefined }
+    const { items, next } = cutPage(timings, question, placeOf)
+    return {
+      timings: await answerTimings(asker, trouble, items, question),
+      next: next ?? (stoppedAt === undefined ? null : question.next(placeOf({ place: stoppedAt }))),
+    }
+  }
+
   return {
-    timings: limited('timings', async (asker, question) => {
-      const { state, slowest } = question
-      const isCommon = state === undefined || state === 'completed' || state === 'failed'
-      const stopsEarly = points.pagesStopEarly === true && !slowest && isCommon
-      const selection = await selectTimings(asker, question, stopsEarly)
-      const page = pageOf(question)
-      const trouble = groups.troubleOf(asker)
-      const states = state && state !== 'trouble' ? { states: [state] } : {}
-      const { timings, stoppedAt } =
-        state === 'trouble'
-          ? await ask(findTrouble({ points, exceptions: trouble }, selection, page))
-          : { timings: await ask(points.findTimings({ ...selection, slowest, ...states }, page)), stoppedAt: undefined }
-      const { items, next } = cutPage(timings, question, placeOf)
-      return {
-        timings: await answerTimings(asker, trouble, items, question),
-        next: next ?? (stoppedAt === undefined ? null : question.next(placeOf({ place: stoppedAt }))),
-      }
+    timings: limited('timings', askTimings),
+
+    /** What began or ended in the range, in any order; where that costs as much as all timings of it, those. */
+    recent: limited('timings', async (asker, question) => {
+      const selection = await selectTimings(asker, question, true)
+      const found = await ask(Promise.resolve(points.findRecentTimings?.({ ...selection, maxMarks: RECENT_MARKS })))
+      if (found === undefined) return (await askTimings(asker, question)).timings
+      return answerTimings(asker, groups.troubleOf(asker), found, question)
     }),
 
     latest: limited('latest', async (asker, question) => {

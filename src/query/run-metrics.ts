@@ -6,7 +6,7 @@
 //
 // Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
 import { compare } from '../store/order.ts'
-import type { Asker, MetricPoint, PointSource, Timing } from '../store/source.ts'
+import type { Asker, MetricPoint, PlainTiming, PointSource } from '../store/source.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
 import { rangeOf, toRun } from './count-exceptions.ts'
 import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
@@ -19,7 +19,7 @@ export type RunMetrics = Readonly<Record<string, number | null>>
 export async function findRunMetrics(
   points: Pick<PointSource, 'findMetrics' | 'findMarks'>,
   asker: Asker,
-  timings: readonly Timing[],
+  timings: readonly PlainTiming[],
   names: readonly string[],
   nowNs: bigint,
   limit = POINTS_MAX,

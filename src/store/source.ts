@@ -253,9 +253,7 @@ export interface PointSource {
   /** Whether pages of all, completed or failed timings rarely read the whole window: its marks need not be counted. */
   readonly pagesStopEarly?: true
   /** Newest first, at most `maxRows`, about `perSeries` per process and meta. A mark sent twice may come twice. */
-  findMarks(
-    q: MarkSelection & { readonly perSeries?: number | undefined; readonly maxRows: number },
-  ): Promise<StoredMark[]>
+  findMarks(q: MarkSelection & { perSeries?: number | undefined; readonly maxRows: number }): Promise<StoredMark[]>
   /** How often each process and meta starts, in any order. */
   findStartTimes(q: MarkSelection & { readonly each: number }): Promise<StartTimes[]>
   /**
@@ -263,6 +261,8 @@ export interface PointSource {
    * `slowest`: only completed and failed ones, longest first, then newest; the `ns` of a place is then the length.
    */
   findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
+  /** Those that start or end in a short range, in any order; undefined if their runs have more than `maxMarks`. */
+  findRecentTimings?(q: TimingSelection & { readonly maxMarks: number }): Promise<PlainTiming[] | undefined>
   /** Timings that match, newest first, from one pass over the marks; absent where reading pages costs less. */
   findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<Timing[]>
   /** By the rule of store/latest.ts and in its order. */

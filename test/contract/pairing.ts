@@ -161,6 +161,12 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
 /** The whole answer, and its figures. */
 async function compareAnswers(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   expect(plain(inOrder(await source.findTimings(q, { limit: 10_000 })))).toEqual(plain(inOrder(pairMarks(marks, q))))
+  const isIn = (ns: bigint | undefined) => ns !== undefined && ns >= q.fromNs && ns < q.toNs
+  const recent = await source.findRecentTimings?.({ ...q, maxMarks: 10_000 })
+  if (recent !== undefined && q.asOfNs === undefined)
+    expect(plain(inOrder(recent))).toEqual(
+      plain(inOrder(pairMarks(marks, q).filter(({ startedNs, endedNs }) => isIn(startedNs) || isIn(endedNs)))),
+    )
   for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }, { byMeta: true, newest: true }])
     compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
 }
@@ -244,16 +250,16 @@ async function readPages(source: PointSource, q: TimingQuestion, size: number): 
 }
 
 /** Rows of one time have an order of the store's own: here they are in one. */
-const inOrder = (timings: readonly Timing[]) => {
-  const key = ({ process, meta, uid, state }: Timing) => JSON.stringify([process, meta, uid, state])
-  const first = ({ startedNs, endedNs }: Timing) => (startedNs ?? endedNs)!
+const inOrder = <T extends PlainTiming>(timings: readonly T[]) => {
+  const key = ({ process, meta, uid, state }: PlainTiming) => JSON.stringify([process, meta, uid, state])
+  const first = ({ startedNs, endedNs }: PlainTiming) => (startedNs ?? endedNs)!
   return timings.toSorted((a, b) => compare(first(b), first(a)) || compare(key(a), key(b)))
 }
 
 /** Nanoseconds as text: a difference of bigints is hard to read. */
-const plain = (timings: readonly Timing[]) =>
-  timings.map(({ startedNs, endedNs, place: _, ...timing }) => ({
-    ...timing,
+const plain = (timings: readonly PlainTiming[]) =>
+  timings.map(({ process, meta, uid, state, startedNs, endedNs }) => ({
+    ...{ process, meta, uid, state },
     started: `${startedNs ?? ''}`,
     ended: `${endedNs ?? ''}`,
   }))

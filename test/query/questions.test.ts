@@ -270,6 +270,18 @@ describe('a question too large is refused', () => {
     for (const all of [6, undefined]) await expect(ask(all)).rejects.toThrow('counted')
   })
 
+  test('asking for the number of all marks once in 10 s', async () => {
+    const { points } = createMemorySource(marks)
+    let asked = 0
+    const boundMarks = async () => ++asked
+    const { ask, clock } = open(marks, { points: { ...points, boundMarks } })
+    for (const agoS of [0n, 9n, 10n]) {
+      clock.nowNs = NOW + agoS * S
+      await ask('summary')
+    }
+    expect(asked).toBe(2)
+  })
+
   test('counting what lies MAX_RUN around the range, and of one process only that', async () => {
     const early = { maxMarks: 5, nowNs: () => NOW + 80_000n * S }
     await expectRefusal(open(marks, early).ask('timings', 'from=-1m'), 'question_too_large', /6 marks/)

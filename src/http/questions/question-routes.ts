@@ -1,7 +1,7 @@
 // GET /api/…: what callers ask about their own events. The key or session is judged before the question is read.
 import { Elysia } from 'elysia'
 import type { Reader } from '../../query/limit-questions.ts'
-import { QUESTION_ROUTES } from '../../query/question.ts'
+import { QUESTION_ROUTES, type QuestionKind } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import type { Route } from '../../wire/route.ts'
 import { METRICS_TEXT } from '../answers.ts'
@@ -19,14 +19,17 @@ export interface QuestionRoutesDeps {
   readonly tags?: AnswerTags
 }
 
-const isShared = (kind: keyof Questions): kind is Exclude<keyof Questions, 'prometheus' | 'export'> =>
+type Kind = keyof Questions & QuestionKind
+
+const isRoute = (kind: string): kind is Kind => kind in QUESTION_ROUTES
+const isShared = (kind: Kind): kind is Exclude<Kind, 'prometheus' | 'export'> =>
   kind !== 'prometheus' && kind !== 'export'
 
 const hasTag = (route: Route): boolean => route.hasTag === true
 
 export function questionRoutes({ authorize, questions, shared, tags }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
-  for (const kind of Object.keys(questions) as (keyof Questions)[]) {
+  for (const kind of Object.keys(questions).filter(isRoute)) {
     routes.get(
       QUESTION_ROUTES[kind].path,
       async ({ request }) => {

@@ -22,7 +22,7 @@ export interface Starts {
 export const NO_STARTS: Starts = { newest: [], hours: [], firstHour: Number.POSITIVE_INFINITY }
 
 export interface BoardDeps {
-  readonly questions: Pick<Questions, 'timings' | 'latest' | 'summary' | 'groups' | 'processes'>
+  readonly questions: Pick<Questions, 'recent' | 'latest' | 'summary' | 'groups' | 'processes'>
   readonly findStarts: (account: string, process?: string) => Promise<readonly StartTimes[]>
   readonly changes: Pick<Changes, 'of'>
   nowMs(): number
@@ -94,11 +94,7 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
     const askedMs = nowMs()
     const ago = Math.ceil((askedMs - newsAtMs) / 1000) + OVERLAP_S
     const news =
-      newsAtMs === 0
-        ? []
-        : await questions
-            .timings(account, params({ from: `-${ago}s`, limit: `${NEWS_MAX}` }))
-            .then((page) => page.timings)
+      newsAtMs === 0 ? [] : await questions.recent(account, params({ from: `-${ago}s`, limit: `${NEWS_MAX}` }))
     const whole = isWhole ? await readWhole() : undefined
     newsAtMs = askedMs
     const found = news.map(toBoardRun)

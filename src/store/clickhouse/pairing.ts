@@ -45,7 +45,7 @@ const STATES =
   String.raw`\'abandoned\' = 3, \'orphan\' = 4, \'failed\' = 5)`
 
 /** `stamp_rest` of lane 0 is 4·NODE_ID + 2·turn < 1000; a mark with its own time (odd) has one stamp only. */
-const NODE = 'if(stamp_rest % 2 = 1, 511, bitShiftRight(stamp_rest, 1))'
+export const NODE = 'if(stamp_rest % 2 = 1, 511, bitShiftRight(stamp_rest, 1))'
 
 /** The hash of a run, `byAccount` with its account. */
 export const runHash = (byAccount: boolean): string => `cityHash64(${byAccount ? 'account, ' : ''}process, meta, uid)`

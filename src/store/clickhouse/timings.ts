@@ -16,6 +16,7 @@ import { bindPairing, findRecentNs } from './bind-pairing.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { HAS_START, runHash, summarySql, timingsSql } from './pairing.ts'
+import { findRecentTimings } from './recent-timings.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -32,7 +33,10 @@ import {
   toInt64,
 } from './selection.ts'
 
-type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
+type TimingQuestions = Pick<
+  PointSource,
+  'findTimings' | 'findRecentTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'
+>
 
 interface StoredTiming {
   readonly state: TimingState
@@ -143,6 +147,9 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
       const isWhole = recent.length === page.limit && recent.at(-1)!.place.ns >= fromNs!
       return isWhole ? recent : findPage(q, page)
     },
+
+    // a subquery about shards would read those of all from each
+    ...(schema.cluster === undefined && { findRecentTimings: (q) => findRecentTimings(select, schema, q) }),
 
     findLatest({ maxRows, ...q }) {
       const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? `, meta, ${IS_OVER}` : ''}`
