@@ -61,7 +61,7 @@ async function shift(seconds: number): Promise<void> {
   await Bun.sleep(60_000)
 }
 
-/** Each begins when it is due and resolves when everything is well again. The first node judges. */
+/** Each resolves when everything is well again. */
 const ATTACKS: Readonly<Record<string, () => Promise<void>>> = {
   none: () => Bun.sleep(30_000),
   'feeding node killed for 3 s': () => killFor(feeding, 3_000),
@@ -222,6 +222,8 @@ async function run(
   isOver = true
   await Promise.all(sending)
   feeding.setClock(clock)
+  await feeding.terminate() // the first node judges again, if it did not
+  await feeding.start()
   for (const { id } of (await bySession.get('/api/watches')).json.watches) await bySession.delete(`/api/watches/${id}`)
 }
 
