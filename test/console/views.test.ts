@@ -439,20 +439,23 @@ describe.skipIf(cannotRun)('the console', () => {
     await mine.close()
   })
 
-  test('Home shows a new failure in its sentence, its row and the figures of the day', async () => {
+  test('Home shows a new failure in its sentence, its row and the figures of the day, and leads to its text', async () => {
     const bob = await stint.signUp('bob@example.com')
-    const run = (more: object) => [
-      { kind: 'start', process: 'import' },
-      { kind: 'end', process: 'import', ...more },
-    ]
-    await stint.send(bob.secret, run({}))
+    const start = { kind: 'start', process: 'import' }
+    const end = { kind: 'end', process: 'import' }
+    const raised = { kind: 'exception', process: 'import', exception: 'Error: no space\n    at import' }
+    await stint.send(bob.secret, [start, end])
     const mine = await stint.visit(LIGHT, bob.cookie)
     await mine.go('home')
     await mine.page.getByRole('heading', { level: 1, name: 'The only process is fine.' }).waitFor()
-    await stint.send(bob.secret, run({ failed: true }))
+    await stint.send(bob.secret, [start, raised, { ...end, failed: true }])
     await mine.page.locator('tbody [role="img"][aria-label$=", 1 with trouble"]').waitFor()
     await mine.page.getByRole('heading', { level: 1, name: '1 process failed.' }).waitFor()
     await mine.page.getByRole('link', { name: '1 of 2 runs failed' }).waitFor()
+    await mine.page.getByRole('link', { name: 'Error: no space' }).click()
+    const panel = mine.page.getByRole('complementary', { name: 'Chosen run' })
+    await panel.getByRole('region', { name: 'Exception' }).getByText('at import').waitFor()
+    expect(mine.view()).toContain('from=-15m')
     await mine.close()
   })
 

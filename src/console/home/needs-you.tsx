@@ -7,6 +7,7 @@ import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
+import { runLink } from '../kit/run-links.ts'
 import { wordsAt } from '../kit/words.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
@@ -55,11 +56,16 @@ const WatchLine = ({ text }: { text: string }) => (
   </li>
 )
 
+interface WhyProps extends Pick<OverviewProcess, 'process' | 'run'> {
+  readonly exception: string
+  readonly nowMs: number
+}
+
 /** In the middle of a sentence, without its end. */
 const within = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`
 
 function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { row: OverviewProcess }) {
-  const { process, exception, state, alerts, change } = row
+  const { process, exception, state, alerts, change, run } = row
   const said = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = said.tone === 'bad'
   const text = isBad || said.tone === 'warn' || change === null ? said.text : (said.change ?? said.text)
@@ -72,15 +78,25 @@ function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { r
           <bdi>{process}</bdi>
         </a>{' '}
         <span class={`needs-text ${isBad ? 'bad' : 'warn'}`}>{within(text)}</span>
-        {isBad && exception !== null && (
-          <span class="needs-why" title={exception}>
-            <bdi>{exception}</bdi>
-          </span>
-        )}
+        {isBad && exception !== null && <Why run={run} {...{ process, exception, nowMs }} />}
         {owner && <span class="sub">{owner} is on it</span>}
       </div>
       <Action {...{ app, row, again }} />
     </li>
+  )
+}
+
+/** Leads to the run; an exception without a run leads nowhere. */
+function Why({ process, run, exception, nowMs }: WhyProps) {
+  const text = <bdi>{exception}</bdi>
+  return run === null ? (
+    <span class="needs-why" title={exception}>
+      {text}
+    </span>
+  ) : (
+    <a class="needs-why" title={exception} href={runLink(process, run, nowMs)}>
+      {text}
+    </a>
   )
 }
 

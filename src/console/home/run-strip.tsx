@@ -42,7 +42,7 @@ export function RunStrip({ process, runs, nowMs }: Props) {
       aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}
       onClick={(event) => {
         const run = runAt(event)
-        if (run !== undefined) location.assign(runLink(process, run))
+        if (run !== undefined) location.assign(runLink(process, run, nowMs))
       }}
       onPointerMove={(event) => {
         const run = runAt(event)

@@ -4,6 +4,7 @@ import { formatRunId } from '../timeline/run.ts'
 import { formatDuration } from './format-number.ts'
 import { formatMoment, parseTime } from './format-time.ts'
 import { formatRoute } from './route.ts'
+import { presetFor } from './time-range.ts'
 
 const TEXT: Readonly<Record<OverviewRunState, string>> = {
   completed: 'Completed',
@@ -22,8 +23,9 @@ export const markOf = (state: OverviewRunState): string => (state === 'exception
 export const isTrouble = (state: OverviewRunState): boolean =>
   state === 'failed' || state === 'exceptions' || state === 'abandoned'
 
-export const runLink = (process: string, [at, , , meta, uid]: OverviewRun): string =>
-  formatRoute('runs', { process, from: '-30d', run: formatRunId({ at, process, meta, uid }) })
+/** Over the shortest range that shows the run. */
+export const runLink = (process: string, [at, , , meta, uid]: OverviewRun, nowMs: number): string =>
+  formatRoute('runs', { process, from: presetFor(nowMs - parseTime(at)), run: formatRunId({ at, process, meta, uid }) })
 
 /** `Failed · 12 m 37 s · 24 Nov 03:00:12 · region eu` */
 export function describeRun([at, state, ms, meta]: OverviewRun, nowMs: number): string {

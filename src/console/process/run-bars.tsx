@@ -63,7 +63,7 @@ function Bar({ process, run, nowMs, top }: { process: string; run: OverviewRun; 
     <a
       class={`run-bar run-bar-${run[1]}${ms !== null && ms > top ? ' run-bar-cut' : ''}`}
       style={{ '--h': `${Math.round(share * 100)}%` }}
-      href={runLink(process, run)}
+      href={runLink(process, run, nowMs)}
       title={text}
       aria-label={text}
       tabIndex={-1}

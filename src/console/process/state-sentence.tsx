@@ -33,8 +33,8 @@ export function StateSentence({ row, groups, nowMs }: Props) {
       )}
       {isBad && run !== null && (
         <p class="button-row">
-          <a class="button button-main" href={runLink(process, run)}>
-            Open this run
+          <a class="button button-main" href={runLink(process, run, nowMs)}>
+            {state === 'silent' ? 'Open the last run' : 'Open this run'}
           </a>
           {fingerprint !== null && (
             <a

@@ -6,6 +6,7 @@ import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
+import { describeAlert } from './alert-table.tsx'
 
 const SETTLE_MS = 400
 const SHOWN = 5
@@ -66,12 +67,15 @@ function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
       </p>
       {total > 0 && (
         <ul>
-          {alerts.slice(0, SHOWN).map(({ since, summary, condition, meta, uid }) => (
-            <li key={`${since} ${condition} ${meta} ${uid}`}>
-              <time dateTime={since} title={since}>
-                {formatMoment(parseTime(since), nowMs)}
+          {alerts.slice(0, SHOWN).map((alert) => (
+            <li key={`${alert.since} ${alert.condition} ${alert.meta} ${alert.uid}`}>
+              <time dateTime={alert.since} title={alert.since}>
+                {formatMoment(parseTime(alert.since), nowMs)}
               </time>{' '}
-              <bdi title={summary}>{summary}</bdi>
+              <bdi title={alert.summary}>
+                {alert.process} {describeAlert(alert)}
+                {alert.meta !== null && ` (${alert.meta})`}
+              </bdi>
             </li>
           ))}
         </ul>
