@@ -8,4 +8,5 @@ test.each(EXAMPLES)('%s: %s is %s', (_, marks, timings, question = {}) => {
   expect(textOf(pairMarks(marksOf(marks), { ...WIDE, ...question }))).toBe(timings)
 })
 
-for (const subject of [CLICKHOUSE, INFLUX]) provePairing(subject, { batches: 1, histories: 15, arrivals: 1 })
+for (const subject of [CLICKHOUSE, INFLUX])
+  provePairing(subject, { batches: 1, histories: 15, arrivals: 1, examples: 'together' })

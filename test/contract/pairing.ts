@@ -36,6 +36,8 @@ export interface Rounds {
   readonly histories: number
   /** Series of marks that arrive while they are asked about. */
   readonly arrivals: number
+  /** Each example in an account of its own, or those of one question in one. */
+  readonly examples: 'apart' | 'together'
 }
 
 const log = createLog({ level: 'silent', pretty: false })
@@ -150,11 +152,23 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
       )
     })
 
-    test.each(EXAMPLES)('%s', async (_, text, __, changes = {}) => {
-      const marks = marksOf(text)
-      const account = await store(marks)
-      await compareAnswers(trial.source, marks, { account, ...WIDE, ...changes })
-    })
+    if (rounds.examples === 'apart')
+      test.each(EXAMPLES)('%s', async (_, text, __, changes = {}) => {
+        const marks = marksOf(text)
+        const account = await store(marks)
+        await compareAnswers(trial.source, marks, { account, ...WIDE, ...changes })
+      })
+    else
+      test('over the examples', async () => {
+        const byQuestion = Map.groupBy(EXAMPLES, ([, , , changes]) => Bun.inspect(changes))
+        for (const alike of byQuestion.values()) {
+          const marks = alike.flatMap(([name, text]) =>
+            marksOf(text).map((mark) => ({ ...mark, process: `${mark.process}: ${name}` })),
+          )
+          const account = await store(marks)
+          await compareAnswers(trial.source, marks, { account, ...WIDE, ...alike[0]![3] })
+        }
+      })
   })
 }
 
