@@ -15,7 +15,8 @@ export interface HashCost {
 
 const COST: HashCost = { memoryCost: 19_456, timeCost: 2 }
 /** No password has this hash. Comparing takes as long as with a real one, so timing reveals no unknown address. */
-const NOBODY = `$argon2id$v=19$m=19456,t=2,p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
+const hashOfNobody = ({ memoryCost, timeCost }: HashCost): string =>
+  `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$${'A'.repeat(43)}$${'A'.repeat(43)}`
 
 type Work = readonly [password: string, by: HashCost | string]
 type Done = readonly [result: string | boolean | undefined, error?: string]
@@ -115,7 +116,7 @@ export function createPasswords(cost = COST) {
       (await inTurn(asker, normalizePassword(password), cost)) as string,
     /** `hash` undefined = there is no such account: false, after the same time. Throws like `hash`. */
     verify: async (password: string, hash: string | undefined, asker = ''): Promise<boolean> =>
-      (await inTurn(asker, normalizePassword(password), hash ?? NOBODY)) as boolean,
+      (await inTurn(asker, normalizePassword(password), hash ?? hashOfNobody(cost))) as boolean,
     /** Ends the Worker; calls in progress never settle. */
     close: () => worker?.close(),
   }

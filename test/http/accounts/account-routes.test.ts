@@ -64,6 +64,7 @@ describe('POST /api/accounts', () => {
     ['no address', { email: 'ada', password: ADA.password }, ['/email']],
     ['a short password', { email: ADA.email, password: '1234567' }, ['/password']],
     ['a long password', { email: ADA.email, password: 'x'.repeat(1025) }, ['/password']],
+    ['two faulty values', { email: 'nobody', password: 'short' }, ['/password', '/email']],
     ['a code of the wrong type', { email: ADA.email, password: ADA.password, setup_code: 5 }, ['/setup_code']],
     ['null for a code', { email: ADA.email, password: ADA.password, setup_code: null }, ['/setup_code']],
     ['a list', [], ['']],
