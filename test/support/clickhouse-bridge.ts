@@ -2,6 +2,7 @@
 // had. What it does not know (a setting in the URL, a path) it refuses: a client that begins to rely on more fails here instead of passing by luck.
 import { writeFileSync } from 'node:fs'
 import { Readable } from 'node:stream'
+import { shieldProcess } from '../../src/store/clickhouse/shield-process.ts'
 import { enginePath, freshDatabase } from './engine.ts'
 
 export type ClickHouseBridge = Awaited<ReturnType<typeof startClickHouseBridge>>
@@ -46,7 +47,7 @@ export async function startClickHouseBridge(options: BridgeOptions = {}) {
   const { createChdbConnection } = await import('chdb/connection')
   const path = options.path ?? enginePath()
   const session = options.shards === undefined ? undefined : await openCluster(path, options.shards)
-  const connection = createChdbConnection({ path })
+  const connection = shieldProcess(() => createChdbConnection({ path }))
   const statements: string[] = []
   const refusals = new Map<string, { pattern: RegExp; code: number; type: string; message: string }>()
   let last: Promise<unknown> = Promise.resolve()

@@ -1,12 +1,12 @@
 // The only file that uses @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this
 // process. Never use `clickhouse_settings`: on chDB they persist on the connection and allow injection; write inline.
-import { dlopen } from 'bun:ffi'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import type { Asker } from '../source.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
 import { ClickHouseFault, toFault } from './judge-failure.ts'
+import { shieldProcess } from './shield-process.ts'
 
 export interface ServerAddress {
   /** `http://host:8123`; a path is kept as a prefix (a proxy's). */
@@ -112,7 +112,7 @@ async function connectEngine(path: string): Promise<Connection> {
     )
   })
   try {
-    return keepSignals(() => createChdbConnection({ path })) as unknown as Connection // another copy of the interface
+    return shieldProcess(() => createChdbConnection({ path })) as unknown as Connection // another copy of the interface
   } catch (cause) {
     const reason = (cause as Error).message.split('\n', 1)[0]
     throw new EngineUnavailableError(
@@ -253,38 +253,5 @@ function bindOnConnection(client: ClickHouseClient): ClickHouseClient {
         .then(() => client.run(KILL))
         .catch(noop),
     close: () => client.close(),
-  }
-}
-
-// The engine takes over the signals of a crash, then waits five minutes for a thread that chDB does not have: a crashed
-// process would hang, neither serving nor restarted. So the previous handlers are set again.
-/** SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV and SIGSYS of Linux. */
-const SIGNALS = [4, 5, 6, 7, 8, 11, 31]
-/** Larger than a `struct sigaction` of any Linux. */
-const ACTION_BYTES = 512
-
-/** Runs `work`, then restores the handlers of these signals. Without glibc it only runs it. */
-function keepSignals<T>(work: () => T): T {
-  const libc = openLibc()
-  if (libc === undefined) return work()
-  const { sigaction } = libc.symbols
-  const before = SIGNALS.map((signal) => {
-    const action = new Uint8Array(ACTION_BYTES)
-    return sigaction(signal, null, action) === 0 ? { signal, action } : undefined
-  })
-  try {
-    return work()
-  } finally {
-    for (const kept of before) if (kept !== undefined) sigaction(kept.signal, kept.action, null)
-    libc.close()
-  }
-}
-
-function openLibc() {
-  if (process.platform !== 'linux') return undefined
-  try {
-    return dlopen('libc.so.6', { sigaction: { args: ['i32', 'ptr', 'ptr'], returns: 'i32' } })
-  } catch {
-    return undefined // another libc: then there is no build of chDB either
   }
 }
