@@ -1,0 +1,99 @@
+// One history for each way in which alerts of a failure can be false, missed, doubled or late; see attacks.test.ts.
+import { describe, expect, test } from 'bun:test'
+import type { Mark } from '../../../src/watch/log/judge-interface.ts'
+import { at, end, FAILED, failed, later, start, story } from './attack-kit.ts'
+import { ACCOUNT, DAY, openDesk, S, T0, watchOf } from './judge-kit.ts'
+
+describe('failed', () => {
+  test('fires with its event, and ends with the next success', () => {
+    expect(story([FAILED], [start(0), failed(10), start(20), end(30)], 40)).toBe('failed@10 failed ends@30')
+  })
+  test('an end that says failed is a failed run without a start', () => {
+    expect(story([FAILED], [failed(10)], 20)).toBe('failed@10')
+  })
+  test('its start that arrives later makes no second failure', () => {
+    const twice = watchOf('w', { failed: { after: 2 } })
+    expect(story([twice], [failed(10, { uid: 'a' }), later(11, start(5, { uid: 'a' }))], 20)).toBe('')
+  })
+  test('a row that only such ends made ends with an end without a start; another one does not', () => {
+    expect(story([FAILED], [failed(10), end(20)], 30)).toBe('failed@10 failed ends@20')
+    expect(story([FAILED], [start(5), failed(10), end(20)], 30)).toBe('failed@10')
+  })
+  test('a late failure and the success after it are one notification, which is over', () => {
+    const backlog = [start(0), failed(10), start(100), end(110)].map((mark, i) => later(7200 + i, mark))
+    expect(story([FAILED], backlog, 7400)).toBe('failed@10–110')
+    const more = [start(200), end(210)].map((mark, i) => later(7204 + i, mark))
+    expect(story([FAILED], [...backlog, ...more], 7400)).toBe('failed@10–110')
+    expect(
+      story(
+        [watchOf('w', { failed: { after: 2 } })],
+        [...backlog, later(7210, start(50, { uid: 'b' })), later(7211, failed(60, { uid: 'b' }))],
+        7400,
+      ),
+    ).toBe('')
+  })
+  test('a host whose clock is two minutes behind alerts', () => {
+    const behind = (mark: Mark): Mark => ({ ...mark, arrivedUs: mark.atUs + 120 * S })
+    const marks = Array.from({ length: 10 }, (_, i) => [start(60 * i), failed(60 * i + 5)]).flat()
+    expect(story([FAILED], marks.map(behind), 700)).toBe('failed@5')
+  })
+  test('a failure of a week ago fires, of before the watch or of longer ago it does not', () => {
+    const old = (days: number) => [start(0), failed(10)].map((mark) => later(days * 86_400, mark))
+    const since = { sinceUs: T0 - 30 * DAY }
+    expect(story([watchOf('w', { failed: {} }, since)], old(6.9), 8 * 86_400)).toBe('failed@10')
+    expect(story([watchOf('w', { failed: {} }, since)], old(7.1), 8 * 86_400)).toBe('')
+    expect(story([watchOf('w', { failed: {} }, { sinceUs: at(11) })], old(1), 8 * 86_400)).toBe('')
+  })
+  test('parallel runs with times of whole seconds differ by their uids', () => {
+    const marks = [start(0, { uid: 'a' }), start(0, { uid: 'b' }), end(5, { uid: 'a' }), failed(5, { uid: 'b' })]
+    expect(story([FAILED], marks, 10)).toBe('failed@5')
+  })
+  test('what is sent twice counts once', () => {
+    const marks = [start(0), failed(10)]
+    expect(story([watchOf('w', { failed: { after: 2 } })], [...marks, ...marks.map((it) => later(20, it))], 30)).toBe(
+      '',
+    )
+  })
+  test('a run is abandoned after MAX_RUN, and its long fires until its next mark', () => {
+    const desk = openDesk({ watches: [FAILED, watchOf('long', { long: '1h' })] })
+    desk.apply(start(0))
+    desk.advance(T0 + DAY + S)
+    expect(desk.story()).toBe('long@3600 failed@86400')
+    desk.apply(end(90_000))
+    expect(desk.story()).toBe('long@3600 failed@86400 long ends@90000')
+  })
+  test('a start that another one follows is no failure', () => {
+    expect(story([FAILED], [start(0), start(10), end(20)], 3 * 86_400)).toBe('')
+  })
+  test('an exception fires, and not the run that raised it but the next one ends it', () => {
+    const desk = openDesk({ watches: [watchOf('w', { failed: { exceptions: true } })] })
+    desk.apply(start(0, { uid: 'a' }))
+    const exception = { process: 'job', meta: '', uid: 'a', headline: 'ValueError: no rows' }
+    desk.judge.applyException(ACCOUNT, { ...exception, atUs: at(1), arrivedUs: at(1), isIgnored: true })
+    expect(desk.story()).toBe('')
+    desk.judge.applyException(ACCOUNT, { ...exception, atUs: at(2), arrivedUs: at(2) })
+    desk.apply(end(3, { uid: 'a' }), start(4), end(5))
+    expect(desk.story()).toBe('failed@2 failed ends@5')
+    expect(desk.pending()[0]).toMatchObject({
+      facts: { exception: 'ValueError: no rows' },
+      alert: { episode: { startedUs: at(0) } },
+    })
+  })
+  test('the exception of a failed run may arrive a second after its end', () => {
+    const desk = openDesk({ watches: [FAILED] })
+    desk.apply(start(0, { uid: 'a' }), failed(3, { uid: 'a' }))
+    expect(desk.pending()).toMatchObject([{ kind: 'open', awaitsUs: 1e6 }])
+    const exception = { process: 'job', meta: '', uid: 'a', headline: 'Error: late', atUs: at(3) }
+    desk.judge.applyException(ACCOUNT, { ...exception, arrivedUs: at(3.5) })
+    expect(desk.pending()[1]).toMatchObject({ kind: 'explain', facts: { exception: 'Error: late' } })
+  })
+  test('after an end by hand it counts again', () => {
+    const desk = openDesk({ watches: [watchOf('w', { failed: { after: 2 } })] })
+    desk.apply(start(0), failed(1), start(2), failed(3))
+    desk.endByHand('["failed","job",""]', at(4))
+    desk.apply(start(5), failed(6))
+    expect(desk.story()).toBe('failed@3')
+    desk.apply(start(7), failed(8))
+    expect(desk.story()).toBe('failed@3 failed@8')
+  })
+})
