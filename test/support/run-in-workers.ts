@@ -15,7 +15,6 @@ const WORKERS = [
   '--no-orphans',
   '--dots',
 ]
-const TIMINGS = '--timings=test/timings.json'
 
 /** Whether this process is one of the workers: the process that started them owns what they leave. */
 export const isWorker = (): boolean => process.env.STINT_TEST_NOTES !== undefined
@@ -42,7 +41,7 @@ function runAll(args: readonly string[]): number {
   }
   const removeTempDir = useOwnTempDir()
   const notes = join(process.env.TMPDIR!, 'missing')
-  const exitCode = run([args[0]!, ...WORKERS, TIMINGS, ...args.slice(1)], { STINT_TEST_NOTES: notes })
+  const exitCode = run([args[0]!, ...WORKERS, ...args.slice(1)], { STINT_TEST_NOTES: notes })
   if (existsSync(notes)) printMissing(readFileSync(notes, 'utf8').split('\n').filter(Boolean))
   removeTempDir()
   return exitCode
