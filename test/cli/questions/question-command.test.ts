@@ -29,6 +29,7 @@ test.each([
 
 test.each([
   ['exceptions --groups --full', '--groups and --full exclude each other'],
+  ['timings --json --csv', '--json and --csv exclude each other'],
   ['metrics --every 1h --all', '--every and --all exclude each other: intervals have no pages'],
 ])('stint %s: flags that mean nothing together', async (line, said) => {
   expect(await run(line)).toEqual({ exitCode: 2, stdout: '', stderr: `stint: ${said}\n` })
