@@ -175,6 +175,13 @@ describe.skipIf(cannotRun)('the console', () => {
     await visit.go('metrics')
     await page.getByRole('heading', { name: 'bytes read' }).waitFor()
     await page.getByText('40 values from 1,000 to 1,190.').waitFor()
+    const dots = await page
+      .locator('.chart-series circle')
+      .evaluateAll((them) => them.map((it) => it.getAttribute('cy')))
+    expect(dots).not.toBeEmpty()
+    expect(Math.max(...dots.map(Number))).toBeLessThan(
+      Number(await page.locator('.plot svg').first().getAttribute('height')),
+    )
     await page.getByRole('group', { name: 'Names' }).getByRole('button', { name: 'bytes read' }).click()
     await page.getByRole('heading', { name: 'bytes read' }).waitFor({ state: 'detached' })
     await page.waitForURL(/name=rows/)

@@ -178,27 +178,18 @@ describe('watches', () => {
   test('say when the next start is due, and who hears', async () => {
     nightly(30 * HOUR)
     const late = { everyMs: 2 * DAY, graceMs: HOUR, next: () => undefined }
-    watched = {
-      ...watched,
-      watches: [
-        {
-          shown: watch,
-          meta: null,
-          covers: (name) => name === 'job',
-          late,
-          hearsLate: true,
-          hearsFailed: false,
-          channels: ['ops'],
-        },
-      ],
+    const covering = {
+      ...{ shown: watch, meta: null, covers: (name: string) => name === 'job' },
+      ...{ hearsLate: true, hearsFailed: false, channels: ['ops'] },
     }
+    watched = { ...watched, watches: [{ ...covering, late }, covering] }
     const due = new Date(T0 - 30 * HOUR + 2 * DAY).toISOString()
     expect(await one()).toMatchObject({
       ...{ state: 'completed', every_s: 2 * 86_400, next_start_at: due },
       notified: { late: true, failed: false, channels: ['ops'] },
     })
     const [row] = (await open.ask('process=job')).processes
-    expect(row!.watches).toMatchObject([{ id: watch.id, due_at: due }])
+    expect(row!.watches).toMatchObject([{ id: watch.id, due_at: due }, { due_at: null }])
   })
 })
 
