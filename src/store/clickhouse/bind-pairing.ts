@@ -11,6 +11,9 @@ import { type Ns, nsText, type Select, selectionOf, seriesOf, timeParam, toInt64
 const PARTS = [64n, 8n, 1n]
 /** Pairing reads MAX_RUN before a range: where that is so many times as long, less of the range saves nothing. */
 const SHORT = 8n
+/** All of one process's marks around a range up to MAX_RUN cost less than a look for those that are needed. */
+const isCheap = (q: TimingQuestion): boolean =>
+  (typeof q.process === 'string' ? 1n : SHORT) * (q.toNs - q.fromNs) <= q.maxRunNs
 
 /**
  * From when on there are twice as many marks as the page has rows: most likely the page holds nothing older. Undefined
@@ -23,7 +26,7 @@ export async function findRecentNs(
   limit: number,
 ): Promise<bigint | undefined> {
   const mark = q.slowest || q.uid !== undefined ? undefined : markOf(q.states)
-  if (mark === undefined || SHORT * (q.toNs - q.fromNs) <= q.maxRunNs) return undefined
+  if (mark === undefined || isCheap(q)) return undefined
   for (const part of PARTS) {
     const { where, params } = selectionOf({ ...q, fromNs: q.toNs - (q.toNs - q.fromNs) / part })
     const sql = `SELECT ${nsText('at')} AS ns FROM ${marks}
@@ -48,7 +51,7 @@ function narrow(q: TimingQuestion, where: readonly string[], { cluster, stored }
   const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${stored('marks')} WHERE ${where.join(' AND ')} AND mark = 'failed'
   AND at >= ${timeParam('read_from')} AND at < ${timeParam('read_to')})`
   return {
-    where: [...where, ...(isOnly('failed') && cluster === undefined ? [failed] : [])], // not proved over shards
+    where: [...where, ...(isOnly('failed') && cluster === undefined && !isCheap(q) ? [failed] : [])], // not proved over shards
     fromNs: isOnly('running') && begunNs > fromNs ? begunNs : fromNs,
   }
 }
