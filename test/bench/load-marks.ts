@@ -9,6 +9,7 @@ import { systemClock } from '../../src/clock.ts'
 import type { Event } from '../../src/event/event.ts'
 import { createLog } from '../../src/log.ts'
 import type { InfluxConfig } from '../../src/settings.ts'
+import { noteNodeId } from '../../src/state/data-dir-lock.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { openStores } from '../../src/store/open-stores.ts'
 import type { Sink, WriteResult } from '../../src/store/sink.ts'
@@ -102,7 +103,7 @@ async function untilMerged(path: string): Promise<void> {
   await client.close()
 }
 
-/** The first account of a DATA_DIR that no Stint has open. */
+/** The first account of a DATA_DIR that no Stint has open and which belongs to NODE_ID 0 from now on. */
 export async function makeAccount(dataDir: string): Promise<{ id: string; secret: string }> {
   const log = createLog({ level: 'warn', pretty: false })
   const accounts = openAccounts({ path: join(dataDir, 'accounts.sqlite'), clock: systemClock, log, signup: 'first' })
@@ -112,6 +113,7 @@ export async function makeAccount(dataDir: string): Promise<{ id: string; secret
     address: '127.0.0.1',
   })
   await accounts.close()
+  noteNodeId(dataDir, 0) // or accounts without it look like those of another node
   return { id: account.id, secret: key.secret }
 }
 
