@@ -9,7 +9,7 @@ import { Field, Form, type Values } from '../kit/form.tsx'
 import { Logo } from '../kit/icon.tsx'
 import { linkToken } from '../kit/route.ts'
 
-export interface DoorProps {
+interface DoorProps {
   readonly api: Api
   readonly state: SignUpState
   /** Why the sign-in page is shown again. */

@@ -10,7 +10,7 @@ import { explain } from '../kit/explain.ts'
 import { Field, Form, type Values } from '../kit/form.tsx'
 import { DoorFrame } from './door.tsx'
 
-export interface InvitationProps {
+interface InvitationProps {
   readonly api: Api
   readonly state: SignUpState
   readonly token: string

@@ -10,11 +10,9 @@ interface PollOptions<T> {
   fail(error: unknown): void
 }
 
-export interface Poll {
+interface Poll {
   /** Asks at once. */
   now(): void
-  /** Stops until the next `now`. */
-  pause(): void
   /** Stops for good. */
   stop(): void
 }
@@ -84,7 +82,6 @@ export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Pol
       pause()
       void step()
     },
-    pause,
     stop() {
       isStopped = true
       pause()

@@ -3,7 +3,7 @@ import { CHANNEL_TABLE, kindOfUrl } from '../../wire/channel-kinds.ts'
 import type { Channel } from '../../wire/channels.ts'
 import { FieldFrame } from '../kit/form.tsx'
 
-export interface NewAddress {
+interface NewAddress {
   readonly isOn: boolean
   readonly text: string
 }

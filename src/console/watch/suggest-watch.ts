@@ -20,7 +20,7 @@ function roundUp(seconds: number): number {
   return Math.ceil(seconds / step) * step
 }
 
-export interface Lateness {
+interface Lateness {
   readonly every: string
   readonly grace: string
 }
