@@ -85,6 +85,77 @@ describe.skipIf(missing('chromium') !== undefined || missing('chdb') !== undefin
     expect(await inspect(LIGHT, findBarriersInBothSchemes)).toEqual([])
   })
 
+  test('axe-core finds no barrier while an alert fires, in maintenance, in forms with faults or beside resolved groups', async () => {
+    const guest = await stint.signUp('guest@example.com')
+    const found: string[] = []
+    const channel = { name: 'hook', kind: 'webhook', url: 'http://127.0.0.1:1/' }
+    const { id } = (await guest.bySession.post('/api/channels', channel)).json.channel
+    const watch = { name: 'any failure', process: '*', failed: {}, channels: [id] }
+    for (const [path, body] of [
+      ['watches', watch],
+      ['maintenance', { process: 'nightly *', to: new Date(Date.now() + 3_600_000).toISOString() }],
+    ] as const)
+      expect((await guest.bySession.post(`/api/${path}`, body)).status).toBe(201)
+    await stint.send(guest.secret, [...someDay(Date.now()), { kind: 'end', process: 'job', failed: true }])
+    const mine = await stint.visit(PHONE, guest.cookie)
+    const { page } = mine
+    const dialog = page.getByRole('dialog')
+    const check = async (name: string) =>
+      found.push(...(await findBarriersInBothSchemes(page)).map((text) => `${name}: ${text}`))
+    const press = (name: string) => page.getByRole('button', { name, exact: true }).last().press('Enter')
+    const leave = async () => {
+      await page.keyboard.press('Escape')
+      await dialog.waitFor({ state: 'detached' })
+    }
+
+    await mine.go('home')
+    await page.getByRole('button', { name: 'I am on it: job' }).click()
+    await page.getByText('guest@example.com is on it').waitFor()
+    await check('Home')
+    await mine.go('watches')
+    await page.getByText('acknowledged by guest@example.com').waitFor()
+    await check('watches')
+    await press('Create watch')
+    await dialog.locator(':focus').waitFor()
+    await page.keyboard.type('job')
+    await dialog.locator('summary').press('Enter')
+    for (const name of ['does not start', 'takes longer than', /^takes$/, 'has a metric'])
+      await dialog.getByRole('checkbox', { name }).press('Space')
+    await dialog.getByLabel('Longest').fill('30 minutes')
+    await dialog.getByLabel('Metric', { exact: true }).fill('rows')
+    await dialog.getByLabel('Threshold', { exact: true }).fill('5')
+    await press('Create watch')
+    await dialog.getByText('Must be a time span').waitFor()
+    await check('a watch with every condition and a fault')
+    await leave()
+    await press('More for hook')
+    await press('Edit hook')
+    await dialog.getByText('Which alerts').click()
+    await check('a channel')
+    await leave()
+    await mine.go('maintenance')
+    await check('maintenance')
+    await press('Plan maintenance')
+    await dialog.getByLabel('Process').fill('*')
+    await dialog.getByLabel('Happens').selectOption('repeatedly')
+    await dialog.getByLabel('Begins at').fill('* * * * *')
+    await dialog.getByLabel('Lasts').fill('30 minutes')
+    await press('Plan maintenance')
+    await dialog.getByText('Must be a time span').waitFor()
+    await check('a repeated maintenance with a fault')
+    await leave()
+    await mine.go('exceptions')
+    await page.getByRole('button', { name: /^Ignore ConnectionResetError/ }).press('Enter')
+    await page.getByText('1 ignored group is not shown.').waitFor()
+    await page.getByRole('button', { name: /^Resolve / }).press('Enter')
+    await page.getByText('1 resolved and 1 ignored groups are not shown.').waitFor()
+    await page.getByRole('link', { name: 'Show all' }).press('Enter')
+    for (const status of ['resolved', 'ignored']) await page.locator('.badge', { hasText: status }).waitFor()
+    await check('groups')
+    expect(found).toEqual([])
+    await mine.close()
+  })
+
   test('nothing scrolls sideways on a phone of 320 px', async () => {
     expect(await inspect(PHONE, findWide)).toEqual([])
   })
