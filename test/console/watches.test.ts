@@ -323,7 +323,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     await dialog.getByLabel('Time zone').fill('Mars/Base')
     await dialog.getByLabel('Longest').fill('30 minutes')
     await dialog.getByLabel('Consecutive failures').fill('2')
-    await dialog.getByLabel('Times the usual').fill('2.5')
+    await dialog.getByLabel('Times the usual').fill('0.5')
     await dialog.getByLabel('Statistic').selectOption('mean')
     await dialog.getByLabel('Side').selectOption('below')
     await dialog.getByLabel('For at least').fill('5m')
@@ -333,6 +333,8 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     const invalid = (label: string) =>
       dialog.getByLabel(label, { exact: true }).and(page.locator('[aria-invalid=true]')).waitFor()
     await invalid('Metric')
+    await dialog.getByText('Must be from 1 to 1000.').waitFor()
+    await dialog.getByLabel('Times the usual').fill('2.5')
     await dialog.getByLabel('Metric', { exact: true }).fill(' rows ')
     await dialog.getByLabel('Threshold', { exact: true }).fill('5')
     await press('Create watch')
