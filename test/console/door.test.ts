@@ -36,7 +36,7 @@ describe.skipIf(cannotRun)('the console', () => {
     expect(secret).toMatch(/^stint_[0-9A-Za-z]+$/)
     await page.getByRole('button', { name: 'Copy key' }).click()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
-    await page.getByText('Waiting for the first event…').waitFor()
+    await page.getByText('Waiting for an event…').waitFor()
 
     await page.getByRole('button', { name: 'Create a ping address' }).click()
     await page.getByText('The token is shown only once.').waitFor()
@@ -49,7 +49,7 @@ describe.skipIf(cannotRun)('the console', () => {
     const text = (await page.getByLabel('curl example').textContent()) ?? ''
     expect(await runSnippet(text)).toBe('')
     await page.getByText('first steps · curl: took').waitFor()
-    await page.getByText('Your first event has arrived.').waitFor()
+    await page.getByText('An event has arrived.').waitFor()
     expectQuiet(visit)
 
     await page.getByRole('link', { name: 'Open the timeline' }).click()

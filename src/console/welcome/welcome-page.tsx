@@ -106,7 +106,7 @@ const Step = ({ title, children }: { title: string; children: ComponentChildren 
 const Waiting = () => (
   <div class="waiting">
     <i class="pulse" />
-    <p>Waiting for the first event…</p>
+    <p>Waiting for an event…</p>
   </div>
 )
 
@@ -114,7 +114,7 @@ const Arrived = () => (
   <div class="arrived">
     <Icon name="check" />
     <div>
-      <p class="empty-title">Your first event has arrived.</p>
+      <p class="empty-title">An event has arrived.</p>
       <p class="muted">Everything you send appears on the timeline within two seconds.</p>
     </div>
     <a class="button button-main" href={formatRoute('runs', { from: '-15m' })}>
