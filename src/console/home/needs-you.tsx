@@ -3,6 +3,7 @@
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import { toneOf } from '../../wire/process-state.ts'
+import { EMPTY_TEXT } from '../exceptions/headline.ts'
 import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import type { App } from '../kit/page.ts'
@@ -78,7 +79,7 @@ function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { r
           <bdi>{process}</bdi>
         </a>{' '}
         <span class={`needs-text ${isBad ? 'bad' : 'warn'}`}>{within(text)}</span>
-        {isBad && exception !== null && <Why run={run} {...{ process, exception, nowMs }} />}
+        {isBad && exception !== null && <Why exception={exception || EMPTY_TEXT} {...{ process, run, nowMs }} />}
         {owner && <span class="sub">{owner} is on it</span>}
       </div>
       <Action {...{ app, row, again }} />

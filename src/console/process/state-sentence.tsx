@@ -2,6 +2,7 @@
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { ExceptionGroups } from '../../wire/exceptions.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { EMPTY_TEXT } from '../exceptions/headline.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatRoute } from '../kit/route.ts'
 import { markOf, runLink } from '../kit/run-links.ts'
@@ -28,7 +29,7 @@ export function StateSentence({ row, groups, nowMs }: Props) {
       {said.change !== undefined && <p class="process-change">{said.change}</p>}
       {isBad && exception !== null && (
         <p class="process-why">
-          <code>{exception}</code>
+          <code>{exception || EMPTY_TEXT}</code>
         </p>
       )}
       {isBad && run !== null && (
