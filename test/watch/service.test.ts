@@ -26,7 +26,9 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     expect(body.data).toMatchObject({ watch: { id, name: 'late one' }, condition: 'late', meta: null, uid: null })
     const firing = await ask('GET', '/api/alerts?state=firing')
     expect(firing.json.alerts).toMatchObject([{ id: body.data.id, state: 'firing', resolved_at: null }])
-    expect((await ask('GET', '/api/alerts?process=late%20one')).json.alerts).toEqual(firing.json.alerts)
+    // not all of it is equal: notified_at is set once the answer to the webhook is stored
+    const ofProcess = await ask('GET', '/api/alerts?process=late%20one')
+    expect(ofProcess.json.alerts).toMatchObject([{ id: body.data.id, state: 'firing', resolved_at: null }])
     expect((await ask('GET', '/api/alerts?process=late')).json.alerts).toEqual([])
     await ask('PATCH', `/api/watches/${id}`, { late: { every: '1h', grace: '1s' } })
     expect((await ask('GET', '/api/alerts?state=firing')).json.alerts).toEqual([])
