@@ -23,9 +23,12 @@ export const markOf = (state: OverviewRunState): string => (state === 'exception
 export const isTrouble = (state: OverviewRunState): boolean =>
   state === 'failed' || state === 'exceptions' || state === 'abandoned'
 
-/** Over the shortest range that shows the run. */
+/** Over the shortest range that shows the run with this id. */
+export const linkToRun = (process: string, startMs: number, run: string, nowMs: number): string =>
+  formatRoute('runs', { process, from: presetFor(nowMs - startMs), run })
+
 export const runLink = (process: string, [at, , , meta, uid]: OverviewRun, nowMs: number): string =>
-  formatRoute('runs', { process, from: presetFor(nowMs - parseTime(at)), run: formatRunId({ at, process, meta, uid }) })
+  linkToRun(process, parseTime(at), formatRunId({ at, process, meta, uid }), nowMs)
 
 /** `Failed · 12 m 37 s · 24 Nov 03:00:12 · region eu` */
 export function describeRun([at, state, ms, meta]: OverviewRun, nowMs: number): string {

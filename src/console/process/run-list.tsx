@@ -4,7 +4,7 @@ import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
-import { presetFor } from '../kit/time-range.ts'
+import { linkToRun } from '../kit/run-links.ts'
 import { describeState, isTrouble, lengthMs, type Run, toRun } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import type { Rest } from './process-answer.ts'
@@ -61,7 +61,7 @@ interface RowProps {
 function Row({ run, names, hasMetas, usualMs, nowMs }: RowProps) {
   const ms = lengthMs(run, nowMs)
   const ratio = run.state === 'completed' && ms !== null && usualMs ? describeRatio(ms, usualMs) : 'as usual'
-  const href = formatRoute('runs', { process: run.process, from: presetFor(nowMs - run.startMs), run: run.id })
+  const href = linkToRun(run.process, run.startMs, run.id, nowMs)
   return (
     <tr>
       <td>
