@@ -39,7 +39,10 @@ export interface Api {
 export const PAGE_ROWS = 1_000
 export const ROWS_MAX = 10_000
 
-/** The rows of a question in `list`, at most `maxRows` in pages of `pageRows`; `isCut` when there are more. Throws ApiError. */
+/**
+ * The rows of a question in `list`, at most `maxRows` in pages of `pageRows`; `isCut` when there are more. Throws
+ * ApiError.
+ */
 export async function getPages<T>(
   api: Pick<Api, 'get'>,
   path: string,

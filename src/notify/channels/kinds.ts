@@ -1,4 +1,5 @@
-// The table of all kinds of channels. A new kind is its file, a line here, and how it is addressed in wire/channel-kinds.ts.
+// The table of all kinds of channels. A new kind is its file, a line here, and how it is addressed in
+// wire/channel-kinds.ts.
 import type { ChannelKind } from '../../wire/channel-kinds.ts'
 import type { ChannelKindSender } from './channel-kind.ts'
 import { discord } from './discord.ts'

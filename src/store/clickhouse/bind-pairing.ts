@@ -51,7 +51,8 @@ function narrow(q: TimingQuestion, where: readonly string[], { cluster, stored }
   const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${stored('marks')} WHERE ${where.join(' AND ')} AND mark = 'failed'
   AND at >= ${timeParam('read_from')} AND at < ${timeParam('read_to')})`
   return {
-    where: [...where, ...(isOnly('failed') && cluster === undefined && !isCheap(q) ? [failed] : [])], // not proved over shards
+    // in a cluster it is not proved
+    where: [...where, ...(isOnly('failed') && cluster === undefined && !isCheap(q) ? [failed] : [])],
     fromNs: isOnly('running') && begunNs > fromNs ? begunNs : fromNs,
   }
 }
