@@ -1,20 +1,14 @@
 // Makes a plain `bun test` of many files run them in several workers, because bunfig.toml has no setting for it, and
 // installs the locked dependencies in a fresh clone. Both need a second `bun test` with other arguments.
 import { existsSync, readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { printMissing, unmetRequirements } from './needs.ts'
 import { useOwnTempDir } from './temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const CMDLINE = '/proc/self/cmdline'
-/** Workers keep what their files share, such as a running influxd. More of them would wait for each other's processor. */
-const WORKERS = [
-  `--parallel=${Math.max(2, Math.min(availableParallelism(), 3))}`,
-  '--no-isolate',
-  '--no-orphans',
-  '--dots',
-]
+/** Workers keep what their files share, such as a running influxd. Three fill two processors: a test waits for much. */
+const WORKERS = ['--parallel=3', '--no-isolate', '--no-orphans', '--dots']
 
 /** Whether this process is one of the workers: the process that started them owns what they leave. */
 export const isWorker = (): boolean => process.env.STINT_TEST_NOTES !== undefined
