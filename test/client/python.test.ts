@@ -1,45 +1,19 @@
-// The Python client: its own tests in each interpreter that is here, and what it sends as the real intake sees it.
+// The Python client: its quick tests, and what it sends as the real intake sees it. All its tests: python.slow.ts.
 import { expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { timeUs } from '../../src/event/stamp.ts'
 import { startApp } from '../support/app.ts'
 import { findPython, missing } from '../support/needs.ts'
+import { expectPass, pythonEnv } from './python/run-unittest.ts'
 
-const CLIENT = join(import.meta.dir, '../../src/client/python')
-const TESTS = join(import.meta.dir, 'python')
-const WITHIN_S = 120
-
-const environment = (extra: Readonly<Record<string, string>> = {}) => {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1', ...extra }
-}
-
-/** One per version of those that Debian or pyenv name `python3.N`; a name may exist without an interpreter. */
-const interpreters = new Map<string, string>()
-for (const name of ['python3', ...[9, 10, 11, 12, 13, 14].map((minor) => `python3.${minor}`)]) {
-  if (Bun.which(name) === null) continue
-  const { success, stdout } = Bun.spawnSync([name, '--version'])
-  if (success && !interpreters.has(String(stdout))) interpreters.set(String(stdout), name)
-}
-
-test.skipIf(missing('python') !== undefined).each([...interpreters.values()])(
-  'passes its own tests in %s',
-  async (interpreter) => {
-    const child = Bun.spawn(
-      ['timeout', '-k', '1', String(WITHIN_S), interpreter, '-m', 'unittest', '-b', 'test_stint'],
-      {
-        cwd: TESTS,
-        env: environment(),
-        stdin: 'ignore',
-        stdout: 'ignore',
-        stderr: 'pipe',
-      },
-    )
-    const output = await new Response(child.stderr).text()
-    expect(output).toContain('\nOK\n')
-    expect(await child.exited).toBe(0)
-  },
-  (WITHIN_S + 10) * 1000,
+test.skipIf(missing('python') !== undefined)('passes its quick tests', () =>
+  expectPass(findPython()!, [
+    ...['RunTest', 'TimedTest', 'LoggingExampleTest'],
+    'DeliveryTest.test_of_a_batch_accepted_in_part_each_event_goes_its_own_way',
+    'DeliveryTest.test_other_refusals_drop_the_batch_and_say_why',
+    'ExitTest.test_everything_is_sent_before_a_process_ends',
+    'ExitTest.test_sigterm_sends_the_last_events_and_ends_by_the_signal',
+    'BacklogTest.test_the_next_process_sends_what_a_killed_one_left',
+  ]),
 )
 
 test.skipIf(missing('python') !== undefined)('sends what the real intake accepts', async () => {
@@ -57,7 +31,7 @@ except OSError:
 assert stint.flush(20)
 `
   const child = Bun.spawn([findPython()!, '-c', code], {
-    env: environment({ STINT_URL: app.url, STINT_API_KEY: app.keys.writer }),
+    env: pythonEnv({ STINT_URL: app.url, STINT_API_KEY: app.keys.writer }),
     stderr: 'pipe',
   })
   expect(await new Response(child.stderr).text()).toBe('')

@@ -1,0 +1,64 @@
+// The last events of a process in Bun and in Deno, and what Deno's permissions change.
+import { describe, expect, test } from 'bun:test'
+import { findDeno, missing } from '../support/needs.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { runScript } from './client-cast.ts'
+import { describeExits, useReceivers } from './exit-trial.ts'
+
+const DENO = findDeno() ?? 'deno'
+const RUN = [DENO, 'run', '--no-lock', '--no-prompt']
+
+describeExits('bun', [process.execPath])
+describeExits('deno', [DENO, 'run', '--allow-all', '--no-lock'], missing('deno'))
+
+describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => {
+  const { dir, servers, kindsOf } = useReceivers()
+  const launch = (permissions: readonly string[], way: string, exitWaitMs = 20_000) =>
+    runScript(
+      [...RUN, ...permissions],
+      dir,
+      `
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ url: '${servers.receiver.url}', key: 'k', exitWaitMs: ${exitWaitMs} })
+      run('deno ${way}', () => Deno.exit(4))
+    `,
+      {},
+    )
+
+  test('Deno.exit() sends the last events with no other permission than the net', async () => {
+    const script = await launch(['--allow-net'], 'alone')
+    expect(await script.exited).toBe(4)
+    expect(await script.output()).toBe('')
+    expect(kindsOf('deno alone')).toEqual(['start', 'exception', 'end'])
+  })
+
+  test.each([
+    ['with --allow-env alone it is in the home', ['--allow-env'], true],
+    ['with neither the reason is shown, and the events are sent from the memory', [], false],
+  ])('the backlog without --allow-sys: %s', async (way, permissions, isKept) => {
+    const home = tempDir('home')
+    const script = await runScript(
+      [...RUN, '--allow-net', '--allow-read', '--allow-write', ...permissions],
+      dir,
+      `
+      import { createStint } from './stint.mjs'
+      const { run } = createStint({ url: '${isKept ? servers.silent.url : servers.receiver.url}', key: 'k', backlog: true, exitWaitMs: ${isKept ? 300 : 20_000} })
+      await run('deno: ${way}', async () => {})
+    `,
+      { HOME: home },
+    )
+    expect(await script.exited).toBe(0)
+    const kept = [...new Bun.Glob('.local/state/stint/*/*.json').scanSync({ cwd: home, dot: true })]
+    expect(kept).toHaveLength(isKept ? 1 : 0)
+    expect(kindsOf(`deno: ${way}`)).toEqual(isKept ? [] : ['start', 'end'])
+    if (isKept) expect(await script.output()).toBe('')
+    else expect(await script.output()).toContain('no directory for it is known; name one (STINT_BACKLOG)')
+  })
+
+  test('a missing permission is reported once', async () => {
+    const script = await launch(['--allow-env'], 'locked', 300)
+    expect(await script.exited).toBe(4)
+    expect(await script.output()).toMatch(/^stint: 3 events dropped: [^\n]*--allow-net[^\n]*\n$/)
+    expect(kindsOf('deno locked')).toEqual([])
+  })
+})
