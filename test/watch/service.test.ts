@@ -13,7 +13,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
   let watched: WatchedStint
   let ask: ApiCaller['call']
   beforeAll(async () => {
-    watched = await startWatched()
+    watched = await startWatched((url) => ({ STINT_HEARTBEAT_URL: `${url}/beat` }))
     ask = watched.person.bySession.call
   })
   afterAll(() => watched[Symbol.asyncDispose]())
@@ -56,6 +56,32 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await watched.gets('resolved', 'job', 2)
     const { received } = watched
     expect(new Set(received.map(idOf)).size).toBe(received.length)
+  })
+
+  test('a metric below its number fires, and resolves when it is back', async () => {
+    await watched.watch('workers', { metric: { name: 'alive', window: '20s', of: 'last', below: 2 } })
+    await watched.send('metrics', { process: 'workers', items: { alive: 1, other: 5 } })
+    await watched.gets('firing', 'workers')
+    expect(watched.got('firing', 'workers')[0]!.body.data).toMatchObject({ condition: 'metric' })
+    await watched.send('metrics', { process: 'workers', items: { alive: 3 } })
+    await watched.gets('resolved', 'workers')
+  })
+
+  test('an exception fires, the run that raised it does not resolve it, the next one does', async () => {
+    await watched.watch('importer', { failed: { exceptions: true }, long: '4s' })
+    await watched.send('start', { process: 'importer', uid: 'a' })
+    await watched.send('exception', { process: 'importer', uid: 'a', exception: 'ValueError: no rows' })
+    await watched.send('end', { process: 'importer', uid: 'a' })
+    await watched.gets('firing', 'importer')
+    expect(watched.got('firing', 'importer')[0]!.body.data).toMatchObject({ condition: 'failed', uid: 'a' })
+    expect(watched.got('resolved', 'importer')).toEqual([])
+    await watched.send('start', { process: 'importer', uid: 'b' })
+    await watched.send('end', { process: 'importer', uid: 'b' })
+    await watched.gets('resolved', 'importer')
+  })
+
+  test('the heartbeat is requested', async () => {
+    await until('a heartbeat', () => watched.requests.some(({ path }) => path === '/beat'))
   })
 
   test('a kill loses no notification and repeats none with another id', async () => {

@@ -1,15 +1,13 @@
-// Watches of the real process over each kind of store, from the request to the webhook: metrics, exceptions and what arrives late.
+// Watches of the real process over each kind of store, from the request to the webhook: what arrives late, and a kill meanwhile.
 import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { influxd, influxdMissing, influxSettings } from '../support/influxd.ts'
 import { missing } from '../support/needs.ts'
 import type { Env } from '../support/process.ts'
-import { until } from '../support/until.ts'
 import { startWatched, type WatchedStint } from './watch-stint.ts'
 
 const DAY_MS = 86_400_000
-const WITHIN_MS = 60_000
 
 const STORES = [
   { name: 'the embedded engine', env: async (): Promise<Env> => ({}), reason: missing('chdb') },
@@ -25,35 +23,9 @@ for (const { name, env, reason } of STORES) {
     let watched: WatchedStint
     beforeAll(async () => {
       const own = await env()
-      watched = await startWatched((url) => ({ STINT_HEARTBEAT_URL: `${url}/beat`, ...own }))
+      watched = await startWatched(() => own)
     })
     afterAll(() => watched?.[Symbol.asyncDispose]())
-
-    test('a metric below its number fires, and resolves when it is back', async () => {
-      await watched.watch('workers', { metric: { name: 'alive', window: '20s', of: 'last', below: 2 } })
-      await watched.send('metrics', { process: 'workers', items: { alive: 1, other: 5 } })
-      await watched.gets('firing', 'workers')
-      expect(watched.got('firing', 'workers')[0]!.body.data).toMatchObject({ condition: 'metric' })
-      await watched.send('metrics', { process: 'workers', items: { alive: 3 } })
-      await watched.gets('resolved', 'workers')
-    })
-
-    test('an exception fires, the run that raised it does not resolve it, the next one does', async () => {
-      await watched.watch('importer', { failed: { exceptions: true }, long: '4s' })
-      await watched.send('start', { process: 'importer', uid: 'a' })
-      await watched.send('exception', { process: 'importer', uid: 'a', exception: 'ValueError: no rows' })
-      await watched.send('end', { process: 'importer', uid: 'a' })
-      await watched.gets('firing', 'importer')
-      expect(watched.got('firing', 'importer')[0]!.body.data).toMatchObject({ condition: 'failed', uid: 'a' })
-      expect(watched.got('resolved', 'importer')).toEqual([])
-      await watched.send('start', { process: 'importer', uid: 'b' })
-      await watched.send('end', { process: 'importer', uid: 'b' })
-      await watched.gets('resolved', 'importer')
-    })
-
-    test('the heartbeat is requested', async () => {
-      await until('a heartbeat', () => watched.requests.some(({ path }) => path === '/beat'), WITHIN_MS)
-    })
 
     test('a failure of last night that arrives now is notified once, also after a kill; one from before the watch is not', async () => {
       await watched.watch('nightly', { failed: {}, long: '5h' })
@@ -64,7 +36,6 @@ for (const { name, env, reason } of STORES) {
       db.run('UPDATE watch SET since_us = since_us - ?', [DAY_MS * 1000]) // the watches are a day old
       db.close()
       await watched.stint.start()
-      await watched.gets('firing', 'importer') // judging works again
       const at = (agoMs: number) => new Date(watched.stint.nowMs() - agoMs).toISOString()
       const backlog = async (process: string) => {
         await watched.send('start', { process, uid: 'old', at: at(3 * DAY_MS) })
