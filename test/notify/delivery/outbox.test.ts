@@ -7,7 +7,7 @@ import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { Channel } from '../../../src/watch/storage/watch-store.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
-import { tempDir } from '../../support/temp-dir.ts'
+import { inMemoryDir } from '../../support/temp-dir.ts'
 import {
   alertOf,
   channelOf,
@@ -32,7 +32,7 @@ let now: number
 beforeEach(() => {
   received.length = 0
   receiver.answer = () => new Response('ok')
-  store = openStore(tempDir('outbox'))
+  store = openStore(inMemoryDir())
   now = Date.now() * 1000
 })
 

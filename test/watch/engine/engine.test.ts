@@ -12,7 +12,7 @@ import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
 import { applyRecord } from '../../../src/watch/log/apply-record.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { WatchSpec } from '../../../src/watch/watch.ts'
-import { tempDir } from '../../support/temp-dir.ts'
+import { inMemoryDir } from '../../support/temp-dir.ts'
 import { ACCOUNT, channelOf, dueOf, openStore, silent, watchOf } from '../watch-cast.ts'
 
 const S = 1e6
@@ -61,7 +61,7 @@ async function restart(): Promise<void> {
 }
 
 beforeEach(async () => {
-  dir = tempDir('engine')
+  dir = inMemoryDir()
   now = BEGAN
   stored = []
   isAway = false

@@ -8,14 +8,14 @@ import { applyRecord } from '../../../src/watch/log/apply-record.ts'
 import { createOnlyNode } from '../../../src/watch/nodes/watch-node.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { drain } from '../../spool/spool-trial.ts'
-import { tempDir } from '../../support/temp-dir.ts'
+import { inMemoryDir } from '../../support/temp-dir.ts'
 import { until } from '../../support/until.ts'
 import { ACCOUNT, openStore, silent, watchOf } from '../watch-cast.ts'
 
 let dir: string
 let store: WatchStore
 beforeEach(() => {
-  dir = tempDir('only-node')
+  dir = inMemoryDir()
   store = openStore(dir)
 })
 afterEach(() => store.close())
@@ -77,7 +77,7 @@ test('while the spool refuses everything nothing is late: its start may be among
   await node.start()
   isRefusing = true
   await until('it is noticed', () => refusals > 0)
-  for (let passedS = 0; passedS < 60; passedS += 3) {
+  for (let passedS = 0; passedS < 42; passedS += 3) {
     const before = nowUs()
     await until('this time is judged', () => node.judgedUs() >= before - 1e6)
     aheadUs += 3e6 // less than a pause

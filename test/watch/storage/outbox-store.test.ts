@@ -1,4 +1,4 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Maintenance, MaintenanceSpec } from '../../../src/notify/maintenance.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { Channel, ChannelSettings } from '../../../src/watch/storage/watch-store.ts'
@@ -30,16 +30,15 @@ const maintenanceOf = (spec: Partial<MaintenanceSpec> = {}, over: Partial<Mainte
 })
 
 describe.each(databases)('the outbox in $database', ({ open }) => {
-  const stores: WatchStore[] = []
   let store: WatchStore
-  beforeEach(async () => {
+  beforeAll(async () => {
     store = await open()
-    stores.push(store)
+  })
+  beforeEach(async () => {
+    for (const account of [ACCOUNT, OTHER]) await store.removeAccount(account)
     await store.addWatch(watchOf('wat_1'), 9)
   })
-  afterAll(async () => {
-    for (const each of stores) await each.close()
-  })
+  afterAll(() => store.close())
 
   const channel = async (settings: Partial<ChannelSettings> = {}): Promise<Channel> => {
     const made = channelOf('cha_1', { settings: { ...channelOf('').settings, ...settings } })

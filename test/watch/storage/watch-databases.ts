@@ -5,7 +5,7 @@ import type { WatchStore } from '../../../src/watch/storage/create-watch-store.t
 import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
-import { tempDir } from '../../support/temp-dir.ts'
+import { inMemoryDir } from '../../support/temp-dir.ts'
 import { ACCOUNT, openStore } from '../watch-cast.ts'
 
 export const OTHER = 'acc_2'
@@ -21,6 +21,6 @@ async function openInPostgres(): Promise<WatchStore> {
 }
 
 export const databases: { database: string; open: () => Promise<WatchStore> }[] = [
-  { database: 'SQLite', open: async () => openStore(tempDir('watch-store')) },
+  { database: 'SQLite', open: async () => openStore(inMemoryDir()) },
   ...(missing('postgresql') === undefined ? [{ database: 'PostgreSQL', open: openInPostgres }] : []),
 ]
