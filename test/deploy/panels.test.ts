@@ -39,20 +39,8 @@ const ALL: AllValue = { all: '[^%]*' }
 
 /** Each must be one process, meta and metric name; those with a macro of Grafana as its lists of values offer them. */
 const NAMES = [
-  ...[
-    'a',
-    'b=c d',
-    'a,b=c d',
-    '$' + '{process}',
-    '$1',
-    '[[process]]',
-    'C:\\Export\\Q',
-    'x/y',
-    '.*',
-    'ä 😀',
-    'my.bucket',
-  ],
-  ...['$__interval', '$__interval_ms', '$__timeInterval(at)', 'to $__interval|a'],
+  ...['a,b=c d', '$' + '{process}', '[[process]]', 'C:\\Export\\Q', '.*'],
+  ...['$__interval', '$__timeInterval(at)', 'to $__interval|a'],
 ]
 const offeredName = (name: string) => name.replaceAll('$__', '%24__')
 
@@ -486,8 +474,8 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       expect(await runs({ meta: '%without%' })).toEqual({ completed: 1 })
     })
     test('hostile text stays text', async () => {
-      for (const text of ["') OR 1=1 --", '.*', 'x)$/ or true or /^(?:', "\\' OR 1=1 --", "%' OR 1 --", '"'])
-        for (const process of [text, [text], [text, 'nobody']]) expect(await runs({ process })).toEqual({})
+      for (const text of ["') OR 1=1 --", 'x)$/ or true or /^(?:', "\\' OR 1=1 --", '"'])
+        for (const process of [text, [text, 'nobody']]) expect(await runs({ process })).toEqual({})
     })
     test('several processes, and all', async () => {
       expect(await runs({ process: ['other'] })).toEqual({ completed: 1 })
