@@ -9,7 +9,14 @@ import { createStintProcess, type Env, type StintProcess } from '../support/proc
 import { until } from '../support/until.ts'
 
 export const LIGHT = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const
+/** For a test that waits for a poll. Not for one in which a poll must not come before a click. */
+export const QUICK = { ...LIGHT, quickPolls: true } as const
 export const PHONE = { viewport: { width: 320, height: 640 }, colorScheme: 'light', hasTouch: true } as const
+
+const POLL_SPEED = 10
+
+/** `quickPolls`: the page asks again `POLL_SPEED` times as soon. */
+export type VisitOptions = BrowserContextOptions & { readonly quickPolls?: boolean }
 
 export interface Visit extends BrowserPage {
   /** To a page by what its address holds after `#/`. */
@@ -21,7 +28,7 @@ export interface Visit extends BrowserPage {
 export interface ConsoleStint {
   readonly stint: StintProcess
   /** A page, signed in with `cookie`. */
-  visit(options?: BrowserContextOptions, cookie?: string): Promise<Visit>
+  visit(options?: VisitOptions, cookie?: string): Promise<Visit>
   /** Makes an account. `cookie` is the value of its session's. */
   signUp(email: string): Promise<SignedUp>
   /** Sends events and waits until the stores answer with as many of their kinds. */
@@ -54,14 +61,23 @@ export async function startConsole(env: Env = {}, create = createStintProcess): 
 }
 
 /** A page of any server's console. */
-export async function visit(url: string, options: BrowserContextOptions, cookie?: string): Promise<Visit> {
-  const opened = await openPage(url, { locale: 'en-GB', timezoneId: 'UTC', ...options })
+export async function visit(url: string, options: VisitOptions, cookie?: string): Promise<Visit> {
+  const { quickPolls = false, ...rest } = options
+  const opened = await openPage(url, { locale: 'en-GB', timezoneId: 'UTC', ...rest })
+  if (quickPolls) await opened.page.addInitScript(quickenPolls, POLL_SPEED)
   if (cookie !== undefined) await opened.page.context().addCookies([{ name: 'stint_session', value: cookie, url }])
   return {
     ...opened,
     go: async (view) => void (await opened.page.goto(`${url}/#/${view}`)),
     view: () => new URL(opened.page.url()).hash,
   }
+}
+
+/** In the page, before its scripts: pauses of more than a second are shorter. */
+function quickenPolls(speed: number): void {
+  const after = window.setTimeout
+  const quick = (run: () => void, ms = 0, ...given: []) => after(run, ms > 1_000 ? ms / speed : ms, ...given)
+  window.setTimeout = quick as typeof window.setTimeout
 }
 
 /** The page asked no other server, and neither it nor the browser complained. */

@@ -1,9 +1,10 @@
 // The first visit and everything about who one is: signing up, the key, requests that work when pasted, signing in and out, the password,
 // sessions and keys; each with a real server and a real browser.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { startApp } from '../support/app.ts'
 import { createCaller, PASSWORD } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, expectQuiet, LIGHT, QUICK, startConsole, type Visit, visit } from './console-visit.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -23,7 +24,7 @@ describe.skipIf(cannotRun)('the console', () => {
   const heading = ({ page }: Visit, name: string) => page.getByRole('heading', { level: 1, name }).waitFor()
 
   test('first visit: sign-up, the key shown once, and example requests that work', async () => {
-    const visit = await stint.visit({ ...LIGHT, permissions: ['clipboard-read', 'clipboard-write'] })
+    const visit = await stint.visit({ ...QUICK, permissions: ['clipboard-read', 'clipboard-write'] })
     const { page } = visit
     await page.goto(stint.stint.url)
     await heading(visit, 'Create account')
@@ -241,18 +242,19 @@ describe.skipIf(cannotRun)('the console', () => {
   })
 })
 
-describe.skipIf(cannotRun)('with sign-up closed', () => {
-  test('shows only sign-in and explains why', async () => {
-    const stint = await startConsole({ SIGNUP: 'first' })
-    await stint.signUp('ada@example.com')
-    const visit = await stint.visit()
-    await visit.page.goto(stint.stint.url)
-    await visit.page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
-    await visit.page.getByText('Sign-up is closed').waitFor()
-    expect(await visit.page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
-    await stint.close()
-  })
-})
+test.skipIf(missing('chromium') !== undefined)(
+  'shows only sign-in while sign-up is closed, and explains why',
+  async () => {
+    const app = await startApp({ signup: 'first' })
+    const { page, close } = await visit(app.url, LIGHT)
+    await page.goto(app.url)
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await page.getByText('Sign-up is closed').waitFor()
+    expect(await page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
+    await close()
+    await app.stop()
+  },
+)
 
 /** What it printed to stderr or, when it failed, how. */
 async function runSnippet(text: string): Promise<string> {

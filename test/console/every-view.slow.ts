@@ -8,6 +8,7 @@ import {
   type ConsoleStint,
   expectQuiet,
   findBarriersInBothSchemes,
+  findSmall,
   findWide,
   LIGHT,
   PHONE,
@@ -166,6 +167,34 @@ describe.skipIf(missing('chromium') !== undefined || missing('chdb') !== undefin
     for (const view of [...VIEWS, 'runs?from=-30d', 'runs?process=nightly+import&from=-24h'])
       moved.push(...(await findMoves(mine, view)))
     expect(moved).toEqual([])
+    await mine.close()
+  })
+
+  test('on a phone Home, a process and its runs do not scroll sideways, and can be touched', async () => {
+    const mine = await stint.visit(PHONE, ada.cookie)
+    const { page } = mine
+    const check = async (view: string) =>
+      expect([view, await findWide(page), await findSmall(page)]).toEqual([view, [], []])
+    await mine.go('home')
+    await page.getByRole('table').getByRole('link', { name: 'nightly import' }).waitFor()
+    await check('home')
+    await page.getByRole('table').getByRole('link', { name: 'nightly import' }).tap()
+    await page.getByText('Median, 24 h').waitFor()
+    await page.getByRole('heading', { name: 'Notifications' }).waitFor()
+    await check('process')
+    await page.getByRole('link', { name: 'All runs' }).tap()
+    await page
+      .getByRole('link', { name: /^Run of/ })
+      .first()
+      .waitFor()
+    await check('runs')
+    await page
+      .getByRole('link', { name: /^Run of/ })
+      .first()
+      .tap()
+    await page.getByRole('complementary', { name: 'Chosen run' }).getByRole('heading', { name: 'Metrics' }).waitFor()
+    await check('run')
+    expectQuiet(mine)
     await mine.close()
   })
 

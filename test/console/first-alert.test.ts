@@ -4,7 +4,7 @@ import { PASSWORD } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, findBarriers, LIGHT, startConsole } from './console-visit.ts'
+import { type ConsoleStint, findBarriers, QUICK, startConsole } from './console-visit.ts'
 
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the first alert', () => {
   let stint: ConsoleStint
@@ -20,7 +20,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
   })
 
   test('reaches a channel that was created on the Welcome page', async () => {
-    const { page, complaints } = await stint.visit(LIGHT)
+    const { page, complaints } = await stint.visit(QUICK)
     let clicks = 0
     const press = async (name: string, within = page.locator('body')) => {
       clicks++
@@ -68,19 +68,5 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the fir
       await page.getByText('Notification delivered to phone: 204').waitFor()
     }
     expect(complaints).toEqual([])
-  })
-
-  test('a new watch counts exceptions and notifies every channel', async () => {
-    const { cookie, bySession } = await stint.signUp('watch@example.com')
-    const { page, go } = await stint.visit(LIGHT, cookie)
-    for (const name of ['one', 'two'])
-      await bySession.post('/api/channels', { name, kind: 'webhook', url: 'http://127.0.0.1:1/' })
-    await go('watches')
-    await page.getByText('one', { exact: true }).waitFor()
-    await page.getByRole('button', { name: 'Create watch' }).click()
-    const dialog = page.getByRole('dialog')
-    expect(await dialog.getByRole('checkbox', { name: 'fails or raises an exception' }).isChecked()).toBe(true)
-    expect(await dialog.getByRole('checkbox', { name: 'one', exact: true }).isChecked()).toBe(true)
-    expect(await dialog.getByRole('checkbox', { name: 'two', exact: true }).isChecked()).toBe(true)
   })
 })

@@ -5,7 +5,7 @@ import { HIDDEN } from '../../src/wire/channel-kinds.ts'
 import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, QUICK, startConsole, type Visit } from './console-visit.ts'
 
 describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the watches page', () => {
   let console: ConsoleStint
@@ -39,7 +39,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
 
   test('creates a channel and a watch, an alert is acknowledged by name, undone and resolved, everything is deleted', async () => {
     const { cookie } = await console.signUp('watch@example.com')
-    const { page, go } = await visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const { page, go } = await visit(QUICK, cookie)
     const more = async (name: string, action: string) => {
       await page.getByRole('button', { name: `More for ${name}` }).click()
       await page.getByRole('button', { name: `${action} ${name}` }).click()
@@ -111,7 +111,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
 
   test('a maintenance is planned, shown where alerts are, ended early, repeated and deleted, by keyboard', async () => {
     const { cookie, bySession } = await console.signUp('plan@example.com')
-    const { page, go, complaints } = await visit({ viewport: { width: 390, height: 844 } }, cookie)
+    const { page, go, complaints } = await visit({ ...QUICK, viewport: { width: 390, height: 844 } }, cookie)
     const dialog = page.getByRole('dialog')
     const planned = async () => (await bySession.get('/api/maintenance')).json.maintenance
     const press = async (name: string) => {
@@ -178,7 +178,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
 
   test('a lost link is sent again, and a disabled channel is enabled', async () => {
     const { cookie, bySession } = await console.signUp('again@example.com')
-    const { page, go } = await visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const { page, go } = await visit(QUICK, cookie)
     const send = async (method: string, path: string, body: object): Promise<string> =>
       (await bySession.call(method, `/api/${path}`, body)).json.channel.id
     const row = (name: string) => page.getByRole('row').filter({ hasText: name })
@@ -203,15 +203,24 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     expect(await page.getByRole('button', { name: /^Enable/ }).count()).toBe(0)
   })
 
-  test('a new watch reports no failure a second time, and has the grace of the API', async () => {
+  test('a new watch notifies every channel, reports no failure a second time, and has the grace of the API', async () => {
     const { cookie, bySession } = await console.signUp('twice@example.com')
-    const { page, go } = await visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const { page, go } = await visit(QUICK, cookie)
     const [open, fails] = [
       page.getByRole('button', { name: 'Create watch' }).first(),
       page.getByRole('checkbox', { name: 'fails' }),
     ]
-    await bySession.post('/api/watches', { name: 'Third failure', process: '*', failed: { after: 3 }, channels: [] })
+    for (const name of ['one', 'two'])
+      await bySession.post('/api/channels', { name, kind: 'webhook', url: 'http://127.0.0.1:1/' })
     await go('watches')
+    await page.getByText('one', { exact: true }).waitFor()
+    await open.click()
+    for (const name of ['fails or raises an exception', 'one', 'two'])
+      expect([name, await page.getByRole('checkbox', { name, exact: true }).isChecked()]).toEqual([name, true])
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await bySession.post('/api/watches', { name: 'Third failure', process: '*', failed: { after: 3 }, channels: [] })
+    await page.reload()
+    await page.getByText('Third failure').waitFor()
     await open.click()
     expect(await fails.isChecked()).toBe(true)
     expect(await page.getByLabel('Grace').inputValue()).toBe('5m')
@@ -241,7 +250,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
       { kind: 'end', process: 'hourly', at: at((i + 0.5) * 3_600_000 + (i % 3) * 60_000 - 30_000) },
     ])
     await console.send(secret, runs.flat())
-    const { page, go, view, complaints } = await visit({ viewport: { width: 390, height: 844 } }, cookie)
+    const { page, go, view, complaints } = await visit({ ...QUICK, viewport: { width: 390, height: 844 } }, cookie)
     await go('process?process=hourly')
     await page.getByText('Nobody is notified.').waitFor()
     await page.getByRole('link', { name: 'Watch this process' }).click()
@@ -265,7 +274,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
 
   test('the link of a notification shows its watch', async () => {
     const { cookie, bySession } = await console.signUp('link@example.com')
-    const { page, go } = await visit({ viewport: { width: 1280, height: 500 } }, cookie)
+    const { page, go } = await visit({ ...QUICK, viewport: { width: 1280, height: 500 } }, cookie)
     const ids: string[] = []
     for (let i = 0; i < 30; i++) {
       const body = { name: `watch ${i}`, process: 'job', failed: {}, channels: [] }
@@ -293,7 +302,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
     const firing = async () => (await bySession.get('/api/alerts?state=firing&limit=100')).json.alerts.length
     await console.send(secret, failing(0, 55))
     await until('all fire', async () => (await firing()) === 55)
-    const { page, go } = await visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const { page, go } = await visit(QUICK, cookie)
     await go('watches')
     const rows = page.getByRole('region', { name: 'Alerts' }).locator('tbody tr')
     await rows.nth(54).waitFor()
@@ -304,7 +313,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
   test('every condition can be set and changed, by keyboard on a phone, and faults are shown at their fields', async () => {
     const { cookie, secret, bySession } = await console.signUp('edit@example.com')
     await console.send(secret, [{ kind: 'start', process: 'queue', meta: 'eu' }])
-    const { page, go } = await visit({ viewport: { width: 390, height: 844 } }, cookie)
+    const { page, go } = await visit({ ...QUICK, viewport: { width: 390, height: 844 } }, cookie)
     const watch = async () => (await bySession.get('/api/watches')).json.watches[0]
     await go('watches')
     const dialog = page.getByRole('dialog')
@@ -396,7 +405,7 @@ describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the wat
       { kind: 'start', process: 'a/b & c', at: at(600_000) },
       { kind: 'end', process: 'a/b & c', at: at(480_000) },
     ])
-    const { page, go, complaints } = await visit({ viewport: { width: 1280, height: 900 } }, cookie)
+    const { page, go, complaints } = await visit(QUICK, cookie)
     const needs = page.getByRole('listitem').filter({ hasText: 'a/b & c' })
     const watchLink = page.getByRole('link', { name: 'Watch this process' })
     await go('home')
