@@ -1,14 +1,14 @@
-// A store of the embedded engine as 1.1 left it: its tables are partitioned by month.
+// A store as 1.1 left it: its tables are partitioned by month.
 import { FAMILIES } from '../../../src/event/event.ts'
 import type { ClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 
-/** Rewrites the tables that this version made, with their rows. */
-export async function partitionByMonth(client: ClickHouseClient, database: string): Promise<void> {
+/** Rewrites the tables that this version made, with their rows; in a cluster those that end in `_shard`. */
+export async function partitionByMonth(client: ClickHouseClient, database: string, suffix = '_raw'): Promise<void> {
   for (const family of FAMILIES) {
-    const [raw, former] = [`${database}.${family}_raw`, `${database}.${family}_former`]
+    const [raw, former] = [`${database}.${family}${suffix}`, `${database}.${family}_former`]
     const [table] = await client.select<{ engine: string }>(
       'SELECT engine_full AS engine FROM system.tables WHERE database = {database:String} AND name = {name:String}',
-      { database, name: `${family}_raw` },
+      { database, name: `${family}${suffix}` },
     )
     const byMonth = table!.engine.replace('PARTITION BY toMonday(at)', 'PARTITION BY toYYYYMM(at)')
     await client.run(`CREATE TABLE ${former} AS ${raw} ENGINE = ${byMonth}`)
