@@ -63,7 +63,7 @@ export function Calendar({ process, days, nowMs }: Props) {
 }
 
 /** From a Monday on to today, in the reader's zone. */
-function daysOf(rows: readonly SummaryRow[], nowMs: number): Day[] {
+export function daysOf(rows: readonly SummaryRow[], nowMs: number): Day[] {
   const dayOf = (ms: number) => new Date(ms).toDateString()
   const byDay = new Map(rows.flatMap((row) => (row.at === undefined ? [] : [[dayOf(parseTime(row.at)), row]])))
   const day = new Date(nowMs)
