@@ -1,5 +1,5 @@
 // Nodes on a real PostgreSQL, in one process: who is on duty, who is silent, and what the fence keeps out. Only the nodes' clocks are the test's.
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { pino } from 'pino'
 import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
@@ -10,15 +10,26 @@ import { missing } from '../../support/needs.ts'
 import { sharedPostgres } from '../../support/postgres.ts'
 import { silent } from '../watch-cast.ts'
 
+/** As before the first step of any node. */
+const NO_LEASE = "UPDATE watch_lease SET token = 0, holder = '', until_us = 0"
+
 describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches in PostgreSQL', () => {
   const databases: Postgres[] = []
   let sql: SQL
   let url: string
-  afterEach(() => Promise.all([sql.close(), ...databases.splice(0).map((database) => database.close())]))
-  beforeEach(async () => {
+  beforeAll(async () => {
     url = await (await sharedPostgres()).createDatabase()
     sql = new SQL(url, { max: 1 })
+    const database = openPostgres(url, 'watches')
+    await database.read(function* () {}) // brings the schema up to date
+    await database.close()
   })
+  beforeEach(async () => {
+    await sql.unsafe('DELETE FROM node')
+    await sql.unsafe(NO_LEASE)
+  })
+  afterEach(() => Promise.all(databases.splice(0).map((database) => database.close())))
+  afterAll(() => sql.close())
 
   function nodeOf(node: number, over: Partial<PresenceOptions> = {}) {
     const database = openPostgres(url, 'watches')
@@ -86,7 +97,6 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
 
   test('while a node of version 1 lives, it judges', async () => {
     const a = nodeOf(2)
-    await a.database.read(function* () {}) // brings the schema up to date
     const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
     await sql.unsafe(`INSERT INTO node VALUES (1, ${now}, '{"late":[],"changed":[]}')`)
     await a.step()
@@ -120,7 +130,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
   test('the holder of a lease that a failover has lost does not share the duty with the next holder', async () => {
     const [a, b] = [nodeOf(1), nodeOf(2)]
     await a.step()
-    await sql.unsafe("UPDATE watch_lease SET token = 0, holder = '', until_us = 0") // as before the first step
+    await sql.unsafe(NO_LEASE)
     await b.step()
     expect(fenced(a.database, a.tokens[0]!).write(function* () {})).rejects.toBeInstanceOf(LeaseLost)
     await a.step()
