@@ -536,8 +536,9 @@ class Stint:
     def _flush_at_exit(self) -> None:
         """All flushes at exit together wait `exit_wait_ms` at most."""
         began = time.monotonic()
-        if not self.flush(self._exit_left_s):
-            self._leave()
+        with self._report.at_once():
+            if not self.flush(self._exit_left_s):
+                self._leave()
         self._exit_left_s -= time.monotonic() - began
 
     def _leave(self) -> None:
@@ -578,9 +579,11 @@ class _Report:
     def at_once(self) -> Iterator[None]:
         """What is reported within, and what waits, is printed together at the end."""
         self._is_collecting = True
-        yield
-        self._is_collecting = False
-        self._print(0)
+        try:
+            yield
+        finally:
+            self._is_collecting = False
+            self._print(0)
 
     def _add(self, text: str, count: int | None) -> None:
         if not self._lock.acquire(blocking=not _is_finalizing()):

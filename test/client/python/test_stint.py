@@ -605,6 +605,7 @@ class ExitTest(ClientTest):
         output = self.ends(self.script(code, self.receiver(always=(401, {}, {"title": "no key"}))), 0)
         counts = re.findall(r"(\d+) events? dropped: the server answered 401: no key\n", output)
         self.assertEqual(sum(map(int, counts)), 3, output)
+        self.assertLessEqual(len(counts), 2, output)  # the first one may be refused before the end begins
 
     def test_an_event_of_a_finalizer_at_the_very_end_is_reported_and_hangs_nothing(self):
         for first in ("", "stint.start('early')\n"):
