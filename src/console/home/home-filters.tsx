@@ -4,6 +4,8 @@ import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { App } from '../kit/page.ts'
 import { changeParams, type Params } from '../kit/route.ts'
+import { SearchField } from '../kit/search-field.tsx'
+import { Select } from '../kit/select.tsx'
 import { type HomeView, SORTS, type Sort } from './select-rows.ts'
 
 const STATE_TEXT: Readonly<Record<ProcessState, string>> = {
@@ -53,30 +55,18 @@ export function HomeFilters({ app, params, view, counts }: Props) {
         ))}
       </div>
       <div class="filters" role="group" aria-label="Filter">
-        <label>
-          <span>Search</span>
-          <input
-            type="search"
-            autocomplete="off"
-            spellcheck={false}
-            placeholder="Name or meta"
-            value={params.get('q') ?? ''}
-            onInput={({ currentTarget }) => change({ q: currentTarget.value || undefined })}
-          />
-        </label>
-        <label>
-          <span>Sort by</span>
-          <select
-            value={view.sort}
-            onChange={({ currentTarget: { value } }) => change({ sort: value === 'trouble' ? undefined : value })}
-          >
-            {SORTS.map((sort) => (
-              <option key={sort} value={sort}>
-                {SORT_TEXT[sort]}
-              </option>
-            ))}
-          </select>
-        </label>
+        <SearchField
+          label="Search"
+          placeholder="Name or meta"
+          text={params.get('q') ?? ''}
+          search={(text) => change({ q: text || undefined })}
+        />
+        <Select
+          label="Sort by"
+          options={SORTS.map((value) => ({ value, label: SORT_TEXT[value] }))}
+          chosen={view.sort}
+          choose={(sort) => change({ sort: sort === 'trouble' ? undefined : sort })}
+        />
       </div>
     </div>
   )
