@@ -1,6 +1,7 @@
 // How often something starts, and from when on it counts as silent. Pure.
 //
-//   usual    the median gap between its newest 60 starts (needs 5 gaps)
+//   usual    the median gap between its newest 60 starts (needs 5 gaps, and starts that lie an hour apart: six tries by
+//            hand, or a burst of a queue, are no rhythm)
 //   longest  its longest gap: between these starts, and before them between hours of the last 40 days with a start,
 //            so that a job of every few minutes keeps its nights and weekends
 //   silent   after twice the longest gap; if it starts steadily (no gap is longer than 1.25 times the usual one) after
@@ -12,6 +13,7 @@ import { quantile } from './quantile.ts'
 /** Starts that are read per process and meta. */
 export const RHYTHM_STARTS = 60
 const FEWEST_GAPS = 5
+const LEAST_KNOWN_MS = 3_600_000
 const STEADY = 1.25
 const SLACK_MS = 3_600_000
 const HOUR_MS = 3_600_000
@@ -30,7 +32,7 @@ export interface Rhythm {
 }
 
 /**
- * undefined below 5 gaps. `starts`: the newest `RHYTHM_STARTS`, ms, newest first. `hours`: the beginnings of hours that
+ * undefined below 5 gaps, and while all starts lie within an hour. `starts`: the newest `RHYTHM_STARTS`, ms, newest first. `hours`: the beginnings of hours that
  * hold a start, ms, in any order.
  */
 export function findRhythm(starts: readonly number[], hours: readonly number[] = []): Rhythm | undefined {
@@ -44,6 +46,7 @@ export function findRhythm(starts: readonly number[], hours: readonly number[] =
   // of two hours only this much is certain: a start at the end of one and a start at the beginning of the other
   const far = gapsOf([firstHour, ...earlier]).map((gap) => gap - HOUR_MS)
   const oldest = earlier.at(-1) ?? first
+  if (last - Math.min(first, oldest + HOUR_MS) < LEAST_KNOWN_MS) return undefined
   const gaps = [...near, ...far]
   const steady = gaps.filter((gap) => gap <= STEADY * everyMs)
   const odd = gaps.length - steady.length

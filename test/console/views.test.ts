@@ -194,7 +194,7 @@ describe.skipIf(cannotRun)('the console', () => {
     test('home: lists each process with its state, its last runs and a link to them', async () => {
       const { page } = visit
       await visit.go('home')
-      await page.getByRole('heading', { level: 1, name: '1 never finished, 2 silent.' }).waitFor()
+      await page.getByRole('heading', { level: 1, name: '1 never finished, 1 with exceptions, 1 fine.' }).waitFor()
       const row = page.getByRole('row').filter({ hasText: 'nightly import' })
       await row.getByText('region eu, region us').waitFor()
       await row.getByRole('img', { name: /^Last 30 runs, [1-9] with trouble/ }).waitFor()
@@ -212,7 +212,7 @@ describe.skipIf(cannotRun)('the console', () => {
       await visit.page.reload()
       await visit.page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
       await visit.page.getByRole('link', { name: 'Go to Home' }).click()
-      await visit.page.getByRole('heading', { level: 1, name: /silent\.$/ }).waitFor()
+      await visit.page.getByRole('heading', { level: 1, name: /fine\.$/ }).waitFor()
       expectQuiet(visit)
     })
 

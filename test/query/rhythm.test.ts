@@ -29,8 +29,16 @@ describe('a regular start is silent after its longest gap', () => {
     ['hourly', HOUR, 2 * HOUR],
     ['nightly', DAY, DAY + 2.4 * HOUR],
     ['monthly', 30 * DAY, 33 * DAY],
-    ['every 10 seconds', 10_000, 70_000],
-  ])('%s', (_, gap, late) => expect(lateAfter(every(gap, 12))).toBe(late))
+  ])('%s', (_, gap, late) => expect(lateAfter(every(gap, 13))).toBe(late))
+
+  test('every 10 seconds', () => expect(lateAfter(every(10_000, 361))).toBe(70_000))
+})
+
+test('starts within an hour are no rhythm', () => {
+  expect(rhythmOf(every(100, 200))).toBeUndefined()
+  expect(rhythmOf(every(100, 200).map((ms) => ms + HOUR - 10_000))).toBeUndefined() // over a full hour
+  expect(rhythmOf(every(10 * MINUTE, 6))).toBeUndefined()
+  expect(rhythmOf(every(10 * MINUTE, 7))).toBeDefined()
 })
 
 test('a job of weekdays keeps its weekend', () => {
