@@ -207,7 +207,7 @@ describe('a range', () => {
 })
 
 test('an alert of a metric has its values, without the name and the time that are beside it', () => {
-  const summary = 'import (region eu): lag is above 5 (mean of 10m: 7.2); the metric is back at 2026-11-20 21:52 UTC'
+  const summary = 'import (region eu): lag is above 5 (mean of 10m: 7.2); lag is back in range at 2026-11-20 21:52 UTC'
   const alert = { condition: 'metric', process: 'import', meta: 'region eu', summary } as const
   expect(describeAlert(alert)).toBe('lag is above 5 (mean of 10m: 7.2)')
   expect(describeAlert({ ...alert, condition: 'late' })).toBe('is late')

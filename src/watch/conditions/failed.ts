@@ -22,6 +22,9 @@ export const failed: ConditionOf<Given, FailedRule> = {
     const often = figure > 1 ? ` (${figure} in a row)` : ''
     return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(failedUs)}${lost ? `, ${orLost(lost, 'its end')}` : unknown}`
   },
-  summarizeEnd: (alert, untilUs) =>
-    `${subjectName(alert)} completed at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)} of failure`,
+  summarizeEnd(alert, untilUs) {
+    const after = formatSpan(untilUs - alert.sinceUs)
+    const then = alert.episode?.cause === 'exception' ? `${after} after an exception` : `after ${after} of failure`
+    return `${subjectName(alert)} completed at ${minute(untilUs)}, ${then}`
+  },
 }

@@ -36,6 +36,7 @@ export const metric: ConditionOf<Given, MetricRule> = {
     const { name, of, window } = given
     return `${subjectName(subject)}: ${name} is ${rule.side} ${rule.than} (${of} of ${window}: ${text})`
   },
-  summarizeEnd: (alert, untilUs) =>
-    `${subjectName(alert)}: the metric is back at ${minute(untilUs)}, after ${formatSpan(untilUs - alert.sinceUs)}`,
+  summarizeEnd: (alert, untilUs, _, given) =>
+    `${subjectName(alert)}: ${given?.name ?? 'the metric'} is back in range at ${minute(untilUs)}, ` +
+    `after ${formatSpan(untilUs - alert.sinceUs)}`,
 }
