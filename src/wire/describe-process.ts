@@ -1,5 +1,6 @@
 // What is said of one process: a row of GET /api/overview → its sentence, in the words of the page of a process, of
 // `stint status` and of badges. Free of schemas: it is in the console's bundle.
+import type { Alert } from './alerts.ts'
 import type { OverviewMeta, OverviewRow } from './overview.ts'
 import { type Tone, toneOf } from './process-state.ts'
 
@@ -20,6 +21,9 @@ export interface Said {
 }
 
 type Row = OverviewRow | OverviewMeta
+
+/** A meta may be 500 characters long; the sentence is one line. */
+const META_MAX = 60
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
@@ -42,7 +46,8 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
   const { state, meta, since, run, every_s: everyS, usual_ms: usualMs } = row
   const sinceMs = since === null ? nowMs : Date.parse(since)
   const ago = `${formatSpan(nowMs - sinceMs)} ago`
-  const of = meta === null ? '' : ` (${meta})`
+  const short = meta === null || meta.length <= META_MAX ? meta : `${[...meta].slice(0, META_MAX).join('')}…`
+  const of = short === null ? '' : ` (${short})`
   const usually = usualMs === null ? '' : `, usually ${duration(usualMs)}`
   switch (state) {
     case 'failed':
@@ -50,16 +55,18 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
     case 'never_finished':
       return `Never finished: the run of ${moment(sinceMs)}${of}`
     case 'silent': {
-      const often = everyS === null ? '' : `, usually every ${formatSpan(everyS * 1000)}`
-      const what = meta === null ? '' : ` of ${meta}`
+      const often =
+        everyS === null ? '' : `, usually every ${everyS < 1 ? 'second or less' : formatSpan(everyS * 1000)}`
+      const what = short === null ? '' : ` of ${short}`
       return since === null
         ? `Silent: it has not started${of}`
         : `Silent: no start${what} for ${formatSpan(nowMs - sinceMs)}${often}`
     }
     case 'exceptions':
-      return run === null ? `Exception ${ago}${of}` : `Completed ${ago}${of}, with an exception`
+      // the newest run may be another one than that of the exception
+      return run?.[1] === 'exceptions' ? `Completed ${ago}${of}, with an exception` : `Exception ${ago}${of}`
     case 'firing':
-      return describeAlert(row, nowMs)
+      return `${describeAlert(row, nowMs)}${of}`
     case 'overdue':
     case 'running':
       return `Running for ${duration(Math.max(0, nowMs - sinceMs))}${of}${usually}`
@@ -75,18 +82,23 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
 }
 
 const ALERT_SAID = {
-  late: 'is late',
-  long: 'runs too long',
-  failed: 'failed',
-  metric: 'has a metric out of bounds',
-  slow: 'is slow',
+  late: 'Late',
+  long: 'Running too long',
+  failed: 'Failing',
+  slow: 'Slower than usual',
 } as const
 
 function describeAlert(row: Row, nowMs: number): string {
-  const alert = 'alerts' in row ? row.alerts[0] : undefined
+  if (!('alerts' in row)) return 'An alert fires'
+  const alert = row.alerts.find(({ since, condition }) => condition !== 'late' && since === row.since)
   if (alert === undefined) return 'An alert fires'
-  return `${alert.watch.name} ${ALERT_SAID[alert.condition]} for ${formatSpan(nowMs - Date.parse(alert.since))}`
+  const said = alert.condition === 'metric' ? figureOf({ ...alert, process: row.process }) : ALERT_SAID[alert.condition]
+  return `${said} for ${formatSpan(nowMs - Date.parse(alert.since))}`
 }
+
+/** What an alert about a metric says of its values: `lag is above 5 (mean of 10m: 7.2)`. */
+export const figureOf = ({ summary, process, meta }: Pick<Alert, 'summary' | 'process' | 'meta'>): string =>
+  summary.replace(`${meta === null ? process : `${process} (${meta})`}: `, '').replace(/; .*/s, '')
 
 function describeChange({ change }: Row, { duration, moment }: Words): string | undefined {
   if (change === null || change.before_ms <= 0 || change.after_ms <= 0) return undefined

@@ -49,12 +49,13 @@ const Change = Type.Object(
 const DayCounts = {
   runs: Type.Integer({ minimum: 0, description: 'Runs that completed or failed.', examples: [192] }),
   failed: Type.Integer({ minimum: 0, examples: [26] }),
+  exceptions: Type.Integer({
+    minimum: 0,
+    description: 'Those of groups that are neither resolved nor ignored.',
+    examples: [26],
+  }),
 }
-const Day = Type.Object({
-  ...DayCounts,
-  never_finished: Count,
-  exceptions: Type.Integer({ minimum: 0, examples: [26] }),
-})
+const Day = Type.Object({ ...DayCounts, never_finished: Count })
 
 const Figure = (example: number, description: string) =>
   Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description, examples: [example] })
@@ -106,6 +107,7 @@ const OverviewAlert = Type.Object({
   condition: choice(CONDITIONS),
   meta: orNull(Type.String()),
   since: TimeMs,
+  summary: Text('nightly import is late: no start since 2026-11-20 02:00 UTC'),
   acknowledged_by: orNull(Type.String({ description: 'The address of the session, or the name of the key.' })),
 })
 

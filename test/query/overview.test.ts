@@ -130,11 +130,9 @@ describe('the state of a process', () => {
   })
   test('exceptions without a run', async () => {
     raise(MINUTE)
-    expect(await one()).toMatchObject({
-      state: 'exceptions',
-      exception: 'Error: x',
-      run: null,
-      last_24h: { exceptions: 1 },
+    expect(await open.ask()).toMatchObject({
+      last_24h: { runs: 0, failed: 0, exceptions: 1 },
+      processes: [{ state: 'exceptions', exception: 'Error: x', run: null, last_24h: { exceptions: 1 } }],
     })
   })
   test('overdue from twice the usual time on, before that running', async () => {
@@ -245,6 +243,10 @@ describe('a store that does not answer', () => {
     isAway = true
     watched = { ...watched, alerts: [{ ...exampleOf(Alert), process: 'job', meta: null }] }
     expect(await open.ask()).toMatchObject({ stale_s: 0, processes: [{ process: 'job', state: 'silent' }] })
+  })
+  test('with nothing known at all the store is reported, instead of no processes', async () => {
+    isAway = true
+    await expect(open.ask()).rejects.toMatchObject({ code: 'store_unavailable' })
   })
 })
 

@@ -35,6 +35,9 @@ describe('one sentence about a process', () => {
   const silent = { state: 'silent', since: '2026-11-16T22:28:02.421Z', every_s: 86_400 } as const
   const alert = { ...exampleOf(Row).alerts[0]!, condition: 'slow', since: '2026-11-20T21:53:02.421Z' } as const
 
+  const lag = { ...alert, condition: 'metric', summary: `${example.process}: lag is above 5 (last of 10s: 7)` } as const
+  const withException = ['2026-11-20T21:52:42.171920000Z', 'exceptions', 20249.2, null, null] as const
+
   const cases: readonly (readonly [Partial<OverviewRow>, string])[] = [
     [{}, 'Failed 35 min ago.'],
     [{ meta: 'plan team' }, 'Failed 35 min ago (plan team).'],
@@ -42,9 +45,17 @@ describe('one sentence about a process', () => {
     [silent, 'Silent: no start for 4 days, usually every 24 h.'],
     [{ ...silent, meta: 'eu', every_s: null }, 'Silent: no start of eu for 4 days.'],
     [{ state: 'silent', since: null }, 'Silent: it has not started.'],
-    [{ state: 'exceptions' }, 'Completed 35 min ago, with an exception.'],
+    [
+      { state: 'silent', since: null, every_s: 0.1, meta: 'm'.repeat(500) },
+      `Silent: it has not started (${'m'.repeat(60)}…).`,
+    ],
+    [{ ...silent, every_s: 0.1 }, 'Silent: no start for 4 days, usually every second or less.'],
+    [{ state: 'exceptions', run: withException }, 'Completed 35 min ago, with an exception.'],
+    [{ state: 'exceptions' }, 'Exception 35 min ago.'],
     [{ state: 'exceptions', run: null }, 'Exception 35 min ago.'],
-    [{ state: 'firing', alerts: [alert] }, 'nightly import is slow for 35 min.'],
+    [{ state: 'firing', alerts: [alert] }, 'Slower than usual for 35 min.'],
+    [{ state: 'firing', meta: 'eu', alerts: [{ ...alert, condition: 'long' }] }, 'Running too long for 35 min (eu).'],
+    [{ state: 'firing', alerts: [lag] }, 'lag is above 5 (last of 10s: 7) for 35 min.'],
     [{ state: 'running' }, 'Running for 2100 s, usually 14.1 s.'],
     [{ state: 'overdue', usual_ms: null }, 'Running for 2100 s.'],
     [{ state: 'completed' }, 'Completed 35 min ago in 20.2 s.'],

@@ -97,6 +97,12 @@ function DayLine({ overview: { last_24h: day } }: { overview: Overview }) {
   return (
     <p class="day-line">
       <span class="muted">Last 24 hours:</span> <a href={formatRoute('runs', { from: DAY, state: 'failed' })}>{text}</a>
+      {day.exceptions > 0 && (
+        <>
+          {', '}
+          <a href={formatRoute('exceptions', { from: DAY })}>{plural(day.exceptions, 'exception')}</a>
+        </>
+      )}
     </p>
   )
 }

@@ -2,7 +2,7 @@
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { toneOf } from '../../wire/process-state.ts'
-import { formatCount, formatDuration } from '../kit/format-number.ts'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
 import { isTrouble, markOf } from '../kit/run-links.ts'
@@ -83,6 +83,7 @@ function Row({ row, nowMs }: { row: OverviewProcess; nowMs: number }) {
       </td>
       <td class="number minor muted">
         {day.failed === 0 ? '–' : `${formatCount(day.failed)} of ${formatCount(day.runs)}`}
+        {day.exceptions > day.failed && <span class="sub">{plural(day.exceptions, 'exception')}</span>}
       </td>
     </tr>
   )

@@ -1,5 +1,6 @@
 // Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
+import { figureOf } from '../../wire/describe-process.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -15,8 +16,7 @@ type AlertText = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
 
 /** In few words: process, meta and time are beside it. Of a metric, what the server says of its values. */
 export function describeAlert({ condition, summary, process, meta }: AlertText): string {
-  if (condition === 'metric')
-    return summary.replace(`${meta === null ? process : `${process} (${meta})`}: `, '').replace(/; .*/s, '')
+  if (condition === 'metric') return figureOf({ summary, process, meta })
   return condition === 'failed' && summary.includes('exception') ? 'raised an exception' : CONDITION_TEXT[condition]
 }
 

@@ -66,8 +66,8 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
     ...{ process, metas: all.slice(0, METAS_MAX), more_metas: all.length > METAS_MAX || entry?.more_metas === true },
     ...known,
     run: known.run ?? (runs[0] === undefined ? null : answerRun(runs[0])),
-    alerts: watched.alerts.map(({ id, watch, condition, meta, since, acknowledged }) => ({
-      ...{ id, watch, condition, meta, since },
+    alerts: watched.alerts.map(({ id, watch, condition, meta, since, summary, acknowledged }) => ({
+      ...{ id, watch, condition, meta, since, summary },
       acknowledged_by: acknowledged?.by ?? null,
     })),
     notified: {

@@ -101,6 +101,8 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
   async function ask(account: string, search: URLSearchParams): Promise<Overview> {
     const { process, cursor } = parseParameters(ASKED, search)
     const { board, all, others, now } = await load(account, process)
+    const fault = board.fault()
+    if (all.length === 0 && !board.isKnown() && fault !== undefined) throw fault // "no processes" may be untrue
     const counts = countStates(all.map(({ row }) => row.state))
     const { unjudged, failingChannels } = others
     const sum = (of: (row: (typeof all)[number]['row']) => number) => all.reduce((total, { row }) => total + of(row), 0)
@@ -114,7 +116,11 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
       counts,
       unjudged,
       failing_channels: failingChannels,
-      last_24h: { runs: sum((row) => row.last_24h.runs), failed: sum((row) => row.last_24h.failed) },
+      last_24h: {
+        runs: sum((row) => row.last_24h.runs),
+        failed: sum((row) => row.last_24h.failed),
+        exceptions: sum((row) => row.last_24h.exceptions),
+      },
       processes: page.map(({ row, byMeta, watches, metas }) =>
         process === undefined
           ? row
