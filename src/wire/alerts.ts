@@ -50,7 +50,9 @@ export const Unjudged = Type.Object({
   condition: orNull(choice(CONDITIONS, { description: 'Null: every condition.' })),
   process: orNull(Type.String({ description: 'Null: every process of the watch.' })),
   since: TimeMs,
-  reason: Text('Stint was down between 02:59:58 and 03:00:27 UTC, when a start was due; judged at 04:00 UTC'),
+  reason: Text(
+    'A downtime of Stint, 2026-11-21 02:59:58 UTC to 2026-11-21 03:00:27 UTC, when a start was due; judged at …',
+  ),
 })
 export type Unjudged = Static<typeof Unjudged>
 

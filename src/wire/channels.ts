@@ -122,7 +122,10 @@ export type ChannelAnswer = Static<typeof ChannelAnswer>
 /** Secrets cannot be compared by what is returned. */
 export const ChangedChannel = Type.Object({ channel: Channel, changed: Type.Boolean({ examples: [true] }) })
 export type ChangedChannel = Static<typeof ChangedChannel>
-export const Channels = Type.Object({ channels: Type.Array(Channel) })
+export const Channels = Type.Object({
+  channels: Type.Array(Channel),
+  email: Type.Boolean({ description: 'Whether e-mail is set up, so that a channel of this kind can be created.' }),
+})
 export type Channels = Static<typeof Channels>
 const TestAnswer = Type.Object({ detail: Text('204', "The receiver's answer.") })
 

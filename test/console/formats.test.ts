@@ -13,6 +13,7 @@ import {
   fixRange,
   readRange,
 } from '../../src/console/kit/time-range.ts'
+import { inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
 import { describeAlert } from '../../src/console/watch/alert-table.tsx'
 
 test.each([
@@ -204,6 +205,13 @@ describe('a range', () => {
     const atMs = bucketsOf(read('from=-1h'), '10m')
     expect(toLine('x', rows, atMs, ({ n }) => n).values).toEqual([null, 7, null, null, null, null])
   })
+})
+
+test('times of the server are shown in the zone of the reader', () => {
+  const text = 'A downtime, 2026-07-21 23:59:58 UTC to 2026-07-22 00:10 UTC, when a start was due'
+  const at = (time: string) => shortMoment(Date.parse(time), 0)
+  const [from, to] = [at('2026-07-21T23:59:58Z'), at('2026-07-22T00:10Z')]
+  expect(inReadersZone(text, 0)).toBe(`A downtime, ${from} to ${to}, when a start was due`)
 })
 
 test('an alert of a metric has its values, without the name and the time that are beside it', () => {

@@ -7,6 +7,12 @@ import { formatDay, formatFullDay, formatShortClock } from './format-time.ts'
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
+/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone. */
+export const inReadersZone = (text: string, nowMs: number): string =>
+  text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC/g, (_, day, time) =>
+    shortMoment(Date.parse(`${day}T${time}Z`), nowMs),
+  )
+
 /** No line ends between a number and its unit. */
 const unbroken = (text: string): string => text.replaceAll(' ', '\u00a0')
 

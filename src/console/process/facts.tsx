@@ -74,9 +74,8 @@ function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, n
 
 function FailedThisWeek({ rest }: Pick<Props, 'rest'>) {
   if (rest === undefined) return <Fact name="Failed, 7 days" value="…" about="" />
-  const { count = 0, failed = 0, abandoned = 0 } = rest.week ?? {}
-  const bad = failed + abandoned
-  const all = count + bad
+  const bad = rest.week.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
+  const all = rest.week.reduce((sum, { count }) => sum + count, bad)
   if (all === 0) return <Fact name="Failed, 7 days" value="–" about="no runs" />
   const share = `${((100 * bad) / all).toFixed(bad > 0 && bad / all < 0.01 ? 2 : 1)} %`
   const about = bad === 0 ? `of ${plural(all, 'run')}` : `of ${plural(all, 'run')}, ${share}`

@@ -17,8 +17,8 @@ export interface Rest {
   readonly fromMs: number
   readonly toMs: number
   readonly series: readonly SummaryRow[]
-  /** Of the last 7 days; undefined without a run. */
-  readonly week: SummaryRow | undefined
+  /** Of the last 7 days, in one row or several. */
+  readonly week: readonly SummaryRow[]
   readonly days: readonly SummaryRow[]
   readonly metrics: readonly MetricRow[]
   readonly groups: ExceptionGroups['groups']

@@ -27,6 +27,7 @@ import { StateSentence } from './state-sentence.tsx'
 
 const EVERY_MS = 5_000
 const RUNS = 8
+const WEEK = '-7d'
 const METRIC_COLUMNS = 3
 
 const nameIn = (params: URLSearchParams): string => params.get('process') ?? ''
@@ -48,7 +49,7 @@ async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>
   const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs())
   const [series, week, days, metrics, groups, channels] = await Promise.all([
     api.get<Summary>('api/timings/summary', { process, from, every }, signal),
-    api.get<Summary>('api/timings/summary', { process, from: '-7d' }, signal),
+    from === WEEK ? undefined : api.get<Summary>('api/timings/summary', { process, from: WEEK }, signal),
     api.get<Summary>('api/timings/summary', { process, from: '-90d', every: '1d', tz }, signal),
     api.get<{ rows: readonly MetricRow[] }>('api/metrics', { process, from, every }, signal),
     api.get<ExceptionGroups>('api/exceptions/groups', { process, from, every, limit: 5 }, signal),
@@ -60,7 +61,7 @@ async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>
   const { timings } = await api.get<TimingPage>(`api/timings?${search}`, {}, signal)
   const found = {
     series: series.rows,
-    week: week.rows[0],
+    week: (week ?? series).rows,
     days: days.rows,
     metrics: metrics.rows,
     groups: groups.groups,

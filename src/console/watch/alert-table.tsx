@@ -4,6 +4,7 @@ import { figureOf } from '../../wire/describe-process.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
+import { inReadersZone } from '../kit/words.ts'
 
 const CONDITION_TEXT = {
   late: 'is late',
@@ -136,7 +137,7 @@ export const UnjudgedList = ({ unjudged, nowMs }: { unjudged: readonly Unjudged[
             <strong>
               <bdi>{[watch.name, process, condition].filter(Boolean).join(' · ')}</bdi>
             </strong>{' '}
-            {reason}
+            {inReadersZone(reason, nowMs)}
           </span>
           <Ago at={since} nowMs={nowMs} />
         </li>

@@ -17,13 +17,15 @@ interface Props {
   readonly app: App
   /** To change it; otherwise it is a new one. */
   readonly channel?: Channel
+  /** Whether e-mail is set up, of a new one. */
+  readonly hasEmail?: boolean
   /** It was saved. */
   done(): void
   close(): void
 }
 
-export function ChannelDialog({ app, channel, done, close }: Props) {
-  const [kind, setKind] = useState<ChannelKind>(channel?.kind ?? 'email')
+export function ChannelDialog({ app, channel, hasEmail = true, done, close }: Props) {
+  const [kind, setKind] = useState<ChannelKind>(channel?.kind ?? (hasEmail ? 'email' : 'webhook'))
   const [made, setMade] = useState<NewChannel>()
   const [isRefused, setRefused] = useState(false)
   const isTested = useRef(true)

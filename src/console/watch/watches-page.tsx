@@ -27,6 +27,8 @@ const DRAWN_MAX = 300
 interface WatchesAnswer {
   readonly watches: readonly Watch[]
   readonly channels: readonly Channel[]
+  /** Whether e-mail is set up. */
+  readonly email: boolean
   /** Those that fire first. */
   readonly alerts: readonly Alert[]
   readonly hasOlder: boolean
@@ -60,9 +62,9 @@ async function ask({ app, held, early, signal }: Question<WatchesAnswer>): Promi
 type HeadingProps = Omit<Shown<WatchesAnswer>, 'answer'> & { answer: WatchesAnswer | undefined }
 
 function Heading({ app, answer, again }: HeadingProps) {
-  const { channels = [], watches = [] } = answer ?? {}
+  const { channels = [], watches = [], email: hasEmail = true } = answer ?? {}
   const createWatch = () => openDialog((close) => <WatchDialog {...{ app, channels, watches, close }} done={again} />)
-  const createChannel = () => openDialog((close) => <ChannelDialog app={app} done={again} close={close} />)
+  const createChannel = () => openDialog((close) => <ChannelDialog {...{ app, hasEmail, close }} done={again} />)
   return (
     <PageHeader title="Alerts & watches">
       <a class="button" href={formatRoute('maintenance')}>

@@ -21,8 +21,9 @@ const isUsed = (state: Channel['state']): boolean => state !== 'pending' && stat
 export function NotifyStep({ app, watching, again }: Props) {
   const { fault, attempt } = useAttempt()
   const watchAll = () => attempt(() => watchAllFailures(app)).then(again)
-  const create = () => openDialog((close) => <ChannelDialog app={app} done={() => void watchAll()} close={close} />)
-  const { channels = [], watches = [] } = watching ?? {}
+  const { channels = [], watches = [], hasEmail = true } = watching ?? {}
+  const create = () =>
+    openDialog((close) => <ChannelDialog {...{ app, hasEmail, close }} done={() => void watchAll()} />)
   const names = channels.map(({ name, state }) => (isUsed(state) ? name : `${name} (${state})`))
   const channelText =
     names.length === 0 ? 'No channel yet: alerts are only shown here.' : `Channels: ${names.join(', ')}.`

@@ -13,6 +13,8 @@ export const CLOCK_MS = 2_000
 
 export interface Watching {
   readonly channels: readonly Channel[]
+  /** Whether e-mail is set up. */
+  readonly hasEmail: boolean
   readonly watches: readonly Watch[]
   readonly alerts: readonly Alert[]
 }
@@ -23,12 +25,12 @@ export interface SentRun {
 }
 
 export async function askWatching({ api }: App, signal: AbortSignal): Promise<Watching> {
-  const [{ channels }, { watches }, { alerts }] = await Promise.all([
+  const [{ channels, email }, { watches }, { alerts }] = await Promise.all([
     api.get<Channels>('api/channels', {}, signal),
     api.get<Watches>('api/watches', {}, signal),
     api.get<AlertPage>('api/alerts', { limit: 20 }, signal),
   ])
-  return { channels, watches, alerts }
+  return { channels, hasEmail: email, watches, alerts }
 }
 
 const isOurs = ({ name, process }: Watch): boolean => name === 'Every failure' && process === '*'

@@ -63,7 +63,10 @@ export function mountWatches(
     await watches.setBadge(account, params.id, false)
   })
 
-  on(channelWire.LIST_CHANNELS, async ({ account, role }) => ({ channels: await channels.list(account, role) }))
+  on(channelWire.LIST_CHANNELS, async ({ account, role }) => ({
+    channels: await channels.list(account, role),
+    email: channels.hasEmail,
+  }))
   on(channelWire.CREATE_CHANNEL, ({ account }, { body, request }) => {
     const { test } = parseParameters(CREATE_PARAMETERS, new URL(request.url).searchParams)
     return channels.create(account, body, test === 'true')

@@ -4,7 +4,7 @@ import type { Downtime } from '../log/episode.ts'
 /** `2026-11-21 03:10 UTC`, or the name of another zone; with seconds unless they are zero. */
 export const minute = (us: number, tz = 'UTC'): string => `${local(us, tz).replace(/:00$/, '')} ${tz}`
 /**
- * `or its end was lost while Stint was down between 12:00:10 and 12:00:14 UTC`: it was for some of that time;
+ * `or its end was lost around a downtime of Stint, 12:00:10 to 12:00:44 UTC`, with the time in which callers find back;
  * `or node 2, silent since 03:00 UTC, holds its start`.
  */
 export function orLost(
@@ -14,7 +14,7 @@ export function orLost(
 ): string {
   if (node !== undefined) return `or node ${node}, silent since ${clock(fromUs, tz)} ${tz}, holds ${what}`
   const was = what === 'their ends' ? 'were' : 'was'
-  return `or ${what} ${was} lost while Stint was down between ${clock(fromUs, tz)} and ${clock(toUs, tz)} ${tz}`
+  return `or ${what} ${was} lost around a downtime of Stint, ${clock(fromUs, tz)} to ${clock(toUs, tz)} ${tz}`
 }
 const clock = (us: number, tz: string): string => local(us, tz).slice(11)
 /** `2026-11-21 03:10:00`; Sweden writes its times like this. */

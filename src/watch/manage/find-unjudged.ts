@@ -93,7 +93,7 @@ function reasonOf({ condition, judgedAtUs, lost }: Waiting): string {
   const what = condition === 'late' ? 'a start was due' : 'its run may have ended'
   const who =
     lost.node === undefined
-      ? `Stint was down between ${minute(lost.fromUs)} and ${minute(lost.toUs)}, when ${what}`
+      ? `A downtime of Stint, ${minute(lost.fromUs)} to ${minute(lost.toUs)}, when ${what}`
       : `Node ${lost.node}, silent since ${minute(lost.fromUs)}, may hold that ${what}`
   return `${who}; judged at ${minute(judgedAtUs)}`
 }

@@ -1,5 +1,6 @@
 // Manages an account's channels: create, change, confirm, test, delete.
 
+import { NO_EMAIL } from '../../notify/channels/email.ts'
 import type { Deliver } from '../../notify/delivery/deliver.ts'
 import { DeliveryError } from '../../notify/delivery/delivery-error.ts'
 import { createTokens } from '../../notify/delivery/tokens.ts'
@@ -61,6 +62,7 @@ export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, 
   }
 
   return {
+    hasEmail: mails !== undefined,
     list: async (account: string, role: Role): Promise<ChannelAnswer[]> =>
       (await store.channels(account)).map((channel) => answerChannel(channel, role === 'viewer')),
     show: async (account: string, id: string, role: Role) => answerChannel(await find(account, id), role === 'viewer'),
@@ -89,7 +91,7 @@ export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, 
           errors: [
             {
               pointer: '/kind',
-              detail: 'e-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL',
+              detail: NO_EMAIL,
             },
           ],
         })
