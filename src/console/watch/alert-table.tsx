@@ -95,12 +95,12 @@ function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
   const { process, meta, summary, path, watch, state, acknowledged, since } = alert
   return (
     <>
-      <span title={summary}>
+      <span title={inReadersZone(summary, nowMs)}>
         <a class="strong" href={formatRoute('process', { process })}>
           <bdi>{process}</bdi>
         </a>{' '}
         <a class="plain" href={path.replace(/^\/#/, '#')}>
-          {describeAlert(alert)}
+          {inReadersZone(describeAlert(alert), nowMs)}
         </a>
         {meta !== null && (
           <span class="muted">
