@@ -64,7 +64,10 @@ test('a dry run creates nothing and prints what it would, what is left, and the 
     "  0 3 * * * stint exec --process 'nightly import 96681c24' --meta 'prod db' -- COMMAND  # instead of http://127.0.0.1:8765/ping/96681c24-4a92-4c81-8ca3-9a4107698285, in Europe/Berlin",
     "  # every 1d: stint exec --process 'Backup home 100' --meta 'prod' -- COMMAND  # instead of http://127.0.0.1:8765/ping/b71b0cda-6963-4ebe-a564-cfb32dd97e35",
   ])
-  expect([await get('/api/watches'), await get('/api/channels')]).toEqual([{ watches: [] }, { channels: [], email: false }])
+  expect([await get('/api/watches'), await get('/api/channels')]).toEqual([
+    { watches: [] },
+    { channels: [], email: false },
+  ])
 })
 
 test('creates watches and channels once; a second run changes nothing, one with more addresses adds channels', async () => {
