@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib'
 import { fromLine } from '../../src/copy/event-file.ts'
 import { ADA, openFresh } from '../account/accounts-cast.ts'
 import { engineMissing } from '../support/engine.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import { inMemoryDir } from '../support/temp-dir.ts'
 import { runScript, runStint } from './run-stint.ts'
 import { someHistory } from './some-history.ts'
 
@@ -15,8 +15,8 @@ const THEIRS = [...someHistory(EVENTS)].filter(({ account }) => account === 'acc
 const rowsOf = (events: typeof THEIRS) => events.reduce((n, e) => n + (e.kind === 'metrics' ? e.items.length : 1), 0)
 
 describe.skipIf(engineMissing !== undefined)('one account', () => {
-  const [from, to] = [tempDir('export'), tempDir('import')]
-  const file = join(tempDir('transfer'), 'two.ndjson.gz')
+  const [from, to] = [inMemoryDir(), inMemoryDir()]
+  const file = join(inMemoryDir(), 'two.ndjson.gz')
   beforeAll(async () => {
     await runScript('fill-embedded.ts', [String(EVENTS)], { DATA_DIR: from })
   })

@@ -10,7 +10,7 @@ import { createShipper, type Next, type Shipper, type ShipperOptions } from '../
 import { openSpool } from '../../src/spool/open-spool.ts'
 import { type DeadLetter, openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createMemoryStore, type StoreFaults } from '../support/memory-sink.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import { inMemoryDir } from '../support/temp-dir.ts'
 
 export const ACCOUNT = 'acc'
 export const NOW_US = 1_800_000_000_000_000
@@ -42,7 +42,7 @@ export interface ShipTrialOptions {
 export type ShipTrial = Awaited<ReturnType<typeof openShipTrial>>
 
 export async function openShipTrial(options: ShipTrialOptions = {}) {
-  const dir = tempDir('ship')
+  const dir = inMemoryDir()
   const logged: LogLine[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(JSON.parse(line)) })
   const store = createMemoryStore(options.faults)

@@ -15,7 +15,7 @@ import type { Sink } from '../../src/store/sink.ts'
 import { type Answer, keyHeader, PASSWORD, readAnswer } from './caller.ts'
 import { createMemorySource } from './memory-source.ts'
 import { createStepClock } from './step-clock.ts'
-import { tempDir } from './temp-dir.ts'
+import { inMemoryDir } from './temp-dir.ts'
 
 export interface AppOptions {
   readonly serviceName?: string
@@ -109,7 +109,7 @@ const SOME_INFLUX = { url: 'http://127.0.0.1:9', token: 't', org: 'o', bucket: '
 
 function configOf({ env, seriesMax, spoolMaxBytes = 64 * 2 ** 20, stored, disk, replace, ...settings }: AppOptions) {
   return {
-    ...readConfig({ PORT: '0', DATA_DIR: join(tempDir('app'), 'data'), ...env }),
+    ...readConfig({ PORT: '0', DATA_DIR: join(inMemoryDir(), 'data'), ...env }),
     ...settings,
     ...(seriesMax !== undefined && { seriesMax, influx: SOME_INFLUX }),
     spoolMaxBytes: 2 * spoolMaxBytes,

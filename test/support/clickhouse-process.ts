@@ -4,7 +4,7 @@ import { CREDENTIALS, startClickHouseBridge } from './clickhouse-bridge.ts'
 import { freshDatabase } from './engine.ts'
 import { createFaultServer } from './fault-server.ts'
 import { takePort } from './ports.ts'
-import { tempDir } from './temp-dir.ts'
+import { inMemoryDir } from './temp-dir.ts'
 
 export type ClickHouseProcess = ReturnType<typeof createClickHouse>
 
@@ -12,7 +12,7 @@ export type ClickHouseProcess = ReturnType<typeof createClickHouse>
 export function createClickHouse(database = freshDatabase(), shards?: number) {
   const port = String(takePort())
   const url = `http://127.0.0.1:${port}`
-  const engine = join(tempDir('clickhouse'), 'engine')
+  const engine = join(inMemoryDir(), 'engine')
   const command = [process.execPath, import.meta.path, engine, port, ...(shards === undefined ? [] : [String(shards)])]
   return {
     ...createFaultServer(command, async () => (await fetch(`${url}/ping`)).ok),

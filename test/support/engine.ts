@@ -1,8 +1,9 @@
-// One embedded ClickHouse a test process: a process can hold one directory only. It is opened at the first use and removed with the process; tests keep apart by database.
+// One embedded ClickHouse per test process, in memory: a process can hold one directory only. It is opened at the first use
+// and removed with the process; tests keep apart by database.
 import { rmSync } from 'node:fs'
 import type { EmbeddedAddress } from '../../src/store/clickhouse/client.ts'
 import { missing } from './needs.ts'
-import { tempDir } from './temp-dir.ts'
+import { inMemoryDir } from './temp-dir.ts'
 
 /** Why the engine cannot be had here; undefined when it can. Throws when STINT_TEST_REQUIRE asks for it. */
 export const engineMissing: string | undefined = missing('chdb')
@@ -12,7 +13,7 @@ let path: string | undefined
 /** The engine's directory in this process, for a test that opens the embedded store. */
 export function enginePath(): string {
   if (path === undefined) {
-    const dir = tempDir('engine')
+    const dir = inMemoryDir()
     process.on('exit', () => rmSync(dir, { recursive: true, force: true }))
     path = dir
   }

@@ -6,7 +6,7 @@ import { createFaultServer } from './fault-server.ts'
 import { findInfluxd, missing } from './needs.ts'
 import { takePort } from './ports.ts'
 import type { Env } from './process.ts'
-import { tempDir } from './temp-dir.ts'
+import { inMemoryDir } from './temp-dir.ts'
 
 /** What a client needs to reach a bucket. */
 export interface InfluxBucket {
@@ -38,7 +38,7 @@ export const influxd = (): Promise<Influxd> => {
 
 /** Another server, set up with an organisation of this name. */
 export async function startInfluxd(org: string, token = 'test-token-that-must-never-be-printed') {
-  const dir = tempDir('influxd')
+  const dir = inMemoryDir()
   process.on('exit', () => rmSync(dir, { recursive: true, force: true })) // of a bench; the preload does it for tests
   const host = `127.0.0.1:${takePort()}`
   const url = `http://${host}`

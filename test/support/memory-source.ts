@@ -33,6 +33,13 @@ const placeOf = ({ stamp, process, meta }: Event, own: string): Place => ({
   tie: [formatStampNs(stamp), own, process, meta].join('\0'),
 })
 
+const fingerprints = new Map<string, string>()
+const fingerprintOf = (text: string): string => {
+  const known = fingerprints.get(text) ?? fingerprint(text)
+  fingerprints.set(text, known)
+  return known
+}
+
 /** Reads `events` for every question: an event pushed to it is in the next answer. */
 export function createMemorySource(events: readonly Event[]): { points: PointSource; exceptions: ExceptionSource } {
   const select = ({ account, process, meta }: Selection, kinds: readonly Event['kind'][]) =>
@@ -88,7 +95,7 @@ export function createMemorySource(events: readonly Event[]): { points: PointSou
                 meta: event.meta,
                 uid: event.uid ?? '',
                 exception: event.exception,
-                fingerprint: fingerprint(event.exception),
+                fingerprint: fingerprintOf(event.exception),
                 place: placeOf(event, event.exception),
               },
             ],

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { keyHeader, signUpAt } from './caller.ts'
 import { closeAtEnd } from './leftovers.ts'
 import { takePort } from './ports.ts'
-import { tempDir } from './temp-dir.ts'
+import { inMemoryDir } from './temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const READY_WITHIN_MS = 90_000
@@ -49,7 +49,7 @@ export type StintProcess = ReturnType<typeof createStintProcess>
 
 /** Not started yet. Of the tests' environment it gets only the paths of programs and temporary files. */
 export function createStintProcess(settings: Env = {}, options: ProcessOptions = {}) {
-  const dataDir = options.dataDir ?? tempDir('process')
+  const dataDir = options.dataDir ?? inMemoryDir()
   const port = takePort()
   const url = `http://127.0.0.1:${port}`
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined

@@ -1,19 +1,27 @@
 // Directories of tests. Under `bun test` the preload makes TMPDIR a directory of this run and removes it when the run ends, so whatever a test
 // or a process that it starts leaves there is gone, too. What a killed run left behind is removed by the next one.
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 const PREFIX = 'stint-tests-'
 const MEMORY = '/dev/shm'
+/** Containers often have 64 MiB of it. */
+const MEMORY_BYTES = 2 * 2 ** 30
 const MOUNTS = '/proc/self/mounts'
 
 /** A new, empty directory. `name` only helps to recognise it. */
 export const tempDir = (name = 'dir'): string => mkdtempSync(join(tmpdir(), `stint-${name}-`))
 
-/** The same in memory where there is such a place: thousands of commits would spend minutes in fsync on a disk. */
+/** The same in memory where there is room: thousands of commits would spend minutes in fsync on a disk. */
 export const inMemoryDir = (): string =>
-  existsSync(MEMORY) ? mkdtempSync(join(MEMORY, `${PREFIX}${process.pid}-`)) : tempDir()
+  hasMemory() ? mkdtempSync(join(MEMORY, `${PREFIX}${process.pid}-`)) : tempDir()
+
+function hasMemory(): boolean {
+  if (!existsSync(MEMORY)) return false
+  const { bavail, bsize } = statfsSync(MEMORY)
+  return bavail * bsize > MEMORY_BYTES
+}
 
 /** Makes TMPDIR a new directory; answers the function that removes it. */
 export function useOwnTempDir(): () => void {
