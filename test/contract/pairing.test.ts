@@ -4,9 +4,10 @@ import { pairMarks } from '../support/pair-marks.ts'
 import { CLICKHOUSE, INFLUX, provePairing } from './pairing.ts'
 import { EXAMPLES, marksOf, textOf, WIDE } from './pairing-examples.ts'
 
-test.each(EXAMPLES)('%s: %s is %s', (_, marks, timings, question = {}) => {
-  expect(textOf(pairMarks(marksOf(marks), { ...WIDE, ...question }))).toBe(timings)
+test('each example is what the rule says', () => {
+  for (const [name, marks, timings, question = {}] of EXAMPLES)
+    expect([name, textOf(pairMarks(marksOf(marks), { ...WIDE, ...question }))]).toEqual([name, timings])
 })
 
 for (const subject of [CLICKHOUSE, INFLUX])
-  provePairing(subject, { batches: 1, histories: 15, arrivals: 1, examples: 'together' })
+  provePairing(subject, { batches: 1, histories: 15, arrivals: 1, figures: false })

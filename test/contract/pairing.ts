@@ -36,8 +36,8 @@ export interface Rounds {
   readonly histories: number
   /** Series of marks that arrive while they are asked about. */
   readonly arrivals: number
-  /** Each example in an account of its own, or those of one question in one. */
-  readonly examples: 'apart' | 'together'
+  /** The figures of each example, and not only its timings. */
+  readonly figures: boolean
 }
 
 const log = createLog({ level: 'silent', pretty: false })
@@ -152,29 +152,25 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
       )
     })
 
-    if (rounds.examples === 'apart')
-      test.each(EXAMPLES)('%s', async (_, text, __, changes = {}) => {
-        const marks = marksOf(text)
-        const account = await store(marks)
-        await compareAnswers(trial.source, marks, { account, ...WIDE, ...changes })
-      })
-    else
-      test('over the examples', async () => {
-        const byQuestion = Map.groupBy(EXAMPLES, ([, , , changes]) => Bun.inspect(changes))
-        for (const alike of byQuestion.values()) {
-          const marks = alike.flatMap(([name, text]) =>
-            marksOf(text).map((mark) => ({ ...mark, process: `${mark.process}: ${name}` })),
-          )
-          const account = await store(marks)
-          await compareAnswers(trial.source, marks, { account, ...WIDE, ...alike[0]![3] })
-        }
-      })
+    test('over the examples', async () => {
+      const marks = EXAMPLES.flatMap(([name, text]) =>
+        marksOf(text).map((mark) => ({ ...mark, process: `${mark.process}: ${name}` })),
+      )
+      const account = await store(marks)
+      const questions = new Map(EXAMPLES.map(([, , , changes = {}]) => [Bun.inspect(changes), changes]))
+      const compare = rounds.figures ? compareAnswers : compareTimings
+      for (const changes of questions.values()) await compare(trial.source, marks, { account, ...WIDE, ...changes })
+    })
   })
+}
+
+async function compareTimings(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
+  expect(plain(inOrder(await source.findTimings(q, { limit: 10_000 })))).toEqual(plain(inOrder(pairMarks(marks, q))))
 }
 
 /** The whole answer, and its figures. */
 async function compareAnswers(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
-  expect(plain(inOrder(await source.findTimings(q, { limit: 10_000 })))).toEqual(plain(inOrder(pairMarks(marks, q))))
+  await compareTimings(source, marks, q)
   const isIn = (ns: bigint | undefined) => ns !== undefined && ns >= q.fromNs && ns < q.toNs
   const recent = await source.findRecentTimings?.({ ...q, maxMarks: 10_000 })
   if (recent !== undefined && q.asOfNs === undefined)

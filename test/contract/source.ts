@@ -248,15 +248,17 @@ export function pointSourceContract(subject: SourceSubject): void {
         const find = (page: Page) => source.findTimings({ ...question, slowest: true }, page)
         const whole = await find({ limit: 100 })
         expect(whole.map(({ place }) => place.ns / MS)).toEqual([3_600_000n, 9n, 7n, 5n, 5n, 0n])
-        for (const limit of [1, 2, 4, 6]) expect(await pageThrough(find, limit)).toEqual(whole)
+        for (const limit of [2, 6]) expect(await pageThrough(find, limit)).toEqual(whole)
       })
 
       test('filters take any text without query injection', async () => {
         const { store, start, timings } = cast()
         await store([start(1n, { process: HOSTILE, meta: HOSTILE }), start(2n)])
         expect(await timings({ process: HOSTILE, meta: HOSTILE })).toEqual([`${HOSTILE}|${HOSTILE}|| running 1→`])
-        for (const text of ['" or true', "' OR 1=1 --", '\\', '$' + '{r.process}', '\0', 'a\0b', '\n', '%', '*'])
-          for (const q of [{ process: text }, { meta: text }, { uid: text }]) expect(await timings(q)).toEqual([])
+        const texts = ['" or true', "' OR 1=1 --", '\\', '$' + '{r.process}', '\0', 'a\0b', '\n', '%', '*']
+        expect(await timings({ process: texts })).toEqual([])
+        for (const [i, text] of texts.entries())
+          expect(await timings([{ process: text }, { meta: text }, { uid: text }][i % 3])).toEqual([])
       })
 
       test('of another account are invisible', async () => {
@@ -304,7 +306,7 @@ export function pointSourceContract(subject: SourceSubject): void {
             )
             .toSorted(),
         )
-        for (const limit of [5, 7, 48]) expect(await pageThrough(find, limit)).toEqual(whole)
+        for (const limit of [20, 48]) expect(await pageThrough(find, limit)).toEqual(whole)
       })
     })
 
@@ -355,11 +357,12 @@ export function pointSourceContract(subject: SourceSubject): void {
       const latest = async (maxRows: number) =>
         (await source.findLatest({ ...question, each: 2, byMeta: true, maxRows })).map(line)
       const often = (at: number) => `import|often|| completed ${at}→${at + 1}`
-      expect(await latest(100)).toEqual([
+      const whole = await latest(100)
+      expect(whole).toEqual([
         ...[often(70), 'orphaned||| orphan →2', 'rare||| completed 1→2'],
         ...[often(60), 'import|hangs|| completed 20→21', 'import|fails|| failed 10→11'],
       ])
-      for (const maxRows of [1, 3, 4, 5]) expect(await latest(maxRows)).toEqual((await latest(100)).slice(0, maxRows))
+      for (const maxRows of [1, 4]) expect(await latest(maxRows)).toEqual(whole.slice(0, maxRows))
     })
 
     test('every question may be about several processes', async () => {
@@ -581,7 +584,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const find = (page: Page) => source.findMetrics(q, page)
         const whole = await find({ limit: 1000 })
         expect(whole).toHaveLength(120)
-        for (const limit of [13, 20, 120]) expect(await pageThrough(find, limit)).toEqual(whole)
+        for (const limit of [50, 120]) expect(await pageThrough(find, limit)).toEqual(whole)
       })
     })
 
@@ -619,14 +622,14 @@ export function pointSourceContract(subject: SourceSubject): void {
       test('pages of metrics with one time skip and repeat none', async () => {
         const { store, metric, range } = cast()
         await store(
-          Array.from({ length: 300 }, (_, i) =>
-            withOwnTime(metric(7n, { [`name ${i % 60}`]: i }, { process: `p${i % 5}`, meta: `m${i}` })),
+          Array.from({ length: 120 }, (_, i) =>
+            withOwnTime(metric(7n, { [`name ${i % 30}`]: i }, { process: `p${i % 5}`, meta: `m${i}` })),
           ),
         )
         const find = (page: Page) => source.findMetrics(range, page)
         const whole = await find({ limit: 1000 })
-        expect(new Set(whole.map(({ value }) => value)).size).toBe(300)
-        for (const limit of [70, 300]) expect(await pageThrough(find, limit)).toEqual(whole)
+        expect(new Set(whole.map(({ value }) => value)).size).toBe(120)
+        expect(await pageThrough(find, 50)).toEqual(whole)
       })
     })
 

@@ -162,7 +162,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
       expect(rows.every((row) => row.account === account)).toBe(true)
       ended.push(account)
     }
-    const long = ask('long', 3)
+    const long = ask('long', 1.5)
     await ask('short', 0.1)
     await long
     expect(ended).toEqual(['short', 'long'])

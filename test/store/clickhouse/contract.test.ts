@@ -2,7 +2,7 @@
 // they are asked in source.test.ts.
 import { sinkContract } from '../../contract/sink.ts'
 import { pointSourceContract } from '../../contract/source.ts'
-import { placeEmbedded, sinkSubjects, toSourceSubject } from './subjects.ts'
+import { EMBEDDED, sinkSubjects, toSourceSubject } from './subjects.ts'
 
 for (const subject of sinkSubjects) sinkContract(subject)
-pointSourceContract(toSourceSubject({ name: 'ClickHouse embedded', place: placeEmbedded }))
+pointSourceContract(toSourceSubject(EMBEDDED))

@@ -1,10 +1,11 @@
+// The way to the tables over HTTP, where the statements can be seen and refused; those of the embedded engine are the same.
 import { afterEach, describe, expect, test } from 'bun:test'
 import pino from 'pino'
 import type { Logger } from '../../../src/log.ts'
 import { type ClickHouseAddress, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { openClickHouse } from '../../../src/store/clickhouse/open.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
-import { openStore, PLACES, placeRemote, silent } from './subjects.ts'
+import { openStore, placeRemote, silent } from './subjects.ts'
 
 const STORED = { kind: 'stored', expired: 0 } as const
 const ALL = [
@@ -49,23 +50,36 @@ function collectLog(): { log: Logger; warnings(): Record<string, unknown>[] } {
   return { log, warnings: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40) }
 }
 
-describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) => {
-  test('creates the database, the tables and their views once', async () => {
-    const { address } = await atPlace(place)
-    const store = await opened(address)
-    expect(await store.createSink().prepare()).toEqual(STORED)
+describe.skipIf(engineMissing !== undefined)('preparing', () => {
+  test('creates the database, the tables and their views once, also when several processes do so', async () => {
+    const { address } = await atPlace(placeRemote)
+    const stores = await Promise.all([opened(address), opened(address), opened(address)])
+    const sinks = stores.flatMap((store) => [store.createSink(), store.createSink()])
+    expect(await Promise.all(sinks.map((sink) => sink.prepare()))).toEqual(sinks.map(() => STORED))
     const created = await tablesAt(address)
     expect(Object.keys(created)).toEqual(ALL)
-    expect(await store.createSink().prepare()).toEqual(STORED)
-    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    const keys = {
+      exceptions_raw: '(account, process, at, stamp_rest, content)',
+      marks_raw: '(account, process, meta, uid, at, stamp_rest, content)',
+      metrics_raw: '(account, process, name, meta, at, stamp_rest, content)',
+    }
+    for (const [name, key] of Object.entries(keys)) {
+      expect(created[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toMonday(at) ORDER BY ${key}`)
+      expect(created[name]).toContain("`at` DateTime64(9, 'UTC')")
+    }
+
+    const { log, warnings } = collectLog()
+    expect(await (await opened(address, log, 30)).createSink().prepare()).toEqual(STORED)
     expect(await tablesAt(address)).toEqual(created)
+    expect(warnings().map(({ actual }) => actual)).toEqual(Array(4).fill('keep forever'))
+    expect(created.marks_raw).not.toContain('TTL')
   })
 
   test.each([
     ['of a version before the first release', 2, 'before the first release'],
     ['of a newer version', 99, 'by a newer version of Stint (step 99)'],
   ])('does not change tables %s and reports what to do', async (_, number, reason) => {
-    const { address } = await atPlace(place)
+    const { address } = await atPlace(placeRemote)
     const client = await openClickHouseClient(address, 30_000)
     closing.push(() => client.close())
     await client.run(`CREATE DATABASE ${address.database}`)
@@ -83,7 +97,7 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
   })
 
   test('never writes into an unrecorded table of the old layout', async () => {
-    const { address } = await atPlace(place)
+    const { address } = await atPlace(placeRemote)
     const client = await openClickHouseClient(address, 30_000)
     closing.push(() => client.close())
     await client.run(`CREATE DATABASE ${address.database}`)
@@ -105,16 +119,8 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(Number(row!.rows)).toBe(0)
   })
 
-  test('several processes can prepare concurrently', async () => {
-    const { address } = await atPlace(place)
-    const stores = await Promise.all([opened(address), opened(address), opened(address)])
-    const sinks = stores.flatMap((store) => [store.createSink(), store.createSink()])
-    expect(await Promise.all(sinks.map((sink) => sink.prepare()))).toEqual(sinks.map(() => STORED))
-    expect(Object.keys(await tablesAt(address))).toEqual(ALL)
-  })
-
   test('creates tables for points only in a store of points, also later', async () => {
-    const { address } = await atPlace(place)
+    const { address } = await atPlace(placeRemote)
     const store = await openClickHouse({ address, holds: ['exceptions'], retentionDays: 0, log: silent })
     closing.push(() => store.close())
     expect(await store.createSink().prepare()).toEqual(STORED)
@@ -125,24 +131,8 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     expect(Object.keys(await tablesAt(address))).toEqual(ALL)
   })
 
-  test('tables are partitioned by week and sorted by what identifies an event', async () => {
-    const { address } = await atPlace(place)
-    await (await opened(address)).createSink().prepare()
-    const tables = await tablesAt(address)
-    const keys = {
-      exceptions_raw: '(account, process, at, stamp_rest, content)',
-      marks_raw: '(account, process, meta, uid, at, stamp_rest, content)',
-      metrics_raw: '(account, process, name, meta, at, stamp_rest, content)',
-    }
-    for (const [name, key] of Object.entries(keys)) {
-      expect(tables[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toMonday(at) ORDER BY ${key}`)
-      expect(tables[name]).toContain("`at` DateTime64(9, 'UTC')")
-      expect(tables[name]).not.toContain('TTL')
-    }
-  })
-
   test('sets the retention on creation; a later change is only logged', async () => {
-    const { address } = await atPlace(place)
+    const { address } = await atPlace(placeRemote)
     const first = collectLog()
     expect(await (await opened(address, first.log, 30)).createSink().prepare()).toEqual(STORED)
     const created = await tablesAt(address)
@@ -159,34 +149,22 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
     }
   })
 
-  test('does not add a retention to a table that keeps everything', async () => {
-    const { address } = await atPlace(place)
-    await (await opened(address)).createSink().prepare()
-    const { log, warnings } = collectLog()
-    await (await opened(address, log, 30)).createSink().prepare()
-    expect(warnings().map(({ actual }) => actual)).toEqual(Array(4).fill('keep forever'))
-    expect((await tablesAt(address)).marks_raw).not.toContain('TTL')
-  })
-})
-
-describe.skipIf(engineMissing !== undefined)('the way to the tables', () => {
   test('resumes after an interruption at any statement', async () => {
     const whole = await atPlace(placeRemote)
     await (await opened(whole.address)).createSink().prepare()
-    const expected = Object.keys(await tablesAt(whole.address))
     const changes = whole.statements.filter((sql) => /^(CREATE|INSERT)/.test(sql))
     expect(changes.length).toBeGreaterThan(8)
 
+    const { address, refuse } = await atPlace(placeRemote)
     for (const change of changes) {
-      const place = await atPlace(placeRemote)
-      const sink = (await opened(place.address)).createSink()
-      const pattern = new RegExp(`^${RegExp.escape(change.replaceAll(whole.address.database, place.address.database))}`)
-      place.refuse(pattern, { code: 210, type: 'NETWORK_ERROR', message: 'broken' })
-      expect((await sink.prepare()).kind).toBe('retry')
-      place.refuse(pattern, undefined)
-      expect(await sink.prepare()).toEqual(STORED)
-      expect(Object.keys(await tablesAt(place.address))).toEqual(expected)
+      const sink = (await opened(address)).createSink()
+      const pattern = new RegExp(`^${RegExp.escape(change.replaceAll(whole.address.database, address.database))}`)
+      refuse(pattern, { code: 210, type: 'NETWORK_ERROR', message: 'broken' })
+      expect([change, (await sink.prepare()).kind]).toEqual([change, 'retry'])
+      refuse(pattern, undefined)
     }
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    expect(Object.keys(await tablesAt(address))).toEqual(ALL)
   })
 
   test('a user without the CREATE right waits for the tables and uses those created by others', async () => {

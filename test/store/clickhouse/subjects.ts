@@ -23,6 +23,11 @@ interface Place {
   leave(): Promise<void>
 }
 
+export interface NamedPlace {
+  readonly name: string
+  place(): Promise<Place>
+}
+
 export const placeEmbedded = async (): Promise<Place> => ({ address: freshEmbedded(), async leave() {} })
 
 export const placeRemote = async () => {
@@ -30,10 +35,9 @@ export const placeRemote = async () => {
   return { address: { url, user, password, database }, statements, refuse, leave: stop }
 }
 
-export const PLACES: readonly { readonly name: string; readonly place: () => Promise<Place> }[] = [
-  { name: 'ClickHouse over HTTP', place: placeRemote },
-  { name: 'ClickHouse embedded', place: placeEmbedded },
-]
+export const OVER_HTTP: NamedPlace = { name: 'ClickHouse over HTTP', place: placeRemote }
+export const EMBEDDED: NamedPlace = { name: 'ClickHouse embedded', place: placeEmbedded }
+export const PLACES: readonly NamedPlace[] = [OVER_HTTP, EMBEDDED]
 
 /** With real Distributed tables over the one shard of a cluster. */
 export const placeCluster = async (): Promise<Place> => {
@@ -43,8 +47,6 @@ export const placeCluster = async (): Promise<Place> => {
 
 export const openStore = (address: ClickHouseAddress, log: Logger = silent, retentionDays = 0) =>
   openClickHouse({ address, holds: ['points', 'exceptions'], retentionDays, log, timeoutMs: TIMEOUT_MS })
-
-type NamedPlace = (typeof PLACES)[number]
 
 export const toSinkSubject = ({ name, place }: NamedPlace): SinkSubject => ({
   name,

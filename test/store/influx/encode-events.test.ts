@@ -1,3 +1,4 @@
+// The form of a mark that the panels of Grafana read; that every event comes back as it was: test/contract/sink.ts.
 import { describe, expect, test } from 'bun:test'
 import type { Event, Mark } from '../../../src/event/event.ts'
 import { pairOf, pushLines } from '../../../src/store/influx/encode-events.ts'
@@ -20,50 +21,12 @@ describe('a mark', () => {
     ])
   })
 
-  test('has no tag without a meta, and an empty uid without a uid', () => {
-    expect(linesOf({ ...start, meta: '', uid: '' })).toEqual([
-      'mark,account=acc,mark=start,process=import at=1795211562171920000i,pair=-208453260101310876i,uid="" 1795211562171920042',
-    ])
-  })
-
   test('with its own time has it as a field; the stamp is later in the same second', () => {
     const own = { us: 1_795_211_562_171_920, sub: 427 }
     expect(linesOf({ ...start, stamp: own })[0]).toEndWith(
       `at=1795211562000000000i,pair=${pairOf('run-1', 'start')}i,uid="run-1" 1795211562171920427`,
     )
   })
-
-  test('stays one line whatever its texts contain', () => {
-    expect(linesOf({ ...start, process: 'a b,c=d\\e', meta: 'x, y', uid: '"\\' })[0]).toStartWith(
-      'mark,account=acc,mark=start,meta=x\\,\\ y,process=a\\ b\\,c\\=d\\e at=',
-    )
-  })
-})
-
-describe('a request of metrics', () => {
-  test('is a point per name, its value always a float', () => {
-    const items = [
-      ['a', 1],
-      ['b c', -0.5],
-      ['d', 1e300],
-      ['e', 5e-324],
-    ] as const
-    expect(
-      linesOf({ kind: 'metrics', account: 'acc', process: 'p', meta: '', items, stamp: { us: 1, sub: 7 } }),
-    ).toEqual([
-      'metric,account=acc,name=a,process=p value=1 1007',
-      'metric,account=acc,name=b\\ c,process=p value=-0.5 1007',
-      'metric,account=acc,name=d,process=p value=1e+300 1007',
-      'metric,account=acc,name=e,process=p value=5e-324 1007',
-    ])
-  })
-})
-
-test('a uid of metrics is a field, absent without a uid', () => {
-  const metrics = { kind: 'metrics', account: 'acc', process: 'p', meta: '', stamp: { us: 1, sub: 7 } } as const
-  expect(linesOf({ ...metrics, uid: 'run-1', items: [['a', 1]] })).toEqual([
-    'metric,account=acc,name=a,process=p uid="run-1",value=1 1007',
-  ])
 })
 
 test('an exception is not written to InfluxDB', () => {

@@ -1,0 +1,161 @@
+// What the source answers about groups of exceptions, and what a search finds.
+import { describe, expect, test } from 'bun:test'
+import { fingerprint } from '../../../src/event/fingerprint.ts'
+import { comparePlaces } from '../../../src/store/order.ts'
+import { headlineOf } from '../../../src/wire/headline.ts'
+import { engineMissing } from '../../support/engine.ts'
+import { all, exception, MINUTE_NS, NS, stamp, useStore } from './answers-cast.ts'
+import type { NamedPlace } from './subjects.ts'
+
+export const proveGroups = (at: NamedPlace): void =>
+  describe.skipIf(engineMissing !== undefined)(`${at.name}:`, () => {
+    const store = useStore(at)
+    const { keep } = store
+
+    test('exceptions are grouped by process and fingerprint, the most recent first, with their newest text', async () => {
+      await keep([
+        exception('groups', 0, 'same', { uid: 'u' }),
+        exception('groups', 3_000_000, 'same', { meta: 'eu', uid: 'u' }),
+        exception('groups', 1_000_000, 'other'),
+        exception('groups', 2_000_000, 'same', { process: 'q' }),
+      ])
+      const group = (process: string, text: string, count: number, firstUs: number, lastUs: number) => ({
+        fingerprint: fingerprint(text),
+        process,
+        count,
+        runs: count === 2 ? 2 : 0, // only these have a uid
+        firstNs: NS + BigInt(firstUs) * 1000n,
+        lastNs: NS + BigInt(lastUs) * 1000n,
+        example: text,
+        meta: lastUs === 3_000_000 ? 'eu' : '',
+        place: { ns: NS + BigInt(lastUs) * 1000n, tie: `${fingerprint(text)}\0${process}` },
+      })
+      const expected = [
+        group('p', 'same', 2, 0, 3_000_000),
+        group('q', 'same', 1, 2_000_000, 2_000_000),
+        group('p', 'other', 1, 1_000_000, 1_000_000),
+      ]
+      expect(await store.source.groupExceptions(all('groups'), { limit: 10 })).toEqual(expected)
+      expect(await store.source.groupExceptions(all('groups'), { limit: 2 })).toEqual(expected.slice(0, 2))
+      for (const [i, { place }] of expected.entries())
+        expect(await store.source.groupExceptions(all('groups'), { limit: 10, after: place })).toEqual(
+          expected.slice(i + 1),
+        )
+      const q = { ...all('groups'), fingerprint: fingerprint('same') }
+      expect(await store.source.groupExceptions(q, { limit: 10 })).toEqual(expected.slice(0, 2))
+
+      const second = 1_000_000_000n
+      const bucket = (s: bigint, count: number) => ({ atNs: NS + s * second, count })
+      const series = await store.source.groupExceptions({ ...q, everyNs: second }, { limit: 10 })
+      expect(series).toEqual([
+        { ...expected[0]!, counts: [bucket(0n, 1), bucket(3n, 1)] },
+        { ...expected[1]!, counts: [bucket(2n, 1)] },
+      ])
+      const bounds = [NS - (NS % second), NS - (NS % second) + 2n * second, NS + 60n * MINUTE_NS]
+      const uneven = await store.source.groupExceptions({ ...q, process: 'p', bounds }, { limit: 10 })
+      expect(uneven.map(({ counts }) => counts)).toEqual([
+        [
+          { atNs: bounds[0]!, count: 1 },
+          { atNs: bounds[1]!, count: 1 },
+        ],
+      ])
+      const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, { limit: 10 })
+      expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
+    })
+
+    test('a list carries both ends of a long text, a question about one group the whole', async () => {
+      const frames = Array.from({ length: 500 }, (_, i) => `  File "/srv/größe${i}.py", line ${i}, in step`)
+      const long = ['Traceback (most recent call last):', ...frames, 'ValueError: ä'].join('\n')
+      const whole = ['é'.repeat(2000), 'x'.repeat(4000)]
+      await keep([long, ...whole].map((text, i) => exception('long', 2 - i, text)))
+      const groups = await store.source.groupExceptions({ ...all('long'), everyNs: MINUTE_NS }, { limit: 10 })
+      const [example, ...others] = groups.map((group) => group.example)
+      expect(others).toEqual(whole)
+      const [head, tail] = example!.split('\n  …\n')
+      expect([head, long.endsWith(`\n${tail}`)]).toEqual([long.slice(0, 2000), true])
+      expect(tail!.length).toBeWithin(1900, 2001)
+      expect(headlineOf(example!)).toBe('ValueError: ä')
+      const q = { ...all('long'), fingerprint: fingerprint(long) }
+      expect((await store.source.groupExceptions(q, { limit: 10 })).map((group) => group.example)).toEqual([long])
+    })
+
+    test('a search finds texts that contain every word literally, in any case', async () => {
+      const texts = [
+        'Error: 100% of C:\\tmp\\x',
+        'error: 100 of c:/tmp',
+        "O'Reilly .* [x] \0 _",
+        'ÄRGER mit 😀 DISK',
+        '',
+      ]
+      await keep(texts.map((text, i) => exception('search', i, text)))
+      const search = async (...words: string[]) =>
+        (await store.source.findExceptions({ ...all('search'), words }, { limit: 10 })).map((row) => row.exception)
+      const rows: [words: string[], found: number[]][] = [
+        [[], [4, 3, 2, 1, 0]],
+        [['ERROR'], [1, 0]],
+        [
+          ['of', 'error'],
+          [1, 0],
+        ],
+        [['100%'], [0]],
+        [['c:\\TMP\\'], [0]],
+        [["o'reilly"], [2]],
+        [['.*'], [2]],
+        [['_'], [2]],
+        [['\0'], [2]],
+        [['ärger', '😀 disk'], [3]],
+        [["') OR 1=1 --"], []],
+        [['{word_0:String}'], []],
+      ]
+      for (const [words, found] of rows)
+        expect([words, await search(...words)]).toEqual([words, found.map((i) => texts[i]!)])
+      const groups = await store.source.groupExceptions({ ...all('search'), words: ['error'] }, { limit: 10 })
+      expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(2)
+    })
+
+    test('groups are chosen and left out by fingerprint and process, ten thousand too', async () => {
+      const odd = 'pé😀" \\ \t'
+      await keep([
+        exception('chosen', 0, 'same'),
+        exception('chosen', 5_000_000, 'same'),
+        exception('chosen', 5_000_000, 'same'),
+        exception('chosen', 1_000_000, 'same', { process: odd }),
+        exception('chosen', 2_000_000, 'other'),
+      ])
+      const key = (text: string, process = 'p') => ({ fingerprint: fingerprint(text), process })
+      const many = Array.from({ length: 10_000 }, (_, i) => ({ fingerprint: `v4:${i}`, process: 'pü' }))
+      const q = all('chosen')
+      const groups = async (more: object) =>
+        (await store.source.groupExceptions({ ...q, ...more }, { limit: 10 })).map(({ fingerprint, process }) => ({
+          fingerprint,
+          process,
+        }))
+      expect(await groups({ only: [key('same', odd)] })).toEqual([key('same', odd)])
+      expect(await groups({ only: [] })).toEqual([])
+      expect(await groups({ without: [key('same', odd), ...many] })).toEqual([key('same'), key('other')])
+      expect(await groups({ only: [...many, key('same')], without: [key('other')] })).toEqual([key('same')])
+      const spans = await store.source.findGroupSpans({ ...q, only: [key('same'), ...many] })
+      expect(spans).toEqual([{ ...key('same'), firstNs: NS, lastNs: NS + 5_000_000_000n }])
+      expect(await store.source.findGroupSpans({ ...q, only: [] })).toEqual([])
+      const moments = { ...q, subjects: [{ process: 'p', meta: '' }], limitEach: 9, limit: 9, without: [key('same')] }
+      expect((await store.source.findMoments(moments)).map(({ atNs }) => atNs)).toEqual([NS + 2_000_000_000n])
+    })
+
+    test('groups of one time come by fingerprint and process, and a place parts them', async () => {
+      const texts = ['disk full', 'no route', 'bad token', 'out of memory']
+      await keep(
+        ['p', 'p x', 'p "', 'pé😀'].flatMap((process) =>
+          texts.map((text, i) => ({ ...exception('equal', 0, text, { process }), stamp: stamp(0, 4 * i) })),
+        ),
+      )
+      const whole = await store.source.groupExceptions(all('equal'), { limit: 100 })
+      expect(whole).toHaveLength(16)
+      expect(whole).toEqual(whole.toSorted((a, b) => comparePlaces(a.place, b.place)))
+      for (const [i, { place }] of whole.entries())
+        expect(await store.source.groupExceptions(all('equal'), { limit: 2, after: place })).toEqual(
+          whole.slice(i + 1, i + 3),
+        )
+      const strange = { ns: NS, tie: "'; DROP" }
+      expect(await store.source.groupExceptions(all('equal'), { limit: 100, after: strange })).toEqual(whole)
+    })
+  })
