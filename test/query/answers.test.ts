@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { answerMetricRows, answerSummary, toMs } from '../../src/query/answers.ts'
 
-// What the answers hold: test/http/questions/question-routes.test.ts and any-question.ts.
+// What the answers hold: test/http/questions/question-routes.test.ts and any-question.slow.ts.
 describe('a duration in ms', () => {
   test.each([
     [0n, 0],

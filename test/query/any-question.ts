@@ -1,4 +1,4 @@
-// Random events and questions for naive-answers.ts. Times are numbers of µs.
+// Random events and questions. Times are numbers of µs.
 import type { Event } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 
@@ -19,11 +19,11 @@ export function createRandom(seed: number): Random {
 
 const pick = <T>(random: Random, values: readonly T[]): T => values[Math.floor(random() * values.length)]!
 
-export const PROCESSES = ['import', 'im', 'ä, b=c \\d', '$__interval']
+const PROCESSES = ['import', 'im', 'ä, b=c \\d', '$__interval']
 const METAS = ['', 'eu', 'eu west', '$' + '{x}']
 const UIDS = ['', 'a', 'b', 'ab', 'c-1']
 const NAMES = ['rows', 'rows_ms', 'ratio']
-export const TEXTS = [
+const TEXTS = [
   'Error: no route to Host\n  at x',
   'KeyError: order 17 is gone',
   'TypeError: x is not a function',
@@ -54,7 +54,7 @@ export function anyEvents(random: Random, account: string, nowUs: number, count:
   })
 }
 
-export interface Group {
+interface Group {
   readonly fingerprint: string
   readonly process: string
   readonly status: 'resolved' | 'ignored'
@@ -70,7 +70,7 @@ export const anyStates = (random: Random, nowUs: number): Group[] =>
     })),
   )
 
-export const iso = (us: number): string =>
+const iso = (us: number): string =>
   `${new Date(Math.floor(us / 1e6) * 1000).toISOString().slice(0, 19)}.${String(us % 1e6).padStart(6, '0')}000Z`
 
 export type Kind = 'timings' | 'summary' | 'metrics' | 'exceptions' | 'groups' | 'processes'

@@ -41,53 +41,6 @@ test.each<WriteResult>([
   expect(changes.of('ada').version).not.toBe(before)
 })
 
-test('requests of one account that accept a shared answer cost one question within a second', async () => {
-  let nowMs = 0
-  let asked = 0
-  const shared = createSharedAnswers(() => nowMs)
-  const ask = (account: string, path = '/api/timings?from=-10s') => {
-    const headers = { 'cache-control': 'max-age=1' }
-    const answered = shared(new Request(`http://stint${path}`, { headers }), account, async () => ({
-      asked: ++asked,
-      bytes: '',
-    }))
-    return answered.then(({ answer }) => answer.asked)
-  }
-  await Promise.all(Array.from({ length: 50 }, () => ask('ada')))
-  expect(asked).toBe(1)
-  expect(await ask('bob')).toBe(2)
-  expect(await ask('ada', '/api/timings?from=-20s')).toBe(3)
-  nowMs = 1_000
-  expect(await ask('ada')).toBe(4)
-  const failed = shared(new Request('http://stint/x', { headers: { 'cache-control': 'max-age=1' } }), 'ada', () =>
-    Promise.reject(new Error('away')),
-  )
-  expect(failed).rejects.toThrow('away')
-  await failed.catch(() => {})
-  expect(await ask('ada', '/x')).toBe(5)
-})
-
-test('while nothing is stored, one answer serves all pages for ten seconds', async () => {
-  let nowMs = 0
-  let asked = 0
-  let version = 1
-  const shared = createSharedAnswers(() => nowMs)
-  const ask = async () => {
-    const request = new Request('http://stint/x', { headers: { 'cache-control': 'max-age=1' } })
-    const make = async () => ({ n: ++asked, version, bytes: '' })
-    const { answer } = await shared(request, 'ada', make, (made) => made.version === version)
-    return answer.n
-  }
-  const at = async (ms: number) => {
-    nowMs = ms
-    return ask()
-  }
-  expect([await at(0), await at(1_500), await at(9_999)]).toEqual([1, 1, 1])
-  expect([await at(10_000), await at(10_500)]).toEqual([2, 2])
-  version++
-  expect([await at(10_600), await at(11_100), await at(12_000)]).toEqual([2, 3, 3])
-})
-
 test('a shared question is aborted when the last page that waits for it has left, and not before', async () => {
   const shared = createSharedAnswers(() => 0)
   const asked: Reader[] = []

@@ -146,9 +146,10 @@ describe.each([false, true])('timings with trouble, joined while marks stream: %
 
   test('are failed and abandoned ones and those with exceptions', async () => {
     const abandoned = start(499, 'b')
-    expect(await trouble([...events, abandoned, exception(95, 'x')], 10)).toEqual([
-      ['x completed', 'f failed', 'b abandoned'],
-    ])
+    for (const agoS of [95, 31]) // 59 s after the end of its run
+      expect(await trouble([...events, abandoned, exception(agoS, 'x')], 10)).toEqual([
+        ['x completed', 'f failed', 'b abandoned'],
+      ])
     expect(await trouble([...events, abandoned], 10)).toEqual([['f failed', 'b abandoned']])
   })
 
