@@ -50,6 +50,8 @@ async function expectRefused(disk: FakeDisk, path: string, records: readonly str
 /** Of a header; zeros follow to 64. */
 const HEADER_BYTES = 44
 const FLIPS = [0x01, 0x80, 0xff]
+/** One of them at each place. */
+const flipAt = (at: number): number => FLIPS[at % FLIPS.length]!
 
 test('the small log has three segments and every record in it', async () => {
   const { disk, records } = await smallLog()
@@ -63,19 +65,17 @@ test.each(SEGMENTS)(
     const { disk, records } = await smallLog()
     const used = disk.contents(path).findLastIndex((byte) => byte !== 0)
     for (let at = 64; at <= used; at++) {
-      for (const flip of FLIPS) {
-        const damagedDisk = disk.clone()
-        damagedDisk.contents(path)[at]! ^= flip
-        const { delivered, damaged, warned, appended } = await reopen(damagedDisk)
-        const what = `byte ${at} ^ ${flip}`
-        expectAllBut(1, delivered, records, what)
-        expect(damaged, what).toBe(records.length - delivered.length)
-        expect(appended, what).toBe(true)
-        if (delivered.length < records.length) {
-          expect(warned, what).toBe(true)
-          expect(damagedDisk.names.has(path.replace(DIR, `${DIR}/damaged`)), what).toBe(true)
-          expect(damagedDisk.names.has(path), what).toBe(false)
-        }
+      const damagedDisk = disk.clone()
+      damagedDisk.contents(path)[at]! ^= flipAt(at)
+      const { delivered, damaged, warned, appended } = await reopen(damagedDisk)
+      const what = `byte ${at} ^ ${flipAt(at)}`
+      expectAllBut(1, delivered, records, what)
+      expect(damaged, what).toBe(records.length - delivered.length)
+      expect(appended, what).toBe(true)
+      if (delivered.length < records.length) {
+        expect(warned, what).toBe(true)
+        expect(damagedDisk.names.has(path.replace(DIR, `${DIR}/damaged`)), what).toBe(true)
+        expect(damagedDisk.names.has(path), what).toBe(false)
       }
     }
   },
@@ -104,6 +104,7 @@ test.each(SEGMENTS)(
   async (path) => {
     const { disk, records } = await smallLog()
     const whole = disk.contents(path)
+    const others = await reopen(withEmpty(disk, path))
     for (let size = 0; size < whole.length; size++) {
       const cut = disk.clone()
       cut.put(path, whole.slice(0, size))
@@ -115,7 +116,6 @@ test.each(SEGMENTS)(
       expect(delivered, `cut at ${size}`).toEqual(records.filter((record) => delivered.includes(record)))
       expect(damaged, `cut at ${size}`).toBe(records.length - delivered.length)
       expect(appended).toBe(true)
-      const others = await reopen(withEmpty(disk, path))
       for (const record of others.delivered) expect(delivered).toContain(record)
     }
   },
@@ -252,7 +252,7 @@ test('a position file flipped or cut at any offset loses nothing, and repeated r
   const bytes = disk.clone().contents(path)
   const oldest = 9
   const variants = [0, 4096].flatMap((slot) =>
-    Array.from({ length: 68 }, (_, i) => FLIPS.map((flip) => bytes.with(slot + i, bytes[slot + i]! ^ flip))).flat(),
+    Array.from({ length: 68 }, (_, i) => bytes.with(slot + i, bytes[slot + i]! ^ flipAt(i))),
   )
   for (let size = 0; size < bytes.length; size += size < 80 || (size > 4080 && size < 4180) ? 1 : 97)
     variants.push(bytes.slice(0, size))

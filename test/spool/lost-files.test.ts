@@ -153,30 +153,3 @@ describe('a file deleted under the running process', () => {
     await spool.close()
   })
 })
-
-describe('an append that failed on disk', () => {
-  test('is absent after a restart if its removal was durable', async () => {
-    const disk = new FakeDisk()
-    const spool = await openOn(disk)
-    await spool.append('before', 1)
-    let failed = false
-    disk.fault = ({ op, path }) => {
-      if (op !== 'datasync' || failed || !path.endsWith('.segment')) return undefined
-      failed = true
-      return errno('EIO')
-    }
-    await expect(spool.append('refused', 2)).rejects.toMatchObject({ code: 'disk_failed', mayBeKept: false })
-    disk.fault = undefined
-    expect(await drain(await openOn(disk.clone()))).toEqual(['before'])
-  })
-
-  test('reports that it may be kept if its removal failed as well', async () => {
-    const disk = new FakeDisk()
-    const spool = await openOn(disk)
-    await spool.append('before', 1)
-    disk.fault = ({ op }) => (op === 'datasync' || op === 'truncate' ? errno('EIO') : undefined)
-    await expect(spool.append('refused', 2)).rejects.toMatchObject({ code: 'disk_failed', mayBeKept: true })
-    disk.fault = undefined
-    expect(await drain(await openOn(disk.clone()))).toEqual(['before', 'refused']) // which is why it says so
-  })
-})

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { openSpool } from '../../src/spool/open-spool.ts'
 import type { Position, Spool } from '../../src/spool/spool.ts'
-import { errno, FakeDisk } from './fake-disk.ts'
-import { createLogLines, DIR, drain, numbersOf, openOn } from './spool-trial.ts'
+import { errno, FakeDisk, type Fault } from './fake-disk.ts'
+import { createLogLines, DIR, drain, numbersOf, openOn, untilTaken } from './spool-trial.ts'
 
 interface Model {
   /** Acknowledged and not advanced over. */
@@ -25,7 +25,11 @@ type Step =
   | { readonly do: 'read'; readonly records: number; readonly bytes: number }
   | { readonly do: 'deliver'; readonly records: number; readonly bytes: number; readonly ahead: boolean }
   | { readonly do: 'restart'; readonly clean: boolean; readonly segmentBytes: number }
-  | { readonly do: 'fault'; readonly calls: readonly boolean[] }
+  | { readonly do: 'fault'; readonly calls: readonly boolean[]; readonly fault: Fault }
+
+const EIO = errno('EIO')
+/** Bytes that a write wrote. */
+const [SHORT, NOTHING] = [10, 0]
 
 const size = fc.oneof(fc.nat(60), fc.constant(0), fc.integer({ min: 400, max: 1200 }))
 const bytes = fc.oneof(fc.nat(400), fc.constant(1 << 20))
@@ -54,7 +58,11 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 2,
-    arbitrary: fc.record({ do: fc.constant('fault'), calls: fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }) }),
+    arbitrary: fc.record({
+      do: fc.constant('fault'),
+      calls: fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }),
+      fault: fc.constantFrom(EIO, EIO, errno('ENOSPC'), SHORT, NOTHING),
+    }),
   },
 ) as fc.Arbitrary<Step>
 
@@ -73,7 +81,7 @@ async function take(model: Model, real: Real, action: Step): Promise<void> {
       if (answers[0]!.status === 'fulfilled') {
         model.held.push(...records)
         model.newestUs = Math.max(model.newestUs, 1000 + model.sent + records.length - 1)
-      }
+      } else expect(answers[0]!.reason).toMatchObject({ name: 'SpoolError', code: 'disk_failed' })
       break
     }
     case 'read': {
@@ -119,7 +127,11 @@ async function take(model: Model, real: Real, action: Step): Promise<void> {
     }
     case 'fault': {
       const calls = [...action.calls]
-      real.disk.fault = ({ op }) => (op !== 'list' && calls.shift() === true ? errno('EIO') : undefined)
+      const { fault } = action
+      real.disk.fault = ({ op }) => {
+        if (op === 'list' || calls.shift() !== true) return undefined
+        return typeof fault === 'number' && op !== 'write' ? EIO : fault
+      }
       break
     }
   }
@@ -139,7 +151,7 @@ function expectBatch(records: readonly string[], held: readonly string[], atMost
 const BLANK_SEGMENTS: [Step[]][] = [
   [
     [
-      { do: 'fault', calls: [true, false, true, true, true, false] },
+      { do: 'fault', calls: [true, false, true, true, true, false], fault: EIO },
       { do: 'deliver', records: 1, bytes: 1 << 20, ahead: false },
       { do: 'append', sizes: [0] },
       { do: 'append', sizes: [0] },
@@ -148,7 +160,7 @@ const BLANK_SEGMENTS: [Step[]][] = [
   ],
   [
     [
-      { do: 'fault', calls: [false, false, false, true, true] },
+      { do: 'fault', calls: [false, false, false, true, true], fault: EIO },
       { do: 'append', sizes: [400] },
       { do: 'append', sizes: [0] },
       { do: 'restart', clean: false, segmentBytes: 100 },
@@ -168,6 +180,8 @@ test('a spool behaves like a list, whatever happens to it', async () => {
       real.disk.fault = undefined
       const rest = await drain(real.spool)
       expect(rest).toEqual(model.held)
+      await untilTaken(real.spool, 'well again')
+      expect(await drain(real.spool)).toEqual(['well again'])
       delivered += rest.length
       await real.spool.close()
     }),

@@ -26,35 +26,6 @@ test('reads appended records in order, byte for byte, across segments and a rest
   expect(quiet(lines)).toBe(true)
 })
 
-test('only advancing moves the position, and a restart continues from there', async () => {
-  const disk = new FakeDisk()
-  const spool = await openOn(disk)
-  const records = await appendGroups(spool, [30])
-  const first = await spool.read(10, 1 << 20)
-  expect(first.records).toEqual(records.slice(0, 10))
-  expect((await spool.read(10, 1 << 20)).records).toEqual(first.records)
-  await spool.advance(first.next)
-  expect((await spool.read(5, 1 << 20)).records).toEqual(records.slice(10, 15))
-  expect(spool.stats().records).toBe(20)
-  const again = await openOn(disk.clone())
-  expect(await drain(again)).toEqual(records.slice(10))
-})
-
-test('reading ahead continues after a batch that is not yet advanced over', async () => {
-  const disk = new FakeDisk()
-  const spool = await openOn(disk)
-  const records = await appendGroups(spool, [30])
-  const first = await spool.read(10, 1 << 20)
-  const second = await spool.read(10, 1 << 20, first.next)
-  expect(second.records).toEqual(records.slice(10, 20))
-  expect(spool.stats()).toMatchObject({ records: 30, oldestUs: 1_000_000 })
-  await spool.advance(first.next)
-  expect(spool.stats()).toMatchObject({ records: 20, oldestUs: 1_000_010 })
-  expect((await spool.read(10, 1 << 20)).records).toEqual(second.records)
-  await spool.advance(second.next)
-  expect((await spool.read(10, 1 << 20, first.next)).records).toEqual(records.slice(20))
-})
-
 test('a batch respects its byte limit but holds at least one record', async () => {
   const spool = await openOn(new FakeDisk(), { segmentBytes: 8192 })
   for (const record of ['a'.repeat(100), 'b'.repeat(100), 'c'.repeat(1000)]) await spool.append(record, 1)

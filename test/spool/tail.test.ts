@@ -32,3 +32,13 @@ test('a rejected record that is not to be kept is gone also when the power fails
   const after = crashAfter(disk.changes, (i, of) => i < of - 1)
   expect(await drain(await openOn(after))).toEqual(records)
 })
+
+test('a rejected record whose removal failed as well is said to be kept perhaps', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk)
+  await spool.append('before', 1)
+  disk.fault = ({ op }) => (op === 'datasync' || op === 'truncate' ? errno('EIO') : undefined)
+  await expect(spool.append('refused', 2)).rejects.toMatchObject({ code: 'disk_failed', mayBeKept: true })
+  disk.fault = undefined
+  expect(await drain(await openOn(disk.clone()))).toEqual(['before', 'refused']) // which is why it says so
+})
