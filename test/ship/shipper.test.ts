@@ -122,29 +122,20 @@ describe('a busy or unreachable store', () => {
 })
 
 describe('a store that needs the operator', () => {
-  test('parks the destination, logs once, and is prepared again before each retry', async () => {
+  test('parks the destination, logs each reason once, and is prepared again before each retry', async () => {
     await trial.append(marks(3))
-    script('write', ...Array(12).fill(LOCKED_OUT))
+    script('write', ...Array(11).fill(LOCKED_OUT), { kind: 'wait', reason: 'no bucket' })
     const shipper = trial.shipper({ random: () => 1 })
     const pauses: number[] = []
     for (let i = 0; i < 12; i++) pauses.push(await stepUntilHeld(shipper))
     expect(pauses.at(-1)).toBe(15_000)
-    expect(shipper.status()).toMatchObject({ state: 'parked', reason: 'bad token' })
-    expect(trial.logged.filter(({ state }) => state === 'parked')).toHaveLength(1)
+    expect(shipper.status()).toMatchObject({ state: 'parked', reason: 'no bucket' })
+    const parked = trial.logged.filter(({ state }) => state === 'parked')
+    expect(parked.map(({ reason }) => reason)).toEqual(['bad token', 'no bucket'])
     await drain(shipper)
     expect(trial.store.requests.map(({ kind }) => kind)).toEqual(Array(13).fill(['prepare', 'write']).flat())
     expect(trial.logged.filter(({ msg }) => msg === 'delivery resumed')).toHaveLength(1)
     expect(trial.store.events()).toEqual(marks(3))
-  })
-
-  test('logs a new reason', async () => {
-    await trial.append(marks(3))
-    script('write', LOCKED_OUT, { kind: 'wait', reason: 'no bucket' })
-    await drain(trial.shipper())
-    expect(trial.logged.filter(({ state }) => state === 'parked').map(({ reason }) => reason)).toEqual([
-      'bad token',
-      'no bucket',
-    ])
   })
 })
 
@@ -172,12 +163,8 @@ describe('a batch that is too large', () => {
 })
 
 describe('poison', () => {
-  test.each([
-    ['1', [3210]],
-    ['5 side by side', [70, 71, 72, 73, 74]],
-    ['5 apart', [0, 999, 2500, 4998, 4999]],
-    ['50', Array.from({ length: 50 }, (_, i) => i * 100 + 37)],
-  ])('%s of 5,000: the rest is stored once, within 2k·⌈log₂N⌉+1 requests, checks included', async (_, bad) => {
+  test('k of 5,000: the rest is stored once, within 2k·⌈log₂N⌉+1 requests, checks included', async () => {
+    const bad = [0, 999, 2500, 4998, 4999]
     trial.store.faults = { isPoison: isUid(...bad) }
     await trial.append(marks(5000))
     await drain(trial.shipper())
@@ -279,33 +266,6 @@ describe('a store that refuses valid events as well', () => {
     for (let i = 0; i < 20; i++) await stepUntilHeld(shipper)
     expect(writes().length).toBe(before)
     expect(checks().length).toBe(checked + 20)
-  })
-
-  test('buries only poison when it starts refusing during a search', async () => {
-    const n = 64
-    const poison = [3, 4, 5, 6, 20, 50]
-    for (let breaksAt = 1; breaksAt < 60; breaksAt += 3) {
-      trial.store.requests.length = 0
-      await trial.append(marks(n, breaksAt * n))
-      const isPoison = isUid(...poison.map((i) => breaksAt * n + i))
-      let isBroken = false
-      trial.store.faults = {
-        isPoison,
-        next: () => {
-          isBroken ||= trial.store.requests.length === breaksAt
-          return isBroken ? REFUSED : undefined
-        },
-      }
-      const shipper = trial.shipper()
-      for (let i = 0; i < 80 && shipper.status().state !== 'parked'; i++) await shipper.step()
-      isBroken = false
-      trial.store.faults = { isPoison }
-      await drain(shipper)
-      expect(marks(n, breaksAt * n).filter((event) => trial.store.timesWritten(event) === 0)).toEqual(
-        poison.map((i) => markAt(breaksAt * n + i)),
-      )
-    }
-    expect(trial.deadLetters.stats().total).toBe(20 * poison.length)
   })
 
   test('that refuses only one kind is detected by an event of that kind', async () => {
@@ -508,25 +468,11 @@ describe('the loop', () => {
   test('makes each event visible, also one that arrives right after a write', async () => {
     const shipper = trial.shipper()
     shipper.start()
-    for (let i = 0; i < 5; i++) {
+    for (let i = 0; i < 2; i++) {
       await trial.append([markAt(i)])
       await until('trial.store.events().length === i + 1', () => trial.store.events().length === i + 1)
     }
     await shipper.stop()
-  })
-
-  test('writes a few times a second when events trickle in', async () => {
-    const shipper = trial.shipper()
-    shipper.start()
-    const since = performance.now()
-    let sent = 0
-    const trickle = setInterval(() => void trial.append([markAt(sent++)]), 4)
-    await until('trial.store.events().length >= 150', () => trial.store.events().length >= 150)
-    clearInterval(trickle)
-    const elapsedMs = performance.now() - since
-    await shipper.stop()
-    expect(writes().length).toBeGreaterThanOrEqual(2)
-    expect(writes().length).toBeLessThanOrEqual(elapsedMs / 250 + 1)
   })
 
   test('stops immediately during a back-off', async () => {

@@ -6,13 +6,13 @@ import { noteUsedStores } from '../../src/state/used-stores.ts'
 import { NO_COUNTS } from '../../src/store/scan.ts'
 import { runBun, runScript } from '../copy/run-stint.ts'
 import { engineMissing } from '../support/engine.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import { inMemoryDir } from '../support/temp-dir.ts'
 
 const SERVER = { CLICKHOUSE_URL: 'http://127.0.0.1:9' }
 const INFLUX = { INFLUX_URL: 'http://127.0.0.1:9', INFLUX_TOKEN: 'secret', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
 
 describe.skipIf(engineMissing !== undefined)('the former embedded engine', () => {
-  const dataDir = tempDir('former')
+  const dataDir = inMemoryDir()
   beforeAll(() => runScript('fill-embedded.ts', ['400'], { DATA_DIR: dataDir }))
 
   async function erase(account: string, env: Readonly<Record<string, string>>) {
