@@ -2,7 +2,7 @@
 
 import { type CsvValue, formatCsvLine } from '../wire/csv.ts'
 import { type Api, askPages, createApi, type Page } from './api.ts'
-import { type Cell, type Column, formatTable } from './format-rows.ts'
+import { type Cell, type Column, formatTable, type Look } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { type Program, strictly } from './program.ts'
@@ -206,8 +206,12 @@ async function printTable(io: Io, view: View, pages: AsyncGenerator<Page>): Prom
 }
 
 /** Cut to the width of the terminal; uncut without a terminal. */
-export function tableOf(io: Io, { columns }: View, rows: readonly Row[]): string {
+export function lookOf(io: Io): Look {
   const width = io.stdout.isTTY ? io.stdout.columns : undefined
+  return { paint: createPaint(io), ...(width && { width }) }
+}
+
+export function tableOf(io: Io, { columns }: View, rows: readonly Row[]): string {
   const cells = rows.map((row) => columns.map(({ cell }) => cell(row)))
-  return formatTable(columns, cells, { paint: createPaint(io), ...(width && { width }) })
+  return formatTable(columns, cells, lookOf(io))
 }

@@ -9,7 +9,7 @@ import type { Overview, OverviewProcess } from '../wire/overview.ts'
 import { toneOf } from '../wire/process-state.ts'
 import type { SeriesUse } from '../wire/processes.ts'
 import { type Api, createApi } from './api.ts'
-import { CSV_FLAG, checkFormat, type OutputOptions } from './ask-question.ts'
+import { CSV_FLAG, checkFormat, lookOf, type OutputOptions } from './ask-question.ts'
 import { JSON_OPTION } from './commands.ts'
 import { type Cell, formatTable } from './format-rows.ts'
 import { formatDuration, formatLocalTime } from './format-time.ts'
@@ -90,6 +90,8 @@ async function askOverview(api: Api, process: string | undefined): Promise<Overv
 
 const COLUMNS = ['process', 'state', 'meta', 'since', 'last_start_at', 'next_start_at', 'late_at', 'exception'] as const
 
+const COLUMNS_SHOWN = ['PROCESS', 'STATE'].map((title) => ({ title, cut: true }))
+
 const statusCsv = ({ processes }: Overview): string =>
   formatCsvLine(COLUMNS) + processes.map((row) => formatCsvLine(COLUMNS.map((name) => row[name]))).join('')
 
@@ -99,7 +101,6 @@ const WORDS: Words = {
 }
 
 function describeStatus({ at, sentence, stale_s: staleS, processes }: Overview, io: Io): string {
-  const paint = createPaint(io)
   const rows = processes.map((row): Cell[] => {
     const { text, change } = describeProcess(row, Date.parse(at), WORDS)
     const tone = toneOf(row.state)
@@ -108,7 +109,7 @@ function describeStatus({ at, sentence, stale_s: staleS, processes }: Overview, 
     return [row.process, style === undefined ? said.join(' ') : { text: said.join(' '), style }]
   })
   const age = staleS === null ? '' : ` A store does not answer: this is ${formatSpan(staleS * 1000)} old.`
-  const table = rows.length === 0 ? '' : formatTable(['PROCESS', { title: 'STATE', cut: true }], rows, { paint })
+  const table = rows.length === 0 ? '' : formatTable(COLUMNS_SHOWN, rows, lookOf(io))
   return `${sentence === '' ? 'No processes yet.' : sentence}${age}\n${table}`
 }
 
