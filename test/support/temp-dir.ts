@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const PREFIX = 'stint-tests-'
 const MEMORY = '/dev/shm'
-/** Containers often have 64 MiB of it. */
+/** Must be free, beside three quarters of it: containers often have 64 MiB, and no run may take all memory. */
 const MEMORY_BYTES = 2 * 2 ** 30
 const MOUNTS = '/proc/self/mounts'
 
@@ -19,8 +19,8 @@ export const inMemoryDir = (): string =>
 
 function hasMemory(): boolean {
   if (!existsSync(MEMORY)) return false
-  const { bavail, bsize } = statfsSync(MEMORY)
-  return bavail * bsize > MEMORY_BYTES
+  const { bavail, bsize, blocks } = statfsSync(MEMORY)
+  return bavail * bsize > MEMORY_BYTES && bavail > 0.75 * blocks
 }
 
 /** Makes TMPDIR a new directory; answers the function that removes it. */
