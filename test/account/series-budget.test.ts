@@ -124,7 +124,7 @@ describe('a budget', () => {
         }
         database.close()
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     )
   })
 })

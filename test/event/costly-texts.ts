@@ -1,5 +1,4 @@
 // Texts that could make a fingerprint slow, and what one costs.
-import { fingerprint } from '../../src/event/fingerprint.ts'
 
 export const CHARS = 15_000
 const LISTED =
@@ -44,14 +43,3 @@ export const UNITS: readonly string[] = [...LISTED.split('|'), ...LINES]
 
 export const fill = (unit: string, start = ''): string =>
   (start + unit.repeat(Math.ceil(CHARS / unit.length))).slice(0, CHARS)
-
-/** The least of the times that the fingerprint of a text takes. */
-export function leastMs(text: string, repeats: number): number {
-  let least = Number.POSITIVE_INFINITY
-  for (let i = 0; i < repeats; i++) {
-    const began = performance.now()
-    fingerprint(text)
-    least = Math.min(least, performance.now() - began)
-  }
-  return least
-}

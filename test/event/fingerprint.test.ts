@@ -4,7 +4,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fingerprint, normalizeException, rememberFingerprints } from '../../src/event/fingerprint.ts'
 import { asLogs, logLines, readCorpus, readTraces, sortFaults } from './corpus.ts'
-import { CHARS, fill, leastMs, STARTS, UNITS } from './costly-texts.ts'
 
 const FAULTS = readTraces()
 
@@ -259,14 +258,4 @@ test.each([
   ['user42x', '<number>'],
 ])('%s varies', (text, placeholder) => {
   expect(normalizeException(`failed with ${text} there`)).toBe(`failed with ${placeholder} there`)
-})
-
-/** Usual are 0.1 to 2 ms; `bun run bench fingerprint-cost` measures them and looks for slower texts. */
-const LONGEST_MS = 50
-
-test(`no text of ${CHARS} repeated characters takes long`, () => {
-  const slow = UNITS.flatMap((unit) => STARTS.map((start) => fill(unit, start)))
-    .filter((text) => leastMs(text, 1) > LONGEST_MS && leastMs(text, 5) > LONGEST_MS)
-    .map((text) => text.slice(0, 60))
-  expect(slow).toEqual([])
 })

@@ -57,7 +57,7 @@ test('the suite is complete, and every undefined case is decided', () => {
 })
 const count = (kind: string) => parsing.filter(({ name }) => name.startsWith(`${kind}_`)).length
 
-describe.each(['/v1/start', '/v1/exception', '/v1/batch'])('as a body of %s', (path) => {
+describe.each(['/v1/start', '/v1/batch'])('as a body of %s', (path) => {
   test.each(parsing.map(({ name, input }) => ({ name, input })))('$name', async ({ name, input }) => {
     const { status, json } = await app.post(path, toBytes(input))
     const found = { status, code: json.code }

@@ -8,7 +8,7 @@ import { engineMissing } from '../support/engine.ts'
 import { createStintProcess } from '../support/process.ts'
 
 /** Each is a write to disk; .ci/run asks for a thousand. */
-const KEYS = Number(process.env.STINT_TEST_SECRETS ?? 160)
+const KEYS = Number(process.env.STINT_TEST_SECRETS ?? 40)
 const ACCOUNTS = 8
 
 test.skipIf(engineMissing !== undefined)(

@@ -16,16 +16,13 @@ const program = (name: string, text: string, mode = 0o755) => {
 }
 
 describe('how it ends', () => {
-  test.each([0, 1, 3, 126, 127, 200, 255])('with exit code %d', async (code) => {
+  test.each([0, 1, 127, 255])('with exit code %d', async (code) => {
     expect(await user.exec(['sh', '-c', `exit ${code}`])).toMatchObject({ exitCode: code, signal: null })
   })
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGKILL', 'SIGUSR1', 'SIGALRM', 'SIGVTALRM', 'SIGPROF', 'SIGIO'] as const)(
-    'by %s',
-    async (signal) => {
-      expect(await user.exec(['sh', '-c', `kill -${signal.slice(3)} $$`])).toMatchObject({ signal })
-    },
-  )
+  test.each(['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGALRM', 'SIGIO'] as const)('by %s', async (signal) => {
+    expect(await user.exec(['sh', '-c', `kill -${signal.slice(3)} $$`])).toMatchObject({ signal })
+  })
 
   test('by a signal that would dump core, reported as a shell reports it', async () => {
     expect(await user.exec(['sh', '-c', 'ulimit -c 0; kill -ABRT $$'])).toMatchObject({ exitCode: 134 })

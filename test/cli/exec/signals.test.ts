@@ -171,7 +171,7 @@ describe('a signal that the terminal sends to the whole group reaches the comman
   })
 })
 
-test.each(OTHERS)('%s to the whole group reaches the command', async (signal) => {
+test.each(['SIGTERM', 'SIGUSR1', 'SIGXCPU'] as const)('%s to the whole group reaches the command', async (signal) => {
   const { child, shows, type } = onTerminal(LISTENER)
   await shows('ready')
   process.kill(-child.pid, signal)

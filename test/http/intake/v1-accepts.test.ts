@@ -113,11 +113,15 @@ describe('each kind', () => {
   })
 })
 
-// The limits of each field, with all their cases: test/event/fields.test.ts.
+// What is beyond them: v1-refuses.test.ts.
 describe('limits, in code points', () => {
   test('the longest process, meta and uid', async () => {
     const body = { process: EMOJI.repeat(250), meta: EMOJI.repeat(500), uid: `${'a1-_'.repeat(12)}zz` }
     for (const path of ['/v1/start', '/v1/end']) expect(await accepted(path, body)).toMatchObject(body)
+  })
+
+  test('a process of one space, and a uid of one sign', async () => {
+    for (const uid of ['0', '-', '_']) expect(await accepted('/v1/start', { process: ' ', uid })).toMatchObject({ uid })
   })
 
   test('an exception of 15,000 emoji', async () => {

@@ -1,6 +1,7 @@
 // POST /v1/batch: many events in one call, in both forms and packed; what is good is taken, what is bad is named by its index.
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
+import { formatTime } from '../../../src/event/stamp.ts'
 import { startApp, type TestApp, useApp } from '../../support/app.ts'
 
 const EVENTS = [
@@ -12,14 +13,20 @@ const EVENTS = [
 const LINES = { 'content-type': 'application/x-ndjson' }
 const toLines = (events: readonly unknown[], newline = '\n') =>
   events.map((event) => JSON.stringify(event)).join(newline)
-/** Accepts nothing in the tests that use it; the others start their own. */
+/** Accepts nothing in the tests that use it. */
 const app = await useApp()
+/** Accepts events of many tests; those that look at all that was accepted start their own. */
+const taker = await useApp()
 async function fillExceptions(app: TestApp): Promise<void> {
   const filler = { process: 'full', exception: 'x'.repeat(15_000) }
   for (let i = 0; i < 200 && app.spools.exceptions.refusal() === undefined; i++) await app.post('/v1/exception', filler)
   expect(app.spools.exceptions.refusal()).toBe('spool_full')
 }
-const kindsOf = async (app: TestApp) => (await app.events()).map(({ kind }) => kind)
+/** The kinds of all events that `taker` has accepted since the first of these answers, in the order of the spools. */
+async function kindsOf(items: readonly { at?: string }[]): Promise<string[]> {
+  const first = items.find(({ at }) => at !== undefined)!.at!
+  return (await taker.events()).filter(({ stamp }) => formatTime(stamp) >= first).map(({ kind }) => kind)
+}
 
 describe('a batch of valid events', () => {
   test.each<[string, string | Uint8Array, Record<string, string>]>([
@@ -35,8 +42,7 @@ describe('a batch of valid events', () => {
     ['an array in a coding in capitals', gzipSync(JSON.stringify(EVENTS)), { 'content-encoding': 'GZIP' }],
     ['JSON lines with a charset', toLines(EVENTS), { 'content-type': 'application/x-ndjson; charset=utf-8' }],
   ])('%s: 201 with a stamp each, in order', async (_, body, headers) => {
-    await using app = await startApp()
-    const { status, json } = await app.post('/v1/batch', body, headers)
+    const { status, json } = await taker.post('/v1/batch', body, headers)
     expect(status).toBe(201)
     expect(json).toEqual({
       accepted: 4,
@@ -45,7 +51,7 @@ describe('a batch of valid events', () => {
     })
     const stamps = json.items.map(({ at }: { at: string }) => at)
     expect([...new Set(stamps)].sort()).toEqual(stamps)
-    expect(await kindsOf(app)).toEqual(['start', 'metrics', 'end', 'exception'])
+    expect(await kindsOf(json.items)).toEqual(['start', 'metrics', 'end', 'exception'])
   })
 
   test('accepts up to a thousand events', async () => {
@@ -96,20 +102,19 @@ describe('a batch with faults', () => {
       undefined,
     ])
     expect(json.items[1]).toMatchObject({ status: 422, code: 'fields_invalid' })
-    expect(await kindsOf(app)).toEqual(['start', 'end'])
+    expect((await app.events()).map(({ kind }) => kind)).toEqual(['start', 'end'])
     expect(await app.refused()).toHaveLength(7)
   })
 
   test('in a line: the other lines are accepted', async () => {
-    await using app = await startApp()
-    const { status, json } = await app.post(
+    const { status, json } = await taker.post(
       '/v1/batch',
       `${JSON.stringify(EVENTS[0])}\n{"kind":\n${JSON.stringify(EVENTS[3])}`,
       LINES,
     )
     expect(status).toBe(207)
     expect(json.items[1]).toMatchObject({ status: 422, code: 'json_malformed', errors: [{ pointer: '/1' }] })
-    expect(await kindsOf(app)).toEqual(['start', 'end'])
+    expect(await kindsOf(json.items)).toEqual(['start', 'end'])
   })
 
   describe('in an event that is large beyond need: the others are accepted', () => {
@@ -120,8 +125,7 @@ describe('a batch with faults', () => {
       ['an array', `[${nested},${one},${long},${one}]`, {}, { pointer: '/0/process', detail: 'must be a string' }],
       ['lines', [nested, one, long, one].join('\n'), LINES, { pointer: '/0', detail: 'must hold at most 5000 values' }],
     ])('%s', async (_, body, headers, fault) => {
-      await using app = await startApp()
-      const { status, json } = await app.post('/v1/batch', body, headers)
+      const { status, json } = await taker.post('/v1/batch', body, headers)
       expect([status, json.accepted, json.refused]).toEqual([207, 2, 2])
       const faults = json.items.map(({ errors }: { errors?: object[] }) => errors?.[0])
       expect(faults).toEqual([
@@ -130,7 +134,7 @@ describe('a batch with faults', () => {
         { pointer: '/2/process', detail: 'must have at most 250 characters' },
         undefined,
       ])
-      expect(await kindsOf(app)).toEqual(['start', 'start'])
+      expect(await kindsOf(json.items)).toEqual(['start', 'start'])
     })
   })
 
@@ -175,11 +179,10 @@ describe('a batch with faults', () => {
   })
 
   test('many faults cost no more than their events: 999 invalid ones with 50 faults each', async () => {
-    await using app = await startApp()
     const items = Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`a${i}`, '']))
     const bad = { kind: 'metrics', process: 'p', items }
     const packed = gzipSync(JSON.stringify([EVENTS[0], ...Array(999).fill(bad)]))
-    const { status, text, json } = await app.post('/v1/batch', packed, { 'content-encoding': 'gzip' })
+    const { status, text, json } = await taker.post('/v1/batch', packed, { 'content-encoding': 'gzip' })
     expect([status, json.accepted, json.refused]).toEqual([207, 1, 999])
     expect(text.length).toBeLessThan(150_000)
     expect(json.items.flatMap((item: { errors?: object[] }) => item.errors ?? [])).toHaveLength(100)
@@ -234,9 +237,8 @@ describe('an incomplete compressed batch', () => {
     })
 
     test('is accepted in two gzip members', async () => {
-      await using app = await startApp()
       const body = join(pack(one), pack(two))
-      const answer = await app.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
+      const answer = await taker.post('/v1/batch', body, { ...LINES, 'content-encoding': coding })
       expect([answer.status, answer.json.accepted]).toEqual([201, 1000])
     })
   })
@@ -248,16 +250,15 @@ describe('a batch that is too large', () => {
     ['gzip', gzipSync],
     ['zstd', zstdCompressSync],
   ] as const)('when decompressed from %s: 413, with little memory', async (coding, pack) => {
-    await using app = await startApp()
     const part = pack(Buffer.alloc(MIB, ' '))
     const bomb = Buffer.concat(Array<Uint8Array>(512).fill(part)) // less than a MiB
     expect(bomb.length).toBeLessThan(MIB)
     Bun.gc(true)
     const before = process.memoryUsage().rss
-    const answer = await app.post('/v1/batch', bomb, { 'content-encoding': coding })
+    const answer = await taker.post('/v1/batch', bomb, { 'content-encoding': coding })
     expect([answer.status, answer.json.code]).toEqual([413, 'body_too_large'])
     expect(process.memoryUsage().rss - before).toBeLessThan(128 * MIB)
-    expect((await app.post('/v1/batch', EVENTS)).status).toBe(201)
+    expect((await taker.post('/v1/batch', EVENTS)).status).toBe(201)
   })
 
   test('when received, with its length or without', async () => {

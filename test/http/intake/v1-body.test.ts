@@ -84,9 +84,8 @@ describe('content codings', () => {
 
 describe('JSON', () => {
   // All other forms: test/hardening/json-suite.test.ts.
-  test.each(['{', '{"process":"p",}', '{"process":"p"}{"process":"p"}', '\u00a0{"process":"p"}', 'NaN', '\u0000', ' '])(
-    'rejects %j',
-    async (body) => expectMalformed(await app.post('/v1/start', body)),
+  test.each(['{', '{"process":"p"}{"process":"p"}', ' '])('rejects %j', async (body) =>
+    expectMalformed(await app.post('/v1/start', body)),
   )
 
   test('an empty body is reported as empty', async () => {

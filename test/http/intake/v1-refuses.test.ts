@@ -36,7 +36,7 @@ describe('a body that is not an object', () => {
   )
 })
 
-// The rules of each field, with all their cases: test/event/fields.test.ts.
+// All forms of items: test/event/fields.test.ts.
 describe('a field of an endpoint', () => {
   const rows: [path: string, body: object, pointer: string, detail: string][] = [
     ['/v1/start', {}, '/process', REQUIRED],
@@ -46,7 +46,13 @@ describe('a field of an endpoint', () => {
     ['/v1/start', { process: EMOJI.repeat(251) }, '/process', 'must have at most 250 characters'],
     ['/v1/end', { process: 'p', meta: EMOJI.repeat(501) }, '/meta', 'must have at most 500 characters'],
     ['/v1/start', { process: 'p', uid: 'ä' }, '/uid', 'may only hold a-z, 0-9, - and _'],
+    ['/v1/end', { process: 'p', uid: 'A' }, '/uid', 'may only hold a-z, 0-9, - and _'],
+    ['/v1/end', { process: 'p', uid: 'a\n' }, '/uid', 'may only hold a-z, 0-9, - and _'],
+    ['/v1/start', { process: 'p', uid: 'a'.repeat(51) }, '/uid', 'must have at most 50 characters'],
     ['/v1/metrics', { process: 'p', items: { a: 1 }, uid: null }, '/uid', NOT_A_STRING],
+    ['/v1/start', { process: 5 }, '/process', NOT_A_STRING],
+    ['/v1/start', { process: `a${"'".repeat(250)}` }, '/process', 'must have at most 250 characters'],
+    ['/v1/end', { process: 'p', meta: [] }, '/meta', NOT_A_STRING],
     ...[null, 'true', 1, 0, [], {}].map((failed): (typeof rows)[0] => [
       '/v1/end',
       { process: 'p', failed },
@@ -57,6 +63,20 @@ describe('a field of an endpoint', () => {
     ['/v1/metrics', { process: 'p', items: 'a' }, '/items', 'must be an object of numbers or a list of metrics'],
     ['/v1/metrics', { process: 'p', items: { 'a/b~': 'x' } }, '/items/a~1b~0', 'must be a finite number'],
     ['/v1/metrics', { process: 'p', items: [{ a: 1 }, { name: "it's", value: 1 }] }, '/items/1/name', NAME_HOLDS],
+    ...(
+      [
+        ['', 'a metric name must not be empty'],
+        [EMOJI.repeat(251), 'a metric name must have at most 250 characters'],
+        ['100%', NAME_HOLDS],
+        ['a\u007f', NAME_HOLDS],
+        ['a\\', 'a metric name must not end in a backslash'],
+      ] as const
+    ).map(([name, detail]): (typeof rows)[0] => [
+      '/v1/metrics',
+      { process: 'p', items: { [name]: 1 } },
+      `/items/${name}`,
+      detail,
+    ]),
     ['/v1/exception', { process: 'p' }, '/exception', REQUIRED],
     ['/v1/exception', { process: 'p', exception: { message: 'e' } }, '/exception', NOT_A_STRING],
     [
