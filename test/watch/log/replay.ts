@@ -1,8 +1,10 @@
 // Histories, judged in one go, with kills between commits, and by the naive reference: the same alerts.
+import { expect } from 'bun:test'
 import type { Downtime } from '../../../src/watch/log/episode.ts'
 import type { Change } from '../../../src/watch/log/judge-interface.ts'
-import { END_US, type History, type Random, WATCHES } from './histories.ts'
+import { createRandom, END_US, type History, makeHistory, type Random, WATCHES } from './histories.ts'
 import { type DeskOptions, openDesk } from './judge-kit.ts'
+import { judgeNaively } from './naive.ts'
 
 export const MAX_RUN_US = 100 * 3600e6
 
@@ -10,13 +12,13 @@ const optionsOf = (downtimes: readonly Downtime[], maxRunUs: number): DeskOption
   ...{ maxRunUs, watches: WATCHES, downtimes },
 })
 
-export const textOf = (change: Change): string => {
+const textOf = (change: Change): string => {
   const { watch, identity } = change.alert
   if (change.kind === 'end') return `${watch} ${identity} ends`
   return `${watch} ${identity}${change.kind === 'open' && change.untilUs !== undefined ? ' over' : ''}`
 }
 
-export function judgeAll({ marks, downtimes }: History, maxRunUs = MAX_RUN_US): Change[] {
+function judgeAll({ marks, downtimes }: History, maxRunUs = MAX_RUN_US): Change[] {
   const desk = openDesk(optionsOf(downtimes, maxRunUs))
   desk.apply(...marks)
   desk.advance(END_US)
@@ -25,7 +27,7 @@ export function judgeAll({ marks, downtimes }: History, maxRunUs = MAX_RUN_US): 
 }
 
 /** With kills before and after commits. */
-export function judgeKilled({ marks, downtimes }: History, random: Random, maxRunUs = MAX_RUN_US): Change[] {
+function judgeKilled({ marks, downtimes }: History, random: Random, maxRunUs = MAX_RUN_US): Change[] {
   const desk = openDesk(optionsOf(downtimes, maxRunUs))
   let [seq, stored] = [0, 0]
   for (let isOver = false; !isOver; ) {
@@ -49,9 +51,33 @@ export function judgeKilled({ marks, downtimes }: History, random: Random, maxRu
 }
 
 /** The runs that the alerts of `long` are about. */
-export const longRuns = (changes: readonly Change[]): string[] =>
+const longRuns = (changes: readonly Change[]): string[] =>
   changes.flatMap(({ kind, alert: { condition, episode } }) => {
     if (kind !== 'open' || condition !== 'long') return []
     const runs = episode.runs ?? [{ uid: episode.uid, startedUs: episode.startedUs }]
     return runs.map(({ uid, startedUs }) => `${uid} ${startedUs}`)
   })
+
+/** `maxRuns`: one of them is drawn for each history; a short one abandons runs. */
+export function expectKillsChangeNothing(seeds: readonly number[], maxRuns = [MAX_RUN_US]): void {
+  for (const seed of seeds) {
+    const random = createRandom(seed)
+    const history = makeHistory(random)
+    const maxRunUs = random.pick(maxRuns)
+    const killed = judgeKilled(history, random, maxRunUs).map(textOf).sort()
+    expect({ seed, alerts: killed }).toEqual({ seed, alerts: judgeAll(history, maxRunUs).map(textOf).sort() })
+  }
+}
+
+export function expectNaiveAlerts(seeds: readonly number[]): void {
+  for (const seed of seeds) {
+    const history = makeHistory(createRandom(seed))
+    const changes = judgeAll(history)
+    const texts = changes.map(textOf)
+    const { late, long, failed } = judgeNaively(history, MAX_RUN_US)
+    expect({
+      ...{ seed, late: texts.filter((it) => /^(every|cron)/.test(it)).sort(), long: longRuns(changes).sort() },
+      failed: texts.filter((it) => it.startsWith('failed')),
+    }).toEqual({ seed, late: late.sort(), long: long.sort(), failed })
+  }
+}
