@@ -1,28 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import pino from 'pino'
-import { toTime } from '../../src/clock.ts'
 import { ADA, BOB, codeOf, databases, problemOf } from './accounts-cast.ts'
 
 describe.each(databases())('accounts in $database', ({ open }) => {
   describe('sign-up', () => {
-    test('gives the account and a key that may write and read', async () => {
-      await using accounts = await open()
-      const { account, key } = await accounts.create({ ...ADA, email: 'ADA@Example.com' })
-      expect(account).toMatchObject({
-        email: 'ada@example.com',
-        operator: true,
-        created_at: toTime(accounts.clock.wallUs() / 1000),
-      })
-      expect(key.scopes).toEqual(['write', 'read'])
-      expect(accounts.findKey(key.secret)).toMatchObject({
-        account: account.id,
-        keyId: key.id,
-        write: true,
-        read: true,
-      })
-      expect(await accounts.get(account.id)).toEqual(account)
-    })
-
     test('only the first account is the operator', async () => {
       await using accounts = await open()
       await accounts.create(ADA)
@@ -81,12 +62,6 @@ describe.each(databases())('accounts in $database', ({ open }) => {
   })
 
   describe('sign-in', () => {
-    test('accepts the right password with the address in any case', async () => {
-      await using accounts = await open()
-      const { seat } = await accounts.create(ADA)
-      expect(await accounts.people.signIn({ ...ADA, email: 'ADA@example.COM' })).toEqual(seat)
-    })
-
     test('answers a wrong password and an unknown address alike', async () => {
       await using accounts = await open()
       await accounts.create(ADA)

@@ -23,18 +23,6 @@ for (const { database, open } of databases()) {
         expect(checksum(secret.slice(0, -6))).toBe(secret.slice(-6))
       })
 
-      test('has exactly its scopes', async () => {
-        const write = await keys.create(ada, 'w', ['write'])
-        const read = await keys.create(ada, 'r', ['read'])
-        expect(accounts.findKey(write.secret)).toMatchObject({
-          keyId: write.id,
-          account: ada,
-          write: true,
-          read: false,
-        })
-        expect(accounts.findKey(read.secret)).toMatchObject({ keyId: read.id, account: ada, write: false, read: true })
-      })
-
       test.each(['', 'stint_', 'x', `stint_${'a'.repeat(42)}`, `stint_${'é'.repeat(42)}`, '\0'.repeat(48)])(
         'is not %j',
         (secret) => expect(accounts.findKey(secret)).toBeUndefined(),

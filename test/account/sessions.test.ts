@@ -14,14 +14,6 @@ for (const { database, open } of databases()) {
 
   describe(`sessions in ${database}`, () => {
     afterAll(() => accounts.close())
-    test('a token finds its session; other tokens find none', async () => {
-      const token = await sessions.create({ ...ada, userAgent: 'browser' })
-      expect(token).toMatch(/^[0-9A-Za-z]{43}$/)
-      expect((await sessions.find(token))?.person).toBe(ada.person)
-      expect(await sessions.find(`${token}x`)).toBeUndefined()
-      expect(await sessions.find('')).toBeUndefined()
-    })
-
     test('a session ends after seven days without use', async () => {
       const token = await sessions.create({ ...ada, userAgent: 'idle' })
       clock.passS(7 * DAY_S - 1)
@@ -41,13 +33,6 @@ for (const { database, open } of databases()) {
       expect((await sessions.list(ada.person))[0]?.expires_at).toBe(toTime(clock.wallUs() / 1000 + DAY_S * 1000))
       clock.passS(DAY_S)
       expect(await sessions.find(token)).toBeUndefined()
-    })
-
-    test('signing in again ends the previous session', async () => {
-      const first = await sessions.create({ ...ada, userAgent: 'browser' })
-      const second = await sessions.create({ ...ada, userAgent: 'browser', oldToken: first })
-      expect(await sessions.find(first)).toBeUndefined()
-      expect(await sessions.find(second)).toBeDefined()
     })
 
     test('lists the sessions of a person, most recently seen first', async () => {

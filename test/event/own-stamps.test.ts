@@ -192,14 +192,6 @@ describe('different events of one series', () => {
     const event = alike.find((one) => formatStampNs(ownStamp(US, contentOf(one))) === taken)!
     expect(claimNs(stamps, event, US)).not.toBe(taken)
   })
-
-  test('continue in the next µs when one is full, and retries still get their stamps', () => {
-    const stamps = createOwnStamps(memory())
-    const events = Array.from({ length: 2000 }, (_, i) => mark({ uid: `u${i}` }))
-    const first = events.map((event) => claimNs(stamps, event, US))
-    expect(new Set(first).size).toBe(2000)
-    expect(events.map((event) => claimNs(stamps, event, US))).toEqual(first)
-  })
 })
 
 test('events of other series keep the natural stamp, whatever one series does', () => {
