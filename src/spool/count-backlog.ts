@@ -17,7 +17,7 @@ import type { Shares } from './shares.ts'
 /** Enough of a record to see whose it is. */
 const OWNER_WITHIN_BYTES = 200
 /** Checked in about a millisecond. */
-const BYTES_PER_TURN = 1 << 20
+const BYTES_PER_TURN = 1 << 16
 
 interface CountBacklogOptions {
   readonly disk: Disk

@@ -339,6 +339,54 @@ export function pointSourceContract(subject: SourceSubject): void {
       expect(await latest(2, 100, { account: 'nobody' })).toEqual([])
     })
 
+    test('over a long range the latest timings, abandoned ones and orphans are the same, wherever they lie in it', async () => {
+      const { store, start, end, timings, question } = cast()
+      const run = (process: string, from: bigint, to: bigint) => {
+        const uid = String(from)
+        return [start(from, { process, uid }), end(to, { process, uid })]
+      }
+      const ago = (seconds: bigint) => HOUR - seconds * S
+      const long = { ...question, maxRunNs: 4n * MINUTE } // a store may look at its newest 112 s first
+      await store([
+        ...[5n, 20n, 40n, 300n, 4000n].flatMap((at) => run('often', ago(at), ago(at) + S)),
+        ...[30n, 5000n, 6000n].flatMap((at) => run('rare', ago(at), ago(at) + S)),
+        ...run('ceased', ago(7000n), ago(6999n)),
+        ...run('long', ago(200n), ago(100n)),
+        ...run('long', ago(150n), ago(140n)),
+        ...run('long', ago(50n), ago(49n)),
+        ...[10n, 60n, 900n, 3000n].flatMap((at) => end(ago(at), { process: 'lone', uid: String(at) })),
+        ...[600n, 6500n].flatMap((at) => start(ago(at), { process: 'lost', uid: String(at) })),
+      ])
+      const latest = async (maxRows: number, q: Partial<TimingSelection> = {}) =>
+        (await source.findLatest({ ...long, ...q, each: 2, maxRows })).map(
+          ({ process, place }) => `${process} ${(T + HOUR - place.ns) / S}`,
+        )
+      expect((await latest(100)).toSorted()).toEqual([
+        ...['ceased 7000', 'lone 10', 'lone 60', 'long 150', 'long 50', 'lost 600', 'lost 6500'],
+        ...['often 20', 'often 5', 'rare 30', 'rare 5000'],
+      ])
+      expect(await latest(7)).toEqual([
+        'often 5',
+        'lone 10',
+        'rare 30',
+        'long 50',
+        'lost 600',
+        'ceased 7000',
+        'often 20',
+      ])
+      expect((await latest(100, { process: 'often' })).toSorted()).toEqual(['often 20', 'often 5'])
+      expect((await latest(100, { process: ['often', 'ceased'] })).toSorted()).toEqual([
+        ...['ceased 7000', 'often 20', 'often 5'],
+      ])
+      const found = async (states: TimingQuestion['states'], limit: number) =>
+        (await timings({ ...long, ...(states && { states }) }, { limit })).map((text) => text.split('|')[2])
+      for (const states of [['orphan'], ['abandoned'], ['abandoned', 'orphan']] as const) {
+        const all = await found(states, 100)
+        expect(all).toHaveLength({ orphan: 4, abandoned: 2 }[states.join()] ?? 6)
+        for (const limit of [1, 2, 3, 4]) expect(await found(states, limit)).toEqual(all.slice(0, limit))
+      }
+    })
+
     test('the latest timings by meta have the last of each meta that is over; a process keeps one before any has two', async () => {
       const { store, start, end, failed, question } = cast()
       const run = (at: number, meta: string) => [start(BigInt(at), { meta }), end(BigInt(at) + 1n, { meta })]

@@ -5,37 +5,52 @@ import type { TimingQuestion, TimingState } from '../source.ts'
 import type { Params } from './client.ts'
 import { type PairingInput, runHash } from './pairing.ts'
 import type { Schema } from './schema.ts'
-import { type Ns, nsText, type Select, selectionOf, seriesOf, timeParam, toInt64 } from './selection.ts'
+import {
+  type Conditions,
+  type Ns,
+  nsText,
+  type Select,
+  selectionOf,
+  seriesOf,
+  timeParam,
+  toInt64,
+} from './selection.ts'
 
 /** Of a range: the newest part of it is looked at first. */
-const PARTS = [64n, 8n, 1n]
+const PARTS = [64n, 8n, 1n] as const
 /** Pairing reads MAX_RUN before a range: where that is so many times as long, less of the range saves nothing. */
 const SHORT = 8n
 /** All of one process's marks around a range up to MAX_RUN cost less than a look for those that are needed. */
 const isCheap = (q: TimingQuestion): boolean =>
   (typeof q.process === 'string' ? 1n : SHORT) * (q.toNs - q.fromNs) <= q.maxRunNs
 
+const newestPart = (q: TimingQuestion, part: bigint): bigint => q.toNs - (q.toNs - q.fromNs) / part
+
 /**
- * From when on there are twice as many marks as the page has rows: most likely the page holds nothing older. Undefined
- * where there are fewer, or where no mark tells.
+ * From where on a page is looked for, the shortest part of the range first: from where there are twice as many marks as
+ * the page has rows it most likely holds nothing older. Where no mark tells, each part is tried.
  */
-export async function findRecentNs(
+export async function* findRecentNs(
   select: Select,
   marks: string,
   q: TimingQuestion,
   limit: number,
-): Promise<bigint | undefined> {
-  const mark = q.slowest || q.uid !== undefined ? undefined : markOf(q.states)
-  if (mark === undefined || isCheap(q)) return undefined
+): AsyncGenerator<bigint, void> {
+  if (q.slowest || q.uid !== undefined || isCheap(q) || isOnly(q, 'running')) return
+  const mark = markOf(q.states)
+  if (mark === undefined) return yield* PARTS.filter((part) => part !== 1n).map((part) => newestPart(q, part))
   for (const part of PARTS) {
-    const { where, params } = selectionOf({ ...q, fromNs: q.toNs - (q.toNs - q.fromNs) / part })
+    const { where, params } = selectionOf({ ...q, fromNs: newestPart(q, part) })
     const sql = `SELECT ${nsText('at')} AS ns FROM ${marks}
 WHERE ${where.join(' AND ')} AND mark = '${mark}' ORDER BY at DESC LIMIT 1 OFFSET {count:UInt32}`
     const [row] = await select<{ ns: Ns }>(sql, { ...params, count: 2 * limit }, q)
-    if (row !== undefined) return BigInt(row.ns)
+    if (row !== undefined) return yield BigInt(row.ns)
   }
-  return undefined
 }
+
+/** From where on the latest are looked for first; undefined where the whole range costs about as little. */
+export const latestFromNs = (q: TimingQuestion): bigint | undefined =>
+  q.toNs - q.fromNs < SHORT * q.maxRunNs ? undefined : newestPart(q, PARTS[0])
 
 /** The mark of which many make a page of these states; undefined where none does. */
 function markOf(states: TimingQuestion['states']): MarkName | undefined {
@@ -43,26 +58,40 @@ function markOf(states: TimingQuestion['states']): MarkName | undefined {
   return states.includes('failed') ? 'failed' : undefined
 }
 
+const isOnly = ({ states }: TimingQuestion, state: TimingState): boolean => states?.length === 1 && states[0] === state
+
 /** A run without a failed mark has no failed timing, and a running one began at most MAX_RUN ago: others are not read. */
 function narrow(q: TimingQuestion, where: readonly string[], { cluster, stored }: Schema) {
-  const isOnly = (state: TimingState) => q.states?.length === 1 && q.states[0] === state
   const { fromNs } = marksWindow(q)
   const begunNs = q.nowNs - q.maxRunNs
   const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${stored('marks')} WHERE ${where.join(' AND ')} AND mark = 'failed'
   AND at >= ${timeParam('read_from')} AND at < ${timeParam('read_to')})`
   return {
     // in a cluster it is not proved
-    where: [...where, ...(isOnly('failed') && cluster === undefined && !isCheap(q) ? [failed] : [])],
-    fromNs: isOnly('running') && begunNs > fromNs ? begunNs : fromNs,
+    where: [...where, ...(isOnly(q, 'failed') && cluster === undefined && !isCheap(q) ? [failed] : [])],
+    fromNs: isOnly(q, 'running') && begunNs > fromNs ? begunNs : fromNs,
   }
+}
+
+/** All processes but these. */
+export interface Excluding {
+  readonly except?: readonly string[]
+}
+
+/** Which series; one list is one parameter, as in `withEqual`. */
+function otherSeriesOf(q: TimingQuestion & Excluding): Conditions {
+  const { where, params } = seriesOf(q)
+  if (q.except === undefined || q.except.length === 0) return { where, params }
+  const others = "process NOT IN (SELECT arrayJoin(JSONExtract({except:String}, 'Array(String)')))"
+  return { where: [...where, others], params: { ...params, except: JSON.stringify(q.except) } }
 }
 
 export function bindPairing(
   schema: Schema,
-  q: TimingQuestion,
+  q: TimingQuestion & Excluding,
   byMeta: boolean,
 ): { input: PairingInput; params: Params } {
-  const { where: series, params } = seriesOf(q)
+  const { where: series, params } = otherSeriesOf(q)
   const { where, fromNs } = narrow(q, series, schema)
   const read = { fromNs, toNs: marksWindow(q).toNs }
   return {

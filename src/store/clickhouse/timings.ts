@@ -1,5 +1,5 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
-import { LAST_OVER_RANK, OVER } from '../latest.ts'
+import { chooseLatest, LAST_OVER_RANK, OVER } from '../latest.ts'
 import { LAST_NS } from '../order.ts'
 import type {
   LatestSelection,
@@ -12,7 +12,7 @@ import type {
   TimingState,
   TimingSummaryRow,
 } from '../source.ts'
-import { bindPairing, findRecentNs } from './bind-pairing.ts'
+import { bindPairing, type Excluding, findRecentNs, latestFromNs } from './bind-pairing.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { HAS_START, runHash, summarySql, timingsSql } from './pairing.ts'
@@ -95,7 +95,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('t
 
   /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
   async function readTimings(
-    q: TimingQuestion & Partial<Omit<LatestSelection, 'maxRows'>>,
+    q: TimingQuestion & Excluding & Partial<Omit<LatestSelection, 'maxRows'>>,
     tail: string,
     more: Params,
   ): Promise<Timing[]> {
@@ -137,23 +137,40 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
     })
   }
 
+  function findLatestIn({ maxRows, ...q }: LatestSelection & Excluding): Promise<Timing[]> {
+    const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? `, meta, ${IS_OVER}` : ''}`
+    return readTimings(q, tail, { each: q.each, max_rows: maxRows })
+  }
+
   return {
     /** First of what began recently: where that holds the page, the rest of the range need not be paired. */
     async findTimings(all, page) {
       const afterNs = page.after?.ns
       const q = all.slowest || afterNs === undefined || afterNs >= all.toNs ? all : { ...all, toNs: afterNs + 1n }
-      const fromNs = await findRecentNs(select, schema.raw('marks'), q, page.limit)
-      const recent = fromNs === undefined || fromNs <= q.fromNs ? [] : await findPage({ ...q, fromNs }, page)
-      const isWhole = recent.length === page.limit && recent.at(-1)!.place.ns >= fromNs!
-      return isWhole ? recent : findPage(q, page)
+      for await (const fromNs of findRecentNs(select, schema.raw('marks'), q, page.limit)) {
+        const recent = fromNs <= q.fromNs ? [] : await findPage({ ...q, fromNs }, page)
+        if (recent.length === page.limit && recent.at(-1)!.place.ns >= fromNs) return recent
+      }
+      return findPage(q, page)
     },
 
     // a subquery about shards would read those of all from each
     ...(schema.cluster === undefined && { findRecentTimings: (q) => findRecentTimings(select, schema, q) }),
 
-    findLatest({ maxRows, ...q }) {
-      const tail = `ORDER BY ${NEWEST_FIRST} LIMIT {each:UInt32} BY process${q.byMeta ? `, meta, ${IS_OVER}` : ''}`
-      return readTimings(q, tail, { each: q.each, max_rows: maxRows })
+    /** First of what began recently: a process with enough there is not read any further. */
+    async findLatest(q) {
+      const fromNs = q.byMeta ? undefined : latestFromNs(q)
+      if (fromNs === undefined) return findLatestIn(q)
+      const recent = Map.groupBy(await findLatestIn({ ...q, fromNs }), ({ process }) => process)
+      for (const [process, timings] of recent)
+        if (timings.length < q.each || timings.at(-1)!.place.ns < fromNs) recent.delete(process)
+      const areAll = q.process !== undefined && [q.process].flat().every((name) => recent.has(name))
+      const others = areAll ? [] : await findLatestIn({ ...q, except: [...recent.keys()] })
+      return chooseLatest(
+        [...recent.values(), ...Map.groupBy(others, ({ process }) => process).values()],
+        [],
+        q.maxRows,
+      )
     },
 
     async summarizeTimings(q) {
