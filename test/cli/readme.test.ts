@@ -13,7 +13,7 @@ import { MAIN } from './exec/exec-cast.ts'
 const README = 'src/cli/README.md'
 const blocks = [...readRepo(README).matchAll(/```sh\n(.*?)```/gs)].map(([, script]) => script!)
 const blockWith = (text: string) => blocks.find((block) => block.includes(text))!
-/** The build is run by test/integration/cli-exec.slow.ts. */
+/** The build is run by test/integration/cli-exec-compiled.slow.ts. */
 const COMMANDS = blocks.filter((block) => block.includes('stint ') && !/build:cli|stint\.json/.test(block))
 
 test('the table of commands names every command of the help', async () => {

@@ -107,18 +107,4 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await watched.gets('resolved', 'killed 1')
     for (const i of [1, 2, 3]) expect(new Set(watched.got('firing', `killed ${i}`).map(idOf)).size).toBe(1)
   })
-
-  test('a restart causes no alert, and silence counts from the restart', async () => {
-    const { stint } = watched
-    await watched.send('start', { process: 'steady' })
-    await watched.watch('steady', { late: { every: '4s', grace: '1s' } })
-    await watched.send('start', { process: 'steady' })
-    await stint.terminate()
-    const downUntilMs = stint.nowMs() + 6_000 // longer than the interval and its grace
-    await until('it was down for longer than the interval', () => stint.nowMs() > downUntilMs)
-    await stint.start()
-    const backAt = stint.nowMs()
-    await watched.gets('firing', 'steady')
-    expect(Date.parse(watched.got('firing', 'steady')[0]!.body.data.since) - backAt).toBeGreaterThan(2_500)
-  })
 })
