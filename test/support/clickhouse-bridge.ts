@@ -11,6 +11,8 @@ export const CREDENTIALS = { user: 'stint', password: 'pass-word-that-must-never
 const VERSION = '26.7.2.1'
 
 /** Settings of the HTTP layer: they say how the answer is sent. Answers are always sent whole here. */
+/** As a server's http_max_field_value_size is by default. */
+const FIELD_MAX = 131_072
 const HTTP_SETTINGS = new Set(['wait_end_of_query', 'enable_http_compression', 'query_id', 'default_format'])
 
 /** Statuses of the server's HTTPHandler; every other code is a 500. */
@@ -73,6 +75,7 @@ export async function startClickHouseBridge(options: BridgeOptions = {}) {
     }
     const params: Record<string, string> = {}
     for (const [name, value] of url.searchParams) {
+      if (value.length > FIELD_MAX) throw new Refusal(1000, 'POCO_EXCEPTION', 'Field value too long')
       if (name.startsWith('param_')) params[name.slice(6)] = unescapeParam(value)
       else if (!['query', 'database', 'user', 'password'].includes(name) && !HTTP_SETTINGS.has(name)) {
         throw new Refusal(

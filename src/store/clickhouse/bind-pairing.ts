@@ -7,6 +7,7 @@ import { type PairingInput, runHash } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
   type Conditions,
+  listOf,
   type Ns,
   nsText,
   type Select,
@@ -24,10 +25,12 @@ const SHORT = 8n
 const isCheap = (q: TimingQuestion): boolean =>
   (typeof q.process === 'string' ? 1n : SHORT) * (q.toNs - q.fromNs) <= q.maxRunNs
 
+const isLong = (q: TimingQuestion): boolean => q.toNs - q.fromNs >= SHORT * q.maxRunNs
+
 const newestPart = (q: TimingQuestion, part: bigint): bigint => q.toNs - (q.toNs - q.fromNs) / part
 
 /**
- * From where on a page is looked for, the shortest part of the range first: from where there are twice as many marks as
+ * Where a page is looked for, the shortest part of the range first: from where there are twice as many marks as
  * the page has rows it most likely holds nothing older. Where no mark tells, each part is tried.
  */
 export async function* findRecentNs(
@@ -38,7 +41,10 @@ export async function* findRecentNs(
 ): AsyncGenerator<bigint, void> {
   if (q.slowest || q.uid !== undefined || isCheap(q) || isOnly(q, 'running')) return
   const mark = markOf(q.states)
-  if (mark === undefined) return yield* PARTS.filter((part) => part !== 1n).map((part) => newestPart(q, part))
+  if (mark === undefined) {
+    if (isLong(q)) yield* PARTS.filter((part) => part !== 1n).map((part) => newestPart(q, part))
+    return
+  }
   for (const part of PARTS) {
     const { where, params } = selectionOf({ ...q, fromNs: newestPart(q, part) })
     const sql = `SELECT ${nsText('at')} AS ns FROM ${marks}
@@ -48,9 +54,8 @@ WHERE ${where.join(' AND ')} AND mark = '${mark}' ORDER BY at DESC LIMIT 1 OFFSE
   }
 }
 
-/** From where on the latest are looked for first; undefined where the whole range costs about as little. */
-export const latestFromNs = (q: TimingQuestion): bigint | undefined =>
-  q.toNs - q.fromNs < SHORT * q.maxRunNs ? undefined : newestPart(q, PARTS[0])
+/** Where the latest are looked for first; undefined where the whole range costs about as little. */
+export const latestFromNs = (q: TimingQuestion): bigint | undefined => (isLong(q) ? newestPart(q, PARTS[0]) : undefined)
 
 /** The mark of which many make a page of these states; undefined where none does. */
 function markOf(states: TimingQuestion['states']): MarkName | undefined {
@@ -78,12 +83,12 @@ export interface Excluding {
   readonly except?: readonly string[]
 }
 
-/** Which series; one list is one parameter, as in `withEqual`. */
+/** Which series. */
 function otherSeriesOf(q: TimingQuestion & Excluding): Conditions {
   const { where, params } = seriesOf(q)
   if (q.except === undefined || q.except.length === 0) return { where, params }
-  const others = "process NOT IN (SELECT arrayJoin(JSONExtract({except:String}, 'Array(String)')))"
-  return { where: [...where, others], params: { ...params, except: JSON.stringify(q.except) } }
+  const { list, params: more } = listOf('except', q.except)
+  return { where: [...where, `process NOT IN (SELECT arrayJoin(${list}))`], params: { ...params, ...more } }
 }
 
 export function bindPairing(

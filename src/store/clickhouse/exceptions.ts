@@ -17,6 +17,7 @@ import {
   type Conditions,
   EVENT_TIE,
   limitOf,
+  listOf,
   type Ns,
   nsText,
   orderBy,
@@ -87,25 +88,11 @@ GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
 ORDER BY max(at) DESC, fingerprint, process LIMIT ${limit}`
 }
 
-/** A server takes no longer parameter by default. */
-const PARAM_MAX = 100_000
-
 /** `name` tells its parameters apart. */
 function inGroups(name: string, groups: readonly GroupKey[]): Conditions {
-  const lists: string[] = []
-  let list = ''
-  for (const { fingerprint, process } of groups) {
-    const pair = JSON.stringify([fingerprint, process])
-    if (list !== '' && Buffer.byteLength(list) + Buffer.byteLength(pair) > PARAM_MAX) {
-      lists.push(list)
-      list = ''
-    }
-    list += `${list === '' ? '' : ','}${pair}`
-  }
-  lists.push(list)
-  const params = Object.fromEntries(lists.map((each, i) => [`${name}_${i}`, `[${each}]`]))
-  const pairs = Object.keys(params).map((param) => `JSONExtract({${param}:String}, 'Array(Tuple(String, String))')`)
-  return { where: [`(fingerprint, process) IN (SELECT arrayJoin(arrayConcat(${pairs.join(', ')})))`], params }
+  const pairs = groups.map(({ fingerprint, process }) => [fingerprint, process])
+  const { list, params } = listOf(name, pairs, 'Tuple(String, String)')
+  return { where: [`(fingerprint, process) IN (SELECT arrayJoin(${list}))`], params }
 }
 
 function selectExceptions(q: ExceptionSelection): Conditions {
@@ -141,21 +128,14 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
     async findMoments({ subjects, limitEach, limit, ...q }: MomentsQuestion) {
       if (subjects?.length === 0) return []
       const { where, params } = selectExceptions(q)
-      const list = (of: 'process' | 'meta') => `JSONExtract({${of}_list:String}, 'Array(String)')`
-      const among = `(process, meta) IN (SELECT arrayJoin(arrayZip(${list('process')}, ${list('meta')})))`
+      const pairs = subjects?.map(({ process, meta }) => [process, meta])
+      const among = pairs && listOf('among', pairs, 'Tuple(String, String)')
+      const isAmong = among && `(process, meta) IN (SELECT arrayJoin(${among.list}))`
       const rows = await select<StoredMoment>(
         `SELECT ${nsText('at')} AS ns, process, meta, uid FROM ${exceptions}
-WHERE ${[...where, ...(subjects === undefined ? [] : [among])].join(' AND ')}
+WHERE ${[...where, ...(isAmong === undefined ? [] : [isAmong])].join(' AND ')}
 ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}`,
-        {
-          ...params,
-          ...(subjects !== undefined && {
-            process_list: JSON.stringify(subjects.map(({ process }) => process)),
-            meta_list: JSON.stringify(subjects.map(({ meta }) => meta)),
-          }),
-          limit_each: limitEach,
-          limit,
-        },
+        { ...params, ...among?.params, limit_each: limitEach, limit },
         q,
       )
       return rows.map(({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))

@@ -80,15 +80,38 @@ export function selectionOf(q: Selection): Conditions {
   }
 }
 
-/** Adds an equality for a value, or several, if present. A list is one parameter: connections keep every name. */
+/** A server takes no longer parameter by default (128 KiB); bytes. */
+const PARAM_MAX = 100_000
+
+/**
+ * An array of these values, of the element type `type`, as an expression. It is one parameter where that is short enough,
+ * not one per value, because connections keep every name.
+ */
+export function listOf(name: string, values: readonly unknown[], type = 'String'): { list: string; params: Params } {
+  const parts: string[][] = [[]]
+  let bytes = 0
+  for (const value of values) {
+    const text = JSON.stringify(value)
+    const size = Buffer.byteLength(text) + 1
+    if (bytes + size > PARAM_MAX) {
+      parts.push([])
+      bytes = 0
+    }
+    bytes += size
+    parts.at(-1)!.push(text)
+  }
+  const params = Object.fromEntries(parts.map((texts, i) => [`${name}_${i}`, `[${texts}]`]))
+  const arrays = Object.keys(params).map((param) => `JSONExtract({${param}:String}, 'Array(${type})')`)
+  return { list: `arrayConcat(${arrays.join(', ')})`, params }
+}
+
+/** Adds an equality for a value, or several, if present. */
 export function withEqual({ where, params }: Conditions, column: string, value: Names | undefined): Conditions {
   if (value === undefined) return { where, params }
-  const isOne = typeof value === 'string'
-  const list = `IN (SELECT arrayJoin(JSONExtract({${column}:String}, 'Array(String)')))`
-  return {
-    where: [...where, `${column} ${isOne ? `= {${column}:String}` : list}`],
-    params: { ...params, [column]: isOne ? value : JSON.stringify(value) },
-  }
+  if (typeof value === 'string')
+    return { where: [...where, `${column} = {${column}:String}`], params: { ...params, [column]: value } }
+  const { list, params: more } = listOf(column, value)
+  return { where: [...where, `${column} IN (SELECT arrayJoin(${list}))`], params: { ...params, ...more } }
 }
 
 /** Columns that tell rows of one time apart, as in ORDER BY after `at DESC`, and the types of their values in a tie. */

@@ -21,6 +21,7 @@ import type { Schema } from './schema.ts'
 import {
   bucketOf,
   limitOf,
+  listOf,
   type Ns,
   readTie,
   type Select,
@@ -78,16 +79,13 @@ export function createTimingQuestions(select: Select, schema: Schema): TimingQue
   async function findNames(q: TimingSelection, timings: readonly StoredTiming[]): Promise<Map<string, StoredName>> {
     if (timings.length === 0) return new Map()
     const { where, params } = seriesOf(q)
-    const list = (name: string) => `toInt64(arrayJoin(splitByChar(',', {${name}:String})))`
+    const times = listOf('times', [...new Set(timings.map((timing) => timing.settled_ns))])
+    const runs = listOf('runs', [...new Set(timings.map((timing) => timing.run_text))])
     const rows = await select<StoredName & { run_text: string }>(
       `SELECT DISTINCT toString(${runHash(false)}) AS run_text, process, meta, uid FROM ${schema.raw('marks')}
-WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(${list('times')}, 'UTC'))
-  AND has(splitByChar(',', {runs:String}), run_text)`,
-      {
-        ...params,
-        times: [...new Set(timings.map((timing) => timing.settled_ns))].join(','),
-        runs: [...new Set(timings.map((timing) => timing.run_text))].join(','),
-      },
+WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(arrayJoin(${times.list})), 'UTC'))
+  AND has(${runs.list}, run_text)`,
+      { ...params, ...times.params, ...runs.params },
       q,
     )
     return new Map(rows.map(({ run_text, ...name }) => [run_text, name]))

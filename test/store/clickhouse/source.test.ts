@@ -2,13 +2,28 @@
 import { describe, expect, test } from 'bun:test'
 import { StoreError } from '../../../src/store/source.ts'
 import { engineMissing } from '../../support/engine.ts'
-import { all, MINUTE_NS, NS } from './answers-cast.ts'
+import { all, MINUTE_NS, NS, start, useStore } from './answers-cast.ts'
 import { proveExceptions } from './exceptions.ts'
 import { proveGroups } from './groups.ts'
 import { OVER_HTTP, openStore, placeRemote } from './subjects.ts'
 
 proveExceptions(OVER_HTTP)
 proveGroups(OVER_HTTP)
+
+describe.skipIf(engineMissing !== undefined)('a question with many names', () => {
+  const store = useStore(OVER_HTTP)
+
+  test('the latest of ten thousand processes are found, although no parameter may be as long as their names', async () => {
+    const names = Array.from({ length: 10_000 }, (_, i) => `nightly import ${i}`)
+    await store.keep(names.map((process, i) => start('a', i, { process })))
+    const latest = (toNs: bigint) =>
+      store.source.findLatest({
+        ...{ ...all('a'), toNs, maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS, each: 1, byMeta: false, maxRows: 10_000 },
+      })
+    for (const toNs of [NS + 60n * MINUTE_NS, NS + 2n * MINUTE_NS])
+      expect((await latest(toNs)).map(({ process }) => process)).toEqual(names.toReversed())
+  })
+})
 
 describe.skipIf(engineMissing !== undefined)('a question that fails', () => {
   test('throws StoreError without the password if the store is unreachable, not ClickHouse, or has no tables', async () => {
