@@ -32,8 +32,8 @@ export interface Rhythm {
 }
 
 /**
- * undefined below 5 gaps, and while all starts lie within an hour. `starts`: the newest `RHYTHM_STARTS`, ms, newest first. `hours`: the beginnings of hours that
- * hold a start, ms, in any order.
+ * undefined below 5 gaps, and while all starts are known to lie within an hour. `starts`: the newest `RHYTHM_STARTS`,
+ * ms, newest first. `hours`: the beginnings of hours that hold a start, ms, in any order.
  */
 export function findRhythm(starts: readonly number[], hours: readonly number[] = []): Rhythm | undefined {
   const last = starts[0]

@@ -25,6 +25,9 @@ type Row = OverviewRow | OverviewMeta
 /** A meta may be 500 characters long; the sentence is one line. */
 const META_MAX = 60
 
+const shorten = (letters: readonly string[]): string =>
+  letters.length <= META_MAX ? letters.join('') : `${letters.slice(0, META_MAX).join('')}…`
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
@@ -46,7 +49,7 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
   const { state, meta, since, run, every_s: everyS, usual_ms: usualMs } = row
   const sinceMs = since === null ? nowMs : Date.parse(since)
   const ago = `${formatSpan(nowMs - sinceMs)} ago`
-  const short = meta === null || meta.length <= META_MAX ? meta : `${[...meta].slice(0, META_MAX).join('')}…`
+  const short = meta === null ? null : shorten([...meta])
   const of = short === null ? '' : ` (${short})`
   const usually = usualMs === null ? '' : `, usually ${duration(usualMs)}`
   switch (state) {
@@ -63,7 +66,6 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
         : `Silent: no start${what} for ${formatSpan(nowMs - sinceMs)}${often}`
     }
     case 'exceptions':
-      // the newest run may be another one than that of the exception
       return run?.[1] === 'exceptions' ? `Completed ${ago}${of}, with an exception` : `Exception ${ago}${of}`
     case 'firing':
       return `${describeAlert(row, nowMs)}${of}`
@@ -90,15 +92,27 @@ const ALERT_SAID = {
 
 function describeAlert(row: Row, nowMs: number): string {
   if (!('alerts' in row)) return 'An alert fires'
-  const alert = row.alerts.find(({ since, condition }) => condition !== 'late' && since === row.since)
+  const alert = row.alerts.find(
+    ({ since, meta, condition }) => condition !== 'late' && since === row.since && meta === row.meta,
+  )
   if (alert === undefined) return 'An alert fires'
-  const said = alert.condition === 'metric' ? figureOf({ ...alert, process: row.process }) : ALERT_SAID[alert.condition]
-  return `${said} for ${formatSpan(nowMs - Date.parse(alert.since))}`
+  const about = { ...alert, process: row.process }
+  const span = formatSpan(nowMs - Date.parse(alert.since))
+  if (isAboutException(about)) return `Raised an exception ${span} ago`
+  const said = alert.condition === 'metric' ? `Metric ${figureOf(about)}` : ALERT_SAID[alert.condition]
+  return `${said} for ${span}`
 }
 
+type Summarized = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
+
+const withoutSubject = ({ summary, process, meta }: Summarized): string =>
+  summary.replace(meta === null ? process : `${process} (${meta})`, '')
+
 /** What an alert about a metric says of its values: `lag is above 5 (mean of 10m: 7.2)`. */
-export const figureOf = ({ summary, process, meta }: Pick<Alert, 'summary' | 'process' | 'meta'>): string =>
-  summary.replace(`${meta === null ? process : `${process} (${meta})`}: `, '').replace(/; .*/s, '')
+export const figureOf = (alert: Summarized): string => withoutSubject(alert).replace(/^: /, '').replace(/; .*/s, '')
+
+export const isAboutException = (alert: Summarized): boolean =>
+  alert.condition === 'failed' && withoutSubject(alert).startsWith(' raised an exception')
 
 function describeChange({ change }: Row, { duration, moment }: Words): string | undefined {
   if (change === null || change.before_ms <= 0 || change.after_ms <= 0) return undefined

@@ -51,7 +51,7 @@ const DayCounts = {
   failed: Type.Integer({ minimum: 0, examples: [26] }),
   exceptions: Type.Integer({
     minimum: 0,
-    description: 'Those of groups that are neither resolved nor ignored.',
+    description: 'Exceptions whose group is neither resolved nor ignored.',
     examples: [26],
   }),
 }
@@ -92,7 +92,10 @@ const KNOWN = {
     'When it usually starts next, or is due by its watch. Of several metas the one that is due first.',
   ),
   late_at: Moment('2026-11-20T23:58:42.171Z', 'When it counts as silent unless a start comes.'),
-  every_s: Figure(3600, 'How often it usually starts: the median gap. Null below 5 gaps, and with a cron expression.'),
+  every_s: Figure(
+    3600,
+    'How often it usually starts: the median gap. Null below 5 gaps or an hour, and with a cron expression.',
+  ),
   usual_ms: Figure(14100, 'How long it usually takes: the median of its last 20 completed runs, or before `change`.'),
   change: Type.Union([Change, Type.Null()]),
   runs: Type.Array(Run, { description: 'The newest 30, with `process=` 60; newest first.' }),

@@ -22,6 +22,8 @@ const T0 = Date.UTC(2026, 10, 26, 12)
 let nowMs = T0
 let events: Event[] = []
 let isAway = false
+/** The only questions that are answered while it is away. */
+let answered: readonly string[] = []
 let reads: string[] = []
 let watched: Watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
 let open: ReturnType<typeof openOverview>
@@ -30,6 +32,7 @@ beforeEach(() => {
   nowMs = T0
   events = []
   isAway = false
+  answered = []
   reads = []
   watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
   open = openOverview()
@@ -43,7 +46,7 @@ function openOverview() {
         name,
         async (...given: unknown[]) => {
           reads.push(name)
-          if (isAway) throw new StoreError('away')
+          if (isAway && !answered.includes(name)) throw new StoreError('away')
           return find(...given)
         },
       ]),
@@ -247,6 +250,21 @@ describe('a store that does not answer', () => {
   test('with nothing known at all the store is reported, instead of no processes', async () => {
     isAway = true
     await expect(open.ask()).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
+  test('with names known, but no run, the store is reported, instead of processes without runs', async () => {
+    nightly(HOUR)
+    nightly(HOUR, 3, { process: 'other' })
+    isAway = true
+    answered = ['findPointProcesses', 'findExceptionProcesses']
+    await expect(open.ask()).rejects.toMatchObject({ code: 'store_unavailable' })
+    watched = { ...watched, alerts: [{ ...exampleOf(Alert), process: 'job', meta: null }] }
+    expect((await open.ask()).processes.map(({ process }) => process)).toEqual(['job'])
+  })
+  test('an exception that belongs to no run is not said of another run', async () => {
+    const thrown = { kind: 'exception', exception: 'Error: lone' } as const
+    run(2 * HOUR, MINUTE, { meta: 'eu' })
+    events.push({ ...at(HOUR, 'job', 'us'), ...thrown, uid: '' })
+    expect(await one()).toMatchObject({ state: 'exceptions', meta: 'us', run: null })
   })
 })
 

@@ -36,11 +36,17 @@ describe('one sentence about a process', () => {
   const alert = { ...exampleOf(Row).alerts[0]!, condition: 'slow', since: '2026-11-20T21:53:02.421Z' } as const
 
   const lag = { ...alert, condition: 'metric', summary: `${example.process}: lag is above 5 (last of 10s: 7)` } as const
+  const raised = {
+    ...alert,
+    condition: 'failed',
+    summary: `${example.process} raised an exception at 2026-11-20 21:53 UTC`,
+  } as const
   const withException = ['2026-11-20T21:52:42.171920000Z', 'exceptions', 20249.2, null, null] as const
 
   const cases: readonly (readonly [Partial<OverviewRow>, string])[] = [
     [{}, 'Failed 35 min ago.'],
     [{ meta: 'plan team' }, 'Failed 35 min ago (plan team).'],
+    [{ meta: '🎈'.repeat(60) }, `Failed 35 min ago (${'🎈'.repeat(60)}).`],
     [{ state: 'never_finished' }, 'Never finished: the run of 2026-11-20T21:53.'],
     [silent, 'Silent: no start for 4 days, usually every 24 h.'],
     [{ ...silent, meta: 'eu', every_s: null }, 'Silent: no start of eu for 4 days.'],
@@ -54,8 +60,12 @@ describe('one sentence about a process', () => {
     [{ state: 'exceptions' }, 'Exception 35 min ago.'],
     [{ state: 'exceptions', run: null }, 'Exception 35 min ago.'],
     [{ state: 'firing', alerts: [alert] }, 'Slower than usual for 35 min.'],
-    [{ state: 'firing', meta: 'eu', alerts: [{ ...alert, condition: 'long' }] }, 'Running too long for 35 min (eu).'],
-    [{ state: 'firing', alerts: [lag] }, 'lag is above 5 (last of 10s: 7) for 35 min.'],
+    [
+      { state: 'firing', meta: 'eu', alerts: [lag, { ...alert, meta: 'eu', condition: 'long' }] },
+      'Running too long for 35 min (eu).',
+    ],
+    [{ state: 'firing', alerts: [raised] }, 'Raised an exception 35 min ago.'],
+    [{ state: 'firing', alerts: [lag] }, 'Metric lag is above 5 (last of 10s: 7) for 35 min.'],
     [{ state: 'running' }, 'Running for 2100 s, usually 14.1 s.'],
     [{ state: 'overdue', usual_ms: null }, 'Running for 2100 s.'],
     [{ state: 'completed' }, 'Completed 35 min ago in 20.2 s.'],

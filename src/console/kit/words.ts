@@ -1,16 +1,16 @@
 // The words for times that sentences about processes use.
 import type { Words } from '../../wire/describe-process.ts'
 import { formatDuration } from './format-number.ts'
-import { formatDay, formatFullDay, formatShortClock } from './format-time.ts'
+import { formatDay, formatFullDay, formatMoment, formatShortClock } from './format-time.ts'
 
 /** `23:00` today, `24 Nov 23:00` on another day. */
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
-/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone. */
+/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds where it has them. */
 export const inReadersZone = (text: string, nowMs: number): string =>
-  text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d(?::\d\d)?) UTC/g, (_, day, time) =>
-    shortMoment(Date.parse(`${day}T${time}Z`), nowMs),
+  text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g, (_, day, time, seconds = '') =>
+    (seconds === '' ? shortMoment : formatMoment)(Date.parse(`${day}T${time}${seconds}Z`), nowMs),
   )
 
 /** No line ends between a number and its unit. */

@@ -1,6 +1,6 @@
 // Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
-import { figureOf } from '../../wire/describe-process.ts'
+import { figureOf, isAboutException } from '../../wire/describe-process.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -16,9 +16,9 @@ const CONDITION_TEXT = {
 type AlertText = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
 
 /** In few words: process, meta and time are beside it. Of a metric, what the server says of its values. */
-export function describeAlert({ condition, summary, process, meta }: AlertText): string {
-  if (condition === 'metric') return figureOf({ summary, process, meta })
-  return condition === 'failed' && summary.includes('exception') ? 'raised an exception' : CONDITION_TEXT[condition]
+export function describeAlert(alert: AlertText): string {
+  if (alert.condition === 'metric') return figureOf(alert)
+  return isAboutException(alert) ? 'raised an exception' : CONDITION_TEXT[alert.condition]
 }
 
 const ENDED_TEXT = {

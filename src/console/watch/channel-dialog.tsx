@@ -17,7 +17,7 @@ interface Props {
   readonly app: App
   /** To change it; otherwise it is a new one. */
   readonly channel?: Channel
-  /** Whether e-mail is set up, of a new one. */
+  /** For a new channel: whether e-mail is set up. */
   readonly hasEmail?: boolean
   /** It was saved. */
   done(): void

@@ -5,13 +5,13 @@ import { DeliveryError } from '../delivery/delivery-error.ts'
 import { toHtml, toSubject, toText } from '../delivery/notification-text.ts'
 import type { ChannelKindSender } from './channel-kind.ts'
 
-export const NO_EMAIL = 'E-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL.'
+export const NO_EMAIL = 'e-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL'
 
 export const email: ChannelKindSender = {
   rate: { burst: 10, everyS: 180 },
   grouping: 'digest',
   async send({ channel, id, bodies }, { mailer, publicUrl }) {
-    if (mailer === undefined) throw new DeliveryError(NO_EMAIL)
+    if (mailer === undefined) throw new DeliveryError(`Nothing was sent, because ${NO_EMAIL}.`)
     const unsubscribe = unsubscribeUrl(channel, publicUrl)
     return mailer.send({
       to: channel.target,

@@ -65,7 +65,8 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
   const row: OverviewRow = {
     ...{ process, metas: all.slice(0, METAS_MAX), more_metas: all.length > METAS_MAX || entry?.more_metas === true },
     ...known,
-    run: known.run ?? (runs[0] === undefined ? null : answerRun(runs[0])),
+    // an exception that belongs to no run is no reason to show another one
+    run: known.run ?? (runs[0] === undefined || known.state === 'exceptions' ? null : answerRun(runs[0])),
     alerts: watched.alerts.map(({ id, watch, condition, meta, since, summary, acknowledged }) => ({
       ...{ id, watch, condition, meta, since, summary },
       acknowledged_by: acknowledged?.by ?? null,

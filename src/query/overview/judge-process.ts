@@ -25,7 +25,7 @@ export interface MetaFacts {
   /** Those that fire. */
   readonly alerts: readonly Pick<Alert, 'condition' | 'since'>[]
   readonly lastStartMs: number | undefined
-  /** Absent below five gaps, and where a watch decides or another meta has taken its place. */
+  /** Absent below five gaps or an hour, and where a watch decides or another meta has taken its place. */
   readonly rhythm?: Rhythm | undefined
   /** The usual duration, ms; undefined if unknown. */
   readonly usualMs: number | undefined

@@ -94,15 +94,17 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
     const now = nowMs()
     const { alerts, ...others } = await watched(account)
     const own = process === undefined ? alerts : alerts.filter((alert) => alert.process === process)
-    const all = buildRows(board.facts(), { ...others, alerts: own }, now, process === undefined ? 30 : 60)
+    const rows = buildRows(board.facts(), { ...others, alerts: own }, now, process === undefined ? 30 : 60)
+    const fault = board.isKnown() ? undefined : board.fault()
+    if (fault === undefined) return { board, all: rows, others, now }
+    const all = rows.filter(({ row }) => row.alerts.length > 0) // of the others nothing is known
+    if (all.length === 0) throw fault
     return { board, all, others, now }
   }
 
   async function ask(account: string, search: URLSearchParams): Promise<Overview> {
     const { process, cursor } = parseParameters(ASKED, search)
     const { board, all, others, now } = await load(account, process)
-    const fault = board.fault()
-    if (all.length === 0 && !board.isKnown() && fault !== undefined) throw fault // "no processes" may be untrue
     const counts = countStates(all.map(({ row }) => row.state))
     const { unjudged, failingChannels } = others
     const sum = (of: (row: (typeof all)[number]['row']) => number) => all.reduce((total, { row }) => total + of(row), 0)

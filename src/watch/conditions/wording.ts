@@ -4,19 +4,18 @@ import type { Downtime } from '../log/episode.ts'
 /** `2026-11-21 03:10 UTC`, or the name of another zone; with seconds unless they are zero. */
 export const minute = (us: number, tz = 'UTC'): string => `${local(us, tz).replace(/:00$/, '')} ${tz}`
 /**
- * `or its end was lost around a downtime of Stint, 12:00:10 to 12:00:44 UTC`, with the time in which callers find back;
- * `or node 2, silent since 03:00 UTC, holds its start`.
+ * `or its end was lost around a downtime of Stint, 2026-11-21 03:10:10 UTC to 2026-11-21 03:10:44 UTC`, with the time in
+ * which callers retry; `or node 2, silent since 2026-11-21 03:00 UTC, holds its start`.
  */
 export function orLost(
   { fromUs, toUs, node }: Downtime,
   what: 'its start' | 'its end' | 'their ends',
   tz = 'UTC',
 ): string {
-  if (node !== undefined) return `or node ${node}, silent since ${clock(fromUs, tz)} ${tz}, holds ${what}`
+  if (node !== undefined) return `or node ${node}, silent since ${minute(fromUs, tz)}, holds ${what}`
   const was = what === 'their ends' ? 'were' : 'was'
-  return `or ${what} ${was} lost around a downtime of Stint, ${clock(fromUs, tz)} to ${clock(toUs, tz)} ${tz}`
+  return `or ${what} ${was} lost around a downtime of Stint, ${minute(fromUs, tz)} to ${minute(toUs, tz)}`
 }
-const clock = (us: number, tz: string): string => local(us, tz).slice(11)
 /** `2026-11-21 03:10:00`; Sweden writes its times like this. */
 const local = (us: number, timeZone: string): string =>
   new Date(Math.floor(us / 1000)).toLocaleString('sv', { timeZone })

@@ -88,12 +88,7 @@ export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, 
       const channel = withChanges(empty, body)
       if (isEmail && mails === undefined)
         throw new Problem('fields_invalid', 'The channel cannot be saved.', {
-          errors: [
-            {
-              pointer: '/kind',
-              detail: NO_EMAIL,
-            },
-          ],
+          errors: [{ pointer: '/kind', detail: NO_EMAIL }],
         })
       if (isTested && (await store.channels(account)).length >= CHANNELS_MAX) throw tooMany()
       if (isEmail) subscriptions.reserve(account)

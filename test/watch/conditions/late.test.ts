@@ -28,7 +28,7 @@ test('a downtime and the end have the zone of the schedule, too', () => {
   const alert: FiredAlert = { ...SUBJECT, sinceUs, uid: null, startedUs: null, episode: null }
   const dueUs = us('2026-11-20T02:00:00Z')
   expect(late.summarize(SUBJECT, given, { sinceUs, dueUs, lost })).toEndWith(
-    'by 2026-11-20 03:10 Europe/Berlin, or its start was lost around a downtime of Stint, 02:59:00 to 03:05:00 Europe/Berlin',
+    'by 2026-11-20 03:10 Europe/Berlin, or its start was lost around a downtime of Stint, 2026-11-20 02:59 Europe/Berlin to 2026-11-20 03:05 Europe/Berlin',
   )
   expect(late.summarizeEnd(alert, us('2026-11-20T02:30:05Z'), undefined, given)).toBe(
     'nightly started at 2026-11-20 03:30:05 Europe/Berlin, 20 min 5 s after it was late',
