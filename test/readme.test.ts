@@ -131,8 +131,15 @@ test('the tables of settings are those of the code; `bun run settings` writes th
 })
 
 describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {
-  const stint = createStintProcess({ NOTIFY_PRIVATE: 'true', SIGNUP: 'open' })
-  afterAll(() => stint.close())
+  const monitor = startReceiver()
+  const stint = createStintProcess({
+    ...{ NOTIFY_PRIVATE: 'true', SIGNUP: 'open' },
+    STINT_HEARTBEAT_URL: `${monitor.url}/your-uuid`,
+  })
+  afterAll(async () => {
+    await stint.close()
+    monitor[Symbol.dispose]()
+  })
   const VISIBLE_WITHIN_MS = 60_000
 
   /** What an answer is made of, without the values that differ from run to run. */
@@ -222,16 +229,9 @@ describe.skipIf(missing('chdb') !== undefined)('the first requests', () => {
     expect(receiver.requests[1]!.text).toContain('nightly import')
   })
 
-  test('STINT_HEARTBEAT_URL is requested by the command as it is printed', async () => {
+  test('STINT_HEARTBEAT_URL is requested, set as in the command that is printed', async () => {
     expect(README).toMatch(/^STINT_HEARTBEAT_URL=https:\/\/\S+ bun run start$/m)
-    using receiver = startReceiver()
-    const watched = createStintProcess({ STINT_HEARTBEAT_URL: `${receiver.url}/your-uuid` })
-    try {
-      await watched.start()
-      await until('the heartbeat', () => receiver.requests.length > 0)
-      expect(receiver.requests[0]).toMatchObject({ method: 'POST', path: '/your-uuid' })
-    } finally {
-      await watched.close()
-    }
+    await until('the heartbeat', () => monitor.requests.length > 0)
+    expect(monitor.requests[0]).toMatchObject({ method: 'POST', path: '/your-uuid' })
   })
 })

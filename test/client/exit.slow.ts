@@ -1,6 +1,6 @@
-// The last events of a process in Bun and in Deno, and what Deno's permissions change.
+// The last events of a process in Node, in Bun and in Deno, and what Deno's permissions change.
 import { describe, expect, test } from 'bun:test'
-import { findDeno, missing } from '../support/needs.ts'
+import { findDeno, findNode, missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { runScript } from './client-cast.ts'
 import { describeExits, useReceivers } from './exit-trial.ts'
@@ -8,6 +8,7 @@ import { describeExits, useReceivers } from './exit-trial.ts'
 const DENO = findDeno() ?? 'deno'
 const RUN = [DENO, 'run', '--no-lock', '--no-prompt']
 
+describeExits('node', [findNode() ?? 'node'], missing('node'))
 describeExits('bun', [process.execPath])
 describeExits('deno', [DENO, 'run', '--allow-all', '--no-lock'], missing('deno'))
 

@@ -1,5 +1,5 @@
 // No string of a caller's changes the text of a question to a store, in which it is a bound parameter or one string literal. The account
-// always is the one that was handed in. That texts are stored unchanged: test/contract/sink.ts and naughty-strings.test.ts.
+// always is the one that was handed in. That texts are stored unchanged: test/contract/sink.ts and naughty-strings.slow.ts.
 import { afterAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createSchema } from '../../src/store/clickhouse/schema.ts'

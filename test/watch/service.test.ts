@@ -1,4 +1,4 @@
-// Watches from outside: the real process, a real receiver, kills.
+// Watches from outside: the real process and a real receiver. Killed in between: service-killed.slow.ts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 import { createPerson } from '../cli/cli-cast.ts'
@@ -82,29 +82,5 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
 
   test('the heartbeat is requested', async () => {
     await until('a heartbeat', () => watched.requests.some(({ path }) => path === '/beat'))
-  })
-
-  test('a kill loses no notification and repeats none with another id', async () => {
-    const { stint } = watched
-    watched.answer(503)
-    for (const i of [1, 2, 3]) {
-      await watched.watch(`killed ${i}`, { failed: {}, long: '5s' })
-      await watched.send('start', { process: `killed ${i}` })
-      await watched.send('end', { process: `killed ${i}`, failed: true })
-    }
-    await until('three alerts fire', async () => {
-      const { alerts } = (await ask('GET', '/api/alerts?state=firing')).json
-      return alerts.filter(({ process }: { process: string }) => process.startsWith('killed')).length === 3
-    })
-    await stint.kill()
-    watched.answer(200)
-    await stint.start()
-    for (const i of [1, 2, 3]) await watched.gets('firing', `killed ${i}`)
-    await stint.kill()
-    await stint.start()
-    await watched.send('start', { process: 'killed 1' })
-    await watched.send('end', { process: 'killed 1' })
-    await watched.gets('resolved', 'killed 1')
-    for (const i of [1, 2, 3]) expect(new Set(watched.got('firing', `killed ${i}`).map(idOf)).size).toBe(1)
   })
 })
