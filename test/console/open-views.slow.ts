@@ -1,10 +1,11 @@
-// Pages that are open while something changes: live runs, triage, clicks, a server that is away, Back, polls; and hostile texts.
+// Pages that are open while something changes: live runs, triage, clicks, a server that is away, Back, polls; Health; and hostile
+// texts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { SignedUp } from '../support/caller.ts'
+import { createCaller, type SignedUp } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { type ConsoleStint, expectQuiet, LIGHT, QUICK, startConsole } from './console-visit.ts'
-import { someDay } from './some-day.ts'
+import { buryMetrics, someDay } from './some-day.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -22,6 +23,9 @@ describe.skipIf(cannotRun)('an open page', () => {
     stint = await startConsole()
     ada = await stint.signUp('ada@example.com')
     eve = await stint.signUp('eve@example.com')
+    await stint.stint.terminate()
+    buryMetrics(stint.stint.dataDir, ada.account)
+    await stint.stint.start()
     await stint.send(ada.secret, someDay(Date.now()))
     await stint.send(eve.secret, [
       { kind: 'start', process: HOSTILE.process, meta: HOSTILE.meta },
@@ -30,6 +34,42 @@ describe.skipIf(cannotRun)('an open page', () => {
     ])
   })
   afterAll(() => stint.close())
+
+  test('health: a viewer sees dead letters, and no button that would be refused', async () => {
+    const invited = await ada.bySession.post('/api/invitations', { email: 'looker@example.com', role: 'viewer' })
+    const accepted = { token: invited.json.invitation.url.split('token=')[1], password: 'a lookers long password' }
+    const joined = await createCaller(stint.stint.url).post('/api/invitations/accept', accepted)
+    const cookie = /stint_session=(\w+)/.exec(joined.headers.get('set-cookie') ?? '')![1]
+    const looker = await stint.visit(LIGHT, cookie)
+    await looker.go('health')
+    await looker.page.getByText('field type conflict').first().waitFor()
+    expect(await looker.page.getByRole('button', { name: /^(Replay|Delete)/ }).count()).toBe(0)
+    await looker.go('exceptions')
+    await looker.page.getByText('7 exceptions in 2 groups').waitFor()
+    expect(await looker.page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
+    expectQuiet(looker)
+    await looker.close()
+  })
+
+  test('health: replays one dead letter and drops another', async () => {
+    const visit = await stint.visit(LIGHT, ada.cookie)
+    const { page } = visit
+    await visit.go('health')
+    await page.getByText('2 events of all accounts').waitFor()
+    await page.getByText('field type conflict').first().waitFor()
+    await page.getByText('Event', { exact: true }).and(page.locator('summary')).first().click()
+    await page.getByText('"rescued"').first().waitFor()
+    await page.getByRole('button', { name: 'Replay metrics of buried' }).first().click()
+    await page.getByRole('button', { name: 'Replay event' }).click()
+    await page.getByText('1 event of all accounts').waitFor()
+    await page.getByRole('button', { name: 'Delete metrics of buried' }).click()
+    await page.getByRole('button', { name: 'Delete event' }).click()
+    await page.getByText('No rejected events', { exact: true }).waitFor()
+    const points = async () => (await ada.byKey.get('/api/metrics?process=buried')).json.points
+    await until('the timeline shows it', async () => (await points()).length === 1)
+    expectQuiet(visit)
+    await visit.close()
+  })
 
   test('runs: a run appears, grows and is completed live', async () => {
     const guest = await stint.signUp('live@example.com')

@@ -1,11 +1,11 @@
 // The pages behind the door, over a few hours of somebody's jobs in a real Stint: what they show, and how the address holds it.
-// What changes while a page is open, and hostile texts: open-views.slow.ts.
+// What changes while a page is open, Health, and hostile texts: open-views.slow.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
-import { createCaller, type SignedUp } from '../support/caller.ts'
+import type { SignedUp } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
 import { type ConsoleStint, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
-import { buryMetrics, someDay } from './some-day.ts'
+import { someDay } from './some-day.ts'
 
 const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
@@ -15,9 +15,6 @@ describe.skipIf(cannotRun)('the console', () => {
   beforeAll(async () => {
     stint = await startConsole()
     ada = await stint.signUp('ada@example.com')
-    await stint.stint.terminate()
-    buryMetrics(stint.stint.dataDir, ada.account)
-    await stint.stint.start()
     await stint.send(ada.secret, someDay(Date.now()))
   })
   afterAll(() => stint.close())
@@ -200,40 +197,6 @@ describe.skipIf(cannotRun)('the console', () => {
       await visit.page.getByRole('heading', { level: 1, name: 'Page not found' }).waitFor()
       await visit.page.getByRole('link', { name: 'Go to Home' }).click()
       await visit.page.getByRole('heading', { level: 1, name: /fine\.$/ }).waitFor()
-      expectQuiet(visit)
-    })
-
-    test('health: a viewer sees dead letters, and no button that would be refused', async () => {
-      const invited = await ada.bySession.post('/api/invitations', { email: 'looker@example.com', role: 'viewer' })
-      const accepted = { token: invited.json.invitation.url.split('token=')[1], password: 'a lookers long password' }
-      const joined = await createCaller(stint.stint.url).post('/api/invitations/accept', accepted)
-      const cookie = /stint_session=(\w+)/.exec(joined.headers.get('set-cookie') ?? '')![1]
-      const looker = await stint.visit(LIGHT, cookie)
-      await looker.go('health')
-      await looker.page.getByText('field type conflict').first().waitFor()
-      expect(await looker.page.getByRole('button', { name: /^(Replay|Delete)/ }).count()).toBe(0)
-      await looker.go('exceptions')
-      await looker.page.getByText('7 exceptions in 2 groups').waitFor()
-      expect(await looker.page.getByRole('columnheader', { name: 'Actions' }).count()).toBe(0)
-      expectQuiet(looker)
-      await looker.close()
-    })
-
-    test('health: replays one dead letter and drops another', async () => {
-      const { page } = visit
-      await visit.go('health')
-      await page.getByText('2 events of all accounts').waitFor()
-      await page.getByText('field type conflict').first().waitFor()
-      await page.getByText('Event', { exact: true }).and(page.locator('summary')).first().click()
-      await page.getByText('"rescued"').first().waitFor()
-      await page.getByRole('button', { name: 'Replay metrics of buried' }).first().click()
-      await page.getByRole('button', { name: 'Replay event' }).click()
-      await page.getByText('1 event of all accounts').waitFor()
-      await page.getByRole('button', { name: 'Delete metrics of buried' }).click()
-      await page.getByRole('button', { name: 'Delete event' }).click()
-      await page.getByText('No rejected events', { exact: true }).waitFor()
-      const points = async () => (await ada.byKey.get('/api/metrics?process=buried')).json.points
-      await until('the timeline shows it', async () => (await points()).length === 1)
       expectQuiet(visit)
     })
 

@@ -15,13 +15,12 @@ describe.skipIf(engineMissing !== undefined)('a question with many names', () =>
 
   test('the latest of ten thousand processes are found, although no parameter may be as long as their names', async () => {
     const names = Array.from({ length: 10_000 }, (_, i) => `nightly import ${i}`)
-    await store.keep(names.map((process, i) => start('a', i, { process })))
-    const latest = (toNs: bigint) =>
-      store.source.findLatest({
-        ...{ ...all('a'), toNs, maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS, each: 1, byMeta: false, maxRows: 10_000 },
-      })
-    for (const toNs of [NS + 60n * MINUTE_NS, NS + 2n * MINUTE_NS])
-      expect((await latest(toNs)).map(({ process }) => process)).toEqual(names.toReversed())
+    const lately = 59.5 * 60e6 // all are found in the newest part, and left out of the rest
+    await store.keep(names.map((process, i) => start('a', lately + i, { process })))
+    const found = await store.source.findLatest({
+      ...{ ...all('a'), maxRunNs: MINUTE_NS, nowNs: NS + 60n * MINUTE_NS, each: 1, byMeta: false, maxRows: 10_000 },
+    })
+    expect(found.map(({ process }) => process)).toEqual(names.toReversed())
   })
 })
 
