@@ -7,7 +7,7 @@ import { type PairingInput, runHash } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
   type Conditions,
-  listOf,
+  isIn,
   type Ns,
   nsText,
   type Select,
@@ -42,7 +42,7 @@ export async function* findRecentNs(
   if (q.slowest || q.uid !== undefined || isCheap(q) || isOnly(q, 'running')) return
   const mark = markOf(q.states)
   if (mark === undefined) {
-    if (isLong(q)) yield* PARTS.filter((part) => part !== 1n).map((part) => newestPart(q, part))
+    if (isLong(q)) yield* PARTS.map((part) => newestPart(q, part))
     return
   }
   for (const part of PARTS) {
@@ -87,8 +87,8 @@ export interface Excluding {
 function otherSeriesOf(q: TimingQuestion & Excluding): Conditions {
   const { where, params } = seriesOf(q)
   if (q.except === undefined || q.except.length === 0) return { where, params }
-  const { list, params: more } = listOf('except', q.except)
-  return { where: [...where, `process NOT IN (SELECT arrayJoin(${list}))`], params: { ...params, ...more } }
+  const { sql, params: more } = isIn('process', 'except', q.except)
+  return { where: [...where, `NOT (${sql})`], params: { ...params, ...more } }
 }
 
 export function bindPairing(

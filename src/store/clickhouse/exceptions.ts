@@ -16,8 +16,8 @@ import {
   bucketOf,
   type Conditions,
   EVENT_TIE,
+  isIn,
   limitOf,
-  listOf,
   type Ns,
   nsText,
   orderBy,
@@ -88,12 +88,16 @@ GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
 ORDER BY max(at) DESC, fingerprint, process LIMIT ${limit}`
 }
 
+const PAIR = 'Tuple(String, String)'
+
 /** `name` tells its parameters apart. */
-function inGroups(name: string, groups: readonly GroupKey[]): Conditions {
-  const pairs = groups.map(({ fingerprint, process }) => [fingerprint, process])
-  const { list, params } = listOf(name, pairs, 'Tuple(String, String)')
-  return { where: [`(fingerprint, process) IN (SELECT arrayJoin(${list}))`], params }
-}
+const inGroups = (name: string, groups: readonly GroupKey[]) =>
+  isIn(
+    '(fingerprint, process)',
+    name,
+    groups.map(({ fingerprint, process }) => [fingerprint, process]),
+    PAIR,
+  )
 
 function selectExceptions(q: ExceptionSelection): Conditions {
   const { where, params } = withEqual(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), 'uid', q.uid)
@@ -104,8 +108,8 @@ function selectExceptions(q: ExceptionSelection): Conditions {
     where: [
       ...where,
       ...words.map((_, i) => `positionCaseInsensitiveUTF8(exception, {word_${i}:String}) > 0`),
-      ...(within?.where ?? []),
-      ...(outside?.where ?? []).map((sql) => `NOT (${sql})`),
+      ...(within === undefined ? [] : [within.sql]),
+      ...(outside === undefined ? [] : [`NOT (${outside.sql})`]),
     ],
     params: {
       ...params,
@@ -129,11 +133,10 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
       if (subjects?.length === 0) return []
       const { where, params } = selectExceptions(q)
       const pairs = subjects?.map(({ process, meta }) => [process, meta])
-      const among = pairs && listOf('among', pairs, 'Tuple(String, String)')
-      const isAmong = among && `(process, meta) IN (SELECT arrayJoin(${among.list}))`
+      const among = pairs && isIn('(process, meta)', 'among', pairs, PAIR)
       const rows = await select<StoredMoment>(
         `SELECT ${nsText('at')} AS ns, process, meta, uid FROM ${exceptions}
-WHERE ${[...where, ...(isAmong === undefined ? [] : [isAmong])].join(' AND ')}
+WHERE ${[...where, ...(among === undefined ? [] : [among.sql])].join(' AND ')}
 ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}`,
         { ...params, ...among?.params, limit_each: limitEach, limit },
         q,

@@ -84,8 +84,8 @@ export function selectionOf(q: Selection): Conditions {
 const PARAM_MAX = 100_000
 
 /**
- * An array of these values, of the element type `type`, as an expression. It is one parameter where that is short enough,
- * not one per value, because connections keep every name.
+ * An array of these values, of the element type `type`, as an expression. It is one parameter where that is short
+ * enough, not one per value, because connections keep every name.
  */
 export function listOf(name: string, values: readonly unknown[], type = 'String'): { list: string; params: Params } {
   const parts: string[][] = [[]]
@@ -105,13 +105,24 @@ export function listOf(name: string, values: readonly unknown[], type = 'String'
   return { list: `arrayConcat(${arrays.join(', ')})`, params }
 }
 
+/** Whether `what`, a column or a tuple of columns, is one of these values; `name` tells its parameters apart. */
+export function isIn(
+  what: string,
+  name: string,
+  values: readonly unknown[],
+  type?: string,
+): { sql: string; params: Params } {
+  const { list, params } = listOf(name, values, type)
+  return { sql: `${what} IN (SELECT arrayJoin(${list}))`, params }
+}
+
 /** Adds an equality for a value, or several, if present. */
 export function withEqual({ where, params }: Conditions, column: string, value: Names | undefined): Conditions {
   if (value === undefined) return { where, params }
   if (typeof value === 'string')
     return { where: [...where, `${column} = {${column}:String}`], params: { ...params, [column]: value } }
-  const { list, params: more } = listOf(column, value)
-  return { where: [...where, `${column} IN (SELECT arrayJoin(${list}))`], params: { ...params, ...more } }
+  const { sql, params: more } = isIn(column, column, value)
+  return { where: [...where, sql], params: { ...params, ...more } }
 }
 
 /** Columns that tell rows of one time apart, as in ORDER BY after `at DESC`, and the types of their values in a tie. */

@@ -164,11 +164,8 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
         if (timings.length < q.each || timings.at(-1)!.place.ns < fromNs) recent.delete(process)
       const areAll = q.process !== undefined && [q.process].flat().every((name) => recent.has(name))
       const others = areAll ? [] : await findLatestIn({ ...q, except: [...recent.keys()] })
-      return chooseLatest(
-        [...recent.values(), ...Map.groupBy(others, ({ process }) => process).values()],
-        [],
-        q.maxRows,
-      )
+      const older = Map.groupBy(others, ({ process }) => process)
+      return chooseLatest([...recent.values(), ...older.values()], [], q.maxRows)
     },
 
     async summarizeTimings(q) {
