@@ -13,10 +13,10 @@ import { quantile } from './quantile.ts'
 /** Starts that are read per process and meta. */
 export const RHYTHM_STARTS = 60
 const FEWEST_GAPS = 5
-const LEAST_KNOWN_MS = 3_600_000
 const STEADY = 1.25
-const SLACK_MS = 3_600_000
 const HOUR_MS = 3_600_000
+const LEAST_KNOWN_MS = HOUR_MS
+const SLACK_MS = HOUR_MS
 /** A habit shows within this many gaps and this time. */
 const HABIT_GAPS = 20
 const HABIT_MS = 21 * 24 * HOUR_MS

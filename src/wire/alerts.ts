@@ -51,7 +51,8 @@ export const Unjudged = Type.Object({
   process: orNull(Type.String({ description: 'Null: every process of the watch.' })),
   since: TimeMs,
   reason: Text(
-    'A downtime of Stint, 2026-11-21 02:59:58 UTC to 2026-11-21 03:00:27 UTC, when a start was due; judged at 2026-11-21 03:01 UTC',
+    'A downtime of Stint, 2026-11-21 02:59:58 UTC to 2026-11-21 03:00:27 UTC, when a start was due; ' +
+      'judged at 2026-11-21 03:01 UTC',
   ),
 })
 export type Unjudged = Static<typeof Unjudged>

@@ -92,9 +92,7 @@ const ALERT_SAID = {
 
 function describeAlert(row: Row, nowMs: number): string {
   if (!('alerts' in row)) return 'An alert fires'
-  const alert = row.alerts.find(
-    ({ since, meta, condition }) => condition !== 'late' && since === row.since && meta === row.meta,
-  )
+  const alert = row.alerts.find(({ since, meta }) => since === row.since && meta === row.meta) // a late one is `silent`
   if (alert === undefined) return 'An alert fires'
   const about = { ...alert, process: row.process }
   const span = formatSpan(nowMs - Date.parse(alert.since))

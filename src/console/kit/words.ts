@@ -7,7 +7,7 @@ import { formatDay, formatFullDay, formatMoment, formatShortClock } from './form
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
-/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds where it has them. */
+/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds if they have them. */
 export const inReadersZone = (text: string, nowMs: number): string =>
   text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g, (_, day, time, seconds = '') =>
     (seconds === '' ? shortMoment : formatMoment)(Date.parse(`${day}T${time}${seconds}Z`), nowMs),

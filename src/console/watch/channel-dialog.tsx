@@ -18,7 +18,7 @@ interface Props {
   /** To change it; otherwise it is a new one. */
   readonly channel?: Channel
   /** For a new channel: whether e-mail is set up. */
-  readonly hasEmail?: boolean
+  readonly hasEmail?: boolean | undefined
   /** It was saved. */
   done(): void
   close(): void

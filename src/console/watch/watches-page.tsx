@@ -62,7 +62,7 @@ async function ask({ app, held, early, signal }: Question<WatchesAnswer>): Promi
 type HeadingProps = Omit<Shown<WatchesAnswer>, 'answer'> & { answer: WatchesAnswer | undefined }
 
 function Heading({ app, answer, again }: HeadingProps) {
-  const { channels = [], watches = [], email: hasEmail = true } = answer ?? {}
+  const { channels = [], watches = [], email: hasEmail } = answer ?? {}
   const createWatch = () => openDialog((close) => <WatchDialog {...{ app, channels, watches, close }} done={again} />)
   const createChannel = () => openDialog((close) => <ChannelDialog {...{ app, hasEmail, close }} done={again} />)
   return (

@@ -21,7 +21,7 @@ const isUsed = (state: Channel['state']): boolean => state !== 'pending' && stat
 export function NotifyStep({ app, watching, again }: Props) {
   const { fault, attempt } = useAttempt()
   const watchAll = () => attempt(() => watchAllFailures(app)).then(again)
-  const { channels = [], watches = [], hasEmail = true } = watching ?? {}
+  const { channels = [], watches = [], hasEmail } = watching ?? {}
   const create = () =>
     openDialog((close) => <ChannelDialog {...{ app, hasEmail, close }} done={() => void watchAll()} />)
   const names = channels.map(({ name, state }) => (isUsed(state) ? name : `${name} (${state})`))

@@ -197,8 +197,8 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
       await steps
     },
     isKnown: () => runs.atMs() > 0,
-    /** Why the runs could not be read at the last try. */
-    fault: () => runs.error,
+    /** Why no run is known; undefined if they are. */
+    fault: () => (runs.atMs() > 0 ? undefined : runs.error),
     /** Of the account when everything was read; undefined while something is being read or could not be. */
     version: () => (steps === undefined && pending === 0 && parts.every(({ error }) => !error) ? seen : undefined),
     /** How old the oldest part is that could not be read; undefined if all could. */

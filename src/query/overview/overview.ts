@@ -95,10 +95,9 @@ export function createOverview({ questions, changes, points, nowMs, watched }: O
     const { alerts, ...others } = await watched(account)
     const own = process === undefined ? alerts : alerts.filter((alert) => alert.process === process)
     const rows = buildRows(board.facts(), { ...others, alerts: own }, now, process === undefined ? 30 : 60)
-    const fault = board.isKnown() ? undefined : board.fault()
-    if (fault === undefined) return { board, all: rows, others, now }
-    const all = rows.filter(({ row }) => row.alerts.length > 0) // of the others nothing is known
-    if (all.length === 0) throw fault
+    const fault = board.fault()
+    const all = fault === undefined ? rows : rows.filter(({ row }) => row.alerts.length > 0) // nothing is known of others
+    if (fault !== undefined && all.length === 0) throw fault
     return { board, all, others, now }
   }
 

@@ -3,9 +3,10 @@ import type { Downtime } from '../log/episode.ts'
 
 /** `2026-11-21 03:10 UTC`, or the name of another zone; with seconds unless they are zero. */
 export const minute = (us: number, tz = 'UTC'): string => `${local(us, tz).replace(/:00$/, '')} ${tz}`
+
 /**
- * `or its end was lost around a downtime of Stint, 2026-11-21 03:10:10 UTC to 2026-11-21 03:10:44 UTC`, with the time in
- * which callers retry; `or node 2, silent since 2026-11-21 03:00 UTC, holds its start`.
+ * `or its end was lost around a downtime of Stint, 2026-11-21 03:10:10 UTC to 2026-11-21 03:10:44 UTC`, with the time
+ * in which callers retry; `or node 2, silent since 2026-11-21 03:00 UTC, holds its start`.
  */
 export function orLost(
   { fromUs, toUs, node }: Downtime,

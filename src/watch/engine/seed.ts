@@ -1,6 +1,6 @@
 // What the stores know of before: asked once when a watch is made (durations, failures, processes), after the feed
-// jumped and after an upgrade (everything in between). Bounded and retried: what was asked for is remembered in the state, so a
-// kill asks again. Events fold meanwhile; one that is found twice changes nothing.
+// jumped and after an upgrade (everything in between). Bounded and retried: what was asked for is remembered in the
+// state, so a kill asks again. Events fold meanwhile; one that is found twice changes nothing.
 import type { Logger } from '../../log.ts'
 import type { Mark } from '../log/judge-interface.ts'
 import { createMatch, isPattern } from '../process-pattern.ts'
