@@ -5,8 +5,12 @@ import type { BrowserContextOptions, Page } from 'playwright-core'
 import { MAX_BATCH_EVENTS } from '../../src/wire/events.ts'
 import { type BrowserPage, openPage, sharedBrowser } from '../support/browser.ts'
 import { createCaller, type SignedUp, signUpAt } from '../support/caller.ts'
+import { missing } from '../support/needs.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
+
+/** Of tests in a browser against a real Stint. */
+export const cannotRun = (): boolean => missing('chromium') !== undefined || missing('chdb') !== undefined
 
 export const LIGHT = { viewport: { width: 1280, height: 900 }, colorScheme: 'light' } as const
 /** For a test that waits for a poll. Not for one in which a poll must not come before a click. */

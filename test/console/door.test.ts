@@ -4,11 +4,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startApp } from '../support/app.ts'
 import { createCaller, PASSWORD } from '../support/caller.ts'
 import { missing } from '../support/needs.ts'
-import { type ConsoleStint, expectQuiet, LIGHT, QUICK, startConsole, type Visit, visit } from './console-visit.ts'
+import {
+  type ConsoleStint,
+  cannotRun,
+  expectQuiet,
+  LIGHT,
+  QUICK,
+  startConsole,
+  type Visit,
+  visit,
+} from './console-visit.ts'
 
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
-
-describe.skipIf(cannotRun)('the console', () => {
+describe.skipIf(cannotRun())('the console', () => {
   let stint: ConsoleStint
   let secret = ''
   beforeAll(async () => {

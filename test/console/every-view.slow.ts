@@ -3,9 +3,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import type { SignedUp } from '../support/caller.ts'
-import { missing } from '../support/needs.ts'
 import {
   type ConsoleStint,
+  cannotRun,
   expectQuiet,
   findBarriersInBothSchemes,
   findSmall,
@@ -30,7 +30,7 @@ const VIEWS = [
   ...['keys', 'health', 'account', 'members', 'audit', 'welcome'],
 ]
 
-describe.skipIf(missing('chromium') !== undefined || missing('chdb') !== undefined)('every view', () => {
+describe.skipIf(cannotRun())('every view', () => {
   let stint: ConsoleStint
   let ada: SignedUp
   beforeAll(async () => {

@@ -2,11 +2,16 @@
 // scrolls sideways.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
-import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, findBarriers, findWide, LIGHT, startConsole, type Visit } from './console-visit.ts'
-
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+import {
+  type ConsoleStint,
+  cannotRun,
+  findBarriers,
+  findWide,
+  LIGHT,
+  startConsole,
+  type Visit,
+} from './console-visit.ts'
 
 const LONG = 'a'.repeat(250)
 const EMOJI = '😀'.repeat(100)
@@ -28,7 +33,7 @@ const EVENTS = [
   { kind: 'exception', process: LONG, meta: LONG, exception: LONG_TEXT },
 ]
 
-describe.skipIf(cannotRun)('with values at the limits', () => {
+describe.skipIf(cannotRun())('with values at the limits', () => {
   let stint: ConsoleStint
   let cookie: string
   beforeAll(async () => {

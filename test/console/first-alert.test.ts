@@ -1,12 +1,11 @@
 // From an empty console to the first delivered alert, by the buttons of the Welcome page alone, in a real browser and with a real receiver.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD } from '../support/caller.ts'
-import { missing } from '../support/needs.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, findBarriers, QUICK, startConsole } from './console-visit.ts'
+import { type ConsoleStint, cannotRun, findBarriers, QUICK, startConsole } from './console-visit.ts'
 
-describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the first alert', () => {
+describe.skipIf(cannotRun())('the first alert', () => {
   let stint: ConsoleStint
   const receiver = startReceiver(() => new Response(null, { status: 204 }))
   const received = (): { type: string; data: { process: string } }[] =>

@@ -2,12 +2,9 @@
 // texts.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createCaller, type SignedUp } from '../support/caller.ts'
-import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, expectQuiet, LIGHT, QUICK, startConsole } from './console-visit.ts'
+import { type ConsoleStint, cannotRun, expectQuiet, LIGHT, QUICK, startConsole } from './console-visit.ts'
 import { buryMetrics, someDay } from './some-day.ts'
-
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
 
 const HOSTILE = {
   process: '<img src=x onerror=alert(1)>‮gnp.exe',
@@ -15,7 +12,7 @@ const HOSTILE = {
   exception: `<svg onload=alert(1)> ${'W\u0338'.repeat(300)} ${'x'.repeat(3_000)}\n    at <script>alert(1)</script> (javascript:alert(1):1:1)`,
 }
 
-describe.skipIf(cannotRun)('an open page', () => {
+describe.skipIf(cannotRun())('an open page', () => {
   let stint: ConsoleStint
   let ada: SignedUp
   let eve: SignedUp

@@ -1,9 +1,6 @@
 // 10,000 runs in the view: the CPU time of a frame while the pointer moves over the timeline. A slower machine gets more of it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { missing } from '../support/needs.ts'
-import { type ConsoleStint, LIGHT, startConsole, type Visit } from './console-visit.ts'
-
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+import { type ConsoleStint, cannotRun, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 const RUNS = 10_000
 const FRAMES = 90
@@ -14,7 +11,7 @@ const LAYOUT_BUDGET_MS = 150
 /** CPU time of `sortTexts` on the machine that the budgets are for. */
 const SORT_MS = 150
 
-describe.skipIf(cannotRun)(`the timeline with ${RUNS} runs`, () => {
+describe.skipIf(cannotRun())(`the timeline with ${RUNS} runs`, () => {
   let stint: ConsoleStint
   let visit: Visit
   /** How much slower than that machine this one is at the moment, at least 1. */

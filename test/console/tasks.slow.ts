@@ -1,10 +1,14 @@
 // The tasks that people open the console for, with 200 processes and 10,000 runs in two weeks, counted in clicks from Home.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, findBarriersInBothSchemes, LIGHT, startConsole, type Visit } from './console-visit.ts'
-
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+import {
+  type ConsoleStint,
+  cannotRun,
+  findBarriersInBothSchemes,
+  LIGHT,
+  startConsole,
+  type Visit,
+} from './console-visit.ts'
 
 const PROCESSES = 200
 const RUNS_EACH = 51
@@ -12,7 +16,7 @@ const HOUR_MS = 3_600_000
 const FAILED_LAST_NIGHT = 7
 const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true } as const
 
-describe.skipIf(cannotRun)(`with ${PROCESSES} processes and ${PROCESSES * RUNS_EACH} runs`, () => {
+describe.skipIf(cannotRun())(`with ${PROCESSES} processes and ${PROCESSES * RUNS_EACH} runs`, () => {
   let stint: ConsoleStint
   let cookie: string
   let visit: Visit

@@ -1,13 +1,10 @@
 // The timeline in a real browser: every band draws within itself, whatever the range, and 7 days of many runs ask little.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { missing } from '../support/needs.ts'
-import { type ConsoleStint, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
-
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
+import { type ConsoleStint, cannotRun, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
 
 const [MINUTE, HOUR] = [60_000, 3_600_000]
 
-describe.skipIf(cannotRun)('the timeline', () => {
+describe.skipIf(cannotRun())('the timeline', () => {
   let stint: ConsoleStint
   let visit: Visit
   beforeAll(async () => {

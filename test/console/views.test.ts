@@ -2,14 +2,11 @@
 // What changes while a page is open, Health, and hostile texts: open-views.slow.ts.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { SignedUp } from '../support/caller.ts'
-import { missing } from '../support/needs.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, cannotRun, expectQuiet, LIGHT, startConsole, type Visit } from './console-visit.ts'
 import { someDay } from './some-day.ts'
 
-const cannotRun = missing('chromium') !== undefined || missing('chdb') !== undefined
-
-describe.skipIf(cannotRun)('the console', () => {
+describe.skipIf(cannotRun())('the console', () => {
   let stint: ConsoleStint
   let ada: SignedUp
   beforeAll(async () => {

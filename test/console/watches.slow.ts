@@ -2,12 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
 import { SMTPServer } from 'smtp-server'
 import { HIDDEN } from '../../src/wire/channel-kinds.ts'
-import { missing } from '../support/needs.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, QUICK, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, cannotRun, QUICK, startConsole, type Visit } from './console-visit.ts'
 
-describe.skipIf((missing('chdb') ?? missing('chromium')) !== undefined)('the watches page', () => {
+describe.skipIf(cannotRun())('the watches page', () => {
   let console: ConsoleStint
   let mails = 0
   const smtp = new SMTPServer({

@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { useDisks } from './disk-trial.ts'
 
 const CLIENTS = 3
-const { mount, create, openInflux } = useDisks()
+const { mount, create, openInflux, startOnDisk } = useDisks()
 
 const segmentsOf = ({ dataDir }: StintProcess): string[] =>
   (readdirSync(join(dataDir, 'spool'), { recursive: true }) as string[])
@@ -22,12 +22,7 @@ const isReady = async ({ url }: StintProcess) => (await fetch(`${url}/readyz`)).
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   test('refuses with 503 and retry-after, keeps delivering, and accepts again when there is room', async () => {
-    const disk = mount(160)
-    const { settings, proxy } = await openInflux()
-    const stint = create(settings, { dataDir: join(disk.dir, 'data') })
-    await stint.start()
-    const caller = await stint.signUp('ada@example.com')
-    const oracle = createOracle()
+    const { disk, proxy, stint, caller, oracle } = await startOnDisk()
     proxy.setDown(true)
     const load = startLoad(oracle, manyOf(caller, CLIENTS))
     await until('a backlog', () => oracle.acknowledged() > 200)

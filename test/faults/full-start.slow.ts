@@ -1,28 +1,16 @@
 // A start of the real process on a disk on which not a byte goes in any more: it starts, unready, reads accounts, delivers what it holds, and
 // accepts again by itself when there is room. However it ended before: a backlog that filled the disk must not keep itself from leaving.
 import { describe, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import { lacks, manyOf, startLoad, WITHIN_MS } from '../support/fault-trial.ts'
-import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
+import { countSpooled, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { until } from '../support/until.ts'
-import { useDisks } from './disk-trial.ts'
+import { isUp, useDisks } from './disk-trial.ts'
 
-const { mount, create, openInflux } = useDisks()
-
-const isUp = (url: string, path: string) =>
-  fetch(url + path).then(
-    ({ ok }) => ok,
-    () => false, // it does not listen yet
-  )
+const { startOnDisk } = useDisks()
 
 describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () => {
   test.each(['kill', 'terminate'] as const)('after %s', async (end) => {
-    const disk = mount(160)
-    const { settings, proxy } = await openInflux()
-    const stint = create(settings, { dataDir: join(disk.dir, 'data') })
-    await stint.start()
-    const caller = await stint.signUp('ada@example.com')
-    const oracle = createOracle()
+    const { disk, proxy, stint, caller, oracle } = await startOnDisk()
     await oracle.send(caller, 'exception')
     await untilShipped(stint.url, WITHIN_MS)
     proxy.setDown(true)

@@ -9,15 +9,9 @@ import { startService } from '../../src/service.ts'
 import { waitingStores } from '../support/app.ts'
 import { lacks } from '../support/fault-trial.ts'
 import { until } from '../support/until.ts'
-import { useDisks } from './disk-trial.ts'
+import { isUp, useDisks } from './disk-trial.ts'
 
 const { mount } = useDisks()
-
-const isReady = (url: string) =>
-  fetch(`${url}/readyz`).then(
-    ({ ok }) => ok,
-    () => false, // it does not listen yet
-  )
 
 test.skipIf(lacks('tmpfs'))(
   'a disk that fills during the start does not end it; Stint is ready when there is room',
@@ -32,9 +26,9 @@ test.skipIf(lacks('tmpfs'))(
       disk.fill()
       return rooms
     })
-    await until('it is noticed', async () => !(await isReady(service.url)))
+    await until('it is noticed', async () => !(await isUp(service.url, '/readyz')))
     disk.free()
-    await until('ready again', () => isReady(service.url))
+    await until('ready again', () => isUp(service.url, '/readyz'))
     await service.stop()
   },
 )

@@ -10,9 +10,10 @@ export type ClickHouseBridge = Awaited<ReturnType<typeof startClickHouseBridge>>
 export const CREDENTIALS = { user: 'stint', password: 'pass-word-that-must-never-be-printed' }
 const VERSION = '26.7.2.1'
 
-/** Settings of the HTTP layer: they say how the answer is sent. Answers are always sent whole here. */
 /** As a server's http_max_field_value_size is by default. */
 const FIELD_MAX = 131_072
+
+/** Settings of the HTTP layer: they say how the answer is sent. Answers are always sent whole here. */
 const HTTP_SETTINGS = new Set(['wait_end_of_query', 'enable_http_compression', 'query_id', 'default_format'])
 
 /** Statuses of the server's HTTPHandler; every other code is a 500. */

@@ -3,6 +3,7 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { seededRandom } from './random.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -30,16 +31,17 @@ const RULES: readonly (readonly [RegExp, (found: string) => string])[] = [
 ]
 
 const USAGE = 'usage: bun run mutants [--seed N] [--places N] [--from N] [--to N]'
-const NAMES = ['seed', 'places', 'from', 'to'] as const
-const values: Partial<Record<(typeof NAMES)[number], number>> = {}
-for (let args = process.argv.slice(2); args.length > 0; args = args.slice(2)) {
-  const name = NAMES.find((it) => args[0] === `--${it}`)
-  const isNumber = /^\d+$/.test(args[1] ?? '')
-  if (name === undefined || !isNumber) {
-    console.error(USAGE)
-    process.exit(args[0] === '--help' ? 0 : 2)
-  }
-  values[name] = Number(args[1])
+const values = readArguments()
+
+/** Numbers; anything else ends with the usage. */
+function readArguments() {
+  const given = { type: 'string' } as const
+  try {
+    const { values } = parseArgs({ options: { seed: given, places: given, from: given, to: given } })
+    if (Object.values(values).every((value) => /^\d+$/.test(value))) return values
+  } catch {} // an unknown argument
+  console.error(USAGE)
+  process.exit(process.argv[2] === '--help' ? 0 : 2)
 }
 
 /** The text with blanks instead of its comments and strings, of the same length. */
@@ -72,10 +74,10 @@ const mutate = (text: string, { from, to, by }: Place): string => text.slice(0, 
 
 /** The same places for the same seed and sources; types are no places, because nothing runs there. */
 function drawPlaces(): Place[] {
-  const random = seededRandom(values.seed ?? 1)
+  const random = seededRandom(Number(values.seed ?? 1))
   const places = [...new Bun.Glob('src/**/*.{ts,tsx}').scanSync(ROOT)].sort().flatMap(placesOf)
   const drawn: Place[] = []
-  while (drawn.length < (values.places ?? 40)) {
+  while (drawn.length < Number(values.places ?? 40)) {
     const place = places[Math.floor(random() * places.length)]!
     const text = readFileSync(join(ROOT, place.file), 'utf8')
     const broken = transpile(place.file, mutate(text, place))
@@ -142,7 +144,7 @@ const passes = (test: string, timeout = LIMIT_MS) =>
   Bun.spawnSync([process.execPath, 'test', '--bail', `./${test}`], { cwd: copy, stdin: 'ignore', timeout }).success
 
 let survivors = 0
-for (const [i, place] of [...drawPlaces().entries()].slice(values.from ?? 0, values.to ?? 1e9)) {
+for (const [i, place] of [...drawPlaces().entries()].slice(Number(values.from ?? 0), Number(values.to ?? 1e9))) {
   const path = join(copy, place.file)
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, mutate(text, place))
