@@ -27,6 +27,18 @@ describe('long and slow', () => {
     desk.apply(end(1003, { uid: 'b' }))
     expect(desk.story()).toBe('long@960? long ends@1003')
   })
+  test('a downtime before the start, or after what was due, hides no end', () => {
+    const desk = openDesk({ watches: [LONG] })
+    desk.addDowntime({ fromUs: at(0), toUs: at(60) })
+    desk.advance(at(61))
+    desk.apply(start(70, { uid: 'a' }))
+    desk.advance(at(1000))
+    expect(desk.story()).toBe('long@670')
+    desk.addDowntime({ fromUs: at(1000), toUs: at(1060) })
+    desk.apply(later(1070, start(300, { uid: 'b' })))
+    desk.advance(at(2000))
+    expect(desk.story()).toBe('long@670 long@1130')
+  })
   test('a late start with a limit that passed before it arrived is judged at its arrival', () => {
     const quick = watchOf('w', { long: '10s' })
     expect(story([quick], [start(0, { uid: 'a' }), later(50, start(10, { uid: 'b' }))], 60)).toBe('long@10 long@50')
