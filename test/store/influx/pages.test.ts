@@ -68,4 +68,24 @@ describe.skipIf(influxdMissing !== undefined)('a page of InfluxDB', () => {
       )
     }
   })
+  test('of timings holds a run that ends long after the range as completed', async () => {
+    const run = (uid: string, startUs: number, endUs: number) =>
+      (['start', 'end'] as const).map((kind, i) => ({
+        ...{ kind, uid, account: 'other', process: 'import', meta: '' },
+        stamp: { us: FIRST_US + [startUs, endUs][i]!, sub: 0 },
+      }))
+    const long = run('long', 50, 1_800_000_000)
+    const short = [10, 20, 30, 40, 60].flatMap((us) => run(`at ${us}`, us, us + 5))
+    await trial.sink.write([...short, ...long])
+    const nowNs = range.fromNs + 3_600_000_000_000n
+    const found = await trial.source.findTimings(
+      { ...range, account: 'other', maxRunNs: 3_600_000_000_000n, nowNs },
+      { limit: 3 },
+    )
+    expect(found.map(({ uid, state }) => `${uid} ${state}`)).toEqual([
+      'at 60 completed',
+      'long completed',
+      'at 40 completed',
+    ])
+  })
 })
