@@ -1,4 +1,5 @@
-// Draws places of src by the seed, breaks each in a copy of HEAD, and runs the tests nearest to it until one fails.
+// Draws places of src by the seed, breaks each in a copy of HEAD, and runs the tests nearest to it until one fails, the
+// slow ones last.
 // `--from` and `--to` select some.
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,8 +9,8 @@ import { seededRandom } from './random.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 /** For all tests of one mutant; one that is caught in an endless loop is found out, too. */
-const LIMIT_MS = 150_000
-const TESTS_MAX = 12
+const LIMIT_MS = 300_000
+const TESTS_MAX = { test: 12, slow: 4 }
 
 /** The text between two offsets, and what replaces it. */
 interface Place extends Record<'line' | 'from' | 'to', number> {
@@ -118,17 +119,17 @@ function distance(from: string, target: string): number {
 }
 
 /** Tests that reach the file, and those of its room; its own first, then by distance. */
-function testsOf(file: string): string[] {
-  const mirror = `${file.replace(/^src/, 'test').replace(/\.tsx?$/, '')}.test.ts`
+function testsOf(file: string, kind: keyof typeof TESTS_MAX): string[] {
+  const mirror = `${file.replace(/^src/, 'test').replace(/\.tsx?$/, '')}.${kind}.ts`
   const near = [dirname(mirror), mirror.split('/', 2).join('/')]
-  return [...new Bun.Glob('test/**/*.test.ts').scanSync(ROOT)]
+  return [...new Bun.Glob(`test/**/*.${kind}.ts`).scanSync(ROOT)]
     .map((path) => {
       const misses = near.filter((room) => !path.startsWith(`${room}/`)).length
       return { path, rank: path === mirror ? -1 : Math.min(distance(path, file), misses > 0 ? 1e9 : 9) + 3 * misses }
     })
     .filter(({ rank }) => rank < 1e9)
     .sort((a, b) => a.rank - b.rank || (a.path < b.path ? -1 : 1))
-    .slice(0, TESTS_MAX)
+    .slice(0, TESTS_MAX[kind])
     .map(({ path }) => path)
 }
 
@@ -149,7 +150,8 @@ for (const [i, place] of [...drawPlaces().entries()].slice(Number(values.from ??
   const text = readFileSync(path, 'utf8')
   writeFileSync(path, mutate(text, place))
   const end = Date.now() + LIMIT_MS
-  const failing = testsOf(place.file).find((test) => end > Date.now() && !passes(test, end - Date.now()))
+  const tests = [...testsOf(place.file, 'test'), ...testsOf(place.file, 'slow')]
+  const failing = tests.find((test) => end > Date.now() && !passes(test, end - Date.now()))
   writeFileSync(path, text)
   const isDead = failing !== undefined && passes(failing, LIMIT_MS / 3) // so it did not fail for lack of time
   if (!isDead) survivors++
