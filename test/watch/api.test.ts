@@ -280,16 +280,19 @@ test('stint watch add, pause and rm', async () => {
 })
 
 test('stint watch add a second time changes the watch, and says that nobody is notified', async () => {
-  const { name } = await channel({ name: 'a second time' })
+  const { id, name } = await channel({ name: 'a second time' })
   const first = await stint(['watch', 'add', 'it is', '--failed', '1'])
   expect(first.stderr).toMatch(/^Nobody is notified: .*: stint watch add 'it is' --channel \S+/)
   const second = await stint(['watch', 'add', 'it is', '--long', '30m', '--channel', name])
   expect([second.stdout, second.stderr]).toEqual([first.stdout, expect.stringContaining('exists and was changed: ')])
-  expect(second.stderr).not.toContain('Nobody')
+  expect(second.stderr).not.toMatch(/Nobody|nothing is sent/)
   const { watch } = (await ask('GET', `/api/watches/${first.stdout.trim()}`)).json
   expect(watch).toMatchObject({ long: '30m', failed: { after: 1, exceptions: false }, channels: [expect.any(String)] })
   const third = await stint(['watch', 'add', 'it is', '--failed', '2'])
   expect([third.exitCode, third.stderr]).toEqual([0, expect.not.stringContaining('Nobody')])
+  await ask('PATCH', `/api/channels/${id}`, { enabled: false })
+  const fourth = await stint(['watch', 'add', 'it is', '--channel', name, '--failed', '1'])
+  expect(fourth.stderr).toStartWith('Channel a second time is disabled: nothing is sent to it yet.\n')
   expect((await stint(['watch', 'rm', 'it is'])).exitCode).toBe(0)
 })
 
