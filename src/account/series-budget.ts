@@ -29,9 +29,16 @@ interface SeriesBudgetOptions {
   readonly database: SqliteFile
   readonly max: number
   readonly log: Logger
+  /** A test waits less. */
+  readonly flushAfterMs?: number
 }
 
-export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions): SeriesBudget {
+export function createSeriesBudget({
+  database,
+  max,
+  log,
+  flushAfterMs = FLUSH_AFTER_MS,
+}: SeriesBudgetOptions): SeriesBudget {
   if (max === 0) return unlimited
   const { db, write, commit } = database
   const salt = db.query<{ salt: string }, []>('SELECT salt FROM series_salt').get()!.salt
@@ -59,7 +66,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
       series.add(one)
       pending.push([account, one])
     }
-    timer ??= setTimeout(flushInPieces, FLUSH_AFTER_MS)
+    timer ??= setTimeout(flushInPieces, flushAfterMs)
   }
 
   const insertAll = (rows: typeof pending) => () => {
@@ -76,7 +83,7 @@ export function createSeriesBudget({ database, max, log }: SeriesBudgetOptions):
     } catch (err) {
       log.warn({ err, pending: pending.length }, 'accounts: the series in use could not be written, trying again')
     }
-    timer = pending.length > 0 ? setTimeout(flushInPieces, FLUSH_AFTER_MS) : undefined // zero if `close` wrote it
+    timer = pending.length > 0 ? setTimeout(flushInPieces, flushAfterMs) : undefined // zero if `close` wrote it
   }
 
   function flush(): void {

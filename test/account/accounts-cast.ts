@@ -10,7 +10,7 @@ import type { SqliteFile } from '../../src/state/open-sqlite.ts'
 import { disposing } from '../support/disposing.ts'
 import { missing } from '../support/needs.ts'
 import { sharedPostgres } from '../support/postgres.ts'
-import { tempDir } from '../support/temp-dir.ts'
+import { inMemoryDir } from '../support/temp-dir.ts'
 
 export const silentLog = pino({ level: 'silent' })
 
@@ -32,7 +32,7 @@ export function createManualClock(startUs = Date.UTC(2026, 10, 20) * 1000): Manu
 /** Of the passwords in these tests: the real one takes 30 ms of a core per sign-in. */
 const hashCost = { memoryCost: 64, timeCost: 1 }
 
-export const freshDir = (): string => tempDir('accounts')
+export const freshDir = (): string => inMemoryDir()
 
 export function openFresh(options: Partial<OpenAccountsOptions> = {}): OpenedAccounts {
   const clock = (options.clock as ManualClock | undefined) ?? createManualClock()

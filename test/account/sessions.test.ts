@@ -3,7 +3,7 @@ import { createSessions } from '../../src/account/sessions.ts'
 import { toTime } from '../../src/clock.ts'
 import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
-import { ADA, BOB, createManualClock, databases, openFreshDatabase } from './accounts-cast.ts'
+import { ADA, BOB, createManualClock, databases, openFresh, openFreshDatabase } from './accounts-cast.ts'
 
 const DAY_S = 86_400
 for (const { database, open } of databases()) {
@@ -26,10 +26,11 @@ for (const { database, open } of databases()) {
 
     test('a session in use ends after thirty days', async () => {
       const token = await sessions.create({ ...ada, userAgent: 'busy' })
-      for (let day = 1; day < 30; day++) {
-        clock.passS(DAY_S)
+      for (let day = 6; day < 30; day += 6) {
+        clock.passS(6 * DAY_S)
         expect(await sessions.find(token)).toBeDefined()
       }
+      clock.passS(5 * DAY_S)
       expect((await sessions.list(ada.person))[0]?.expires_at).toBe(toTime(clock.wallUs() / 1000 + DAY_S * 1000))
       clock.passS(DAY_S)
       expect(await sessions.find(token)).toBeUndefined()
@@ -59,16 +60,19 @@ for (const { database, open } of databases()) {
       await using again = await open({ path: first.path, clock })
       expect((await again.sessions.find(token))?.account).toBe(account.id)
     })
-
-    test('a person has at most a hundred sessions; the oldest are removed', async () => {
-      const tokens: string[] = []
-      for (let i = 0; i < 101; i++) tokens.push(await sessions.create({ ...ada, userAgent: 'many' }))
-      expect(await sessions.find(tokens[0]!)).toBeUndefined()
-      expect(await sessions.find(tokens[1]!)).toBeDefined()
-      expect(await sessions.list(ada.person)).toHaveLength(100)
-    })
   })
 }
+
+test('a person has at most a hundred sessions; the oldest are removed', async () => {
+  await using accounts = openFresh()
+  const { seat } = await accounts.create(ADA)
+  const { sessions } = accounts
+  const tokens: string[] = []
+  for (let i = 0; i < 101; i++) tokens.push(await sessions.create({ ...seat, userAgent: 'many' }))
+  expect(await sessions.find(tokens[0]!)).toBeUndefined()
+  expect(await sessions.find(tokens[1]!)).toBeDefined()
+  expect(await sessions.list(seat.person)).toHaveLength(100)
+})
 
 test('sessions stay valid while the disk is full; their last use is written afterwards', async () => {
   const clock = createManualClock()

@@ -1,9 +1,9 @@
-// A real PostgreSQL server on a free port of the loopback, with its files in a temporary directory. It dies with the test run however that ends.
+// A real PostgreSQL server on a free port of the loopback, with its files in memory where there is room. It dies with the test run however that ends.
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob, SQL } from 'bun'
 import { takePort } from './ports.ts'
-import { tempDir } from './temp-dir.ts'
+import { inMemoryDir } from './temp-dir.ts'
 import { until } from './until.ts'
 
 /** The newest one that Debian's package has put there, or undefined. */
@@ -39,7 +39,7 @@ const DIES_WITH_US = 'exec 3<&0; "$@" <&- & server=$!; { cat <&3; kill -QUIT $se
 /** `settings` as in postgresql.conf. */
 export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<PostgresServer> {
   const bin = findPostgres()!
-  const dir = tempDir('postgres')
+  const dir = inMemoryDir()
   const port = takePort()
   const urlOf = (database: string) => `postgres://postgres@127.0.0.1:${port}/${database}`
   const logPath = join(dir, 'log')
