@@ -1,8 +1,9 @@
 // Every example of src/client/README.md runs as it stands there, against a real intake. That of Celery: celery.slow.ts.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startApp, type TestApp } from '../support/app.ts'
+import { type SignedUp, signUpAt } from '../support/caller.ts'
 import { findPython, missing } from '../support/needs.ts'
 import { readRepo } from '../support/readme.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -16,6 +17,9 @@ const examples = (language: string): string[] =>
 const dir = tempDir('readme')
 const backlog = join(dir, 'backlog')
 let app: TestApp
+/** An account per test: the examples name the same processes. */
+let person: SignedUp
+let people = 0
 beforeAll(async () => {
   app = await startApp({ signup: 'open' })
   await writeClient(dir)
@@ -24,13 +28,16 @@ beforeAll(async () => {
   await Bun.write(join(dir, 'node_modules/@stint/client/stint.js'), Bun.file(join(dir, 'stint.mjs')))
 })
 afterAll(() => app.stop())
+beforeEach(async () => {
+  person = await signUpAt(app.url, `person${people++}@example.com`)
+})
 
 const environment = (rest: Record<string, string> = {}) =>
-  pythonEnv({ STINT_URL: app.url, STINT_API_KEY: app.keys.writer, ...rest })
+  pythonEnv({ STINT_URL: app.url, STINT_API_KEY: person.secret, ...rest })
 const here = (code: string) => code.replaceAll('/tmp/stint-backlog', backlog)
 const summary = async (process: string) =>
   (await app.events())
-    .filter((event) => event.process === process)
+    .filter((event) => event.account === person.account && event.process === process)
     .map(({ kind }) => kind)
     .sort()
 
@@ -58,8 +65,6 @@ test('the shell client is installed and times a command', async () => {
   const env = { PATH: `${bin}:${process.env.PATH}`, HOME: dir, PUBLIC_URL: app.url }
   expect(await run(['sh', '-ec', script], env)).toBe('120 rows\n')
   expect(new Set(await summary('nightly import'))).toEqual(new Set(['end', 'start'])) // a start may come twice
-  await app.stop()
-  app = await startApp({ signup: 'open' })
 })
 
 test('TypeScript', async () => {
@@ -78,8 +83,6 @@ test('TypeScript', async () => {
 
 describe.skipIf(missing('python') !== undefined)('Python', () => {
   test('a context manager, decorators, a client of its own', async () => {
-    await app.stop()
-    app = await startApp({ signup: 'open' })
     await run([findPython()!, '-c', here(examples('python')[0]!)])
     expect(await summary('nightly import')).toEqual(['end', 'exception', 'metrics', 'output', 'start'])
     expect(await summary('__main__.fetch')).toEqual(['end', 'metrics', 'start'])
@@ -95,7 +98,7 @@ describe.skipIf(missing('python') !== undefined)('Python', () => {
 
 test('ping addresses', async () => {
   const [, , pings] = examples('sh')
-  const token = (await app.rooms.accounts.keys.create(app.account, 'cron', ['ping'])).secret
+  const token = (await app.rooms.accounts.keys.create(person.account, 'cron', ['ping'])).secret
   expect(await run(['sh', '-c', pings!], { TOKEN: token })).toBe('OKOK')
   expect(await summary('nightly-import')).toEqual(['end', 'exception', 'start'])
 })

@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { startReceiver } from '../../support/receiver.ts'
-import { tempDir } from '../../support/temp-dir.ts'
+import { inMemoryDir, tempDir } from '../../support/temp-dir.ts'
 import { until } from '../../support/until.ts'
 
 export const MAIN = join(import.meta.dir, '../../../src/cli/main.ts')
@@ -82,7 +82,7 @@ export function usePerTest() {
       return kept(stint, stint.stop)
     },
     userOf(url: string) {
-      const user = createUser(url)
+      const user = createUser(url, inMemoryDir())
       return kept(user, user.remove)
     },
     /** Accepts and never answers. */
@@ -133,9 +133,8 @@ export interface Ended {
 export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffer> =>
   Buffer.from(await new Response(stream).arrayBuffer())
 
-/** A user who runs jobs, with one home directory. */
-export function createUser(url: string) {
-  const home = tempDir('exec')
+/** A user who runs jobs, with one home directory. In memory no program may be in it. */
+export function createUser(url: string, home = tempDir('exec')) {
   const stateDir = join(home, '.local/state/stint')
   const env: Record<string, string> = {
     PATH: process.env.PATH!,

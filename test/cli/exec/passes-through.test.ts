@@ -16,11 +16,11 @@ const program = (name: string, text: string, mode = 0o755) => {
 }
 
 describe('how it ends', () => {
-  test.each([0, 1, 127, 255])('with exit code %d', async (code) => {
+  test.each([0, 255])('with exit code %d', async (code) => {
     expect(await user.exec(['sh', '-c', `exit ${code}`])).toMatchObject({ exitCode: code, signal: null })
   })
 
-  test.each(['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGALRM', 'SIGIO'] as const)('by %s', async (signal) => {
+  test.each(['SIGTERM', 'SIGKILL'] as const)('by %s', async (signal) => {
     expect(await user.exec(['sh', '-c', `kill -${signal.slice(3)} $$`])).toMatchObject({ signal })
   })
 
@@ -37,7 +37,6 @@ describe('a command that cannot be run gives the exit code of a shell', () => {
       127,
       `no-such-command: command not found; looked in PATH=${process.env.PATH}`,
     ],
-    ['a path that is not there', () => './no/such/path', 127, 'path: command not found'],
     ['no name at all', () => '', 127, `command not found; looked in PATH=${process.env.PATH}`],
     ['a file that is not executable', () => program('plain', 'x', 0o644), 126, 'plain: permission denied'],
     ['a directory', () => user.home, 126, 'permission denied'],
@@ -69,19 +68,10 @@ describe('a command that cannot be run gives the exit code of a shell', () => {
 })
 
 describe('input and output', () => {
-  test('every byte of standard input and output passes through', async () => {
-    const data = inPieces(2 ** 20)
-    expect((await user.exec(['cat'], { stdin: data })).stdout.equals(data)).toBe(true)
-  })
-
-  test('every byte of standard error passes through, also binary data', async () => {
+  test('every byte of standard input, output and error passes through, also to /dev/stderr', async () => {
     const data = inPieces(2 ** 21)
-    const { stderr } = await user.exec(['sh', '-c', 'cat >&2'], { stdin: data })
-    expect(stderr.equals(data)).toBe(true)
-  })
-
-  test('standard error is a pipe that can be opened as /dev/stderr', async () => {
-    expect((await user.exec(['sh', '-c', 'echo by name > /dev/stderr'])).stderr.toString()).toBe('by name\n')
+    const { stdout, stderr } = await user.exec(['tee', '/dev/stderr'], { stdin: data })
+    expect([stdout.equals(data), stderr.equals(data)]).toEqual([true, true])
   })
 
   test('output arrives while the command runs', async () => {
