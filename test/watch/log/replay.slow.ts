@@ -6,7 +6,7 @@ const FIRST = Number(process.env.SEED ?? 1000)
 const seedsOf = (n: number) => Array.from({ length: n }, (_, i) => FIRST + i)
 
 test('a kill between any two steps changes nothing', () => {
-  expectKillsChangeNothing(seedsOf(3000), [MAX_RUN_US, 3600e6])
+  expectKillsChangeNothing(seedsOf(1000), [MAX_RUN_US, 3600e6])
 }, 600_000)
 
-test('late, long and failed are those of the naive reference', () => expectNaiveAlerts(seedsOf(400)), 900_000)
+test('late, long and failed are those of the naive reference', () => expectNaiveAlerts(seedsOf(200)), 900_000)
