@@ -1,9 +1,9 @@
-// 25 rounds of 2,000 runs in both clients, with a kill of the server in each. STINT_TEST_ROUNDS sets how many.
+// Five rounds of 2,000 runs in both clients, with a kill of the server in each. STINT_TEST_ROUNDS sets how many.
 import { expect, test } from 'bun:test'
 import { missing } from '../support/needs.ts'
 import { soakClients } from './soak-trial.ts'
 
-const ROUNDS = Number(process.env.STINT_TEST_ROUNDS ?? 25)
+const ROUNDS = Number(process.env.STINT_TEST_ROUNDS ?? 5)
 const RUNS = 2000
 const lacking = missing('python') ?? missing('chdb')
 

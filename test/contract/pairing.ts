@@ -161,8 +161,7 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
         const q = { account, ...WIDE, ...alike[0]![3] }
         const own = marks.filter((mark) => alike.some(([name]) => mark.process.endsWith(`: ${name}`)))
         const process = [...new Set(own.map((mark) => mark.process))]
-        if (rounds.figures) await compareAnswers(trial.source, marks, q)
-        else await compareTimings(trial.source, own, { ...q, process })
+        await (rounds.figures ? compareAnswers : compareTimings)(trial.source, own, { ...q, process })
       }
     })
   })

@@ -7,8 +7,7 @@ import { type Answer, createCaller } from '../support/caller.ts'
 import { engineMissing } from '../support/engine.ts'
 import { createStintProcess } from '../support/process.ts'
 
-/** Each is a write to disk; .ci/run asks for a thousand. */
-const KEYS = Number(process.env.STINT_TEST_SECRETS ?? 20)
+const KEYS = 100
 const ACCOUNTS = 4
 
 test.skipIf(engineMissing !== undefined)(

@@ -7,8 +7,14 @@ import { useOwnTempDir } from './temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const CMDLINE = '/proc/self/cmdline'
-/** Workers keep what their files share, such as a running influxd. Three fill two processors: a test waits for much. */
-const WORKERS = ['--parallel=3', '--no-isolate', '--no-orphans', '--dots']
+/**
+ * Workers keep what their files share, such as a running influxd. Three fill two processors, because a test waits for much;
+ * slow ones wait for more.
+ */
+const workersFor = (args: readonly string[]): readonly string[] => [
+  ...[args.some((arg) => arg.endsWith('.slow.ts')) ? '--parallel=4' : '--parallel=3'],
+  ...['--no-isolate', '--no-orphans', '--dots'],
+]
 
 /** Whether this process is one of the workers: the process that started them owns what they leave. */
 export const isWorker = (): boolean => process.env.STINT_TEST_NOTES !== undefined
@@ -35,7 +41,7 @@ function runAll(args: readonly string[]): number {
   }
   const removeTempDir = useOwnTempDir()
   const notes = join(process.env.TMPDIR!, 'missing')
-  const exitCode = run([args[0]!, ...WORKERS, ...args.slice(1)], { STINT_TEST_NOTES: notes })
+  const exitCode = run([args[0]!, ...workersFor(args), ...args.slice(1)], { STINT_TEST_NOTES: notes })
   if (existsSync(notes)) printMissing(readFileSync(notes, 'utf8').split('\n').filter(Boolean))
   removeTempDir()
   return exitCode
