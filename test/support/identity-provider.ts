@@ -20,7 +20,8 @@ export interface IdentityProvider {
 
 export const CLIENT = { id: 'stint', secret: 'secret of the client %/+' } as const
 
-export async function startIdentityProvider(port: number, callback: string): Promise<IdentityProvider> {
+/** `callbacks`: the addresses that users may be sent back to. */
+export async function startIdentityProvider(port: number, callbacks: string[]): Promise<IdentityProvider> {
   const issuer = `http://127.0.0.1:${port}`
   let user: ProviderUser | undefined
   let server = await open()
@@ -29,7 +30,7 @@ export async function startIdentityProvider(port: number, callback: string): Pro
     const { privateKey } = await crypto.subtle.generateKey(RSA, true, ['sign', 'verify'])
     const { key_ops: _, ext: __, ...key } = await crypto.subtle.exportKey('jwk', privateKey)
     const provider = new Provider(issuer, {
-      clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: [callback] }],
+      clients: [{ client_id: CLIENT.id, client_secret: CLIENT.secret, redirect_uris: callbacks }],
       jwks: { keys: [{ ...key, kid: crypto.randomUUID(), use: 'sig', alg: 'RS256' }] },
       cookies: { keys: ['a key of the tests'] },
       claims: { openid: ['sub', 'groups'], email: ['email', 'email_verified'] },

@@ -14,6 +14,7 @@ export async function startMailServer(options: SMTPServerOptions = {}) {
   const mails: Mail[] = []
   const server = new SMTPServer({
     authOptional: true,
+    disableReverseLookup: true,
     logger: false,
     onData(stream, { envelope, user, secure }, done) {
       const chunks: Buffer[] = []

@@ -100,6 +100,7 @@ describe('POST /api/accounts', () => {
       return rest
     }
     expect(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
+    expect((await call('GET', '/auth/oidc')).status).toBe(404)
     const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
     const cookie = `stint_session=${await accounts.sessions.create({ ...made.seat, userAgent: '' })}`
     expect(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })

@@ -129,7 +129,7 @@ test('the exception that arrives after the end of its run is in the notification
 test('a kill at any point between two steps repeats nothing and loses nothing', async () => {
   for (const id of ['a', 'b', 'c', 'd'])
     await watch(id, { late: { every: '60s', grace: '10s' }, failed: { after: 1, exceptions: false } })
-  for (let round = 0; round < 12; round++) {
+  for (let round = 0; round < 9; round++) {
     for (const id of ['a', 'b', 'c'].slice(round % 3)) {
       await send('start', id, `r${round}`)
       await send(round === 5 && id === 'c' ? 'failed' : 'end', id, `r${round}`)
@@ -144,18 +144,18 @@ test('a kill at any point between two steps repeats nothing and loses nothing', 
   expect(await firing()).toEqual(['d late'])
 })
 
-test('a thousand alerts at once are stored in parts, each once, also with a kill in between', async () => {
+test('many alerts at once are stored in parts, each once, also with a kill in between', async () => {
   await watch('jobs', { process: 'job *', long: '20s' })
-  for (let i = 0; i < 1000; i++) await send('start', `job ${i}`, 'a')
+  for (let i = 0; i < 300; i++) await send('start', `job ${i}`, 'a')
   await judge()
   now += 30 * S
-  for (let i = 0; i < 7; i++) await engine.step()
+  for (let i = 0; i < 3; i++) await engine.step()
   const before = (await firing()).length
   expect(before).toBeGreaterThan(0)
-  expect(before).toBeLessThan(1000)
+  expect(before).toBeLessThan(300)
   await restart()
   await pass(1)
-  expect([(await firing()).length, (await sent()).length]).toEqual([1000, 1000])
+  expect([(await firing()).length, (await sent()).length]).toEqual([300, 300])
 })
 
 test('an alert that ends by hand does not fire again for the same run, also after a restart', async () => {

@@ -138,9 +138,10 @@ describe('metric', () => {
 })
 
 describe('many, silent nodes, clocks', () => {
-  test('10,000 alerts at once are stored in parts, and a kill in between changes nothing', () => {
+  test('many alerts at once are stored in parts, and a kill in between changes nothing', () => {
     const desk = openDesk({ watches: [watchOf('all', { long: '10m' }, { process: '*' })] })
-    for (let i = 0; i < 10_000; i++) desk.apply(start(0, { process: `p${i}` }))
+    const count = 10 * MAX_CHANGES
+    for (let i = 0; i < count; i++) desk.apply(start(0, { process: `p${i}` }))
     desk.commit()
     expect(desk.judge.advance(at(700))).toBe(false)
     expect(desk.pending().length).toBe(MAX_CHANGES)
@@ -150,7 +151,7 @@ describe('many, silent nodes, clocks', () => {
     desk.kill()
     desk.advance(at(700))
     desk.commit()
-    expect(desk.alerts.length).toBe(10_000)
+    expect(desk.alerts.length).toBe(count)
   })
   test('the 10,001st series is named, and late still knows its newest start', () => {
     const exact = watchOf('exact', { late: { every: '1h', grace: '5m' } }, { process: 'last' })
