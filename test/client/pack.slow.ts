@@ -49,6 +49,16 @@ const newDir = (name: string) => {
   mkdirSync(path)
   return path
 }
+/** A virtual environment with the wheel, made once. */
+let venv: Promise<string> | undefined
+async function installWheel(): Promise<string> {
+  const cwd = newDir('venv')
+  await run([findPython()!, '-m', 'venv', '.'], cwd)
+  const python = join(cwd, 'bin/python')
+  await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-index', find(/\.whl$/)], cwd)
+  return python
+}
+const withWheel = () => (venv ??= installWheel())
 const kindsOf = async (process: string) =>
   (await app.events()).filter((it) => it.process === process).map(({ kind }) => kind)
 
@@ -202,11 +212,9 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
 describe.skipIf(missing('python') !== undefined)('from PyPI', () => {
   test('the wheel installs and runs', async () => {
     const name = 'the wheel'
-    const cwd = newDir(`pip ${name}`)
-    await run([findPython()!, '-m', 'venv', 'venv'], cwd)
-    const python = join(cwd, 'venv/bin/python')
-    await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-index', find(/\.whl$/)], cwd)
-    const code = `import stint\nwith stint.run("${name}"): stint.metrics({"a": 1})\nstint.flush(20)\nprint(stint.__file__.startswith("${cwd}"))`
+    const cwd = newDir('pip')
+    const python = await withWheel()
+    const code = `import stint\nwith stint.run("${name}"): stint.metrics({"a": 1})\nstint.flush(20)\nprint(stint.__file__.startswith("${dir}/venv/"))`
     expect(await run([python, '-c', code], cwd, settings())).toBe('True\n')
     expect(await kindsOf(name)).toEqual(['start', 'metrics', 'end'])
     expect(await run([python, '-m', 'pip', 'show', 'stint-client'], cwd)).toContain(`Version: ${packageJson.version}`)
@@ -215,9 +223,7 @@ describe.skipIf(missing('python') !== undefined)('from PyPI', () => {
 
 test.skipIf(missing('mypy') !== undefined)('the wheel has types that pass mypy --strict', async () => {
   const cwd = newDir('mypy')
-  await run([findPython()!, '-m', 'venv', 'venv'], cwd)
-  const python = join(cwd, 'venv/bin/python')
-  await run([python, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-index', find(/\.whl$/)], cwd)
+  const python = await withWheel()
   const code = `
 import stint
 

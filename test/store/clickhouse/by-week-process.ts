@@ -1,4 +1,4 @@
-// A process that uses the embedded engine in a directory, and can be killed: `by-week-process.ts DIR make`, `DIR kill STATEMENT before|during`, which
+// A process that uses the embedded engine in a directory, and can be killed: `by-week-process.ts DIR make`, `DIR kill STATEMENT`, which
 // partitions the marks by week and kills itself there, or `DIR read`, which opens the store as a start does and prints all rows.
 import { type ClickHouseClient, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { partitionByWeek } from '../../../src/store/clickhouse/partition-by-week.ts'
@@ -8,19 +8,19 @@ import { partitionByMonth, partitionsOf } from './by-month.ts'
 import { openStore, readRows, silent } from './subjects.ts'
 
 const DATABASE = 'stint'
-const [path = '', mode, statement = '', when] = process.argv.slice(2)
+const [path = '', mode, statement = ''] = process.argv.slice(2)
 const address = { path, database: DATABASE }
 const client = await openClickHouseClient(address, 30_000)
 
-/** SIGKILL at one statement; one that began has a moment to be in the middle of it. */
-function killAt(statement: number, isDuring: boolean): ClickHouseClient {
+/** SIGKILL in one statement: it has a moment to be in the middle. */
+function killIn(statement: number): ClickHouseClient {
   let statements = 0
   return {
     ...client,
     async run(sql) {
       if (statements++ === statement) {
-        if (isDuring) void client.run(sql)
-        if (isDuring) await Bun.sleep(2)
+        void client.run(sql)
+        await Bun.sleep(2)
         process.kill(process.pid, 'SIGKILL')
       }
       await client.run(sql)
@@ -54,7 +54,7 @@ async function read(): Promise<object> {
 if (mode === 'make') await make()
 if (mode === 'kill') {
   const options = { schema: createSchema(DATABASE), database: DATABASE, tables: ['marks'] as const, log: silent }
-  await partitionByWeek(killAt(Number(statement), when === 'during'), { ...options, isClosed: () => false })
+  await partitionByWeek(killIn(Number(statement)), { ...options, isClosed: () => false })
 }
 if (mode === 'read') console.log(JSON.stringify(await read()))
 process.exit(0) // the engine keeps threads

@@ -1,4 +1,5 @@
-// The process is killed at every statement of the partitioning by week; afterwards the store has every event once.
+// The process is killed in every statement of the partitioning by week; afterwards the store has every event once. An
+// end between two statements: partition-by-week.slow.ts.
 import { expect, test } from 'bun:test'
 import { cpSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,26 +17,24 @@ async function run(dir: string, ...args: string[]): Promise<{ killed: boolean; t
   return { killed: child.signalCode === 'SIGKILL', text }
 }
 
-test.skipIf(engineMissing !== undefined)('a kill at any statement loses and doubles nothing', async () => {
+test.skipIf(engineMissing !== undefined)('a kill in any statement loses and doubles nothing', async () => {
   const root = tempDir('by-week')
   const made = join(root, 'made')
   await run(made, 'make')
   const tables = Object.fromEntries(FAMILIES.map((family) => [`${family}_raw`, 'toMonday(at)']))
   let expected: object | undefined
   let kills = 0
-  for (const when of ['before', 'during']) {
-    for (let statement = 0; ; statement++) {
-      const dir = join(root, 'killed')
-      cpSync(made, dir, { recursive: true, verbatimSymlinks: true })
-      const { killed } = await run(dir, 'kill', String(statement), when)
-      const found = JSON.parse((await run(dir, 'read')).text)
-      expected ??= found
-      expect([statement, when, found]).toEqual([statement, when, { ...expected, tables }])
-      rmSync(dir, { recursive: true })
-      if (!killed) break
-      kills++
-    }
+  for (let statement = 0; ; statement++) {
+    const dir = join(root, 'killed')
+    cpSync(made, dir, { recursive: true, verbatimSymlinks: true })
+    const { killed } = await run(dir, 'kill', String(statement))
+    const found = JSON.parse((await run(dir, 'read')).text)
+    expected ??= found
+    expect([statement, found]).toEqual([statement, { ...expected, tables }])
+    rmSync(dir, { recursive: true })
+    if (!killed) break
+    kills++
   }
   expect(expected).toMatchObject({ rows: expect.any(Number) })
-  expect(kills).toBeGreaterThan(10)
+  expect(kills).toBeGreaterThan(5)
 })
