@@ -10,7 +10,7 @@ import { memoryQuestions } from '../support/memory-questions.ts'
 import { anyEvents, anyQuestion, anyStates, createRandom, type Kind } from './any-question.ts'
 
 const log = createLog({ level: 'silent', pretty: false })
-const [ACCOUNTS, QUESTIONS, EVENTS, MAX_RUN_S] = [8, 60, 300, 600]
+const [ACCOUNTS, QUESTIONS, EVENTS, MAX_RUN_S] = [4, 60, 300, 600]
 const NOW_US = (Math.floor(Date.now() / 1000) - 60) * 1e6
 const SEED = Number(process.env.STINT_TEST_SEED ?? Date.now() % 1e6)
 

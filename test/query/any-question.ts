@@ -129,6 +129,7 @@ export function anyQuestion(random: Random, nowUs: number): { kind: Kind; search
     maybe(0.6, 'status', () => pick(random, ['unresolved', 'resolved', 'ignored', 'regressed', 'all']))
   if (kind === 'processes') maybe(0.5, 'by', () => 'meta')
   const hasPages = !search.has('every') && kind !== 'summary'
-  if (hasPages) maybe(0.7, 'limit', () => pick(random, ['1', '3', '20', '1000']))
+  // a page of one row is a question per row: of a uid there are few
+  if (hasPages) maybe(0.7, 'limit', () => pick(random, [search.has('uid') ? '1' : '7', '20', '1000']))
   return { kind, search }
 }
