@@ -54,3 +54,10 @@ export function createPerson(url: string) {
   }
   return { run, home, settingsPath }
 }
+
+/** What lies between the lines of a table: its cells, which have two spaces between them. */
+export const cells = (table: string) =>
+  table
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.trim().split(/ {2,}/))
