@@ -127,30 +127,31 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
     })
 
     // InfluxDB's source remembers what was open (open-starts.ts): that must stay right whatever is stored later.
-    test('over marks that arrive in any order, asked while they do', async () => {
-      await fc.assert(
-        fc.asyncProperty(arrivals(5), async (waves) => {
-          const account = `account-${++accounts}`
-          const marks: StampedMark[] = []
-          for (const { nowNs, arrived } of waves) {
-            marks.push(...arrived)
-            await write(account, arrived)
-            const q = { nowNs, toNs: nowNs + 1n, maxRunNs: MAX_RUN_NS, account }
-            await compareAnswers(trial.source, marks, { ...q, fromNs: nowNs - 49n * S })
-            const running = { ...q, fromNs: nowNs - MAX_RUN_NS, asOfNs: nowNs }
-            const expected = pairMarks(marks, running).filter(({ state }) => state === 'running')
-            const found = await trial.source.findTimings({ ...running, states: ['running'] }, { limit: 10_000 })
-            expect(plain(inOrder(found))).toEqual(plain(inOrder(expected)))
-            const middle = Math.floor(found.length / 2)
-            const after = found[middle]?.place
-            if (after === undefined) continue
-            const rest = await trial.source.findTimings({ ...running, states: ['running'] }, { limit: 10_000, after })
-            expect(plain(rest)).toEqual(plain(found.slice(middle + 1)))
-          }
-        }),
-        { numRuns: rounds.arrivals, endOnFailure: true },
-      )
-    })
+    if (rounds.arrivals > 0)
+      test('over marks that arrive in any order, asked while they do', async () => {
+        await fc.assert(
+          fc.asyncProperty(arrivals(5), async (waves) => {
+            const account = `account-${++accounts}`
+            const marks: StampedMark[] = []
+            for (const { nowNs, arrived } of waves) {
+              marks.push(...arrived)
+              await write(account, arrived)
+              const q = { nowNs, toNs: nowNs + 1n, maxRunNs: MAX_RUN_NS, account }
+              await compareAnswers(trial.source, marks, { ...q, fromNs: nowNs - 49n * S })
+              const running = { ...q, fromNs: nowNs - MAX_RUN_NS, asOfNs: nowNs }
+              const expected = pairMarks(marks, running).filter(({ state }) => state === 'running')
+              const found = await trial.source.findTimings({ ...running, states: ['running'] }, { limit: 10_000 })
+              expect(plain(inOrder(found))).toEqual(plain(inOrder(expected)))
+              const middle = Math.floor(found.length / 2)
+              const after = found[middle]?.place
+              if (after === undefined) continue
+              const rest = await trial.source.findTimings({ ...running, states: ['running'] }, { limit: 10_000, after })
+              expect(plain(rest)).toEqual(plain(found.slice(middle + 1)))
+            }
+          }),
+          { numRuns: rounds.arrivals, endOnFailure: true },
+        )
+      })
 
     test('over the examples', async () => {
       const marks = EXAMPLES.flatMap(([name, text]) =>
@@ -210,14 +211,8 @@ async function compareParts(source: PointSource, marks: readonly StampedMark[], 
   const all = await source.findTimings(q, { limit: 10_000 })
   const limit = Math.ceil(whole.length / 3) + 1
   for (const size of [1, limit]) {
-    if (size === 1 && whole.length > 30) continue // a question each
+    if (size === 1 && whole.length > 8) continue // a question each
     expect(plain(await readPages(source, q, size))).toEqual(plain(all))
-  }
-
-  for (const states of [['failed'], ['running'], ['failed', 'abandoned']] as const) {
-    const expected = all.filter((timing) => (states as readonly TimingState[]).includes(timing.state))
-    const size = Math.ceil(expected.length / 4) + 1
-    expect(plain(await readPages(source, { ...q, states }, size))).toEqual(plain(expected))
   }
 
   const { process, meta, uid, state } = whole[0] ?? { process: 'p', meta: '', uid: '', state: 'running' as const }
@@ -225,10 +220,11 @@ async function compareParts(source: PointSource, marks: readonly StampedMark[], 
   expect(plain(inOrder(await source.findTimings({ ...q, process, meta, uid }, { limit: 10_000 })))).toEqual(
     plain(inOrder(likeFirst)),
   )
-  for (const states of [[state], ['failed', 'abandoned']] as const)
-    expect(plain(inOrder(await source.findTimings({ ...q, states }, { limit: 10_000 })))).toEqual(
-      plain(inOrder(whole.filter((t) => (states as readonly TimingState[]).includes(t.state)))),
-    )
+  for (const states of [[state], ['running'], ['failed', 'abandoned']] as const) {
+    const expected = all.filter((timing) => (states as readonly TimingState[]).includes(timing.state))
+    const size = Math.ceil(expected.length / 2) + 1
+    expect(plain(await readPages(source, { ...q, states }, size))).toEqual(plain(expected))
+  }
   const matches = (t: PlainTiming) => t.state === state || t.uid === uid
   const matching = await source.findMatching?.(q, { limit: 10_000 }, matches)
   if (matching !== undefined) {

