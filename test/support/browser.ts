@@ -13,6 +13,7 @@ const ARGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
 ]
 
 export interface BrowserPage {
@@ -43,11 +44,9 @@ export async function openPage(origin: string, options: BrowserContextOptions = 
   const page = await context.newPage()
   const strayRequests: string[] = []
   const complaints: string[] = []
-  await page.route('**/*', (route) => {
-    const url = route.request().url()
-    if (url.startsWith(`${origin}/`) || url.startsWith('data:')) return route.continue()
-    strayRequests.push(url)
-    return route.abort()
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${origin}/`) && !url.startsWith('data:')) strayRequests.push(url)
   })
   page.on('console', (message) => {
     if (message.type() === 'error' || message.type() === 'warning') complaints.push(message.text())
