@@ -120,7 +120,7 @@ test('a failed bundle is answered with 500, logged, and retried', async () => {
 })
 
 test.skipIf(missing('chromium') !== undefined)(
-  'a fresh Stint that others can reach asks for its set-up code',
+  'a fresh Stint that others can reach asks for its set-up code; afterwards only sign-in is shown while sign-up is closed',
   async () => {
     const accounts = openFresh({ signup: 'first', setupCodeRequired: true, setupCode: 'open sesame' })
     const server = serve(
@@ -138,6 +138,11 @@ test.skipIf(missing('chromium') !== undefined)(
     await page.getByLabel('Setup code').fill('open sesame')
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByLabel('Your API key').waitFor()
+    await page.context().clearCookies()
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()
+    await page.getByText('Sign-up is closed').waitFor()
+    expect(await page.getByRole('button', { name: 'Create account' }).count()).toBe(0)
     await close()
     server.stop()
     await accounts.close()

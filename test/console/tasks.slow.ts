@@ -173,12 +173,14 @@ describe.skipIf(cannotRun())(`with ${PROCESSES} processes and ${PROCESSES * RUNS
     const mine = await stint.visit(LIGHT, grace.cookie)
     const { page } = mine
     await mine.go('home')
-    await page.getByRole('heading', { level: 1, name: /with exceptions/ }).waitFor()
+    await page.getByRole('heading', { level: 1, name: '1 with exceptions, 1 fine.' }).waitFor()
+    await page.getByRole('link', { name: 'TypeError: no' }).click()
+    const panel = page.getByRole('complementary', { name: 'Chosen run' })
+    await panel.getByRole('region', { name: 'Exception' }).getByText('TypeError: no').waitFor()
     await mine.go('runs?from=-15m')
     const rows = page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
     await rows.filter({ hasText: 'plain' }).getByText('Completed · 1 exception').waitFor()
     await rows.filter({ hasText: 'two' }).getByText('Failed · 1 exception').waitFor()
-    const panel = page.getByRole('complementary', { name: 'Chosen run' })
     await page.getByRole('link', { name: /^Run of overlap · two/ }).click()
     await panel.getByText('ValueError: row 3 is bad', { exact: true }).waitFor()
     for (const uid of ['one', 'three']) {
