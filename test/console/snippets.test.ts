@@ -1,6 +1,6 @@
 // Every snippet of the Welcome page runs as it is pasted, against a real intake: a good run, and one whose job fails. The failure is sent,
 // and it reaches the caller.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeSnippets } from '../../src/console/welcome/snippets.ts'
@@ -47,7 +47,7 @@ const failing = (name: string, text: string): string => {
 /** Runs a snippet and returns its exit code; of a crontab, that of its line. */
 async function run(name: string, text: string): Promise<number> {
   const script = name === 'cron' ? text.replace(/^\*\/5 \* \* \* \* \/usr\/local\/bin\//m, '') : text
-  const file = join(dir, `job${name === 'Python' ? '.py' : BREAK[name] === undefined ? '.sh' : '.ts'}`)
+  const file = join(dir, `${name}${name === 'Python' ? '.py' : BREAK[name] === undefined ? '.sh' : '.ts'}`)
   await Bun.write(file, script)
   const [command] = file.endsWith('.py') ? ['python3'] : file.endsWith('.ts') ? [process.execPath] : ['/bin/sh']
   const env = environment()
@@ -78,24 +78,23 @@ test('the first one is a ping: one line of curl is a completed run', async () =>
   expect(sent.map(({ kind }) => kind)).toEqual(['start', 'end'])
 })
 
-describe.each(NAMES)('the snippet for %s', (name) => {
-  test.skipIf(name === 'Python' && Bun.which('python3') === null)('sends a run, and a failed run', async () => {
-    const { text } = snippets().find((snippet) => snippet.name === name)!
-    expect(await run(name, text)).toBe(0)
-    const ends = async () => {
-      if (text.includes('stint exec')) await flush()
-      return (await eventsOf(name)).filter(({ kind }) => kind === 'end')
-    }
-    await until('the end arrived', async () => (await ends()).length === 1)
-    expect(await ends()).not.toMatchObject([{ failed: true }])
+const HERE = NAMES.filter((name) => name !== 'Python' || Bun.which('python3') !== null)
+test.concurrent.each(HERE)('the snippet for %s sends a run, and a failed run', async (name) => {
+  const { text } = snippets().find((snippet) => snippet.name === name)!
+  expect(await run(name, text)).toBe(0)
+  const ends = async () => {
+    if (text.includes('stint exec')) await flush()
+    return (await eventsOf(name)).filter(({ kind }) => kind === 'end')
+  }
+  await until('the end arrived', async () => (await ends()).length === 1)
+  expect(await ends()).not.toMatchObject([{ failed: true }])
 
-    const exitCode = await run(name, failing(name, text))
-    if (name !== 'curl') expect(exitCode).not.toBe(0)
-    await until('the failed end arrived', async () => (await ends()).length === 2)
-    const events = await eventsOf(name)
-    const count = (of: string) => events.filter(({ kind }) => kind === of).length
-    expect([count('start'), count('end')]).toEqual([2, 2])
-    expect(events.filter((event) => event.kind === 'end' && event.failed)).toHaveLength(1)
-    if (name !== 'curl') expect(count('exception')).toBe(1)
-  })
+  const exitCode = await run(name, failing(name, text))
+  if (name !== 'curl') expect(exitCode).not.toBe(0)
+  await until('the failed end arrived', async () => (await ends()).length === 2)
+  const events = await eventsOf(name)
+  const count = (of: string) => events.filter(({ kind }) => kind === of).length
+  expect([count('start'), count('end')]).toEqual([2, 2])
+  expect(events.filter((event) => event.kind === 'end' && event.failed)).toHaveLength(1)
+  if (name !== 'curl') expect(count('exception')).toBe(1)
 })
