@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
@@ -60,11 +60,4 @@ test('/metrics has the text format of Prometheus', async () => {
   const { status, headers, text } = await app.fetch('/metrics')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8'])
   expect(text).toContain('stint_events_accepted_total')
-})
-
-describe('outside /v1', () => {
-  test.each(['/nothing', '/livez/', '/livez/x', '/api', '/api/nothing', '/v1x'])('%s is a plain 404', async (path) => {
-    const answer = await app.fetch(path)
-    expect([answer.status, answer.json.code]).toEqual([404, 'not_found'])
-  })
 })
