@@ -90,7 +90,7 @@ describe('questions to ClickHouse', () => {
           true,
         )
       }),
-      { numRuns: 50 },
+      { numRuns: 25 },
     )
   })
 })
@@ -151,7 +151,7 @@ describe('questions to InfluxDB', () => {
         )
         expect(found.every(({ literals }) => literals.includes(ACCOUNT))).toBe(true)
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     )
   })
 })
