@@ -2,6 +2,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { startApp } from '../support/app.ts'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -10,10 +11,8 @@ const dir = tempDir('refused')
 
 test('refuses damaged accounts by one fatal line, without changing them', async () => {
   const dataDir = join(dir, 'kept')
+  await (await startApp({ env: { DATA_DIR: dataDir } })).stop()
   await using stint = createStintProcess(STORES_AWAY, { dataDir })
-  await stint.start()
-  await stint.signUp('ada@example.com')
-  expect(await stint.terminate()).toBe(0)
 
   const accounts = join(dataDir, 'accounts.sqlite')
   writeSync(openSync(accounts, 'r+'), Buffer.alloc(3000, 0xa5), 0, 3000, 4096)

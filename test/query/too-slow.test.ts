@@ -114,7 +114,7 @@ describe.skipIf(engineMissing !== undefined)('in ClickHouse', () => {
     client = await openClickHouseClient(address, MINUTE_MS)
     await client.run(`INSERT INTO ${address.database}.marks_raw (account, process, meta, uid, mark, at)
 SELECT 'acc', 'p', '', toString(intDiv(number, 2)), if(number % 2 = 0, 'start', 'end'), fromUnixTimestamp64Nano(toInt64(${NOW_US - 3_600_000_000}000 + number * 1000), 'UTC')
-FROM numbers(2000000)`)
+FROM numbers(200000)`)
   }, MINUTE_MS)
   afterAll(async () => {
     await client?.close()

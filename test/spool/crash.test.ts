@@ -85,7 +85,6 @@ function chance(seed: number): () => number {
 const ORDERLY: [string, Survival][] = [
   ['nothing unsynced survives', () => false],
   ['all of it survives', () => true],
-  ['the first half survives', (i, of) => i < of / 2],
   ['all but the last sector survives', (i, of) => i < of - 1],
 ]
 
@@ -103,17 +102,15 @@ test.each(ORDERLY)('power loss after every write: %s', async (_, survives) => {
 test('power loss after every write: sectors and names survive at random', async () => {
   const { changes } = await recordRun()
   for (let n = 0; n <= changes.length; n++) {
-    for (let seed = 1; seed <= 2; seed++) {
-      const random = chance(n * 10 + seed)
-      const crashed = crashAfter(changes.slice(0, n), () => random() < 0.5)
-      await checkPromises(crashed, promisedBy(changes.slice(0, n)), `after ${n}, seed ${seed}`)
-    }
+    const random = chance(n)
+    const crashed = crashAfter(changes.slice(0, n), () => random() < 0.5)
+    await checkPromises(crashed, promisedBy(changes.slice(0, n)), `after ${n}`)
   }
 })
 
 test('a second power loss during recovery from the first', async () => {
   const { changes } = await recordRun()
-  for (let n = 5; n < changes.length; n += 7) {
+  for (let n = 5; n < changes.length; n += 11) {
     const promised = promisedBy(changes.slice(0, n))
     const once = crashAfter(changes.slice(0, n), (i) => i % 2 === 0)
     const base = replayable(once)

@@ -28,7 +28,7 @@ async function faultOf(answer: Receiver['answer'], timeoutMs?: number): Promise<
 describe('over HTTP', () => {
   test('nobody answers', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
-    const fault = await faultOf(() => promise, 300)
+    const fault = await faultOf(() => promise, 100)
     resolve(new Response())
     expect(fault).toBeInstanceOf(ClickHouseFault)
     expect((fault as Error).message).toBe('no answer in time')
@@ -61,7 +61,7 @@ describe('over HTTP', () => {
 
   test('the code counts, not the status', async () => {
     const answer = 'Code: 241. DB::Exception: Memory limit (total) exceeded. (MEMORY_LIMIT_EXCEEDED) (version 26.7.2.1)'
-    for (const status of [200, 400, 404, 500]) {
+    for (const status of [200, 500]) {
       const headers = { 'x-clickhouse-exception-code': '241' }
       expect(await faultOf(() => new Response(answer, { status, headers }))).toMatchObject({ code: 241 })
     }
@@ -162,7 +162,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
       expect(rows.every((row) => row.account === account)).toBe(true)
       ended.push(account)
     }
-    const long = ask('long', 1.5)
+    const long = ask('long', 1)
     await ask('short', 0.1)
     await long
     expect(ended).toEqual(['short', 'long'])
@@ -173,7 +173,7 @@ describe.skipIf(engineMissing !== undefined)('embedded', () => {
     const client = await openClickHouseClient(freshEmbedded(), 1000)
     const slow = "SELECT number, 'of somebody else' AS text, sleepEachRow(0.01) FROM numbers(1000)"
     const answers = await Promise.allSettled([
-      client.select(`${slow} SETTINGS max_execution_time = 1, max_block_size = 10`),
+      client.select(`${slow} SETTINGS max_execution_time = 0.2, max_block_size = 10`),
       client.select('SELECT 1 AS one'),
       client.select('SELECT 2 AS two'),
     ])

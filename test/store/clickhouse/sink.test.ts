@@ -1,11 +1,11 @@
-// What the sink does beyond the contract of all sinks.
+// What the sink does beyond the contract of all sinks, which contract.slow.ts asks of it over HTTP as well.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event, Exception, Mark, Metrics } from '../../../src/event/event.ts'
 import { contentOf } from '../../../src/event/identity.ts'
 import { type ClickHouseClient, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import type { Sink } from '../../../src/store/sink.ts'
 import { engineMissing } from '../../support/engine.ts'
-import { openStore, PLACES, placeRemote, readRows } from './subjects.ts'
+import { openStore, placeEmbedded, placeRemote, readRows } from './subjects.ts'
 
 const US = 1_795_211_562_171_920
 const STORED = { kind: 'stored', expired: 0 } as const
@@ -24,7 +24,7 @@ const metrics = (account: string, items: Metrics['items'], us = US): Metrics => 
   items,
 })
 
-describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) => {
+describe.skipIf(engineMissing !== undefined)('embedded', () => {
   let sink: Sink
   let client: ClickHouseClient
   let database: string
@@ -32,14 +32,13 @@ describe.skipIf(engineMissing !== undefined).each(PLACES)('$name', ({ place }) =
   const closing: (() => Promise<void>)[] = []
 
   beforeAll(async () => {
-    const { address, leave } = await place()
+    const { address } = await placeEmbedded()
     database = address.database!
     const store = await openStore(address)
     client = await openClickHouseClient(address, 30_000)
     closing.push(
       () => store.close(),
       () => client.close(),
-      leave,
     )
     sink = store.createSink()
     expect(await sink.prepare()).toEqual(STORED)

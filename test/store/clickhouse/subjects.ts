@@ -37,7 +37,6 @@ export const placeRemote = async () => {
 
 export const OVER_HTTP: NamedPlace = { name: 'ClickHouse over HTTP', place: placeRemote }
 export const EMBEDDED: NamedPlace = { name: 'ClickHouse embedded', place: placeEmbedded }
-export const PLACES: readonly NamedPlace[] = [OVER_HTTP, EMBEDDED]
 
 /** With real Distributed tables over the one shard of a cluster. */
 export const placeCluster = async (): Promise<Place> => {
@@ -88,7 +87,7 @@ export const toSinkSubject = ({ name, place }: NamedPlace): SinkSubject => ({
   },
 })
 
-export const sinkSubjects = PLACES.map(toSinkSubject)
+export const sinkSubjects = [OVER_HTTP, EMBEDDED].map(toSinkSubject)
 
 export const toSourceSubject = ({ name, place }: NamedPlace): SourceSubject => ({
   name,

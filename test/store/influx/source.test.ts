@@ -16,13 +16,11 @@ const NOW_NS = 1_795_211_562_171_920_042n
 const range = { account: 'acc', fromNs: NOW_NS - HOUR_NS, toNs: NOW_NS }
 const timings = { ...range, maxRunNs: HOUR_NS, nowNs: NOW_NS }
 
+/** One for each way to read: marks in a stream, a number, several results. */
 const QUESTIONS: Record<string, (source: PointSource) => Promise<unknown>> = {
   findTimings: (source) => source.findTimings(timings, { limit: 10 }),
-  summarizeTimings: (source) => source.summarizeTimings({ ...timings, byMeta: true }),
   countMarks: (source) => source.countMarks(range),
-  findMetrics: (source) => source.findMetrics(range, { limit: 10 }),
   aggregateMetrics: (source) => source.aggregateMetrics({ ...range, everyNs: HOUR_NS }),
-  findPointProcesses: (source) => source.findPointProcesses(range),
 }
 const EACH = Object.entries(QUESTIONS)
 
@@ -104,7 +102,7 @@ describe.each(EACH)('%s', (_, ask) => {
     })
     const source = createInfluxSource({ ...bucket, url: `http://127.0.0.1:${proxy.port}` })
     expect(await ask(source)).toBeDefined()
-    for (cutBytes of [1, 3, 5, 40, 100]) await failureOf(ask(source))
+    for (cutBytes of [1, 3, 100]) await failureOf(ask(source))
     proxy.stop(true)
   })
 
