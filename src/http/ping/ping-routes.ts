@@ -29,6 +29,8 @@ const TAIL_BYTES = 192 * 1024
 const OUTPUT_TAIL = 4096
 /** Starts that are remembered; the oldest are forgotten first. */
 const OPEN_MAX = 10_000
+/** Added to a stamp it is another one of the same time; a ping has at most one more event of a store. */
+const SECOND_TURN = 2
 const PREFIX = '/ping/'
 const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
 
@@ -116,8 +118,11 @@ export function pingRoutes(deps: PingDeps) {
         errors: faults.list.map(({ pointer, detail }) => ({ pointer: pointer === '/uid' ? '/rid' : pointer, detail })),
       })
     const commits: Promise<void>[] = []
-    for (const draft of drafts) {
-      const appended = appendDraft(draft!, account, deps.stamp(), deps)
+    const arrival = deps.stamp()
+    for (const [i, draft] of drafts.entries()) {
+      // one time for all: a run that was only ended has no length
+      const stamp = i === 0 ? arrival : { us: arrival.us, sub: arrival.sub + SECOND_TURN }
+      const appended = appendDraft(draft!, account, stamp, deps)
       if (appended instanceof Problem) throw appended
       const { done, output } = appended
       commits.push(

@@ -13,7 +13,9 @@ const create = (scopes: string[]) => session.post('/api/keys', { name: 'cron', s
 const token: string = (await create(['ping'])).json.key.secret
 const ping = (rest: string, init: RequestInit = {}) => app.fetch(`/ping/${token}/${rest}`, init)
 const eventsOf = async (process: string): Promise<Event[]> =>
-  (await app.events()).filter((event) => event.process === process).sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
+  (await app.events())
+    .filter((event) => event.process === process)
+    .sort(({ stamp: a }, { stamp: b }) => a.us - b.us || a.sub - b.sub)
 const summary = async (process: string) =>
   (await eventsOf(process)).map((event) => `${event.kind}${'failed' in event && event.failed ? ' failed' : ''}`)
 
@@ -22,6 +24,9 @@ describe('a ping', () => {
     const answer = await ping('backup')
     expect([answer.status, answer.text]).toEqual([200, 'OK'])
     expect(await summary('backup')).toEqual(['start', 'end'])
+    const [start, end] = (await eventsOf('backup')).map(({ stamp }) => stamp)
+    expect(timeUs(end!)).toBe(timeUs(start!)) // of no length
+    expect(end).not.toEqual(start) // but another event
   })
 
   test('after /start is the end of that run', async () => {
