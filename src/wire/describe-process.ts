@@ -74,7 +74,7 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
       return `Running for ${duration(Math.max(0, nowMs - sinceMs))}${of}${usually}`
     case 'completed': {
       const took = run?.[2] ?? null
-      return since === null ? 'Completed' : `Completed ${ago}${of}${took === null ? '' : ` in ${duration(took)}`}`
+      return since === null ? 'Completed' : `Completed ${ago}${of}${took ? ` in ${duration(took)}` : ''}`
     }
     case 'no_runs':
       return 'No runs. It only sends metrics or exceptions'

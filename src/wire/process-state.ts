@@ -75,8 +75,7 @@ function describeProcesses(counts: readonly Counted[], isWhole: boolean): string
   if (only === undefined) return ''
   if (second === undefined && isWhole) {
     const [, one, many] = SAID[only.state]
-    if (only.state === 'completed')
-      return only.n === 1 ? 'The only process is fine' : `All ${grouped(only.n)} processes fine`
+    if (only.state === 'completed' && only.n > 1) return `All ${grouped(only.n)} processes fine`
     return `${plural(only.n, 'process', 'processes')} ${only.n === 1 ? one : many}`
   }
   return counts.map(({ state, n }) => `${grouped(n)} ${SAID[state][0]}`).join(', ')

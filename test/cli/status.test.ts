@@ -34,7 +34,7 @@ test('prints the sentence of Home and a line per process; exits with 1 while som
   const onTerminal = (await person.run('status', { env: { STINT_API_KEY: app.keys.reader }, columns: 30 })).stdout
   for (const line of onTerminal.split('\n').slice(1)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(30)
   const json = JSON.parse((await run('status sync --json')).stdout)
-  expect(json).toMatchObject({ sentence: 'The only process is fine.', processes: [{ process: 'sync', by_meta: [{}] }] })
+  expect(json).toMatchObject({ sentence: '1 process is fine.', processes: [{ process: 'sync', by_meta: [{}] }] })
   expect((await run('status --csv')).stdout).toContain('backup,silent,')
   expect(await run('status nope')).toMatchObject({
     exitCode: 1,

@@ -408,7 +408,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
     const needs = page.getByRole('listitem').filter({ hasText: 'a/b & c' })
     const watchLink = page.getByRole('link', { name: 'Watch this process' })
     await go('home')
-    await page.getByRole('heading', { level: 1, name: 'The only process is fine.' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: '1 process is fine.' }).waitFor()
     expect(await needs.count()).toBe(0)
     await go('runs')
     await page.getByRole('link', { name: 'Run of a/b & c' }).waitFor()
@@ -449,7 +449,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete watch' }).click()
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     await go('home')
-    await page.getByRole('heading', { level: 1, name: 'The only process is fine.' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: '1 process is fine.' }).waitFor()
     // with a quick clock a question that waits for a slow machine waits too long
     expect(complaints.filter((text) => !text.includes('429'))).toEqual([])
   })

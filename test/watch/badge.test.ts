@@ -40,7 +40,7 @@ describe('a badge', () => {
   test.each([
     ['backup', 'silent', '1 process is silent.', '#c53030'],
     ['shop/bad', 'failed', '1 process failed.', '#c53030'],
-    ['shop/ok', 'fine', 'The only process is fine.', '#2f855a'],
+    ['shop/ok', 'fine', '1 process is fine.', '#2f855a'],
   ])('of %s says %s, as the overview does', async (process, label, sentence, color) => {
     expect(await sentenceOf(process)).toBe(sentence)
     const badge = await publish(process)

@@ -8,7 +8,7 @@ import { describeOverall, type OverallFacts, PROCESS_STATES } from '../../src/wi
 describe('one sentence about all', () => {
   const cases: readonly (readonly [OverallFacts, string, string])[] = [
     [{ counts: {} }, '', 'good'],
-    [{ counts: { completed: 1 } }, 'The only process is fine.', 'good'],
+    [{ counts: { completed: 1 } }, '1 process is fine.', 'good'],
     [{ counts: { completed: 2 } }, 'All 2 processes fine.', 'good'],
     [{ counts: { completed: 4, silent: 2, failed: 1 } }, '1 failed, 2 silent, 4 fine.', 'bad'],
     [{ counts: { silent: 1 } }, '1 process is silent.', 'bad'],
@@ -42,6 +42,7 @@ describe('one sentence about a process', () => {
     summary: `${example.process} raised an exception at 2026-11-20 21:53 UTC`,
   } as const
   const withException = ['2026-11-20T21:52:42.171920000Z', 'exceptions', 20249.2, null, null] as const
+  const ofNoLength = ['2026-11-20T21:52:42.171920000Z', 'completed', 0, null, null] as const
 
   const cases: readonly (readonly [Partial<OverviewRow>, string])[] = [
     [{}, 'Failed 35 min ago.'],
@@ -69,6 +70,7 @@ describe('one sentence about a process', () => {
     [{ state: 'running' }, 'Running for 2100 s, usually 14.1 s.'],
     [{ state: 'overdue', usual_ms: null }, 'Running for 2100 s.'],
     [{ state: 'completed' }, 'Completed 35 min ago in 20.2 s.'],
+    [{ state: 'completed', run: ofNoLength }, 'Completed 35 min ago.'],
     [{ state: 'no_runs', run: null, since: null }, 'No runs. It only sends metrics or exceptions.'],
   ]
   for (const [row, text] of cases) test(text, () => expect(say(row).text).toBe(text))
