@@ -86,7 +86,10 @@ const KNOWN = {
     description: 'Its newest event of any kind.',
     examples: ['2026-11-20T21:53:02.421120000Z'],
   }),
-  last_start_at: Type.Union([Time, Type.Null()], { description: 'Its newest start.', examples: [RUN[0]] }),
+  last_start_at: Type.Union([Time, Type.Null()], {
+    description: 'Its newest start, or end without one.',
+    examples: [RUN[0]],
+  }),
   next_start_at: Moment(
     '2026-11-20T22:52:42.171Z',
     'When it usually starts next, or is due by its watch. Of several metas the one that is due first.',

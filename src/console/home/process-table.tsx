@@ -101,7 +101,7 @@ function LastStart({ row, nowMs }: { row: OverviewProcess; nowMs: number }) {
   const { last_start_at: start, last_seen_at: seen, run } = row
   if (start === null)
     return <span class="muted">{seen === null ? '–' : `seen ${formatAgo(parseTime(seen), nowMs)}`}</span>
-  const took = run === null || run[2] === null ? null : formatDuration(run[2])
+  const took = run?.[2] ? formatDuration(run[2]) : null
   return (
     <>
       <time dateTime={start} title={start}>

@@ -41,10 +41,11 @@ export const Facts = ({ row, rest, nowMs }: Props) => (
 )
 
 function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'rest'>) {
-  const newest = runs.find(([, state]) => state !== 'orphan')
-  const [, state, , meta] = newest ?? []
+  const [, state, , meta] = runs.find(([time]) => time === at) ?? []
   const about = state === undefined ? 'no start in 30 days' : [stateText(state), meta].filter(Boolean).join(', ')
-  return <Fact name="Last start" value={at === null ? '–' : formatAgo(parseTime(at), nowMs)} about={about} />
+  const value = at === null ? '–' : formatAgo(parseTime(at), nowMs)
+  // an end whose start is not known counts as a start
+  return <Fact name={state === 'orphan' ? 'Last end' : 'Last start'} value={value} about={about} />
 }
 
 function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
@@ -66,7 +67,7 @@ function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, n
       ? 'no completed run'
       : change !== null
         ? `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
-        : usual === null || Math.abs(today / usual - 1) < 0.25
+        : usual === null || today === usual || Math.abs(today / usual - 1) < 0.25
           ? 'as usual'
           : `usually ${formatDuration(usual)}`
   return <Fact name="Median, 24 h" value={formatDuration(today)} about={about} tone={isSlower ? 'warn' : ''} />
