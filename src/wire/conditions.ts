@@ -11,7 +11,10 @@ interface ConditionEntry {
 export const CONDITION_TABLE = {
   late: { label: 'late', summary: ({ late }) => late && `late ${late.every ?? late.cron}` },
   long: { label: 'too long', summary: ({ long }) => long && `long ${long}` },
-  failed: { label: 'failed', summary: ({ failed }) => failed && `failed ${failed.after ?? 1}` },
+  failed: {
+    label: 'failed',
+    summary: ({ failed }) => failed && `failed ${failed.after ?? 1}${failed.exceptions ? ' or exceptions' : ''}`,
+  },
   metric: {
     label: 'metric',
     summary: ({ metric }) =>

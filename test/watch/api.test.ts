@@ -220,11 +220,11 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
   const apply = (flags = '') => stint(`watch apply ${file}${flags}`)
   expect((await apply()).stdout).toBe('created channel ops\ncreated watch a\ncreated watch b\n')
   expect(await apply()).toMatchObject({ exitCode: 0, stdout: '', stderr: 'Nothing to change.\n' })
-  save([{ ...first, failed: { after: 2 } }])
+  save([{ ...first, failed: { after: 2, exceptions: true } }])
   expect((await apply()).stdout).toBe('changed watch a\n')
   expect((await apply(' --prune')).stdout).toContain('deleted watch b\n')
   const listed = await stint('watch list')
-  expect(listed.stdout).toContain('late 1h, failed 2')
+  expect(listed.stdout).toContain('late 1h, failed 2 or exceptions')
   const spelled = { name: ' \u00a0a\u2003', channels: ['ops\u00a0'], process: 'job "a%', meta: 'x%y\\', failed: {} }
   save([{ ...spelled, late: { every: '1h' }, paused_until: '2999-01-01T00:00:00Z' } as object])
   expect((await apply(' --prune')).stdout).toBe('changed watch a\n')

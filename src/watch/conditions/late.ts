@@ -33,7 +33,7 @@ export const late: ConditionOf<Given, LateRule> = {
     return dueUs !== undefined && dueUs + rule.graceUs < nowUs
   },
   summarize(subject, { every, cron, tz = 'UTC', grace = DEFAULT_GRACE }, { sinceUs, dueUs = sinceUs, lost }) {
-    const due = every === undefined ? `by ${cron} (${tz})` : `every ${every}`
+    const due = every === undefined ? `on the schedule ${cron} (${tz})` : `every ${every}`
     // after a downtime it is judged later than that
     const byUs = lost === undefined ? sinceUs : dueUs + spanUs(grace)
     const orNot = lost === undefined ? '' : `, ${orLost(lost, 'its start', tz)}`

@@ -13,9 +13,9 @@ test.each([
   ],
   [
     { cron: '0 21 * * *', tz: 'America/New_York' },
-    '0 21 * * * (America/New_York), and did not by 2026-11-19 21:10 America/New_York',
+    'should start on the schedule 0 21 * * * (America/New_York), and did not by 2026-11-19 21:10 America/New_York',
   ],
-  [{ cron: '0 2 * * *' }, '0 2 * * * (UTC), and did not by 2026-11-20 02:10 UTC'],
+  [{ cron: '0 2 * * *' }, 'should start on the schedule 0 2 * * * (UTC), and did not by 2026-11-20 02:10 UTC'],
 ])('the alert of %j ends with %s', (given, text) => {
   const sinceUs = us('2026-11-20T02:10:00Z')
   expect(late.summarize(SUBJECT, given, { sinceUs })).toEndWith(text)
