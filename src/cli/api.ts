@@ -87,6 +87,8 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
       const named = flag === '' ? oneLine(pointer) : oneLine(pointer).replaceAll('_', '-')
       lines.push(`  ${named.replace(/^\//, flag) || 'the request'} ${oneLine(detail)}`)
     }
+    if (problem.code === 'key_invalid')
+      lines.push(`  ${url} does not know this key: run stint login, or set STINT_API_KEY.`)
     if (problem.code === 'scope_missing')
       lines.push('  Use a key that may; stint login makes one that may write, read and manage.')
     const retryAfter = response.headers.get('retry-after')

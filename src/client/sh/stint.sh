@@ -307,16 +307,21 @@ run_exception() {
 run_flush() {
   read_settings
   place || { say "cannot write $unwritable; set XDG_STATE_HOME"; exit 1; }
-  everything=${1:-} own_dir=$dir sent_all=0 refused_all=0 left=0 stopped='' why=
+  everything=${1:-} own_dir=$dir sent_all=0 refused_all=0 left=0 others=0 stopped='' why=
   for dir in "$home"/????????????????; do
     [ -d "$dir" ] || continue
+    is_ours=
     if [ "$dir" = "$own_dir" ] || [ "$everything" = --all ]; then
+      is_ours=1
       send_kept 86400 || stopped=1
       sent_all=$((sent_all + ${sent:-0})) refused_all=$((refused_all + ${refused:-0})) sent=0 refused=0
     fi
-    for file in "$dir"/*.json; do [ ! -e "$file" ] || left=$((left + $(count_in "$file"))); done
+    here=0
+    for file in "$dir"/*.json; do [ ! -e "$file" ] || here=$((here + $(count_in "$file"))); done
+    if [ -n "$is_ours" ]; then left=$((left + here)); else others=$((others + here)); fi
   done
   line="$sent_all sent, $refused_all refused, $left left"
+  [ "$others" = 0 ] || line="$line, $others for another address or key (--all sends them here)"
   [ -z "$stopped" ] || { say "$line: $why"; exit 1; }
   echo "$line"
 }

@@ -228,6 +228,7 @@ test('a wrong key, no key, and an unreachable Stint have different errors', asyn
   const wrong = await run('timings', { env: { STINT_API_KEY: 'stint_wrong' } })
   expect(wrong).toMatchObject({ exitCode: 1, stdout: '' })
   expect(wrong.stderr).toStartWith('stint: The API key is missing or not valid')
+  expect(wrong.stderr).toContain('run stint login')
   const none = await run('timings', { env: { STINT_API_KEY: '' } })
   expect(none).toMatchObject({
     exitCode: 1,
