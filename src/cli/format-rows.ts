@@ -6,6 +6,8 @@ export interface Column {
   readonly align?: 'right'
   /** May be cut if the line is too long. */
   readonly cut?: boolean
+  /** Left out, the last one first, before others are cut so short that names cannot be told apart. */
+  readonly spare?: boolean
 }
 
 export type Cell = string | { readonly text: string; readonly style: Style }
@@ -18,13 +20,15 @@ export interface Look {
 
 const GAP = '  '
 const MIN_CUT_WIDTH = 8
+/** Enough to tell most names apart. */
+const NAME_WIDTH = 16
 const segments = new Intl.Segmenter()
 
-/** Includes a heading; ends with a line break. */
+/** Includes a heading; ends with a line break. The last line names the columns that the terminal has no room for. */
 export function formatTable(
   columns: readonly (string | Column)[],
   rows: readonly (readonly Cell[])[],
-  { width, paint = (text) => text }: Look = {},
+  { width = Number.POSITIVE_INFINITY, paint = (text) => text }: Look = {},
 ): string {
   const heads = columns.map((column): Column => (typeof column === 'string' ? { title: column } : column))
   const head = heads.map(({ title }): Cell => ({ text: title, style: 'bold' }))
@@ -34,25 +38,55 @@ export function formatTable(
   const widths = heads.map((_, i) =>
     lines.reduce((widest, line) => Math.max(widest, Bun.stringWidth(line[i]!.text)), 0),
   )
-  if (width !== undefined) shrink(widths, heads, width)
+  const shown = chooseColumns(widths, heads, width)
+  shrink(widths, heads, shown, width)
 
-  const layOut = (cell: { readonly text: string; readonly style?: Style }, i: number): string => {
+  const layOut = (line: (typeof lines)[number], i: number): string => {
+    const cell = line[i]!
     const text = cutToWidth(cell.text, widths[i]!)
     const padding = ' '.repeat(Math.max(0, widths[i]! - Bun.stringWidth(text)))
-    const shown = cell.style === undefined ? text : paint(text, cell.style)
-    if (heads[i]!.align === 'right') return padding + shown
-    return i === heads.length - 1 ? shown : shown + padding
+    const painted = 'style' in cell ? paint(text, cell.style) : text
+    if (heads[i]!.align === 'right') return padding + painted
+    return i === shown.at(-1) ? painted : painted + padding
   }
-  return lines.map((line) => `${line.map(layOut).join(GAP).trimEnd()}\n`).join('')
+  const left = heads.flatMap(({ title }, i) => (shown.includes(i) ? [] : [title]))
+  const note = left.length === 0 ? '' : `${paint(`No room for ${left.join(', ')}: see --csv`, 'dim')}\n`
+  return (
+    lines
+      .map(
+        (line) =>
+          `${shown
+            .map((i) => layOut(line, i))
+            .join(GAP)
+            .trimEnd()}\n`,
+      )
+      .join('') + note
+  )
+}
+
+const lineWidth = (widths: readonly number[]): number =>
+  widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1))
+
+/** Leaves out spare columns until the line fits with its names cut to their least width. */
+function chooseColumns(widths: readonly number[], heads: readonly Column[], width: number): number[] {
+  const shown = [...heads.keys()]
+  const least = () => lineWidth(shown.map((i) => (heads[i]!.cut ? Math.min(widths[i]!, NAME_WIDTH) : widths[i]!)))
+  while (least() > width) {
+    const spare = shown.findLastIndex((i) => heads[i]!.spare)
+    if (spare === -1) break
+    shown.splice(spare, 1)
+  }
+  return shown
 }
 
 /** Narrows the widest of the columns that may be cut until the line fits or all of them have the least width. */
-function shrink(widths: number[], heads: readonly Column[], width: number): void {
-  let excess = widths.reduce((sum, each) => sum + each, GAP.length * (widths.length - 1)) - width
+function shrink(widths: number[], heads: readonly Column[], shown: readonly number[], width: number): void {
+  const cut = shown.filter((i) => heads[i]!.cut)
+  let excess = lineWidth(shown.map((i) => widths[i]!)) - width
   while (excess > 0) {
-    const widest = Math.max(...widths.filter((_, i) => heads[i]!.cut))
+    const widest = Math.max(...cut.map((i) => widths[i]!))
     if (widest <= MIN_CUT_WIDTH) return
-    widths[heads.findIndex(({ cut }, i) => cut && widths[i] === widest)] = widest - 1
+    widths[cut.find((i) => widths[i] === widest)!] = widest - 1
     excess--
   }
 }

@@ -19,7 +19,20 @@ import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, manyLines, oneLine } from './safe-text.ts'
 import { addShowCommand } from './show-run.ts'
-import { count, countCell, META, orNone, PROCESS, right, runningView, TIMINGS, text, time } from './timing-view.ts'
+import {
+  count,
+  countCell,
+  META,
+  orNone,
+  PROCESS,
+  right,
+  runningView,
+  spare,
+  TIMINGS,
+  text,
+  time,
+  UID,
+} from './timing-view.ts'
 
 interface Options extends QuestionOptions {
   readonly full?: boolean
@@ -69,8 +82,10 @@ function summaryView({ by, every, tz, percentiles, compareFrom }: Options): View
     percentiles === undefined ? row[`p${text}_ms`] : row.percentiles?.[text]
   const cells = (of: (row: Row) => Row, title: string): ViewColumn[] => [
     right(`${title}COUNT`, (row) => String(of(row).count)),
-    right(`${title}MEAN`, (row) => orNone(of(row).mean_ms, formatDuration)),
-    ...shown.map((text) => right(`${title}P${text}`, (row) => orNone(percentile(of(row), text), formatDuration))),
+    spare(right(`${title}MEAN`, (row) => orNone(of(row).mean_ms, formatDuration))),
+    ...shown.map((text) =>
+      spare(right(`${title}P${text}`, (row) => orNone(percentile(of(row), text), formatDuration))),
+    ),
     right(`${title}MAX`, (row) => orNone(of(row).max_ms, formatDuration)),
     right(`${title}FAILED`, (row) => countCell(of(row).failed, 'red')),
     right(`${title}RATE`, (row) =>
@@ -87,7 +102,7 @@ function summaryView({ by, every, tz, percentiles, compareFrom }: Options): View
       ...(by === undefined ? [] : [META]),
       ...cells((row) => row, ''),
       ...(compareFrom === undefined
-        ? ['running', 'abandoned', 'orphan'].map((field) => count(field.toUpperCase(), field))
+        ? ['running', 'abandoned', 'orphan'].map((field) => spare(count(field.toUpperCase(), field)))
         : cells(({ before }) => before ?? {}, 'BEFORE: ')),
     ],
     empty: 'No timings in this range.',
@@ -110,14 +125,7 @@ const POINTS: View = {
   path: '/api/metrics',
   list: 'points',
   fields: ['at', 'process', 'meta', 'name', 'value', 'uid'],
-  columns: [
-    time('AT', 'at'),
-    PROCESS,
-    META,
-    text('UID', 'uid'),
-    text('NAME', 'name'),
-    right('VALUE', ({ value }) => String(value)),
-  ],
+  columns: [time('AT', 'at'), PROCESS, META, UID, text('NAME', 'name'), right('VALUE', ({ value }) => String(value))],
   empty: 'No metrics in this range.',
 }
 

@@ -26,9 +26,11 @@ export const countCell = (n: number | undefined, style?: Style): Cell =>
     if (value === 0) return { text: '0', style: 'dim' }
     return style === undefined ? String(value) : { text: String(value), style }
   })
+export const spare = (column: ViewColumn): ViewColumn => ({ ...column, spare: true })
 export const PROCESS = text('PROCESS', 'process')
 export const META = text('META', 'meta')
-const RUN = [PROCESS, META, text('UID', 'uid')]
+export const UID = spare(text('UID', 'uid'))
+const RUN = [PROCESS, META, UID]
 
 const STATES: Readonly<Record<Timing['state'], Style>> = {
   completed: 'green',
@@ -50,10 +52,10 @@ export const TIMINGS: View = {
   fields: ['process', 'meta', 'uid', 'state', 'started_at', 'ended_at', 'duration_ms', 'exceptions'],
   columns: [
     time('STARTED', 'started_at'),
-    time('ENDED', 'ended_at'),
+    spare(time('ENDED', 'ended_at')),
     duration('DURATION', 'duration_ms'),
     { title: 'STATE', cell: (row) => stateCell(row as Timing) },
-    count('EXCEPTIONS', 'exceptions', 'red'),
+    spare(count('EXCEPTIONS', 'exceptions', 'red')), // the state is red, too
     ...RUN,
   ],
   empty: 'No timings in this range.',

@@ -54,6 +54,18 @@ test('the widest column is cut first', () => {
   )
 })
 
+test('spare columns go, the last one first, before names are cut short, and are named', () => {
+  const columns = [
+    { title: 'A', spare: true },
+    { title: 'B', spare: true },
+    { title: 'NAME', cut: true },
+  ]
+  const table = (width: number) => formatTable(columns, [['1', '2', 'nightly import of the region eu']], { width })
+  expect(table(22)).toBe('A  B  NAME\n1  2  nightly import …\n')
+  expect(table(21)).toBe('A  NAME\n1  nightly import of…\nNo room for B: see --csv\n')
+  expect(table(9)).toBe('NAME\nnightly …\nNo room for A, B: see --csv\n')
+})
+
 test('a cut text fills its width and splits no character', () => {
   fc.assert(
     fc.property(
