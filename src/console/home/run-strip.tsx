@@ -8,6 +8,8 @@ import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
 
 const SLOTS = 30
 const [STEP, BAR, HEIGHT, LEAST] = [6, 5, 26, 4]
+/** Of a run without a length. */
+const UNKNOWN = HEIGHT / 3
 
 interface Props {
   readonly process: string
@@ -23,7 +25,8 @@ export function RunStrip({ process, runs, nowMs }: Props) {
   const longest = Math.max(1, ...shown.map(lengthOf))
   const paths = new Map<string, string>()
   for (const [i, run] of shown.entries()) {
-    const height = Math.max(LEAST, Math.sqrt(Math.max(0, lengthOf(run)) / longest) * HEIGHT)
+    const length = lengthOf(run)
+    const height = length > 0 ? Math.max(LEAST, Math.sqrt(length / longest) * HEIGHT) : UNKNOWN
     const bar = `M${(first + i) * STEP} ${HEIGHT}v${-height.toFixed(1)}h${BAR}v${height.toFixed(1)}z`
     const colour = isTrouble(run[1]) ? 'failed' : run[1]
     paths.set(colour, (paths.get(colour) ?? '') + bar)

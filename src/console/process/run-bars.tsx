@@ -57,7 +57,7 @@ export function RunBars({ process, runs, nowMs }: Props) {
 
 function Bar({ process, run, nowMs, top }: { process: string; run: OverviewRun; nowMs: number; top: number }) {
   const ms = lengthOf(run, nowMs)
-  const share = ms === null ? UNKNOWN_SHARE : Math.max(LEAST_SHARE, Math.min(1, ms / top))
+  const share = !ms ? UNKNOWN_SHARE : Math.max(LEAST_SHARE, Math.min(1, ms / top))
   const text = describeRun(run, nowMs)
   return (
     <a
