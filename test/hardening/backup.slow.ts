@@ -1,4 +1,4 @@
-// A copy of DATA_DIR that cannot be used; that a copy made under load has everything is in test/faults/kill.slow.ts.
+// A copy of DATA_DIR that cannot be used; that a copy made under load has everything is in test/faults/restore.slow.ts.
 import { expect, test } from 'bun:test'
 import { cpSync } from 'node:fs'
 import { engineMissing } from '../support/engine.ts'
