@@ -113,7 +113,7 @@ describe('buckets', () => {
           }
         }
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     )
   })
 

@@ -20,23 +20,16 @@ test('a cursor decodes to its content and is safe in a URL', () => {
 
 describe('rejects invalid cursors:', () => {
   test.each([
-    ['nothing', ''],
     ['no base64url', 'a+b/c='],
     ['no JSON', forge('{')],
     ['null', forge('null')],
-    ['a list', forge([1])],
     ['another version', forge(body({ v: 2 }))],
-    ['no range', forge(body({ range: undefined }))],
     ['a range of numbers', forge(body({ range: [1, 2, 3] }))],
     ['a range of two', forge(body({ range: ['1', '2'] }))],
-    ['a range of four', forge(body({ range: ['1', '2', '3', '4'] }))],
     ['an empty range', forge(body({ range: ['2', '2', '3'] }))],
     ['a negative time', forge(body({ range: ['-1', '2', '3'] }))],
     ['a time no store holds', forge(body({ range: ['1', '9999999999999999999', '3'] }))],
-    ['hexadecimal', forge(body({ range: ['0x1', '2', '3'] }))],
-    ['a place that is no list', forge(body({ place: '1' }))],
     ['a place of numbers', forge(body({ place: [1] }))],
-    ['no digest', forge(body({ digest: undefined }))],
     ['too long a text', forge(body({ digest: 'x'.repeat(10_000) }))],
   ])('%s', (_, text) => expect(decodeCursor(text)).toBeUndefined())
 

@@ -140,24 +140,6 @@ test('a group has the first and the last time of all that is stored', async () =
   expect(group).toMatchObject({ process: 'p', count: 1, first_at: at(9_000), last_at: at(60) })
 })
 
-test('a group is resolved, ignored and reopened in one process or in all', async () => {
-  const { change, groups } = decide([exception(9, FAULT), exception(8, FAULT, 'q')])
-  const { fingerprint } = KEY
-  const decision = { status_by: ADA, status_at: '2025-11-20T21:20:00.000Z' }
-  expect(await change('a', ADA, KEY, 'ignored')).toEqual([{ ...KEY, status: 'ignored', ...decision }])
-  expect((await groups('status=all')).listed).toEqual(['q unresolved', 'p ignored'])
-  const both = await change('a', ADA, { fingerprint }, 'resolved')
-  expect(both.map(({ process, status }) => `${process} ${status}`).sort()).toEqual(['p resolved', 'q resolved'])
-  await change('a', ADA, { fingerprint }, 'unresolved')
-  expect((await groups()).listed).toEqual(['q unresolved', 'p unresolved'])
-  for (const [account, key] of [
-    ['b', KEY],
-    ['a', { ...KEY, process: 'r' }],
-    ['a', { fingerprint: 'v4:00' }],
-  ] as const)
-    expect(((await change(account, ADA, key, 'ignored').catch((error) => error)) as Problem).code).toBe('not_found')
-})
-
 test('a state whose exceptions are gone, or of an older fingerprint, can be taken back', async () => {
   const old = { fingerprint: 'v1:0123456789abcdef', process: 'p' }
   const { change } = decide([], [state('ignored', 5, old)])
@@ -176,12 +158,6 @@ test('exceptions of ignored and resolved groups are no trouble of a run', async 
   expect(await count([state('ignored', 5)])).toEqual([1, 1])
   expect(await count([state('ignored', 5), state('resolved', 5, OTHER)])).toEqual([0, 0])
   expect(await count([state('ignored', 5), state('resolved', 14.5, OTHER)])).toEqual([1, 1]) // regressed
-})
-
-test('a search finds groups by any of their texts, and counts those', async () => {
-  const { groups } = decide([exception(9, 'order 4711 lost'), exception(8, 'order 4712 lost')])
-  expect((await groups('text=LOST 4711')).groups.map(({ count }) => count)).toEqual([1])
-  expect((await groups('text=lost')).groups.map(({ count }) => count)).toEqual([2])
 })
 
 test('refuses a series of more than 200 buckets, since each group has one', async () => {

@@ -163,19 +163,6 @@ describe('a batch that is too large', () => {
 })
 
 describe('poison', () => {
-  test('k of 5,000: the rest is stored once, within 2k·⌈log₂N⌉+1 requests, checks included', async () => {
-    const bad = [0, 999, 2500, 4998, 4999]
-    trial.store.faults = { isPoison: isUid(...bad) }
-    await trial.append(marks(5000))
-    await drain(trial.shipper())
-    expect(trial.dead().map(({ record }) => record)).toEqual(bad.map((i) => toRecord(markAt(i))))
-    const isBad = new Set(bad)
-    expect(marks(5000).map((event) => trial.store.timesWritten(event))).toEqual(
-      Array.from({ length: 5000 }, (_, i) => (isBad.has(i) ? 0 : 1)),
-    )
-    expect(writes().length + checks().length).toBeLessThanOrEqual(2 * bad.length * 13 + 1)
-  })
-
   test('buries a whole batch of 5,000 with little more than a request per event', async () => {
     trial.store.faults = { isPoison: () => true }
     await trial.append(marks(5000))

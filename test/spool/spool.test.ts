@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
 import { systemDisk } from '../../src/spool/disk.ts'
 import { SpoolError } from '../../src/spool/spool-error.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -104,33 +103,6 @@ test('an append resolves only when its record is on the disk', async () => {
   held.resolve()
   await append
   expect((await spool.read(10, 1000)).records).toEqual(['makes the segment', 'waits'])
-})
-
-test('removes passed segments, so that the number of files stays small', async () => {
-  const dir = freshDir()
-  await using spool = await openOn(systemDisk, { dir, segmentBytes: 4096 })
-  for (let round = 0; round < 20; round++) {
-    const records = await appendGroups(spool, [100], round * 100)
-    expect(await drain(spool, 1000)).toEqual(records)
-  }
-  expect(readdirSync(dir).length).toBeLessThanOrEqual(4)
-})
-
-test('the newest arrival survives delivery, kills and restarts', async () => {
-  const disk = new FakeDisk()
-  const spool = await openOn(disk)
-  const floorUs = 1_800_000_000_000_009
-  await spool.append('ahead', floorUs)
-  await spool.append('older', 1_600_000_000_000_000)
-  expect(spool.floorUs).toBe(floorUs)
-  expect((await openOn(disk.clone())).floorUs).toBe(floorUs)
-  await spool.advance((await spool.read(10, 1e6)).next)
-  expect((await openOn(disk.clone())).floorUs).toBe(floorUs)
-  await spool.close()
-  const again = await openOn(disk)
-  expect(again.floorUs).toBe(floorUs)
-  await again.append('newer', floorUs + 1)
-  expect((await openOn(disk.clone())).floorUs).toBe(floorUs + 1)
 })
 
 test('a floor that is forgotten does not come back from the records that wait, and the next arrivals raise it', async () => {
