@@ -13,7 +13,7 @@ export interface OwnTimes {
 export function parseOwnTime(at: unknown, { wallUs, maxAgeUs }: OwnTimes, faults: Faults): number | undefined {
   const ns = typeof at === 'string' ? parseRfc3339(at) : undefined
   if (ns === undefined) {
-    faults.add('/at', 'must be an RFC 3339 time with at most nine digits of a second')
+    faults.add('/at', 'must be an RFC 3339 time such as 2026-11-20T21:52:42Z, with at most nine digits of a second')
     return undefined
   }
   const us = Number(ns / 1000n)

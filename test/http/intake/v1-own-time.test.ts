@@ -61,7 +61,7 @@ describe('the time', () => {
   // All other forms: test/event/rfc3339.test.ts.
   test.each(['', 'now', '2026-11-20T21:52:42', '2026-11-20T21:52:42.0123456789Z', 1_795_211_562, null, {}])(
     'rejects %j',
-    (at) => refuses(at, 'must be an RFC 3339 time with at most nine digits of a second'),
+    (at) => refuses(at, 'must be an RFC 3339 time such as 2026-11-20T21:52:42Z, with at most nine digits of a second'),
   )
 
   test('may be up to seven days old', async () => {

@@ -147,7 +147,7 @@ describe('all faults at once', () => {
       ['/process', 'must not be empty'],
       ['/meta', NOT_A_STRING],
       ['/uid', 'may only hold a-z, 0-9, - and _'],
-      ['/at', 'must be an RFC 3339 time with at most nine digits of a second'],
+      ['/at', 'must be an RFC 3339 time such as 2026-11-20T21:52:42Z, with at most nine digits of a second'],
       ['/extra', UNKNOWN],
       ['/proces', UNKNOWN],
     ]))
