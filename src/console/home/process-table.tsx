@@ -116,7 +116,7 @@ function NextStart({ row: { next_start_at: next, state }, nowMs }: { row: Overvi
   if (next === null) return <span class="muted">–</span>
   const ms = parseTime(next)
   if (state === 'silent') return <span class="bad">was due {shortMoment(ms, nowMs)}</span>
-  return <span>about {shortMoment(Math.max(ms, nowMs), nowMs)}</span>
+  return <span>{ms <= nowMs ? 'due now' : `about ${shortMoment(ms, nowMs)}`}</span>
 }
 
 function Median({ row: { median_24h_ms: today, median_7d_ms: before } }: { row: OverviewProcess }) {

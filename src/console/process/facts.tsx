@@ -55,7 +55,7 @@ function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
   const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
   const often = everyS === null ? '' : `every ${formatSpan(everyS * 1000)}`
   const lateText = late === null ? '' : `late from ${shortMoment(parseTime(late), nowMs)}`
-  const value = isLate ? 'overdue' : `about ${shortMoment(Math.max(nowMs, nextMs), nowMs)}`
+  const value = isLate ? 'overdue' : nextMs <= nowMs ? 'due now' : `about ${shortMoment(nextMs, nowMs)}`
   const about = [often, isLate ? `was due ${shortMoment(nextMs, nowMs)}` : lateText].filter(Boolean).join('; ')
   return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
 }
