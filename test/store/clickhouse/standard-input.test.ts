@@ -1,34 +1,21 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { createCaller, signUpAt } from '../../support/caller.ts'
 import { engineMissing } from '../../support/engine.ts'
-import { untilShipped } from '../../support/oracle.ts'
-import { takePort } from '../../support/ports.ts'
 import { tempDir } from '../../support/temp-dir.ts'
-import { until } from '../../support/until.ts'
 
-const MAIN = join(import.meta.dir, '../../../src/main.ts')
+const CLIENT = join(import.meta.dir, '../../../src/store/clickhouse/client.ts')
+const INSERT_AND_READ = `
+  import { openClickHouseClient } from '${CLIENT}'
+  const client = await openClickHouseClient({ path: process.argv[1] }, 30_000)
+  await client.run('CREATE TABLE default.t (name String) ENGINE = MergeTree ORDER BY name')
+  await client.run('INSERT INTO default.t FORMAT JSONCompactEachRow\\n["job"]')
+  console.log(JSON.stringify(await client.select('SELECT name FROM default.t')))
+  await client.close()`
 
 test.skipIf(engineMissing !== undefined)('what waits on the standard input of Stint is not stored', async () => {
-  const { PATH = '', HOME = '' } = process.env
-  const port = String(takePort())
-  const env = { PATH, HOME, PORT: port, DATA_DIR: tempDir('standard-input'), UV_THREADPOOL_SIZE: '8' }
-  const child = Bun.spawn([process.execPath, MAIN], { env, stdin: new Blob(['y\n'.repeat(1000)]), stdout: 'ignore' })
-  try {
-    const url = `http://127.0.0.1:${port}`
-    await until('it is ready', () =>
-      fetch(`${url}/readyz`).then(
-        ({ ok }) => ok,
-        () => false,
-      ),
-    )
-    const { secret } = await signUpAt(url)
-    const ada = createCaller(url, { key: secret })
-    expect((await ada.post('/v1/start', { process: 'job' })).status).toBe(201)
-    await untilShipped(url, 60_000)
-    expect((await ada.get('/api/timings')).json.timings).toMatchObject([{ process: 'job', state: 'running' }])
-  } finally {
-    child.kill('SIGKILL')
-    await child.exited
-  }
+  const child = Bun.spawn([process.execPath, '-e', INSERT_AND_READ, tempDir('standard-input')], {
+    ...{ stdin: new Blob(['["stranger"]\n'.repeat(1000)]), stdout: 'pipe', stderr: 'pipe' },
+  })
+  const [printed, failed] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+  expect([printed, failed, await child.exited]).toEqual(['[{"name":"job"}]\n', '', 0])
 })
