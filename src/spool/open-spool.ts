@@ -23,6 +23,8 @@ export interface SpoolOptions {
   readonly isFollowed?: boolean
   /** Below this much free space on the disk appends are refused. */
   readonly minFreeBytes: number
+  /** How often the free space is looked up. Default: twice a second. */
+  readonly lookEveryMs?: number
   /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
   isShared?(): boolean
   /** The owner of a record, from its first 200 bytes; for records in the spool at the start. Default: nobody. */
@@ -38,6 +40,7 @@ export interface SpoolOptions {
 
 const MOST_SEGMENT_BYTES = 8 * 1024 * 1024
 const LEAST_SEGMENT_BYTES = 512 * 1024
+const LOOK_EVERY_MS = 500
 
 /**
  * Opens or creates the spool in `dir`. Throws NewerFormat when a newer Stint wrote it, an Error that names a segment that
@@ -60,7 +63,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const files = { disk, dir, chain, log }
   const spool = new Spool({
     ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },
-    watch: await watchDisk(disk, dir, options.minFreeBytes, log),
+    watch: await watchDisk(disk, dir, options.minFreeBytes, options.lookEveryMs ?? LOOK_EVERY_MS, log),
     passed: new PassedSegments(disk, dir, log),
     openReader: (keeps) => new Reader({ ...files, ...(keeps && { keeps }) }),
     openWriter: (onCommit) =>

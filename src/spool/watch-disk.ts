@@ -1,15 +1,13 @@
-// The free space of the disk and whether the directory is there, looked up twice a second in the background, so that a
-// request costs nothing.
+// The free space of the disk and whether the directory is there, looked up in the background, so that a request costs
+// nothing.
 import type { Logger } from '../log.ts'
 import type { Disk } from './disk.ts'
 import { isMissing } from './segment.ts'
 
-const EVERY_MS = 500
-
 export type DiskWatch = Awaited<ReturnType<typeof watchDisk>>
 
 /** While the disk does not answer, the last answer stands; the failure is logged once. */
-export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log: Logger) {
+export async function watchDisk(disk: Disk, dir: string, leastBytes: number, everyMs: number, log: Logger) {
   let isLow = false
   let noteLook = () => {}
   let newestFree = Number.POSITIVE_INFINITY
@@ -52,7 +50,7 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, log
     noteLook()
   }
   await look()
-  const timer = setInterval(lookOnce, EVERY_MS)
+  const timer = setInterval(lookOnce, everyMs)
   timer.unref()
   return {
     /** Was there less free space than the least when it was last looked up? */

@@ -110,7 +110,7 @@ describe('segments', () => {
     ['on a disk that is low', { free: 50 }],
   ])('%s go: it continues where the first reader is and says so, also after a start', async (_, { free }) => {
     const disk = new FakeDisk()
-    const spool = await openOn(disk, { isFollowed: true, minFreeBytes: 100 })
+    const spool = await openOn(disk, { isFollowed: true, minFreeBytes: 100, lookEveryMs: 5 })
     const follower = spool.follow(undefined, all)
     const kept = follower.position
     await appendGroups(spool, Array(40).fill(10))
@@ -130,7 +130,7 @@ describe('segments', () => {
 
   test('of less than is free on the disk stay', async () => {
     const disk = new FakeDisk()
-    const spool = await open(disk)
+    const spool = await openOn(disk, { isFollowed: true, lookEveryMs: 5 })
     const follower = spool.follow(undefined, all)
     const records = await appendGroups(spool, Array(40).fill(10))
     disk.free = 100_000

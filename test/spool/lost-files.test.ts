@@ -100,7 +100,7 @@ describe('a file deleted under the running process', () => {
   const openReal = async () => {
     const dir = tempDir('deleted')
     const { log, lines } = createLogLines()
-    const spool = await openOn(systemDisk, { dir, segmentBytes: SEGMENT_BYTES, log })
+    const spool = await openOn(systemDisk, { dir, segmentBytes: SEGMENT_BYTES, lookEveryMs: 5, log })
     return { dir, spool, lines, records: await appendGroups(spool, GROUPS) }
   }
   const segmentsIn = (dir: string) =>

@@ -181,7 +181,7 @@ test('a nearly full disk refuses, logs once, and accepts again when there is roo
   const disk = new FakeDisk()
   disk.free = 99
   const { log, lines } = createLogLines()
-  await using spool = await openOn(disk, { minFreeBytes: 100, log })
+  await using spool = await openOn(disk, { minFreeBytes: 100, lookEveryMs: 5, log })
   expect(spool.refusal()).toBe('disk_low')
   expect(spool.append('x', 1)).rejects.toMatchObject({ code: 'disk_low' })
   disk.free = 100
