@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 import { type Env, runScript, runStint, spawnBun } from './run-stint.ts'
 
 const EVENTS = 40_000
-const QUESTIONS = '60'
+const QUESTIONS = '20'
 const KILLS = 3
 /** Days on which the target loses events. */
 const LOST = { start: '2026-09-22T12:00:00Z', stop: '2026-09-25T12:00:00Z' }
