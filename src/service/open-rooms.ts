@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
+import type { HashCost } from '../account/passwords.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import { type Clock, refuseWrongClock } from '../clock.ts'
 import type { Both, Destination } from '../event/event.ts'
@@ -66,6 +67,8 @@ export interface Rooms {
 export interface OpenParts {
   readonly disks?: Partial<Both<Disk>>
   readonly openStores?: typeof openStores
+  /** Of new passwords. */
+  readonly hashCost?: HashCost
 }
 
 /** Throws an Error whose message is for the operator. */
@@ -156,6 +159,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
     ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
     seriesMax: pointStoreFacts(config.influx).seriesCost ? config.seriesMax : 0,
+    ...(parts.hashCost && { hashCost: parts.hashCost }),
   }
   const accounts =
     config.databaseUrl === undefined

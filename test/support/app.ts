@@ -1,6 +1,6 @@
-// The real service (src/service.ts) in this process, on a free port with a DATA_DIR of its own. Replaced are the clock, the stores (one that
-// waits forever, so that everything accepted stays in the spools) and, where a test says so, the disks or any room.
-// A cast of keys is created once for each app.
+// The real service (src/service.ts) in this process, on a free port with a DATA_DIR of its own. Replaced are the clock, the cost of a
+// password's hash, the stores (one that waits forever, so that everything accepted stays in the spools) and, where a test says so, the disks
+// or any room. A cast of keys is created once for each app.
 import { afterAll } from 'bun:test'
 import { join } from 'node:path'
 import pino from 'pino'
@@ -16,6 +16,9 @@ import { type Answer, keyHeader, PASSWORD, readAnswer } from './caller.ts'
 import { createMemorySource } from './memory-source.ts'
 import { createStepClock } from './step-clock.ts'
 import { inMemoryDir } from './temp-dir.ts'
+
+/** The real one would be a third of the time that a start takes. */
+const CHEAP = { memoryCost: 64, timeCost: 1 }
 
 export interface AppOptions {
   readonly serviceName?: string
@@ -45,6 +48,7 @@ export async function startApp(options: AppOptions = {}) {
   const lines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(line) })
   const service = await startService(configOf(options), clock, log, {
+    hashCost: CHEAP,
     openStores: async () => ({ ...waitingStores, ...createMemorySource(options.stored ?? []) }),
     ...(disk && { disks: disk }),
     ...(replace && { replace }),
