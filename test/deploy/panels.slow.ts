@@ -81,6 +81,9 @@ const KILLED = describeFailure('import', {
   stderrTail: '',
 })
 
+/** A run of no length. */
+const PING = { account: 'acc_names', process: 'ping', meta: '' }
+
 // Three overlapping runs, one of them still open; one without meta; one started twice; an end of nothing; a failed one; and the same uid in another account.
 const POINTS: readonly Event[] = [
   ...run(0, 100, 'u1'),
@@ -99,6 +102,8 @@ const POINTS: readonly Event[] = [
     ...run(-3600, -3590 + i, '', { process, meta: process, account: 'acc_names' }),
     { ...metric(-3600, [[process, i]], process), process, account: 'acc_names' } as Event,
   ]),
+  mark('start', -3600, '', PING),
+  mark('end', -3600, '', { ...PING, stamp: parseStampNs(T - 3600n * S + 2n) }),
   metric(10, [['rows', 10]]),
   metric(20, [['rows', 20]]),
   metric(70, [['rows', 5]], META),
@@ -457,6 +462,15 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
       expect(Object.fromEntries(figures)).toEqual({ p50: 10_000, p95: 180_000, p99: 196_000, max: 200_000 })
     })
 
+    test('a run of no length is among the shortest', async () => {
+      const shown = await ask(panels.get('Process / Distribution of durations')!, {
+        ...{ ...VIEW, fromMs: T_MS - 70 * MINUTE_MS, toMs: T_MS - 50 * MINUTE_MS },
+        variables: { ...VIEW.variables, account: 'acc_names', process: ['ping'] },
+      })
+      const found = rows(shown).filter(({ completed }) => completed !== 0)
+      expect(found.map(({ le, completed }) => [Number(le), completed])).toEqual([[1, 1]])
+    })
+
     const runs = async (variables: View['variables']) => {
       const frames = await ask(panels.get('Process / Runs')!, {
         ...VIEW,
@@ -532,7 +546,8 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
             ? await askInflux(query.query, bucket, VIEW)
             : await askClickHouse(query, 'table', clickhouse, VIEW)
         // InfluxDB offers the tags of whole shards
-        const isEarlier = (value: string) => value === 'acc_names' || NAMES.map(offeredName).includes(value)
+        const isEarlier = (value: string) =>
+          value === 'acc_names' || ['ping', ...NAMES.map(offeredName)].includes(value)
         const values = frames.flatMap(([field]) => field!.values as string[])
         offered[name] = values.filter((value) => store !== 'influxdb' || !isEarlier(value)).sort()
       }
