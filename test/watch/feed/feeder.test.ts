@@ -108,7 +108,8 @@ test('a stretch that a spool removed is left out and reported once', async () =>
   for (let n = 0; n < 60; n++) await spools.points.append(recordOf(n, WATCHED, 'start'), 1_000_000 + n)
   disks.points.free = 100
   await drain(spools.points)
-  await until('removed', () => disks.points.looks > 3, 5_000)
+  const { looks } = disks.points
+  await until('removed', () => disks.points.looks > looks + 1, 5_000) // the look before is over
   await spools.points.append(recordOf(60, WATCHED, 'start'), 1_000_060)
   const records = (await feeder.read()).flatMap((block) => block.records.map(({ record }) => record))
   expect(records).toEqual([recordOf(60, WATCHED, 'start')])

@@ -38,7 +38,7 @@ test('metrics beyond the limit are not judged, and only the watches that miss so
 
   expect(desk.judge.dropped(ACCOUNT)).toEqual(['p9999'])
   expect(desk.rows.size).toBe(MAX_SERIES)
-  for (let day = 1; day < 32; day++) {
+  for (const day of [15, 29, 31]) {
     desk.advance(T0 + day * DAY)
     desk.judge.applyPoint(ACCOUNT, pointOf('p0', T0 + day * DAY))
     desk.commit()
