@@ -70,14 +70,14 @@ test('events that were delivered before the first commit of a node that was kill
 })
 
 test('while the spool refuses everything nothing is late: its start may be among what is refused', async () => {
-  const late = { every: '6s', grace: '1s' }
+  const late = { every: '30s', grace: '5s' }
   await store.addWatch(watchOf('refused', { process: 'refused', late }, { createdUs: nowUs(), sinceUs: nowUs() }), 9)
   const spools = await openSpools()
   const node = openNode(spools)
   await node.start()
   isRefusing = true
   await until('it is noticed', () => refusals > 0)
-  for (let passedS = 0; passedS < 12; passedS += 3) {
+  for (let passedS = 0; passedS < 42; passedS += 3) {
     const before = nowUs()
     await until('this time is judged', () => node.judgedUs() >= before - 1e6)
     aheadUs += 3e6 // less than a pause
