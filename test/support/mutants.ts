@@ -3,14 +3,14 @@
 // `--from` and `--to` select some.
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { seededRandom } from './random.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 /** For all tests of one mutant; one that is caught in an endless loop is found out, too. */
 const LIMIT_MS = 300_000
-const TESTS_MAX = { test: 12, slow: 4 }
+const TESTS_MAX = { test: 20, slow: 5 }
 
 /** The text between two offsets, and what replaces it. */
 interface Place extends Record<'line' | 'from' | 'to', number> {
@@ -118,14 +118,15 @@ function distance(from: string, target: string): number {
   return Number.POSITIVE_INFINITY
 }
 
-/** Tests that reach the file, and those of its room; its own first, then by distance. */
+/** Tests that reach the file, and those of its room; those of its name first, then by distance. */
 function testsOf(file: string, kind: keyof typeof TESTS_MAX): string[] {
   const mirror = `${file.replace(/^src/, 'test').replace(/\.tsx?$/, '')}.${kind}.ts`
   const near = [dirname(mirror), mirror.split('/', 2).join('/')]
   return [...new Bun.Glob(`test/**/*.${kind}.ts`).scanSync(ROOT)]
     .map((path) => {
       const misses = near.filter((room) => !path.startsWith(`${room}/`)).length
-      return { path, rank: path === mirror ? -1 : Math.min(distance(path, file), misses > 0 ? 1e9 : 9) + 3 * misses }
+      if (basename(path) === basename(mirror)) return { path, rank: misses - near.length }
+      return { path, rank: Math.min(distance(path, file), misses > 0 ? 1e9 : 9) + 3 * misses }
     })
     .filter(({ rank }) => rank < 1e9)
     .sort((a, b) => a.rank - b.rank || (a.path < b.path ? -1 : 1))
