@@ -44,7 +44,7 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
   })
 
   test('a failed run and its recovery, a long run and its end', async () => {
-    await watched.watch('job', { failed: { after: 1 }, long: '8s' })
+    await watched.watch('job', { failed: { after: 1 }, long: '16s' })
     await watched.send('start', { process: 'job', uid: 'a' })
     await watched.send('end', { process: 'job', uid: 'a', failed: true })
     await watched.gets('firing', 'job')
