@@ -40,7 +40,11 @@ export function register(program: Program, io: Io): void {
     'report that a run started, and print its uid',
     'uid of the run, a-z 0-9 - _; default: a new one',
   ).action((process: string, { uid = crypto.randomUUID(), ...options }: Options) =>
-    send('start', { process, ...options, uid }, io, () => io.stdout.write(`${oneLine(uid)}\n`)),
+    send('start', { process, ...options, uid }, io, () => {
+      io.stdout.write(`${oneLine(uid)}\n`)
+      // a script reads the uid; a person would end another run without it
+      if (io.stdout.isTTY) io.stderr.write(`End this run with the same process and --meta, and --uid ${oneLine(uid)}\n`)
+    }),
   )
 
   command('end', 'report that a run ended', 'uid of the run, as stint start printed it')

@@ -27,6 +27,12 @@ describe('one event', () => {
     ])
   })
 
+  test('start on a terminal says how the run ends', async () => {
+    const person = createPerson(listen().url)
+    const { stdout, stderr } = await person.run('start p', { env, columns: 80 })
+    expect(stderr).toBe(`End this run with the same process and --meta, and --uid ${stdout}`)
+  })
+
   test.each<[string[], string, object]>([
     [['start', 'p', '--uid', 'a-1'], '/v1/start', { process: 'p', uid: 'a-1' }],
     [['end', 'p', '--uid', 'a-1'], '/v1/end', { process: 'p', uid: 'a-1' }],
