@@ -32,12 +32,13 @@ export const late: ConditionOf<Given, LateRule> = {
     const dueUs = 'everyUs' in rule ? silentUs + rule.everyUs : rule.schedule.nextUs(silentUs)
     return dueUs !== undefined && dueUs + rule.graceUs < nowUs
   },
-  summarize(subject, { every, cron, tz = 'UTC', grace = DEFAULT_GRACE }, { sinceUs, dueUs = sinceUs, lost }) {
+  summarize(subject, { every, cron, tz = 'UTC', grace = DEFAULT_GRACE }, { sinceUs, dueUs = sinceUs, lastUs, lost }) {
     const due = every === undefined ? `on the schedule ${cron} (${tz})` : `every ${every}`
     // after a downtime it is judged later than that
     const byUs = lost === undefined ? sinceUs : dueUs + spanUs(grace)
     const orNot = lost === undefined ? '' : `, ${orLost(lost, 'its start', tz)}`
-    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(byUs, tz)}${orNot}`
+    const last = lastUs === undefined ? '' : `; its last known run was at ${minute(lastUs, tz)}`
+    return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(byUs, tz)}${orNot}${last}`
   },
   summarizeEnd(alert, untilUs, episode, given) {
     const after = untilUs - alert.sinceUs

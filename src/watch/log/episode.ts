@@ -41,6 +41,8 @@ export interface Episode {
   readonly fromUs?: number
   /** `late`: the last start, or the time from which the watch counts. */
   readonly silentUs?: number
+  /** `late`: the last start that is known, or end without one. */
+  readonly lastUs?: number
   /** The downtime in which a start or an end may have been lost. */
   readonly lost?: Downtime
   /** `long`: all runs that it is about, if there are several. */

@@ -52,7 +52,10 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
   }
   if (overUs > us || atUs > us) return
   const silentUs = Math.max(newestStartUs, sinceOf(account, watch, 'late', instance))
-  const episode = { sinceUs: lost === undefined ? overUs : atUs, dueUs, fromUs, silentUs, ...(lost && { lost }) }
+  const episode = {
+    ...{ sinceUs: lost === undefined ? overUs : atUs, dueUs, fromUs, silentUs, ...(lost && { lost }) },
+    ...(newestStartUs > 0 && { lastUs: newestStartUs }),
+  }
   const alert = { watch: watch.id, condition: 'late', instance, process, meta: watch.meta, episode } as const
   desk.firing.open(account.name, { ...alert, identity: keyOf(instance, dueUs) }, factsOf(account, process, watch.meta))
 }

@@ -21,7 +21,7 @@ test.each([
   expect(late.summarize(SUBJECT, given, { sinceUs })).toEndWith(text)
 })
 
-test('a downtime and the end have the zone of the schedule, too', () => {
+test('a downtime, the last run and the end have the zone of the schedule, too', () => {
   const given = { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' }
   const lost = { fromUs: us('2026-11-20T01:59:00Z'), toUs: us('2026-11-20T02:05:00.9Z') }
   const sinceUs = us('2026-11-20T02:10:00Z')
@@ -29,6 +29,9 @@ test('a downtime and the end have the zone of the schedule, too', () => {
   const dueUs = us('2026-11-20T02:00:00Z')
   expect(late.summarize(SUBJECT, given, { sinceUs, dueUs, lost })).toEndWith(
     'by 2026-11-20 03:10 Europe/Berlin, or its start was lost around a downtime of Stint, 2026-11-20 02:59 Europe/Berlin to 2026-11-20 03:05 Europe/Berlin',
+  )
+  expect(late.summarize(SUBJECT, given, { sinceUs, lastUs: us('2026-11-19T02:00:04Z') })).toEndWith(
+    'by 2026-11-20 03:10 Europe/Berlin; its last known run was at 2026-11-19 03:00:04 Europe/Berlin',
   )
   expect(late.summarizeEnd(alert, us('2026-11-20T02:30:05Z'), undefined, given)).toBe(
     'nightly started at 2026-11-20 03:30:05 Europe/Berlin, 20 min 5 s after it was late',

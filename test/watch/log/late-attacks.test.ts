@@ -7,6 +7,15 @@ describe('late', () => {
   test('the end of a known run hides no missing start', () => {
     expect(story([HOURLY], [start(0), end(3900)], 4000)).toBe('late@3900')
   })
+  test('the alert knows the last run', () => {
+    const desk = openDesk({ watches: [HOURLY] })
+    desk.apply(start(0))
+    desk.advance(at(4000))
+    expect(desk.pending()[0]!.alert.episode.lastUs).toBe(at(0))
+    const never = openDesk({ watches: [HOURLY] })
+    never.advance(at(4000))
+    expect([...never.log, ...never.pending()][0]!.alert.episode).not.toHaveProperty('lastUs')
+  })
   test('an end whose start is not known counts as a start', () => {
     const desk = openDesk({ watches: [HOURLY] })
     desk.apply(start(0), end(10), end(3600, { uid: 'lost' }))
