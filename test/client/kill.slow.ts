@@ -109,7 +109,7 @@ test(
       })
       done += crowd.length
       const isServerKilled = Math.random() < 0.5
-      if (isServerKilled) void Bun.sleep(Math.random() * 600).then(() => server.kill())
+      const killing = isServerKilled && Bun.sleep(Math.random() * 600).then(() => server.kill())
       await Promise.all(
         crowd.map(async (caller) => {
           await Bun.sleep(100 + Math.random() * 1500)
@@ -117,7 +117,10 @@ test(
           await caller.exited
         }),
       )
-      if (isServerKilled) await server.start()
+      if (isServerKilled) {
+        await killing // the callers may be gone before
+        await server.start()
+      }
     }
 
     // One last caller takes over what all the others have left.

@@ -87,8 +87,8 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with one NODE_ID', (
 
   test('a node of 1.1 that gave its lease back leaves nothing behind', async () => {
     await sql`INSERT INTO node_lease VALUES ('former', 6, 0, 0, (extract(epoch FROM now()) * 1000000)::bigint)`
-    await start(6, 'one')
-    expect(await rows(6)).toEqual([{ data_dir: 'one', held: 1 }])
+    await start(6, 'newer')
+    expect(await rows(6)).toEqual([{ data_dir: 'newer', held: 1 }])
   })
 
   test('while PostgreSQL is away only a DATA_DIR that had a NODE_ID before starts', async () => {
