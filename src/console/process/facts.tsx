@@ -41,11 +41,12 @@ export const Facts = ({ row, rest, nowMs }: Props) => (
 )
 
 function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'rest'>) {
-  const [, state, , meta] = runs.find(([time]) => time === at) ?? []
+  const [, state, ms, meta] = runs.find(([time]) => time === at) ?? []
   const about = state === undefined ? 'no start in 30 days' : [stateText(state), meta].filter(Boolean).join(', ')
   const value = at === null ? '–' : formatAgo(parseTime(at), nowMs)
   // an end whose start is not known counts as a start
-  return <Fact name={state === 'orphan' ? 'Last end' : 'Last start'} value={value} about={about} />
+  const isBare = state === 'orphan' || (state === 'failed' && ms === null)
+  return <Fact name={isBare ? 'Last end' : 'Last start'} value={value} about={about} />
 }
 
 function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
