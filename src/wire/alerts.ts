@@ -39,7 +39,7 @@ export const Alert = Type.Object({
   ),
   notified_at: orNull(TimeMs, '2026-11-20T21:52:44.000Z'),
   acknowledged: orNull(Acknowledged),
-  summary: Text('nightly import is late: no start since 2026-11-20 02:00 UTC'),
+  summary: Text('nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC'),
   path: Text('/#/runs?process=nightly+import', 'Opens the run, or for `late` the runs of the process, in the console.'),
 })
 export type Alert = Static<typeof Alert>

@@ -113,7 +113,7 @@ const OverviewAlert = Type.Object({
   condition: choice(CONDITIONS),
   meta: orNull(Type.String()),
   since: TimeMs,
-  summary: Text('nightly import is late: no start since 2026-11-20 02:00 UTC'),
+  summary: Text('nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC'),
   acknowledged_by: orNull(Type.String({ description: 'The address of the session, or the name of the key.' })),
 })
 

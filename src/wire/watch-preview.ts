@@ -25,7 +25,7 @@ export const PreviewedAlert = Type.Object({
   uid: orNull(Type.String()),
   since: TimeMs,
   resolved_at: orNull(TimeMs, undefined, 'Null: it would still fire.'),
-  summary: Text('nightly import is late: no start since 2026-11-20 02:00 UTC'),
+  summary: Text('nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC'),
 })
 export type PreviewedAlert = Static<typeof PreviewedAlert>
 
