@@ -43,7 +43,8 @@ export function register(program: Program, io: Io): void {
     send('start', { process, ...options, uid }, io, () => {
       io.stdout.write(`${oneLine(uid)}\n`)
       // a script reads the uid; a person would end another run without it
-      if (io.stdout.isTTY) io.stderr.write(`End this run with the same process and --meta, and --uid ${oneLine(uid)}\n`)
+      const same = options.meta === undefined ? 'process' : 'process and --meta'
+      if (io.stdout.isTTY) io.stderr.write(`End this run with the same ${same}, and --uid ${oneLine(uid)}\n`)
     }),
   )
 

@@ -29,8 +29,13 @@ describe('one event', () => {
 
   test('start on a terminal says how the run ends', async () => {
     const person = createPerson(listen().url)
-    const { stdout, stderr } = await person.run('start p', { env, columns: 80 })
-    expect(stderr).toBe(`End this run with the same process and --meta, and --uid ${stdout}`)
+    for (const [given, same] of [
+      ['', 'process'],
+      [' --meta eu', 'process and --meta'],
+    ]) {
+      const { stdout, stderr } = await person.run(`start p${given}`, { env, columns: 80 })
+      expect(stderr).toBe(`End this run with the same ${same}, and --uid ${stdout}`)
+    }
   })
 
   test.each<[string[], string, object]>([
