@@ -55,7 +55,7 @@ export function createPerson(url: string) {
   return { run, home, settingsPath }
 }
 
-/** What lies between the lines of a table: its cells, which have two spaces between them. */
+/** The cells of a table by line; they have two spaces between them. */
 export const cells = (table: string) =>
   table
     .trimEnd()

@@ -1,4 +1,4 @@
-// What process and meta become, and forms of items beyond those of http/intake/v1-accepts.test.ts and v1-refuses.test.ts.
+// How process and meta are cleaned, and forms of items beyond those of http/intake/v1-accepts.test.ts and v1-refuses.test.ts.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Faults } from '../../src/event/faults.ts'

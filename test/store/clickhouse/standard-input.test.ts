@@ -1,3 +1,4 @@
+// The embedded engine reads the data of an INSERT from standard input where it can.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { engineMissing } from '../../support/engine.ts'
@@ -12,11 +13,14 @@ const INSERT_AND_READ = `
   console.log(JSON.stringify(await client.select('SELECT name FROM default.t')))
   await client.close()`
 
-test.skipIf(engineMissing !== undefined)('what waits on the standard input of Stint is not stored', async () => {
-  const child = Bun.spawn([process.execPath, '-e', INSERT_AND_READ, tempDir('standard-input')], {
-    ...{ stdin: new Blob(['["stranger"]\n'.repeat(1000)]), stdout: 'pipe', stderr: 'pipe' },
-  })
-  const [printed, failed] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
-  expect(await child.exited, failed).toBe(0)
-  expect(printed).toBe('[{"name":"job"}]\n')
-})
+test.skipIf(engineMissing !== undefined)(
+  'the engine does not insert what waits on the standard input of its process',
+  async () => {
+    const child = Bun.spawn([process.execPath, '-e', INSERT_AND_READ, tempDir('standard-input')], {
+      ...{ stdin: new Blob(['["stranger"]\n'.repeat(1000)]), stdout: 'pipe', stderr: 'pipe' },
+    })
+    const [printed, failed] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
+    expect(await child.exited, failed).toBe(0)
+    expect(printed).toBe('[{"name":"job"}]\n')
+  },
+)
