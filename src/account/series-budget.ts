@@ -29,7 +29,7 @@ interface SeriesBudgetOptions {
   readonly database: SqliteFile
   readonly max: number
   readonly log: Logger
-  /** A test waits less. */
+  /** Default: FLUSH_AFTER_MS. */
   readonly flushAfterMs?: number
 }
 

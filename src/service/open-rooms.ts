@@ -67,7 +67,7 @@ export interface Rooms {
 export interface OpenParts {
   readonly disks?: Partial<Both<Disk>>
   readonly openStores?: typeof openStores
-  /** Of new passwords. */
+  /** What hashing a new password costs. */
   readonly hashCost?: HashCost
 }
 

@@ -8,7 +8,7 @@ import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
 
 const SLOTS = 30
 const [STEP, BAR, HEIGHT, LEAST] = [6, 5, 26, 4]
-/** Of a run without a length. */
+/** The height of a run without a length. */
 const UNKNOWN = HEIGHT / 3
 
 interface Props {

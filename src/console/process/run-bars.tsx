@@ -9,7 +9,7 @@ import { shortMoment } from '../kit/words.ts'
 
 const SLOTS = 60
 const CUT_AT = 3
-/** Of a run without a length, and of the shortest one. */
+/** The heights of a run without a length, and of the shortest one. */
 const [UNKNOWN_SHARE, LEAST_SHARE] = [0.34, 0.08]
 
 interface Props {

@@ -29,7 +29,7 @@ const TAIL_BYTES = 192 * 1024
 const OUTPUT_TAIL = 4096
 /** Starts that are remembered; the oldest are forgotten first. */
 const OPEN_MAX = 10_000
-/** Added to a stamp it is another one of the same time; a ping has at most one more event of a store. */
+/** Added to a stamp: a second stamp of the same time. No store gets more than two events of one ping. */
 const SECOND_TURN = 2
 const PREFIX = '/ping/'
 const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
@@ -50,7 +50,7 @@ export function pingRoutes(deps: PingDeps) {
     return key.account
   }
 
-  /** The events of a ping, in the order of their stamps. */
+  /** The events of a ping, the first with the first stamp. */
   function toBodies({ process, signal, exitCode }: Ping, uid: string, said: string, hasBegun: boolean): Body[] {
     const run = { process, ...(uid !== '' && { uid }) }
     const start: Body = { kind: 'start', ...run }
