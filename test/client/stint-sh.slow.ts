@@ -174,6 +174,20 @@ describe.each(Object.entries(KINDS))('in %s', (name, kind) => {
     expect(await user.run(['exec', '--', 'sh', '-c', 'kill -KILL $$'])).toMatchObject({ exitCode: 137, stderr: '' })
   })
 
+  it('a signal that comes once Stint has heard of the run reaches the command', async () => {
+    const user = createShellUser(stint.url, kind)
+    const bin = tempDir('bin')
+    const ask = join(bin, 'env') // the last program that runs before the command
+    writeFileSync(ask, `#!/bin/sh\nsleep 0.5\nPATH=\${PATH#*:}\nexec env "$@"\n`, { mode: 0o755 })
+    const before = stint.events.length
+    const PATH = `${bin}:${kind.path?.() ?? process.env.PATH}`
+    const child = user.start(['exec', '--process', 'sleeper', '--', 'sleep', '60'], { PATH })
+    await until('the start', () => stint.events.length > before)
+    child.kill('SIGTERM')
+    expect(await user.finish(child)).toMatchObject({ signal: 'SIGTERM', stderr: '' })
+    expect((await since(3, before)).map(({ path }) => path).sort()).toEqual(['/v1/end', '/v1/exception', '/v1/start'])
+  })
+
   it('a process that the command leaves running delays nothing, and its standard error works', async () => {
     const user = createShellUser(stint.url, kind)
     const go = join(user.home, 'go')

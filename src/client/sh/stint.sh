@@ -414,11 +414,14 @@ keep_end() { # copies standard input into two files of at most 32 MiB, the later
   done
   : >"$tmp/done"
 }
-run_job() { # COMMAND …: sets code, and tmp if the end of its standard error is there
-  job='' is_over='' relayed='' hurried='' tmp='' mark=$file.run
+catch_signals() {
+  job='' is_over='' relayed='' hurried=''
   find_reset
   for name in TERM HUP USR1 USR2 ALRM; do trap "relay $name" $name; done
   if (: </dev/tty) 2>/dev/null; then trap : INT QUIT; else trap "relay INT $typed" INT; trap 'relay QUIT' QUIT; fi
+}
+run_job() { # COMMAND …: sets code, and tmp if the end of its standard error is there
+  tmp='' mark=$file.run
   if (: <&0) 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
   if [ ! -t 2 ] && tmp=$(mktemp -d "${TMPDIR:-/tmp}/stint.XXXXXX" 2>/dev/null) && mkfifo "$tmp/err" "$tmp/copy"; then
     keep_end <"$tmp/copy" >/dev/null 2>&1 3<&- &
@@ -472,6 +475,7 @@ run_exec() {
   store
   start="{\"kind\":\"start\",$fields,\"at\":\"${at}Z\"}"
   file=$dir/$(printf %s "$at" | tr -d 'TZ:.-')-$$
+  catch_signals # before Stint hears of the run: its end would be missing
   write "$file-s.json" "$start"
   ( # beside the command, as often as it takes
     pause=1
@@ -479,7 +483,7 @@ run_exec() {
   ) </dev/null >/dev/null 2>&1 &
   sender=$!
   find_command "$1"
-  if [ -n "$failure" ]; then say "${1##*/}: $failure${looked:+; $looked}"; else run_job "$@"; fi
+  if [ -n "$failure" ]; then is_over=1; say "${1##*/}: $failure${looked:+; $looked}"; else run_job "$@"; fi
   now
   end_events "$1"
   [ -z "${tmp:-}" ] || rm -rf "$tmp"
@@ -497,9 +501,9 @@ run_exec() {
   (trap - TERM INT HUP; deliver "$file.json" "$silence") </dev/null >/dev/null &
   sender=$!
   wait $sender
-  if [ -n "${hurried:-}" ] && [ -e "$file.json" ]; then say "$(count_in "$file.json") events kept, sent later"; fi
+  if [ -n "$hurried" ] && [ -e "$file.json" ]; then say "$(count_in "$file.json") events kept, sent later"; fi
   [ -z "${unkept:-}" ] || rm -rf "$dir"
-  case ${relayed:-} in '') ;; "$signal") trap - "$signal"; kill -s "$signal" $$ ;; esac
+  case $relayed in '') ;; "$signal") trap - "$signal"; kill -s "$signal" $$ ;; esac
   exit "$code"
 }
 
