@@ -12,10 +12,11 @@ const OPTIONS = ['Dropped', 'Options']
 
 export function writeDeclarations(): string {
   const dir = tempDir('types')
-  const tool = (name: string) => join(ROOT, 'node_modules/.bin', name)
+  /** Run by Bun, because there may be no Node. */
+  const tool = (name: string) => [process.execPath, join(ROOT, 'node_modules/.bin', name)]
   const tsc = Bun.spawnSync(
     [
-      tool('tsc'),
+      ...tool('tsc'),
       ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
       ...'--module nodenext --types bun-types --allowImportingTsExtensions --outDir'.split(' '),
       ...[dir, join(ROOT, 'src/client/stint.ts')],
@@ -30,7 +31,7 @@ export function writeDeclarations(): string {
     return `${blocks[at - 1]!.startsWith('/**') ? blocks[at - 1] : ''}${blocks[at]!.replace('export ', '')}`
   })
   const text = `${HEAD}${options.join('')}${client!.replace(/^import .*\n/gm, '')}`
-  const biome = Bun.spawnSync([tool('biome'), 'format', `--stdin-file-path=${DECLARATIONS}`], {
+  const biome = Bun.spawnSync([...tool('biome'), 'format', `--stdin-file-path=${DECLARATIONS}`], {
     cwd: ROOT,
     stdin: Buffer.from(text),
   })
