@@ -51,17 +51,8 @@ export function formatTable(
   }
   const left = heads.flatMap(({ title }, i) => (shown.includes(i) ? [] : [title]))
   const note = left.length === 0 ? '' : `${paint(`No room for ${left.join(', ')}: see --csv`, 'dim')}\n`
-  return (
-    lines
-      .map(
-        (line) =>
-          `${shown
-            .map((i) => layOut(line, i))
-            .join(GAP)
-            .trimEnd()}\n`,
-      )
-      .join('') + note
-  )
+  const texts = lines.map((line) => shown.map((i) => layOut(line, i)).join(GAP))
+  return texts.map((text) => `${text.trimEnd()}\n`).join('') + note
 }
 
 const lineWidth = (widths: readonly number[]): number =>

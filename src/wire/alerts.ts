@@ -16,6 +16,9 @@ const Acknowledged = Type.Object({
   at: TimeMs,
 })
 
+export const AlertSummary = Text(
+  'nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC',
+)
 const WatchRef = Type.Object({ id: Text('wat_4m8s1q0z7c2n5v9x'), name: Text('nightly import') })
 
 export const Alert = Type.Object({
@@ -39,7 +42,7 @@ export const Alert = Type.Object({
   ),
   notified_at: orNull(TimeMs, '2026-11-20T21:52:44.000Z'),
   acknowledged: orNull(Acknowledged),
-  summary: Text('nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC'),
+  summary: AlertSummary,
   path: Text('/#/runs?process=nightly+import', 'Opens the run, or for `late` the runs of the process, in the console.'),
 })
 export type Alert = Static<typeof Alert>

@@ -1,5 +1,6 @@
 // GET /api/overview: how every process is, in one consistent answer, for Home, `stint status`, badges and Prometheus.
 import { type Static, type TUnsafe, Type } from '@sinclair/typebox'
+import { AlertSummary } from './alerts.ts'
 import { CONDITIONS } from './conditions.ts'
 import { PROCESS_STATES } from './process-state.ts'
 import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
@@ -113,7 +114,7 @@ const OverviewAlert = Type.Object({
   condition: choice(CONDITIONS),
   meta: orNull(Type.String()),
   since: TimeMs,
-  summary: Text('nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC'),
+  summary: AlertSummary,
   acknowledged_by: orNull(Type.String({ description: 'The address of the session, or the name of the key.' })),
 })
 

@@ -1,8 +1,9 @@
 // What a watch would have fired, before it is made.
 import { type Static, Type } from '@sinclair/typebox'
+import { AlertSummary } from './alerts.ts'
 import { CONDITIONS } from './conditions.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
+import { choice, orNull, ProcessName, TimeMs } from './shapes.ts'
 import { CreateWatch } from './watches.ts'
 
 /** A watch as it would be made; what is not judged may be there or not. */
@@ -25,7 +26,7 @@ export const PreviewedAlert = Type.Object({
   uid: orNull(Type.String()),
   since: TimeMs,
   resolved_at: orNull(TimeMs, undefined, 'Null: it would still fire.'),
-  summary: Text('nightly import is late: it should start every 1d, and did not by 2026-11-20 02:10 UTC'),
+  summary: AlertSummary,
 })
 export type PreviewedAlert = Static<typeof PreviewedAlert>
 

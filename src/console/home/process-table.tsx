@@ -6,7 +6,7 @@ import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
 import { isTrouble, markOf } from '../kit/run-links.ts'
-import { shortMoment, wordsAt } from '../kit/words.ts'
+import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import { RunStrip } from './run-strip.tsx'
 
@@ -116,7 +116,7 @@ function NextStart({ row: { next_start_at: next, state }, nowMs }: { row: Overvi
   if (next === null) return <span class="muted">–</span>
   const ms = parseTime(next)
   if (state === 'silent') return <span class="bad">was due {shortMoment(ms, nowMs)}</span>
-  return <span>{ms <= nowMs ? 'due now' : `about ${shortMoment(ms, nowMs)}`}</span>
+  return <span>{expectedMoment(ms, nowMs)}</span>
 }
 
 function Median({ row: { median_24h_ms: today, median_7d_ms: before } }: { row: OverviewProcess }) {

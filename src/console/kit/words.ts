@@ -7,6 +7,10 @@ import { formatDay, formatFullDay, formatMoment, formatShortClock } from './form
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
+/** When something is expected: `about 03:16`, or `due now` from then on. */
+export const expectedMoment = (ms: number, nowMs: number): string =>
+  ms <= nowMs ? 'due now' : `about ${shortMoment(ms, nowMs)}`
+
 /** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds if they have them. */
 export const inReadersZone = (text: string, nowMs: number): string =>
   text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g, (_, day, time, seconds = '') =>

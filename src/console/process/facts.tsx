@@ -5,7 +5,7 @@ import type { OverviewProcess } from '../../wire/overview.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { stateText } from '../kit/run-links.ts'
-import { shortMoment } from '../kit/words.ts'
+import { expectedMoment, shortMoment } from '../kit/words.ts'
 import type { Rest } from './process-answer.ts'
 
 interface Props {
@@ -56,7 +56,7 @@ function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
   const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
   const often = everyS === null ? '' : `every ${formatSpan(everyS * 1000)}`
   const lateText = late === null ? '' : `late from ${shortMoment(parseTime(late), nowMs)}`
-  const value = isLate ? 'overdue' : nextMs <= nowMs ? 'due now' : `about ${shortMoment(nextMs, nowMs)}`
+  const value = isLate ? 'overdue' : expectedMoment(nextMs, nowMs)
   const about = [often, isLate ? `was due ${shortMoment(nextMs, nowMs)}` : lateText].filter(Boolean).join('; ')
   return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
 }
