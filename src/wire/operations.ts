@@ -33,7 +33,7 @@ export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.
 export type HealthWarning = Static<typeof HealthWarning>
 
 export const Health = Type.Object({
-  version: Text('2.0.0', 'Semantic version of the server.'),
+  version: Text('2.1.0', 'Semantic version of the server.'),
   commit: Type.Optional(Text('0123456789ab', 'The first 12 digits of its commit, where they are known.')),
   node: Type.Integer({
     minimum: 0,

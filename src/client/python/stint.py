@@ -41,7 +41,7 @@ import uuid
 import weakref
 from typing import Any, Callable, Iterator, Mapping, TypeVar, overload
 
-__version__ = "2.0.0"
+__version__ = "2.1.0"
 __all__ = ["Run", "Stint", "begin", "end", "exception", "flush", "metrics", "run", "start", "timed"]
 
 BATCH_EVENTS = 1000
