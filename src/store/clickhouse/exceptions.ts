@@ -18,6 +18,7 @@ import {
   EVENT_TIE,
   isIn,
   limitOf,
+  listOf,
   type Ns,
   nsText,
   orderBy,
@@ -41,13 +42,16 @@ interface StoredMoment extends Omit<ExceptionMoment, 'atNs'> {
   readonly ns: Ns
 }
 
+/** The time in nanoseconds, the rest of the stamp and the content of an event, which identify it within its process. */
+type NewestKey = readonly [ns: Ns, stampRest: string, content: string]
+
 interface StoredSpan extends GroupKey {
   readonly first_ns: Ns
   readonly last_ns: Ns
 }
 
 interface StoredGroup extends StoredSpan {
-  readonly example: string
+  readonly newest: NewestKey
   readonly newest_meta: string
   readonly occurrences: number
   readonly runs: number
@@ -70,9 +74,9 @@ function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
   limit: string,
-  { bucket, behind, example = ENDS }: { bucket?: string; behind?: string; example?: string } = {},
+  { bucket, behind }: { bucket?: string; behind?: string } = {},
 ): string {
-  // one state per group, whatever the number of buckets: it holds a text
+  // one state per group, whatever the number of buckets
   const counts = `sumMap([${bucket}], [toUInt64(1)])`
   const series =
     bucket === undefined
@@ -80,7 +84,8 @@ function exceptionGroupsSql(
       : `,\n  arrayMap(ns -> toString(ns), (${counts} AS counted).1) AS buckets_ns, counted.2 AS counts`
   return `SELECT fingerprint, process, count() AS occurrences, uniqExactIf((meta, uid), uid != '') AS runs,
   ${nsText('min(at)')} AS first_ns, ${nsText('max(at)')} AS last_ns,
-  argMax(${example}, (at, stamp_rest, content)) AS example,
+  (max((at, stamp_rest, content)) AS last).1 AS last_at,
+  [${nsText('last_at')}, toString(last.2), toString(last.3)] AS newest,
   argMax(meta, (at, stamp_rest, content)) AS newest_meta${series}
 FROM ${exceptions}
 WHERE ${where.join(' AND ')}
@@ -122,6 +127,33 @@ function selectExceptions(q: ExceptionSelection): Conditions {
 
 export function createExceptionQuestions(select: Select, schema: Schema): ExceptionQuestions {
   const exceptions = schema.view('exceptions')
+
+  /** The newest text of each group. A second question: an aggregate over texts would read those of all exceptions. */
+  async function findExamples(
+    q: ExceptionSelection,
+    groups: readonly StoredGroup[],
+  ): Promise<ReadonlyMap<string, string>> {
+    if (groups.length === 0) return new Map()
+    const processes = isIn('process', 'of', [...new Set(groups.map(({ process }) => process))])
+    const times = listOf('times', [...new Set(groups.map(({ newest }) => newest[0]))])
+    const events = isIn(
+      '(process, toString(stamp_rest), toString(content))',
+      'events',
+      groups.map(({ process, newest: [, rest, content] }) => [process, rest, content]),
+      'Tuple(String, String, String)',
+    )
+    // not FINAL: the texts of an exception that was stored twice are equal
+    const rows = await select<{ process: string; newest: NewestKey; example: string }>(
+      `SELECT process, [${nsText('at')}, toString(stamp_rest), toString(content)] AS newest,
+  ${q.fingerprint === undefined ? ENDS : 'exception'} AS example FROM ${schema.raw('exceptions')}
+WHERE account = {account:String} AND ${processes.sql}
+  AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(arrayJoin(${times.list})), 'UTC')) AND ${events.sql}`,
+      { account: q.account, ...processes.params, ...times.params, ...events.params },
+      q,
+    )
+    return new Map(rows.map(({ process, newest, example }) => [exampleKey(process, newest), example]))
+  }
+
   return {
     async findExceptions(q, page) {
       const { where, params } = withPlace(selectExceptions(q), page, EVENT_TIE)
@@ -161,10 +193,14 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
       const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', {
         ...(bucket && { bucket: bucket.sql }),
         ...(after && { behind: BEHIND }),
-        ...(q.fingerprint !== undefined && { example: 'exception' }),
       })
       const bound = { ...params, limit, ...bucket?.params, ...(after && bindBehind(after)) }
-      return (await select<StoredGroup>(sql, bound, q)).map(fromGroup)
+      const groups = await select<StoredGroup>(sql, bound, q)
+      const examples = await findExamples(q, groups)
+      return groups.flatMap((group) => {
+        const example = examples.get(exampleKey(group.process, group.newest))
+        return example === undefined ? [] : [fromGroup(group, example)] // none: its account was erased in between
+      })
     },
 
     async findGroupSpans(q) {
@@ -201,11 +237,13 @@ const toSpan = ({ fingerprint, process, first_ns, last_ns }: StoredSpan): GroupS
   ...{ fingerprint, process, firstNs: BigInt(first_ns), lastNs: BigInt(last_ns) },
 })
 
-const fromGroup = (row: StoredGroup): ExceptionGroup => ({
+const exampleKey = (process: string, newest: NewestKey): string => [process, ...newest].join('\0')
+
+const fromGroup = (row: StoredGroup, example: string): ExceptionGroup => ({
   ...toSpan(row),
   count: Number(row.occurrences),
   runs: Number(row.runs),
-  example: row.example,
+  example,
   meta: row.newest_meta,
   place: { ns: BigInt(row.last_ns), tie: groupTie(row.process, row.fingerprint) },
   ...(row.buckets_ns !== undefined && {
