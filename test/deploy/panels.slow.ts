@@ -81,6 +81,8 @@ const KILLED = describeFailure('import', {
   stderrTail: '',
 })
 
+const HTML = 'expected List<String> &lt; <img src=//evil.example/x> & more'
+
 /** A run of no length. */
 const PING = { account: 'acc_pings', process: 'ping', meta: '' }
 
@@ -114,6 +116,8 @@ const EXCEPTIONS: readonly Event[] = [
   exception(210, 'TypeError: order 4711 is not a function'),
   exception(260, KILLED, 'other'),
   exception(270, 'only exceptions', 'talker'),
+  // an hour before the range, for the test of annotations
+  { ...exception(-3600, HTML, HTML), account: 'acc_html' } as Event,
 ]
 
 const VIEW: View = {
@@ -548,6 +552,15 @@ describe.skipIf(engineMissing !== undefined || influxdMissing !== undefined)('wi
         [200, JOB, 'TypeError: order 17 is not a function'],
         [99, JOB, FAILED.split('\n')[0]],
       ])
+    })
+
+    test.each([0, 1])('annotations of dashboard %i show HTML as text', async (i) => {
+      const [, { target, datasource }] = dashboards[i].annotations.list
+      const view = { ...VIEW, fromMs: T_MS - 70 * MINUTE_MS, toMs: T_MS - 50 * MINUTE_MS }
+      const variables = { ...VIEW.variables, account: 'acc_html', process: ALL }
+      const [shown] = rows(await ask({ targets: [{ ...target, datasource }] }, { ...view, variables }))
+      const escaped = 'expected List&lt;String> &amp;lt; &lt;img src=//evil.example/x> &amp; more'
+      expect([shown!.title, shown!.text]).toEqual([escaped, escaped])
     })
 
     test('variables offer the existing values', async () => {
