@@ -712,6 +712,25 @@ export function pointSourceContract(subject: SourceSubject): void {
       expect(await source.aggregateMetrics({ ...range, everyNs: 5n * S, uid: 'r1', maxRows: 2 })).toHaveLength(2)
     })
 
+    test('the figures of few points and of many are those of the reference', async () => {
+      const { store, metric, range } = cast()
+      const events = Array.from({ length: 480 }, (_, i): Metrics => {
+        const event = metric(BigInt(i % 240) * 125n * MS, { a: (i * 31) % 17 }, { meta: i % 3 === 0 ? '' : HOSTILE })
+        return i < 240 ? event : withOwnTime({ ...event, process: 'own' })
+      })
+      await store(events)
+      const reference = inMicroseconds(createMemorySource(events).points)
+      const cut = { fromNs: T + 3n * S + 1n, toNs: T + 20n * S - 1n }
+      // windows of a second have few points each, and longer ones many
+      for (const everyNs of [S, 15n * S, MINUTE])
+        for (const more of [{}, { byMeta: true }, cut, { byMeta: true, ...cut }, { process: 'own', meta: '' }]) {
+          const q = { ...range, everyNs, ...more }
+          const rows = (await reference.aggregateMetrics(q)).sort(compareMetricRows)
+          expect(await source.aggregateMetrics(q)).toEqual(rows)
+          expect(rows.length).toBeGreaterThan(0)
+        }
+    })
+
     test('the newest value of each process, meta and name is that of the latest time', async () => {
       const [{ store, metric, range }, stranger] = [cast(), cast()]
       const own = (offset: bigint, name: string, value: number) => withOwnTime(metric(offset, { [name]: value }))
