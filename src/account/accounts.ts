@@ -15,6 +15,8 @@ import { checkCredentials } from './credentials.ts'
 import { createGroupStates } from './group-states.ts'
 import type { KeyRing } from './key-ring.ts'
 import { createKeys } from './keys.ts'
+import { createKnownNetworks } from './known-networks.ts'
+import { coarserNetwork, networkOf } from './networks.ts'
 import { createPasswords, type HashCost } from './passwords.ts'
 import { createIdentities } from './people/identities.ts'
 import { createInvitations } from './people/invitations.ts'
@@ -26,10 +28,10 @@ import { createId, createSetupCode, sameSecret } from './secret.ts'
 import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
-import { addressBlock, createTokenBuckets } from './token-buckets.ts'
+import { createTokenBuckets } from './token-buckets.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
-const SIGN_UPS = { windowS: 3600, maxEntries: 10_000 }
+const SIGN_UPS = { windowS: 3600, maxEntries: 10_000, coarser: coarserNetwork }
 /** Sign-ups per address and hour: a set-up script may create many accounts in a row. */
 const SIGN_UPS_MAX = 1000
 
@@ -81,7 +83,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const keys = createKeys(database, ring, clock)
   const sessions = createSessions(database, clock, log)
   const passwords = createPasswords(options.hashCost)
-  const provePassword = createProvePassword(clock, passwords)
+  const networks = createKnownNetworks(database, nowMs)
+  const provePassword = createProvePassword(clock, passwords, networks)
   const people = createPeople({ database, passwords, sessions, provePassword, nowMs })
   const members = createMembers(database, ring, nowMs)
   const signUps = createTokenBuckets({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
@@ -91,6 +94,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const selectRemovals = local.db.query<{ account: string }, []>('SELECT account FROM removal')
   const deleteRemoval = local.db.query<null, [string]>('DELETE FROM removal WHERE account = ?')
   const count = () => countLocal.get()!.n
+  const askerAt = async (address: string) => ({ name: networkOf(address), isKnown: await networks.has(address) })
   const findById = (id: string) => database.read(() => selectById(id))
 
   let madeUpCode: string | undefined
@@ -139,7 +143,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     async create({ email, password, setupCode: given, address }: SignUp) {
       await database.read(() => refuseSignUp(''))
       const normalEmail = checkCredentials(email, password)
-      signUps.attempt(addressBlock(address))
+      signUps.attempt(networkOf(address))
       const code = setupCode()
       if (code !== undefined && !sameSecret(given ?? '', code)) {
         throw new Problem(
@@ -149,7 +153,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
         )
       }
       await database.read(() => refuseSignUp(normalEmail))
-      const hash = await passwords.hash(password, addressBlock(address))
+      const hash = await passwords.hash(password, await askerAt(address))
       const made = await database.write(function* () {
         yield* refuseSignUp(normalEmail)
         const operator = (yield* countAccounts()) === 0
@@ -206,9 +210,11 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     identities: createIdentities({ database, ring, members, sessions, nowMs }),
     invitations: createInvitations(database, nowMs),
     tickets: createTickets(database, nowMs),
-    audit: createAuditLog(database, nowMs),
+    audit: createAuditLog(database, nowMs, networks),
     groupStates: createGroupStates(database, clock.wallUs),
-    passwords: { hash: passwords.hash },
+    /** The hash of a new password that somebody at this address sets. Throws Problem `rate_limited`. */
+    hashFrom: async (password: string, address: string): Promise<string> =>
+      passwords.hash(password, await askerAt(address)),
     series,
     /** Writes the notes in memory to the database. */
     async close(): Promise<void> {

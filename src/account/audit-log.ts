@@ -3,6 +3,7 @@ import { toTime } from '../clock.ts'
 import { all, get, insert, run, type SqlDatabase } from '../state/database.ts'
 import type { AuditEntry } from '../wire/audit.ts'
 import type { AuditAction } from '../wire/audit-actions.ts'
+import type { KnownNetworks } from './known-networks.ts'
 
 const KEPT_MS = 365 * 86_400_000
 const FORGET_EVERY_MS = 3_600_000
@@ -21,12 +22,13 @@ export interface AuditQuestion {
 }
 
 /** All reject with Problem `store_unavailable`, `note` also with `disk_low` and `disk_failed`. */
-export function createAuditLog(database: SqlDatabase, nowMs: () => number) {
+export function createAuditLog(database: SqlDatabase, nowMs: () => number, networks: Pick<KnownNetworks, 'note'>) {
   let forgottenMs = Number.NEGATIVE_INFINITY
   const cut = (text: string | null) => text?.toWellFormed().replaceAll('\0', '').slice(0, TEXT_MAX) ?? null
   return {
     async note({ account, action, actor, key: actor_key, target, detail, address }: AuditRecord): Promise<void> {
       const now = nowMs()
+      if (action === 'signed_in') networks.note(address)
       const texts = { actor: cut(actor), target: cut(target), detail: cut(detail), address: cut(address) }
       const forgets = Math.abs(now - forgottenMs) >= FORGET_EVERY_MS
       await database.write(function* () {

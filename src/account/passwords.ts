@@ -1,11 +1,8 @@
 // argon2id in a Worker of its own. Bun.password's asynchronous calls share a thread pool with the spool's writes and
 // syncs: on 2 cores, four at once raise the mean commit from 0.3 to 400 ms. A hash takes 19 MiB and 30 ms of a core: one
-// runs at a time, a bounded line waits, of which an asker may hold a few places, and the rest is refused.
-import { Problem } from '../problem.ts'
+// runs at a time, and the others wait as password-line.ts says.
 import { normalizePassword } from './credentials.ts'
-
-const LINE_EACH = 16
-const LINE_ALL = 256
+import { type Asker, createPasswordLine } from './password-line.ts'
 
 /** argon2id's: KiB, and passes over them. */
 export interface HashCost {
@@ -73,21 +70,7 @@ export type Passwords = ReturnType<typeof createPasswords>
 /** The Worker starts when first needed. Only tests set another `cost`. */
 export function createPasswords(cost = COST) {
   let worker: ReturnType<typeof createHashWorker> | undefined
-  let last: Promise<unknown> = Promise.resolve()
-  /** Places in the line by asker. */
-  const places = new Map<string, number>()
-  let all = 0
-
-  function take(asker: string, by: 1 | -1): void {
-    const own = (places.get(asker) ?? 0) + by
-    if (own > LINE_EACH || all + by > LINE_ALL)
-      throw new Problem('rate_limited', 'Too many passwords are being checked at the moment.', { retryAfterS: 2 })
-    all += by
-    if (own === 0) places.delete(asker)
-    else places.set(asker, own)
-  }
-
-  async function run(work: Work): Promise<string | boolean> {
+  const inTurn = createPasswordLine(async (work: Work) => {
     worker ??= createHashWorker()
     try {
       return await worker.run(work)
@@ -97,26 +80,15 @@ export function createPasswords(cost = COST) {
         worker = undefined
       }
     }
-  }
-
-  async function inTurn(asker: string, ...work: Work): Promise<string | boolean> {
-    take(asker, 1)
-    try {
-      const result = last.then(() => run(work))
-      last = result.catch(() => {})
-      return await result
-    } finally {
-      take(asker, -1)
-    }
-  }
+  })
 
   return {
     /** Throws Problem `rate_limited` when too many wait already, of all or of this `asker`. */
-    hash: async (password: string, asker = ''): Promise<string> =>
-      (await inTurn(asker, normalizePassword(password), cost)) as string,
+    hash: async (password: string, asker?: Asker): Promise<string> =>
+      (await inTurn([normalizePassword(password), cost], asker)) as string,
     /** `hash` undefined = there is no such account: false, after the same time. Throws like `hash`. */
-    verify: async (password: string, hash: string | undefined, asker = ''): Promise<boolean> =>
-      (await inTurn(asker, normalizePassword(password), hash ?? hashOfNobody(cost))) as boolean,
+    verify: async (password: string, hash: string | undefined, asker?: Asker): Promise<boolean> =>
+      (await inTurn([normalizePassword(password), hash ?? hashOfNobody(cost)], asker)) as boolean,
     /** Ends the Worker; calls in progress never settle. */
     close: () => worker?.close(),
   }

@@ -6,8 +6,11 @@
 import type { Clock } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { normalizeEmail } from './credentials.ts'
+import type { KnownNetworks } from './known-networks.ts'
+import { coarserNetwork, networkOf } from './networks.ts'
+import type { Asker } from './password-line.ts'
 import type { Passwords } from './passwords.ts'
-import { addressBlock, createTokenBuckets } from './token-buckets.ts'
+import { createTokenBuckets } from './token-buckets.ts'
 
 const WINDOW_S = 15 * 60
 const FAILURES_PER_ACCOUNT_AND_ADDRESS = 10
@@ -32,17 +35,27 @@ export type Attempt = {
     }
 )
 
-const askerOf = (attempt: Attempt): string => ('session' in attempt ? attempt.session : addressBlock(attempt.address))
+/** Of an account and a network: the same account and the next coarser network. */
+function coarserBoth(both: string): string | undefined {
+  const network = coarserNetwork(both.slice(both.lastIndexOf(' ') + 1))
+  return network && both.slice(0, both.lastIndexOf(' ') + 1) + network
+}
 
 /** Resolves when the password is right. Throws Problem `credentials_invalid` or `rate_limited`. */
 export type ProvePassword = (attempt: Attempt) => Promise<void>
 
-export function createProvePassword(clock: Clock, passwords: Passwords): ProvePassword {
-  const limiter = (limit: number) => createTokenBuckets({ clock, limit, windowS: WINDOW_S, maxEntries: MAX_ENTRIES })
-  const byAddress = limiter(FAILURES_PER_ADDRESS)
-  const byBoth = limiter(FAILURES_PER_ACCOUNT_AND_ADDRESS)
+export function createProvePassword(clock: Clock, passwords: Passwords, networks: KnownNetworks): ProvePassword {
+  const limiter = (limit: number, coarser?: (key: string) => string | undefined) =>
+    createTokenBuckets({ clock, limit, windowS: WINDOW_S, maxEntries: MAX_ENTRIES, ...(coarser && { coarser }) })
+  const byAddress = limiter(FAILURES_PER_ADDRESS, coarserNetwork)
+  const byBoth = limiter(FAILURES_PER_ACCOUNT_AND_ADDRESS, coarserBoth)
   const bySession = limiter(FAILURES_PER_SESSION)
-  const attempts = limiter(ATTEMPTS)
+  const attempts = limiter(ATTEMPTS, coarserBoth)
+
+  const askerOf = async (attempt: Attempt): Promise<Asker> =>
+    'session' in attempt
+      ? { name: attempt.session, isKnown: true }
+      : { name: networkOf(attempt.address), isKnown: await networks.has(attempt.address) }
 
   /** Gives what takes the counted failure back. */
   function count(attempt: Attempt, account: string): () => void {
@@ -50,8 +63,8 @@ export function createProvePassword(clock: Clock, passwords: Passwords): ProvePa
       bySession.attempt(attempt.session)
       return () => bySession.forgive(attempt.session)
     }
-    const stranger = addressBlock(attempt.address)
-    const both = `${stranger} ${account}`
+    const stranger = networkOf(attempt.address)
+    const both = `${account} ${stranger}`
     attempts.attempt(both)
     byAddress.attempt(stranger)
     byBoth.attempt(both)
@@ -65,7 +78,7 @@ export function createProvePassword(clock: Clock, passwords: Passwords): ProvePa
     const normal = normalizeEmail(attempt.email)
     const forgive = count(attempt, normal ?? '')
     const known = normal === undefined ? undefined : await attempt.hash(normal)
-    if (!(await passwords.verify(attempt.password, known, askerOf(attempt)))) {
+    if (!(await passwords.verify(attempt.password, known, await askerOf(attempt)))) {
       throw new Problem('credentials_invalid', 'No account has this e-mail address and password.')
     }
     forgive()

@@ -2,8 +2,9 @@
 // Order of refusals: another site (403) → no valid key or session (401) → the key's scope (403) → the page shows an
 // account other than the session's (409) → the role (403) → the rate (429).
 import type { FoundKey } from '../account/key-ring.ts'
+import { networkOf } from '../account/networks.ts'
 import type { FoundSession } from '../account/sessions.ts'
-import { addressBlock, type TokenBuckets, tooManyAttempts } from '../account/token-buckets.ts'
+import { type TokenBuckets, tooManyAttempts } from '../account/token-buckets.ts'
 import { Problem } from '../problem.ts'
 import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../wire/roles.ts'
 import type { Route } from '../wire/route.ts'
@@ -114,7 +115,7 @@ export type LimitBadKeys = (request: Request) => Problem | undefined
 
 export function createLimitBadKeys(buckets: TokenBuckets, addressOf: (request: Request) => string): LimitBadKeys {
   return (request) => {
-    const waitS = buckets.take(addressBlock(addressOf(request)))
+    const waitS = buckets.take(networkOf(addressOf(request)))
     return waitS > 0 ? tooManyAttempts(waitS) : undefined
   }
 }

@@ -1,11 +1,13 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
 import { basename, join } from 'node:path'
+import { coarserNetwork } from '../account/networks.ts'
 import { createSessionToken } from '../account/secret.ts'
 import { createTokenBuckets } from '../account/token-buckets.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import { DESTINATIONS, type Destination, type Event } from '../event/event.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
+import type { LinkLimits } from '../http/accounts/session-answers.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { createLimitBadKeys } from '../http/authorize.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
@@ -33,7 +35,7 @@ const PER_SECOND = { windowS: 1, maxEntries: 100_000 }
  * Requests without a valid key by address, while RATE_LIMIT is set: else a 401 costs less than the counting, and keys
  * cannot be guessed.
  */
-const BAD_KEYS = { limit: 100, windowS: 60, maxEntries: 10_000 }
+const BAD_KEYS = { limit: 100, windowS: 60, maxEntries: 10_000, coarser: coarserNetwork }
 
 /** Facts that only the running service knows. */
 export interface Running {
@@ -146,6 +148,13 @@ function createAudit({ metrics, log, accounts }: Rooms): AppDeps['accounts']['au
 const RESETS = { limit: 10, windowS: 3600, maxEntries: 10_000 }
 const LINKS = { limit: 30, windowS: 3600, maxEntries: 10_000 }
 
+const linkLimits = (clock: Clock): LinkLimits => ({
+  linksOfCaller: createTokenBuckets({ clock, ...LINKS, coarser: coarserNetwork }),
+  linksOfAccount: createTokenBuckets({ clock, ...LINKS }),
+  resetsOfCaller: createTokenBuckets({ clock, ...RESETS, coarser: coarserNetwork }),
+  resetsOfPerson: createTokenBuckets({ clock, ...RESETS }),
+})
+
 /** Links that people get by e-mail: how they are limited and mailed. */
 function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
   const send = (to: string, subject: string, text: string, url: string, kind: string) =>
@@ -172,8 +181,7 @@ function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
     },
   }
   return {
-    linkLimiter: createTokenBuckets({ clock, ...LINKS }),
-    resetLimiter: createTokenBuckets({ clock, ...RESETS }),
+    limits: linkLimits(clock),
     publicUrl: () => publicUrlOf(config),
     ...(mailer && mails),
     mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
@@ -181,7 +189,7 @@ function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
 }
 
 /** Steps of signing in at the provider, two of each person. */
-const PROVIDER_STEPS = { limit: 300, windowS: 900, maxEntries: 10_000 }
+const PROVIDER_STEPS = { limit: 300, windowS: 900, maxEntries: 10_000, coarser: coarserNetwork }
 
 function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
   return {

@@ -3,7 +3,6 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createPasswords } from '../../src/account/passwords.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { codeOf, problemOf } from './accounts-cast.ts'
 
 /** For what does not depend on how long a hash takes. */
 const CHEAP = { memoryCost: 8, timeCost: 1 }
@@ -33,27 +32,6 @@ test('verifying takes as long for an unknown account as for a known one', async 
   const ratio = (await fastestMs(undefined)) / (await fastestMs(hash))
   expect(ratio).toBeGreaterThan(0.3)
   expect(ratio).toBeLessThan(3)
-})
-
-test('refuses an asker with a full line, and serves everyone in it and another asker', async () => {
-  const passwords = createPasswords(CHEAP)
-  const hash = await passwords.hash('a password')
-  const waiting = Array.from({ length: 16 }, () => passwords.verify('a password', hash, 'many'))
-  const problem = await problemOf(() => passwords.verify('a password', hash, 'many'))
-  expect(problem).toMatchObject({ code: 'rate_limited', retryAfterS: 2 })
-  expect(await passwords.verify('a password', hash, 'one')).toBe(true)
-  expect(await Promise.all(waiting)).toEqual(Array(16).fill(true))
-  expect(await passwords.verify('a password', hash, 'many')).toBe(true)
-})
-
-test('refuses every asker beyond the line of all', async () => {
-  const passwords = createPasswords(CHEAP)
-  const hash = await passwords.hash('a password')
-  const ask = (asker: number) => passwords.verify('a password', hash, String(asker))
-  const waiting = Array.from({ length: 256 }, (_, i) => ask(i >> 4))
-  expect(await codeOf(() => ask(999))).toBe('rate_limited')
-  expect(await Promise.all(waiting)).toEqual(Array(256).fill(true))
-  expect(await ask(999)).toBe(true)
 })
 
 test('hashing does not block disk writes in the thread pool', async () => {

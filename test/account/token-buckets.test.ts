@@ -1,10 +1,13 @@
 import { heapStats } from 'bun:jsc'
 import { expect, test } from 'bun:test'
-import { addressBlock, createTokenBuckets } from '../../src/account/token-buckets.ts'
+import { coarserNetwork } from '../../src/account/networks.ts'
+import { createTokenBuckets } from '../../src/account/token-buckets.ts'
 import type { Problem } from '../../src/problem.ts'
 import { createManualClock } from './accounts-cast.ts'
 
-const create = (options: { limit?: number; windowS?: number; maxEntries?: number } = {}) => {
+const create = (
+  options: Partial<Pick<Parameters<typeof createTokenBuckets>[0], 'limit' | 'windowS' | 'maxEntries' | 'coarser'>> = {},
+) => {
   const clock = createManualClock()
   const limiter = createTokenBuckets({ clock, limit: 3, windowS: 30, maxEntries: 100, ...options })
   /** 0 = allowed, else the seconds to wait. */
@@ -77,19 +80,35 @@ test('any number of keys takes no more memory than the bound', () => {
   expect(liveObjects() - before).toBeLessThan(20_000)
 })
 
-test.each([
-  ['192.0.2.1', '192.0.2.1'],
-  ['::ffff:192.0.2.1', '192.0.2.1'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:0DB8:0001:0002::1', '2001:db8:1:2::/64'],
-  ['2001:db8:1:2::', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['2001:db8::1:2:3:4:5', '2001:db8:0:1::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['::', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ['64:ff9b::192.0.2.1', '64:ff9b:0:0::/64'],
-  ['1:2:3:4:5:6:192.0.2.1', '1:2:3:4::/64'],
-  ['unknown', 'unknown'],
-  ['x'.repeat(1000), 'x'.repeat(64)],
-])('%s counts as %s', (address, block) => expect(addressBlock(address)).toBe(block))
+test('a full table counts other keys by their next coarser networks, and forgets none that it has', () => {
+  const { wait, clock } = create({ limit: 1, maxEntries: 2, coarser: coarserNetwork })
+  for (const first of ['192.0.2.1', '192.0.2.2']) expect(wait(first)).toBe(0)
+  expect(wait('198.51.100.1')).toBe(0)
+  expect(wait('198.51.100.2')).toBe(30) // its /24 is counted
+  expect(wait('203.0.113.1')).toBe(0)
+  expect([wait('203.1.1.1'), wait('203.1.2.1')]).toEqual([0, 30]) // its /16 is counted
+  expect(['192.0.2.1', '192.0.2.2', '198.51.100.1', '203.0.113.9'].map(wait)).toEqual([30, 30, 30, 30])
+  clock.passS(30)
+  expect([wait('198.51.100.1'), wait('198.51.100.2')]).toEqual([0, 0])
+})
+
+test('a stranger with 65,536 networks uses up no attempt of another stranger', () => {
+  const { wait } = create({ limit: 3, maxEntries: 1000, coarser: coarserNetwork })
+  const honest = '2001:db8:aaaa:1::/64'
+  expect(wait(honest)).toBe(0)
+  let allowed = 0
+  for (let i = 0; i < 65_536; i++) if (wait(`2001:db8:bbbb:${i.toString(16)}::/64`) === 0) allowed++
+  expect(allowed).toBe(999 + 3) // its own networks while there was room, then three of its /48
+  expect([wait(honest), wait(honest), wait(honest)]).toEqual([0, 0, 10])
+  expect([1, 2, 3, 4].map(() => wait('2001:db8:cccc:1::/64'))).toEqual([0, 0, 0, 10])
+})
+
+test('an attempt that is taken back is that of the network that was counted', () => {
+  const { wait, limiter } = create({ limit: 1, maxEntries: 1, coarser: coarserNetwork })
+  wait('192.0.2.1')
+  for (let i = 0; i < 3; i++) {
+    expect(wait('198.51.100.1')).toBe(0)
+    limiter.forgive('198.51.100.1')
+  }
+  expect(wait('192.0.2.1')).toBe(30)
+})

@@ -73,7 +73,7 @@ export function createPeople({ database, passwords, sessions, provePassword, now
     ): Promise<void> {
       const row = await confirm(id, currentPassword, session)
       refuseFault(passwordFault(newPassword, row.email, '/new_password'))
-      const hash = await passwords.hash(newPassword, session)
+      const hash = await passwords.hash(newPassword, { name: session, isKnown: true })
       await database.write(function* () {
         yield* stillThere(row, 'password_wrong')
         yield* run('UPDATE person SET password = $1 WHERE id = $2', hash, id)

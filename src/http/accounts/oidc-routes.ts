@@ -1,6 +1,7 @@
 // /auth/oidc: single sign-on. The browser leaves with a cookie that holds what must come back, and returns by a plain
 // GET with it; anything else (begun at the provider, in another browser, by form_post, twice) is refused.
-import { addressBlock, type TokenBuckets } from '../../account/token-buckets.ts'
+import { networkOf } from '../../account/networks.ts'
+import type { TokenBuckets } from '../../account/token-buckets.ts'
 import type { Logger } from '../../log.ts'
 import { FLOW_MAX_S, type FlowCookie } from '../../oidc/flow-cookie.ts'
 import type { Provider } from '../../oidc/provider.ts'
@@ -50,7 +51,7 @@ export function mountOidc({ onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDep
     const isPublic = (request.headers.get('host') ?? host) === new URL(publicUrl()).host
     if (!isPublic && !searchParams.has('moved'))
       return redirect(`${publicUrl()}${BEGIN_OIDC.path}${search || '?'}&moved`)
-    limiter.attempt(addressBlock(addressOf(request)))
+    limiter.attempt(networkOf(addressOf(request)))
     const { url, attempt } = await provider.begin(`${publicUrl()}${PATH}`)
     const flow = { ...attempt, returnTo: localPath(searchParams.get('return_to')), begunMs: nowMs() }
     return redirect(url, cookieOf(request, cookie.write(flow), FLOW_MAX_S))
@@ -65,7 +66,7 @@ export function mountOidc({ onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDep
     const flow = value === undefined ? undefined : cookie.read(value, nowMs())
     if (flow === undefined || searchParams.get('state') !== flow.state)
       throw new Problem('sign_in_expired', 'Begin again, in this browser, with the button on the sign-in page.')
-    limiter.attempt(addressBlock(addressOf(request)))
+    limiter.attempt(networkOf(addressOf(request)))
     const proof = await provider.finish(`${publicUrl()}${PATH}`, search, flow)
     const role = roleOf(proof.claims)
     const seat = await accounts.identities.admit({ ...proof, ...(role && { role }) }, settings.join)

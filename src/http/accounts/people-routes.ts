@@ -1,7 +1,7 @@
 // Members, roles and invitations over HTTP. Tokens of invitations travel in bodies and fragments, never in paths.
 
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import { addressBlock } from '../../account/token-buckets.ts'
+import { networkOf } from '../../account/networks.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import { parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
@@ -18,7 +18,7 @@ const INVITE_RULES = {
 const ACCEPT_RULES = { password: (password: string) => passwordFault(password)?.detail }
 
 export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void {
-  const { accounts, addressOf, audit, linkLimiter, mailInvitation } = deps
+  const { accounts, addressOf, audit, limits, mailInvitation } = deps
   const { invitations, members, sessions } = accounts
 
   on(wire.LIST_MEMBERS, async ({ account, role }) => ({
@@ -40,7 +40,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     await members.remove({ account, person: params.id }, heir)
   })
   on(wire.INVITE, INVITE_RULES, async ({ account, session }, { body: { email, role }, noted }) => {
-    linkLimiter.attempt(account)
+    limits.linksOfAccount.attempt(account)
     const by = { account, person: session!.person }
     const { token, ...made } = await invitations.create(by, normalizeEmail(email)!, role)
     const url = `${deps.publicUrl()}/#/invitation?token=${token}`
@@ -55,12 +55,12 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
   })
 
   onStranger(wire.LOOK_INVITATION, (_, { request, body: { token } }) => {
-    linkLimiter.attempt(addressBlock(addressOf(request)))
+    limits.linksOfCaller.attempt(networkOf(addressOf(request)))
     return invitations.look(token)
   })
   onStranger(wire.ACCEPT_INVITATION, ACCEPT_RULES, async (_, { request, body: { token, password } }) => {
     const address = addressOf(request)
-    linkLimiter.attempt(addressBlock(address))
+    limits.linksOfCaller.attempt(networkOf(address))
     const { email, known, role } = await invitations.look(token)
     const session = await findSession(request)
     if (known || password === undefined) {
@@ -74,7 +74,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     requirePasswords(deps)
     const fault = passwordFault(password, email)
     if (fault !== undefined) throw new Problem('fields_invalid', 'The password cannot be used.', { errors: [fault] })
-    const hash = await accounts.passwords.hash(password, addressBlock(address))
+    const hash = await accounts.hashFrom(password, address)
     const joined = await invitations.joinAsNew(token, hash)
     const { person: id, account } = joined
     const cookie = await startSession(deps, request, { account, person: id })

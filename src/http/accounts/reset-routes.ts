@@ -1,7 +1,7 @@
 // Password reset by e-mail. The answer is the same, and as fast, for unknown addresses: the e-mail is sent afterwards.
 
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import { addressBlock } from '../../account/token-buckets.ts'
+import { networkOf } from '../../account/networks.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import type { Mounts } from '../mount.ts'
@@ -9,7 +9,7 @@ import { type PeopleDeps, requirePasswords } from './session-answers.ts'
 
 export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   const { people, tickets } = deps.accounts
-  const { resetLimiter, mailReset, publicUrl, addressOf, audit, mailFailed } = deps
+  const { limits, mailReset, publicUrl, addressOf, audit, mailFailed } = deps
 
   async function sendLink(email: string): Promise<void> {
     const person = await people.find(email)
@@ -22,10 +22,10 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
     requirePasswords(deps)
     if (mailReset === undefined)
       throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
-    resetLimiter.attempt(addressBlock(addressOf(request)))
+    limits.resetsOfCaller.attempt(networkOf(addressOf(request)))
     const normal = normalizeEmail(email)
     if (normal !== undefined) {
-      resetLimiter.attempt(normal)
+      limits.resetsOfPerson.attempt(normal)
       sendLink(normal).catch(mailFailed)
     }
     return { sent: true as const }
@@ -33,7 +33,7 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   const rules = { new_password: (password: string) => passwordFault(password)?.detail }
   onStranger(wire.RESET_PASSWORD, rules, async (_, { request, body: { token, new_password } }) => {
     requirePasswords(deps)
-    resetLimiter.attempt(addressBlock(addressOf(request)))
+    limits.resetsOfCaller.attempt(networkOf(addressOf(request)))
     const person = await tickets.redeem(token)
     if (person === undefined)
       throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')

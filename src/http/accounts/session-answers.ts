@@ -16,6 +16,18 @@ type AuditFields = Readonly<Partial<Record<'account' | 'actor' | 'key' | 'target
   readonly address: string
 }
 
+/** How many links are asked for and tried. Networks, accounts and people are counted each in a table of their own. */
+export interface LinkLimits {
+  /** By network: invitations that are looked at and accepted. */
+  readonly linksOfCaller: TokenBuckets
+  /** By account: invitations that it makes. */
+  readonly linksOfAccount: TokenBuckets
+  /** By network: links that set a new password, asked for and used. */
+  readonly resetsOfCaller: TokenBuckets
+  /** By e-mail address: links that set its password. */
+  readonly resetsOfPerson: TokenBuckets
+}
+
 export interface PeopleDeps {
   readonly accounts: Accounts
   /** The client's address, resolved behind trusted proxies. */
@@ -28,8 +40,7 @@ export interface PeopleDeps {
   audit(action: AuditAction, fields: AuditFields): Promise<void>
   /** Deletes the data of a deleted account in spools and stores. Failures are retried at the next start. */
   onDeleted(account: string): void
-  /** Keyed by the client's address and by the account: links that are made and tried. */
-  readonly linkLimiter: TokenBuckets
+  readonly limits: LinkLimits
   /** May people sign in by a password? */
   readonly passwordSignIn: boolean
   /** The provider's name on the button; absent without one. */
@@ -37,8 +48,6 @@ export interface PeopleDeps {
   nowMs(): number
   /** The address under which people reach the console. */
   publicUrl(): string
-  /** Keyed by the client's address and by the e-mail address: links that set a new password. */
-  readonly resetLimiter: TokenBuckets
   mailFailed(error: unknown): void
   /** Both resolve once the e-mail is handed to the server for mail. Absent without SMTP. */
   readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>

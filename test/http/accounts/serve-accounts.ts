@@ -17,6 +17,9 @@ import { Problem } from '../../../src/problem.ts'
 import { type ADA, openFresh } from '../../account/accounts-cast.ts'
 import { createCaller } from '../../support/caller.ts'
 
+const LINKS = { limit: 30, windowS: 3600, maxEntries: 100 }
+const RESETS = { limit: 10, windowS: 3600, maxEntries: 100 }
+
 export interface Person {
   cookie: string
 }
@@ -38,8 +41,12 @@ export function mountPeopleRoutes(
     onDeleted() {},
     passwordSignIn: true,
     nowMs: () => clock.wallUs() / 1000,
-    resetLimiter: createTokenBuckets({ clock, limit: 10, windowS: 3600, maxEntries: 100 }),
-    linkLimiter: createTokenBuckets({ clock, limit: 30, windowS: 3600, maxEntries: 100 }),
+    limits: {
+      linksOfCaller: createTokenBuckets({ clock, ...LINKS }),
+      linksOfAccount: createTokenBuckets({ clock, ...LINKS }),
+      resetsOfCaller: createTokenBuckets({ clock, ...RESETS }),
+      resetsOfPerson: createTokenBuckets({ clock, ...RESETS }),
+    },
     publicUrl: () => 'https://stint.example.com',
     mailFailed() {},
     ...more,
