@@ -661,6 +661,16 @@ export function pointSourceContract(subject: SourceSubject): void {
       })
     })
 
+    test('metrics of a long range come in pages, however they are spread', async () => {
+      const { store, metric, range } = cast()
+      const offsets = [0n, 1n, 2n, 50n, 51n, 1500n, 1501n, 1502n, 1503n, 1504n].map((hour) => -hour * HOUR)
+      await store(offsets.map((offset, i) => metric(offset, { a: i }, { process: `p${i % 3}` })))
+      const find = (page: Page) => source.findMetrics({ ...range, fromNs: T - 80n * DAY }, page)
+      const whole = await find({ limit: 1000 })
+      expect(whole.map(({ value }) => value)).toEqual(offsets.map((_, i) => i))
+      for (const limit of [1, 2, 3, 5]) expect(await pageThrough(find, limit)).toEqual(whole)
+    })
+
     test('metrics are filtered by uid, also by its absence', async () => {
       const { store, metric, points, rows } = cast()
       await store([

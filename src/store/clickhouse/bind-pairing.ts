@@ -3,6 +3,7 @@ import type { MarkName } from '../../event/event.ts'
 import { marksWindow } from '../order.ts'
 import type { TimingQuestion, TimingState } from '../source.ts'
 import type { Params } from './client.ts'
+import { newestPart, PARTS } from './newest-part.ts'
 import { type PairingInput, runHash } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
@@ -17,8 +18,6 @@ import {
   toInt64,
 } from './selection.ts'
 
-/** Of a range: the newest part of it is looked at first. */
-const PARTS = [64n, 8n, 1n] as const
 /** Pairing reads MAX_RUN before a range: where that is so many times as long, less of the range saves nothing. */
 const SHORT = 8n
 /** All of one process's marks around a range up to MAX_RUN cost less than a look for those that are needed. */
@@ -26,8 +25,6 @@ const isCheap = (q: TimingQuestion): boolean =>
   (typeof q.process === 'string' ? 1n : SHORT) * (q.toNs - q.fromNs) <= q.maxRunNs
 
 const isLong = (q: TimingQuestion): boolean => q.toNs - q.fromNs >= SHORT * q.maxRunNs
-
-const newestPart = (q: TimingQuestion, part: bigint): bigint => q.toNs - (q.toNs - q.fromNs) / part
 
 /**
  * Where a page is looked for, the shortest part of the range first: from where there are twice as many marks as

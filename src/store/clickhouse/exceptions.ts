@@ -11,6 +11,7 @@ import type {
   MomentsQuestion,
   Page,
 } from '../source.ts'
+import { findInParts } from './newest-part.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -155,11 +156,12 @@ WHERE account = {account:String} AND ${processes.sql}
   }
 
   return {
-    async findExceptions(q, page) {
-      const { where, params } = withPlace(selectExceptions(q), page, EVENT_TIE)
-      const sql = newestExceptionsSql(exceptions, where, '{limit:UInt32}')
-      return (await select<StoredException>(sql, params, q)).map(fromExceptionRow)
-    },
+    findExceptions: (whole, page) =>
+      findInParts(whole, page, async (q) => {
+        const { where, params } = withPlace(selectExceptions(q), page, EVENT_TIE)
+        const sql = newestExceptionsSql(exceptions, where, '{limit:UInt32}')
+        return (await select<StoredException>(sql, params, q)).map(fromExceptionRow)
+      }),
 
     async findMoments({ subjects, limitEach, limit, ...q }: MomentsQuestion) {
       if (subjects?.length === 0) return []

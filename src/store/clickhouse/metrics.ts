@@ -1,5 +1,6 @@
 // Questions about metrics.
 import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../source.ts'
+import { findInParts } from './newest-part.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -41,17 +42,18 @@ const selectMetrics = (q: MetricSelection) => withEqual(withEqual(selectionOf(q)
 
 export function createMetricQuestions(select: Select, schema: Schema): MetricQuestions {
   return {
-    async findMetrics(q, page) {
-      const { where, params } = withPlace(selectMetrics(q), page, TIE)
-      const rows = await select<StoredMetric>(
-        `SELECT ${nsText('at')} AS ns, process, meta, uid, name, value, ${tieText(TIE)} FROM ${schema.view('metrics')}
+    findMetrics: (whole, page) =>
+      findInParts(whole, page, async (q) => {
+        const { where, params } = withPlace(selectMetrics(q), page, TIE)
+        const rows = await select<StoredMetric>(
+          `SELECT ${nsText('at')} AS ns, process, meta, uid, name, value, ${tieText(TIE)} FROM ${schema.view('metrics')}
 WHERE ${where.join(' AND ')}
 ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
-        params,
-        q,
-      )
-      return rows.map(fromMetricRow)
-    },
+          params,
+          q,
+        )
+        return rows.map(fromMetricRow)
+      }),
 
     async aggregateMetrics(q) {
       const { where, params } = selectMetrics(q)
