@@ -15,16 +15,17 @@ const MAY_IMPORT: Record<string, string[]> = {
   event: ['root'],
   account: ['root', 'state', 'wire'],
   oidc: ['root', 'wire'],
-  console: ['root', 'wire'],
+  console: ['root', 'process', 'wire'],
   spool: ['root'],
   state: ['root'],
   wire: ['root', 'event'],
   client: ['wire'],
   store: ['root', 'event', 'wire'],
   ship: ['root', 'event', 'spool', 'state', 'store'],
-  query: ['root', 'event', 'store', 'wire'],
+  process: ['wire'], // the rules that live, the judge, questions and pages share: pure
+  query: ['root', 'event', 'store', 'process', 'wire'],
   copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
-  watch: ['root', 'event', 'spool', 'wire', 'query', 'state', 'notify'],
+  watch: ['root', 'event', 'spool', 'process', 'wire', 'query', 'state', 'notify'],
   notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
   http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
   cli: ['root', 'wire', 'client'], // the server itself only over HTTP

@@ -2,11 +2,12 @@
 // same process, meta and uid has started in between: a worker may use one uid for all its runs.
 //
 // Bounded: the newest 20 stretches with such events are read, 20,000 marks of each. Further back all of them belong.
+import { BELATED_US } from '../process/belongs-to.ts'
 import { compare } from '../store/order.ts'
 import type { Asker, PlainTiming, PointSource } from '../store/source.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
 
-export const GRACE_NS = 60_000_000_000n
+export const GRACE_NS = BigInt(BELATED_US) * 1000n
 const STRETCHES_MAX = 20
 const MARKS_MAX = 20_000
 

@@ -44,7 +44,7 @@ const Change = Type.Object(
     before_ms: Type.Number({ minimum: 0, examples: [14100] }),
     after_ms: Type.Number({ minimum: 0, examples: [35500] }),
   },
-  { description: 'When its duration changed in the last 7 days, and the medians before and after.' },
+  { description: 'When its duration changed among the last 60 runs of that meta, and the medians before and after.' },
 )
 
 const DayCounts = {
@@ -100,7 +100,12 @@ const KNOWN = {
     3600,
     'How often it usually starts: the median gap. Null below 5 gaps or an hour, and with a cron expression.',
   ),
-  usual_ms: Figure(14100, 'How long it usually takes: the median of its last 20 completed runs, or before `change`.'),
+  usual_ms: Figure(
+    14100,
+    'How long it usually takes: the median of the completed ones among the last 20 runs of that meta that ended, or ' +
+      'before `change` while that is younger than a day; null below five.',
+  ),
+  usual_of: Type.Union([Count, Type.Null()], { description: 'Of how many runs `usual_ms` is the median.' }),
   change: Type.Union([Change, Type.Null()]),
   runs: Type.Array(Run, { description: 'The newest 30, with `process=` 60; newest first.' }),
   last_24h: Day,

@@ -1,4 +1,6 @@
 // Loads one run with the runs before it and the events sent during it.
+import { BELATED_US } from '../../process/belongs-to.ts'
+import { SETTLED_KEPT } from '../../process/usual.ts'
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
@@ -6,13 +8,13 @@ import type { TimingPage } from '../../wire/timings.ts'
 import { ApiError, type Query } from '../kit/api.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import type { App } from '../kit/page.ts'
-import { belongsTo, LATE_MS } from '../timeline/belongs-to.ts'
+import { belongsTo } from '../timeline/belongs-to.ts'
 import { formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
-import { usualMs } from '../timeline/usual.ts'
+import { usualMsFor } from '../timeline/usual.ts'
 
 export interface RunContext {
   readonly run: Run
-  /** Median of the 20 completed runs before it, ms; undefined below five. */
+  /** By the runs before it, ms; undefined below five. */
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined
@@ -27,7 +29,6 @@ export interface RunContext {
 const DAY_MS = 86_400_000
 /** How far to look back from the run; tried in turn until the store does not refuse the question as too large. */
 const REACHES_MS = [30 * DAY_MS, 7 * DAY_MS, DAY_MS]
-const BEFORE = 20
 const SENT_MAX = 100
 
 /** undefined if the run is not found. Throws ApiError. */
@@ -44,7 +45,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   if (run === undefined) return undefined
   const iso = (ms: number) => new Date(ms).toISOString()
   const endMs = Math.min(run.endMs, nowMs())
-  const during = { ...same, from: at, to: iso(endMs + LATE_MS), limit: SENT_MAX }
+  const during = { ...same, from: at, to: iso(endMs + BELATED_US / 1000), limit: SENT_MAX }
   /** The run's own metrics, and those sent without a uid while it ran. */
   const askMetrics = async (): Promise<MetricPoint[]> => {
     const uids = [...new Set([identity.uid ?? '', ''])]
@@ -55,7 +56,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
   const [before, after, open, metrics, { exceptions }, { outputs }] = await Promise.all([
-    askBefore(askTimings, { ...same, to: at, state: 'completed', limit: BEFORE }, run.startMs),
+    askBefore(askTimings, { ...same, to: at, limit: SETTLED_KEPT }, run.startMs),
     askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
     askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
     askMetrics(),
@@ -67,8 +68,8 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   const isBefore = (other: Run) => other.id !== run.id && other.startMs <= run.startMs
   return {
     run,
-    usualMs: usualMs(before.filter(isBefore)),
-    previous: before.find(isBefore),
+    usualMs: usualMsFor(run, before),
+    previous: before.find((other) => other.state === 'completed' && isBefore(other)),
     metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
     outputs: outputs.filter(isOwn),

@@ -1,4 +1,5 @@
 // The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
+import { SETTLED_KEPT } from '../../process/usual.ts'
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { LatestTimings, SummaryRow, Timing } from '../../wire/timings.ts'
@@ -91,7 +92,7 @@ async function ask({ app, params, held, early, signal }: Question<RunsAnswer>): 
     if (names.length === 0) return { atMs: nowMs, byProcess: new Map() }
     const isKnown = names.every((name) => held?.latest.byProcess.has(name))
     if (held !== undefined && isKnown && nowMs - held.latest.atMs < USUAL_EVERY_MS) return held.latest
-    const asks = { from: '-30d', each: 21, process: names }
+    const asks = { from: '-30d', each: SETTLED_KEPT, process: names }
     const { timings } = await api.get<LatestTimings>('api/timings/latest', asks, signal)
     return { atMs: nowMs, byProcess: Map.groupBy(timings.map(toRun), ({ process }) => process) }
   }

@@ -1,5 +1,6 @@
-// Which run an exception belongs to.
-import type { Run } from './run.ts'
+// Which run an exception belongs to, by the one rule of process/belongs-to.ts.
+import { belongsTo as belongs, type RunSpan } from '../../process/belongs-to.ts'
+import { isLoneEnd, type Run } from './run.ts'
 
 export interface ExceptionMark {
   readonly atMs: number
@@ -8,13 +9,12 @@ export interface ExceptionMark {
   readonly uid: string | null
 }
 
-/** Requests overtake each other: an exception with a uid may follow its run's end by this much. */
-export const LATE_MS = 60_000
-
 /** Whether an exception belongs to a run, and not to a later one of `runs`, which has the same uid. */
 export function belongsTo({ atMs, process, meta, uid }: ExceptionMark, run: Run, runs: readonly Run[]): boolean {
-  const isSame = (it: Run) => it.process === process && it.meta === meta && (uid === null || it.uid === uid)
-  if (!isSame(run) || atMs < run.startMs) return false
-  if (atMs <= run.endMs || uid === null) return atMs <= run.endMs
-  return atMs <= run.endMs + LATE_MS && !runs.some((it) => isSame(it) && it.startMs > run.startMs && it.startMs <= atMs)
+  const isSame = (it: Run) => it.process === process && it.meta === meta
+  return isSame(run) && belongs({ atUs: atMs * 1000, uid }, toSpan(run), runs.filter(isSame).map(toSpan))
 }
+
+const toSpan = (run: Run): RunSpan => ({
+  ...{ uid: run.uid, startUs: run.startMs * 1000, endUs: run.endMs * 1000, isBare: isLoneEnd(run) },
+})

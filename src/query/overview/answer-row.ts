@@ -1,12 +1,12 @@
 // The members of a row of the overview that hold for a process and for each of its metas.
 import { toTime } from '../../clock.ts'
+import type { Change } from '../../process/change.ts'
+import type { Judgement } from '../../process/judge-meta.ts'
 import { headlineOf } from '../../wire/headline.ts'
 import type { OverviewMeta } from '../../wire/overview.ts'
-import type { Change } from '../change.ts'
 import { keyOf } from './board.ts'
-import { answerRun } from './board-run.ts'
-import type { CoveringWatch, Index, Meta } from './index-facts.ts'
-import type { Judgement } from './judge-process.ts'
+import { answerRun, type BoardRun } from './board-run.ts'
+import type { CoveringWatch, Index, Meta, MetaRaised } from './index-facts.ts'
 
 /** Fewer runs before say nothing about what is usual. */
 const FEWEST_BEFORE = 3
@@ -15,15 +15,22 @@ const timeOrNull = (ms: number | undefined): string | null => (ms === undefined 
 /** With nine digits, as events have them. */
 const eventTime = (ms: number): string => toTime(ms).replace('Z', '000000Z')
 
-export const answerState = ({ state, meta, sinceMs, run, raised }: Judgement) => ({
-  ...{ state, meta, since: timeOrNull(sinceMs) },
+export const answerState = ({ state, meta, sinceUs, run, raised }: Judgement<BoardRun, MetaRaised>) => ({
+  ...{ state, meta, since: timeOrNull(sinceUs === undefined ? undefined : sinceUs / 1000) },
   run: run === undefined ? null : answerRun(run),
   exception: raised === undefined ? null : headlineOf(raised.example),
   fingerprint: raised?.fingerprint ?? null,
 })
 
 export const answerChange = (change: Change | undefined): OverviewMeta['change'] =>
-  change === undefined ? null : { at: toTime(change.atMs), before_ms: change.beforeMs, after_ms: change.afterMs }
+  change === undefined
+    ? null
+    : { at: toTime(change.atUs / 1000), before_ms: change.beforeUs / 1000, after_ms: change.afterUs / 1000 }
+
+export const answerUsual = (meta: Pick<Meta, 'usual'> | undefined) => ({
+  usual_ms: meta?.usual === undefined ? null : meta.usual.us / 1000,
+  usual_of: meta?.usual?.of ?? null,
+})
 
 interface Due {
   readonly nextMs: number
@@ -34,14 +41,14 @@ interface Due {
 /** By the watch where there is one, else by the rhythm: what is due first. */
 export function answerExpected(watches: readonly CoveringWatch[], metas: readonly Meta[]) {
   const last = metas
-    .filter(({ lastStartMs }) => lastStartMs !== undefined)
-    .toSorted((a, b) => b.lastStartMs! - a.lastStartMs!)[0]
-  const run = last?.runs.find(({ startMs }) => startMs === last.lastStartMs)
+    .filter(({ lastStartUs }) => lastStartUs !== undefined)
+    .toSorted((a, b) => b.lastStartUs! - a.lastStartUs!)[0]
+  const run = last?.runs.find(({ startUs }) => startUs === last.lastStartUs)
   const watched = watches.flatMap((watch) => dueBy(watch, metas) ?? [])
   const usual = metas.flatMap(({ expected }): Due[] => (expected === undefined ? [] : [expected]))
   const [due] = (watched.length > 0 ? watched : usual).toSorted((a, b) => a.nextMs - b.nextMs)
   return {
-    last_start_at: last === undefined ? null : (run?.at ?? eventTime(last.lastStartMs!)),
+    last_start_at: last === undefined ? null : (run?.at ?? eventTime(last.lastStartUs! / 1000)),
     next_start_at: timeOrNull(due?.nextMs),
     late_at: timeOrNull(due?.lateMs),
     every_s: due?.everyMs === undefined ? null : due.everyMs / 1000,
@@ -51,7 +58,7 @@ export function answerExpected(watches: readonly CoveringWatch[], metas: readonl
 /** When the next start is due by the watch; undefined without `late`, and before the first start. */
 export function dueBy({ late, meta }: CoveringWatch, metas: readonly Meta[]): Due | undefined {
   const own = metas.filter((one) => meta === null || (one.meta ?? '') === meta)
-  const lastMs = Math.max(...own.map(({ lastStartMs }) => lastStartMs ?? Number.NEGATIVE_INFINITY))
+  const lastMs = Math.max(...own.map(({ lastStartUs }) => (lastStartUs ?? Number.NEGATIVE_INFINITY) / 1000))
   if (late === undefined || !Number.isFinite(lastMs)) return undefined
   // a start within the grace before its time is that start
   const nextMs = late.everyMs === undefined ? late.next(lastMs + late.graceMs) : lastMs + late.everyMs

@@ -2,15 +2,15 @@
 // little: the long questions are asked rarely, and between them only what is new. All parts are asked again when they
 // are due and something was stored; a part that cannot be read keeps what it had, and `staleMs` says how old that is.
 import { Problem } from '../../problem.ts'
+import { isOver } from '../../process/judge-meta.ts'
+import { RHYTHM_STARTS } from '../../process/rhythm.ts'
 import type { StartTimes } from '../../store/start-times.ts'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, Timing } from '../../wire/timings.ts'
-import type { Duration } from '../change.ts'
 import type { Changes } from '../changes.ts'
 import type { Questions } from '../questions.ts'
-import { RHYTHM_STARTS } from '../rhythm.ts'
-import { type BoardRun, byNewest, isOver, toBoardRun } from './board-run.ts'
+import { type BoardRun, byNewest, toBoardRun } from './board-run.ts'
 import { createPart } from './part.ts'
 
 export interface Starts {
@@ -37,7 +37,6 @@ const WHOLE_IDLE_MS = 600_000
 const OVERLAP_S = 10
 const NEWS_MAX = 1_000
 const DAY_MS = 120_000
-const HOURLY_MS = 300_000
 const WEEK_MS = 3_600_000
 const ENTRIES_MS = 60_000
 /** A monthly job that did not start stays for a week. */
@@ -58,7 +57,7 @@ export const keyOf = (process: string, meta: string | null): string => JSON.stri
 export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps, account: string, process?: string) {
   const of = process === undefined ? [] : [['process', process]]
   const params = (given: Record<string, string>) => new URLSearchParams([...Object.entries(given), ...of])
-  const each = process === undefined ? '30' : '60'
+  const each = '60'
   const bornMs = nowMs()
   let seen: string | undefined
   /** Steps whose figures of days are being read. */
@@ -75,8 +74,7 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
   const groups = createPart<readonly ExceptionGroup[]>(nowMs, [])
   const day = createPart<Figures | undefined>(nowMs, undefined)
   const week = createPart<Figures | undefined>(nowMs, undefined)
-  const hourly = createPart<ReadonlyMap<string, readonly Duration[]>>(nowMs, new Map())
-  const parts = [runs, starts, entries, groups, day, week, hourly]
+  const parts = [runs, starts, entries, groups, day, week]
 
   async function readWhole(): Promise<readonly Timing[]> {
     for (;;) {
@@ -99,7 +97,8 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
     newsAtMs = askedMs
     const found = news.map(toBoardRun)
     for (const run of found)
-      if ((run.state === 'completed' || run.state === 'failed') && run.endMs >= day.atMs()) ended.set(run.id, run)
+      if ((run.state === 'completed' || run.state === 'failed') && run.endUs >= day.atMs() * 1000)
+        ended.set(run.id, run)
     const held = whole === undefined ? runs.value() : Map.groupBy(whole.map(toBoardRun), (run) => run.process)
     return merge(held, found, Number(each))
   }
@@ -119,16 +118,6 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
       byProcess: new Map(total.rows.map((row) => [row.process, row])),
       byMeta: new Map(byMeta?.rows.map((row) => [keyOf(row.process, row.meta ?? null), row])),
     }
-  }
-
-  /** Of the last 7 days, then of the last hours: those before do not change. */
-  async function readHourly() {
-    const held = hourly.value()
-    const hours = Math.ceil((nowMs() - hourly.atMs()) / 3_600_000) + 1
-    const range = hourly.atMs() > 0 && hours < 48 ? `-${hours}h` : '-7d'
-    const { rows } = await questions.summary(account, params({ from: range, every: '1h', by: 'meta' }))
-    const fresh = Map.groupBy(rows, (row) => keyOf(row.process, row.meta ?? null))
-    return mergeHours(held, fresh, nowMs() - 7 * 24 * 3_600_000)
   }
 
   const unlessTooLarge =
@@ -164,10 +153,9 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
         day.read(async () => {
           const askedMs = nowMs()
           const found = await readFigures({ from: '-24h' })
-          ended = new Map([...ended].filter(([, { endMs }]) => endMs >= askedMs))
+          ended = new Map([...ended].filter(([, { endUs }]) => endUs >= askedMs * 1000))
           return found
         }),
-      hourly.isDue(HOURLY_MS) && hourly.read(() => readHourly().catch(unlessTooLarge(hourly.value()))),
       week.isDue(WEEK_MS) && week.read(() => readFigures({ from: '-8d', to: '-24h' }).catch(unlessTooLarge(undefined))),
     ])
     pending++
@@ -209,7 +197,7 @@ export function createBoard({ questions, findStarts, changes, nowMs }: BoardDeps
     },
     facts: () => ({
       ...{ runs: runs.value(), starts: starts.value(), entries: entries.value(), groups: groups.value() },
-      ...{ day: day.value(), week: week.value(), hourly: hourly.value(), ended: [...ended.values()] },
+      ...{ day: day.value(), week: week.value(), ended: [...ended.values()] },
     }),
   }
 }
@@ -244,21 +232,4 @@ function selectNewest(runs: readonly BoardRun[], each: number): BoardRun[] {
     if (isLastOver) over.add(run.meta)
     return place < each || run.state === 'running' || isLastOver
   })
-}
-
-function mergeHours(
-  held: ReadonlyMap<string, readonly Duration[]>,
-  fresh: ReadonlyMap<string, readonly SummaryRow[]>,
-  sinceMs: number,
-) {
-  const keys = new Set([...held.keys(), ...fresh.keys()])
-  return new Map(
-    [...keys].map((key): [string, readonly Duration[]] => {
-      const rows = fresh.get(key) ?? []
-      const points = rows.flatMap(({ at, p50_ms: ms }) => (ms === null ? [] : [{ atMs: Date.parse(at!), ms }]))
-      const times = new Set(points.map(({ atMs }) => atMs))
-      const kept = (held.get(key) ?? []).filter(({ atMs }) => !times.has(atMs) && atMs >= sinceMs)
-      return [key, [...kept, ...points]]
-    }),
-  )
 }

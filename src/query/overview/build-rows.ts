@@ -1,20 +1,25 @@
 // The rows of the overview, from what the stores say (board.ts), the alerts that fire and the watches. Pure.
+import type { Change } from '../../process/change.ts'
+import { judgeMeta, worstOf } from '../../process/judge-meta.ts'
+import { findRhythm, RHYTHM_STARTS, type Rhythm } from '../../process/rhythm.ts'
+import { type Durations, findDurations, type SettledRun } from '../../process/usual.ts'
 import type { OverviewMeta, OverviewRow } from '../../wire/overview.ts'
 import { PROCESS_STATES } from '../../wire/process-state.ts'
-import { type Change, type Duration, findChange } from '../change.ts'
-import { findRhythm, RHYTHM_STARTS, type Rhythm } from '../rhythm.ts'
-import { answerChange, answerExpected, answerFigures, answerState } from './answer-row.ts'
+import { answerChange, answerExpected, answerFigures, answerState, answerUsual } from './answer-row.ts'
 import { type BoardFacts, keyOf, NO_STARTS, type Starts } from './board.ts'
 import { answerRun, type BoardRun } from './board-run.ts'
-import { type CoveringWatch, type Index, indexFacts, type Meta, type Watched } from './index-facts.ts'
-import { judgeMeta, type MetaFacts, type Raised, usualOf, worstOf } from './judge-process.ts'
+import {
+  type CoveringWatch,
+  type Index,
+  indexFacts,
+  type Meta,
+  type MetaRaised,
+  type OwnFacts,
+  type Watched,
+} from './index-facts.ts'
 
 const METAS_MAX = 20
 const BY_META_MAX = 100
-/** A change is news for a week. */
-const NEWS_MS = 7 * 24 * 3_600_000
-/** Hours with runs. */
-const HOURS_FEWEST = 24
 
 export function buildRows(facts: BoardFacts, watched: Watched, nowMs: number, each: number) {
   const index = indexFacts(facts)
@@ -29,7 +34,9 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
   const runs = index.runs.get(process) ?? []
   const entry = index.entryOf.get(process)
   const raised = (index.groupsOf.get(process) ?? []).map(
-    ({ meta, last_at, example, fingerprint }): Raised => ({ meta, ms: Date.parse(last_at), example, fingerprint }),
+    ({ meta, last_at, example, fingerprint }): MetaRaised => ({
+      ...{ meta, example, fingerprint, atUs: Date.parse(last_at) * 1000 },
+    }),
   )
   const watches = watched.watches.filter((watch) => watch.covers(process))
   const names = new Set([
@@ -44,9 +51,9 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
       const isOwn = (one: { readonly meta: string | null }) => one.meta === meta
       // an alert about no meta is about the whole process: it counts once, with those without meta
       const own = { meta, runs: runs.filter(isOwn), raised: raised.filter(isOwn), alerts: watched.alerts.filter(isOwn) }
-      return meetMeta(process, own, { runs, index, watches, isOnly: only }, nowMs)
+      return meetMeta(process, own, { index, watches, isOnly: only }, nowMs)
     }),
-  ).map((meta): Meta => ({ ...meta, judgement: judgeMeta(meta, nowMs) }))
+  ).map((meta): Meta => ({ ...meta, judgement: judgeMeta(meta, nowMs * 1000) }))
   const judgement = worstOf(metas.map((meta) => meta.judgement))
   const changed = metas
     .filter((meta) => meta.change !== undefined)
@@ -56,7 +63,7 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
     ...answerState(judgement),
     ...answerExpected(watches, metas),
     last_seen_at: entry?.last_at ?? runs[0]?.at ?? null,
-    usual_ms: worst?.usualMs ?? usualOf(runs) ?? null,
+    ...answerUsual(worst),
     change: answerChange(changed?.change),
     runs: runs.slice(0, each).map(answerRun),
     ...answerFigures(process, undefined, index),
@@ -83,7 +90,7 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
         ...answerState(meta.judgement),
         ...answerExpected(only ? watches : watches.filter((watch) => watch.meta === (meta.meta ?? '')), [meta]),
         last_seen_at: meta.runs[0]?.at ?? null,
-        usual_ms: meta.usualMs ?? null,
+        ...answerUsual(meta),
         change: answerChange(meta.change),
         runs: meta.runs.slice(0, each).map(answerRun),
         ...answerFigures(process, meta.meta, index),
@@ -101,36 +108,33 @@ function buildRow(process: string, index: Index, watched: Watched, nowMs: number
   }
 }
 
-type Own = Pick<MetaFacts, 'meta' | 'runs' | 'raised' | 'alerts'>
+type Own = Pick<OwnFacts, 'meta' | 'runs' | 'raised' | 'alerts'>
 interface Around {
-  readonly runs: readonly BoardRun[]
   readonly index: Index
   readonly watches: readonly CoveringWatch[]
   readonly isOnly: boolean
 }
 type Met = Omit<Meta, 'judgement'>
 
-function meetMeta(process: string, own: Own, { runs, index, watches, isOnly }: Around, nowMs: number): Met {
+function meetMeta(process: string, own: Own, { index, watches, isOnly }: Around, nowMs: number): Met {
   const key = keyOf(process, own.meta)
   const starts = index.starts.get(key) ?? NO_STARTS
   const { newest } = starts
   const known = newest[0] ?? 0
-  const times = [...own.runs.map(({ startMs }) => startMs).filter((ms) => ms > known + 1), ...newest]
+  const times = [...own.runs.map(({ startUs }) => startUs / 1000).filter((ms) => ms > known + 1), ...newest]
   const rhythm = rhythmOf(starts, times)
   const isWatched = watches.some(({ late, meta }) => late !== undefined && (meta === null ? isOnly : meta === own.meta))
-  const change = changeOf(own.runs, index.hourly.get(key) ?? [], nowMs)
-  const usualMs = change?.beforeMs ?? usualOf(own.runs) ?? usualOf(runs)
+  const { usual, change } = durationsOf(own.runs, nowMs)
   return {
     ...own,
-    ...{ change, usualMs, expected: rhythm, rhythm: isWatched ? undefined : rhythm },
-    lastStartMs: times[0],
+    ...{ usual, change, usualUs: usual?.us, expected: rhythm, rhythm: isWatched ? undefined : rhythm },
+    lastStartUs: times[0] === undefined ? undefined : times[0] * 1000,
     firstMs: Math.min(times.at(-1) ?? Number.POSITIVE_INFINITY, starts.firstHour),
   }
 }
 
 /** What was found is kept with what it was found from: most of it stays the same from one answer to the next. */
 const rhythms = new WeakMap<Starts, { readonly key: string; readonly rhythm: Rhythm | undefined }>()
-const changes = new WeakMap<readonly Duration[], { readonly change: Change | undefined }>()
 
 function rhythmOf(starts: Starts, times: readonly number[]): Rhythm | undefined {
   const key = `${times[0]} ${times.length}`
@@ -141,27 +145,23 @@ function rhythmOf(starts: Starts, times: readonly number[]): Rhythm | undefined 
   return rhythm
 }
 
-function changeByHours(hourly: readonly Duration[]): Change | undefined {
-  const held = changes.get(hourly) ?? { change: findChange(hourly) }
-  changes.set(hourly, held)
-  return held.change
-}
-
-/** By hours where there are many runs, else by runs. */
-function changeOf(runs: readonly BoardRun[], hourly: readonly Duration[], nowMs: number): Change | undefined {
-  const single = () =>
-    runs.flatMap(({ state, ms, startMs }) => (state === 'completed' && ms !== null ? [{ atMs: startMs, ms }] : []))
-  const change = hourly.length >= HOURS_FEWEST ? changeByHours(hourly) : findChange(single().toReversed())
-  return change !== undefined && change.atMs >= nowMs - NEWS_MS ? change : undefined
+function durationsOf(runs: readonly BoardRun[], nowMs: number): Durations {
+  const settled = runs
+    .flatMap(({ ms, state, startUs }): SettledRun[] =>
+      ms === null ? [] : [{ startedUs: startUs, endedUs: startUs + ms * 1000, failed: state === 'failed' }],
+    )
+    .sort((a, b) => a.endedUs - b.endedUs)
+  return findDurations(settled, nowMs * 1000)
 }
 
 /** A meta that fell silent when another one began, such as a version or a host, was replaced: that is no silence. */
 function withoutReplaced(metas: readonly Met[]): Met[] {
   return metas.map((meta) => {
-    const { rhythm, lastStartMs = 0 } = meta
-    const isNext = ({ firstMs }: Met) => rhythm !== undefined && firstMs > lastStartMs && firstMs <= rhythm.lateMs
+    const { rhythm, lastStartUs = 0 } = meta
+    const isNext = ({ firstMs }: Met) =>
+      rhythm !== undefined && firstMs > lastStartUs / 1000 && firstMs <= rhythm.lateMs
     return metas.some(isNext) ? { ...meta, rhythm: undefined, expected: undefined } : meta
   })
 }
 
-const slowerBy = ({ beforeMs, afterMs }: Change): number => afterMs / beforeMs
+const slowerBy = ({ beforeUs, afterUs }: Change): number => afterUs / beforeUs

@@ -1,10 +1,12 @@
 // What the rows of the overview are made of: the facts of the stores by process, the watches, and what is known of a meta.
+import type { Change } from '../../process/change.ts'
+import type { Judgement, MetaFacts } from '../../process/judge-meta.ts'
+import type { Rhythm } from '../../process/rhythm.ts'
+import type { Usual } from '../../process/usual.ts'
 import type { Alert } from '../../wire/alerts.ts'
 import type { Watch } from '../../wire/watches.ts'
-import type { Change } from '../change.ts'
-import type { Rhythm } from '../rhythm.ts'
 import type { BoardFacts } from './board.ts'
-import type { Judgement, MetaFacts } from './judge-process.ts'
+import type { BoardRun } from './board-run.ts'
 
 /** What a watch says about the processes that it covers. */
 export interface CoveringWatch {
@@ -28,13 +30,22 @@ export interface Watched {
   readonly failingChannels: number
 }
 
-export interface Meta extends MetaFacts {
+export interface MetaRaised {
+  readonly meta: string | null
+  readonly atUs: number
+  readonly example: string
+  readonly fingerprint: string
+}
+export type OwnFacts = MetaFacts<BoardRun, MetaRaised>
+
+export interface Meta extends OwnFacts {
+  readonly usual: Usual | undefined
   readonly change: Change | undefined
   /** Also where a watch decides what is late. */
   readonly expected: Rhythm | undefined
   /** Of what is known. */
   readonly firstMs: number
-  readonly judgement: Judgement
+  readonly judgement: Judgement<BoardRun, MetaRaised>
 }
 
 /** Facts by process. */

@@ -1,5 +1,6 @@
 // GET /api/overview: what is known of every process of an account, read as board.ts says, with the alerts as they are.
 import { toTime } from '../../clock.ts'
+import { RHYTHM_STARTS } from '../../process/rhythm.ts'
 import type { PointSource } from '../../store/source.ts'
 import { selectStarts } from '../../store/start-times.ts'
 import type { Overview } from '../../wire/overview.ts'
@@ -7,7 +8,6 @@ import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordO
 import { ask as askStore } from '../limit-questions.ts'
 import { PARSERS } from '../parameters.ts'
 import { parseParameters } from '../question.ts'
-import { RHYTHM_STARTS } from '../rhythm.ts'
 import { dueBy } from './answer-row.ts'
 import { type Board, type BoardDeps, createBoard } from './board.ts'
 import { buildRows } from './build-rows.ts'

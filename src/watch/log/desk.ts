@@ -1,8 +1,8 @@
 // What is due next, which rows changed, and what waits because of a downtime: shared by the judges of the conditions.
+import { usualOf } from '../../process/usual.ts'
 import type { Firing } from './firing.ts'
 import { createHeap } from './heap.ts'
 import type { Facts, StateRow, Waiting } from './judge-interface.ts'
-import { usualOf } from './series.ts'
 import { toText } from './series-text.ts'
 import type { Account, LateSubject, MetricSubject, Track } from './subjects.ts'
 
@@ -70,6 +70,6 @@ export function createDesk(maxRunUs: number, firing: Firing) {
 /** What the texts of an alert about this process and meta may say. */
 export function factsOf(account: Account, process: string, meta: string | null, exception?: string): Facts {
   const series = account.tracks.get(process)?.get(meta ?? '')?.series
-  const usualUs = series && usualOf(series.settled)
+  const usualUs = series && usualOf(series.settled, series.lastUs)
   return { ...(exception !== undefined && { exception }), ...(usualUs !== undefined && { usualUs }) }
 }

@@ -81,9 +81,3 @@ export const nextLong = (
   limitUs: number,
   downtimes: readonly Downtime[],
 ): Due => moveDue(downtimes, startedUs, startedUs + limitUs, limitUs, restUs)
-
-const MIN_DIFFERENCE_US = 1e6
-
-/** The longest duration that is not slow. */
-export const slowLimitOf = (factor: number, usualUs: number): number =>
-  Math.round(Math.max(factor * usualUs, usualUs + MIN_DIFFERENCE_US))

@@ -1,7 +1,8 @@
 // `long` and `slow`: the open runs of a process and meta by all limits, and MAX_RUN. One place in the heap for all of them.
+import { limitOf } from '../../process/usual.ts'
 import type { Condition } from '../../wire/conditions.ts'
 import { type Desk, factsOf } from './desk.ts'
-import { type Due, nextLong, slowLimitOf } from './due.ts'
+import { type Due, nextLong } from './due.ts'
 import type { Episode, RunName } from './episode.ts'
 import { keyOf } from './firing.ts'
 import { fail, judgeWaiting } from './judge-failed.ts'
@@ -15,13 +16,13 @@ const SLOW_WITHIN_US = 600e6
 type RunCondition = Extract<Condition, 'long' | 'slow'>
 const RUN_CONDITIONS = ['long', 'slow'] as const satisfies readonly RunCondition[]
 
-function limitOf(
+function watchLimitOf(
   { rules }: JudgedWatch,
   condition: RunCondition,
   { usualUs }: { usualUs?: number },
 ): number | undefined {
   if (condition === 'long') return rules.long
-  return rules.slow === undefined || usualUs === undefined ? undefined : slowLimitOf(rules.slow, usualUs)
+  return rules.slow === undefined || usualUs === undefined ? undefined : limitOf(rules.slow, usualUs)
 }
 
 const instanceOfSlow = ({ process, meta }: Track): string => keyOf('slow', process, meta)
@@ -36,7 +37,7 @@ export function planRun(desk: Desk, track: Track, run: OpenRun): void {
   if (!track.watches.some(isRunWatch)) return
   let limitUs = desk.maxRunUs
   for (const watch of track.watches)
-    for (const condition of RUN_CONDITIONS) limitUs = Math.min(limitUs, limitOf(watch, condition, run) ?? limitUs)
+    for (const condition of RUN_CONDITIONS) limitUs = Math.min(limitUs, watchLimitOf(watch, condition, run) ?? limitUs)
   desk.planRuns(track, Math.max(run.startedUs + limitUs, run.restUs ?? 0))
 }
 
@@ -55,7 +56,7 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
   for (const [uid, run] of [...series.open]) {
     for (const watch of watches)
       for (const condition of RUN_CONDITIONS) {
-        const limitUs = limitOf(watch, condition, run)
+        const limitUs = watchLimitOf(watch, condition, run)
         if (limitUs === undefined) continue
         const due = nextLong(run, limitUs, account.downtimes)
         const sinceUs = watch.sinceUs(condition)
@@ -188,7 +189,7 @@ export function judgeSlow(desk: Desk, track: Track, run: Settled, arrivedUs: num
     if (watch.rules.slow === undefined) continue
     const instance = instanceOfSlow(track)
     const alert = desk.firing.find(watch.id, instance)
-    const limit = usualUs === undefined ? undefined : slowLimitOf(watch.rules.slow, usualUs)
+    const limit = usualUs === undefined ? undefined : limitOf(watch.rules.slow, usualUs)
     const figure = endedUs - startedUs
     const isSlow = limit !== undefined && figure > limit
     if (alert !== undefined) {

@@ -1,7 +1,8 @@
 // What the marks and exceptions of one process and meta add up to, in the order of the log. JSON in the table. Invariants:
 // * Bounded: MAX_OPEN open runs (the oldest stay, because they fire) and ends without a start (the newest stay), the last
-//   20 settled runs, MAX_LATE failures that wait.
+//   60 settled runs, MAX_LATE failures that wait.
 // * What is paired stays paired; an event that came before changes nothing.
+import { SETTLED_KEPT, usualOf } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
 
 export interface OpenRun {
@@ -68,8 +69,6 @@ export interface Series {
   exception: { readonly atUs: number; readonly uid?: string; readonly headline: string } | null
 }
 
-const KEPT = 20
-const USUAL_OF = 5
 const MAX_OPEN = 1000
 export const MAX_LATE = 100
 
@@ -134,7 +133,7 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): 
   if (settled.some((run) => run.tag === tag && (run.startedUs === atUs || run.endedUs > atUs))) return NOTHING
   noteLife(series, mark)
   const restUs = restOf(mark)
-  const usualUs = isTimed ? usualOf(settled) : undefined
+  const usualUs = isTimed ? usualOf(settled, atUs) : undefined
   const run = { startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) }
   const orphan = orphans.get(uid)
   if (orphan !== undefined && orphan.endedUs >= atUs && orphan.endedUs - atUs <= maxRunUs) {
@@ -179,21 +178,10 @@ function settle(
   series.open.delete(uid)
   if (series.open.size === 0) series.others = 0
   series.settled.push({ startedUs, endedUs, failed, tag: tagOf(uid) })
-  if (series.settled.length > KEPT) series.settled.shift()
+  if (series.settled.length > SETTLED_KEPT) series.settled.shift()
   return {
     kind: 'settled',
     run: { uid, startedUs, endedUs, failed, ...(usualUs !== undefined && { usualUs }) },
     isCounted,
   }
-}
-
-/** The median of the completed ones. */
-export function usualOf(settled: readonly Kept[]): number | undefined {
-  if (settled.length < USUAL_OF) return undefined
-  const durations: number[] = []
-  for (const { startedUs, endedUs, failed } of settled) if (!failed) durations.push(endedUs - startedUs)
-  if (durations.length < USUAL_OF) return undefined
-  durations.sort((a, b) => a - b)
-  const middle = durations.length >> 1
-  return durations.length % 2 === 1 ? durations[middle]! : (durations[middle - 1]! + durations[middle]!) / 2
 }

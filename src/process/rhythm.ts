@@ -8,6 +8,7 @@
 //            the longest gap and an hour or a tenth of it, whichever is more, and never later than twice the longest
 //
 // A steady start that failed to come once in twenty times and three weeks is no habit: that one gap does not count.
+// Starts within a hundredth of the longest gap are one start: two workers that begin an hourly job are no rhythm of ms.
 import { quantile } from './quantile.ts'
 
 /** Starts that are read per process and meta. */
@@ -37,17 +38,19 @@ export interface Rhythm {
  */
 export function findRhythm(starts: readonly number[], hours: readonly number[] = []): Rhythm | undefined {
   const last = starts[0]
-  const near = gapsOf(starts)
+  const apart = withoutTwins(starts)
+  const near = gapsOf(apart)
   if (last === undefined || near.length < FEWEST_GAPS) return undefined
   const everyMs = quantile(near, 0.5)
-  const first = starts.at(-1)!
+  const first = apart.at(-1)!
   const firstHour = Math.floor(first / HOUR_MS) * HOUR_MS
   const earlier = [...new Set(hours)].filter((hour) => hour < firstHour).sort((a, b) => b - a)
   // of two hours only this much is certain: a start at the end of one and a start at the beginning of the other
   const far = gapsOf([firstHour, ...earlier]).map((gap) => gap - HOUR_MS)
   const oldest = earlier.at(-1) ?? first
   if (last - Math.min(first, oldest + HOUR_MS) < LEAST_KNOWN_MS) return undefined
-  const gaps = [...near, ...far]
+  const pauses = gapsOf(starts).filter((gap) => gap > leastGapOf(starts))
+  const gaps = [...pauses, ...far]
   const steady = gaps.filter((gap) => gap <= STEADY * everyMs)
   const odd = gaps.length - steady.length
   const isKnownWell = steady.length >= HABIT_GAPS && last - oldest >= HABIT_MS
@@ -55,6 +58,19 @@ export function findRhythm(starts: readonly number[], hours: readonly number[] =
   const longest = Math.max(...(isSteady ? steady : gaps))
   const slack = isSteady ? Math.min(longest, Math.max(SLACK_MS, longest / 10)) : longest
   return { everyMs, nextMs: last + everyMs, lateMs: last + Math.max(longest + slack, everyMs + LEAST_MS) }
+}
+
+const TWIN = 0.01
+const leastGapOf = (newestFirst: readonly number[]): number => TWIN * Math.max(0, ...gapsOf(newestFirst))
+
+function withoutTwins(newestFirst: readonly number[]): number[] {
+  const leastMs = leastGapOf(newestFirst)
+  let kept = Number.POSITIVE_INFINITY
+  return newestFirst.filter((at) => {
+    if (kept - at <= leastMs) return false
+    kept = at
+    return true
+  })
 }
 
 const gapsOf = (newestFirst: readonly number[]): number[] => newestFirst.slice(1).map((at, i) => newestFirst[i]! - at)

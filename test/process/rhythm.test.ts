@@ -1,6 +1,6 @@
 // When something counts as silent, on starts that are written down here; the backtest is in silence.test.ts.
 import { describe, expect, test } from 'bun:test'
-import { findRhythm, type Rhythm } from '../../src/query/rhythm.ts'
+import { findRhythm, type Rhythm } from '../../src/process/rhythm.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -68,4 +68,10 @@ test('a job whose gaps vary by more than a quarter has twice its longest', () =>
 test('of a few gaps an odd one may be a habit, however long they took', () => {
   const weeks = every(7 * DAY, 12).filter((ms) => ms !== 56 * DAY)
   expect(lateAfter(weeks)).toBe(28 * DAY)
+})
+
+test('two workers that start 30 ms apart each hour are a rhythm of an hour', () => {
+  const starts = every(HOUR, 12).flatMap((ms) => [ms, ms + 30])
+  expect(rhythmOf(starts)!.everyMs).toBe(HOUR)
+  expect(lateAfter(starts) / HOUR).toBeCloseTo(2, 3)
 })

@@ -5,30 +5,31 @@
 // at that moment, so that slow growth does not count.
 import { quantile } from './quantile.ts'
 
+/** Times in µs. */
 export interface Change {
-  readonly atMs: number
-  readonly beforeMs: number
-  readonly afterMs: number
+  readonly atUs: number
+  readonly beforeUs: number
+  readonly afterUs: number
+  /** So many runs came before it. */
+  readonly of: number
 }
 
-/** A run, or the median of an hour. */
-export interface Duration {
-  readonly atMs: number
-  readonly ms: number
-}
+/** In µs. */
+export type Duration = readonly [atUs: number, us: number]
 
-/** Points of each side. */
+/** Of each side. */
 const LEAST = 4
 const RATIO = Math.log(1.25)
 /** The neighbours of the split on each side, and the part of the difference that must lie between them. */
 const NEAR = 6
 const STEP = 0.6
 /** Durations below count as this: 3 ms instead of 1 ms is no news. */
-const LEAST_MS = 10
+const LEAST_US = 10_000
 
 /** undefined if nothing changed. `durations`: oldest first. */
 export function findChange(durations: readonly Duration[]): Change | undefined {
-  const logs = durations.map(({ ms }) => Math.log(Math.max(LEAST_MS, ms)))
+  if (durations.length < 2 * LEAST) return undefined
+  const logs = durations.map(([, us]) => Math.log(Math.max(LEAST_US, us)))
   const at = bestSplit(logs)
   if (at === undefined) return undefined
   const [before, after] = [logs.slice(0, at), logs.slice(at)]
@@ -40,13 +41,13 @@ export function findChange(durations: readonly Duration[]): Change | undefined {
   if (!isApart || !isSharp || Math.abs(step) < RATIO || near / step < STEP) return undefined
   const median = (of: readonly Duration[]) =>
     quantile(
-      of.map(({ ms }) => ms),
+      of.map(([, us]) => us),
       0.5,
     )
   return {
-    atMs: durations[at]!.atMs,
-    beforeMs: median(durations.slice(0, at)),
-    afterMs: median(durations.slice(at)),
+    ...{ atUs: durations[at]![0], of: at },
+    beforeUs: median(durations.slice(0, at)),
+    afterUs: median(durations.slice(at)),
   }
 }
 

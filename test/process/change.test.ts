@@ -1,29 +1,29 @@
 // Since when something takes longer.
 import { describe, expect, test } from 'bun:test'
-import { findChange } from '../../src/query/change.ts'
+import { findChange } from '../../src/process/change.ts'
 import { seededRandom } from '../support/random.ts'
 
-const HOUR = 3_600_000
+const HOUR = 3_600e6
 const random = seededRandom(7)
 const noise = () => 1 + (random() - 0.5) / 5
 const hourly = (of: (hour: number) => number, hours = 168) =>
-  Array.from({ length: hours }, (_, i) => ({ atMs: i * HOUR, ms: of(i) }))
+  Array.from({ length: hours }, (_, i) => [i * HOUR, of(i) * 1000] as const)
 
 test('a step is found at its hour, with the medians of both sides', () => {
   const change = findChange(hourly((i) => (i < 140 ? 14_000 : 35_000) * noise()))!
-  expect(change.atMs).toBe(140 * HOUR)
-  expect(change.beforeMs / 14_000).toBeCloseTo(1, 1)
-  expect(change.afterMs / 35_000).toBeCloseTo(1, 1)
+  expect(change.atUs).toBe(140 * HOUR)
+  expect(change.beforeUs / 14e6).toBeCloseTo(1, 1)
+  expect(change.afterUs / 35e6).toBeCloseTo(1, 1)
 })
 
 test('a job that became faster changed, too', () => {
   const change = findChange(hourly((i) => (i < 30 ? 60_000 : 20_000) * noise()))!
-  expect(change.atMs).toBe(30 * HOUR)
-  expect(change.afterMs).toBeLessThan(change.beforeMs)
+  expect(change.atUs).toBe(30 * HOUR)
+  expect(change.afterUs).toBeLessThan(change.beforeUs)
 })
 
 test('of two steps the greater one is named', () => {
-  expect(findChange(hourly((i) => (i < 60 ? 1000 : i < 120 ? 1300 : 5200)))?.atMs).toBe(120 * HOUR)
+  expect(findChange(hourly((i) => (i < 60 ? 1000 : i < 120 ? 1300 : 5200)))?.atUs).toBe(120 * HOUR)
 })
 
 describe('nothing changed', () => {

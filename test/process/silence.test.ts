@@ -7,8 +7,8 @@
 // what is not known of a pause cannot be told from a stop.
 import { describe, expect, test } from 'bun:test'
 import { playDays } from '../../src/demo/day-of-jobs.ts'
+import { findRhythm, RHYTHM_STARTS } from '../../src/process/rhythm.ts'
 import { RARE_STARTS_MS, STARTS_MS } from '../../src/query/overview/overview.ts'
-import { findRhythm, RHYTHM_STARTS } from '../../src/query/rhythm.ts'
 import { seededRandom } from '../support/random.ts'
 
 const MINUTE = 60_000
