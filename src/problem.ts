@@ -24,6 +24,7 @@ export const problemTable = {
   owner_needed: { status: 409, title: 'The account needs an owner' },
   already_member: { status: 409, title: 'There is a member with this address' },
   account_changed: { status: 409, title: 'This session now shows another account' },
+  key_taken: { status: 409, title: 'There is a key with this secret' },
   email_taken: { status: 409, title: 'There is an account with this e-mail address' },
   limit_reached: { status: 409, title: 'A limit of the account is reached' },
   alert_ended: { status: 409, title: 'The alert has ended' },

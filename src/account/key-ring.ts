@@ -15,6 +15,8 @@ export interface FoundKey {
   readonly read: boolean
   /** Only pings, by address. */
   readonly ping: boolean
+  /** The only process that its pings may name; null: any. */
+  readonly process: string | null
   /** Watches, channels and the creator's keys. */
   readonly manage: boolean
   /** What it may outside /v1, besides its scopes: its creator is a viewer now, or has left. */
@@ -28,16 +30,30 @@ export interface KeyRow {
   readonly hash: string
   readonly may_write: number
   readonly may_read: number
+  /** 0 for a key of one process, which may ping by `process`. */
   readonly may_ping: number
   readonly may_manage: number
   /** Its creator is a viewer now, or has left. */
   readonly is_capped: number
+  /** The process that a ping key is for; null: any. */
+  readonly process: string | null
   /** ms since the epoch. */
   readonly expires_ms: number | null
 }
 
 export const KEY_COLUMNS = [
-  ...(['id', 'account', 'hash', 'may_write', 'may_read', 'may_ping', 'may_manage', 'is_capped', 'expires_ms'] as const),
+  ...([
+    'id',
+    'account',
+    'hash',
+    'may_write',
+    'may_read',
+    'may_ping',
+    'may_manage',
+    'is_capped',
+    'expires_ms',
+    'process',
+  ] as const),
 ] satisfies (keyof KeyRow)[]
 
 export interface KeyUse {
@@ -76,7 +92,8 @@ export function loadKeyRing(db: Database, clock: Clock) {
         account: row.account,
         write: row.may_write === 1,
         read: row.may_read === 1,
-        ping: row.may_ping === 1,
+        ping: row.may_ping === 1 || row.process !== null,
+        process: row.process,
         manage: row.may_manage === 1,
         role,
         expiresMs,

@@ -32,6 +32,14 @@ interface Row extends KeyRow {
 /** When a key ended or will end: the earlier one of the two. */
 const ENDED = 'CASE WHEN expires_ms IS NULL OR revoked_ms < expires_ms THEN revoked_ms ELSE expires_ms END'
 
+/** Of a ping key: its only process, and a secret that the caller brings, a v4 UUID. */
+export interface Bound {
+  readonly process: string | null
+  readonly secret?: string
+}
+
+const UNBOUND: Bound = { process: null }
+
 export type Keys = ReturnType<typeof createKeys>
 
 /** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
@@ -44,23 +52,28 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
     name: string,
     scopes: readonly Scope[],
     creator: Key['creator'] = null,
+    { process, secret = createKeySecret() }: Bound = UNBOUND,
   ): Script<IssuedKey> {
     const counted = yield* get<{ n: number }>('SELECT count(*) n FROM api_key WHERE account = $1', account)
     if (counted!.n >= KEYS_MAX) {
       const detail = `An account has at most ${KEYS_MAX} keys, those that ended in the last 30 days included.`
       throw new Problem('fields_invalid', detail, { errors: [{ pointer: '', detail }] })
     }
-    const secret = createKeySecret()
+    const hash = hashSecret(secret)
+    if ((yield* get('SELECT 1 AS one FROM api_key WHERE hash = $1', hash)) !== undefined)
+      throw new Problem('key_taken', 'A key of this Stint has this secret. Omit `secret` to get a random one.')
     const shown = { id: createId('key'), name, prefix: visiblePrefix(secret) }
     yield* insertRow('api_key', {
-      ...{ ...shown, account, hash: hashSecret(secret), ...rightsOf(scopes), created_ms: nowMs() },
+      ...{ ...shown, account, hash, ...rightsOf(scopes, process), process, created_ms: nowMs() },
       ...{ creator: creator?.id ?? null, creator_email: creator?.email ?? null },
     })
-    return { ...shown, scopes: SCOPES.filter((scope) => scopes.includes(scope)), secret }
+    return { ...shown, scopes: SCOPES.filter((scope) => scopes.includes(scope)), ...onlyOf(process), secret }
   }
 
-  function admit(account: string, { id, scopes, secret }: IssuedKey, is_capped = 0): void {
-    ring.set({ id, account, hash: hashSecret(secret), ...rightsOf(scopes), is_capped, expires_ms: null })
+  function admit(account: string, { id, scopes, secret, ...key }: IssuedKey, is_capped = 0): void {
+    const process = key.process ?? null
+    const rights = rightsOf(scopes, process)
+    ring.set({ id, account, hash: hashSecret(secret), ...rights, process, is_capped, expires_ms: null })
   }
 
   /** With the last uses, of which some are not written yet. */
@@ -109,19 +122,28 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
     /** For use inside a `write`; the key works once `admit` is called with the result. */
     insert,
     admit,
-    /** Throws Problem `role_missing` when the creator is no member any more, or a viewer. */
-    async create(account: string, name: string, scopes: readonly Scope[], creator?: Person): Promise<IssuedKey> {
+    /** Throws Problem `role_missing` when the creator is no member any more, or a viewer, and `key_taken`. */
+    async create(
+      account: string,
+      name: string,
+      scopes: readonly Scope[],
+      creator?: Person,
+      bound?: Bound,
+    ): Promise<IssuedKey> {
       const key = await database.write(function* () {
         if (creator !== undefined) {
           const role = yield* selectRole({ account, person: creator.id })
           if (role === undefined || role === 'viewer') throw new Problem('role_missing', 'A viewer creates no keys.')
         }
-        return yield* insert(account, name, scopes, creator)
+        return yield* insert(account, name, scopes, creator, bound)
       })
       admit(account, key)
       return key
     },
-    /** Same name and scopes; the old key ends in `overlapS` seconds, or earlier as before. Throws `not_found`. */
+    /**
+     * Same name, scopes and process, with a random secret; the old key ends in `overlapS` seconds, or earlier as before.
+     * Throws `not_found`.
+     */
     async rotate(account: string, id: string, overlapS: number, of?: string): Promise<IssuedKey> {
       const now = nowMs()
       const { key, old } = await database.write(function* () {
@@ -131,7 +153,7 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
         }
         const old = { ...row, expires_ms: Math.min(now + overlapS * 1000, row.expires_ms ?? Number.POSITIVE_INFINITY) }
         yield* run('UPDATE api_key SET expires_ms = $1 WHERE id = $2', old.expires_ms, id)
-        const key = yield* insert(account, old.name, toKey(old).scopes, creatorOf(old))
+        const key = yield* insert(account, old.name, toKey(old).scopes, creatorOf(old), { process: old.process })
         yield* run('UPDATE api_key SET is_capped = $1 WHERE id = $2', old.is_capped, key.id)
         return { old, key }
       })
@@ -185,10 +207,11 @@ function* noteUses(uses: readonly KeyUse[]): Script<void> {
     )
 }
 
-const rightsOf = (scopes: readonly Scope[]) => ({
+/** A key of one process may ping by that column alone: see BOUND_KEYS. */
+const rightsOf = (scopes: readonly Scope[], process: string | null) => ({
   may_write: Number(scopes.includes('write')),
   may_read: Number(scopes.includes('read')),
-  may_ping: Number(scopes.includes('ping')),
+  may_ping: Number(scopes.includes('ping') && process === null),
   may_manage: Number(scopes.includes('manage')),
 })
 
@@ -196,13 +219,16 @@ const toKey = (row: Row): Key => ({
   id: row.id,
   name: row.name,
   prefix: row.prefix,
-  scopes: SCOPES.filter((scope) => row[`may_${scope}`] === 1),
+  scopes: row.process === null ? SCOPES.filter((scope) => row[`may_${scope}`] === 1) : ['ping'],
+  ...onlyOf(row.process),
   created_at: toTime(row.created_ms),
   last_used_at: maybeTime(row.last_used_ms),
   expires_at: maybeTime(row.expires_ms),
   revoked_at: maybeTime(row.revoked_ms),
   creator: creatorOf(row),
 })
+
+const onlyOf = (process: string | null): { readonly process?: string } => (process === null ? {} : { process })
 
 const maybeTime = (ms: number | null) => (ms === null ? null : toTime(ms))
 

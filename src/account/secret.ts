@@ -1,5 +1,5 @@
 // The random strings that are handed out: keys, session tokens, ids, set-up codes. Only their SHA-256 is ever kept.
-// No salt needed: unlike a password, each has more than 160 random bits that nothing on disk shows.
+// No salt needed: unlike a password, each has more than 160 random bits that nothing on disk shows, or 106 in a UUID.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -13,6 +13,10 @@ const KEY_CHECKSUM = 6
 const KEY_LENGTH = KEY_START.length + KEY_RANDOM + KEY_CHECKSUM
 /** The part of a key that lists show: `stint_` and 6 characters; 30 remain, 178 bits. */
 const KEY_VISIBLE = KEY_START.length + 6
+/** Version 4: 122 random bits. */
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+/** The part of a UUID that lists show. */
+const UUID_VISIBLE = 4
 
 /** Uniformly random characters of an alphabet (bytes beyond its largest multiple are drawn again). */
 function randomText(alphabet: string, length: number): string {
@@ -32,10 +36,15 @@ export function createKeySecret(): string {
   return body + checksum(body)
 }
 
-export const visiblePrefix = (secret: string): string => secret.slice(0, KEY_VISIBLE)
+export const visiblePrefix = (secret: string): string =>
+  secret.slice(0, secret.startsWith(KEY_START) ? KEY_VISIBLE : UUID_VISIBLE)
+
+/** A secret that a caller may bring for a ping key: as other services make their addresses. */
+export const isBroughtSecret = (secret: string): boolean => UUID.test(secret)
 
 /** Could this be a key? Cheap, so that noise is refused before it is hashed; says nothing about the checksum. */
-export const looksLikeKey = (secret: string): boolean => secret.length === KEY_LENGTH && secret.startsWith(KEY_START)
+export const looksLikeKey = (secret: string): boolean =>
+  secret.startsWith(KEY_START) ? secret.length === KEY_LENGTH : isBroughtSecret(secret)
 
 /** CRC-32 in base 62, six characters. */
 export function checksum(body: string): string {

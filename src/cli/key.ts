@@ -33,9 +33,11 @@ export function register(program: Program, io: Io): void {
       parseScopes,
       ['write'],
     )
+    .option('--process <name>', 'the only process that a key with the scope ping may name')
     .option(...JSON_OPTION)
-    .action(async ({ name, scopes, json }: Json & { name: string; scopes: string[] }) => {
-      const answer = await api().askWithKey<KeyAnswer>('POST', '/api/keys', { name, scopes })
+    .action(async ({ name, scopes, process, json }: Json & { name: string; scopes: string[]; process?: string }) => {
+      const body = { name, scopes, ...(process !== undefined && { process }) }
+      const answer = await api().askWithKey<KeyAnswer>('POST', '/api/keys', body)
       if (json) printJson(io, answer)
       else printIssued(answer, '')
     })
@@ -73,7 +75,7 @@ const toRow = (key: Key, nowMs: number): string[] => [
   key.id,
   key.name,
   `${key.prefix}…`,
-  key.scopes.join(','),
+  key.process === undefined ? key.scopes.join(',') : `ping ${oneLine(key.process)}`,
   formatLocalTime(key.created_at),
   key.last_used_at === null ? 'never' : formatLocalTime(key.last_used_at),
   stateOf(key, nowMs),

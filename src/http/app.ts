@@ -8,6 +8,7 @@ import type { ChangeGroup } from '../query/exception-groups.ts'
 import type { AskOverview } from '../query/overview/overview.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
+import { PING_BY_GET } from '../wire/other-protocols.ts'
 import { mountAccount } from './accounts/account-routes.ts'
 import { mountAudit } from './accounts/audit-routes.ts'
 import { mountKeys } from './accounts/key-routes.ts'
@@ -29,7 +30,8 @@ import { createMounts } from './mount.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from './operations/console-routes.ts'
 import { type HealthDeps, mountHealth, mountOperations, type OpsDeps } from './operations/ops-routes.ts'
 import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.ts'
-import { pingRoutes } from './ping/ping-routes.ts'
+import { createPings, pingRoutes } from './ping/ping-routes.ts'
+import { hidePingToken, isPingAtRoot } from './ping/read-ping.ts'
 import { type AnswerTagsDeps, createAnswerTags } from './questions/answer-tags.ts'
 import { mountChanges } from './questions/changes-route.ts'
 import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-letter-routes.ts'
@@ -68,11 +70,10 @@ function pathOf(url: string): string {
   return end < 0 ? url.slice(start) : url.slice(start, end)
 }
 
-/** The token of a ping stays out of the log. */
-const loggedPath = (path: string) => path.replace(/^\/ping\/[^/]+/, '/ping/…')
-
 /** Elysia types what it wraps as any function; it hands over a request and takes a response. */
 type Wrapper = Parameters<Elysia['wrap']>[0]
+
+const PING_METHODS: readonly string[] = ['GET', 'HEAD', 'POST']
 
 const BAD_REQUEST = () => new Response(null, { status: 400 })
 
@@ -114,7 +115,29 @@ export function createApp(deps: AppDeps) {
   const event = { ...intake, passGate, bodies }
   const batch = { ...event, stamp, rateLimit, countRefused: deps.countRefused }
 
+  const acceptPing = createPings({ ...batch, findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) })
+
   const allowedMethods = createAllowedMethods(() => app.routes)
+  function answerError(error: unknown, request: Request, path: string): Response {
+    // No route, so its gate was not passed: without a valid key nothing is revealed of what is below `/v1`.
+    if (error instanceof NotFoundError && isIntake(path)) {
+      const refusal = admit(request, path, gate)
+      if (refusal instanceof Problem) return refuse(request, path, refusal)
+    }
+    const allow =
+      error instanceof NotFoundError ? allowedMethods(isPingAtRoot(path) ? PING_BY_GET.path : path) : undefined
+    if (allow !== undefined && !allow.includes(request.method))
+      return refuse(request, path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
+    // The client left before its body was complete.
+    if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 })
+    const problem = errorToProblem(error)
+    if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, hidePingToken(path))
+    if (problem !== undefined && problem.status !== 500) return refuse(request, path, problem)
+    if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, hidePingToken(path))
+    else log.error({ err: problem?.cause ?? error, path: hidePingToken(path) }, 'a request failed')
+    return refuse(request, path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
+  }
+
   // Elysia searches for the path after the URL's eleventh character, which is inside it when the Host is as short as
   // `api`; without TLS an option makes it search after the seventh.
   const app = new Elysia({ normalize: false, strictPath: true, handler: { standardHostname: deps.hasTls } })
@@ -122,32 +145,16 @@ export function createApp(deps: AppDeps) {
       // Elysia copies an answer, body and all, into a stream of its own when the status here is not 200.
       set.status = 200
       const path = pathOf(request.url)
-      // No route, so its gate was not passed: without a valid key nothing is revealed of what is below `/v1`.
-      if (error instanceof NotFoundError && isIntake(path)) {
-        const refusal = admit(request, path, gate)
-        if (refusal instanceof Problem) return refuse(request, path, refusal)
-      }
-      const allow = error instanceof NotFoundError ? allowedMethods(path) : undefined
-      if (allow !== undefined && !allow.includes(request.method))
-        return refuse(request, path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
-      // The client left before its body was complete.
-      if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 })
-      const problem = errorToProblem(error)
-      if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, loggedPath(path))
-      if (problem !== undefined && problem.status !== 500) return refuse(request, path, problem)
-      if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, loggedPath(path))
-      else log.error({ err: problem?.cause ?? error, path: loggedPath(path) }, 'a request failed')
-      return refuse(
-        request,
-        path,
-        problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'),
-      )
+      // A route for it would stand before every other path of one or two segments.
+      if (error instanceof NotFoundError && isPingAtRoot(path) && PING_METHODS.includes(request.method))
+        return acceptPing(request).catch((cause: unknown) => answerError(cause, request, path))
+      return answerError(error, request, path)
     })
     .wrap(refuseTwoHosts as unknown as Wrapper)
     .use(v1Routes(event))
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
-    .use(pingRoutes({ ...batch, findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) }))
+    .use(pingRoutes(acceptPing))
     .use(questionRoutes({ authorize, questions: deps.questions, shared, tags }))
     .use(consoleRoutes(deps))
     .use(clientRoutes(deps))

@@ -6,7 +6,14 @@
 // drops account.password, founder(), the functions and triggers adopt_… and end_former_password, which only 1.0 needs.
 import { FEED_TABLES } from './feed-tables.ts'
 import type { Schema } from './schema.ts'
-import { ACCOUNT_TABLES, CLAIMED_ROLES, EXCEPTION_GROUP, UNJUDGED_TABLES, WATCH_TABLES } from './shared-tables.ts'
+import {
+  ACCOUNT_TABLES,
+  BOUND_KEYS,
+  CLAIMED_ROLES,
+  EXCEPTION_GROUP,
+  UNJUDGED_TABLES,
+  WATCH_TABLES,
+} from './shared-tables.ts'
 
 /** A table whose rows bear `changed`, set when a row is inserted or one of these columns updated. */
 const followed = (table: string, columns = ''): string => `
@@ -75,5 +82,8 @@ export const POSTGRES: Schema = {
   steps: [EXCEPTION_GROUP, UNJUDGED_TABLES],
 }
 
-/** The steps after 1.1, counted beside its version. Each only adds. Never edit a released one. */
+/** The steps of 2.0, counted beside the version of 1.1. Closed: a node of 2.0 refuses a database with more of them. */
 export const ADDED_STEPS: readonly string[] = [CLAIMED_ROLES, FEED_TABLES]
+
+/** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
+export const LATER_STEPS: readonly string[] = [BOUND_KEYS]

@@ -7,7 +7,7 @@
 import { SQL } from 'bun'
 import { Problem } from '../problem.ts'
 import type { Result, Script, SqlDatabase, Statement, Value } from './database.ts'
-import { ADDED_STEPS, POSTGRES } from './postgres-schema.ts'
+import { ADDED_STEPS, LATER_STEPS, POSTGRES } from './postgres-schema.ts'
 import { checkSchemaVersion, newestVersion, stepsFrom } from './schema.ts'
 
 const CONNECTIONS = 8
@@ -120,18 +120,21 @@ async function migrate(sql: SQL): Promise<void> {
   await sql.begin(async (tx) => {
     await tx.unsafe(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`)
     await tx.unsafe('CREATE TABLE IF NOT EXISTS stint_schema (version INTEGER NOT NULL)')
-    const [row] = await tx.unsafe<{ version: number; added?: number }[]>('SELECT * FROM stint_schema')
-    const { version = 0, added = 0 } = row ?? {}
+    const [row] = await tx.unsafe<{ version: number; added?: number; later?: number }[]>('SELECT * FROM stint_schema')
+    const { version = 0, added = 0, later = 0 } = row ?? {}
     if (row !== undefined) {
       checkSchemaVersion(POSTGRES, version, DATABASE)
       checkSchemaVersion({ oldest: 0, tables: '', steps: ADDED_STEPS }, added, DATABASE)
     }
-    const steps = [...stepsFrom(POSTGRES, version), ...ADDED_STEPS.slice(added)]
+    const steps = [...stepsFrom(POSTGRES, version), ...ADDED_STEPS.slice(added), ...LATER_STEPS.slice(later)]
     if (steps.length === 0) return
     for (const step of steps) await tx.unsafe(step)
-    await tx.unsafe('ALTER TABLE stint_schema ADD COLUMN IF NOT EXISTS added INTEGER NOT NULL DEFAULT 0')
+    for (const count of ['added', 'later'])
+      await tx.unsafe(`ALTER TABLE stint_schema ADD COLUMN IF NOT EXISTS ${count} INTEGER NOT NULL DEFAULT 0`)
     await tx.unsafe('DELETE FROM stint_schema')
-    await tx.unsafe('INSERT INTO stint_schema VALUES ($1, $2)', [newestVersion(POSTGRES), ADDED_STEPS.length])
+    await tx.unsafe('INSERT INTO stint_schema (version, added, later) VALUES ($1, $2, $3)', [
+      ...[newestVersion(POSTGRES), ADDED_STEPS.length, LATER_STEPS.length],
+    ])
   })
 }
 

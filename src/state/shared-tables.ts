@@ -254,6 +254,12 @@ export const WATCH_TABLES = `
   CREATE TABLE blind (from_us BIGINT PRIMARY KEY, to_us BIGINT NOT NULL);
 `
 
+export const BOUND_KEYS = `
+  -- The only process that a ping key may name. Its may_ping is 0: a node of 2.0, which would take any process (and the
+  -- \`fail\` of an address without one for a process), takes none from it.
+  ALTER TABLE api_key ADD COLUMN process TEXT;
+`
+
 export const CLAIMED_ROLES = `
   -- 1: the role came from the provider's claims, and follows them.
   ALTER TABLE membership ADD COLUMN from_claims BIGINT NOT NULL DEFAULT 0;

@@ -10,6 +10,7 @@ const Common = {
   name: Text('first key'),
   prefix: Text('stint_SVVgM7'),
   scopes: Type.Array(choice(SCOPES), { examples: [['write', 'read']] }),
+  process: Type.Optional(Type.String({ description: 'The only process that a ping key may name. Absent: any.' })),
 }
 
 export const IssuedKey = Type.Object({ ...Common, secret: Text('stint_ shown this once', 'Shown this once.') })
@@ -50,6 +51,16 @@ const CreateKey = closed({
         'that may more than it may (`write` includes `ping`), and never may more than its creator.',
     }),
   ),
+  process: Type.Optional(
+    Type.String({ description: 'The only process that this key may name, of a key with the scope `ping`.' }),
+  ),
+  secret: Type.Optional(
+    Type.String({
+      description:
+        'Only with `process`: a v4 UUID that your pings use already, unique in this Stint. With SIGNUP=open only ' +
+        'the operator’s account may bring one.',
+    }),
+  ),
 })
 
 const RotateKey = closed({
@@ -77,6 +88,7 @@ export const CREATE_KEY = defineRoute('POST /api/keys', {
   ...route,
   audit: 'key_created',
   summary: 'Create a key',
+  problems: ['key_taken', 'operator_only'],
   body: jsonBody(CreateKey, { name: 'nightly import', scopes: ['write'] }),
   answers: { 201: json('The key; its secret is shown this once', KeyAnswer) },
 })
@@ -91,7 +103,7 @@ export const REVOKE_KEY = defineRoute('DELETE /api/keys/:id', {
 export const ROTATE_KEY = defineRoute('POST /api/keys/:id/rotate', {
   ...route,
   audit: 'key_rotated',
-  summary: 'Replace a key by a new one with the same name and scopes',
+  summary: 'Replace a key by a new one with the same name, scopes and process',
   body: jsonBody(RotateKey, { overlap_seconds: 3600 }),
   answers: { 201: json('The new key; the old one expires after the overlap', KeyAnswer) },
 })

@@ -119,7 +119,8 @@ export const EXPORT_METRICS = describe(
 
 // Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and simple programs.
 const PING_DESCRIPTION =
-  'TOKEN is the secret of a key whose only scope is `ping`. Without more, or with the exit code 0: the run has ' +
+  'TOKEN is the secret of a key whose only scope is `ping`. A key of one process whose secret is a UUID has the ' +
+  'addresses of Healthchecks instead: `/ping/UUID` or `/UUID`, with the same endings. Without more, or with the exit code 0: the run has ' +
   'ended; `/start`: it has begun; `/fail` or ' +
   'another exit code: it has failed, with the end of the body as exception; `/log`: accepted and not kept. `rid` ' +
   'tells overlapping runs apart. A body may have 8 MiB.'

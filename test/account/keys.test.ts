@@ -1,3 +1,4 @@
+import { Database } from 'bun:sqlite'
 import { afterAll, describe, expect, test } from 'bun:test'
 import { loadKeyRing } from '../../src/account/key-ring.ts'
 import { createKeys } from '../../src/account/keys.ts'
@@ -60,6 +61,28 @@ for (const { database, open } of databases()) {
       await again.close()
       await using third = await open({ path: first.path, clock })
       expect(await left(third)).toEqual([fresh.id, key.id])
+    })
+
+    test('a key of one process has no right that a node of 2.0 reads, and keeps its process after a restart', async () => {
+      const first = await open({ clock })
+      const { account } = await first.create(ADA)
+      const other = await first.create(BOB)
+      const bound = { process: 'nightly', secret: crypto.randomUUID() }
+      const { secret } = await first.keys.create(account.id, 'bound', ['ping'], undefined, bound)
+      const known = { write: false, read: false, ping: true, manage: false, process: 'nightly' }
+      expect(first.findKey(secret)).toMatchObject(known)
+      const taken = () => first.keys.create(other.account.id, 'bound', ['ping'], undefined, bound)
+      expect(await codeOf(taken)).toBe('key_taken')
+      await first.close()
+      const file = new Database(first.path) // of a node on PostgreSQL, its copy
+      const rights =
+        'SELECT may_write + may_read + may_ping + may_manage AS rights FROM api_key WHERE process IS NOT NULL'
+      expect(file.query(rights).all()).toEqual([{ rights: 0 }])
+      file.close()
+      await using again = await open({ path: first.path, clock })
+      expect(again.findKey(secret)).toMatchObject(known)
+      const [listed] = await again.keys.list(account.id)
+      expect([listed!.process, listed!.scopes]).toEqual(['nightly', ['ping']])
     })
 
     test('revoking and rotating cannot touch the key of another account', async () => {

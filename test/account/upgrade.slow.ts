@@ -1,17 +1,19 @@
-// Version 1.1, from git, and this one: everything in its DATA_DIR and its PostgreSQL is here, and on one PostgreSQL nodes
-// of both work side by side.
+// Versions 1.1 and 2.0, from git, and this one: everything in the DATA_DIR and the PostgreSQL of 1.1 is here, and on one
+// PostgreSQL nodes of each work beside this one.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { takePort } from '../support/ports.ts'
 import { sharedPostgres } from '../support/postgres.ts'
 import { ROOT } from '../support/readme.ts'
-import { checkOut } from '../support/released.ts'
+import { checkOut, readReleased } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
 /** The last commit of 1.1. */
 const before = checkOut('7be0c51dcf6e104c6010b4642e354d1926b76b6c') ?? ''
+/** The last commit of 2.0. */
+const before21 = checkOut(readReleased('2.0.0').commit) ?? ''
 const PASSWORD = 'correct horse battery'
 
 /** A server of the code in `dir`. */
@@ -172,3 +174,46 @@ describe.skipIf(before === '')('version 1.1', () => {
     })
   })
 })
+
+test.skipIf(before21 === '' || missing('postgresql') !== undefined)(
+  'a node of 2.0 beside this version restarts, and takes no ping of a key of one process',
+  async () => {
+    const DATABASE_URL = await (await sharedPostgres()).createDatabase()
+    const dir = join(tempDir('node-1'), 'data')
+    const startOld = () => serve(before21, dir, { DATABASE_URL, NODE_ID: '1' })
+    const first = await startOld()
+    const { cookie, key } = await fill(first)
+    const second = await serve(ROOT, join(tempDir('node-2'), 'data'), { DATABASE_URL, NODE_ID: '2' })
+    await first.stop()
+    const again = await startOld()
+    expect([await again.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
+    const uuid = crypto.randomUUID()
+    const create = async (more: object) =>
+      (
+        await second.call(
+          'POST',
+          '/api/keys',
+          { name: 'x', scopes: ['ping'], process: 'p', ...more },
+          { cookie: cookie.cookie },
+        )
+      ).json.key
+    const [brought, random] = [await create({ secret: uuid }), await create({})]
+    expect([brought.process, random.process]).toEqual(['p', 'p'])
+    const after = (
+      await again.call('POST', '/api/keys', { name: 'later', scopes: ['ping'] }, { cookie: cookie.cookie })
+    ).json.key
+    await until(
+      'the other node knows the newest key',
+      async () => (await again.call('GET', `/ping/${after.secret}/p`)).status === 200,
+    )
+    const paths = [`/ping/${uuid}/fail`, `/ping/${uuid}`, `/ping/${random.secret}/fail`, `/ping/${random.secret}/p`]
+    const statuses = async (at: Server) => {
+      const found: number[] = []
+      for (const path of paths) found.push((await at.call('GET', path)).status)
+      return found
+    }
+    expect(await statuses(again)).toEqual([404, 404, 404, 404])
+    expect(await statuses(second)).toEqual([200, 200, 404, 200])
+    await Promise.all([again.stop(), second.stop()])
+  },
+)

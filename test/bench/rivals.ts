@@ -113,6 +113,7 @@ function app() {
             write: true,
             read: true,
             ping: false,
+            process: null,
             manage: false,
             role: 'member' as const,
           }

@@ -59,6 +59,7 @@ const SCHEMA: Schema = {
     CREATE TABLE erased (account TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
     CREATE TRIGGER note_erased AFTER DELETE ON removal BEGIN INSERT OR IGNORE INTO erased VALUES (OLD.account); END;
     `,
+    'ALTER TABLE api_key ADD COLUMN process TEXT;',
   ],
 }
 

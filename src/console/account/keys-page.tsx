@@ -60,12 +60,16 @@ const columnsOf = ({ app, again }: KeysProps, nowMs: number): Column<Key>[] => [
   {
     label: 'Permissions',
     class: 'minor',
-    cell: ({ scopes }) =>
-      scopes.map((scope) => (
-        <span key={scope} class="badge">
-          {scope}
-        </span>
-      )),
+    cell: ({ scopes, process }) => (
+      <>
+        {scopes.map((scope) => (
+          <span key={scope} class="badge">
+            {scope}
+          </span>
+        ))}
+        {process !== undefined && <span class="sub">{process}</span>}
+      </>
+    ),
   },
   {
     label: 'Last used',

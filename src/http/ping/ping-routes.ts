@@ -1,10 +1,11 @@
-// `/ping/TOKEN/PROCESS…`, as Healthchecks takes it. The token is a key's secret, good for nothing else, kept as a hash,
-// never logged. Most cron lines ping only success: without a start before it, that is a run of no length, not an orphan
-// end. Open runs are known in memory; a ping with `rid` is taken for the end of its start also after a restart.
+// Pings, as Healthchecks takes them. The token is a key's secret, good for nothing else, kept as a hash, never logged.
+// Most cron lines ping only success: without a start before it, that is a run of no length, not an orphan end. Open runs
+// are known in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
+import type { FoundKey } from '../../account/key-ring.ts'
 import { DESTINATIONS } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
-import { LIMITS } from '../../event/fields.ts'
+import { LIMITS, stripText } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { Problem } from '../../problem.ts'
 import { decodeText } from '../../wire/decode-text.ts'
@@ -17,9 +18,17 @@ import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
 import { isSmall } from '../intake/body-budget.ts'
 import { findLimit, type GateDeps } from '../intake/intake-gate.ts'
+import { type Ping, readPing, type Signal } from './read-ping.ts'
 import { createRecentPings } from './recent-pings.ts'
 
 type PingDeps = BatchDeps & Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'>
+
+/** What a ping says of a run. */
+interface Said {
+  readonly process: string
+  readonly signal: Signal
+  readonly exitCode: number | undefined
+}
 
 type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' | 'output' }
 
@@ -31,14 +40,16 @@ const OUTPUT_TAIL = 4096
 const OPEN_MAX = 10_000
 /** Added to a stamp: a second stamp of the same time. No store gets more than two events of one ping. */
 const SECOND_TURN = 2
-const PREFIX = '/ping/'
 const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
 
-export function pingRoutes(deps: PingDeps) {
+/** Takes a ping by its address. Throws a Problem. */
+export type AcceptPing = (request: Request) => Promise<Response>
+
+export function createPings(deps: PingDeps): AcceptPing {
   const open = new Set<string>()
   const recent = createRecentPings(deps.wallUs)
 
-  function admit(request: Request, token: string): string {
+  function admit(request: Request, token: string): FoundKey {
     const key = deps.findKey(token)
     if (key?.ping !== true)
       throw (
@@ -47,11 +58,18 @@ export function pingRoutes(deps: PingDeps) {
       )
     const beyond = findLimit(key.account, DESTINATIONS, deps)
     if (beyond !== undefined) throw beyond
-    return key.account
+    return key
+  }
+
+  /** The process that is pinged: the one of the key, and no other if it has one. */
+  function processOf({ process }: Ping, key: FoundKey): string {
+    if (process === undefined ? key.process !== null : key.process === null || stripText(process) === key.process)
+      return process ?? key.process!
+    throw new Problem('not_found', 'The key in the ping address is for another process.')
   }
 
   /** The events of a ping, the first with the first stamp. */
-  function toBodies({ process, signal, exitCode }: Ping, uid: string, said: string, hasBegun: boolean): Body[] {
+  function toBodies({ process, signal, exitCode }: Said, uid: string, said: string, hasBegun: boolean): Body[] {
     const run = { process, ...(uid !== '' && { uid }) }
     const start: Body = { kind: 'start', ...run }
     const output = endOfText(said.trimEnd(), OUTPUT_TAIL)
@@ -81,19 +99,21 @@ export function pingRoutes(deps: PingDeps) {
 
   async function accept(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
-    const ping = readPing(pathname.slice(PREFIX.length))
+    const ping = readPing(pathname)
     if (typeof ping === 'string') throw new Problem('not_found', ping)
-    const account = admit(request, ping.token)
+    const key = admit(request, ping.token)
+    const { account } = key
+    const { signal = 'success', exitCode } = ping
+    const process = processOf(ping, key)
     const uid = (searchParams.get('rid') ?? '').toLowerCase()
     const said = await deps.bodies.during(account, (reserve) => {
       if (request.body !== null && !isSmall(request)) reserve(TAIL_BYTES)
       return readEnd(request)
     })
-    const { process, signal, exitCode } = ping
     const run = JSON.stringify([account, process, uid])
     const take = async () => {
       const hasBegun = open.has(run) || uid !== ''
-      await append(toBodies(ping, uid, said, hasBegun), account)
+      await append(toBodies({ process, signal, exitCode }, uid, said, hasBegun), account)
       if (signal === 'start') remember(run)
       else if (signal !== 'log') open.delete(run)
     }
@@ -139,11 +159,14 @@ export function pingRoutes(deps: PingDeps) {
     }
   }
 
-  return new Elysia({ normalize: false })
+  return accept
+}
+
+export const pingRoutes = (accept: AcceptPing) =>
+  new Elysia({ normalize: false })
     .get(PING_BY_GET.path, ({ request }) => accept(request), { ...describeRoute(PING_BY_GET) })
     .post(PING_BY_POST.path, ({ request }) => accept(request), { parse: 'none', ...describeRoute(PING_BY_POST) })
     .head(PING_BY_GET.path, ({ request }) => accept(request), { detail: { hide: true } })
-}
 
 /** The end of a body, which says most; the rest is read and dropped. Throws Problem `body_too_large`. */
 async function readEnd(request: Request): Promise<string> {
@@ -158,50 +181,4 @@ async function readEnd(request: Request): Promise<string> {
     end.push(chunk)
   }
   return end.text()
-}
-
-// Reads a ping address.
-export type Signal = 'start' | 'success' | 'fail' | 'log'
-
-export interface Ping {
-  readonly token: string
-  readonly process: string
-  readonly signal: Signal
-  /** An exit code other than 0. */
-  readonly exitCode: number | undefined
-}
-
-const SIGNALS = new Map<string | undefined, Signal>([
-  [undefined, 'success'],
-  ['start', 'start'],
-  ['fail', 'fail'],
-  ['log', 'log'],
-])
-
-const FORM = 'a ping address is /ping/TOKEN/PROCESS, with start, fail, log or an exit code behind it'
-
-/** `path` is what follows `/ping/`, as it was sent. A string says which part is wrong. */
-export function readPing(path: string): Ping | string {
-  const [token = '', slug = '', last, ...more] = path.split('/')
-  const process = decode(slug)
-  if (token === '') return `The token is missing: ${FORM}.`
-  if (process === undefined) return `The process is not percent-encoded UTF-8: ${FORM}.`
-  if (process === '') return `The process is missing: ${FORM}.`
-  if (more.length > 0) return `There is a / too many; one in a process is written %2F: ${FORM}.`
-  const signal = SIGNALS.get(last)
-  if (signal !== undefined) return { token, process, signal, exitCode: undefined }
-  if (last === undefined || !/^\d{1,3}$/.test(last) || Number(last) > 255)
-    return `The part behind the process is not start, fail, log or an exit code from 0 to 255: ${FORM}.`
-  const exitCode = Number(last)
-  return exitCode === 0
-    ? { token, process, signal: 'success', exitCode: undefined }
-    : { token, process, signal: 'fail', exitCode }
-}
-
-function decode(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return undefined
-  }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../../src/event/event.ts'
 import { timeUs } from '../../../src/event/stamp.ts'
-import { readPing } from '../../../src/http/ping/ping-routes.ts'
+import { readPing } from '../../../src/http/ping/read-ping.ts'
 import type { Rooms } from '../../../src/service/open-rooms.ts'
 import { type AppOptions, startApp, useApp } from '../../support/app.ts'
 import { createCaller, signUpAt } from '../../support/caller.ts'
@@ -211,7 +211,8 @@ describe('the token', () => {
 })
 
 test.each([
-  ['t/a', { process: 'a', signal: 'success' }],
+  ['t/a', { process: 'a', signal: undefined }],
+  ['t/a/', { process: 'a', signal: undefined }],
   ['t/a%20b/start', { process: 'a b', signal: 'start' }],
   ['t/a/255', { signal: 'fail', exitCode: 255 }],
   ['t/a/0', { signal: 'success' }],
@@ -223,7 +224,7 @@ test.each([
   ['t/a/start/x', 'There is a / too many'],
   ['t/%ff', 'The process is not percent-encoded UTF-8'],
 ] as [path: string, expected: object | string][])('reads %s', (path, expected) => {
-  const found = readPing(path)
+  const found = readPing(`/ping/${path}`)
   if (typeof expected === 'string') expect(found).toStartWith(expected)
   else expect(found).toMatchObject({ token: 't', ...expected })
 })
