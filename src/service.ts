@@ -109,6 +109,7 @@ const closeFiles = (rooms: Rooms): Promise<void> =>
     () => rooms.spools.exceptions.close(),
     () => rooms.movedStamps.close(),
     () => rooms.takenStamps.close(),
+    () => rooms.keptFiles.close(),
     () => rooms.deadLetters.close(),
     () => rooms.accounts.close(),
     () => rooms.lock.release(),

@@ -21,12 +21,14 @@ import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
 import { openFormerStores } from '../ship/former-stores.ts'
+import { whileKept } from '../ship/keep-files.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool } from '../spool/open-spool.ts'
 import type { Spool } from '../spool/spool.ts'
 import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
 import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
+import { type KeptFiles, openKeptFiles, refuseLostAccounts } from '../state/kept-files.ts'
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
@@ -53,6 +55,7 @@ export interface Rooms {
   readonly ownStamps: OwnStamps
   readonly stampClock: StampClock
   readonly stores: Stores
+  readonly keptFiles: KeptFiles
   readonly changes: Changes
   readonly sharedNodes: SharedNodes
   readonly shippers: Both<Shipper>
@@ -77,6 +80,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
   const isNewNode = checkNodeId(config.dataDir, config.nodeId)
+  if (config.databaseUrl === undefined) refuseLostAccounts(config.dataDir)
   const metrics = createMetrics()
   const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
@@ -95,6 +99,8 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const sharedNodes = openSharedNodes(config, isNewNode, log)
   const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores, changes }
   const watches = openWatchRoom(opened)
+  const keptFiles = openKeptFiles(keptPaths(config))
+  const shipping = { ...opened, keptFiles }
   const nowUs = () => Math.max(stampClock.nowUs(), clock.wallUs())
   const { groupStates } = files.accounts
   const questions = createQuestions({
@@ -113,9 +119,9 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     watched: createFindWatched(watches),
   })
   return {
-    ...opened,
+    ...shipping,
     sharedNodes,
-    shippers: { points: createShipperTo('points', opened), exceptions: createShipperTo('exceptions', opened) },
+    shippers: { points: createShipperTo('points', shipping), exceptions: createShipperTo('exceptions', shipping) },
     eraseAccounts: createEraseAccounts({
       removals: files.accounts.removals,
       removed: files.accounts.removed,
@@ -201,7 +207,19 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
   return { accounts, deadLetters, spools, movedStamps }
 }
 
-type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes'>
+/** The parts of DATA_DIR whose loss would go unnoticed until the next start. */
+function keptPaths({ dataDir, clickhouse, databaseUrl }: Config): string[] {
+  const names = [
+    ...(clickhouse === undefined ? ['clickhouse'] : []),
+    ...(databaseUrl === undefined ? ['accounts.sqlite', 'watches.sqlite'] : []),
+  ]
+  return names.map((name) => join(dataDir, name))
+}
+
+type ShipperParts = Pick<
+  Rooms,
+  'spools' | 'stores' | 'keptFiles' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes'
+>
 
 /**
  * An insert costs ClickHouse some 12 ms of processor time; a row in one of 20,000 costs 0.6 of a row in one of 5,000.
@@ -209,14 +227,14 @@ type ShipperParts = Pick<Rooms, 'spools' | 'stores' | 'deadLetters' | 'clock' | 
 const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000, lingerMs: 500 }
 
 function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
-  const { spools, stores, metrics, changes, ...same } = parts
+  const { spools, stores, keptFiles, metrics, changes, ...same } = parts
   const sink = stores.sinks[destination]
   return createShipper({
     ...same,
     ...(sink.store === 'clickhouse' && CLICKHOUSE_WRITES),
     destination,
     spool: spools[destination],
-    sink: noteStored(sink, changes),
+    sink: whileKept(noteStored(sink, changes), keptFiles),
     meter: {
       delivered: (n) => metrics.delivered.labels(destination).inc(n),
       expired: (n) => metrics.expired.labels(destination).inc(n),

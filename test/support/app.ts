@@ -36,6 +36,8 @@ export interface AppOptions {
   /** What the stores hold. */
   readonly stored?: readonly Event[]
   readonly disk?: Partial<Record<Destination, Disk>>
+  /** In place of the stores that wait forever. */
+  readonly openStores?: () => Promise<Stores>
   /** Returns the rooms to run with, given the real ones. */
   readonly replace?: (rooms: Rooms) => Rooms
 }
@@ -49,7 +51,7 @@ export async function startApp(options: AppOptions = {}) {
   const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(line) })
   const service = await startService(configOf(options), clock, log, {
     hashCost: CHEAP,
-    openStores: async () => ({ ...waitingStores, ...createMemorySource(options.stored ?? []) }),
+    openStores: options.openStores ?? (async () => ({ ...waitingStores, ...createMemorySource(options.stored ?? []) })),
     ...(disk && { disks: disk }),
     ...(replace && { replace }),
   })
@@ -111,7 +113,16 @@ export async function useApp(options?: AppOptions): Promise<TestApp> {
 /** Never contacted: the stores are replaced. Only with InfluxDB is there a limit of series. */
 const SOME_INFLUX = { url: 'http://127.0.0.1:9', token: 't', org: 'o', bucket: 'b' }
 
-function configOf({ env, seriesMax, spoolMaxBytes = 64 * 2 ** 20, stored, disk, replace, ...settings }: AppOptions) {
+function configOf({
+  env,
+  seriesMax,
+  spoolMaxBytes = 64 * 2 ** 20,
+  stored,
+  disk,
+  openStores,
+  replace,
+  ...settings
+}: AppOptions) {
   return {
     ...readConfig({ PORT: '0', DATA_DIR: join(inMemoryDir(), 'data'), ...env }),
     ...settings,

@@ -1,0 +1,53 @@
+// The parts of DATA_DIR that must not vanish. A program that has a file open goes on writing when the file is deleted, and
+// the embedded engine makes its directory anew: all that is written then is gone at the next start.
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+
+export interface KeptFiles {
+  /** Why nothing must be stored now: the first part that is not what it was at the start; undefined if all are. */
+  lost(): string | undefined
+  close(): void
+}
+
+/** Parts that do not exist yet are not looked at. */
+export function openKeptFiles(paths: readonly string[]): KeptFiles {
+  const kept = paths.filter((path) => existsSync(path)).map(keep)
+  return {
+    lost() {
+      const path = kept.find(({ path, inode }) => inodeOf(path) !== inode)?.path
+      return (
+        path && `${path} was deleted while Stint runs: restore it from a backup and restart; events wait until then`
+      )
+    },
+    close() {
+      for (const { descriptor } of kept) if (descriptor !== undefined) closeSync(descriptor)
+    },
+  }
+}
+
+/**
+ * An inode in use is not given to another file. A descriptor of its own keeps that of a directory in use; SQLite's keeps
+ * that of a database, whose lock a second descriptor would give away when it is closed.
+ */
+const keep = (path: string) => ({
+  path,
+  inode: inodeOf(path),
+  descriptor: statSync(path).isDirectory() ? openSync(path, 'r') : undefined,
+})
+
+const inodeOf = (path: string): bigint | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })?.ino
+
+/**
+ * Without accounts.sqlite the first visitor would become the operator, and own what is there. Throws an Error whose
+ * message is for the operator.
+ */
+export function refuseLostAccounts(dir: string): void {
+  const accounts = join(dir, 'accounts.sqlite')
+  if (existsSync(accounts)) return
+  const left = ['clickhouse', 'watches.sqlite'].map((name) => join(dir, name)).find((path) => existsSync(path))
+  if (left === undefined) return
+  throw new Error(
+    `${accounts} is missing, but ${left} is there: put a backup of accounts.sqlite in its place, or set DATABASE_URL if ` +
+      `the accounts are in PostgreSQL. To start over without them, move ${basename(left)} away.`,
+  )
+}
