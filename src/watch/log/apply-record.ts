@@ -1,11 +1,15 @@
 // A record of the spool → the judge.
-import type { Exception } from '../../event/event.ts'
+import type { Event, Exception } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
 import { timeUs } from '../../event/stamp.ts'
 import { headlineOf } from '../../wire/headline.ts'
 import type { WatchJudge } from './judge-interface.ts'
+import { identityOf } from './seen.ts'
 
 const HEADLINE_MAX = 500
+
+/** Of the stamp and what else identifies the event in its series. */
+const hashOf = ({ stamp: { us, sub } }: Event, content: string): number => identityOf(us, `${sub} ${content}`)
 
 /** Is its group ignored, or was it resolved after it? Then it is no failure. */
 export type IsIgnored = (exception: Exception, atUs: number) => Promise<boolean>
@@ -29,11 +33,12 @@ export function applyRecord(
       return undefined
     }
     case 'metrics':
-      judge.applyPoint(account, { ...common, items: event.items })
+      judge.applyPoint(account, { ...common, items: event.items, id: hashOf(event, `${meta} ${event.uid}`) })
       return undefined
     case 'exception': {
       const headline = (headlineOf(event.exception).split('\n', 1)[0] ?? '').slice(0, HEADLINE_MAX)
-      const raised = { ...common, headline, ...(event.uid !== undefined && { uid: event.uid }) }
+      const id = hashOf(event, `${event.exception} ${event.uid}`)
+      const raised = { ...common, headline, id, ...(event.uid !== undefined && { uid: event.uid }) }
       if (!judge.asksGroup(account, process, meta)) {
         judge.applyException(account, raised)
         return undefined

@@ -1,9 +1,12 @@
-// The failures of a series since its last success.
+// The failures of a series since its last success, as two rows: of failed runs, and with exceptions.
 //
-//   joins   a failed run, an abandoned one, a failed end without a start, an exception; unless a later success is known
+//   joins   a failed run, one that never finished, a failed end without a start, an exception; unless a later success is
+//           known. A run and its exceptions: in the row with exceptions the end of the run adds nothing when an exception
+//           of it is there, and the other way round
 //   ends    a completed run that ended after the last failure, and for exceptions began after the last one; in a row that
 //           failed ends without a start made (bare) also an end without a start that does not say failed
-import type { Series } from './series.ts'
+import { belongsTo, findRun, type RunSpan } from '../../process/belongs-to.ts'
+import { type RowFailure, type Series, tagOf } from './series.ts'
 
 /** As many failures as a watch may ask for. */
 const FAILURES_KEPT = 100
@@ -15,35 +18,62 @@ export interface RowEnd {
   readonly ofAll: boolean
 }
 
-/** False: a later success is known. `keeps`: the times of the newest so many are kept. */
-export function countFailure(
-  series: Series,
-  atUs: number,
-  kind: 'run' | 'bare' | 'exception',
-  keeps: number = FAILURES_KEPT,
-): boolean {
+export interface RowEntry {
+  readonly atUs: number
+  readonly kind: 'run' | 'bare' | 'exception'
+  /** Absent: unknown. */
+  readonly uid?: string
+  /** The start of the failed run. */
+  readonly startedUs?: number
+}
+
+/** `over`: a later success is known. `runs`: it adds nothing to the row with exceptions. */
+type Joined = 'over' | 'runs' | 'both' | 'nothing'
+
+export function countFailure(series: Series, { atUs, kind, uid = '', startedUs = 0 }: RowEntry): Joined {
   const isException = kind === 'exception'
   if (isException) series.exceptionUs = Math.max(series.exceptionUs, atUs)
-  if (atUs < series.okUs) return false
+  if (atUs < series.okUs) return 'over'
+  const failure: RowFailure = { atUs, kind: isException ? 'exception' : 'run', tag: tagOf(uid), startedUs }
+  const isPart = series.failures.some((it) =>
+    isException
+      ? it.kind !== 'exception' && isOfRun(series, failure, it)
+      : it.kind === 'exception' && isOfRun(series, it, failure),
+  )
+  if (isException && isPart) return 'nothing'
   if (!isException) {
     series.failedUs = Math.max(series.failedUs, atUs)
     series.isBare = kind === 'bare' && (series.row === 0 || series.isBare)
     series.row++
   }
-  series.rowWithExceptions++
-  series.failures.push([atUs, isException])
-  series.failures.splice(0, series.failures.length - keeps)
-  return true
+  if (!isPart) series.rowWithExceptions++
+  series.failures.push(isPart ? { ...failure, kind: 'part' } : failure)
+  series.failures.splice(0, series.failures.length - FAILURES_KEPT)
+  return isPart ? 'runs' : 'both'
+}
+
+const nameOf = (tag: number): string | null => (tag === 0 ? null : String(tag))
+
+/** Is this the run of the exception, of all that are known? */
+function isOfRun({ open, settled }: Series, exception: RowFailure, { atUs, tag, startedUs }: RowFailure): boolean {
+  const isBare = startedUs === 0
+  const own = { uid: nameOf(tag), startUs: isBare ? atUs : startedUs, endUs: atUs, isBare }
+  const raised = { atUs: exception.atUs, uid: nameOf(exception.tag) }
+  if (!belongsTo(raised, own, [own])) return false
+  const others: RunSpan[] = settled.map((it) => ({ uid: nameOf(it.tag), startUs: it.startedUs, endUs: it.endedUs }))
+  for (const [uid, run] of open)
+    others.push({ uid: nameOf(tagOf(uid)), startUs: run.startedUs, endUs: Number.POSITIVE_INFINITY })
+  return findRun(raised, [own, ...others]) === own
 }
 
 /** How many failures in a row a watch has that counts since `sinceUs`. */
-export function rowOf(series: Series, withExceptions: boolean, sinceUs: number): number {
-  const row = withExceptions ? series.rowWithExceptions : series.row
-  if (sinceUs === 0 || row === 0) return row
-  const own = series.failures.filter(([, isException]) => withExceptions || !isException)
-  const before = own.filter(([atUs]) => atUs <= sinceUs).length
+export function rowOf({ row, rowWithExceptions, failures }: Series, withExceptions: boolean, sinceUs: number): number {
+  const count = withExceptions ? rowWithExceptions : row
+  if (sinceUs === 0 || count === 0) return count
+  const own = failures.filter(({ kind }) => kind !== (withExceptions ? 'part' : 'exception')).slice(-count)
+  const before = own.filter(({ atUs }) => atUs <= sinceUs).length
   // those that are not kept are older
-  return before === 0 ? row : own.length - before
+  return before === 0 ? count : own.length - before
 }
 
 export function countSuccess(series: Series, { startedUs, endedUs }: { startedUs: number; endedUs: number }): RowEnd {
@@ -54,16 +84,14 @@ export function countSuccess(series: Series, { startedUs, endedUs }: { startedUs
 export function countBareSuccess(series: Series, endedUs: number): RowEnd {
   const ofRuns = series.row > 0 && series.isBare && endedUs > series.failedUs
   if (!ofRuns) return { ofRuns: false, ofAll: false }
-  return endRow(series, endedUs, { ofRuns, ofAll: series.rowWithExceptions === series.row })
+  const isRuns = series.failures.every(({ kind }) => kind === 'run')
+  return endRow(series, endedUs, { ofRuns, ofAll: isRuns && series.rowWithExceptions === series.row })
 }
 
 function endRow(series: Series, endedUs: number, ends: RowEnd): RowEnd {
   if (ends.ofAll) {
     series.rowWithExceptions = 0
     series.failures = []
-  } else if (ends.ofRuns) {
-    series.failures = series.failures.filter(([, isException]) => isException)
-    series.rowWithExceptions -= series.row
   }
   if (ends.ofRuns) series.row = 0
   series.okUs = Math.max(series.okUs, endedUs)

@@ -14,10 +14,14 @@ export interface Gauge {
   /** The last figure, and when the last point arrived. */
   figure: number
   lastUs: number
+  /** The time of the point since when it is across; absent in rows of 2.0. */
+  crossedAtUs?: number | null
+  /** Points that came, see seen.ts; absent in rows of 2.0. */
+  seen?: number[]
 }
 
 export const createGauge = (rule: MetricRule): Gauge => ({
-  ...{ rule: JSON.stringify(rule), parts: [], crossedUs: null, figure: 0, lastUs: 0 },
+  ...{ rule: JSON.stringify(rule), parts: [], crossedUs: null, figure: 0, lastUs: 0, crossedAtUs: null, seen: [] },
 })
 
 /** After a change of the rule: the points still count if it is about the same ones. */

@@ -5,6 +5,7 @@ import type { Episode } from './episode.ts'
 import { countFailure, type RowEnd, rowOf } from './failure-row.ts'
 import { keyOf } from './firing.ts'
 import type { JudgedAlert, RaisedException } from './judge-interface.ts'
+import { identityOf, noteSeen } from './seen.ts'
 import { MAX_LATE, restOf, type Series } from './series.ts'
 import { type Failure, nameOf, sinceOf, type Track } from './subjects.ts'
 
@@ -56,8 +57,14 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
   const { account, process, meta, series, watches } = track
   const { atUs, arrivedUs, cause, uid, startedUs, lost } = failure
   const isBare = cause === 'failed' && startedUs === undefined
-  const keeps = Math.max(1, ...watches.map(({ rules }) => rules.failed?.after ?? 1))
-  const joins = countFailure(series, atUs, cause === 'exception' ? 'exception' : isBare ? 'bare' : 'run', keeps)
+  const kind = cause === 'exception' ? 'exception' : isBare ? 'bare' : 'run'
+  const joined = countFailure(series, {
+    atUs,
+    kind,
+    ...(uid !== undefined && { uid }),
+    ...(startedUs && { startedUs }),
+  })
+  const joins = joined !== 'over'
   const untilUs = successAfter(series, failure)
   const instance = instanceOf(track)
   const headline = cause === 'abandoned' ? undefined : headlineOf(series, failure)
@@ -67,6 +74,7 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
   for (const watch of watches) {
     const { failed } = watch.rules
     if (failed === undefined || (cause === 'exception' && !failed.exceptions)) continue
+    if (joined === 'nothing' || (joined === 'runs' && failed.exceptions)) continue
     if (atUs <= sinceOf(account, watch, 'failed', instance) || atUs <= arrivedUs - OLDEST_US) continue
     const handUs = account.byHand.get(nameOf(watch.id, instance))?.atUs ?? 0
     const row = joins ? rowOf(series, failed.exceptions, handUs) : 1
@@ -112,6 +120,8 @@ export function succeed(desk: Desk, track: Track, endedUs: number, { ofRuns, ofA
 export function noteException(desk: Desk, track: Track, exception: RaisedException): void {
   const { series, account, process, meta } = track
   const { uid, headline, atUs, arrivedUs, isIgnored = false } = exception
+  const { id = identityOf(atUs, `${uid} ${headline}`) } = exception
+  if (watchesExceptions(track) && noteSeen(series.seen, id)) return
   desk.touchTrack(track)
   series.lastUs = Math.max(series.lastUs, arrivedUs)
   if (atUs >= (series.exception?.atUs ?? 0)) series.exception = { atUs, headline, ...(uid !== undefined && { uid }) }

@@ -94,9 +94,13 @@ export interface RaisedException extends Event {
   readonly headline: string
   /** Its group is ignored or was resolved after it: it is no failure. */
   readonly isIgnored?: boolean
+  /** A hash of its stamp and content; absent: its time, uid and headline identify it. */
+  readonly id?: number
 }
 
 export interface Point extends Event {
+  /** A hash of its stamp, meta and uid; absent: it is not compared with others. */
+  readonly id?: number
   readonly items: readonly (readonly [name: string, value: number])[]
 }
 

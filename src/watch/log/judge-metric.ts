@@ -5,6 +5,7 @@ import { crosses, type MetricRule } from '../conditions/metric-rule.ts'
 import { type Desk, factsOf } from './desk.ts'
 import { keyOf } from './firing.ts'
 import { figureOf, foldPoint } from './gauge.ts'
+import { identityOf, noteSeen } from './seen.ts'
 import { type MetricSubject, sinceOf } from './subjects.ts'
 
 const instanceOfMetric = (process: string): string => keyOf('metric', process)
@@ -13,15 +14,21 @@ interface Reading {
   readonly value: number
   readonly atUs: number
   readonly arrivedUs: number
+  /** See Point. */
+  readonly id: number | undefined
 }
 
 export function notePoint(
   desk: Desk,
   subject: MetricSubject,
   rule: MetricRule,
-  { value, atUs, arrivedUs }: Reading,
+  { value, atUs, arrivedUs, id }: Reading,
 ): void {
   const { watch, account, process, gauge } = subject
+  if (id !== undefined) {
+    gauge.seen ??= []
+    if (noteSeen(gauge.seen, identityOf(id, `${id} ${value}`))) return
+  }
   desk.touchMetric(subject)
   foldPoint(rule, gauge, value, atUs, arrivedUs)
   const instance = instanceOfMetric(process)
@@ -38,7 +45,10 @@ export function notePoint(
   const sinceUs = sinceOf(account, watch, 'metric', instance)
   // a change, a resumption or an end by hand needs a new point
   if (atUs <= sinceUs) return
-  if (gauge.crossedUs === null || gauge.crossedUs <= sinceUs) gauge.crossedUs = arrivedUs
+  if (gauge.crossedUs === null || gauge.crossedUs <= sinceUs) {
+    gauge.crossedUs = arrivedUs
+    gauge.crossedAtUs = atUs
+  }
   judgeMetric(desk, subject, arrivedUs)
 }
 
@@ -60,6 +70,6 @@ export function judgeMetric(desk: Desk, subject: MetricSubject, us: number): voi
   }
   const alert = { watch: watch.id, condition: 'metric', instance, process, meta: watch.meta } as const
   const identity = keyOf(instance, sinceUs)
-  const episode = { sinceUs, figure: gauge.figure }
+  const episode = { sinceUs: (gauge.crossedAtUs ?? gauge.crossedUs) + rule.forUs, figure: gauge.figure }
   desk.firing.open(account.name, { ...alert, identity, episode }, factsOf(account, process, watch.meta))
 }

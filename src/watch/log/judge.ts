@@ -83,7 +83,7 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       if (track.watches.every(({ rules }) => rules.failed === undefined) || !keepTrack(account, track)) return
       noteException(desk, track, { ...exception, atUs: Math.min(exception.atUs, exception.arrivedUs) })
     },
-    applyPoint(name, { process, meta, items, atUs, arrivedUs }): void {
+    applyPoint(name, { process, meta, items, atUs, arrivedUs, id }): void {
       const account = accounts.get(name)
       if (account === undefined) return
       for (const watch of findTrack(account, process, meta).watches) {
@@ -93,7 +93,7 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
           if (item !== rule.name) continue
           const subject = findMetric(account, watch, process)
           if (subject !== undefined)
-            notePoint(desk, subject, rule, { value, atUs: Math.min(atUs, arrivedUs), arrivedUs })
+            notePoint(desk, subject, rule, { value, atUs: Math.min(atUs, arrivedUs), arrivedUs, id })
         }
       }
     },

@@ -3,15 +3,18 @@ import { createSeries, type Kept, type OpenRun, type Series } from './series.ts'
 
 type Open = [uid: string, startedUs: number, restUs: number | null, usualUs: number | null]
 type Orphan = [uid: string, endedUs: number, failed: 0 | 1]
+/** In the order of their numbers. */
+const FAILURE_KINDS = ['run', 'exception', 'part'] as const
 type Settled = [startedUs: number, tookUs: number, failed: 0 | 1, tag: number]
 type Text = readonly [
   numbers: readonly number[],
   open: readonly Open[],
   orphans: readonly Orphan[],
   settled: readonly Settled[],
-  failures: readonly [atUs: number, isException: 0 | 1][],
+  failures: readonly (readonly [atUs: number, kind: number, tag?: number, startedUs?: number])[],
   late: Series['late'],
   exception: Series['exception'],
+  seen?: readonly number[],
 ]
 
 /** In the order in which they are stored: new ones only at the end. */
@@ -23,20 +26,21 @@ const NUMBERS = [
 const bit = (flag: boolean): 0 | 1 => (flag ? 1 : 0)
 
 export function toText(series: Series): string {
-  const { open, orphans, settled, failures, late, exception, isBare } = series
+  const { open, orphans, settled, failures, late, exception, isBare, seen } = series
   return JSON.stringify([
     [bit(isBare), ...NUMBERS.map((name) => series[name])],
     Array.from(open, ([uid, { startedUs, restUs, usualUs }]) => [uid, startedUs, restUs ?? null, usualUs ?? null]),
     Array.from(orphans, ([uid, { endedUs, failed }]) => [uid, endedUs, bit(failed)]),
     settled.map(({ startedUs, endedUs, failed, tag }) => [startedUs, endedUs - startedUs, bit(failed), tag]),
-    failures.map(([atUs, isException]) => [atUs, bit(isException)]),
+    failures.map(({ atUs, kind, tag, startedUs }) => [atUs, FAILURE_KINDS.indexOf(kind), tag, startedUs]),
     late,
     exception,
+    seen,
   ] satisfies Text)
 }
 
 export function fromText(text: string): Series {
-  const [[isBare, ...numbers], open, orphans, settled, failures, late, exception]: Text = JSON.parse(text)
+  const [[isBare, ...numbers], open, orphans, settled, failures, late, exception, seen = []]: Text = JSON.parse(text)
   const series = createSeries()
   series.isBare = isBare === 1
   NUMBERS.forEach((name, i) => {
@@ -47,9 +51,12 @@ export function fromText(text: string): Series {
   series.settled = settled.map(
     ([startedUs, tookUs, failed, tag]): Kept => ({ startedUs, endedUs: startedUs + tookUs, failed: failed === 1, tag }),
   )
-  series.failures = failures.map(([atUs, isException]) => [atUs, isException === 1])
+  series.failures = failures.map(([atUs, kind, tag = 0, startedUs = 0]) => ({
+    ...{ atUs, kind: FAILURE_KINDS[kind] ?? 'run', tag, startedUs },
+  }))
   series.late = [...late]
   series.exception = exception
+  series.seen = [...seen]
   return series
 }
 

@@ -61,12 +61,25 @@ export interface Series {
   okUs: number
   failedUs: number
   exceptionUs: number
-  /** The newest failures of the row: [time, is an exception]. */
-  failures: [atUs: number, isException: boolean][]
+  /** The newest failures of the row with exceptions. */
+  failures: RowFailure[]
   /** Failures that came late, until the rest of their backlog may have come. */
   late: WaitingFailure[]
   /** The newest exception. */
   exception: { readonly atUs: number; readonly uid?: string; readonly headline: string } | null
+  /** Exceptions that came, see seen.ts. */
+  seen: number[]
+}
+
+/** A failure as far as it matters to which run it belongs. */
+export interface RowFailure {
+  readonly atUs: number
+  /** `part`: of a run of which an exception is in the row; it counts among failed runs alone. */
+  readonly kind: 'run' | 'exception' | 'part'
+  /** A hash of the uid; 0 without one. */
+  readonly tag: number
+  /** Of a run; 0 if it is not known. */
+  readonly startedUs: number
 }
 
 const MAX_OPEN = 1000
@@ -75,7 +88,7 @@ export const MAX_LATE = 100
 export const createSeries = (): Series => ({
   ...{ newestStartUs: 0, restUs: 0, lastUs: 0, open: new Map(), others: 0, orphans: new Map(), settled: [], row: 0 },
   ...{ rowWithExceptions: 0, isBare: true, okUs: 0, failedUs: 0, exceptionUs: 0, failures: [], late: [] },
-  exception: null,
+  ...{ exception: null, seen: [] },
 })
 
 export type Outcome =
@@ -89,7 +102,7 @@ export type Outcome =
 
 const NOTHING: Outcome = { kind: 'nothing' }
 
-const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(uid) || 1)
+export const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(uid) || 1)
 
 const PROMPT_US = 1e6
 const LATE_US = 60e6

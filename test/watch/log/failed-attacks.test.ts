@@ -1,8 +1,13 @@
 // One history for each way in which alerts of a failure can be false, missed, doubled or late; see attacks.test.ts.
 import { describe, expect, test } from 'bun:test'
-import type { Mark } from '../../../src/watch/log/judge-interface.ts'
+import type { Mark, RaisedException } from '../../../src/watch/log/judge-interface.ts'
 import { at, end, FAILED, failed, later, start, story } from './attack-kit.ts'
-import { ACCOUNT, DAY, openDesk, S, T0, watchOf } from './judge-kit.ts'
+import { ACCOUNT, DAY, type Desk, openDesk, S, T0, watchOf } from './judge-kit.ts'
+
+const raised = (desk: Desk, more: Pick<RaisedException, 'atUs' | 'arrivedUs'> & Partial<RaisedException>): void => {
+  desk.advance(more.arrivedUs)
+  desk.judge.applyException(ACCOUNT, { process: 'job', meta: '', headline: 'Error: x', ...more })
+}
 
 describe('failed', () => {
   test('fires with its event, and ends with the next success', () => {
@@ -86,6 +91,82 @@ describe('failed', () => {
     const exception = { process: 'job', meta: '', uid: 'a', headline: 'Error: late', atUs: at(3) }
     desk.judge.applyException(ACCOUNT, { ...exception, arrivedUs: at(3.5) })
     expect(desk.pending()[1]).toMatchObject({ kind: 'explain', facts: { exception: 'Error: late' } })
+  })
+  test('the same exception that is sent again is one failure, also after the next success', () => {
+    const desk = openDesk({ watches: [watchOf('w', { failed: { after: 2, exceptions: true } })] })
+    const raise = (seconds: number, arrived: number, headline = 'Error: x') =>
+      raised(desk, { headline, atUs: at(seconds), arrivedUs: at(arrived) })
+    raise(10, 10)
+    raise(10, 12)
+    expect(desk.story()).toBe('')
+    desk.commit()
+    desk.kill()
+    raise(10, 13)
+    expect(desk.story()).toBe('')
+    raise(10, 14, 'Error: another of the same time')
+    expect(desk.story()).toBe('failed@10')
+    desk.apply(start(20), end(21))
+    raise(10, 30)
+    expect(desk.story()).toBe('failed@10 failed ends@21')
+  })
+  test('an exception that is sent again after its row ended makes no alert', () => {
+    const desk = openDesk({ watches: [watchOf('w', { failed: { exceptions: true } })] })
+    for (const seconds of [10, 20]) raised(desk, { atUs: at(seconds), arrivedUs: at(seconds) })
+    desk.apply(start(30), end(31))
+    raised(desk, { atUs: at(20), arrivedUs: at(40) })
+    desk.advance(at(200))
+    expect(desk.story()).toBe('failed@10 failed ends@31')
+  })
+  test('a run that failed with its exception is one failure, whichever comes first', () => {
+    const twice = watchOf('w', { failed: { after: 2, exceptions: true } })
+    const own = { uid: 'a' }
+    for (const isFirst of [true, false]) {
+      const desk = openDesk({ watches: [twice, watchOf('runs', { failed: { after: 2 } })] })
+      desk.apply(start(0, own))
+      if (isFirst) raised(desk, { ...own, atUs: at(2), arrivedUs: at(2) })
+      desk.apply(failed(3, own))
+      if (!isFirst) raised(desk, { ...own, atUs: at(2), arrivedUs: at(4) })
+      expect(desk.story()).toBe('')
+      desk.commit()
+      desk.kill()
+      desk.apply(start(10), failed(12))
+      expect(desk.story()).toBe('failed@12 failed@12')
+      expect(desk.pending().map(({ alert }) => alert.episode.figure)).toEqual([2, 2])
+    }
+  })
+  test('two exceptions of a run are two failures; one of another run, or of before its start, is not of it', () => {
+    const twice = watchOf('w', { failed: { after: 2, exceptions: true } })
+    const two = openDesk({ watches: [twice] })
+    two.apply(start(0, { uid: 'a' }))
+    for (const s of [1, 2]) raised(two, { uid: 'a', atUs: at(s), arrivedUs: at(s) })
+    expect(two.story()).toBe('failed@2')
+    for (const exception of [{ uid: 'b', atUs: at(12) }, { uid: 'a', atUs: at(9) }, { atUs: at(14) }]) {
+      const desk = openDesk({ watches: [twice] })
+      desk.apply(start(10, { uid: 'a' }), start(11, { uid: 'b' }), failed(13, { uid: 'a' }))
+      raised(desk, { ...exception, arrivedUs: at(15) })
+      expect(desk.story()).toBe(`failed@${(exception.atUs - T0) / S}`)
+    }
+  })
+  test('an exception without uid belongs to the newest run that was open', () => {
+    const twice = watchOf('w', { failed: { after: 2, exceptions: true } })
+    for (const [uid, expected] of [
+      ['old', 'failed@5'],
+      ['new', ''],
+    ] as const) {
+      const desk = openDesk({ watches: [twice] })
+      desk.apply(start(0, { uid: 'old' }), start(1, { uid: 'new' }))
+      raised(desk, { atUs: at(2), arrivedUs: at(2) })
+      desk.apply(failed(5, { uid }))
+      expect(desk.story()).toBe(expected)
+    }
+  })
+  test('with exceptions, a completed run that began before the last exception leaves the row as it is', () => {
+    const desk = openDesk({ watches: [watchOf('w', { failed: { after: 3, exceptions: true } })] })
+    desk.apply(start(0), failed(1), start(2, { uid: 'b' }))
+    raised(desk, { atUs: at(3), arrivedUs: at(3), uid: 'c' })
+    desk.apply(end(4, { uid: 'b' }), start(5), failed(6))
+    expect(desk.story()).toBe('failed@6')
+    expect(desk.pending()[0]!.alert.episode.figure).toBe(3)
   })
   test('after an end by hand it counts again', () => {
     const desk = openDesk({ watches: [watchOf('w', { failed: { after: 2 } })] })
