@@ -1,12 +1,17 @@
 // Stamps events at arrival (lane 0). Invariants, over clock steps in either direction and over restarts:
 //   1. each stamp is new: it is later than every earlier one and than the floor, the newest one of earlier runs;
-//   2. the difference of two stamps is the time that passed: the clock runs at the monotonic rate from its anchor, and
-//      is moved only forward, when the wall clock is more than 100 ms ahead of it.
+//   2. the difference of two stamps is the time that passed: the clock runs at the monotonic rate, and is moved only
+//      forward, by as much as the wall clock is ahead of it.
 // So a wall clock that is set back is waited for, however far: until it has caught up, the stamps lead it.
+// The wall clock shows whole milliseconds, so a reading may be late by one, and by any pause before the monotonic
+// clock is read; no reading is early. The greatest difference of both clocks is therefore the nearest to the true one:
+// that of a reading just after a millisecond began.
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
 
-const MAX_LAG_US = 100_000
+/** At the start both clocks are read until so many milliseconds began, or so often: two nodes then differ by µs. */
+const FIRST_MILLISECONDS = 3
+const FIRST_READINGS = 20_000
 
 export type StampClock = ReturnType<typeof createStampClock>
 
@@ -14,20 +19,20 @@ export type StampClock = ReturnType<typeof createStampClock>
 export function createStampClock(clock: Clock, nodeId: number, floorUs: number) {
   const sub = 4 * nodeId
   let newestUs = floorUs
-  let anchorUs = Math.max(clock.wallUs(), floorUs)
-  let anchorMonotonicUs = clock.monotonicUs()
+  /** What the wall clock is ahead of the monotonic one. */
+  let aheadUs = floorUs - clock.monotonicUs()
 
-  const passedUs = () => anchorUs + (clock.monotonicUs() - anchorMonotonicUs)
   const readUs = () => {
-    const us = passedUs()
     const wallUs = clock.wallUs()
-    if (wallUs - us <= MAX_LAG_US) return us
-    // A pause between both readings looks like a lag, too.
-    if (wallUs - passedUs() <= MAX_LAG_US) return passedUs()
-    anchorUs = wallUs
-    // Read last: after a pause between both readings the stamps are behind, never ahead.
-    anchorMonotonicUs = clock.monotonicUs()
-    return wallUs
+    const monotonicUs = clock.monotonicUs()
+    aheadUs = Math.max(aheadUs, wallUs - monotonicUs)
+    return monotonicUs + aheadUs
+  }
+  for (let begun = 0, last = clock.wallUs(), i = 0; begun < FIRST_MILLISECONDS && i < FIRST_READINGS; i++) {
+    readUs()
+    const wallUs = clock.wallUs()
+    if (wallUs !== last) begun++
+    last = wallUs
   }
   /** µs since the epoch; no earlier than any stamp given. */
   const nowUs = () => Math.max(Math.ceil(readUs()), newestUs)
