@@ -21,7 +21,7 @@ export function register(program: Program, io: Io): void {
 
   program
     .command('flush')
-    .description('send the events that were kept while Stint was away')
+    .description('send the events that were kept while Stint was away, and once more those that it refused')
     .option('--all', 'include events for another address or key')
     .action(async ({ all = false }: { all?: boolean }) => {
       const { runFlush } = await import('./exec/flush.ts')

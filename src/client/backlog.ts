@@ -7,7 +7,8 @@
 //   3. any process may send any file, the oldest first, and removes it then. There are no locks: each event has a time
 //      of its own, so that one that is sent twice is stored once;
 //   4. all files take at most MAX_BYTES on disk, and the oldest go first;
-//   5. what Stint refuses for good is kept in refused/ beside the files.
+//   5. what Stint refuses for good is kept in refused/ beside the files. `stint flush` sends a file from there once more;
+//      what is refused again is in a file whose name begins with again-.
 import { createHash } from 'node:crypto'
 import {
   closeSync,
@@ -37,8 +38,10 @@ export interface Backlog {
   /** The events of a file in JSON; undefined if it is gone. A file that is no list of events moves to refused/. */
   read(path: string): string[] | undefined
   remove(path: string): void
-  /** Keeps what Stint refused for good. */
-  refuse(events: readonly string[]): void
+  /** Paths of the files in refused/ that were not sent once more, the oldest first. */
+  listRefused(): string[]
+  /** Keeps what Stint refused for good; `from` is the file that held it. */
+  refuse(events: readonly string[], from?: string): void
   /** Whether Stint was silent within this time; `note` remembers that it is now. */
   readonly silence: { isWithin(ms: number): boolean; note(): void; forget(): void }
   /** A file that grows and is not whole yet. Throws. */
@@ -66,6 +69,7 @@ const SUB_DIRECTORY = /^[0-9a-f]{16}$/
 const WHOLE = /^[^.].*\.json$/
 const DRAFT = /^\..*\.tmp$/
 const REFUSED = 'refused'
+const AGAIN = 'again-'
 const SILENT = '.silent'
 
 export const nameOf = (url: string, key: string): string =>
@@ -109,36 +113,44 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
     })
   }
 
+  const dirs = () =>
+    homes
+      .filter(isUsable)
+      .flatMap(({ path }) =>
+        everything ? listIn(path, SUB_DIRECTORY).map((it) => join(path, it)) : [join(path, name)],
+      )
+
   const backlog: Backlog = {
     home: homes[0]?.path ?? '',
     write: (events, path) =>
-      write(events, (dir) => (path === undefined ? join(dir, `${unique()}.json`) : join(dir, basename(path)))),
+      write(events, (dir) => {
+        if (path === undefined) return join(dir, `${unique()}.json`)
+        return join(dir, isRefused(path) ? REFUSED : '', basename(path))
+      }),
     list: () =>
-      homes
-        .filter(isUsable)
-        .flatMap(({ path }) =>
-          everything ? listIn(path, SUB_DIRECTORY).map((it) => join(path, it)) : [join(path, name)],
-        )
-        .flatMap((dir) => {
+      pathsOf(
+        dirs().flatMap((dir) => {
           for (const draft of listIn(dir, DRAFT)) rescue(join(dir, draft))
           return filesIn(dir)
-        })
-        .sort((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : 1))
-        .map(({ path }) => path),
+        }),
+      ),
+    listRefused: () =>
+      pathsOf(dirs().flatMap((dir) => filesIn(join(dir, REFUSED)))).filter((it) => !basename(it).startsWith(AGAIN)),
     read(path) {
       try {
         const events = parseBody(readFileSync(path, 'utf8'))
         if (events !== undefined) return events
-        const refused = join(dirname(path), REFUSED)
-        mkdirSync(refused, { recursive: true, mode: 0o700 })
-        renameSync(path, join(refused, basename(path)))
+        const refused = isRefused(path) ? join(dirname(path), AGAIN) : join(dirname(path), REFUSED, '/')
+        mkdirSync(dirname(refused), { recursive: true, mode: 0o700 })
+        renameSync(path, refused + basename(path))
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
       }
       return undefined
     },
     remove: (path) => rmSync(path, { force: true }),
-    refuse: (events) => void write(events, (dir) => join(dir, REFUSED, `${unique()}.json`)),
+    refuse: (events, from = '') =>
+      void write(events, (dir) => join(dir, REFUSED, `${isRefused(from) ? AGAIN : ''}${unique()}.json`)),
     silence: {
       isWithin: (ms) => paths.some((dir) => Math.abs(nowUs() / 1000 - modifiedMs(join(dir, SILENT))) < ms),
       note() {
@@ -162,6 +174,12 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
   }
   return backlog
 }
+
+const isRefused = (path: string): boolean => basename(dirname(path)) === REFUSED
+
+/** The oldest first. */
+const pathsOf = (files: readonly Entry[]): string[] =>
+  files.toSorted((a, b) => a.modifiedMs - b.modifiedMs || (a.path < b.path ? -1 : 1)).map(({ path }) => path)
 
 function writeSynced(path: string, text: string): void {
   const fd = openSync(path, 'w', 0o600)

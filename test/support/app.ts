@@ -14,7 +14,7 @@ import type { Stores } from '../../src/store/open-stores.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { type Answer, keyHeader, PASSWORD, readAnswer } from './caller.ts'
 import { createMemorySource } from './memory-source.ts'
-import { createStepClock } from './step-clock.ts'
+import { createStepClock, type StepClock } from './step-clock.ts'
 import { inMemoryDir } from './temp-dir.ts'
 
 /** The real one would be a third of the time that a start takes. */
@@ -35,6 +35,8 @@ export interface AppOptions {
   readonly spoolMaxBytes?: number
   /** What the stores hold. */
   readonly stored?: readonly Event[]
+  /** Instead of one that stands still. */
+  readonly clock?: StepClock
   readonly disk?: Partial<Record<Destination, Disk>>
   /** In place of the stores that wait forever. */
   readonly openStores?: () => Promise<Stores>
@@ -46,7 +48,7 @@ export type TestApp = Awaited<ReturnType<typeof startApp>>
 
 export async function startApp(options: AppOptions = {}) {
   const { serviceName = 'stint', disk, replace } = options
-  const clock = createStepClock(Date.now() * 1000)
+  const clock = options.clock ?? createStepClock(Date.now() * 1000)
   const lines: string[] = []
   const log = pino({ level: 'debug', base: null }, { write: (line) => void lines.push(line) })
   const service = await startService(configOf(options), clock, log, {
@@ -113,16 +115,8 @@ export async function useApp(options?: AppOptions): Promise<TestApp> {
 /** Never contacted: the stores are replaced. Only with InfluxDB is there a limit of series. */
 const SOME_INFLUX = { url: 'http://127.0.0.1:9', token: 't', org: 'o', bucket: 'b' }
 
-function configOf({
-  env,
-  seriesMax,
-  spoolMaxBytes = 64 * 2 ** 20,
-  stored,
-  disk,
-  openStores,
-  replace,
-  ...settings
-}: AppOptions) {
+function configOf({ env, seriesMax, spoolMaxBytes = 64 * 2 ** 20, ...options }: AppOptions) {
+  const { stored, openStores, clock, disk, replace, ...settings } = options
   return {
     ...readConfig({ PORT: '0', DATA_DIR: join(inMemoryDir(), 'data'), ...env }),
     ...settings,

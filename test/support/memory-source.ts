@@ -40,10 +40,13 @@ const fingerprintOf = (text: string): string => {
   return known
 }
 
-/** Reads `events` for every question: an event pushed to it is in the next answer. */
-export function createMemorySource(events: readonly Event[]): { points: PointSource; exceptions: ExceptionSource } {
+/** Reads `events` for every question: an event pushed to it, or returned by it, is in the next answer. */
+export function createMemorySource(events: readonly Event[] | (() => readonly Event[])): {
+  points: PointSource
+  exceptions: ExceptionSource
+} {
   const select = ({ account, process, meta }: Selection, kinds: readonly Event['kind'][]) =>
-    events.filter(
+    (typeof events === 'function' ? events() : events).filter(
       (event) =>
         event.account === account &&
         kinds.includes(event.kind) &&

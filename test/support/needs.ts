@@ -87,6 +87,10 @@ const TOOLS = {
     isHere: () => process.getuid!() === 0 && inPath('buildah', 'debootstrap', 'runc'),
     remedy: 'apt-get install buildah debootstrap runc; the tests must run as root',
   },
+  shells: {
+    isHere: () => inPath('busybox', 'dash', 'setpriv', 'wget'),
+    remedy: 'apt-get install busybox dash util-linux wget',
+  },
   go: { isHere: () => inPath('go'), remedy: 'apt-get install golang-go' },
   chdb: { isHere: () => resolves('chdb/connection'), remedy: 'bun install, without --omit=optional' },
 } as const satisfies Record<string, Tool>

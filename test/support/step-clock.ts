@@ -1,5 +1,5 @@
 // A clock that a test moves: time passes for both of its readings, a step moves the wall alone.
-import type { Clock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 
 export interface StepClock extends Clock {
   pass(us: number): void
@@ -19,6 +19,22 @@ export function createStepClock(wallUs = 1_790_000_000_000_000): StepClock {
     },
     step(us) {
       wall += us
+    },
+  }
+}
+
+/** Shows the system's time, moved by what a test says. */
+export function createRunningClock(): StepClock {
+  let passed = 0
+  let stepped = 0
+  return {
+    wallUs: () => systemClock.wallUs() + passed + stepped,
+    monotonicUs: () => systemClock.monotonicUs() + passed,
+    pass(us) {
+      passed += us
+    },
+    step(us) {
+      stepped += us
     },
   }
 }

@@ -103,7 +103,8 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
     if (file !== undefined) backlog.remove(file)
     file = undefined
     inFile = 0
-    earlier ??= sendKept(backlog, sender, stop.signal, (path) => path !== file).catch(() => {}) // `stint flush` reports it
+    const others = () => backlog.list().filter((path) => path !== file)
+    earlier ??= sendKept(backlog, sender, stop.signal, others).catch(() => {}) // `stint flush` reports it
   }
 
   function keep(): void {

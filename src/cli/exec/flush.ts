@@ -1,4 +1,4 @@
-// `stint flush`: sends what was kept while Stint was away.
+// `stint flush`: sends what was kept while Stint was away, and once more what it refused.
 import { openBacklog } from '../../client/backlog.ts'
 import { systemClock } from '../../clock.ts'
 import { readCliConfig } from '../config.ts'
@@ -6,7 +6,9 @@ import { CliError, type Io } from '../io.ts'
 import { oneLine } from '../safe-text.ts'
 import { takeOldFiles } from './old-files.ts'
 import { createBatchSender } from './send-batch.ts'
-import { sendKept } from './send-kept.ts'
+import { type Sent, sendKept } from './send-kept.ts'
+
+const NOTHING: Sent = { stored: 0, refused: 0, reasons: [], fault: undefined }
 
 /** `everything` includes what was kept for other addresses and keys. Throws CliError if something is left. */
 export async function runFlush(everything: boolean, io: Io): Promise<void> {
@@ -17,7 +19,12 @@ export async function runFlush(everything: boolean, io: Io): Promise<void> {
   const unreadable = takeOldFiles(backlogHomes[0]!.path, everything ? undefined : url, backlog)
   if (unreadable > 0) say(`${unreadable} lines of files of version 1.1 dropped: they are not events`)
   const sender = createBatchSender({ url, keyHeader, key }, io.fetch, systemClock)
-  const { stored, refused, reasons, fault } = await sendKept(backlog, sender, new AbortController().signal)
+  const { signal } = new AbortController()
+  const again = await sendKept(backlog, sender, signal, backlog.listRefused)
+  const { reasons, ...kept } = again.fault === undefined ? await sendKept(backlog, sender, signal) : NOTHING
+  const stored = again.stored + kept.stored
+  const fault = again.fault ?? kept.fault
+  for (const reason of again.reasons) say(`refused again, and left in refused/: ${reason}`)
   for (const reason of reasons) say(`refused, and moved to refused/: ${reason}`)
   const clockFault = sender.clockFault()
   if (clockFault !== undefined) say(clockFault)
@@ -25,7 +32,7 @@ export async function runFlush(everything: boolean, io: Io): Promise<void> {
   const ours = new Set(backlog.list())
   const others = countIn(all.list().filter((path) => !ours.has(path)))
   const elsewhere = others > 0 ? `, ${others} for another address or key (--all sends them here)` : ''
-  const figures = `${stored} sent, ${refused} refused, ${countIn([...ours])} left${elsewhere}`
+  const figures = `${stored} sent, ${kept.refused} refused, ${countIn([...ours])} left${elsewhere}`
   if (fault !== undefined) throw new CliError(`${figures}: ${oneLine(fault)}`)
   io.stdout.write(`${figures}\n`)
 }

@@ -1,4 +1,5 @@
-// Sends what was kept earlier, the oldest files first, until Stint takes no more. Small files share a request.
+// Sends what was kept earlier, or what was refused and is tried once more: the oldest files first, until Stint takes no
+// more. Small files share a request.
 
 import type { Backlog } from '../../client/backlog.ts'
 import { BATCH_CHARACTERS, BATCH_EVENTS } from '../../client/batch.ts'
@@ -20,12 +21,12 @@ interface Kept {
   readonly events: readonly string[]
 }
 
-/** `isOurs` leaves out files that somebody else in this process sends. */
+/** `list` is `backlog.listRefused` or a part of `backlog.list`. */
 export async function sendKept(
   backlog: Backlog,
   sender: BatchSender,
   signal: AbortSignal,
-  isOthers: (path: string) => boolean = () => true,
+  list: () => string[] = backlog.list,
 ): Promise<Sent> {
   const reasons = new Set<string>()
   let [stored, refused] = [0, 0]
@@ -34,10 +35,10 @@ export async function sendKept(
   async function sendGroup(group: readonly Kept[]): Promise<void> {
     const events = group.flatMap((file) => file.events)
     const outcomes = await sender.send(events, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]))
-    const bad: string[] = []
     let at = 0
     for (const { path, events } of group) {
       const left: string[] = []
+      const bad: string[] = []
       for (const { event, verdict } of outcomes.slice(at, at + events.length)) {
         if (verdict.is === 'stored') stored++
         else if (verdict.is === 'refused') {
@@ -49,14 +50,14 @@ export async function sendKept(
         }
       }
       at += events.length
+      refused += bad.length
+      if (bad.length > 0) backlog.refuse(bad, path)
       if (left.length === 0) backlog.remove(path)
       else if (left.length < events.length) backlog.write(left, path)
     }
-    refused += bad.length
-    if (bad.length > 0) backlog.refuse(bad)
   }
 
-  const paths = backlog.list().filter(isOthers)
+  const paths = list()
   while (paths.length > 0 && fault === undefined && !signal.aborted) {
     const group: Kept[] = []
     for (let [count, characters] = [0, 0]; paths.length > 0; ) {

@@ -16,7 +16,7 @@ stint start PROCESS [--meta M] [--uid U]           prints the uid of the run
 stint end PROCESS [--meta M] [--uid U] [--failed]
 stint metric PROCESS [--meta M] [--uid U] NAME=VALUE…
 stint exception PROCESS [--meta M] [--uid U] [TEXT]   without TEXT: standard input
-stint flush [--all]                                sends what was kept while Stint was away
+stint flush [--all]            sends what was kept while Stint was away, and once more what it refused
 
 Settings: STINT_URL, STINT_API_KEY or STINT_API_KEY_FILE, STINT_SERVICE, or ~/.config/stint.json (mode 600) with
 {"url": "…", "api_key": "…"}.
@@ -140,18 +140,19 @@ silent_for() { # SECONDS: was Stint silent within that time?
 # ---- delivery
 post() { # FILE SECONDS: sets status and answer. The key is no argument, which other users could see
   if command -v curl >/dev/null 2>&1; then
-    answer=$(printf 'header = "%s: %s"\n' "$header" "$key" | curl -q -sS -K - -m "$2" -H 'content-type: application/json' \
+    answer=$(printf 'header = "%s: %s"\n' "$header" "$key" | curl -q -sS -K - -m "$2" -H 'Content-Type: application/json' \
       -H 'expect:' --data-binary "@$1" -w '\n%{http_code}' "$url/v1/batch" 2>&1)
     status=${answer##*"$LF"} answer=${answer%"$LF"*}
   elif command -v wget >/dev/null 2>&1; then
     if wget --version 2>/dev/null | grep -q GNU; then
       (umask 077 && printf 'header = %s: %s\n' "$header" "$key" >"$dir/.wgetrc.$$")
       answer=$(WGETRC=$dir/.wgetrc.$$ wget -nv -S -O - -T "$2" -t 1 --max-redirect=0 --content-on-error \
-        --header 'content-type: application/json' --post-file "$1" "$url/v1/batch" 2>&1)
+        --header 'Content-Type: application/json' --post-file "$1" "$url/v1/batch" 2>&1)
       rm -f "$dir/.wgetrc.$$"
-    else # that of busybox has no other place for the key, and often no time limit
+    else # that of busybox has no other place for the key, and often no time limit. It sends a second content type of its
+      # own beside a header that is not written as Content-Type
       command -v timeout >/dev/null 2>&1 && limit="timeout $2" || limit=
-      answer=$($limit wget -S -O - --header 'content-type: application/json' --header "$header: $key" \
+      answer=$($limit wget -S -O - --header 'Content-Type: application/json' --header "$header: $key" \
         --post-file "$1" "$url/v1/batch" 2>&1)
       case $? in 124 | 143) answer='timed out' ;; esac
     fi
@@ -175,7 +176,12 @@ send_one() { # FILE SECONDS: true if it is gone. 0 stored, 1 stays, 2 refused fo
   [ "$status" = 201 ] && take "$1" && return 0
   explain
   case $status in
-    413 | 422) refused=$((${refused:-0} + 1)); make_dir "$dir/refused" && mv -f "$1" "$dir/refused/"; return 2 ;;
+    413 | 422)
+      refused=$((${refused:-0} + 1))
+      case ${refusals:-} in *"$why"*) ;; *) refusals=${refusals:-}${refusals:+; }$why ;; esac # each reason once
+      make_dir "$dir/refused" && mv -f "$1" "$dir/refused/${again:-}${1##*/}"
+      return 2
+      ;;
     000 | '') case $answer in *imed\ out*) (: >"$dir/.silent") 2>/dev/null ;; esac ;;
   esac
   return 1
@@ -218,6 +224,15 @@ send_kept() { # SECONDS: what was kept earlier, the oldest first, until Stint ta
     [ $? -ne 1 ] || return 1
     [ "$(date +%s)" -le $until ] || return 0
   done
+}
+send_refused() { # what an older script sent wrongly, or an older Stint did not know, once more and no more
+  sent=0 refused=0 refusals='' again=again-
+  for file in "$dir"/refused/*.json; do
+    case ${file##*/} in again-* | '*'*) continue ;; esac
+    send_file "$file" 10
+    [ $? -ne 1 ] || { again=; return 1; }
+  done
+  again=
 }
 deliver() { # FILE SECONDS: sends a file and what was kept before it, and says in one line what is not stored
   deadline=$(($(date +%s) + $2))
@@ -313,7 +328,10 @@ run_flush() {
     is_ours=
     if [ "$dir" = "$own_dir" ] || [ "$everything" = --all ]; then
       is_ours=1
-      send_kept 86400 || stopped=1
+      send_refused || stopped=1
+      [ "$refused" = 0 ] || say "refused again: $refused of the events in $dir/refused, which stay there ($refusals)"
+      sent_all=$((sent_all + sent)) sent=0 refused=0
+      [ -n "$stopped" ] || send_kept 86400 || stopped=1
       sent_all=$((sent_all + ${sent:-0})) refused_all=$((refused_all + ${refused:-0})) sent=0 refused=0
     fi
     here=0

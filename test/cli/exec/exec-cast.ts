@@ -134,14 +134,14 @@ export const readAll = async (stream: ReadableStream<Uint8Array>): Promise<Buffe
   Buffer.from(await new Response(stream).arrayBuffer())
 
 /** A user who runs jobs, with one home directory. In memory no program may be in it. */
-export function createUser(url: string, home = tempDir('exec')) {
+export function createUser(url: string, home = tempDir('exec'), key = KEY) {
   const stateDir = join(home, '.local/state/stint')
   const env: Record<string, string> = {
     PATH: process.env.PATH!,
     HOME: home,
     TMPDIR: home,
     STINT_URL: url,
-    STINT_API_KEY: KEY,
+    STINT_API_KEY: key,
   }
 
   /** Starts `stint …`. */
