@@ -7,9 +7,15 @@ const LOCAL_PART = /^(?=.{1,64}$)[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L
 const LABEL = '(?!-)[\\p{L}\\p{M}\\p{N}-]{1,63}(?<!-)'
 const DOMAIN = new RegExp(`^(?:(?:${LABEL}\\.)+${LABEL}|localhost)$`, 'u')
 
-/** The form in which an address is stored and compared: NFC, lower case. undefined when it is no e-mail address. */
+/** Letters such as Kelvin's K or a wide a are read as plain ones elsewhere: two people would have one address. */
+const isCompatible = (text: string): boolean => [...text].every((letter) => letter.normalize('NFKC') === letter)
+
+/**
+ * The form in which an address is stored and compared: NFC, lower case. undefined when it is no e-mail address, or has
+ * letters that compatibility folding (NFKC) changes.
+ */
 export function normalizeEmail(email: string): string | undefined {
-  if (!email.isWellFormed()) return undefined
+  if (email.length > EMAIL_MAX * 2 || !email.isWellFormed() || !isCompatible(email)) return undefined
   const normal = email.normalize('NFC').toLowerCase()
   const at = normal.lastIndexOf('@')
   if (normal.length > EMAIL_MAX || at < 0) return undefined

@@ -146,6 +146,9 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       const changes = await database.write(() => run('DELETE FROM session WHERE person = $1 AND id = $2', person, id))
       if (changes === 0) throw new Problem('not_found', 'You have no session with this id.')
     },
+    /** Ends all sessions of a person. */
+    revokeAll: (person: string): Promise<number> =>
+      database.write(() => run('DELETE FROM session WHERE person = $1', person)),
     /** Ends all sessions of a person but one. For use inside a `write`. */
     *revokeOthers(person: string, keepId: string = ''): Script<void> {
       yield* run('DELETE FROM session WHERE person = $1 AND id <> $2', person, keepId)

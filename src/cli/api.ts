@@ -7,7 +7,6 @@ import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
 import { oneLine } from './safe-text.ts'
 
 const TIMEOUT_MS = 30_000
-const COOKIE = 'stint_session'
 
 /** Requests resolve to the body of the answer; undefined if it has none. */
 export interface Api {
@@ -16,8 +15,8 @@ export interface Api {
     method: string,
     path: string,
     body?: unknown,
-    as?: { readonly sessionToken: string },
-  ): Promise<{ body: T; sessionToken: string | undefined }>
+    as?: { readonly cookie: string },
+  ): Promise<{ body: T; cookie: string | undefined }>
   /** With the API key. Throws CliError without one. */
   askWithKey<T>(method: string, path: string, body?: unknown): Promise<T>
   /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
@@ -50,7 +49,7 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
     // A question has no body: its faults are in flags.
     if (!response.ok) throw refusal(response, parsed as Partial<ProblemBody> | undefined, method === 'GET' ? '--' : '')
     if (text !== '' && parsed === undefined) throw notStint(response.status)
-    return { body: parsed as T, sessionToken: tokenOf(response) }
+    return { body: parsed as T, cookie: cookieOf(response) }
   }
 
   async function send(method: string, path: string, body: unknown, headers: Record<string, string>) {
@@ -97,7 +96,7 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
   }
 
   return {
-    ask: (method, path, body, as) => ask(method, path, body, as && { cookie: `${COOKIE}=${as.sessionToken}` }),
+    ask: (method, path, body, as) => ask(method, path, body, as && { cookie: as.cookie }),
     async askWithKey<T>(method: string, path: string, body?: unknown) {
       if (config.apiKey === undefined)
         throw new CliError(`no API key for ${url}: run stint login, or set STINT_API_KEY`)
@@ -112,8 +111,8 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
   }
 }
 
-const tokenOf = (response: Response): string | undefined =>
-  new RegExp(`^(?:__Host-)?${COOKIE}=([^;]+)`).exec(response.headers.get('set-cookie') ?? '')?.[1]
+/** Name and value, as they are sent back. */
+const cookieOf = (response: Response): string | undefined => response.headers.get('set-cookie')?.split(';')[0]
 
 export interface Page {
   readonly rows: readonly unknown[]

@@ -69,8 +69,8 @@ export function register(program: Program, io: Io): void {
 
 /** Signs in, makes the key and signs out. Throws CliError. */
 export async function makeKey(api: Api, email: string, password: string) {
-  const { body, sessionToken } = await api.ask<Session>('POST', '/api/session', { email, password }).catch(withAdvice)
-  const asSession = { sessionToken: sessionToken! }
+  const { body, cookie } = await api.ask<Session>('POST', '/api/session', { email, password }).catch(withAdvice)
+  const asSession = { cookie: cookie ?? '' }
   try {
     const wanted = { name: `stint on ${hostname()}`.slice(0, 100), scopes: SCOPES }
     const { key } = (await api.ask<KeyAnswer>('POST', '/api/keys', wanted, asSession).catch(withAdvice)).body

@@ -139,6 +139,36 @@ function forgetLinkedAccount(): void {
   history.replaceState(null, '', formatRoute(page, changeParams(params, { account: undefined })))
 }
 
+/** The session is that of all tabs, so a link does not switch it unasked. */
+function askToSwitch(name: string, shown: string, id: string): void {
+  setTitle('Switch account?')
+  const go = async () => {
+    await api.send('POST', 'api/session/account', { id })
+    forgetLinkedAccount()
+    await enter()
+  }
+  const stay = async () => {
+    history.replaceState(null, '', formatRoute(HOME))
+    await enter()
+  }
+  show(
+    <main class="door" id="main">
+      <h1 tabIndex={-1}>Switch account?</h1>
+      <p class="muted">
+        This link is about the account {name}. This browser now shows {shown}; its other tabs switch, too.
+      </p>
+      <p>
+        <button type="button" class="button button-main" onClick={() => void go().catch(showFailure)}>
+          Switch to {name}
+        </button>{' '}
+        <button type="button" class="button" onClick={() => void stay().catch(showFailure)}>
+          Stay in {shown}
+        </button>
+      </p>
+    </main>,
+  )
+}
+
 function showForeignLink(): void {
   const text = 'This link is about an account that you are not a member of, or that was deleted.'
   showNotice('Another account', text, 'Open my account')
@@ -153,11 +183,10 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   const session = state as SessionState & Session // its members are there
   const { account } = session
   const linked = (firstKey === undefined && parseRoute(location.hash).params.get('account')) || account.id
-  const isMine = session.accounts.some(({ id }) => id === linked)
-  if (isMine && linked !== account.id) await api.send('POST', 'api/session/account', { id: linked })
+  const other = session.accounts.find(({ id }) => id === linked)
+  if (other !== undefined && linked !== account.id) return askToSwitch(other.name, account.name, linked)
   forgetLinkedAccount()
-  if (!isMine) return showForeignLink()
-  if (linked !== account.id) return await enter()
+  if (other === undefined) return showForeignLink()
   api.showAccount(account.id)
   const askProcesses = createAskProcesses(api, nowMs)
   const search = () => {

@@ -8,7 +8,7 @@ import { type TokenBuckets, tooManyAttempts } from '../account/token-buckets.ts'
 import { Problem } from '../problem.ts'
 import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../wire/roles.ts'
 import type { Route } from '../wire/route.ts'
-import { refuseStrangers, sessionToken } from './accounts/session-cookie.ts'
+import { refuseStrangers, type SessionCookies } from './accounts/session-cookie.ts'
 
 /** Names the account that a page of the console shows. */
 const ACCOUNT_HEADER = 'x-stint-account'
@@ -21,6 +21,7 @@ export interface AuthorizeDeps {
   /** Requests per account and second. Absent: not limited. */
   readonly readLimit?: TokenBuckets
   findKey(secret: string): FoundKey | undefined
+  readonly cookies: Pick<SessionCookies, 'tokenOf'>
   findSession(token: string): Promise<FoundSession | undefined>
   /** Is it the operator's account? */
   isOperator(account: string): boolean
@@ -54,7 +55,7 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
       if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
       return { account: key.account, role: key.role, isOperator: false, key }
     }
-    const token = sessionToken(request)
+    const token = deps.cookies.tokenOf(request)
     if (token !== undefined || signIn) refuseStrangers(request, deps.isOwnHost)
     const session = token === undefined ? undefined : await deps.findSession(token)
     if (session === undefined) throw notProved(request, token !== undefined || signIn)

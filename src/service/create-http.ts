@@ -8,6 +8,7 @@ import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
 import { DESTINATIONS, type Destination, type Event } from '../event/event.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import type { LinkLimits } from '../http/accounts/session-answers.ts'
+import { createSessionCookies } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { createLimitBadKeys } from '../http/authorize.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
@@ -51,12 +52,14 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
   const isOwnHost = createIsOwnHost(config.allowedHosts, isLoopback(config.host) && config.trustProxy === 0)
   const isSecure = (request: Request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy)
+  const cookies = createSessionCookies({ isSecure, publicUrl: config.publicUrl })
   const audit = createAudit(rooms)
   return createApp({
     log,
     keyHeader,
     keyInvalid,
     findKey: accounts.findKey,
+    cookies,
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
     isOwnHost,
@@ -86,6 +89,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       ...mailsOf(rooms),
       passwordSignIn: config.passwordSignIn,
       ...(config.oidc && { providerName: config.oidc.name }),
+      cookies,
       isSecure,
       audit,
       onDeleted: (account) => {

@@ -84,6 +84,14 @@ export const END_SESSION = defineRoute('DELETE /api/sessions/:id', {
   answers: { 204: { description: 'The session has ended' } },
 })
 
+export const END_SESSIONS = defineRoute('DELETE /api/sessions', {
+  ...route,
+  audit: 'session_ended',
+  summary: 'Sign out everywhere',
+  description: 'All your sessions end, in all accounts and this one, too.',
+  answers: { 204: { description: 'All sessions have ended' } },
+})
+
 export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
   ...route,
   summary: 'Show another account of yours in this session',

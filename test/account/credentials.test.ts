@@ -31,6 +31,10 @@ test.each([
   `${'a'.repeat(65)}@example.com`,
   `a@${'b'.repeat(64)}.com`,
   `a@${'b.'.repeat(130)}com`,
+  '\u212aim@example.com', // Kelvin's K
+  'o\ufb03ce@example.com', // the ligature ffi
+  '\uff41da@example.com', // a wide a
+  'ada@\u24d4xample.com',
 ])('rejects %j', (email) => expect(normalizeEmail(email)).toBeUndefined())
 
 // An expression that backtracks would exceed the time limit of the test.

@@ -1,10 +1,12 @@
 // What `bun run pack` writes: the same bytes each time, and each package works when it is installed from its file into
 // an empty directory.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { arch } from 'node:os'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import packageJson from '../../package.json' with { type: 'json' }
 import { bundleClient } from '../../src/deploy/pack/npm-packages.ts'
 import { startApp, type TestApp } from '../support/app.ts'
@@ -174,6 +176,14 @@ describe.skipIf(missing('node') !== undefined)('from npm', () => {
     const cwd = newDir('npm-server')
     await Bun.write(join(cwd, 'package.json'), '{"private":true}')
     await run([process.execPath, 'add', '--ignore-scripts', find(/^stint-server.*tgz$/)], cwd)
+    const installed = ['node_modules/*/package.json', 'node_modules/@*/*/package.json'].flatMap((path) => [
+      ...new Glob(path).scanSync({ cwd, followSymlinks: true }),
+    ])
+    const manifests = await Promise.all(installed.map((path) => Bun.file(join(cwd, path)).json()))
+    const isRun = (it: { scripts?: Record<string, string> }) =>
+      ['preinstall', 'install', 'postinstall'].some((name) => it.scripts?.[name] !== undefined)
+    expect(manifests.length).toBeGreaterThan(20)
+    expect(manifests.filter(isRun).map(({ name }) => name)).toEqual([])
     const probe = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
     const { port } = probe
     probe.stop(true)

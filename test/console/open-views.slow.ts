@@ -36,7 +36,7 @@ describe.skipIf(cannotRun())('an open page', () => {
     const invited = await ada.bySession.post('/api/invitations', { email: 'looker@example.com', role: 'viewer' })
     const accepted = { token: invited.json.invitation.url.split('token=')[1], password: 'a lookers long password' }
     const joined = await createCaller(stint.stint.url).post('/api/invitations/accept', accepted)
-    const cookie = /stint_session=(\w+)/.exec(joined.headers.get('set-cookie') ?? '')![1]
+    const cookie = /stint_session_\d+=(\w+)/.exec(joined.headers.get('set-cookie') ?? '')![1]
     const looker = await stint.visit(LIGHT, cookie)
     await looker.go('health')
     await looker.page.getByText('field type conflict').first().waitFor()

@@ -128,6 +128,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
       [cy.account, 'cy@example.com'],
     ] as const) {
       await first.go(`members?account=${account}`)
+      await first.page.getByRole('button', { name: `Switch to ${name}` }).click()
       await first.page.getByText(`People of ${name}`).waitFor()
       expect(first.view()).toBe('#/members')
     }

@@ -17,7 +17,7 @@ const MODULES: object[] = await Promise.all(
 /** All that a session may call, but what ends the session itself. */
 const ROUTES = [...new Set(MODULES.flatMap((it) => Object.values(it).filter(isRoute)))].filter(
   ({ access, method, path }) =>
-    (ACCESS[access] as AccessRule).role !== null && !(method === 'DELETE' && path === '/api/session'),
+    (ACCESS[access] as AccessRule).role !== null && !(method === 'DELETE' && /^\/api\/sessions?$/.test(path)),
 )
 
 let app: TestApp

@@ -159,6 +159,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /swagger/assets/swagger-ui-bundle.js': everybody(200),
   'GET /swagger/assets/swagger-ui.css': everybody(200),
   // Last: nothing is left to ask with.
+  'DELETE /api/sessions': session(204),
   'DELETE /api/session': session(204),
   'DELETE /api/account': session(422),
 }
@@ -297,6 +298,7 @@ const CROSS_SITE: Record<string, string>[] = [
 
 test('no session acts for a request of another site or with a foreign host name, whatever the route', async () => {
   const { cookie } = await join()
+  const evil = `evil.example:${new URL(app.url).port}` // the cookie is of this port
   const { paths } = (await app.fetch('/swagger/json')).json as {
     paths: Record<string, Record<string, { security: object[] }>>
   }
@@ -308,13 +310,13 @@ test('no session acts for a request of another site or with a foreign host name,
   expect(routes.length).toBeGreaterThan(30)
   const strangers = [['POST', '/api/accounts'] as const, ['POST', '/api/session'] as const]
   for (const [method, path] of [...routes, ...strangers]) {
-    for (const foreign of [{ host: 'evil.example' }, ...(method === 'GET' ? [] : CROSS_SITE)]) {
+    for (const foreign of [{ host: evil }, ...(method === 'GET' ? [] : CROSS_SITE)]) {
       const headers = { cookie, 'content-type': 'application/json', ...foreign } as Record<string, string>
       const answer = await app.fetch(path, { method, headers, ...(method !== 'GET' && { body: '{}' }) })
       expect([method, path, foreign, answer.json?.code]).toEqual([method, path, foreign, 'cross_site'])
     }
   }
-  const keyed = await app.fetch('/api/timings', { headers: { cookie, host: 'evil.example', ...credentials.owner } })
+  const keyed = await app.fetch('/api/timings', { headers: { cookie, host: evil, ...credentials.owner } })
   expect(keyed.status).toBe(200)
 })
 

@@ -19,6 +19,18 @@ export const askForEnd = (app: App, { id, user_agent }: SessionEntry, again: () 
     },
   })
 
+export const askForEndOfAll = (app: App): void =>
+  confirm({
+    title: 'Sign out everywhere?',
+    text: 'All your sessions end, this one, too. Your keys keep working.',
+    submitLabel: 'Sign out everywhere',
+    isDanger: true,
+    async submit() {
+      await app.api.send('DELETE', 'api/sessions')
+      return () => app.signedOut()
+    },
+  })
+
 export const askForDeletion = (app: App): void => openDialog((close) => <DeletionDialog app={app} close={close} />)
 
 /** Which field an error of the deletion is about. */

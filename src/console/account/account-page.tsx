@@ -9,7 +9,7 @@ import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Ago, Day } from '../kit/time.tsx'
 import { useAttempt } from '../kit/use-attempt.tsx'
-import { askForDeletion, askForEnd, describeAgent } from './account-dialogs.tsx'
+import { askForDeletion, askForEnd, askForEndOfAll, describeAgent } from './account-dialogs.tsx'
 
 const EVERY_MS = 15_000
 
@@ -20,6 +20,9 @@ function Heading({ app }: Pick<Shown<Sessions>, 'app'>) {
   const { email, operator } = app.account
   return (
     <PageHeader title="Account" lead={operator ? `${email}, operator of this Stint` : email}>
+      <button type="button" class="button" onClick={() => askForEndOfAll(app)}>
+        Sign out everywhere
+      </button>
       <SignOut app={app} />
     </PageHeader>
   )

@@ -39,6 +39,12 @@ export async function packClient(dist: string, { version, license }: PackageJson
   })
 }
 
+const PLATFORMS = ['linux-x64', 'linux-aarch64', 'linux-x64-musl', 'linux-aarch64-musl', 'darwin-x64', 'darwin-aarch64']
+
+/** The packages that hold Bun's binary. The package `bun` around them would run a script at its installation. */
+const platformsOf = (version: string) =>
+  Object.fromEntries([...PLATFORMS, 'windows-x64', 'windows-aarch64'].map((it) => [`@oven/bun-${it}`, version]))
+
 /** Sources, as Bun runs them; only what builds and packs stays behind. */
 export function packServer(dist: string, root: PackageJson): void {
   const { version, license, description, dependencies, optionalDependencies } = root
@@ -53,8 +59,8 @@ export function packServer(dist: string, root: PackageJson): void {
     engines: { node: '>=20', bun: root.engines.bun },
     gitHead: readHead(),
     place: 'package',
-    dependencies: { ...dependencies, bun },
-    optionalDependencies,
+    dependencies,
+    optionalDependencies: { ...optionalDependencies, ...platformsOf(bun) },
   }
   const sources = [...new Glob('**/*').scanSync(join(ROOT, 'src'))].filter(
     (path) => !/^(deploy|demo)\//.test(path) && !path.endsWith('.png'),

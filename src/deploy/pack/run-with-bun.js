@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs ENTRY with Bun: the one that runs us, that of the npm package `bun`, or that in PATH. Signals and the exit code are passed on.
+// Runs ENTRY with Bun: the one that runs us, that of its npm package for this platform, or that in PATH. Signals and the exit code are passed on.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,7 +7,7 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** The package of a platform holds the binary even where npm runs no install scripts. */
+/** Packages of platforms hold the binary, and run no script when they are installed. */
 function findBun() {
   if (process.versions.bun) return process.execPath
   const name = process.platform === 'win32' ? 'bun.exe' : 'bun'

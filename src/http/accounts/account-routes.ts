@@ -13,7 +13,6 @@ import {
   startSession,
   withCookie,
 } from './session-answers.ts'
-import { sessionToken } from './session-cookie.ts'
 
 /** A sign-in by the provider proves who deletes an account for this long. */
 const RECENT_PROOF_MS = 5 * 60_000
@@ -53,7 +52,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     provider: deps.providerName === undefined ? null : { name: deps.providerName },
   })
   const findSession = async (request: Request) => {
-    const token = sessionToken(request)
+    const token = deps.cookies.tokenOf(request)
     return token === undefined ? undefined : sessions.find(token)
   }
 
@@ -118,6 +117,11 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
   on(sessionWire.LIST_SESSIONS, async ({ session }) => ({
     sessions: (await sessions.list(session!.person)).map((it) => ({ ...it, current: it.id === session!.id })),
   }))
+  on(sessionWire.END_SESSIONS, async ({ session }, { request, noted }) => {
+    await sessions.revokeAll(session!.person)
+    noted.target = 'all'
+    return signedOut(deps, request)
+  })
   on(sessionWire.END_SESSION, async ({ session }, { request, params }) => {
     await sessions.revoke(session!.person, params.id)
     return params.id === session!.id ? signedOut(deps, request) : emptyAnswer()

@@ -10,7 +10,6 @@ import { jsonAnswer } from '../answers.ts'
 import { roleMissing } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
 import { answerSession, type PeopleDeps, requirePasswords, startSession, withCookie } from './session-answers.ts'
-import { sessionToken } from './session-cookie.ts'
 
 const INVITE_RULES = {
   email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
@@ -83,7 +82,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
   })
 
   async function findSession(request: Request) {
-    const token = sessionToken(request)
+    const token = deps.cookies.tokenOf(request)
     return token === undefined ? undefined : sessions.find(token)
   }
 }

@@ -8,7 +8,7 @@ import type { AuditAction } from '../../wire/audit-actions.ts'
 import type { Session } from '../../wire/sessions.ts'
 import { emptyAnswer } from '../answers.ts'
 import type { NoteDone } from '../mount.ts'
-import { clearedSessionCookie, sessionCookie, sessionToken } from './session-cookie.ts'
+import type { SessionCookies } from './session-cookie.ts'
 
 /** Members of an entry in the audit log. Without an account, nobody known failed to sign in. */
 type AuditFields = Readonly<Partial<Record<'account' | 'actor' | 'key' | 'target' | 'detail', string>>> & {
@@ -32,6 +32,7 @@ export interface PeopleDeps {
   readonly accounts: Accounts
   /** The client's address, resolved behind trusted proxies. */
   addressOf(request: Request): string
+  readonly cookies: SessionCookies
   /** Did the browser reach Stint by TLS, directly or by a trusted proxy? */
   isSecure(request: Request): boolean
   /** Is the host name of the request one of Stint's own? */
@@ -83,15 +84,21 @@ export function withCookie(response: Response, cookie: string): Response {
 
 /** Ends the browser's previous session and returns the cookie of a new one. Throws Problem `credentials_invalid`. */
 export async function startSession(
-  { accounts, isSecure }: Pick<PeopleDeps, 'accounts' | 'isSecure'>,
+  { accounts, cookies }: Pick<PeopleDeps, 'accounts' | 'cookies'>,
   request: Request,
   seat: Seat,
   more: { readonly proof?: SessionProof; readonly endsMs?: number } = {},
 ): Promise<string> {
   const userAgent = request.headers.get('user-agent') ?? ''
   const { account, person } = seat
-  const token = await accounts.sessions.create({ account, person, userAgent, oldToken: sessionToken(request), ...more })
-  return sessionCookie(token, isSecure(request))
+  const token = await accounts.sessions.create({
+    account,
+    person,
+    userAgent,
+    oldToken: cookies.tokenOf(request),
+    ...more,
+  })
+  return cookies.write(request, token)
 }
 
 /** Throws Problem `password_sign_in_off`. */
@@ -99,8 +106,8 @@ export function requirePasswords({ passwordSignIn }: Pick<PeopleDeps, 'passwordS
   if (!passwordSignIn) throw new Problem('password_sign_in_off', 'Sign in with the provider (PASSWORD_SIGN_IN=false).')
 }
 
-export const signedOut = ({ isSecure }: Pick<PeopleDeps, 'isSecure'>, request: Request): Response =>
-  withCookie(emptyAnswer(), clearedSessionCookie(isSecure(request)))
+export const signedOut = ({ cookies }: Pick<PeopleDeps, 'cookies'>, request: Request): Response =>
+  withCookie(emptyAnswer(), cookies.clear(request))
 
 /** The entry of the audit log for a route that was answered. */
 export const createNoteDone =

@@ -2,30 +2,55 @@
 // Beside SameSite=Strict, what changes something is refused when the browser says that another site caused it.
 import { Problem } from '../../problem.ts'
 
-/** Under TLS the prefix makes browsers refuse the cookie from a subdomain, from plain http and with another path. */
+/** With `__Host-` before it under TLS, or else the port behind it. */
 export const SESSION_COOKIE = 'stint_session'
-const SECURE_COOKIE = `__Host-${SESSION_COOKIE}`
+/** Browsers refuse it from a subdomain, from plain http and with another path. */
+const SECURE_NAME = `__Host-${SESSION_COOKIE}`
 /** Longer than a session lives (30 days at most); the server decides when it ends. */
 const MAX_AGE_S = 30 * 86_400
 
-const patternOf = (name: string) => new RegExp(`(?:^|;)\\s*${name}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`)
-const SECURE_PATTERN = patternOf(SECURE_COOKIE)
-const PLAIN_PATTERN = patternOf(SESSION_COOKIE)
-
-/** The prefixed cookie wins: only Stint itself can have set it. */
-export const sessionToken = (request: Request): string | undefined => {
-  const cookies = request.headers.get('cookie')
-  return cookies === null ? undefined : (SECURE_PATTERN.exec(cookies) ?? PLAIN_PATTERN.exec(cookies))?.[1]
+interface SessionCookiesOptions {
+  /** Did the browser reach Stint by TLS? */
+  isSecure(request: Request): boolean
+  /** PUBLIC_URL. */
+  readonly publicUrl: string | undefined
 }
 
-/** The value of `set-cookie`. `secure` when the browser reached Stint by TLS. */
-export const sessionCookie = (token: string, secure: boolean): string => writeCookie(token, MAX_AGE_S, secure)
+export type SessionCookies = ReturnType<typeof createSessionCookies>
 
-export const clearedSessionCookie = (secure: boolean): string => writeCookie('', 0, secure)
+/**
+ * Under TLS only the prefixed cookie counts: only Stint itself can have set it. Cookies of plain http are the same on
+ * all ports of a host, so that their name holds the port: several Stints there do not sign each other's people out.
+ */
+export function createSessionCookies({ isSecure, publicUrl }: SessionCookiesOptions) {
+  const nameAt = (request: Request) =>
+    isSecure(request) ? SECURE_NAME : `${SESSION_COOKIE}_${portOf(request, publicUrl)}`
+  const write = (request: Request, token: string, maxAgeS: number) => {
+    const secure = isSecure(request) ? '; Secure' : ''
+    return `${nameAt(request)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${secure}`
+  }
+  return {
+    tokenOf(request: Request): string | undefined {
+      const cookies = request.headers.get('cookie')
+      if (cookies === null) return undefined
+      const found = findCookie(cookies, nameAt(request))
+      // Sessions from before 2.1, which have all ended 30 days after the upgrade.
+      return found ?? (isSecure(request) ? undefined : findCookie(cookies, SESSION_COOKIE))
+    },
+    /** The value of `set-cookie`. */
+    write: (request: Request, token: string): string => write(request, token, MAX_AGE_S),
+    clear: (request: Request): string => write(request, '', 0),
+  }
+}
 
-const writeCookie = (token: string, maxAgeS: number, secure: boolean): string => {
-  const [name, more] = secure ? [SECURE_COOKIE, '; Secure'] : [SESSION_COOKIE, '']
-  return `${name}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeS}${more}`
+const findCookie = (cookies: string, name: string): string | undefined =>
+  new RegExp(`(?:^|;)\\s*${name}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`).exec(cookies)?.[1]
+
+/** Of the address that people use. */
+function portOf(request: Request, publicUrl: string | undefined): string {
+  const host = request.headers.get('host') ?? new URL(request.url).host
+  const { protocol, port } = new URL(publicUrl ?? (URL.canParse(`http://${host}`) ? `http://${host}` : request.url))
+  return port === '' ? (protocol === 'https:' ? '443' : '80') : port
 }
 
 /** Throws Problem `cross_site`. */

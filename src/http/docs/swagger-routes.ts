@@ -10,6 +10,8 @@ import { answerHeaders, pageHeaders } from '../answers.ts'
 import { createTextAnswers } from '../compressed.ts'
 import { type OpenApiDocument, restoreBodies, toOpenApi } from './describe-route.ts'
 
+const SESSION_ABOUT = `Set by signing in. Its name is \`__Host-${SESSION_COOKIE}\` by TLS, otherwise \`${SESSION_COOKIE}_\` and the port.`
+
 interface SwaggerDeps {
   /** The routes to describe. */
   readonly described: AnyElysia
@@ -88,7 +90,7 @@ export function swaggerRoutes({ described, keyHeader }: SwaggerDeps) {
           securitySchemes: {
             apiKey: { type: 'apiKey', in: 'header', name: keyHeader, description: 'Received on making an account.' },
             bearer: { type: 'http', scheme: 'bearer', description: 'The same key, under /api only.' },
-            session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: 'Set by signing in.' },
+            session: { type: 'apiKey', in: 'cookie', name: SESSION_COOKIE, description: SESSION_ABOUT },
           },
         },
       },

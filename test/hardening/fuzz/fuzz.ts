@@ -52,7 +52,7 @@ try {
     body: JSON.stringify({ email: 'fuzz@example.com', password: 'a long enough password', setup_code: setupCode }),
   })
   const { key } = (await answer.json()) as { key: { secret: string } }
-  const session = /stint_session=(\w+)/.exec(answer.headers.get('set-cookie') ?? '')![1]!
+  const session = /stint_session_\d+=(\w+)/.exec(answer.headers.get('set-cookie') ?? '')![1]!
   const fuzz = Bun.spawn(
     [
       PROGRAM,

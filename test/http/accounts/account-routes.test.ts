@@ -163,7 +163,7 @@ describe('sessions', () => {
     expect(answer.status).toBe(201)
     expect(answer.json).toMatchObject({ account: ada.account, role: 'owner' })
     expect(answer.headers.get('set-cookie')).toMatch(
-      /^stint_session=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
+      /^stint_session_\d+=[0-9A-Za-z]{43}; Path=\/; HttpOnly; SameSite=Strict; Max-Age=2592000$/,
     )
     expect(answer.cookie).not.toBe(ada.cookie)
   })
@@ -179,15 +179,24 @@ describe('sessions', () => {
     )
   })
 
-  test('of two cookies the __Host- one counts', async () => {
+  test('behind TLS only the __Host- cookie counts', async () => {
     const { signUp, call } = serve({ secure: true })
     const { cookie, account } = await signUp(ADA)
     const plain = cookie.replace('__Host-', '')
     const ask = (cookie: string) => call('GET', '/api/session', undefined, { cookie })
     expect((await ask(`stint_session=planted; ${cookie}`)).json.account).toEqual(account)
-    expect((await ask(plain)).json.account).toEqual(account) // the command line sends it so
-    const ended = await ask(`${plain}; __Host-stint_session=ended`)
-    expect(ended.json).toEqual({ signed_in: false, sign_up: expect.anything() })
+    for (const planted of [plain, plain.replace('=', '_443='), `${plain}; __Host-stint_session=ended`])
+      expect((await ask(planted)).json).toEqual({ signed_in: false, sign_up: expect.anything() })
+  })
+
+  test('two Stints on one host have cookies of their own, and a session of before 2.1 goes on', async () => {
+    const token = ada.cookie.split('=')[1]
+    const ask = (cookie: string, host: string) => call('GET', '/api/sessions', undefined, { cookie, host })
+    const both = `stint_session_7070=${token}; stint_session_7071=another; stint_session=third`
+    expect((await ask(both, 'localhost:7070')).status).toBe(200)
+    expect(code(await ask(both, 'localhost:7071'))).toBe('401 session_invalid')
+    expect((await ask(`stint_session=${token}; stint_session_7071=another`, 'localhost')).status).toBe(200)
+    expect((await ask(`stint_session_80=${token}`, 'localhost')).status).toBe(200)
   })
 
   test('audits actions on accounts and keys, without secrets', async () => {
@@ -225,7 +234,9 @@ describe('sessions', () => {
   test('signing out ends it on the server, and clears the cookie', async () => {
     const answer = await as(ada, 'DELETE', '/api/session')
     expect(answer.status).toBe(204)
-    expect(answer.headers.get('set-cookie')).toBe('stint_session=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0')
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^stint_session_\d+=; Path=\/; HttpOnly; SameSite=Strict; Max-Age=0$/,
+    )
     expect(code(await as(ada, 'GET', '/api/sessions'))).toBe('401 session_invalid')
     expect(code(await as(ada, 'DELETE', '/api/session'))).toBe('401 session_invalid')
   })
@@ -248,6 +259,16 @@ describe('sessions', () => {
     expect((await as(phone, 'DELETE', `/api/sessions/${other!.id}`)).status).toBe(204)
     expect(code(await as(ada, 'GET', '/api/sessions'))).toBe('401 session_invalid')
     expect((await as(phone, 'GET', '/api/session')).status).toBe(200)
+  })
+
+  test('end everywhere at once', async () => {
+    const phone = await signIn(`ada${n}@example.com`, ADA.password)
+    const answer = await as(phone, 'DELETE', '/api/sessions')
+    expect(answer.status).toBe(204)
+    expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
+    for (const session of [phone, ada])
+      expect(code(await as(session, 'GET', '/api/sessions'))).toBe('401 session_invalid')
+    expect((await as(bob, 'GET', '/api/sessions')).status).toBe(200)
   })
 
   test('end with their account, as do its keys, and its data is erased', async () => {
@@ -374,7 +395,10 @@ describe('requests of other sites', () => {
 
   test('recognises own pages by Host, also behind a proxy that terminates TLS', async () => {
     const head = `DELETE /api/sessions/none HTTP/1.1\r\nHost: stint.example\r\nOrigin: https://stint.example\r\n`
-    const answer = await sendRaw(Number(new URL(url).port), `${head}Cookie: ${me.cookie}\r\nConnection: close\r\n\r\n`)
+    const answer = await sendRaw(
+      Number(new URL(url).port),
+      `${head}Cookie: ${me.cookie.replace(/_\d+/, '_80')}\r\nConnection: close\r\n\r\n`,
+    )
     expect(answer.status).toBe(404)
   })
 })

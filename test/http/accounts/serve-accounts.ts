@@ -9,6 +9,7 @@ import { mountKeys } from '../../../src/http/accounts/key-routes.ts'
 import { mountOidc } from '../../../src/http/accounts/oidc-routes.ts'
 import { mountPeople } from '../../../src/http/accounts/people-routes.ts'
 import { createNoteDone, type PeopleDeps } from '../../../src/http/accounts/session-answers.ts'
+import { createSessionCookies } from '../../../src/http/accounts/session-cookie.ts'
 import { problemResponse } from '../../../src/http/answers.ts'
 import { createAuthorize } from '../../../src/http/authorize.ts'
 import { errorToProblem } from '../../../src/http/error-to-problem.ts'
@@ -32,10 +33,12 @@ export function mountPeopleRoutes(
 ): void {
   const { clock } = accounts
   const isOwnHost = () => true
+  const cookies = createSessionCookies({ isSecure: more.isSecure ?? (() => false), publicUrl: undefined })
   const deps: PeopleDeps = {
     accounts,
     addressOf: () => '192.0.2.1',
     isOwnHost,
+    cookies,
     isSecure: () => false,
     audit: async () => {},
     onDeleted() {},
@@ -55,6 +58,7 @@ export function mountPeopleRoutes(
     keyHeader: 'x-stint-api-key',
     keyInvalid: new Problem('key_invalid', 'Send a key.'),
     findKey: accounts.findKey,
+    cookies,
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
     isOwnHost,
