@@ -6,6 +6,7 @@ import { includesRole } from '../wire/roles.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
 import { Door } from './door/door.tsx'
 import { Invitation } from './door/invitation.tsx'
+import { SwitchAccount } from './door/switch-account.tsx'
 import { createApi } from './kit/api.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
 import { explain } from './kit/explain.ts'
@@ -139,36 +140,6 @@ function forgetLinkedAccount(): void {
   history.replaceState(null, '', formatRoute(page, changeParams(params, { account: undefined })))
 }
 
-/** The session is that of all tabs, so a link does not switch it unasked. */
-function askToSwitch(name: string, shown: string, id: string): void {
-  setTitle('Switch account?')
-  const go = async () => {
-    await api.send('POST', 'api/session/account', { id })
-    forgetLinkedAccount()
-    await enter()
-  }
-  const stay = async () => {
-    history.replaceState(null, '', formatRoute(HOME))
-    await enter()
-  }
-  show(
-    <main class="door" id="main">
-      <h1 tabIndex={-1}>Switch account?</h1>
-      <p class="muted">
-        This link is about the account {name}. This browser now shows {shown}; its other tabs switch, too.
-      </p>
-      <p>
-        <button type="button" class="button button-main" onClick={() => void go().catch(showFailure)}>
-          Switch to {name}
-        </button>{' '}
-        <button type="button" class="button" onClick={() => void stay().catch(showFailure)}>
-          Stay in {shown}
-        </button>
-      </p>
-    </main>,
-  )
-}
-
 function showForeignLink(): void {
   const text = 'This link is about an account that you are not a member of, or that was deleted.'
   showNotice('Another account', text, 'Open my account')
@@ -184,7 +155,15 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   const { account } = session
   const linked = (firstKey === undefined && parseRoute(location.hash).params.get('account')) || account.id
   const other = session.accounts.find(({ id }) => id === linked)
-  if (other !== undefined && linked !== account.id) return askToSwitch(other.name, account.name, linked)
+  if (other !== undefined && linked !== account.id) {
+    async function leaveFor(id: string): Promise<void> {
+      if (id !== account.id) await api.send('POST', 'api/session/account', { id })
+      else history.replaceState(null, '', formatRoute(HOME))
+      await enter()
+    }
+    const choose = (id: string) => void leaveFor(id).catch(showFailure)
+    return show(<SwitchAccount {...{ linked: other, shown: account, choose, setTitle }} />)
+  }
   forgetLinkedAccount()
   if (other === undefined) return showForeignLink()
   api.showAccount(account.id)

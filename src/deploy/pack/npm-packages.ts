@@ -41,6 +41,9 @@ export async function packClient(dist: string, { version, license }: PackageJson
 
 const PLATFORMS = ['linux-x64', 'linux-aarch64', 'linux-x64-musl', 'linux-aarch64-musl', 'darwin-x64', 'darwin-aarch64']
 
+/** Copied: the package would bring one that reports each installation. */
+const SWAGGER_FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE']
+
 /** The packages that hold Bun's binary. The package `bun` around them would run a script at its installation. */
 const platformsOf = (version: string) =>
   Object.fromEntries([...PLATFORMS, 'windows-x64', 'windows-aarch64'].map((it) => [`@oven/bun-${it}`, version]))
@@ -49,6 +52,7 @@ const platformsOf = (version: string) =>
 export function packServer(dist: string, root: PackageJson): void {
   const { version, license, description, dependencies, optionalDependencies } = root
   const bun = root.engines.bun.replace('>=', '')
+  const { 'swagger-ui-dist': _, ...packedDependencies } = dependencies
   const manifest = {
     name: '@stint/server',
     version,
@@ -59,7 +63,7 @@ export function packServer(dist: string, root: PackageJson): void {
     engines: { node: '>=20', bun: root.engines.bun },
     gitHead: readHead(),
     place: 'package',
-    dependencies,
+    dependencies: packedDependencies,
     optionalDependencies: { ...optionalDependencies, ...platformsOf(bun) },
   }
   const sources = [...new Glob('**/*').scanSync(join(ROOT, 'src'))].filter(
@@ -72,6 +76,9 @@ export function packServer(dist: string, root: PackageJson): void {
     'bin/server.js': start('main.ts'),
     'bin/stint.js': start('cli/main.ts'),
     ...Object.fromEntries(sources.map((path) => [`src/${path}`, read(`src/${path}`)])),
+    ...Object.fromEntries(
+      SWAGGER_FILES.map((name) => [`src/http/docs/swagger-ui/${name}`, read(`node_modules/swagger-ui-dist/${name}`)]),
+    ),
     'README.md': read('README.md'),
     LICENSE: read('LICENSE'),
   })

@@ -60,7 +60,13 @@ const SWAGGER_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-const readAsset = (name: string) => Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))).text()
+/** In the package of the server they are beside this file: their own brings one that runs a script when installed. */
+async function readAsset(name: string): Promise<string> {
+  const packed = Bun.file(new URL(`swagger-ui/${name}`, import.meta.url))
+  return (await packed.exists())
+    ? packed.text()
+    : Bun.file(new URL(import.meta.resolve(`swagger-ui-dist/${name}`))).text()
+}
 
 const HIDDEN = { detail: { hide: true } }
 const CACHED = { 'cache-control': 'public, max-age=3600' }
