@@ -42,8 +42,7 @@ const Failed = closed({
   exceptions: Type.Optional(
     Type.Boolean({
       default: false,
-      description:
-        'An exception counts, too, beside a run that failed or never ended; a run that was started again does not.',
+      description: 'An exception counts, too, beside a run that failed or never finished.',
     }),
   ),
 })

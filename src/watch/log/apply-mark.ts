@@ -2,7 +2,7 @@
 import { findTrack, keepTrack } from './accounts.ts'
 import type { Desk } from './desk.ts'
 import { countBareSuccess, countSuccess } from './failure-row.ts'
-import { noteFailure, noteItsStart, succeed } from './judge-failed.ts'
+import { judgeWaiting, noteFailure, noteItsStart, noteUnfinished, succeed } from './judge-failed.ts'
 import type { Mark } from './judge-interface.ts'
 import { noteStart } from './judge-late.ts'
 import { endLongs, forgetWaits, judgeSlow, planRun } from './judge-runs.ts'
@@ -34,6 +34,7 @@ function fold(desk: Desk, track: Track, mark: Mark): Outcome {
   switch (outcome.kind) {
     case 'started':
       planRun(desk, track, outcome.run)
+      if (outcome.unfinishedUs !== undefined) noteUnfinished(desk, track, mark, outcome.unfinishedUs)
       break
     case 'settled': {
       const { run, isCounted } = outcome
@@ -75,9 +76,10 @@ export function seedMarks(
     if (track.watches.length === 0 || !keepTrack(account, track)) continue
     const isQuiet = mark.atUs <= quietUntilUs
     track.judgedUs = Math.max(track.judgedUs, quietUntilUs)
-    const outcome = desk.firing.muted(isQuiet, () =>
-      fold(desk, track, isQuiet ? { ...mark, arrivedUs: mark.atUs } : mark),
-    )
+    const outcome = desk.firing.muted(isQuiet, () => {
+      if (isQuiet) judgeWaiting(desk, track, mark.atUs)
+      return fold(desk, track, isQuiet ? { ...mark, arrivedUs: mark.atUs } : mark)
+    })
     if (outcome.kind !== 'started') continue
     const own = opened.get(track)
     if (own === undefined) opened.set(track, new Map([[mark.uid, mark.atUs]]))

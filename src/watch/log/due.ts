@@ -81,3 +81,9 @@ export const nextLong = (
   limitUs: number,
   downtimes: readonly Downtime[],
 ): Due => moveDue(downtimes, startedUs, startedUs + limitUs, limitUs, restUs)
+
+/** When a run that another start followed is judged as never finished; its end may be lost in any downtime before. */
+export const nextUnfinished = (
+  { startedUs, followedUs, restUs }: { startedUs: number; followedUs: number; restUs: number },
+  downtimes: readonly Downtime[],
+): Due => moveDue(downtimes, startedUs, restUs, followedUs - startedUs, restUs)

@@ -32,6 +32,8 @@ export interface Episode {
   readonly limit?: number
   /** `failed`: the kind of the failure that made it fire. */
   readonly cause?: 'failed' | 'abandoned' | 'exception'
+  /** `failed`, abandoned: the start that followed, with no end between; absent after MAX_RUN. */
+  readonly followedUs?: number
   /** `failed`: when its run failed. Only alerts of 1.1. */
   readonly failedUs?: number
   /** `long`: how its run ended. `late`: an end whose start is not known was the sign of life. */

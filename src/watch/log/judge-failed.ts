@@ -1,10 +1,11 @@
 // `failed`: n failures in a row, by failure-row.ts. A failure that came late waits for the rest of its backlog: if a success
 // is newer by then, it is one notification that is over, and only for `after: 1`.
 import { type Desk, factsOf } from './desk.ts'
+import { type Due, nextUnfinished } from './due.ts'
 import type { Episode } from './episode.ts'
 import { countFailure, type RowEnd, rowOf } from './failure-row.ts'
 import { keyOf } from './firing.ts'
-import type { JudgedAlert, RaisedException } from './judge-interface.ts'
+import type { JudgedAlert, Mark, RaisedException } from './judge-interface.ts'
 import { identityOf, noteSeen } from './seen.ts'
 import { MAX_LATE, restOf, type Series } from './series.ts'
 import { type Failure, nameOf, sinceOf, type Track } from './subjects.ts'
@@ -15,6 +16,8 @@ const OLDEST_US = 7 * 86_400e6
 const AWAITED_US = 1e6
 /** And it may be reported this long before or after the marks of its run. */
 const AROUND_US = 60e6
+/** After the next start an end of the run may still follow. */
+const UNFINISHED_US = 60e6
 
 const instanceOf = ({ process, meta }: Track): string => keyOf('failed', process, meta)
 
@@ -39,23 +42,47 @@ export function noteItsStart({ late }: Series, uid: string, startedUs: number, e
   if (at >= 0) late[at] = { ...late[at]!, startedUs }
 }
 
+/** A start found the former run open. */
+export function noteUnfinished(desk: Desk, track: Track, { uid, atUs, arrivedUs }: Mark, startedUs: number): void {
+  const { late } = track.series
+  if (late.length >= MAX_LATE) return
+  const restUs = arrivedUs + UNFINISHED_US
+  late.push({ uid, startedUs, atUs, cause: 'abandoned', restUs })
+  desk.planRuns(track, restUs)
+}
+
+type WaitingFailure = Series['late'][number]
+
+/** When one that waits is judged. */
+function dueOf({ account }: Track, { cause, startedUs = 0, atUs, restUs }: WaitingFailure): Due {
+  if (cause !== 'abandoned') return { atUs: restUs }
+  return nextUnfinished({ startedUs, followedUs: atUs, restUs }, account.downtimes)
+}
+
 /** Those that waited long enough. Returns when the next one has. */
 export function judgeWaiting(desk: Desk, track: Track, us: number): number {
   const { series } = track
   if (series.late.length === 0) return Number.POSITIVE_INFINITY
-  const due = series.late.filter(({ restUs }) => restUs <= us)
-  if (due.length > 0) {
-    series.late = series.late.filter(({ restUs }) => restUs > us)
+  const all = series.late.map((failure) => ({ failure, due: dueOf(track, failure) }))
+  const isDue = (it: (typeof all)[number]) => it.due.atUs <= us
+  const waiting = all.filter((it) => !isDue(it))
+  if (waiting.length < all.length) {
+    series.late = waiting.map(({ failure }) => failure)
     desk.touchTrack(track)
-    due.sort((a, b) => a.restUs - b.restUs || a.atUs - b.atUs)
-    for (const failure of due) fail(desk, track, { ...failure, arrivedUs: failure.restUs })
+    const over = all.filter(isDue).sort((a, b) => a.due.atUs - b.due.atUs || a.failure.atUs - b.failure.atUs)
+    for (const { failure, due } of over) {
+      const { cause, atUs } = failure
+      const { lost } = due
+      const next = cause === 'abandoned' && { followedUs: atUs, ...(lost && { lost }) }
+      fail(desk, track, { ...failure, arrivedUs: due.atUs, ...next })
+    }
   }
-  return Math.min(...series.late.map(({ restUs }) => restUs))
+  return Math.min(...waiting.map(({ due }) => due.atUs))
 }
 
 export function fail(desk: Desk, track: Track, failure: Failure): void {
   const { account, process, meta, series, watches } = track
-  const { atUs, arrivedUs, cause, uid, startedUs, lost } = failure
+  const { atUs, arrivedUs, cause, uid, startedUs, lost, followedUs } = failure
   const isBare = cause === 'failed' && startedUs === undefined
   const kind = cause === 'exception' ? 'exception' : isBare ? 'bare' : 'run'
   const joined = countFailure(series, {
@@ -80,7 +107,9 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
     const row = joins ? rowOf(series, failed.exceptions, handUs) : 1
     if (row < failed.after) continue
     const episode: Episode = {
-      ...{ sinceUs: atUs, figure: row, cause, ...(uid !== undefined && { uid }) },
+      ...{ sinceUs: lost && followedUs !== undefined ? arrivedUs : atUs, figure: row, cause },
+      ...(uid !== undefined && { uid }),
+      ...(followedUs !== undefined && { followedUs }),
       ...(startedUs !== undefined && { startedUs }),
       ...(lost && { lost }),
     }

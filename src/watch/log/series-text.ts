@@ -1,7 +1,7 @@
 // A series as JSON text. Without the names of members, which would be most of it.
 import { createSeries, type Kept, type OpenRun, type Series } from './series.ts'
 
-type Open = [uid: string, startedUs: number, restUs: number | null, usualUs: number | null]
+type Open = [uid: string, startedUs: number, restUs: number | null, usualUs: number | null, ...chain: number[]]
 type Orphan = [uid: string, endedUs: number, failed: 0 | 1]
 /** In the order of their numbers. */
 const FAILURE_KINDS = ['run', 'exception', 'part'] as const
@@ -29,7 +29,10 @@ export function toText(series: Series): string {
   const { open, orphans, settled, failures, late, exception, isBare, seen } = series
   return JSON.stringify([
     [bit(isBare), ...NUMBERS.map((name) => series[name])],
-    Array.from(open, ([uid, { startedUs, restUs, usualUs }]) => [uid, startedUs, restUs ?? null, usualUs ?? null]),
+    Array.from(open, ([uid, { startedUs, restUs, usualUs, chain }]) => [
+      ...([uid, startedUs, restUs ?? null, usualUs ?? null] as const),
+      ...(chain ? [chain.firstUs, chain.starts] : []),
+    ]),
     Array.from(orphans, ([uid, { endedUs, failed }]) => [uid, endedUs, bit(failed)]),
     settled.map(({ startedUs, endedUs, failed, tag }) => [startedUs, endedUs - startedUs, bit(failed), tag]),
     failures.map(({ atUs, kind, tag, startedUs }) => [atUs, FAILURE_KINDS.indexOf(kind), tag, startedUs]),
@@ -60,8 +63,15 @@ export function fromText(text: string): Series {
   return series
 }
 
-const toOpenRun = (startedUs: number, restUs: number | null, usualUs: number | null): OpenRun => ({
+const toOpenRun = (
+  startedUs: number,
+  restUs: number | null,
+  usualUs: number | null,
+  firstUs?: number,
+  starts = 1,
+): OpenRun => ({
   startedUs,
   ...(restUs !== null && { restUs }),
   ...(usualUs !== null && { usualUs }),
+  ...(firstUs !== undefined && { chain: { firstUs, starts } }),
 })

@@ -4,6 +4,7 @@
 // * What is paired stays paired; an event that came before changes nothing.
 import { SETTLED_KEPT, usualOf } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
+import { isNeverFinished, nextChain, takeBack } from './unfinished.ts'
 
 export interface OpenRun {
   readonly startedUs: number
@@ -11,6 +12,15 @@ export interface OpenRun {
   readonly restUs?: number
   /** The median of the completed runs when it started; absent with fewer than 5. */
   readonly usualUs?: number
+  /** See unfinished.ts; absent for the first start of a chain. */
+  readonly chain?: Chain
+}
+
+/** Starts of a uid without an end between. */
+export interface Chain {
+  readonly firstUs: number
+  /** So many of them in a row, each a minute or more after the one before. */
+  readonly starts: number
 }
 
 export interface Settled {
@@ -35,7 +45,8 @@ interface WaitingFailure {
   /** Absent if it is not known. */
   readonly startedUs?: number
   readonly atUs: number
-  readonly cause: 'failed' | 'exception'
+  /** `abandoned`: never finished, see unfinished.ts; `atUs` is the start that followed. */
+  readonly cause: 'failed' | 'exception' | 'abandoned'
   /** Its notification may follow then. */
   readonly restUs: number
 }
@@ -92,7 +103,8 @@ export const createSeries = (): Series => ({
 })
 
 export type Outcome =
-  | { readonly kind: 'started'; readonly run: OpenRun }
+  /** `unfinished`: the start of the run that it ends as never finished, unless an end follows within a minute. */
+  | { readonly kind: 'started'; readonly run: OpenRun; readonly unfinishedUs?: number }
   /** `isCounted`: its end was a failed end without a start before. */
   | { readonly kind: 'settled'; readonly run: Settled; readonly isCounted: boolean }
   /** An end without a start. */
@@ -147,15 +159,21 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): 
   noteLife(series, mark)
   const restUs = restOf(mark)
   const usualUs = isTimed ? usualOf(settled, atUs) : undefined
-  const run = { startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) }
+  const chain = before && nextChain(before, atUs)
+  const run = {
+    ...{ startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) },
+    ...(chain && { chain }),
+  }
   const orphan = orphans.get(uid)
   if (orphan !== undefined && orphan.endedUs >= atUs && orphan.endedUs - atUs <= maxRunUs) {
     orphans.delete(uid)
+    open.delete(uid)
     return settle(series, uid, run, orphan.endedUs, orphan.failed, orphan.failed)
   }
   if (before === undefined && open.size >= MAX_OPEN) series.others++
   else open.set(uid, run)
-  return { kind: 'started', run }
+  const isUnfinished = before !== undefined && chain !== undefined && isNeverFinished(settled, before, atUs, chain)
+  return { kind: 'started', run, ...(isUnfinished && { unfinishedUs: before.startedUs }) }
 }
 
 function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
@@ -163,12 +181,18 @@ function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
   const failed = mark.kind === 'failed'
   const { open, orphans, settled } = series
   const run = open.get(uid)
-  if (run !== undefined && run.startedUs <= atUs && atUs - run.startedUs <= maxRunUs)
+  if (run !== undefined && run.startedUs <= atUs && atUs - run.startedUs <= maxRunUs) {
+    takeBack(series, uid)
+    open.delete(uid)
     return settle(series, uid, run, atUs, failed, false)
+  }
   const tag = tagOf(uid)
   if (settled.some((it) => it.tag === tag && it.endedUs === atUs)) return NOTHING
   const known = orphans.get(uid)
   if (known?.endedUs === atUs) return NOTHING
+  const former = takeBack(series, uid).findLast(({ startedUs }) => startedUs! <= atUs)
+  if (former !== undefined && run !== undefined && run.startedUs > atUs)
+    return settle(series, uid, { startedUs: former.startedUs! }, atUs, failed, false)
   if (run !== undefined && run.startedUs <= atUs) open.delete(uid)
   if (series.others > 0) series.others--
   if (known === undefined || known.endedUs < atUs) {
@@ -188,7 +212,6 @@ function settle(
   failed: boolean,
   isCounted: boolean,
 ): Outcome {
-  series.open.delete(uid)
   if (series.open.size === 0) series.others = 0
   series.settled.push({ startedUs, endedUs, failed, tag: tagOf(uid) })
   if (series.settled.length > SETTLED_KEPT) series.settled.shift()

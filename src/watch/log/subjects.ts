@@ -44,6 +44,8 @@ export interface Failure {
   readonly atUs: number
   readonly arrivedUs: number
   readonly cause: NonNullable<Episode['cause']>
+  /** Abandoned: see Episode. */
+  readonly followedUs?: number
   readonly lost?: Downtime
 }
 

@@ -1,6 +1,7 @@
 // The alerts of a history, found again from all marks that arrived so far, paired as the stores pair: with each mark, and
 // every quarter second for what is due. It shares only due.ts with the judge.
-import { type LateDue, nextLate, nextLong } from '../../../src/watch/log/due.ts'
+import { type LateDue, nextLate, nextLong, nextUnfinished } from '../../../src/watch/log/due.ts'
+import type { Downtime } from '../../../src/watch/log/episode.ts'
 import type { Mark } from '../../../src/watch/log/judge-interface.ts'
 import { END_US, type History, WATCHES } from './histories.ts'
 import { HOUR, S, T0 } from './judge-kit.ts'
@@ -42,7 +43,7 @@ const restOf = ({ atUs, arrivedUs }: Mark): number =>
 export function judgeNaively({ marks, downtimes }: History, maxRunUs: number) {
   const late: string[] = []
   const long = new Set<string>()
-  const failed = createNaiveFailures()
+  const failed = createNaiveFailures(downtimes)
   const firing = new Map<string, { fromUs: number; identity: string }>()
   const life: { atUs: number; restUs: number }[] = []
   const rests = new Map<number, number>()
@@ -61,6 +62,7 @@ export function judgeNaively({ marks, downtimes }: History, maxRunUs: number) {
         ({ uid, startedUs, endedUs }) => uid === mark.uid && endedUs === mark.atUs && startedUs,
       )
       if (mark.kind === 'start' || !isOwnEnd) life.push({ atUs: mark.atUs, restUs: restOf(mark) })
+      failed.noteUnfinished(marks.slice(0, next + 1), runs)
       failed.note(runs, mark)
       dues.clear()
       open = runs.flatMap(({ uid, startedUs, state }) => {
@@ -92,10 +94,18 @@ export function judgeNaively({ marks, downtimes }: History, maxRunUs: number) {
   return { late, long: [...long], failed: failed.alerts }
 }
 
-function createNaiveFailures() {
+interface Waiting {
+  readonly atUs: number
+  readonly restUs: number
+  readonly isBare: boolean
+  /** Never finished: an end of its uid takes it back. */
+  readonly uid?: string
+}
+
+function createNaiveFailures(downtimes: readonly Downtime[]) {
   const alerts: string[] = []
   const seen = new Set<string>()
-  let waiting: { atUs: number; restUs: number; isBare: boolean }[] = []
+  let waiting: Waiting[] = []
   let [okUs, lastFailedUs] = [0, 0]
   let isBare = true
   let firing: number | undefined
@@ -126,6 +136,28 @@ function createNaiveFailures() {
       due.sort((a, b) => a.restUs - b.restUs || a.atUs - b.atUs)
       for (const it of due) fail(it.atUs, it.isBare)
     },
+    /** By its sentence: the last of these marks is a start of a uid whose former start no end has followed. */
+    noteUnfinished(marks: readonly Mark[], runs: readonly Run[]): void {
+      const mark = marks.at(-1)!
+      const own = marks.filter(({ uid }) => uid === mark.uid)
+      const isRepeated = own.slice(0, -1).some(({ kind, atUs }) => kind === mark.kind && atUs === mark.atUs)
+      if (isRepeated) return
+      if (mark.kind !== 'start') {
+        waiting = waiting.filter(({ uid }) => uid !== mark.uid)
+        return
+      }
+      const starts = own.slice(own.findLastIndex(({ kind }) => kind !== 'start') + 1)
+      const times = [...new Set(starts.map(({ atUs }) => atUs))]
+      const [first, former] = [times[0]!, times.at(-2)]
+      if (former === undefined || mark.atUs - former < 60 * S) return
+      const settled = runs.filter(({ startedUs, endedUs }) => startedUs !== undefined && endedUs !== undefined)
+      const lengths = settled.sort((a, b) => a.endedUs! - b.endedUs!).map((it) => it.endedUs! - it.startedUs!)
+      const longest = Math.max(...lengths.slice(-20))
+      if (lengths.length >= 5 ? mark.atUs - first <= 2 * longest : !isThird(times)) return
+      const rest = { startedUs: former, followedUs: mark.atUs, restUs: mark.arrivedUs + 60 * S }
+      const restUs = nextUnfinished(rest, downtimes).atUs
+      waiting.push({ atUs: mark.atUs, restUs, isBare: false, uid: mark.uid })
+    },
     note(runs: readonly Run[], mark: Mark): void {
       for (const { uid, startedUs, endedUs, state } of runs) {
         if (endedUs === undefined || state === 'open') continue
@@ -143,3 +175,7 @@ function createNaiveFailures() {
     },
   }
 }
+
+/** The last three are each a minute or more after the one before. */
+const isThird = (times: readonly number[]): boolean =>
+  times.length >= 3 && [times.length - 1, times.length - 2].every((i) => times[i]! - times[i - 1]! >= 60 * S)
