@@ -2,11 +2,11 @@
 import { findTrack, keepTrack } from './accounts.ts'
 import type { Desk } from './desk.ts'
 import { countBareSuccess, countSuccess } from './failure-row.ts'
+import { foldMark, type Outcome } from './fold-mark.ts'
 import { judgeWaiting, noteFailure, noteItsStart, noteUnfinished, succeed } from './judge-failed.ts'
 import type { Mark } from './judge-interface.ts'
 import { noteStart } from './judge-late.ts'
 import { endLongs, forgetWaits, judgeSlow, planRun } from './judge-runs.ts'
-import { foldMark, type Outcome } from './series.ts'
 import type { Account, Track } from './subjects.ts'
 
 export function applyMark(desk: Desk, account: Account, mark: Mark): void {

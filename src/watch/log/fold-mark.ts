@@ -1,0 +1,109 @@
+// A mark becomes part of its series: what starts, ends, is paired, or came before.
+import { SETTLED_KEPT, usualOf } from '../../process/usual.ts'
+import type { Mark } from './judge-interface.ts'
+import { MAX_OPEN, type OpenRun, restOf, type Series, type Settled, tagOf } from './series.ts'
+import { isNeverFinished, nextChain, takeBack } from './unfinished.ts'
+
+export type Outcome =
+  /** `unfinished`: the start of the run that it ends as never finished, unless an end follows within a minute. */
+  | { readonly kind: 'started'; readonly run: OpenRun; readonly unfinishedUs?: number }
+  /** `isCounted`: its end was a failed end without a start before. */
+  | { readonly kind: 'settled'; readonly run: Settled; readonly isCounted: boolean }
+  /** An end without a start. */
+  | { readonly kind: 'orphan'; readonly isFailed: boolean }
+  /** It came before, or changes nothing. */
+  | { readonly kind: 'nothing' }
+
+const NOTHING: Outcome = { kind: 'nothing' }
+
+interface Folding {
+  readonly maxRunUs: number
+  /** Open runs are compared with the usual duration. */
+  readonly isTimed: boolean
+}
+
+export function foldMark(series: Series, mark: Mark, folding: Folding): Outcome {
+  series.lastUs = Math.max(series.lastUs, mark.arrivedUs)
+  return mark.kind === 'start' ? foldStart(series, mark, folding) : foldEnd(series, mark, folding)
+}
+
+/** The process has shown life: a start, or an end whose start was lost or is still to come. */
+function noteLife(series: Series, mark: Mark): void {
+  if (mark.atUs <= series.newestStartUs) return
+  series.newestStartUs = mark.atUs
+  series.restUs = restOf(mark)
+}
+
+function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): Outcome {
+  const { uid, atUs } = mark
+  const { open, orphans, settled } = series
+  const before = open.get(uid)
+  if (before !== undefined && before.startedUs >= atUs) return NOTHING
+  const tag = tagOf(uid)
+  // it came before, or another mark of its uid followed it
+  if (settled.some((run) => run.tag === tag && (run.startedUs === atUs || run.endedUs > atUs))) return NOTHING
+  noteLife(series, mark)
+  const restUs = restOf(mark)
+  const usualUs = isTimed ? usualOf(settled, atUs) : undefined
+  const chain = before && nextChain(before, atUs)
+  const run = {
+    ...{ startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) },
+    ...(chain && { chain }),
+  }
+  const orphan = orphans.get(uid)
+  if (orphan !== undefined && orphan.endedUs >= atUs && orphan.endedUs - atUs <= maxRunUs) {
+    orphans.delete(uid)
+    open.delete(uid)
+    return settle(series, uid, run, orphan.endedUs, orphan.failed, orphan.failed)
+  }
+  if (before === undefined && open.size >= MAX_OPEN) series.others++
+  else open.set(uid, run)
+  const isUnfinished = before !== undefined && chain !== undefined && isNeverFinished(settled, before, atUs, chain)
+  return { kind: 'started', run, ...(isUnfinished && { unfinishedUs: before.startedUs }) }
+}
+
+function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
+  const { uid, atUs } = mark
+  const failed = mark.kind === 'failed'
+  const { open, orphans, settled } = series
+  const run = open.get(uid)
+  if (run !== undefined && run.startedUs <= atUs && atUs - run.startedUs <= maxRunUs) {
+    takeBack(series, uid)
+    open.delete(uid)
+    return settle(series, uid, run, atUs, failed, false)
+  }
+  const tag = tagOf(uid)
+  if (settled.some((it) => it.tag === tag && it.endedUs === atUs)) return NOTHING
+  const known = orphans.get(uid)
+  if (known?.endedUs === atUs) return NOTHING
+  const former = takeBack(series, uid).findLast(({ startedUs }) => startedUs! <= atUs)
+  if (former !== undefined && run !== undefined && run.startedUs > atUs)
+    return settle(series, uid, { startedUs: former.startedUs! }, atUs, failed, false)
+  if (run !== undefined && run.startedUs <= atUs) open.delete(uid)
+  if (series.others > 0) series.others--
+  if (known === undefined || known.endedUs < atUs) {
+    orphans.delete(uid) // the newest last
+    orphans.set(uid, { endedUs: atUs, failed })
+    if (orphans.size > MAX_OPEN) orphans.delete(orphans.keys().next().value!)
+  }
+  noteLife(series, mark)
+  return { kind: 'orphan', isFailed: failed }
+}
+
+function settle(
+  series: Series,
+  uid: string,
+  { startedUs, usualUs }: OpenRun,
+  endedUs: number,
+  failed: boolean,
+  isCounted: boolean,
+): Outcome {
+  if (series.open.size === 0) series.others = 0
+  series.settled.push({ startedUs, endedUs, failed, tag: tagOf(uid) })
+  if (series.settled.length > SETTLED_KEPT) series.settled.shift()
+  return {
+    kind: 'settled',
+    run: { uid, startedUs, endedUs, failed, ...(usualUs !== undefined && { usualUs }) },
+    isCounted,
+  }
+}
