@@ -47,7 +47,9 @@ export function startShardsFront(shards: readonly Shard[], urls: readonly string
       const [statement = '', rows] = body.split(/(?<=\bFORMAT JSONCompactEachRow)\n/)
       try {
         const parts = urls.map(() => [] as string[])
-        if (rows === undefined) for (const part of parts) part.push('')
+        // a question about no table of events is answered by the host that is asked
+        if (rows === undefined)
+          for (const part of /^\s*(SELECT|WITH)\b/.test(body) ? parts.slice(0, 1) : parts) part.push('')
         else {
           const lines = rows.split('\n').filter((line) => line !== '')
           const at = await shardsOf(lines.map((line) => JSON.parse(line).slice(0, 2)))

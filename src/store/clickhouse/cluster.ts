@@ -20,7 +20,7 @@ export interface Cluster {
   readonly path: string
 }
 
-const SHARDING_KEY = 'cityHash64(account, process)'
+export const SHARDING_KEY = 'cityHash64(account, process)'
 
 /**
  * An insert returns when each shard has the rows on a majority of its replicas; with `distributed_foreground_insert` 0

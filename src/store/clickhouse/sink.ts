@@ -10,6 +10,7 @@ import { COLUMNS, toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { dropCopy } from './partition-by-week.ts'
 import type { Schema } from './schema.ts'
+import { createWriteByShard } from './write-by-shard.ts'
 
 interface ClickHouseSinkOptions {
   /** Both belong to the store, which closes them. */
@@ -50,13 +51,14 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
   }
 
   const encoding = { groupsMetrics: isEmbedded, fingerprintOf: rememberFingerprints() }
-  const write = async (events: readonly Event[]) => {
+  const writeAll = async (events: readonly Event[]) => {
     const writable = await whenWritable()
     if (writable.kind !== 'stored') return writable
     return attempt(judgeFailure, async () => {
       for (const [table, lines] of await toRows(events, encoding)) await insert(table, lines)
     })
   }
+  const write = cluster === undefined ? writeAll : createWriteByShard(keeper, cluster, writeAll)
 
   return {
     store: 'clickhouse',
@@ -64,12 +66,12 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
     write,
     /** One canary for each shard: a shard that fails must not make good events look bad. */
     async check(like) {
-      if (cluster === undefined) return checkByCanary(write, startOfDay)(like)
+      if (cluster === undefined) return checkByCanary(writeAll, startOfDay)(like)
       let process: string | undefined
       const found = await attempt(judgeFailure, async () => {
         process = await findCanaryProcess(keeper, cluster, like)
       })
-      return found.kind === 'stored' ? checkByCanary(write, startOfDay, process)(like) : found
+      return found.kind === 'stored' ? checkByCanary(writeAll, startOfDay, process)(like) : found
     },
 
     async erase(account) {

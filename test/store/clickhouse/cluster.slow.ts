@@ -310,3 +310,42 @@ skip('two shards with their own rows', () => {
     expect(showAll(await ask(stores[at!]!.source, account, PROCESS))).toEqual(ofProcess)
   })
 })
+
+skip('two shards of which one is down', () => {
+  const events = [...someHistory(200)]
+  test('the other stores its rows once, however often the batch is sent, and the reason names the shard', async () => {
+    const database = freshDatabase()
+    const shards = [await shardWith(2, database), await shardWith(2, database)]
+    const random = () => 1
+    const proxies = await Promise.all(
+      shards.map(({ address }) => startLossyProxy({ to: address.url, lose: 0, random })),
+    )
+    const front = startShardsFront(
+      shards,
+      proxies.map(({ url }) => url),
+    )
+    closing.push(...proxies.map((proxy) => () => proxy.stop()), () => front.stop())
+    const { sink } = await storeAt(front.address)
+    while ((await sink.prepare()).kind !== 'stored');
+
+    proxies[1]!.setDown(true)
+    for (let tries = 0; tries < 3; tries++)
+      expect(await sink.write(events)).toMatchObject({ kind: 'retry', reason: expect.stringMatching(/^shard 2: /) })
+    const storedBefore = proxies[0]!.stored()
+    expect([storedBefore > 0, proxies[0]!.storedTwice()]).toEqual([true, 0])
+    proxies[1]!.setDown(false)
+    expect(await sink.write(events)).toEqual(STORED)
+    expect([proxies[0]!.stored(), proxies[0]!.storedTwice()]).toEqual([storedBefore, 0])
+
+    let rows = 0
+    for (const { address } of shards) {
+      const client = await openClickHouseClient(address, 30_000)
+      closing.push(() => client.close())
+      for (const table of ['marks', 'metrics', 'exceptions', 'outputs'])
+        rows += Number(
+          (await client.select<{ n: string }>(`SELECT count() AS n FROM ${database}.${table}_shard`))[0]!.n,
+        )
+    }
+    expect(rows).toBe(events.reduce((sum, event) => sum + (event.kind === 'metrics' ? event.items.length : 1), 0))
+  })
+})
