@@ -5,26 +5,19 @@ import { join } from 'node:path'
 import { createPerson } from './cli-cast.ts'
 import { deadUrl, KEY, usePerTest } from './exec/exec-cast.ts'
 
-const { listen, userOf } = usePerTest()
+const { listen, open, userOf } = usePerTest()
 const env = { STINT_API_KEY: KEY }
-const AT = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/)
 
 describe('one event', () => {
-  test('start prints the uid it sends', async () => {
-    const stint = listen()
+  test('start prints the uid of a run that Stint shows as running', async () => {
+    const stint = await open()
     const { exitCode, stdout, stderr } = await createPerson(stint.url).run(
       ['start', 'nightly import', '--meta', 'eu'],
-      { env },
+      { env: { STINT_API_KEY: stint.key } },
     )
     expect([exitCode, stderr]).toEqual([0, ''])
     expect(stdout).toMatch(/^[0-9a-f-]{36}\n$/)
-    expect(stint.events).toEqual([
-      {
-        path: '/v1/start',
-        key: KEY,
-        body: { process: 'nightly import', meta: 'eu', uid: stdout.trim(), at: AT } as never,
-      },
-    ])
+    expect(await stint.runs('nightly import')).toMatchObject([{ meta: 'eu', uid: stdout.trim(), state: 'running' }])
   })
 
   test('start on a terminal says how the run ends', async () => {
@@ -38,31 +31,31 @@ describe('one event', () => {
     }
   })
 
-  test.each<[string[], string, object]>([
-    [['start', 'p', '--uid', 'a-1'], '/v1/start', { process: 'p', uid: 'a-1' }],
-    [['end', 'p', '--uid', 'a-1'], '/v1/end', { process: 'p', uid: 'a-1' }],
-    [['end', 'p', '--failed'], '/v1/end', { process: 'p', failed: true }],
-    [
-      ['metric', 'p', 'rows=     3', 'bytes read=-1.5e3', 'a=b=0'],
-      '/v1/metrics',
-      { process: 'p', items: { rows: 3, 'bytes read': -1500, 'a=b': 0 } },
-    ],
-    [
-      ['exception', 'p', 'Error: no', '--uid', 'a-1', '--meta', 'm'],
-      '/v1/exception',
-      { process: 'p', meta: 'm', uid: 'a-1', exception: 'Error: no' },
-    ],
-  ])('%j', async (args, path, body) => {
-    const stint = listen()
-    expect((await createPerson(stint.url).run(args, { env })).exitCode).toBe(0)
-    expect(stint.events).toEqual([{ path, key: KEY, body: { ...body, at: AT } as never }])
+  test('a run sent piece by piece has its state, exception and metrics; each event has its own time', async () => {
+    const stint = await open()
+    const person = createPerson(stint.url)
+    const send = async (...args: string[]) =>
+      expect((await person.run(args, { env: { STINT_API_KEY: stint.key } })).exitCode).toBe(0)
+    const before = Date.now()
+    await send('start', 'p', '--meta', 'm', '--uid', 'a-1')
+    await send('metric', 'p', '--meta', 'm', '--uid', 'a-1', 'rows=     3', 'bytes read=-1.5e3', 'a=b=0')
+    await send('exception', 'p', 'Error: no', '--uid', 'a-1', '--meta', 'm')
+    await send('end', 'p', '--meta', 'm', '--uid', 'a-1', '--failed')
+    const runs = await stint.runs('p')
+    expect(runs).toMatchObject([{ meta: 'm', uid: 'a-1', state: 'failed', exceptions: ['Error: no'] }])
+    expect(runs[0]!.metrics).toEqual({ rows: 3, 'bytes read': -1500, 'a=b': 0 })
+    expect(Date.parse(runs[0]!.startedAt!)).toBeGreaterThanOrEqual(before)
+    await send('start', 'q', '--uid', 'a-1')
+    await send('end', 'q', '--uid', 'a-1')
+    expect(await stint.runs('q')).toMatchObject([{ state: 'completed' }])
+    expect((await stint.events()).every(({ stamp }) => stamp.sub % 2 === 1)).toBe(true) // odd: brought by the event
   })
 
-  test('sends the last 15,000 characters of standard input as an exception', async () => {
-    const stint = listen()
+  test('the last 15,000 characters of standard input are an exception', async () => {
+    const stint = await open()
     const stdin = `${'x'.repeat(20_000)}\nValueError: é`
-    await createPerson(stint.url).run('exception p', { env, stdin })
-    expect(stint.events[0]!.body.exception).toBe(stdin.slice(-15_000))
+    await createPerson(stint.url).run('exception p', { env: { STINT_API_KEY: stint.key }, stdin })
+    expect(await stint.exceptions('p')).toEqual([stdin.slice(-15_000)])
   })
 
   test.each(['rows', '=3', 'rows= ', 'rows=Infinity', 'rows=0x10'])('metric %j is a usage error', async (item) => {
@@ -115,18 +108,16 @@ describe('while Stint is unreachable', () => {
         `stint: cannot reach Stint at ${away} (connection refused); event kept, sent later\n`,
       )
     }
-    const stint = listen()
-    const ours = await user.run(['flush'], { env: { STINT_URL: stint.url } })
+    const stint = await open()
+    const there = { STINT_URL: stint.url, STINT_API_KEY: stint.key }
+    const ours = await user.run(['flush'], { env: there })
     expect(ours.stdout.toString()).toBe(
       '0 sent, 0 refused, 0 left, 3 for another address or key (--all sends them here)\n',
     )
-    const { stdout } = await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
+    const { stdout } = await user.run(['flush', '--all'], { env: there })
     expect(stdout.toString()).toBe('3 sent, 0 refused, 0 left\n')
-    expect(stint.events.map(({ path, body: { at: _, ...body } }) => [path, body])).toEqual([
-      ['/v1/start', { process: 'p', uid: 'u' }],
-      ['/v1/metrics', { process: 'p', items: { rows: 3 } as never }],
-      ['/v1/end', { process: 'p', uid: 'u', failed: true as never }],
-    ])
+    expect(await stint.runs('p')).toMatchObject([{ uid: 'u', state: 'failed' }])
+    expect(await stint.metrics('p')).toEqual({ rows: 3 })
     expect(user.pendingFiles()).toEqual([])
   })
 

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { Glob } from 'bun'
 import { MAX_BYTES, nameOf, openBacklog } from '../../src/client/backlog.ts'
 import { createStint, type DroppedEvent } from '../../src/client/stint.ts'
+import { startRealStint } from '../support/real-stint.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 import { type Batch, type Receiver, runScript, startReceiver, taken } from './client-cast.ts'
@@ -25,7 +26,7 @@ function age(dir: string): void {
 }
 
 /** A process is killed after its calls returned, without having sent anything. */
-async function crash(backlog: string, url: string, job: string, count: number): Promise<void> {
+async function crash(backlog: string, url: string, key: string, job: string, count: number): Promise<void> {
   const script = await runScript(
     [process.execPath],
     inMemoryDir(),
@@ -37,7 +38,7 @@ async function crash(backlog: string, url: string, job: string, count: number): 
     console.log('ready')
     setInterval(() => {}, 1000)
   `,
-    { STINT_URL: url, STINT_API_KEY: 'k', STINT_BACKLOG: backlog },
+    { STINT_URL: url, STINT_API_KEY: key, STINT_BACKLOG: backlog },
   )
   await script.prints('ready')
   script.kill('SIGKILL')
@@ -45,17 +46,19 @@ async function crash(backlog: string, url: string, job: string, count: number): 
 }
 
 test('the next process sends what a killed one left and empties the directory', async () => {
-  receiver = startReceiver()
+  await using real = await startRealStint()
+  const { url, key } = real
   const backlog = join(inMemoryDir(), 'made')
-  await crash(backlog, receiver.url, 'killed', 300)
-  expect(receiver.events()).toEqual([])
+  await crash(backlog, url, key, 'killed', 300)
+  expect(await real.events()).toEqual([])
   age(backlog)
-  const stint = createStint({ url: receiver.url, key: 'k', backlog })
+  const stint = createStint({ url, key, backlog })
   stint.start('next')
-  await until('all have arrived', () => distinct().size === 301)
+  await until('all have arrived', async () => (await real.events()).length === 301)
   await until('no file is left', () => wholeFiles(backlog).length === 0)
-  expect(receiver.events()).toHaveLength(301)
-  expect(receiver.events()).toContainEqual({ kind: 'end', process: 'killed', failed: true, at: expect.any(String) })
+  expect(await real.runs('killed')).toMatchObject([{ state: 'failed' }])
+  expect(await real.metrics('killed')).toEqual({ i: 299 })
+  expect(await real.runs('next')).toMatchObject([{ state: 'running' }])
 })
 
 test('a file is the body of a batch, in a directory that is named by address and key', async () => {

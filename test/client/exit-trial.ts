@@ -2,6 +2,8 @@
 // answer. Its scripts wait for most of their time, so several run at once.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import type { TimingState } from '../../src/wire/timings.ts'
+import { type RealStint, startRealStint } from '../support/real-stint.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { type Receiver, runScript, startReceiver, taken, writeClient } from './client-cast.ts'
 
@@ -9,32 +11,36 @@ const IMPORTS = `import process from 'node:process'\nimport { createStint } from
 /** More would delay each other on two processors. */
 const AT_ONCE = 4
 
-/** A directory with the packed client, a server that takes everything and one that never answers, for one file. */
-export function useReceivers() {
+/** A directory with the packed client, a real Stint and a server that never answers, for one file. */
+export function useServers() {
   const dir = tempDir('client')
-  const servers = {} as { receiver: Receiver; silent: Receiver }
+  const servers = {} as { stint: RealStint; silent: Receiver }
   beforeAll(async () => {
     await writeClient(dir)
-    servers.receiver = startReceiver()
+    servers.stint = await startRealStint()
     servers.silent = startReceiver(() => new Promise<Response>(() => {}))
   })
   afterAll(async () => {
-    await servers.receiver.stop()
+    await servers.stint.stop()
     await servers.silent.stop()
   })
-  const eventsOf = (process: string) => servers.receiver.events().filter((it) => it.process === process)
-  return { dir, servers, eventsOf, kindsOf: (process: string) => eventsOf(process).map(({ kind }) => kind) }
+  /** `completed`, or `failed` and each exception of the run, for every run of the process. */
+  const toldOf = async (process: string) =>
+    (await servers.stint.runs(process)).map(({ state, exceptions }) => [state, ...exceptions])
+  /** For the environment of a process. */
+  const at = (url: string) => ({ STINT_URL: url, STINT_API_KEY: servers.stint.key })
+  return { dir, servers, at, toldOf }
 }
 
 /** `runtime` is the command that runs a module. */
 export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly string[], lacking?: string): void {
   describe.skipIf(lacking !== undefined)(name, () => {
-    const { dir, servers, eventsOf, kindsOf } = useReceivers()
+    const { dir, servers, at, toldOf } = useServers()
     let running = 0
     const waiting: (() => void)[] = []
-    const start = async (code: string, url = servers.receiver.url, env = {}) => {
+    const start = async (code: string, url = servers.stint.url, env = {}) => {
       if (running++ >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve))
-      const script = await runScript(runtime, dir, IMPORTS + code, { STINT_URL: url, STINT_API_KEY: 'k', ...env })
+      const script = await runScript(runtime, dir, IMPORTS + code, { ...at(url), ...env })
       void script.exited.then(() => {
         running--
         waiting.shift()?.()
@@ -49,13 +55,12 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
     `)
       expect(await script.exited).toBe(0)
       expect(await script.output()).toBe('')
-      expect(kindsOf(`${name} quiet`)).toEqual(['start', 'metrics', 'end'])
+      expect(await servers.stint.runs(`${name} quiet`)).toMatchObject([{ state: 'completed', metrics: { a: 1 } }])
     })
 
-    const FAILED_RUN = ['start', 'exception', 'end failed']
     const later = '() => new Promise((resolve) => setTimeout(resolve, 30_000))'
     const fail = `throw new Error('on purpose')`
-    test.concurrent.each<[way: string, code: string, exitCode?: number, kinds?: string[]]>([
+    test.concurrent.each<[way: string, code: string, exitCode?: number, state?: TimingState]>([
       ['an error that nobody catches', `await run(NAME, async () => { ${fail} })`],
       ['an error in a synchronous run', `run(NAME, () => { ${fail} })`],
       ['a rejection that nobody handles', `run(NAME, async () => { ${fail} })\nsetTimeout(() => {}, 30_000)`],
@@ -77,13 +82,13 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
       ['process.exit() after a failed run', `await run(NAME, async () => { throw 1 }).catch(() => process.exit(7))`, 7],
       ['an error in the middle of a run of begin()', `begin(NAME)\nsetTimeout(() => { ${fail} }, 20)`],
       ['process.exit(3) in the middle of a run of begin()', `begin(NAME)\nprocess.exit(3)`, 3],
-      ['the end of a run of begin()', `begin(NAME).end()\nprocess.exit(3)`, 3, ['start', 'end']],
-      ['process.exit() after a run', `run(NAME, () => {})\nprocess.exit(0)`, 0, ['start', 'end']],
+      ['the end of a run of begin()', `begin(NAME).end()\nprocess.exit(3)`, 3, 'completed'],
+      ['process.exit() after a run', `run(NAME, () => {})\nprocess.exit(0)`, 0, 'completed'],
       ['process.exit(3) in the middle of a run', `await run(NAME, async () => process.exit(3))`, 3],
-      ['process.exit(0) in the middle of a run', `await run(NAME, async () => process.exit(0))`, 0, ['start', 'end']],
+      ['process.exit(0) in the middle of a run', `await run(NAME, async () => process.exit(0))`, 0, 'completed'],
     ])(
       '%s is recorded and ends the process as without the client',
-      async (way, code, exitCode = 1, kinds = FAILED_RUN) => {
+      async (way, code, exitCode = 1, state = 'failed') => {
         const process = `${name}: ${way}`
         const script = await start(`
       const { run, begin } = createStint({ exitWaitMs: 20_000 })
@@ -94,9 +99,8 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
         const output = await script.output()
         if (code.includes('on purpose')) expect(output).toContain('on purpose')
         expect(output).not.toContain('stint:')
-        const events = eventsOf(process)
-        expect(events.map(({ kind, failed }) => (failed ? `${kind} failed` : kind))).toEqual(kinds)
-        if (code.includes('on purpose')) expect(events[1]!.exception).toContain('on purpose')
+        const said = code.includes('on purpose') ? expect.stringContaining('on purpose') : expect.any(String)
+        expect(await toldOf(process)).toEqual([state === 'failed' ? [state, said] : [state]])
       },
     )
 
@@ -155,8 +159,8 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
       const output = await script.output()
       expect(output).toStartWith('first\n')
       expect(output.match(/^.*error: second$/gim)).toHaveLength(1)
-      expect(kindsOf(`${name} rejects`)).toEqual(['start', 'end'])
-      expect(kindsOf(`${name} rejects again`)).toEqual(['start', 'exception', 'end'])
+      expect(await toldOf(`${name} rejects`)).toEqual([['completed']])
+      expect(await toldOf(`${name} rejects again`)).toEqual([['failed', expect.stringContaining('second')]])
     })
 
     test.concurrent('SIGTERM in the middle of a run ends it as failed', async () => {
@@ -169,10 +173,9 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
       await script.prints('ready')
       script.kill('SIGTERM')
       expect(await script.exited).toBe(128)
-      const [, exception, end] = eventsOf(`${name} cut`)
-      expect(exception!.exception).toBe('the process was ended by SIGTERM in the middle of this run')
-      expect(end).toMatchObject({ kind: 'end', failed: true })
-      expect(kindsOf(`${name} cut by hand`)).toEqual(['start', 'exception', 'end'])
+      const why = 'the process was ended by SIGTERM in the middle of this run'
+      expect(await toldOf(`${name} cut`)).toEqual([['failed', why]])
+      expect(await toldOf(`${name} cut by hand`)).toEqual([['failed', why]])
     })
 
     // Bun waits forever; Deno exits with 1
@@ -183,8 +186,8 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
         await run('node waits', () => new Promise(() => {}))
       `)
         expect(await script.exited).toBe(13)
-        const [, exception] = eventsOf('node waits')
-        expect(exception!.exception).toBe('the process ended with code 13 in the middle of this run')
+        const why = 'the process ended with code 13 in the middle of this run'
+        expect(await toldOf('node waits')).toEqual([['failed', why]])
       })
 
     test.concurrent('a thread of the caller that fails is recorded', async () => {
@@ -204,7 +207,7 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
     `)
       await script.exited
       expect(await script.output()).toContain(name === 'deno' ? 'on purpose' : 'true')
-      expect(kindsOf(`${name} thread`)).toEqual(['start', 'exception', 'end'])
+      expect(await toldOf(`${name} thread`)).toEqual([['failed', expect.stringContaining('on purpose')]])
     })
 
     test.concurrent('a process that handles SIGTERM decides itself', async () => {
@@ -223,7 +226,7 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
       script.kill('SIGTERM')
       expect(await script.exited).toBe(0)
       expect(await script.output()).toContain('done')
-      expect(kindsOf(`${name} handled`)).toEqual(['start', 'end'])
+      expect(await toldOf(`${name} handled`)).toEqual([['completed']])
     })
 
     test.concurrent('a server that never answers delays the end by exitWaitMs at most, and the work by nothing', async () => {
@@ -266,9 +269,10 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
       expect(await script.output()).toBe(`start: ${reason}\nend: ${reason}\nstint: 2 events dropped: ${reason}\n`)
     })
 
-    test('the receiver has each event once', () => {
-      const lines = servers.receiver.events().map((event) => JSON.stringify(event))
-      expect(new Set(lines).size).toBe(lines.length)
+    test('each event was sent once', async () => {
+      const { values } = await servers.stint.app.rooms.metrics.accepted.get()
+      const accepted = values.reduce((sum, { value }) => sum + value, 0)
+      expect(accepted).toBe((await servers.stint.events()).length)
     })
   })
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { findDeno, findNode, missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { runScript } from './client-cast.ts'
-import { describeExits, useReceivers } from './exit-trial.ts'
+import { describeExits, useServers } from './exit-trial.ts'
 
 const DENO = findDeno() ?? 'deno'
 const RUN = [DENO, 'run', '--no-lock', '--no-prompt']
@@ -13,14 +13,14 @@ describeExits('bun', [process.execPath])
 describeExits('deno', [DENO, 'run', '--allow-all', '--no-lock'], missing('deno'))
 
 describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => {
-  const { dir, servers, kindsOf } = useReceivers()
+  const { dir, servers, toldOf } = useServers()
   const launch = (permissions: readonly string[], way: string, exitWaitMs = 20_000) =>
     runScript(
       [...RUN, ...permissions],
       dir,
       `
       import { createStint } from './stint.mjs'
-      const { run } = createStint({ url: '${servers.receiver.url}', key: 'k', exitWaitMs: ${exitWaitMs} })
+      const { run } = createStint({ url: '${servers.stint.url}', key: '${servers.stint.key}', exitWaitMs: ${exitWaitMs} })
       run('deno ${way}', () => Deno.exit(4))
     `,
       {},
@@ -30,7 +30,7 @@ describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => 
     const script = await launch(['--allow-net'], 'alone')
     expect(await script.exited).toBe(4)
     expect(await script.output()).toBe('')
-    expect(kindsOf('deno alone')).toEqual(['start', 'exception', 'end'])
+    expect(await toldOf('deno alone')).toEqual([['failed', expect.stringContaining('code 4')]])
   })
 
   test.each([
@@ -43,7 +43,7 @@ describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => 
       dir,
       `
       import { createStint } from './stint.mjs'
-      const { run } = createStint({ url: '${isKept ? servers.silent.url : servers.receiver.url}', key: 'k', backlog: true, exitWaitMs: ${isKept ? 300 : 20_000} })
+      const { run } = createStint({ url: '${isKept ? servers.silent.url : servers.stint.url}', key: '${servers.stint.key}', backlog: true, exitWaitMs: ${isKept ? 300 : 20_000} })
       await run('deno: ${way}', async () => {})
     `,
       { HOME: home },
@@ -51,7 +51,7 @@ describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => 
     expect(await script.exited).toBe(0)
     const kept = [...new Bun.Glob('.local/state/stint/*/*.json').scanSync({ cwd: home, dot: true })]
     expect(kept).toHaveLength(isKept ? 1 : 0)
-    expect(kindsOf(`deno: ${way}`)).toEqual(isKept ? [] : ['start', 'end'])
+    expect(await toldOf(`deno: ${way}`)).toEqual(isKept ? [] : [['completed']])
     if (isKept) expect(await script.output()).toBe('')
     else expect(await script.output()).toContain('no directory for it is known; name one (STINT_BACKLOG)')
   })
@@ -60,6 +60,6 @@ describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => 
     const script = await launch(['--allow-env'], 'locked', 300)
     expect(await script.exited).toBe(4)
     expect(await script.output()).toMatch(/^stint: 3 events dropped: [^\n]*--allow-net[^\n]*\n$/)
-    expect(kindsOf('deno locked')).toEqual([])
+    expect(await toldOf('deno locked')).toEqual([])
   })
 })

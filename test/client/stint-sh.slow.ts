@@ -60,7 +60,7 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
     expect([...exception!].length).toBe(12_000 + 'sh: exited with code 4\n'.length)
     expect(exception).toStartWith('sh: exited with code 4\n')
     expect(exception).toEndWith('é 2999 "\n�!')
-    expect(JSON.stringify(await stint.app.events())).not.toContain('hunter2')
+    expect(JSON.stringify(await stint.events())).not.toContain('hunter2')
   })
 
   test('an exit code that --ok names is a success, and a large one passes', async () => {

@@ -1,22 +1,22 @@
-// What the TypeScript client sends, seen by the real intake.
+// What the TypeScript client sends, as a real Stint shows it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createStint, type StintOptions } from '../../src/client/stint.ts'
 import type { Event } from '../../src/event/event.ts'
 import { timeUs } from '../../src/event/stamp.ts'
-import { startApp, type TestApp } from '../support/app.ts'
+import { type RealStint, startRealStint } from '../support/real-stint.ts'
 import { startReceiver } from './client-cast.ts'
 
-let app: TestApp
+let app: RealStint
 let seen = 0
 
 beforeAll(async () => {
-  app = await startApp()
+  app = await startRealStint()
 })
 afterAll(() => app.stop())
 
-const connect = (options: StintOptions = {}) => createStint({ url: app.url, key: app.keys.writer, ...options })
+const connect = (options: StintOptions = {}) => createStint({ url: app.url, key: app.key, ...options })
 
-/** The events of the process that the intake has accepted, in order of time. */
+/** What Stint has stored of the process, in order of time. */
 async function eventsOf(process: string): Promise<Event[]> {
   const events = (await app.events()).filter((event) => event.process === process)
   return events.sort((a, b) => timeUs(a.stamp) - timeUs(b.stamp))
@@ -30,15 +30,8 @@ describe('run', () => {
     const stint = connect()
     expect(await stint.run(process, { meta: 'eu' }, async () => 42)).toBe(42)
     expect(await stint.flush()).toBe(true)
-    const events = await eventsOf(process)
-    expect(events).toMatchObject([
-      { kind: 'start', process, meta: 'eu' },
-      { kind: 'end', process, meta: 'eu' },
-    ])
-    const [first, last] = events as { uid: string; failed?: true }[]
-    expect(first!.uid).toMatch(/^[0-9a-f-]{36}$/)
-    expect(last!.uid).toBe(first!.uid)
-    expect(last!.failed).toBeUndefined()
+    const uid = expect.stringMatching(/^[0-9a-f-]{36}$/)
+    expect(await app.runs(process)).toMatchObject([{ meta: 'eu', uid, state: 'completed', exceptions: [] }])
   })
 
   test('returns the result of a synchronous function as it is', () => {
@@ -59,14 +52,9 @@ describe('run', () => {
       }),
     ).toThrow(error)
     await stint.flush()
-    const events = await eventsOf(process)
-    expect(events.map(({ kind }) => kind)).toEqual(['start', 'exception', 'end', 'start', 'exception', 'end'])
-    expect(events[2]).toMatchObject({ failed: true })
-    const [mark, report] = events as unknown as [{ uid: string }, { uid: string; exception: string }]
-    expect(report.uid).toBe(mark.uid)
-    expect(report.exception).toContain('no such region')
-    expect(report.exception).toContain('Caused by: ')
-    expect(report.exception).toContain('the cause')
+    const said = expect.stringMatching(/no such region.*Caused by: .*the cause/s)
+    const failed = { state: 'failed', exceptions: [said] }
+    expect(await app.runs(process)).toMatchObject([failed, failed])
   })
 
   test('brings what it has said with its end', async () => {
@@ -76,11 +64,11 @@ describe('run', () => {
       run.output('x'.repeat(9000))
       run.output('\n7 pages \ud800')
     })
-    stint.end(process, { output: `said ${'😀'.repeat(4096)}` })
-    stint.end(process, { output: '' })
+    stint.end(process, { uid: 'a', output: `said ${'😀'.repeat(4096)}` })
+    stint.end(process, { uid: 'b', output: '' })
     await stint.flush()
-    const said = (await eventsOf(process)).flatMap((event) => (event.kind === 'output' ? [event.output] : []))
-    expect(said.toSorted()).toEqual([`${'x'.repeat(4086)}\n7 pages \ufffd`, '😀'.repeat(4096)].toSorted())
+    const said = (await app.runs(process)).map(({ outputs }) => outputs)
+    expect(said).toEqual([[`${'x'.repeat(4086)}\n7 pages \ufffd`], ['😀'.repeat(4096)], []])
   })
 
   test('shows what an AggregateError holds', async () => {
@@ -90,8 +78,7 @@ describe('run', () => {
     const error = new AggregateError([new Error('row 3 is bad'), typed, new Error('row 9 is bad')], 'two rows')
     await stint.run(process, async () => Promise.reject(error)).catch(() => {})
     await stint.flush()
-    const [report] = (await eventsOf(process)).filter(({ kind }) => kind === 'exception')
-    const { exception } = report as unknown as { exception: string }
+    const [exception] = await app.exceptions(process)
     expect(exception).toMatch(/two rows.*row 3 is bad.*row 9 is bad/s)
     expect(exception).not.toContain('hunter2')
   })
@@ -143,7 +130,9 @@ describe('run', () => {
       })
       .catch(() => {})
     await stint.flush()
-    expect((await eventsOf(process)).map(({ kind }) => kind)).toEqual(['start', 'exception', 'end'])
+    expect((await app.runs(process)).map(({ state, exceptions }) => [state, exceptions.length])).toEqual([
+      ['failed', 1],
+    ])
   })
 })
 

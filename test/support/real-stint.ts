@@ -1,6 +1,6 @@
 // A real Stint in the test's process for the tests of its clients: a client works when Stint says, asked over HTTP, that
 // the run is there with its state, exceptions, output and metrics. Only the stores are replaced, by one in memory.
-import type { Destination } from '../../src/event/event.ts'
+import type { Destination, Event } from '../../src/event/event.ts'
 import type { ExceptionText } from '../../src/wire/exceptions.ts'
 import type { MetricPoint } from '../../src/wire/metrics.ts'
 import type { OutputText } from '../../src/wire/outputs.ts'
@@ -40,13 +40,17 @@ export async function startRealStint(options: AppOptions = {}) {
     ...options,
   })
 
-  /** The oldest first. All that was accepted before is stored when it is asked. */
-  async function ask<Row>(what: string, process: string, rows = what): Promise<Row[]> {
+  async function settle(): Promise<void> {
     for (const destination of DESTINATIONS) {
       const spool = app.spools[destination]
       const mark = spool.mark()
       await until('what was accepted is stored', () => spool.hasDelivered(mark))
     }
+  }
+
+  /** The oldest first. All that was accepted before is stored when it is asked. */
+  async function ask<Row>(what: string, process: string, rows = what): Promise<Row[]> {
+    await settle()
     const question = new URLSearchParams({ process, from: '-30d', limit: '1000' })
     const { status, json, text } = await app.fetch(`/api/${what}?${question}`, { key: app.keys.owner })
     if (status !== 200) throw new Error(`/api/${what}: ${status} ${text}`)
@@ -62,6 +66,11 @@ export async function startRealStint(options: AppOptions = {}) {
     url: app.url,
     /** A key that may write. */
     key: app.keys.writer,
+    /** All that is stored: one event once, however often it was sent. */
+    async events(): Promise<Event[]> {
+      await settle()
+      return store.events()
+    },
     /** Also those without a run, the oldest first. */
     exceptions: async (process: string) => (await exceptionsOf(process)).map(({ exception }) => exception),
     /** The newest value of each name, also of those without a run. */

@@ -3,6 +3,7 @@ import { afterAll, afterEach } from 'bun:test'
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import { startRealStint } from '../../support/real-stint.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { inMemoryDir, tempDir } from '../../support/temp-dir.ts'
 import { until } from '../../support/until.ts'
@@ -21,7 +22,10 @@ export interface Sent {
 
 type Judge = (sent: Sent, count: number) => Response | undefined | Promise<Response | undefined>
 
-/** Listens like Stint and writes down each event that comes; `answer` may say what to answer to it, else it is stored. */
+/**
+ * For answers that a real Stint gives only in trouble: writes down each event that comes; `answer` may say what to answer
+ * to it, else it counts as stored. That something arrived is asserted at a real Stint.
+ */
 export function recordEvents(answer: Judge = () => undefined) {
   const events: Sent[] = []
   const receiver = startReceiver(async ({ path, headers, text }) => {
@@ -68,11 +72,11 @@ async function answerBatch(judged: readonly (Response | undefined)[]): Promise<R
 
 /** Servers and users of single tests, which end with theirs. */
 export function usePerTest() {
-  const cleanUps: (() => void)[] = []
-  afterEach(() => {
-    for (const cleanUp of cleanUps.splice(0).reverse()) cleanUp()
+  const cleanUps: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp()
   })
-  const kept = <T>(made: T, cleanUp: () => void): T => {
+  const kept = <T>(made: T, cleanUp: () => unknown): T => {
     cleanUps.push(cleanUp)
     return made
   }
@@ -81,8 +85,13 @@ export function usePerTest() {
       const stint = recordEvents(...args)
       return kept(stint, stint.stop)
     },
-    userOf(url: string) {
-      const user = createUser(url, inMemoryDir())
+    /** A real Stint: it says what has arrived. */
+    async open() {
+      const stint = await startRealStint()
+      return kept(stint, stint.stop)
+    },
+    userOf(url: string, key?: string) {
+      const user = createUser(url, inMemoryDir(), key)
       return kept(user, user.remove)
     },
     /** Accepts and never answers. */

@@ -3,75 +3,73 @@ import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { SeenRun } from '../../support/real-stint.ts'
 import { until } from '../../support/until.ts'
 import { deadUrl, KEY, type Sent, usePerTest } from './exec-cast.ts'
 
-const { listen, userOf, silence } = usePerTest()
+const { listen, open, userOf, silence } = usePerTest()
 
 const paths = (events: readonly Sent[]) => events.map(({ path }) => path)
-const RFC3339_US = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 
-test('a command that succeeds sends its start and end with its name, its times and a new uid', async () => {
-  const stint = listen()
-  const user = userOf(stint.url)
+test('a command that succeeds is a completed run with its name, its times and a new uid', async () => {
+  const stint = await open()
+  const user = userOf(stint.url, stint.key)
   const before = Date.now()
   await user.exec(['/bin/sleep', '0.3'])
   const after = Date.now()
-  const heard = await stint.hears(2)
-  expect(paths(heard)).toEqual(['/v1/start', '/v1/end'])
-  const [start, end] = heard.map(({ body }) => body)
-  expect(start).toEqual({ process: 'sleep', uid: expect.stringMatching(/^[0-9a-f-]{36}$/), at: start!.at! })
-  expect(end).toEqual({ ...start!, at: end!.at! })
-  expect(start!.at).toMatch(RFC3339_US)
-  expect(end!.at).toMatch(RFC3339_US)
-  const [startedMs, endedMs] = [Date.parse(start!.at!), Date.parse(end!.at!)]
+  const runs = await stint.runs('sleep')
+  expect(runs).toMatchObject([{ meta: null, state: 'completed', exceptions: [], outputs: [], metrics: {} }])
+  const [{ uid, startedAt, endedAt }] = runs as [SeenRun]
+  expect(uid).toMatch(/^[0-9a-f-]{36}$/)
+  const [startedMs, endedMs] = [Date.parse(startedAt!), Date.parse(endedAt!)]
   expect(startedMs).toBeGreaterThanOrEqual(before)
   expect(endedMs).toBeLessThanOrEqual(after)
   expect(endedMs - startedMs).toBeGreaterThanOrEqual(300)
   expect(endedMs - startedMs).toBeLessThan(after - before)
-  expect(heard.every(({ key }) => key === KEY)).toBe(true)
   await user.exec(['true'])
-  expect(new Set((await stint.hears(4)).map(({ body }) => body.uid)).size).toBe(2)
+  expect((await stint.runs('true'))[0]!.uid).not.toBe(uid)
 })
 
-describe('of a command that fails', () => {
-  test('also sends an exception with the exit code and the end of its stderr, without its arguments', async () => {
-    const stint = listen()
-    const user = userOf(stint.url)
+describe('a command that fails', () => {
+  test('is a failed run with the exit code and the end of its stderr, without its arguments', async () => {
+    const stint = await open()
+    const user = userOf(stint.url, stint.key)
     await user.run(['exec', '--meta', 'eu', '--', 'sh', '-c', 'echo oh no >&2; exit 4', '--password=hunter2'])
-    const heard = await stint.hears(3)
-    expect(paths(heard).toSorted()).toEqual(['/v1/end', '/v1/exception', '/v1/start'])
-    const exception = heard.find(({ path }) => path === '/v1/exception')!.body
-    expect(exception).toEqual({
-      process: 'sh',
-      meta: 'eu',
-      uid: heard[0]!.body.uid!,
-      exception: 'sh: exited with code 4\noh no',
-      at: expect.stringMatching(RFC3339_US),
-    })
-    expect(heard.find(({ path }) => path === '/v1/end')!.body).toMatchObject({ failed: true })
-    expect(JSON.stringify(stint.events)).not.toContain('hunter2')
+    const exceptions = ['sh: exited with code 4\noh no']
+    expect(await stint.runs('sh')).toMatchObject([{ meta: 'eu', state: 'failed', exceptions, outputs: [] }])
+    expect(JSON.stringify(await stint.events())).not.toContain('hunter2')
+  })
+
+  test('with --output brings the end of what it said, and without it nothing of its standard output', async () => {
+    const stint = await open()
+    const user = userOf(stint.url, stint.key)
+    const script = 'seq 3000; echo no rate for EUR; exit 1'
+    await user.run(['exec', '--process', 'said', '--output', '--', 'sh', '-c', script])
+    await user.run(['exec', '--process', 'quiet', '--', 'sh', '-c', script])
+    const [said] = await stint.runs('said')
+    expect(said!.outputs).toHaveLength(1)
+    expect(said!.outputs[0]).toEndWith('\n2999\n3000\nno rate for EUR')
+    expect(await stint.runs('quiet')).toMatchObject([{ state: 'failed', outputs: [] }])
+    expect(JSON.stringify((await stint.events()).filter(({ process }) => process === 'quiet'))).not.toContain('rate')
   })
 
   test.each([
     ['that is ended by a signal', ['sh', '-c', 'kill -KILL $$'], 'sh: was ended by SIGKILL'],
     ['that is not there', ['no-such-command'], 'no-such-command: command not found'],
   ])('one %s', async (_, command, text) => {
-    const stint = listen()
-    await userOf(stint.url).exec(command)
-    const heard = await stint.hears(3)
-    expect(heard.find(({ path }) => path === '/v1/exception')!.body.exception).toBe(text)
-    expect(paths(heard)).toContain('/v1/end')
+    const stint = await open()
+    await userOf(stint.url, stint.key).exec(command)
+    expect(await stint.runs(command[0]!)).toMatchObject([{ state: 'failed', exceptions: [text] }])
   })
 
   test('truncates its stderr to the size of an exception', async () => {
-    const stint = listen()
-    const { stderr } = await userOf(stint.url).exec([
+    const stint = await open()
+    const { stderr } = await userOf(stint.url, stint.key).exec([
       'sh',
       '-c',
       'i=0; while [ $i -lt 4000 ]; do echo "é $i" >&2; i=$((i+1)); done; exit 1',
     ])
-    const text = (await stint.hears(3)).find(({ path }) => path === '/v1/exception')!.body.exception!
+    const text = (await stint.runs('sh'))[0]!.exceptions[0]!
     expect([...text].length).toBeLessThanOrEqual(15_000)
     expect([...text].length).toBeGreaterThan(11_000)
     expect(text.endsWith('é 3998\né 3999')).toBe(true)
@@ -81,14 +79,14 @@ describe('of a command that fails', () => {
 
 describe('the start is sent beside the command', () => {
   test('while it runs', async () => {
-    const stint = listen()
-    const user = userOf(stint.url)
-    const child = user.start(['exec', '--', 'sleep', '60'])
-    await until('the start', () => stint.events.length === 1)
+    const stint = await open()
+    const child = userOf(stint.url, stint.key).start(['exec', '--', 'sleep', '60'])
+    await until('the start', async () => (await stint.runs('sleep')).length === 1)
+    expect(await stint.runs('sleep')).toMatchObject([{ state: 'running' }])
     expect(child.exitCode).toBeNull()
     child.kill()
     await child.exited
-    expect(paths(await stint.hears(3)).toSorted()).toEqual(['/v1/end', '/v1/exception', '/v1/start'])
+    expect(await stint.runs('sleep')).toMatchObject([{ state: 'failed', exceptions: ['sleep: was ended by SIGTERM'] }])
   })
 
   test('and does not delay the command', async () => {
@@ -128,15 +126,22 @@ describe('while Stint is unreachable', () => {
   test('and reachable again, the next job sends the kept events unchanged, oldest first', async () => {
     const user = userOf(deadUrl())
     for (const name of ['a', 'b']) await user.run(['exec', '--process', name, 'true'])
-    const kept = user.pending().map(({ kind, body }) => ({ path: `/v1/${kind}`, body }))
+    const kept = user.pending()
     expect(kept.map(({ body }) => body.process)).toEqual(['a', 'a', 'b', 'b'])
 
-    const stint = listen()
-    expect((await user.run(['flush'], { env: { STINT_URL: stint.url } })).stdout.toString()).toBe(
+    const stint = await open()
+    const env = { STINT_URL: stint.url, STINT_API_KEY: stint.key }
+    expect((await user.run(['flush'], { env })).stdout.toString()).toBe(
       '0 sent, 0 refused, 0 left, 4 for another address or key (--all sends them here)\n',
     )
-    await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
-    expect(stint.events.map(({ path, body }) => ({ path, body }))).toEqual(kept)
+    await user.run(['flush', '--all'], { env })
+    for (const name of ['a', 'b']) {
+      const [started, ended] = kept.filter(({ body }) => body.process === name).map(({ body }) => body.at!)
+      expect(await stint.runs(name)).toMatchObject([
+        { state: 'completed', startedAt: started!.replace('Z', '000Z'), endedAt: ended!.replace('Z', '000Z') },
+      ])
+    }
+    expect(await stint.events()).toHaveLength(4)
     expect(user.pendingFiles()).toEqual([])
   })
 
@@ -346,16 +351,16 @@ describe('the answer is waited for', () => {
     await until('the end is kept', () => user.pending().length === 3)
     child.kill('SIGKILL')
     await child.exited
-    const stint = listen()
-    await user.run(['flush', '--all'], { env: { STINT_URL: stint.url } })
-    expect(paths(stint.events)).toEqual(['/v1/start', '/v1/end', '/v1/exception'])
+    const stint = await open()
+    await user.run(['flush', '--all'], { env: { STINT_URL: stint.url, STINT_API_KEY: stint.key } })
+    expect(await stint.runs('sh')).toMatchObject([{ state: 'failed', exceptions: ['sh: exited with code 3'] }])
     expect(user.pendingFiles()).toEqual([])
   })
 })
 
 test('leaves foreign files in the directory of events unchanged', async () => {
-  const stint = listen()
-  const user = userOf(stint.url)
+  const stint = await open()
+  const user = userOf(stint.url, stint.key)
   mkdirSync(user.stateDir, { recursive: true })
   for (const name of ['notes.txt', 'pending-x.jsonl']) writeFileSync(join(user.stateDir, name), 'mine')
   chmodSync(user.stateDir, 0o755)
