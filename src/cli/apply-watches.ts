@@ -38,8 +38,12 @@ export function parseWatchFile(text: string): WatchFile {
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined)
     throw new CliError(`the file has a member ${unknown}; it takes channels and watches`, EXIT_USAGE)
+  const named = readNamed<CreateChannel>('channels', channels)
+  for (const channel of named)
+    for (const [member, value] of Object.entries(channel))
+      if (value === '') throw new CliError(`fill in ${member} of channel ${channel.name} in the file`, EXIT_USAGE)
   return {
-    channels: readNamed<CreateChannel>('channels', channels),
+    channels: named,
     watches: readNamed<CreateWatch>('watches', watches),
   }
 }

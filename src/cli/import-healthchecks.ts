@@ -1,187 +1,146 @@
-// `stint import healthchecks`: turns a project of Healthchecks (Management API v3) into watches and channels. Can be
-// repeated: creates what is missing and changes nothing else, except that a watch without a channel gets them.
+// `stint import healthchecks FILE [FILE]`: answers of Healthchecks' Management API (v3) become a file for `stint watch
+// apply`, on standard output. Everything for people is on standard error: what has no counterpart, and the old ping
+// addresses with what replaces them. With `--keys` the old addresses work at Stint; repeated, it adds missing keys.
 import { readFileSync } from 'node:fs'
 import { channelKind } from '../wire/channel-kinds.ts'
-import type { Channels, NewChannel } from '../wire/channels.ts'
-import type { Watches } from '../wire/watches.ts'
+import type { KeyAnswer, Keys } from '../wire/keys.ts'
 import { type Api, createApi, Refusal } from './api.ts'
-import { readKey } from './config.ts'
-import { describeFetchFault } from './fetch-fault.ts'
-import { CliError, EXIT_REFUSED, EXIT_USAGE, type Io } from './io.ts'
-import { type Check, type Integration, type Plan, type PlannedChannel, planHealthchecks } from './plan-healthchecks.ts'
-import { collect, type Program } from './program.ts'
+import { printJson } from './commands.ts'
+import { readCliConfig } from './config.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
+import { type Check, type Integration, type PlannedWatch, planHealthchecks } from './plan-healthchecks.ts'
+import type { Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
-interface Flags {
-  readonly apiKey?: string
-  readonly url: string
-  readonly address?: string[]
-  readonly dryRun?: boolean
-}
-
-const KEY = 'HEALTHCHECKS_API_KEY'
-const TIMEOUT_MS = 30_000
 const HELP = `
-The key is read from ${KEY}, from the file that ${KEY}_FILE names, or with --api-key - from
-standard input: arguments are visible to other processes. It must be a key that may write: Healthchecks tells others
-neither the addresses of pings nor the channels of a check. STINT_API_KEY needs the scope manage, also for --dry-run.`
+FILE is the answer of GET /api/v3/checks/, fetched with a key that may write: others are told neither the addresses of
+pings nor the integrations of a check. A second FILE is the answer of GET /api/v3/channels/.
+
+  curl -fsS -H "X-Api-Key: $KEY" https://healthchecks.io/api/v3/checks/ >checks.json
+  stint import healthchecks checks.json >watches.json
+  stint watch apply watches.json
+
+--keys needs a STINT_API_KEY with the scopes manage and write.`
 
 export function defineHealthchecks(command: Program, io: Io): void {
   command
-    .description('create watches and channels from a project of Healthchecks; what exists here stays as it is')
-    .option('--api-key <key>', `the project's API key; - reads standard input. Better: ${KEY}`)
-    .option('--url <url>', 'where Healthchecks runs', 'https://healthchecks.io')
-    .option('--address <name=address>', 'address of an integration, which its API does not tell; repeatable', collect)
-    .option('--dry-run', 'print what would be created, and create nothing')
+    .description('turn checks of Healthchecks into a file for stint watch apply, on standard output')
+    .argument('<checks>', 'file with its checks; - reads standard input')
+    .argument('[channels]', 'file with its integrations')
+    .option('--keys', 'create a ping key for each check, with its UUID as secret: only the host of its address changes')
     .addHelpText('after', HELP)
-    .action(async (flags: Flags) => {
-      const addresses = new Map((flags.address ?? []).map(parseAddress))
-      const ask = createAsk(io, readUrl(flags.url), await readGivenKey(io, flags.apiKey))
-      const [checks, channels] = [
-        await ask<Check>('checks', isCheck),
-        await ask<Integration>('channels', isIntegration),
-      ]
-      const plan = planHealthchecks(checks, channels)
-      for (const name of addresses.keys())
-        if (!plan.channels.some((channel) => channel.name === name))
-          throw new CliError(`no integration is called ${oneLine(name)}; see --dry-run`, EXIT_USAGE)
-      await apply(createApi(io), io, plan, addresses, flags.dryRun === true)
+    .action(async (checksPath: string, channelsPath: string | undefined, { keys }: { keys?: boolean }) => {
+      const checks = await readList<Check>(io, checksPath, 'checks', isCheck)
+      const integrations =
+        channelsPath === undefined ? [] : await readList<Integration>(io, channelsPath, 'channels', isIntegration)
+      const plan = planHealthchecks(checks, integrations)
+      const empty = plan.channels.map(({ name, kind }) => {
+        const { required } = channelKind(kind)
+        return { name, kind, ...Object.fromEntries(required.map((member) => [member, ''])) }
+      })
+      printJson(io, { channels: empty, watches: plan.watches.map(({ watch }) => watch) })
+      const { url } = readCliConfig(io.env)
+      const made = keys ? await makeKeys(createApi(io), plan.watches) : undefined
+      const print = (title: string, lines: readonly string[]) => {
+        if (lines.length > 0) io.stderr.write(`${title}\n${lines.map((line) => `  ${oneLine(line)}\n`).join('')}`)
+      }
+      print(
+        'Fill in before stint watch apply, since the API does not have them:',
+        empty.map(({ name, kind, ...members }) => `channel ${name}: ${Object.keys(members).join(', ')}`),
+      )
+      print('Not taken over:', [
+        ...plan.left,
+        ...(channelsPath === undefined
+          ? ['integrations: a second FILE, the answer of GET /api/v3/channels/, has them']
+          : []),
+        ...(made?.left ?? []),
+        'of every check: pings and their logs, badges, and who may see the project',
+      ])
+      const known = plan.watches.filter(({ pingUrl }) => pingUrl !== undefined)
+      if (known.length < plan.watches.length)
+        print('No ping addresses:', ['the answer is one to a read-only key; fetch it with a key that may write'])
+      const isMade = ({ uuid = '' }: PlannedWatch) => made?.uuids.has(uuid.toLowerCase())
+      print(
+        'Old address → new:',
+        known.map((of) => `${of.pingUrl} → ${isMade(of) ? `${url}/ping/${of.uuid}` : of.command}`),
+      )
+      if (made !== undefined) print('All of a crontab at once:', toSubstitutions(known.filter(isMade), url))
+      if (made !== undefined && made.failed > 0)
+        throw new CliError(`${made.failed} keys are missing: see "Not taken over"`)
     })
 }
 
-/** Throws CliError when Stint is away, and at the end when a limit is reached; single refusals are printed. */
-async function apply(api: Api, io: Io, plan: Plan, addresses: ReadonlyMap<string, string>, isDry: boolean) {
-  const print = (text: string) => void io.stdout.write(`${oneLine(text)}\n`)
-  const done = isDry ? 'would create' : 'created'
-  const left = [...plan.left]
-  const { channels } = await api.askWithKey<Channels>('GET', '/api/channels')
-  const { watches } = await api.askWithKey<Watches>('GET', '/api/watches')
-  const ids = new Map<string, string>()
-  let beyond = 0
+/** The hosts of the old addresses, each with the command that replaces it. */
+function toSubstitutions(watches: readonly PlannedWatch[], url: string): string[] {
+  const bases = new Set(watches.map(({ pingUrl, uuid }) => pingUrl!.slice(0, pingUrl!.indexOf(uuid!))))
+  return [...bases]
+    .filter((base) => /^https?:\/\/[\w.:/-]+\/$/.test(base)) // nothing that a shell or sed would read as a command
+    .map((base) => `crontab -l | sed 's#${base}#${url}/ping/#g' | crontab -`)
+}
 
-  async function create<T>(
-    path: string,
-    body: Readonly<Record<string, unknown>> & { readonly name: string },
-  ): Promise<T | undefined> {
+/** The UUIDs that are keys now, and why others are not. Throws CliError when Stint is away. */
+async function makeKeys(api: Api, watches: readonly PlannedWatch[]) {
+  const uuids = new Set<string>()
+  const left: string[] = []
+  let failed = 0
+  const { keys } = await api.askWithKey<Keys>('GET', '/api/keys')
+  for (const { uuid, watch } of watches) {
+    if (uuid === undefined) continue
+    const { name, process } = watch
+    const secret = uuid.toLowerCase()
+    const isOurs = keys.some(
+      (key) =>
+        key.process === process && key.revoked_at === null && secret.startsWith(key.prefix) && key.expires_at === null,
+    )
     try {
-      return isDry ? undefined : await api.askWithKey<T>('POST', path, body)
+      if (!isOurs)
+        await api.askWithKey<KeyAnswer>('POST', '/api/keys', {
+          name: `ping ${name}`,
+          scopes: ['ping'],
+          process,
+          secret,
+        })
+      uuids.add(secret)
     } catch (error) {
-      if (!(error instanceof Refusal) || !['fields_invalid', 'limit_reached'].includes(error.code ?? '')) throw error
-      if (error.code === 'limit_reached') beyond++
-      left.push(`${body.name}: ${error.message.replaceAll(/\s+/g, ' ')}`)
-      return undefined
+      if (!(error instanceof Refusal) || !['fields_invalid', 'key_taken'].includes(error.code ?? '')) throw error
+      failed++
+      left.push(`check ${name}: no key: ${error.message.replaceAll(/\s+/g, ' ')}`)
     }
   }
-
-  for (const { id, name, kind } of plan.channels) {
-    const known = channels.find((channel) => channel.name === name)
-    const address = addresses.get(name)
-    if (known?.kind === kind) ids.set(id, known.id)
-    else if (known !== undefined) left.push(`integration ${name}: a channel of the kind ${known.kind} has its name`)
-    else if (address === undefined || !isPlain(kind))
-      left.push(`integration ${name}: ${whyNoChannel({ id, name, kind })}`)
-    else {
-      const made = await create<NewChannel>('/api/channels', { name, kind, ...toMember(kind, address) })
-      if (isDry || made) print(`${done} channel ${name} (${kind})`)
-      if (made?.channel.secret)
-        io.stderr.write(`  signing secret, shown only this once: ${oneLine(made.channel.secret)}\n`)
-      if (isDry || made) ids.set(id, made?.channel.id ?? name)
-    }
-  }
-
-  const lines: string[] = []
-  for (const { watch, integrations, line } of plan.watches) {
-    const own = integrations.flatMap((id) => ids.get(id) ?? [])
-    const known = watches.find(({ name }) => name === watch.name)
-    if (known === undefined) {
-      const made = await create('/api/watches', { ...watch, channels: own })
-      if (!isDry && made === undefined) continue
-      print(`${done} watch ${watch.name}${watch.paused_until ? ', paused' : ''}, with ${count(own)}`)
-    } else if (known.channels.length === 0 && own.length > 0) {
-      if (!isDry) await api.askWithKey('PATCH', `/api/watches/${known.id}`, { channels: own })
-      print(`${isDry ? 'would add' : 'added'} ${count(own)} to watch ${watch.name}`)
-    } else print(`unchanged: watch ${watch.name}`)
-    lines.push(line)
-  }
-  if (left.length > 0) print('Not taken over:')
-  for (const text of left) print(`  ${text}`)
-  print('  of every check: pings and their logs, badges, and who may see the project')
-  if (lines.length > 0) print('Lines of the crontab to change, before the watches are late:')
-  for (const line of lines) print(`  ${line}`)
-  if (beyond > 0) throw new CliError(`${beyond} of them are beyond a limit of the account: see "Not taken over"`)
-}
-
-const count = ({ length }: readonly unknown[]): string => (length === 1 ? '1 channel' : `${length} channels`)
-
-/** Whether its address says all. */
-const isPlain = (kind: PlannedChannel['kind']): boolean =>
-  channelKind(kind).required.length === 1 && kind !== 'pagerduty'
-const toMember = (kind: PlannedChannel['kind'], address: string) => ({ [channelKind(kind).required[0]!]: address })
-
-const whyNoChannel = ({ name, kind }: PlannedChannel): string =>
-  isPlain(kind)
-    ? `its address is not in the API; add --address '${name}=ADDRESS'`
-    : `its secret is not in the API; run STINT_CHANNEL_SECRET=… stint channel add '${name}' --kind ${kind}` +
-      `${kind === 'telegram' ? ' --chat CHAT' : ''}, then this again`
-
-function parseAddress(text: string): [name: string, address: string] {
-  const at = text.indexOf('=')
-  if (at > 0 && at < text.length - 1) return [text.slice(0, at), text.slice(at + 1)]
-  throw new CliError('an --address is "name=address"', EXIT_USAGE)
-}
-
-async function readGivenKey(io: Io, given: string | undefined): Promise<string> {
-  const path = io.env[`${KEY}_FILE`]
-  const text = given === '-' ? await io.readStdin() : (given ?? io.env[KEY] ?? (path && readFile(path)))
-  if (!text)
-    throw new CliError(`no API key of Healthchecks: set ${KEY} or ${KEY}_FILE, or pass --api-key -`, EXIT_USAGE)
-  return readKey('API key of Healthchecks', text)!
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (cause) {
-    throw new CliError(`cannot read ${KEY}_FILE: file ${oneLine(path)}`, EXIT_USAGE, { cause })
-  }
-}
-
-function readUrl(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username === '' && url.search === '')
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-  throw new CliError('invalid --url: expected an http or https URL such as https://hc.example.com', EXIT_USAGE)
-}
-
-/** The key is sent to this server alone: a redirect is an error. */
-function createAsk({ fetch }: Io, url: string, key: string) {
-  return async <T>(list: 'checks' | 'channels', isItem: (item: Fields) => boolean): Promise<readonly T[]> => {
-    const response = await fetch(`${url}/api/v3/${list}/`, {
-      headers: { 'x-api-key': key, accept: 'application/json' },
-      redirect: 'error',
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    }).catch((cause) => {
-      throw new CliError(`cannot reach Healthchecks at ${url} (${describeFetchFault(cause)})`, EXIT_REFUSED, { cause })
-    })
-    if (response.status === 401 || response.status === 403)
-      throw new CliError(`Healthchecks at ${url} refused the API key: use one of the project that may write`)
-    const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | null | undefined
-    const items = body?.[list]
-    if (!response.ok || !Array.isArray(items))
-      throw new CliError(`no Management API v3 of Healthchecks at ${url} (status ${response.status})`)
-    if (items.every((item) => isItem(item as Fields))) return items as T[]
-    throw new CliError(`an unexpected answer from ${url}/api/v3/${list}/: is the API key a read-only one?`)
-  }
+  return { uuids, left, failed }
 }
 
 type Fields = Readonly<Record<string, unknown>> | null
+
+async function readList<T>(
+  io: Io,
+  path: string,
+  list: string,
+  isItem: (item: Fields) => boolean,
+): Promise<readonly T[]> {
+  const what = path === '-' ? 'standard input' : `file ${oneLine(path)}`
+  let body: unknown
+  try {
+    body = JSON.parse(path === '-' ? await io.readStdin() : readFileSync(path, 'utf8'))
+  } catch (cause) {
+    const isRead = cause instanceof SyntaxError
+    throw new CliError(isRead ? `${what} is not valid JSON` : `cannot read ${what}`, EXIT_USAGE, { cause })
+  }
+  const items = (body as Record<string, unknown> | null)?.[list]
+  if (Array.isArray(items) && items.every((item) => isItem(item as Fields))) return items as T[]
+  throw new CliError(`${what} is no answer of Healthchecks to GET /api/v3/${list}/`, EXIT_USAGE)
+}
+
 const areTexts = (item: Fields, names: readonly string[]): boolean =>
   names.every((name) => typeof item?.[name] === 'string')
 const isSeconds = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0
 
 const isIntegration = (item: Fields): boolean => areTexts(item, ['id', 'name', 'kind'])
+/** An answer to a read-only key lacks `uuid`, `ping_url` and `channels`. */
 const isCheck = (item: Fields): boolean =>
-  areTexts(item, ['uuid', 'name', 'tags', 'status', 'channels', 'ping_url']) &&
+  areTexts(item, ['name', 'tags', 'status']) &&
   isSeconds(item?.grace) &&
   (item?.timeout === undefined || isSeconds(item.timeout)) &&
-  [item?.schedule, item?.tz, item?.slug].every((text) => text === undefined || typeof text === 'string')
+  ['schedule', 'tz', 'slug', 'uuid', 'ping_url', 'channels'].every(
+    (name) => item?.[name] === undefined || typeof item[name] === 'string',
+  )

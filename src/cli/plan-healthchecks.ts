@@ -1,13 +1,13 @@
-// Checks and integrations of Healthchecks → watches, channels, crontab lines, and what has no counterpart. Pure.
+// Checks and integrations of Healthchecks → watches, channels, commands, and what has no counterpart. Pure.
 import { stripText } from '../event/fields.ts'
 import { cronFaults } from '../watch/conditions/cron-faults.ts'
 import type { ChannelKind } from '../wire/channel-kinds.ts'
 import { formatSpanS } from '../wire/span-text.ts'
 import type { CreateWatch } from '../wire/watches.ts'
 
-/** As `GET /api/v3/checks/` returns it to a key that may write. */
+/** As `GET /api/v3/checks/` returns it; a read-only key gets no `uuid`, `ping_url` and `channels`. */
 export interface Check {
-  readonly uuid: string
+  readonly uuid?: string
   readonly name: string
   /** In the address of a ping; empty in projects that ping by id alone. */
   readonly slug?: string
@@ -19,8 +19,8 @@ export interface Check {
   readonly timeout?: number
   readonly schedule?: string
   readonly tz?: string
-  readonly channels: string
-  readonly ping_url: string
+  readonly channels?: string
+  readonly ping_url?: string
   readonly last_duration?: number
   readonly manual_resume?: boolean
   readonly methods?: string
@@ -43,12 +43,13 @@ export interface PlannedChannel {
   readonly kind: ChannelKind
 }
 
-interface PlannedWatch {
-  /** Without channels. */
-  readonly watch: Omit<CreateWatch, 'channels'>
-  /** Ids of integrations. */
-  readonly integrations: readonly string[]
-  readonly line: string
+export interface PlannedWatch {
+  /** Its channels are names. */
+  readonly watch: CreateWatch
+  readonly uuid: string | undefined
+  readonly pingUrl: string | undefined
+  /** Instead of a ping. */
+  readonly command: string
 }
 
 export interface Plan {
@@ -84,9 +85,11 @@ export function planHealthchecks(checks: readonly Check[], integrations: readonl
     left.push(`integration ${names.get(id)}: Stint has no channels of the kind ${kind}`)
     return []
   })
-  const processes = uniqueNames(checks.map(({ uuid, name }) => ({ id: uuid, name: name || 'check' })))
-  const watches = checks.flatMap((check): PlannedWatch[] => {
-    const name = processes.get(check.uuid)!
+  const known = new Set(channels.map(({ id }) => id))
+  const idOf = ({ uuid = '' }: Check, i: number) => uuid || `${i + 1}`
+  const processes = uniqueNames(checks.map((check, i) => ({ id: idOf(check, i), name: check.name || 'check' })))
+  const watches = checks.flatMap((check, i): PlannedWatch[] => {
+    const name = processes.get(idOf(check, i))!
     const late = toLate(check)
     if (typeof late === 'string') {
       left.push(`check ${name}: ${late}`)
@@ -99,11 +102,13 @@ export function planHealthchecks(checks: readonly Check[], integrations: readonl
       {
         watch: {
           ...{ name, process, late, failed: { after: 1, exceptions: false } },
+          channels: (check.channels ?? '').split(',').flatMap((id) => (known.has(id) ? names.get(id)! : [])),
           ...(long !== undefined && { long }),
           ...(check.status === 'paused' && { paused_until: WITHOUT_END }),
         },
-        integrations: check.channels.split(',').filter((id) => id !== ''),
-        line: toLine(check, process),
+        uuid: check.uuid,
+        pingUrl: check.ping_url,
+        command: toCommand(check, process),
       },
     ]
   })
@@ -147,13 +152,10 @@ function lostOf(check: Check): string[] {
   ]
 }
 
-/** The tags become the meta of its events: the watch takes any meta, so that a line without it is not late. */
-function toLine({ schedule, tz, timeout, tags, ping_url }: Check, process: string): string {
+/** The tags become the meta of its events: the watch takes any meta, so that a ping without it is not late. */
+function toCommand({ tags }: Check, process: string): string {
   const meta = toText(tags)
-  const exec = `stint exec --process ${quote(process)}${meta === '' ? '' : ` --meta ${quote(meta)}`} -- COMMAND`
-  const when = timeout === undefined ? `${schedule}` : `# every ${formatSpanS(timeout)}:`
-  const zone = tz === undefined || tz === 'UTC' ? '' : `, in ${tz}`
-  return `${when} ${exec}  # instead of ${ping_url.replaceAll('%', '')}${zone}`
+  return `stint exec --process ${quote(process)}${meta === '' ? '' : ` --meta ${quote(meta)}`} -- COMMAND`
 }
 
 /** Without `'` in it, for `toText` strips that. */
