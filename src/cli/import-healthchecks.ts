@@ -13,8 +13,8 @@ import type { Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
 const HELP = `
-FILE is the answer of GET /api/v3/checks/, fetched with a key that may write: others are told neither the addresses of
-pings nor the integrations of a check. A second FILE is the answer of GET /api/v3/channels/.
+FILE is the answer of GET /api/v3/checks/, fetched with a key that may write: Healthchecks shows others
+neither the addresses of pings nor the integrations of a check. A second FILE is the answer of GET /api/v3/channels/.
 
   curl -fsS -H "X-Api-Key: $KEY" https://healthchecks.io/api/v3/checks/ >checks.json
   stint import healthchecks checks.json >watches.json

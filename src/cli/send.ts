@@ -2,6 +2,7 @@
 // later, with exit code 0: a script must not fail because Stint is away.
 import { openBacklog } from '../client/backlog.ts'
 import { systemClock } from '../clock.ts'
+import { toUid } from '../wire/run-id.ts'
 import { endOfText } from '../wire/text-tail.ts'
 import { readCliConfig } from './config.ts'
 import { formatUs } from './exec/job-events.ts'
@@ -33,12 +34,12 @@ export function register(program: Program, io: Io): void {
       .description(about)
       .argument('<process>', 'name of the process')
       .option('--meta <text>', 'details about the process')
-      .option('--uid <id>', uid)
+      .option('--uid <id>', uid, toUid)
 
   command(
     'start',
     'report that a run started, and print its uid',
-    'uid of the run, a-z 0-9 - _; default: a new one',
+    'id of the run, such as the scheduler’s; default: a new one',
   ).action((process: string, { uid = crypto.randomUUID(), ...options }: Options) =>
     send('start', { process, ...options, uid }, io, () => {
       io.stdout.write(`${oneLine(uid)}\n`)
@@ -48,15 +49,15 @@ export function register(program: Program, io: Io): void {
     }),
   )
 
-  command('end', 'report that a run ended', 'uid of the run, as stint start printed it')
+  command('end', 'report that a run ended', 'id of the run, as stint start had or printed it')
     .option('--failed', 'the run failed')
     .action((process: string, options: Options) => send('end', { process, ...options }, io))
 
-  command('metric', 'send metrics', 'uid of the run that they belong to')
+  command('metric', 'send metrics', 'id of the run that they belong to')
     .argument('<name=value...>', 'up to 50 metrics, such as rows=120 "bytes read=1.5"', parseItem)
     .action((process: string, items: Items, options: Options) => send('metrics', { process, ...options, items }, io))
 
-  command('exception', 'send the text of an exception', 'uid of the run that it belongs to')
+  command('exception', 'send the text of an exception', 'id of the run that it belongs to')
     .argument('[text]', 'default: standard input, of which the last 15,000 characters are sent')
     .action(async (process: string, text: string | undefined, options: Options) => {
       const exception = text ?? endOfText(await io.readStdin(), EXCEPTION_CODE_POINTS)

@@ -2,6 +2,7 @@
 // Nothing here throws into the caller or makes it wait; what cannot be sent is retried, kept within bounds, and
 // reported through `onDrop` when it is given up.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { toUid } from '../wire/run-id.ts'
 import { openBacklog } from './backlog.ts'
 import { createEventTimes } from './event-times.ts'
 import { sendAtExit } from './exit.ts'
@@ -144,7 +145,7 @@ export function createStint(options: StintOptions = {}): Stint {
   const mark = (process: string, options?: MarkOptions) => ({
     process: fit(process, MAX_PROCESS),
     meta: fit(options?.meta, MAX_META),
-    uid: options?.uid,
+    uid: options?.uid === undefined ? undefined : toUid(`${options.uid}`),
   })
 
   /** A subject that names another process than the run's has nothing of the run. */
@@ -155,7 +156,7 @@ export function createStint(options: StintOptions = {}): Stint {
   }
 
   function begin(process: string, options?: MarkOptions): Run {
-    const uid = options?.uid ?? crypto.randomUUID()
+    const uid = toUid(`${options?.uid ?? crypto.randomUUID()}`)
     const meta = options?.meta
     const fields = mark(process, { meta, uid })
     let reported: unknown

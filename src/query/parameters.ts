@@ -1,5 +1,5 @@
 // How each query parameter is read. Its schema and description are in wire/parameters.ts.
-import { checkMeta, checkProcess, checkUid, nameFault, stripText } from '../event/fields.ts'
+import { checkMeta, checkProcess, nameFault, stripText } from '../event/fields.ts'
 import { parseRfc3339 } from '../event/own-time.ts'
 import {
   EXPORT_FORMATS,
@@ -14,6 +14,7 @@ import {
   STATE_FILTERS,
   STATUS_FILTERS,
 } from '../wire/parameters.ts'
+import { toUid } from '../wire/run-id.ts'
 import { type Every, isTimeZone, parseEvery } from './buckets.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
 import { parseAgo } from './span.ts'
@@ -78,7 +79,7 @@ export const PARSERS = {
   to: parseTime,
   process: parseText(checkProcess, stripText),
   meta: parseText(checkMeta, stripText),
-  uid: parseText(checkUid, (text) => text),
+  uid: (text: string): Parsed<string> => ({ value: toUid(text) }),
   state: parseChoice(STATE_FILTERS),
   status: parseChoice(STATUS_FILTERS),
   format: parseChoice(EXPORT_FORMATS),

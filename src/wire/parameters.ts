@@ -57,9 +57,7 @@ export const PARAMETERS = {
     maxLength: 500,
   }),
   uid: Type.String({
-    description: 'Only this uid; empty (`uid=`) means without uid.',
-    maxLength: 50,
-    pattern: '^[a-z0-9_-]*$',
+    description: 'Only this uid, or the id of a scheduler that a client made one of; empty (`uid=`) means without uid.',
   }),
   state: choice(STATE_FILTERS, {
     description:

@@ -18,13 +18,15 @@ export function writeDeclarations(): string {
     [
       ...tool('tsc'),
       ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
-      ...'--module nodenext --types bun-types --allowImportingTsExtensions --outDir'.split(' '),
+      ...'--module nodenext --types bun-types --allowImportingTsExtensions --rootDir src --outDir'.split(' '),
       ...[dir, join(ROOT, 'src/client/stint.ts')],
     ],
     { cwd: ROOT },
   )
   if (tsc.exitCode !== 0) throw new Error(`the types of the client cannot be made:\n${tsc.stdout}`)
-  const [settings, client] = ['settings.d.ts', 'stint.d.ts'].map((name) => readFileSync(join(dir, name), 'utf8'))
+  const [settings, client] = ['settings.d.ts', 'stint.d.ts'].map((name) =>
+    readFileSync(join(dir, 'client', name), 'utf8'),
+  )
   const blocks = settings!.split(/^(?=\/\*\*|export )/m)
   const options = OPTIONS.map((name) => {
     const at = blocks.findIndex((block) => block.startsWith(`export interface ${name} `))

@@ -20,7 +20,7 @@ export interface ExecCall {
 export const EXEC_FLAGS = {
   process: ['<name>', 'name of the process; default: file name of the command'],
   meta: ['<text>', 'details about the process'],
-  uid: ['<id>', 'identifies this run, a-z 0-9 - _; default: a new one'],
+  uid: ['<id>', 'identifies this run: any id, such as the scheduler’s; default: a new one'],
   ok: ['<codes>', 'exit codes besides 0 that count as success, such as 3 or 3,4'],
   output: ['', 'keep the last 4 kB that the command writes, which may hold secrets'],
   wait: ['<span>', 'how long the end waits for a Stint that does not answer; default: 10s'],

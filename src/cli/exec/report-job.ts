@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 import { type Backlog, openBacklog } from '../../client/backlog.ts'
 import type { Clock } from '../../clock.ts'
+import { toUid } from '../../wire/run-id.ts'
 import { type CliConfig, readCliConfig } from '../config.ts'
 import type { Io } from '../io.ts'
 import { oneLine } from '../safe-text.ts'
@@ -30,7 +31,7 @@ export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: I
   const job: JobIdentity = {
     process: call.process ?? basename(name),
     ...(call.meta !== undefined && { meta: call.meta }),
-    uid: call.uid ?? crypto.randomUUID(),
+    uid: call.uid === undefined ? crypto.randomUUID() : toUid(call.uid),
   }
   const { url, keyHeader, apiKey: key, backlogHomes } = config
   const target = { url, keyHeader, key, ...(fault !== undefined && { keyFault: fault }) }

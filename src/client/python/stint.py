@@ -74,7 +74,7 @@ class Run:
     def __init__(self, client: Stint, process: str, meta: str | None, uid: str | None) -> None:
         self.process = process
         self.meta = meta
-        self.uid = uid or str(uuid.uuid4())
+        self.uid = _uid(uid) or str(uuid.uuid4())
         self._client = client
         self._pid = os.getpid()
         self._reported: BaseException | None = None
@@ -306,7 +306,7 @@ class Stint:
             if self._fault is not None:
                 self._dropped += 1
                 return self._report.warn(f"{self._fault}; nothing is sent")
-            given = {"process": _fit(process, MAX_PROCESS), "meta": _fit(meta, MAX_META), "uid": uid}
+            given = {"process": _fit(process, MAX_PROCESS), "meta": _fit(meta, MAX_META), "uid": _uid(uid)}
             fields = {name: value for name, value in given.items() if value is not None}
             if "exception" in rest:
                 rest["exception"] = _describe(rest["exception"])
@@ -1020,6 +1020,17 @@ def _find_homes() -> list[tuple[str, bool]]:
     if hasattr(os, "getuid"):
         homes.append((os.path.join(os.environ.get("TMPDIR") or "/tmp", f"stint-{os.getuid()}"), True))
     return homes
+
+
+def _uid(id: object) -> str | None:
+    """An id as its scheduler has it → what Stint accepts. README.md has the rule; a uid stays as it is."""
+    if id is None:
+        return None
+    text = re.sub("[\ud800-\udfff]", "\ufffd", str(id))
+    if re.fullmatch("[A-Za-z0-9_-]{0,50}", text):
+        return text.lower()
+    lowered = re.sub(rb"[^a-z0-9_-]", b"-", text.encode().lower())[:41]
+    return f"{lowered.decode()}-{hashlib.sha256(text.encode()).hexdigest()[:8]}"
 
 
 def _subject(process: str | None, meta: str | None, uid: str | None) -> tuple[str | None, str | None, str | None]:

@@ -94,6 +94,15 @@ subject() { # PROCESS META UID: sets fields
   [ -z "$2" ] || { quote "$2" && fields="$fields,\"meta\":$quoted"; }
   [ -z "$3" ] || { quote "$3" && fields="$fields,\"uid\":$quoted"; }
 }
+to_uid() { # changes uid, an id as its scheduler has it, into what Stint accepts; README.md has the rule
+  case $uid in
+    *[!abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-]*) ;;
+    *[ABCDEFGHIJKLMNOPQRSTUVWXYZ]*) if [ ${#uid} -le 50 ]; then uid=$(printf %s "$uid" | LC_ALL=C tr A-Z a-z); return; fi ;;
+    *) [ ${#uid} -gt 50 ] || return 0 ;;
+  esac
+  hash=$(printf %s "$uid" | { sha256sum 2>/dev/null || shasum -a 256 2>/dev/null || openssl dgst -sha256 -r; } | cut -c1-8)
+  uid=$(printf %s "$uid" | LC_ALL=C tr A-Z a-z | LC_ALL=C tr -c a-z0-9_- - | cut -c1-41)-$hash
+}
 new_uid() { uid=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n'); }
 now() { # sets at. Where date has whole seconds only, the clock of the kernel says how much later than the first one it is
   at=$(date -u +%Y-%m-%dT%H:%M:%S.%6N 2>/dev/null)
@@ -274,6 +283,7 @@ parse_flags() { # sets process meta uid failed, and rest: the other arguments, o
     shift
   done
   [ -n "$process" ] || wrong "the process is missing"
+  to_uid
 }
 send_event() { # KIND MORE-FIELDS
   read_settings
@@ -487,6 +497,7 @@ run_exec() {
   shift $shifted
   [ $# -gt 0 ] || wrong 'the command is missing'
   read_settings
+  to_uid
   [ -n "$uid" ] || new_uid
   subject "${process:-${1##*/}}" "$meta" "$uid"
   now

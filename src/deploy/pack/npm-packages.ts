@@ -106,12 +106,12 @@ function declareClient(): Record<string, string> {
   return withTempDir((outDir) => {
     const flags = [
       ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
-      ...'--module nodenext --types bun-types --allowImportingTsExtensions --outDir'.split(' '),
+      ...'--module nodenext --types bun-types --allowImportingTsExtensions --rootDir src --outDir'.split(' '),
     ]
     runTool([join(ROOT, 'node_modules/.bin/tsc'), ...flags, outDir, ENTRY], ROOT)
-    const made = readdirSync(outDir).filter((name) => DECLARATIONS.includes(name))
+    const made = readdirSync(join(outDir, 'client')).filter((name) => DECLARATIONS.includes(name))
     const text = (name: string, extension: string) =>
-      readFileSync(join(outDir, name), 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, `$1.${extension}'`)
+      readFileSync(join(outDir, 'client', name), 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, `$1.${extension}'`)
     return Object.fromEntries(
       made.sort().flatMap((name) => [
         [name.replace(/ts$/, 'cts'), text(name, 'cjs')],

@@ -11,6 +11,7 @@ import { Problem } from '../../problem.ts'
 import { decodeText } from '../../wire/decode-text.ts'
 import { bodyTooLarge } from '../../wire/events.ts'
 import { MAX_PING_BYTES, PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
+import { toUid } from '../../wire/run-id.ts'
 import { createTextTail, endOfText } from '../../wire/text-tail.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
@@ -105,7 +106,7 @@ export function createPings(deps: PingDeps): AcceptPing {
     const { account } = key
     const { signal = 'success', exitCode } = ping
     const process = processOf(ping, key)
-    const uid = (searchParams.get('rid') ?? '').toLowerCase()
+    const uid = toUid(searchParams.get('rid') ?? '')
     const said = await deps.bodies.during(account, (reserve) => {
       if (request.body !== null && !isSmall(request)) reserve(TAIL_BYTES)
       return readEnd(request)

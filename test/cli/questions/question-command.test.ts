@@ -14,7 +14,6 @@ test.each([
   ['timings --limit abc', '--limit must be'],
   ['timings --limit 0', '--limit must be'],
   ['timings --state foo', '--state must be one of'],
-  ['timings --uid ABC', '--uid may only hold'],
   ['timings --from -1h --to -2h', '--from must be earlier'],
   ['metrics --every 5x', '--every must be'],
   ['summary --percentiles 50,NaN', '--percentiles must be'],

@@ -144,9 +144,16 @@ describe('a ping', () => {
     expect(exception?.exception?.slice(-13)).toBe(signal === 'log' ? undefined : 'éé the reason')
   })
 
-  test('with an invalid rid or a body that is too large is refused', async () => {
-    const answer = await ping('bad?rid=a%20b')
-    expect([answer.status, answer.json.errors]).toEqual([422, [{ pointer: '/rid', detail: expect.any(String) }]])
+  test('takes the id that a scheduler has as rid', async () => {
+    await ping('foreign/start?rid=GitLab%20%234711')
+    await ping('foreign?rid=GitLab%20%234711')
+    expect((await eventsOf('foreign')).map(({ uid }) => uid)).toEqual([
+      'gitlab--4711-cc8e9f25',
+      'gitlab--4711-cc8e9f25',
+    ])
+  })
+
+  test('with a body that is too large is refused', async () => {
     expect((await ping('bad', { method: 'POST', body: 'x'.repeat(9 * 2 ** 20) })).status).toBe(413)
     expect(await summary('bad')).toEqual([])
   })
