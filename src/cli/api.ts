@@ -19,8 +19,8 @@ export interface Api {
   ): Promise<{ body: T; cookie: string | undefined }>
   /** With the API key. Throws CliError without one. */
   askWithKey<T>(method: string, path: string, body?: unknown): Promise<T>
-  /** Resolves if the server can take events. Throws CliError with its reason otherwise. */
-  checkReady(): Promise<void>
+  /** What the server cannot do, and why it can take no event at all. Throws CliError where there is no Stint. */
+  readiness(): Promise<{ readonly notes: readonly string[]; readonly refused?: CliError }>
 }
 
 /**
@@ -102,11 +102,14 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
         throw new CliError(`no API key for ${url}: run stint login, or set STINT_API_KEY`)
       return (await ask<T>(method, path, body, { [config.keyHeader]: config.apiKey })).body
     },
-    async checkReady() {
+    async readiness() {
       const response = await send('GET', '/readyz', undefined, {})
-      const text = await response.text()
-      if (response.status === 503) throw refusal(response, parse(text) as Partial<ProblemBody>, '')
-      if (text !== 'ready\n') throw notStint(response.status)
+      const [first, ...notes] = (await response.text()).trimEnd().split('\n')
+      if (response.status === 200 && first === 'ready') return { notes }
+      const problem = response.status < 500 ? undefined : (parse(first ?? '') as Partial<ProblemBody>)
+      const refused = refusal(response, problem, '')
+      if (problem?.title === undefined) throw refused
+      return { notes: [], refused }
     },
   }
 }

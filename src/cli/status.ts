@@ -15,7 +15,7 @@ import { type Cell, formatTable } from './format-rows.ts'
 import { formatDuration, formatLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
 import type { Program } from './program.ts'
-import { createPaint, safeJson } from './safe-text.ts'
+import { createPaint, oneLine, safeJson } from './safe-text.ts'
 
 const KINDS = ['points', 'exceptions'] as const
 
@@ -45,10 +45,12 @@ export function register(program: Program, io: Io): void {
     .option(...JSON_OPTION)
     .action(async ({ json }: OutputOptions) => {
       const api = open()
-      await api.checkReady()
+      const { notes, refused } = await api.readiness()
       const health = await api.askWithKey<Health>('GET', '/api/health')
       const failing = KINDS.filter((kind) => ['retrying', 'parked'].includes(health.destinations[kind].state))
       io.stdout.write(json ? `${safeJson(health)}\n` : describeHealth(health))
+      if (!json) for (const note of notes) io.stdout.write(`Warning: ${oneLine(note)}\n`)
+      if (refused !== undefined) throw refused
       if (failing.length > 0) throw new CliError(`delivery paused: ${failing.join(', ')}`)
     })
 

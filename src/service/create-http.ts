@@ -1,17 +1,15 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
-import { basename, join } from 'node:path'
 import { coarserNetwork } from '../account/networks.ts'
 import { createSessionToken } from '../account/secret.ts'
 import { createTokenBuckets } from '../account/token-buckets.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
-import { DESTINATIONS, type Destination, type Event } from '../event/event.ts'
+import type { Destination, Event } from '../event/event.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import type { LinkLimits } from '../http/accounts/session-answers.ts'
 import { createSessionCookies } from '../http/accounts/session-cookie.ts'
 import { type AppDeps, createApp } from '../http/app.ts'
 import { createLimitBadKeys } from '../http/authorize.ts'
-import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { clientAddress, createIsOwnHost, createOwnAddress, isForwardedSecure } from '../http/request-origin.ts'
 import type { Logger } from '../log.ts'
 import { linkedHtml } from '../notify/delivery/notification-text.ts'
@@ -24,8 +22,9 @@ import type { Questions } from '../query/questions.ts'
 import type { OidcConfig } from '../settings.ts'
 import type { Rooms } from './open-rooms.ts'
 import { publicUrlOf } from './open-watch-room.ts'
+import { notesOf, unready } from './readiness.ts'
 import { renderMetrics, VERSION } from './report.ts'
-import { nodeWarnings, rivalText, silenceWarnings } from './shared-nodes.ts'
+import { nodeWarnings, silenceWarnings } from './shared-nodes.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
 const READS_PER_SECOND = 50
@@ -130,7 +129,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     consolePolicy: CONSOLE_POLICY,
     monotonicUs: clock.monotonicUs,
     nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
-    unreadable: () => unreadable(rooms),
+    notes: () => notesOf(rooms),
     unready: () => (isStopping() ? new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }) : unready(rooms)),
     renderMetrics: () => renderMetrics(rooms),
   })
@@ -245,24 +244,6 @@ async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, acco
   const stamp = stampClock.next()
   await spools[letter.destination as Destination].append(letter.record, stamp.us)
   return deadLetters.remove(account, id)
-}
-
-/** A spool that is busy takes events again with its next commit, long before anybody has acted on the answer. */
-function unready({ spools, sharedNodes }: Rooms): Problem | undefined {
-  if (spools.points.isGone() || spools.exceptions.isGone())
-    return new Problem('spool_missing', 'The directory of a spool was deleted. Restore DATA_DIR and start Stint again.')
-  const refusal = [spools.points.refusal(), spools.exceptions.refusal()].find((it) => it && it !== 'busy')
-  if (refusal) return SPOOL_REFUSALS[refusal]()
-  const rival = sharedNodes.rival()
-  if (rival) return new Problem('node_id_in_use', rivalText(rival))
-}
-
-/** Below DATA_DIR: everybody may ask. */
-function unreadable({ spools }: Rooms): string[] {
-  return DESTINATIONS.flatMap((destination) => {
-    const path = spools[destination].stats().unreadable
-    return path === undefined ? [] : [join('spool', destination, basename(path))]
-  })
 }
 
 // Measures how long each question takes, failed ones too.

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { countBacklog } from './count-backlog.ts'
 import { type Disk, systemDisk } from './disk.ts'
+import { createNoteFull } from './note-full.ts'
 import { PositionFile } from './position-file.ts'
 import { Reader } from './reader.ts'
 import { recover } from './recover.ts'
@@ -64,6 +65,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const spool = new Spool({
     ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },
     watch: await watchDisk(disk, dir, options.minFreeBytes, options.lookEveryMs ?? LOOK_EVERY_MS, log),
+    noteFull: createNoteFull(log, dir, maxBytes),
     passed: new PassedSegments(disk, dir, log),
     openReader: (keeps) => new Reader({ ...files, ...(keeps && { keeps }) }),
     openWriter: (onCommit) =>

@@ -9,6 +9,7 @@
 // * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
 import type { Logger } from '../log.ts'
 import { createFollower, type Follower, neededFrom } from './follower.ts'
+import type { NoteFull } from './note-full.ts'
 import type { PositionFile } from './position-file.ts'
 import type { Batch, Reader } from './reader.ts'
 import { type Chain, type PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
@@ -45,6 +46,7 @@ interface SpoolParts {
   readonly position: Position
   readonly positionFile: PositionFile
   readonly watch: DiskWatch
+  readonly noteFull: NoteFull
   readonly passed: PassedSegments
   readonly shares: Shares
   readonly isFollowed: boolean
@@ -89,7 +91,11 @@ export class Spool {
     const { log, dir, watch } = this.#parts
     this.#counting = this.#parts.countBacklog()
     this.#measure()
-    watch.onLook(() => void this.#inTurn(() => this.#removePassed()))
+    watch.onLook(() => {
+      this.#writer.probe()
+      this.#parts.noteFull(this.refusal() === 'spool_full', this.#heldBytes)
+      void this.#inTurn(() => this.#removePassed())
+    })
     try {
       await this.#bookmark(this.#position)
       await this.read(1, 0)
@@ -128,9 +134,9 @@ export class Spool {
     return isOver ? 'share_full' : undefined
   }
 
-  /** Is its directory gone? Every append fails then. */
-  isGone(): boolean {
-    return this.#parts.watch.isGone()
+  /** Why every append fails: its directory is gone, or the last write failed, which is tried again each second. */
+  fault(): 'spool_missing' | 'disk_failed' | undefined {
+    return this.#parts.watch.isGone() ? 'spool_missing' : this.#writer.isFailing ? 'disk_failed' : undefined
   }
 
   /** This owner is gone: its records are still delivered, but count for nobody from now on. */
@@ -236,21 +242,13 @@ export class Spool {
     return this.#chain.nextSeq - this.#position.seq
   }
 
-  async #readAt(position: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
-    try {
-      return await this.#reader.read(position, maxRecords, maxBytes)
-    } catch (error) {
-      throw new SpoolError('disk_failed', error)
-    }
+  #readAt(position: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
+    return asDiskFailed(this.#reader.read(position, maxRecords, maxBytes))
   }
 
   async #moveTo(next: Position): Promise<void> {
     if (next.seq < this.#position.seq) throw new RangeError('a position only moves forward')
-    try {
-      await this.#bookmark(next)
-    } catch (error) {
-      throw new SpoolError('disk_failed', error)
-    }
+    await asDiskFailed(this.#bookmark(next))
     this.#position = next
     this.#parts.shares.pass(next.seq)
     this.#oldestUs = this.#records > 0 ? this.#arrivalAt(next) : undefined
@@ -297,3 +295,6 @@ export class Spool {
     return turn
   }
 }
+
+const asDiskFailed = <T>(work: Promise<T>): Promise<T> =>
+  work.catch((error) => Promise.reject(new SpoolError('disk_failed', error)))

@@ -14,7 +14,6 @@ import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'
 import { Group } from './group.ts'
 import {
-  allocateSegment,
   type BlankSegment,
   type Chain,
   isMissing,
@@ -23,6 +22,7 @@ import {
   segmentPath,
   toHeader,
 } from './segment.ts'
+import { SpareSegment } from './spare-segment.ts'
 import { SpoolError } from './spool-error.ts'
 
 const FIRST_PAUSE_MS = 50
@@ -52,23 +52,24 @@ interface Current extends BlankSegment {
 export class Writer {
   readonly #options: WriterOptions
   readonly #chain: Chain
+  readonly #spare: SpareSegment
   #filling = new Group()
   #resting: Group | undefined = new Group()
   #working: Promise<void> | undefined
   #current: Current | undefined
-  #spare: Promise<BlankSegment> | undefined
-  #nextIndex: number
   #faults = 0
   /** While the disk keeps failing it is asked only now and then; the error that is to blame. */
   #pausedBy: unknown
-  #sparePaused = false
   #closed = false
 
   constructor(options: WriterOptions) {
     this.#options = options
     this.#chain = options.chain
-    this.#nextIndex = options.nextIndex
-    this.#prepareSpare()
+    this.#spare = new SpareSegment({
+      ...options,
+      remove: (blank) => this.#remove(blank),
+      failed: (err) => this.#tell('warn', { err }, 'no room for the next segment of the spool yet'),
+    })
   }
 
   /** Bytes that wait for the disk, without those it has in hand. */
@@ -86,6 +87,22 @@ export class Writer {
     return this.#filling.settled.catch(() => {})
   }
 
+  /** Did the last write fail? */
+  get isFailing(): boolean {
+    return this.#faults > 0
+  }
+
+  /** Finds out whether a disk that failed takes a write again: a balancer that waits for that sends no event. */
+  probe(): void {
+    if (this.isFailing && !this.#closed)
+      this.#working ??= this.#work(() =>
+        this.#spare.probe().then(
+          () => this.#recovered(),
+          () => {},
+        ),
+      )
+  }
+
   append(record: string, us: number, owner?: string): Promise<void> {
     if (this.#closed) return Promise.reject(new SpoolError('stopping'))
     const group = this.#filling
@@ -99,14 +116,14 @@ export class Writer {
   async close(): Promise<void> {
     this.#closed = true
     await this.#working
-    const spare = await this.#spare?.catch(() => undefined)
+    const spare = await this.#spare.close()
     for (const open of [this.#current, spare]) if (open !== undefined) await this.#closeFile(open)
     this.#current = undefined
-    this.#spare = undefined
   }
 
-  async #work(): Promise<void> {
+  async #work(first?: () => Promise<void>): Promise<void> {
     try {
+      await first?.()
       while (this.#filling.records > 0) {
         const group = this.#filling
         await group.gather()
@@ -163,7 +180,7 @@ export class Writer {
       seq += part.records
       from = part.to
     }
-    this.#prepareSpare()
+    this.#spare.prepare()
   }
 
   /** The reader sees all of the group from here on. */
@@ -173,8 +190,13 @@ export class Writer {
       if (!this.#chain.segments.includes(segment)) this.#chain.segments.push(segment)
     }
     this.#chain.nextSeq += group.records
+    this.#recovered()
+  }
+
+  #recovered(): void {
     if (this.#faults > 0) this.#tell('info', {}, 'the disk takes records again')
     this.#faults = 0
+    this.#pausedBy = undefined
   }
 
   /** Makes the next segment the current one. */
@@ -182,43 +204,14 @@ export class Writer {
     const old = this.#current
     this.#current = undefined
     if (old !== undefined && !touched.includes(old)) await this.#closeFile(old)
-    const blank = await this.#takeBlank(SEGMENT_HEADER_BYTES + leastBytes)
-    this.#prepareSpare() // at once: at full speed it takes as long as filling the current one
+    const blank = await this.#spare.take(SEGMENT_HEADER_BYTES + leastBytes)
+    this.#spare.prepare() // at once: at full speed it takes as long as filling the current one
     const segment = { index: blank.index, firstSeq, end: 0 }
     const current = { ...blank, segment, written: SEGMENT_HEADER_BYTES }
     touched.push(current)
     this.#current = current
     await writeAll(blank.file, toHeader({ index: blank.index, firstSeq, floorUs: this.#chain.floorUs }), 0)
     return current
-  }
-
-  async #takeBlank(leastBytes: number): Promise<BlankSegment> {
-    const spare = this.#spare
-    this.#spare = undefined
-    const blank = await spare
-    if (blank === undefined) return this.#allocate(leastBytes)
-    if (blank.bytes >= leastBytes) return blank
-    await this.#remove(blank)
-    return this.#allocate(leastBytes)
-  }
-
-  #allocate(leastBytes: number): Promise<BlankSegment> {
-    const { disk, dir, segmentBytes } = this.#options
-    return allocateSegment(disk, dir, this.#nextIndex++, Math.max(segmentBytes, leastBytes))
-  }
-
-  /** The next segment is made ready while the current one is filled. After a failure it is tried again later. */
-  #prepareSpare(): void {
-    if (this.#spare !== undefined || this.#sparePaused || this.#closed) return
-    this.#spare = this.#allocate(0)
-    this.#spare.catch((error) => {
-      this.#spare = undefined
-      this.#sparePaused = true
-      setTimeout(() => {
-        this.#sparePaused = false
-      }, LONGEST_PAUSE_MS).unref()
-      this.#tell('warn', { err: error }, 'no room for the next segment of the spool yet')
-    })
   }
 
   /**
@@ -248,7 +241,11 @@ export class Writer {
 
   #pause(error: unknown): void {
     this.#faults++
-    this.#tell('error', { err: error, faults: this.#faults }, 'records could not be written')
+    this.#tell(
+      this.#faults === 1 ? 'error' : 'debug',
+      { err: error, faults: this.#faults },
+      'records could not be written',
+    )
     if (this.#faults === 1) return
     this.#pausedBy = error
     const ms = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** (this.#faults - 2))
@@ -280,7 +277,7 @@ export class Writer {
     this.#tell('warn', { err: error, segment: index }, 'a segment could not be closed or cut')
   }
 
-  #tell(level: 'info' | 'warn' | 'error', about: object, what: string): void {
+  #tell(level: 'debug' | 'info' | 'warn' | 'error', about: object, what: string): void {
     const { log, dir } = this.#options
     try {
       log[level]({ dir, ...about }, what)

@@ -1,7 +1,7 @@
 // The parts of DATA_DIR that must not vanish. A program that has a file open goes on writing when the file is deleted, and
-// the embedded engine makes its directory anew: all that is written then is gone at the next start.
+// the embedded engine creates its directory again: all that is written then is gone at the next start.
 import { closeSync, existsSync, openSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 
 export interface KeptFiles {
   /** Why nothing must be stored now: the first part that is not what it was at the start; undefined if all are. */
@@ -44,10 +44,11 @@ const inodeOf = (path: string): bigint | undefined => statSync(path, { bigint: t
 export function refuseLostAccounts(dir: string): void {
   const accounts = join(dir, 'accounts.sqlite')
   if (existsSync(accounts)) return
-  const left = ['clickhouse', 'watches.sqlite'].map((name) => join(dir, name)).find((path) => existsSync(path))
-  if (left === undefined) return
+  // a disk of its own for the engine has a directory before the first start
+  const left = existsSync(join(dir, 'clickhouse/store')) ? 'clickhouse' : 'watches.sqlite'
+  if (!existsSync(join(dir, left))) return
   throw new Error(
-    `${accounts} is missing, but ${left} is there: put a backup of accounts.sqlite in its place, or set DATABASE_URL if ` +
-      `the accounts are in PostgreSQL. To start over without them, move ${basename(left)} away.`,
+    `${accounts} is missing, but ${join(dir, left)} is there: put a backup of accounts.sqlite in its place, or set DATABASE_URL if ` +
+      `the accounts are in PostgreSQL. To start over without them, move ${left} away.`,
   )
 }

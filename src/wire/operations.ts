@@ -75,11 +75,15 @@ export const LIVEZ = defineRoute('GET /livez', {
 
 export const READYZ = defineRoute('GET /readyz', {
   ...route,
-  summary: 'Can the spools take an event?',
+  summary: 'Can an event be taken?',
   answers: {
-    200: { description: 'They can. Another line names each file of theirs that the disk cannot read', body: 'ready\n' },
+    200: {
+      description:
+        'One of the two spools can, at least. Another line each says what is refused, and which file cannot be read',
+      body: 'ready\n',
+    },
   },
-  problems: ['spool_full', 'disk_low', 'spool_missing', 'node_id_in_use', 'stopping', 'internal'],
+  problems: ['spool_full', 'disk_low', 'disk_failed', 'spool_missing', 'node_id_in_use', 'stopping', 'internal'],
 })
 
 export const SHOW_METRICS = defineRoute('GET /metrics', {

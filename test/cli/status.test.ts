@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { startApp } from '../support/app.ts'
+import { createFailingDisk } from '../support/failing-disk.ts'
 import { createPerson } from './cli-cast.ts'
 
 const HOUR = 3_600_000
@@ -41,4 +42,20 @@ test('prints the sentence of Home and a line per process; exits with 1 while som
     stdout: '',
     stderr: 'stint: no process is called nope\n',
   })
+})
+
+test('health prints its table also while Stint takes no event, or only some, and says so', async () => {
+  const disk = { points: createFailingDisk(), exceptions: createFailingDisk() }
+  await using app = await startApp({ disk })
+  const health = () => createPerson(app.url).run('health', { env: { STINT_API_KEY: app.keys.owner } })
+  disk.points.isBroken = true
+  await app.post('/v1/start', { process: 'p' })
+  const partly = await health()
+  expect(partly.stdout).toMatch(/^EVENTS +STORE/)
+  expect(partly.stdout).toContain('Warning: points are refused: disk_failed\n')
+  disk.exceptions.isBroken = true
+  await app.post('/v1/exception', { process: 'p', exception: 'e' })
+  const unready = await health()
+  expect(unready).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('could not be written to disk') })
+  expect(unready.stdout).toMatch(/^EVENTS +STORE/)
 })

@@ -64,7 +64,7 @@ describe('a DATA_DIR without accounts.sqlite', () => {
       const dataDir = join(dir, `without-${left}`)
       await (await startApp({ env: { DATA_DIR: dataDir } })).stop()
       for (const file of ['accounts.sqlite', 'watches.sqlite']) rmSync(join(dataDir, file))
-      mkdirSync(join(dataDir, left))
+      mkdirSync(join(dataDir, left, 'store'), { recursive: true })
       await expect(startApp({ env: { DATA_DIR: dataDir } })).rejects.toThrow(
         `${join(dataDir, 'accounts.sqlite')} is missing, but ${join(dataDir, left)} is there`,
       )

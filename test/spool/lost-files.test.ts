@@ -147,7 +147,7 @@ describe('a file deleted under the running process', () => {
     const { dir, spool, lines } = await openReal()
     rmSync(dir, { recursive: true })
     await expect(spool.append('into nothing', 1)).rejects.toMatchObject({ code: 'disk_failed' })
-    await until('noticed', () => spool.isGone())
+    await until('noticed', () => spool.fault() === 'spool_missing')
     await expect(spool.append('into nothing', 1)).rejects.toMatchObject({ code: 'disk_failed' })
     expect(lines.some(({ msg }) => msg.includes('directory of the spool was deleted'))).toBe(true)
     await spool.close()

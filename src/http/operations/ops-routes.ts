@@ -19,22 +19,20 @@ export interface OpsDeps {
   renderMetrics(): Promise<string>
   /** Why no event can be taken right now, or undefined. */
   unready(): Problem | undefined
-  /** The files of the spools that the disk cannot read: delivery waits for them. */
-  unreadable(): readonly string[]
+  /** Faults of a Stint that is ready, a line each: what it refuses, and files that it cannot read. */
+  notes(): readonly string[]
 }
 
 export function mountOperations({ onAnyone }: Pick<Mounts, 'onAnyone'>, deps: OpsDeps): void {
-  const { renderMetrics, unready, unreadable } = deps
+  const { renderMetrics, unready, notes } = deps
   onAnyone(LIVEZ, () => new Response('ok\n', TEXT))
   onAnyone(READYZ, () => {
     const problem = unready()
     if (problem !== undefined) return problemResponse(problem)
-    return new Response(['ready', ...unreadable().map(describeUnreadable), ''].join('\n'), TEXT)
+    return new Response(['ready', ...notes(), ''].join('\n'), TEXT)
   })
   onAnyone(SHOW_METRICS, async () => new Response(await renderMetrics(), METRICS_TEXT))
 }
-
-const describeUnreadable = (file: string) => `${file} cannot be read: delivery waits for it`
 
 // GET /api/health: whether accepted events reach their store. Totals of this Stint, and the caller's own dead letters;
 // the reason of a pause and all dead letters are for the operator: a store's message may quote other accounts.
