@@ -1,23 +1,24 @@
 // Every page by its name in the address.
+import type { ComponentType } from 'preact'
 
-import { openAccountPage } from './account/account-page.tsx'
-import { openAuditPage } from './account/audit-page.tsx'
-import { openKeysPage } from './account/keys-page.tsx'
-import { openMembersPage } from './account/members-page.tsx'
-import { openExceptionsPage } from './exceptions/exceptions-page.tsx'
-import { openHealthPage } from './health/health-page.tsx'
-import { openHomePage } from './home/home-page.tsx'
-import type { OpenPage } from './kit/page.ts'
-import { openMaintenancePage } from './maintenance/maintenance-page.tsx'
-import { openMetricsPage } from './metrics/metrics-page.tsx'
-import { openProcessPage, titleOfProcess } from './process/process-page.tsx'
-import { openRunsPage, titleOfRuns } from './runs/runs-page.tsx'
-import { openWatchesPage } from './watch/watches-page.tsx'
-import { openWelcomePage } from './welcome/welcome-page.tsx'
+import { AccountPage } from './account/account-page.tsx'
+import { AuditPage } from './account/audit-page.tsx'
+import { KeysPage } from './account/keys-page.tsx'
+import { MembersPage } from './account/members-page.tsx'
+import { ExceptionsPage } from './exceptions/exceptions-page.tsx'
+import { HealthPage } from './health/health-page.tsx'
+import { HomePage } from './home/home-page.tsx'
+import type { PageProps } from './kit/page.tsx'
+import { MaintenancePage } from './maintenance/maintenance-page.tsx'
+import { MetricsPage } from './metrics/metrics-page.tsx'
+import { ProcessPage, titleOfProcess } from './process/process-page.tsx'
+import { RunsPage, titleOfRuns } from './runs/runs-page.tsx'
+import { WatchesPage } from './watch/watches-page.tsx'
+import { WelcomePage } from './welcome/welcome-page.tsx'
 
 interface Known {
   readonly title: string
-  readonly open: OpenPage
+  readonly Page: ComponentType<PageProps>
   /** Its entry in the navigation, if it has none of its own. */
   readonly entry?: string
   /** Of what the address names. */
@@ -25,17 +26,17 @@ interface Known {
 }
 
 export const PAGES: Readonly<Record<string, Known>> = {
-  home: { title: 'Home', open: openHomePage },
-  process: { title: 'Process', open: openProcessPage, entry: 'home', titleOf: titleOfProcess },
-  runs: { title: 'Runs', open: openRunsPage, titleOf: titleOfRuns },
-  metrics: { title: 'Metrics', open: openMetricsPage },
-  exceptions: { title: 'Exceptions', open: openExceptionsPage },
-  watches: { title: 'Alerts & watches', open: openWatchesPage },
-  maintenance: { title: 'Maintenance', open: openMaintenancePage, entry: 'watches' },
-  keys: { title: 'Keys', open: openKeysPage },
-  health: { title: 'Health', open: openHealthPage },
-  account: { title: 'Account', open: openAccountPage },
-  members: { title: 'Members', open: openMembersPage },
-  audit: { title: 'Audit log', open: openAuditPage },
-  welcome: { title: 'Send data', open: openWelcomePage },
+  home: { title: 'Home', Page: HomePage },
+  process: { title: 'Process', Page: ProcessPage, entry: 'home', titleOf: titleOfProcess },
+  runs: { title: 'Runs', Page: RunsPage, titleOf: titleOfRuns },
+  metrics: { title: 'Metrics', Page: MetricsPage },
+  exceptions: { title: 'Exceptions', Page: ExceptionsPage },
+  watches: { title: 'Alerts & watches', Page: WatchesPage },
+  maintenance: { title: 'Maintenance', Page: MaintenancePage, entry: 'watches' },
+  keys: { title: 'Keys', Page: KeysPage },
+  health: { title: 'Health', Page: HealthPage },
+  account: { title: 'Account', Page: AccountPage },
+  members: { title: 'Members', Page: MembersPage },
+  audit: { title: 'Audit log', Page: AuditPage },
+  welcome: { title: 'Send data', Page: WelcomePage },
 }

@@ -2,24 +2,14 @@
 import { Fragment, render, type VNode } from 'preact'
 import { systemClock } from '../clock.ts'
 import type { IssuedKey } from '../wire/keys.ts'
-import { includesRole } from '../wire/roles.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
 import { Door } from './door/door.tsx'
 import { Invitation } from './door/invitation.tsx'
 import { SwitchAccount } from './door/switch-account.tsx'
 import { createApi } from './kit/api.ts'
-import { createAskProcesses } from './kit/ask-processes.ts'
 import { explain } from './kit/explain.ts'
-import { ENTRIES, Frame } from './kit/frame.tsx'
-import type { App, Page } from './kit/page.ts'
-import { PageHeader } from './kit/page-header.tsx'
-import { openQuickOpen } from './kit/quick-open.tsx'
 import { changeParams, formatRoute, linkToken, parseRoute } from './kit/route.ts'
-import { PAGES } from './known-pages.ts'
-
-const HOME = 'home'
-/** Pages that Ctrl-K also opens. */
-const FURTHER = ['maintenance', 'account'].map((page) => [page, PAGES[page]!.title] as const)
+import { HOME, SignedIn } from './signed-in.tsx'
 
 const root = document.getElementById('app')!
 const live = document.createElement('div')
@@ -41,7 +31,8 @@ const baseUrl = new URL('.', document.baseURI).href.replace(/\/$/, '')
 /** The server's clock, which stamps the events. */
 const nowMs = () => wallMs() + api.aheadMs()
 
-let leave: (() => void) | undefined
+/** Set while pages are shown. */
+let leave: AbortController | undefined
 /** What is shown next takes the focus to its heading; the first view leaves it to the browser. */
 let hasShown = false
 const reopenDoor = () => void showDoor()
@@ -59,13 +50,18 @@ let views = 0
 /** In place of everything. */
 const show = (view: VNode): void => render(<Fragment key={++views}>{view}</Fragment>, root)
 
+/** To screen readers. */
+function announce(text: string): void {
+  live.textContent = text
+}
+
 function setTitle(title: string): void {
   document.title = `${title} · Stint`
 }
 
 /** Nothing of the page stays, also no dialog: it would lie over what is shown next. */
 function leavePage(): void {
-  leave?.()
+  leave?.abort()
   leave = undefined
   for (const dialog of document.querySelectorAll('dialog')) dialog.close()
 }
@@ -75,7 +71,7 @@ async function showDoor(note?: string): Promise<void> {
   removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
   try {
-    const [known] = await Promise.all([api.get<SessionState>('api/session'), fontLoaded])
+    const [known] = await Promise.all([api.get('api/session'), fontLoaded])
     const state = { ...known.sign_up, signed_in: known.signed_in }
     const token = linkToken('invitation')
     hasShown ||= token !== undefined || !state.signed_in
@@ -109,23 +105,6 @@ function showFailure(error: unknown): void {
   showNotice(title, detail, 'Try again', '')
 }
 
-function openNotFound(name: string): HTMLElement {
-  const element = document.createElement('div')
-  element.className = 'page'
-  render(
-    <>
-      <PageHeader title="Page not found" lead={`This console has no page “${name}”.`} />
-      <p>
-        <a class="button" href={formatRoute(HOME)}>
-          Go to Home
-        </a>
-      </p>
-    </>,
-    element,
-  )
-  return element
-}
-
 /** Another tab has switched the session: this page stops. */
 function showOtherAccount(): void {
   leavePage()
@@ -149,7 +128,7 @@ function showForeignLink(): void {
 async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> {
   removeEventListener('hashchange', reopenDoor)
   api.showAccount(undefined)
-  const state = known ?? (await api.get<SessionState>('api/session'))
+  const state = known ?? (await api.get('api/session'))
   if (!state.signed_in) return void showDoor('Your session has ended. Sign in to continue.')
   const session = state as SessionState & Session // its members are there
   const { account } = session
@@ -167,122 +146,24 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   forgetLinkedAccount()
   if (other === undefined) return showForeignLink()
   api.showAccount(account.id)
-  const askProcesses = createAskProcesses(api, nowMs)
-  const search = () => {
-    if (document.querySelector('dialog[open]') === null)
-      openQuickOpen({ askProcesses, pages: [...ENTRIES, ...FURTHER] })
+  leavePage()
+  leave = new AbortController()
+  async function reload(): Promise<void> {
+    leavePage()
+    await enter().catch(showFailure)
   }
   async function switchTo(id: string): Promise<void> {
     await api.send('POST', 'api/session/account', { id })
     await reload()
   }
-  async function reload(): Promise<void> {
-    leavePage()
-    await enter()
-  }
-  /** Another owner may have changed the role: what it allows is drawn again. */
-  async function checkRole(): Promise<void> {
-    const mine = leave
-    const now = await api.get<SessionState>('api/session').catch(() => undefined) // the page's own requests report it
-    if (now?.signed_in && now.role !== session.role && leave === mine) await reload().catch(showFailure)
-  }
-  const view = ++views
-  /** The entry of the navigation, the parameters and the page. */
-  function drawFrame(entry: string, params: URLSearchParams, element: HTMLElement): void {
-    const frame = { session, entry, params, search, page: element }
-    render(
-      <Fragment key={view}>
-        <Frame {...frame} switchTo={(id) => void switchTo(id).catch(showFailure)} />
-      </Fragment>,
-      root,
-    )
-  }
-  let page: Page | undefined
-  let shown = ''
-
-  const app: App = {
-    api,
-    askProcesses,
-    nowMs,
-    keyHeader,
-    baseUrl,
-    account,
-    session,
-    may: (role) => includesRole(session.role, role),
-    reload,
-    firstKey,
-    go(name, params, how) {
-      const hash = formatRoute(name, params)
-      if (how === 'replace') {
-        history.replaceState(null, '', hash)
-        follow()
-      } else location.hash = hash
-    },
-    setTitle,
-    sendEvents: (secret, events) => api.sendEvents(keyHeader, secret, events),
-    announce(text) {
-      live.textContent = text
-    },
-    signedOut: () => void showDoor('Signed out.'),
-  }
-
-  /** Back and links leave no dialog over another view, except one whose secret is not shown again. */
-  function onRoute(): void {
-    for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog:not([closedby=none])')) dialog.close()
-    follow()
-  }
-
-  function follow(): void {
-    const { page: name, params } = parseRoute(location.hash)
-    if ((linkToken('invitation') ?? linkToken('reset')) !== undefined) return void showDoor()
-    if (params.has('account')) return void reload().catch(showFailure)
-    const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined
-    if (known === undefined) {
-      if (name === '') {
-        app.go(HOME, {}, 'replace')
-        return
-      }
-      page?.close()
-      page = undefined
-      shown = name
-      setTitle('Page not found')
-      drawFrame('', params, openNotFound(name))
-      return
-    }
-    if (name !== shown) {
-      page?.close()
-      page = known.open(app)
-    }
-    if (page === undefined) return
-    drawFrame(known.entry ?? name, params, page.element)
-    if (name !== shown) {
-      if (shown !== '') void checkRole()
-      scrollTo(0, 0)
-    }
-    setTitle(known.titleOf?.(params) ?? known.title)
-    page.show(params)
-    if (name === shown) return
-    if (hasShown) page.element.querySelector('h1')?.focus()
-    hasShown = true
-    shown = name
-  }
-
-  function onKey(event: KeyboardEvent): void {
-    if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return
-    event.preventDefault()
-    search()
-  }
-
-  leave?.()
-  leave = () => {
-    removeEventListener('hashchange', onRoute)
-    removeEventListener('keydown', onKey)
-    page?.close()
-  }
-  addEventListener('hashchange', onRoute)
-  addEventListener('keydown', onKey)
-  if (firstKey !== undefined) app.go('welcome', {}, 'replace')
-  else follow()
+  show(
+    <SignedIn
+      {...{ api, nowMs, keyHeader, baseUrl, session, firstKey, setTitle, announce, reload }}
+      {...{ left: leave.signal, takesFocus: hasShown, showDoor: (note) => void showDoor(note) }}
+      switchTo={(id) => void switchTo(id).catch(showFailure)}
+    />,
+  )
+  hasShown = true
 }
 
 void showDoor()

@@ -2,41 +2,41 @@
 import { useState } from 'preact/hooks'
 import type { SessionEntry } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
-import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { Field, type Values } from '../kit/form.tsx'
-import { openDialog } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
+import { useView, type View } from '../kit/view.tsx'
 
-export const askForEnd = (app: App, { id, user_agent }: SessionEntry, again: () => void): void =>
-  confirm({
+export const askForEnd = (view: View, { id, user_agent }: SessionEntry): void =>
+  confirm(view, {
     title: 'Sign out this browser?',
     text: `${describeAgent(user_agent)} has to sign in again.`,
     submitLabel: 'Sign out',
     isDanger: true,
     async submit() {
-      await app.api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
-      return announced(app, again, 'Session ended.')
+      await view.app.api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
+      return 'Session ended.'
     },
   })
 
-export const askForEndOfAll = (app: App): void =>
-  confirm({
+export const askForEndOfAll = (view: View): void =>
+  confirm(view, {
     title: 'Sign out everywhere?',
     text: 'All your sessions end, this one, too. Your keys keep working.',
     submitLabel: 'Sign out everywhere',
     isDanger: true,
     async submit() {
-      await app.api.send('DELETE', 'api/sessions')
-      return () => app.signedOut()
+      await view.app.api.send('DELETE', 'api/sessions')
+      return () => view.app.signedOut()
     },
   })
 
-export const askForDeletion = (app: App): void => openDialog((close) => <DeletionDialog app={app} close={close} />)
+export const askForDeletion = ({ open }: View): void => open((close) => <DeletionDialog close={close} />)
 
 /** Which field an error of the deletion is about. */
 const FIELD_OF: Readonly<Record<string, string>> = { password_wrong: 'password', operator_needed: 'operator' }
 
-function DeletionDialog({ app, close }: { app: App; close(): void }) {
+function DeletionDialog({ close }: { close(): void }) {
+  const { app } = useView()
   const [needsOperator, setNeedsOperator] = useState(false)
   const hasPassword = app.session.person.password
   async function submit({ password = '', operator }: Values): Promise<() => void> {

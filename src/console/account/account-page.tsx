@@ -3,32 +3,28 @@ import { useState } from 'preact/hooks'
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
 import { Field, Form } from '../kit/form.tsx'
 import { Card } from '../kit/icon.tsx'
-import type { App } from '../kit/page.ts'
+import { page } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Ago, Day } from '../kit/time.tsx'
 import { useAttempt } from '../kit/use-attempt.tsx'
+import { useView } from '../kit/view.tsx'
 import { askForDeletion, askForEnd, askForEndOfAll, describeAgent } from './account-dialogs.tsx'
 
 const EVERY_MS = 15_000
 
-const ask = ({ app, signal }: Question<Sessions>): Promise<Sessions> =>
-  app.api.get<Sessions>('api/sessions', {}, signal)
+export const AccountPage = page<Sessions>({
+  name: 'account',
+  everyMs: () => EVERY_MS,
+  ask: ({ get }) => get('api/sessions'),
+  Heading,
+  Content,
+})
 
-function Heading({ app }: Pick<Shown<Sessions>, 'app'>) {
+function Heading() {
+  const view = useView()
+  const { app } = view
   const { email, operator } = app.account
-  return (
-    <PageHeader title="Account" lead={operator ? `${email}, operator of this Stint` : email}>
-      <button type="button" class="button" onClick={() => askForEndOfAll(app)}>
-        Sign out everywhere
-      </button>
-      <SignOut app={app} />
-    </PageHeader>
-  )
-}
-
-function SignOut({ app }: { app: App }) {
   const { fault, attempt } = useAttempt()
   const endSession = () =>
     attempt(async () => {
@@ -36,39 +32,46 @@ function SignOut({ app }: { app: App }) {
       app.signedOut()
     })
   return (
-    <>
+    <PageHeader title="Account" lead={operator ? `${email}, operator of this Stint` : email}>
+      <button type="button" class="button" onClick={() => askForEndOfAll(view)}>
+        Sign out everywhere
+      </button>
       {fault}
       <button type="button" class="button" onClick={() => void endSession()}>
         Sign out
       </button>
-    </>
+    </PageHeader>
   )
 }
 
-const Content = ({ app, answer: { sessions }, nowMs, again }: Shown<Sessions>) => (
-  <div class="stack">
-    <Card title="Sessions" class="card-table">
-      <Table caption="Sessions" columns={columnsOf(app, nowMs, again)} rows={sessions} />
-    </Card>
-    <div class="columns">
-      {app.session.person.password && (
-        <Card title="Password">
-          <PasswordForm app={app} again={again} />
-        </Card>
-      )}
-      {app.may('owner') && (
-        <Card title="Delete account">
-          <p class="muted">Deletes the account, its keys and its data.</p>
-          <button type="button" class="button button-danger" onClick={() => askForDeletion(app)}>
-            Delete account
-          </button>
-        </Card>
-      )}
+function Content({ answer: { sessions } }: { answer: Sessions }) {
+  const view = useView()
+  const { app } = view
+  return (
+    <div class="stack">
+      <Card title="Sessions" class="card-table">
+        <Table caption="Sessions" columns={COLUMNS} rows={sessions} />
+      </Card>
+      <div class="columns">
+        {app.session.person.password && (
+          <Card title="Password">
+            <PasswordForm />
+          </Card>
+        )}
+        {app.may('owner') && (
+          <Card title="Delete account">
+            <p class="muted">Deletes the account, its keys and its data.</p>
+            <button type="button" class="button button-danger" onClick={() => askForDeletion(view)}>
+              Delete account
+            </button>
+          </Card>
+        )}
+      </div>
     </div>
-  </div>
-)
+  )
+}
 
-const columnsOf = (app: App, nowMs: number, again: () => void): Column<SessionEntry>[] => [
+const COLUMNS: readonly Column<SessionEntry>[] = [
   {
     label: 'Browser',
     cell: ({ user_agent, current }) => (
@@ -78,16 +81,17 @@ const columnsOf = (app: App, nowMs: number, again: () => void): Column<SessionEn
       </>
     ),
   },
-  { label: 'Last seen', cell: ({ last_seen_at }) => <Ago at={last_seen_at} nowMs={nowMs} /> },
-  { label: 'Signed in', class: 'extra', cell: ({ created_at }) => <Ago at={created_at} nowMs={nowMs} /> },
-  { label: 'Expires', class: 'extra', cell: ({ expires_at }) => <Day at={expires_at} /> },
-  actionColumn(true, (session) => {
+  { label: 'Last seen', cell: ({ last_seen_at: at }) => <Ago at={at} /> },
+  { label: 'Signed in', class: 'extra', cell: ({ created_at: at }) => <Ago at={at} /> },
+  { label: 'Expires', class: 'extra', cell: ({ expires_at: at }) => <Day at={at} /> },
+  actionColumn((session, view) => {
     const about = `session of ${describeAgent(session.user_agent)}`
-    return !session.current && <RowAction label="Sign out" about={about} act={() => askForEnd(app, session, again)} />
+    return !session.current && <RowAction label="Sign out" about={about} act={() => askForEnd(view, session)} />
   }),
 ]
 
-function PasswordForm({ app, again }: { app: App; again(): void }) {
+function PasswordForm() {
+  const { app, again } = useView()
   const [isDone, setDone] = useState(false)
   async function submit({ current_password = '', new_password = '' }): Promise<void> {
     setDone(false)
@@ -114,11 +118,3 @@ function PasswordForm({ app, again }: { app: App; again(): void }) {
     </Form>
   )
 }
-
-export const openAccountPage = openPollPage<Sessions>({
-  className: 'account',
-  everyMs: () => EVERY_MS,
-  ask,
-  Heading,
-  Content,
-})

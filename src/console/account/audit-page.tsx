@@ -3,13 +3,14 @@
 import type { AuditEntry } from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
 import { getPages } from '../kit/api.ts'
+import { page, type Question } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { changeParams, type Params, pagesOf, withMorePages } from '../kit/route.ts'
+import { type Params, pagesOf, withMorePages } from '../kit/route.ts'
 import { type Option, Select } from '../kit/select.tsx'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { useId } from '../kit/use-id.ts'
+import { useView } from '../kit/view.tsx'
 
 const ROWS = 100
 const RANGE = '-30d'
@@ -42,18 +43,20 @@ const filtersOf = (params: URLSearchParams) => ({
   from: params.get('from') ?? RANGE,
 })
 
-const ask = ({ app, params, signal }: Question<AuditAnswer>): Promise<AuditAnswer> =>
-  getPages<AuditEntry>(app.api, 'api/audit', 'entries', filtersOf(params), signal, {
-    pageRows: ROWS,
-    maxRows: ROWS * pagesOf(params),
-  })
+const ask = ({ params, get }: Question<AuditAnswer>): Promise<AuditAnswer> =>
+  getPages(
+    async (page) => {
+      const { entries, next } = await get('api/audit', { ...filtersOf(params), ...page })
+      return { rows: entries, next }
+    },
+    { pageRows: ROWS, maxRows: ROWS * pagesOf(params) },
+  )
 
-type HeadingProps = Pick<Shown<AuditAnswer>, 'app' | 'params'>
-
-function Heading({ app, params }: HeadingProps) {
+function Heading() {
+  const { params, ...view } = useView()
   const id = useId()
   const { action, actor, from } = filtersOf(params)
-  const change = (changes: Params) => app.go('audit', changeParams(params, { pages: undefined, ...changes }), 'replace')
+  const change = (changes: Params) => view.change({ pages: undefined, ...changes }, 'replace')
   return (
     <>
       <PageHeader title="Audit log" lead="Who did what in this account, newest first. Kept for 365 days." />
@@ -77,7 +80,8 @@ function Heading({ app, params }: HeadingProps) {
   )
 }
 
-function Content({ app, params, answer: { rows: entries, isCut }, nowMs }: Shown<AuditAnswer>) {
+function Content({ answer: { rows: entries, isCut } }: { answer: AuditAnswer }) {
+  const { params, change } = useView()
   if (entries.length === 0)
     return (
       <Empty title="No entries">
@@ -88,10 +92,10 @@ function Content({ app, params, answer: { rows: entries, isCut }, nowMs }: Shown
   return (
     <>
       <div class="card card-table">
-        <Table caption="Audit log" columns={columnsOf(nowMs)} rows={rows} keyOf={({ place }) => String(place)} />
+        <Table caption="Audit log" columns={COLUMNS} rows={rows} keyOf={({ place }) => String(place)} />
       </div>
       {isCut && (
-        <button type="button" class="button" onClick={() => app.go('audit', withMorePages(params), 'replace')}>
+        <button type="button" class="button" onClick={() => change(withMorePages(params), 'replace')}>
           Show more
         </button>
       )}
@@ -102,8 +106,8 @@ function Content({ app, params, answer: { rows: entries, isCut }, nowMs }: Shown
 /** Entries have no id: among those of the same time their place from the end tells which it is. */
 type Row = AuditEntry & { readonly place: number }
 
-const columnsOf = (nowMs: number): Column<Row>[] => [
-  { label: 'When', class: 'tight', cell: ({ at }) => <Ago at={at} nowMs={nowMs} /> },
+const COLUMNS: readonly Column<Row>[] = [
+  { label: 'When', class: 'tight', cell: ({ at }) => <Ago at={at} /> },
   { label: 'Who', class: 'minor', cell: (entry) => <Who of={entry} /> },
   {
     label: 'Action',
@@ -123,10 +127,12 @@ const columnsOf = (nowMs: number): Column<Row>[] => [
 
 const Who = ({ of: { actor, key } }: { of: AuditEntry }) => actor ?? (key === null ? 'unknown' : <code>{key}</code>)
 
-const whatOf = ({ target, detail }: AuditEntry): string => [target, detail].filter((text) => text !== null).join(' · ')
+function whatOf({ target, detail }: AuditEntry): string {
+  return [target, detail].filter((text) => text !== null).join(' · ')
+}
 
-export const openAuditPage = openPollPage<AuditAnswer>({
-  className: 'audit',
+export const AuditPage = page<AuditAnswer>({
+  name: 'audit',
   everyMs: () => 0,
   keyOf: (params) => Object.values(filtersOf(params)).join(' '),
   subjectOf: () => '',

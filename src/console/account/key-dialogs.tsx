@@ -1,15 +1,15 @@
 // What is asked before a key is made, rotated or revoked. A new key is shown once.
 import { useState } from 'preact/hooks'
 import { OVERLAP_MAX_S } from '../../wire/defaults.ts'
-import type { IssuedKey, Key, KeyAnswer } from '../../wire/keys.ts'
+import type { IssuedKey, Key } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
-import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { KeySecret } from '../kit/copy-button.tsx'
 import { Field, type Values } from '../kit/form.tsx'
 import { formatCount } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { openDialog, revealOnce } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
+import { revealOnce } from '../kit/modal.tsx'
+import { useView, type View } from '../kit/view.tsx'
 
 const HOUR_S = 3_600
 const OVERLAP_MAX_HOURS = OVERLAP_MAX_S / HOUR_S
@@ -22,16 +22,16 @@ const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
 }
 const ALL_SCOPES = Object.keys(SCOPE_TEXTS) as Scope[]
 
-export const askForKey = (app: App, again: () => void): void =>
-  openDialog((close) => <CreateDialog {...{ app, again, close }} />)
+export const askForKey = ({ open }: View): void => open((close) => <CreateDialog close={close} />)
 
-function CreateDialog({ app, again, close }: { app: App; again(): void; close(): void }) {
+function CreateDialog({ close }: { close(): void }) {
+  const view = useView()
   const [chosen, setChosen] = useState<readonly Scope[]>(['write'])
   /** The server refuses `ping` beside others. */
   const scopes = chosen.includes('ping') ? (['ping'] as const) : chosen
   async function submit({ name }: Values) {
-    const { key } = await app.api.send<KeyAnswer>('POST', 'api/keys', { name, scopes })
-    return () => reveal(app, key, again)
+    const { key } = await view.app.api.send('POST', 'api/keys', { name, scopes })
+    return () => reveal(view, key)
   }
   return (
     <ConfirmDialog title="Create key" submitLabel="Create key" submit={submit} close={close}>
@@ -56,8 +56,8 @@ function CreateDialog({ app, again, close }: { app: App; again(): void; close():
   )
 }
 
-export const askForRotation = (app: App, { id, name }: Key, again: () => void): void =>
-  confirm({
+export const askForRotation = (view: View, { id, name }: Key): void =>
+  confirm(view, {
     title: `Rotate ${name}?`,
     text: 'You get a new key with the same name and permissions. Switch your code to it while the old one is valid.',
     children: (
@@ -71,30 +71,34 @@ export const askForRotation = (app: App, { id, name }: Key, again: () => void): 
     submitLabel: 'Rotate',
     async submit({ overlap_seconds: hours }) {
       const body = { overlap_seconds: Math.round(Number(hours) * HOUR_S) }
-      const { key } = await app.api.send<KeyAnswer>('POST', `api/keys/${id}/rotate`, body)
-      return () => reveal(app, key, again)
+      const { key } = await view.app.api.send('POST', `api/keys/${id}/rotate`, body)
+      return () => reveal(view, key)
     },
   })
 
-export const askForRevocation = (app: App, { id, name, last_used_at: at }: Key, again: () => void): void =>
-  confirm({
+export const askForRevocation = (view: View, { id, name, last_used_at: at }: Key): void =>
+  confirm(view, {
     title: `Revoke ${name}?`,
     text: (
       <>
         <p>Requests with this key are refused from now on, and their events are lost. This cannot be undone.</p>
-        <p class="muted">{at === null ? 'Never used.' : `Last used ${formatAgo(parseTime(at), app.nowMs())}.`}</p>
+        <p class="muted">{at === null ? 'Never used.' : `Last used ${formatAgo(parseTime(at), view.app.nowMs())}.`}</p>
       </>
     ),
     submitLabel: 'Revoke key',
     isDanger: true,
     async submit() {
-      await app.api.send('DELETE', `api/keys/${id}`)
-      return announced(app, again, 'Key revoked.')
+      await view.app.api.send('DELETE', `api/keys/${id}`)
+      return 'Key revoked.'
     },
   })
 
-function reveal(app: App, { secret }: IssuedKey, again: () => void): void {
-  again()
-  app.announce('New key')
-  revealOnce({ title: 'New key', keep: 'Save the key first: it is not shown again.' }, <KeySecret secret={secret} />)
+function reveal(view: View, { secret }: IssuedKey): void {
+  view.again()
+  view.app.announce('New key')
+  revealOnce(
+    view,
+    { title: 'New key', keep: 'Save the key first: it is not shown again.' },
+    <KeySecret secret={secret} />,
+  )
 }

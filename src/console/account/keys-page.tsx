@@ -2,52 +2,58 @@
 import type { Key, Keys } from '../../wire/keys.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
-import type { App } from '../kit/page.ts'
+import { page } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Ago, Day } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
 import { askForKey, askForRevocation, askForRotation } from './key-dialogs.tsx'
 
 const EVERY_MS = 10_000
 
-type KeysProps = Omit<Shown<Keys>, 'params' | 'answer'>
+export const KeysPage = page<Keys>({
+  name: 'keys',
+  everyMs: () => EVERY_MS,
+  ask: ({ get }) => get('api/keys'),
+  Heading: () => (
+    <PageHeader title="Keys" lead="Keys your code sends with. Only a hash is stored.">
+      <CreateKey />
+    </PageHeader>
+  ),
+  Content,
+})
 
-const ask = ({ app, signal }: Question<Keys>): Promise<Keys> => app.api.get<Keys>('api/keys', {}, signal)
-
-const Heading = (props: KeysProps) => (
-  <PageHeader title="Keys" lead="Keys your code sends with. Only a hash is stored.">
-    <CreateKey {...props} />
-  </PageHeader>
-)
-
-const CreateKey = ({ app, again }: KeysProps) =>
-  app.may('member') && (
-    <button type="button" class="button button-main" onClick={() => askForKey(app, again)}>
-      Create key
-    </button>
+function CreateKey() {
+  const view = useView()
+  return (
+    view.app.may('member') && (
+      <button type="button" class="button button-main" onClick={() => askForKey(view)}>
+        Create key
+      </button>
+    )
   )
+}
 
-function Content(props: Shown<Keys>) {
-  const { app, answer, nowMs } = props
+function Content({ answer: { keys } }: { answer: Keys }) {
+  const { app } = useView()
   const others = !app.may('owner') && <p class="muted">Only owners see the keys of others.</p>
-  if (answer.keys.length === 0)
+  if (keys.length === 0)
     return (
       <Empty title={others ? 'No keys of yours' : 'No keys'}>
         <p class="muted">Your code needs one to send events.</p>
         {others}
-        <CreateKey {...props} />
+        <CreateKey />
       </Empty>
     )
   return (
     <div class="card card-table">
-      <Table caption="API keys" columns={columnsOf(props, nowMs)} rows={answer.keys} />
+      <Table caption="API keys" columns={COLUMNS} rows={keys} />
       {others}
     </div>
   )
 }
 
-const columnsOf = ({ app, again }: KeysProps, nowMs: number): Column<Key>[] => [
+const COLUMNS: readonly Column<Key>[] = [
   {
     label: 'Name',
     cell: ({ name, prefix }) => (
@@ -74,12 +80,21 @@ const columnsOf = ({ app, again }: KeysProps, nowMs: number): Column<Key>[] => [
   {
     label: 'Last used',
     class: 'minor',
-    cell: ({ last_used_at: at }) => (at === null ? <span class="muted">never</span> : <Ago at={at} nowMs={nowMs} />),
+    cell: ({ last_used_at: at }) => (at === null ? <span class="muted">never</span> : <Ago at={at} />),
   },
   { label: 'Created', class: 'extra', cell: ({ created_at }) => <Day at={created_at} /> },
   { label: 'Created by', class: 'extra', cell: ({ creator }) => <Creator creator={creator} /> },
-  { label: 'State', cell: (key) => <State of={key} nowMs={nowMs} /> },
-  actionColumn(app.may('member'), (key) => isOver(key, nowMs) || <Actions {...{ app, again, of: key }} />),
+  { label: 'State', cell: (key) => <State of={key} /> },
+  actionColumn(
+    (key, view) =>
+      !isOver(key, view.nowMs) && (
+        <>
+          <RowAction label="Rotate" about={key.name} act={() => askForRotation(view, key)} />
+          <RowAction label="Revoke" about={key.name} act={() => askForRevocation(view, key)} />
+        </>
+      ),
+    'member',
+  ),
 ]
 
 const Creator = ({ creator }: { creator: Key['creator'] }) =>
@@ -91,17 +106,11 @@ const Creator = ({ creator }: { creator: Key['creator'] }) =>
     </>
   )
 
-const Actions = ({ app, again, of: key }: { app: App; again(): void; of: Key }) => (
-  <>
-    <RowAction label="Rotate" about={key.name} act={() => askForRotation(app, key, again)} />
-    <RowAction label="Revoke" about={key.name} act={() => askForRevocation(app, key, again)} />
-  </>
-)
-
 const isOver = ({ expires_at, revoked_at }: Key, nowMs: number): boolean =>
   revoked_at !== null || (expires_at !== null && parseTime(expires_at) <= nowMs)
 
-function State({ of: key, nowMs }: { of: Key; nowMs: number }) {
+function State({ of: key }: { of: Key }) {
+  const { nowMs } = useView()
   const { expires_at, revoked_at } = key
   if (isOver(key, nowMs)) return <span class="badge badge-off">{revoked_at === null ? 'expired' : 'revoked'}</span>
   if (expires_at === null) return <span class="badge badge-good">active</span>
@@ -114,11 +123,3 @@ function State({ of: key, nowMs }: { of: Key; nowMs: number }) {
     </span>
   )
 }
-
-export const openKeysPage = openPollPage<Keys>({
-  className: 'keys',
-  everyMs: () => EVERY_MS,
-  ask,
-  Heading,
-  Content,
-})

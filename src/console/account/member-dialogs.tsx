@@ -1,11 +1,12 @@
 // What is asked before somebody is invited, gets another role, or leaves. The link of an invitation is shown once.
 import type { Invitation, Member, NewInvitation } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
-import { announced, confirm } from '../kit/confirm.tsx'
+import type { App } from '../kit/app.ts'
+import { confirm } from '../kit/confirm.tsx'
 import { SecretBox } from '../kit/copy-button.tsx'
 import { Field, SelectField } from '../kit/form.tsx'
 import { revealOnce } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
+import type { View } from '../kit/view.tsx'
 
 const ROLE_LABELS: Readonly<Record<Role, string>> = {
   viewer: 'Viewer: reads everything',
@@ -16,8 +17,8 @@ const KEYS_OF_LEFT = { end: 'Keys that read or manage end; keys that only write 
 
 export const isMe = ({ session }: App, { id }: Member): boolean => id === session.person.id
 
-export const askForInvitation = (app: App, again: () => void): void =>
-  confirm({
+export const askForInvitation = (view: View): void =>
+  confirm(view, {
     title: 'Invite a person',
     children: (
       <>
@@ -27,18 +28,20 @@ export const askForInvitation = (app: App, again: () => void): void =>
     ),
     submitLabel: 'Invite',
     async submit(body) {
-      const { invitation } = await app.api.send<NewInvitation>('POST', 'api/invitations', body)
-      return () => reveal(app, invitation, again)
+      const { invitation } = await view.app.api.send('POST', 'api/invitations', body)
+      return () => reveal(view, invitation)
     },
   })
 
-function reveal(app: App, { email, url, mailed }: NewInvitation['invitation'], again: () => void): void {
-  again()
+function reveal(view: View, { email, url, mailed }: NewInvitation['invitation']): void {
+  const { app } = view
+  view.again()
   app.announce('Invitation created')
   const text = mailed ? `The link is on its way to ${email}.` : `Send this link to ${email}.`
   // The server may not know the address that people reach it by; this page was reached by it.
   const link = `${app.baseUrl}/${url.slice(url.indexOf('#'))}`
   revealOnce(
+    view,
     { title: 'Invitation created', closeLabel: 'Done' },
     <>
       <p class="wrap">{text} It is good once, for seven days, and not shown again.</p>
@@ -47,21 +50,23 @@ function reveal(app: App, { email, url, mailed }: NewInvitation['invitation'], a
   )
 }
 
-export const askForRole = (app: App, member: Member, again: () => void): void =>
-  confirm({
+export const askForRole = (view: View, member: Member): void =>
+  confirm(view, {
     title: `Change the role of ${member.email}?`,
     text: 'The change works at once, also for keys that the person has created.',
     children: <SelectField name="role" label="Role" options={ROLE_LABELS} value={member.role} />,
     submitLabel: 'Change role',
     async submit(body) {
+      const { app } = view
       await app.api.send('PATCH', `api/members/${member.id}`, body)
-      return isMe(app, member) ? () => void app.reload() : announced(app, again, 'Role changed.')
+      return isMe(app, member) ? () => void app.reload() : 'Role changed.'
     },
   })
 
-export function askForRemoval(app: App, member: Member, again: () => void): void {
+export function askForRemoval(view: View, member: Member): void {
+  const { app } = view
   const isLeaving = isMe(app, member)
-  confirm({
+  confirm(view, {
     title: isLeaving ? `Leave ${app.session.account.name}?` : `Remove ${member.email}?`,
     text: isLeaving
       ? 'You lose access at once. Your keys that read or manage end; those that only write stay.'
@@ -71,29 +76,30 @@ export function askForRemoval(app: App, member: Member, again: () => void): void
     isDanger: true,
     async submit({ keys }) {
       await app.api.send('DELETE', `api/members/${member.id}${keys === 'take' ? '?keys=take' : ''}`)
-      return isLeaving ? () => app.signedOut() : announced(app, again, 'Member removed.')
+      return isLeaving ? () => app.signedOut() : 'Member removed.'
     },
   })
 }
 
-export const askForWithdrawal = (app: App, { id, email }: Invitation, again: () => void): void =>
-  confirm({
+export const askForWithdrawal = (view: View, { id, email }: Invitation): void =>
+  confirm(view, {
     title: `Withdraw the invitation of ${email}?`,
     text: 'Its link stops working.',
     submitLabel: 'Withdraw',
     isDanger: true,
     async submit() {
-      await app.api.send('DELETE', `api/invitations/${id}`)
-      return announced(app, again, 'Invitation withdrawn.')
+      await view.app.api.send('DELETE', `api/invitations/${id}`)
+      return 'Invitation withdrawn.'
     },
   })
 
-export const askForName = (app: App): void =>
-  confirm({
+export const askForName = (view: View): void =>
+  confirm(view, {
     title: 'Rename account',
-    children: <Field name="name" label="Name" required maxLength={100} value={app.session.account.name} />,
+    children: <Field name="name" label="Name" required maxLength={100} value={view.app.session.account.name} />,
     submitLabel: 'Rename',
     async submit(body) {
+      const { app } = view
       await app.api.send('PATCH', 'api/account', body)
       return () => void app.reload()
     },

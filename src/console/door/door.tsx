@@ -1,9 +1,8 @@
 // Before an account is shown: signing in and, where it is open, up; a forgotten password; each leads to the other.
 import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { NewAccount, SignUpState } from '../../wire/accounts.ts'
+import type { SignUpState } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
-import type { Session } from '../../wire/sessions.ts'
 import type { Api } from '../kit/api.ts'
 import { Field, Form, type Values } from '../kit/form.tsx'
 import { Logo } from '../kit/icon.tsx'
@@ -101,7 +100,7 @@ function SignIn({ turn, ...props }: TurnProps) {
 
 function SignUp({ api, state, enter, turn }: TurnProps) {
   async function submit(body: Values): Promise<void> {
-    const { key } = await api.send<NewAccount>('POST', 'api/accounts', body)
+    const { key } = await api.send('POST', 'api/accounts', body)
     enter(key)
   }
   return (
@@ -135,7 +134,7 @@ const Turn = ({ text, label, act }: { text: string; label: string; act(): void }
 
 function SignInForm({ api, enter }: Pick<DoorProps, 'api' | 'enter'>) {
   async function submit(body: Values): Promise<void> {
-    await api.send<Session>('POST', 'api/session', body)
+    await api.send('POST', 'api/session', body)
     enter()
   }
   return (

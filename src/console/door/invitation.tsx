@@ -4,7 +4,6 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import type { SignUpState } from '../../wire/accounts.ts'
 import type { Invited } from '../../wire/people.ts'
-import type { Session } from '../../wire/sessions.ts'
 import type { Api } from '../kit/api.ts'
 import { explain } from '../kit/explain.ts'
 import { Field, Form, type Values } from '../kit/form.tsx'
@@ -31,8 +30,8 @@ export function Invitation(props: InvitationProps) {
   const [failure, setFailure] = useState<ReturnType<typeof explain>>()
   useEffect(() => {
     async function load(): Promise<void> {
-      const invited = await api.send<Invited>('POST', 'api/invitations/look', { token })
-      const { person } = state.signed_in ? await api.get<Session>('api/session') : { person: undefined }
+      const invited = await api.send('POST', 'api/invitations/look', { token })
+      const { person } = state.signed_in ? await api.get('api/session') : { person: undefined }
       setFound({ invited, email: person?.email })
     }
     void load().catch((error) => setFailure(explain(error)))
@@ -95,7 +94,7 @@ function SignInFirst({ email, leave }: { email: string; leave(note: string): voi
 function Join({ api, token, enter, found }: InvitationProps & { found: Found }) {
   const isKnown = found.email === found.invited.email
   async function submit(body: Values): Promise<void> {
-    await api.send<Session>('POST', 'api/invitations/accept', { token, ...body })
+    await api.send('POST', 'api/invitations/accept', { token, ...body })
     history.replaceState(null, '', '#/')
     await enter()
   }

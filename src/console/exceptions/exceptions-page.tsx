@@ -1,8 +1,8 @@
 // The page of exceptions: the groups, or the group that the address names.
-import type { OpenPage } from '../kit/page.ts'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { page, type Question } from '../kit/page.tsx'
 import { changeParams } from '../kit/route.ts'
 import { readRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { askGroup, type GroupAnswer, GroupContent, GroupHeading, RANGE } from './group.tsx'
 import { askGroups, type GroupsAnswer, GroupsContent, GroupsHeading } from './groups.tsx'
 
@@ -13,29 +13,25 @@ interface ExceptionsAnswer {
   readonly group?: GroupAnswer
 }
 
-const ask = async ({ app, params, signal }: Question<ExceptionsAnswer>): Promise<ExceptionsAnswer> =>
-  params.has('group')
-    ? { group: await askGroup(app, params, signal) }
-    : { groups: await askGroups(app, params, signal) }
+const ask = async (question: Question<ExceptionsAnswer>): Promise<ExceptionsAnswer> =>
+  question.params.has('group') ? { group: await askGroup(question) } : { groups: await askGroups(question) }
 
-type HeadingProps = Omit<Shown<ExceptionsAnswer>, 'answer'> & { readonly answer: ExceptionsAnswer | undefined }
-
-const Heading = ({ answer, ...shown }: HeadingProps) =>
-  shown.params.has('group') ? (
-    <GroupHeading {...shown} group={answer?.group?.group} />
+const Heading = ({ answer }: { answer: ExceptionsAnswer | undefined }) =>
+  useView().params.has('group') ? (
+    <GroupHeading group={answer?.group?.group} />
   ) : (
-    <GroupsHeading {...shown} processes={answer?.groups?.processes ?? []} />
+    <GroupsHeading processes={answer?.groups?.processes ?? []} />
   )
 
-const Content = ({ answer: { groups, group }, ...shown }: Shown<ExceptionsAnswer>) => (
+const Content = ({ answer: { groups, group } }: { answer: ExceptionsAnswer }) => (
   <>
-    {groups && <GroupsContent {...shown} answer={groups} />}
-    {group && <GroupContent {...shown} answer={group} />}
+    {groups && <GroupsContent answer={groups} />}
+    {group && <GroupContent answer={group} />}
   </>
 )
 
-export const openExceptionsPage: OpenPage = openPollPage<ExceptionsAnswer>({
-  className: 'exceptions',
+export const ExceptionsPage = page<ExceptionsAnswer>({
+  name: 'exceptions',
   everyMs: (params) => (readRange(params, 0, RANGE).isLive ? EVERY_MS : 0),
   keyOf: (params) => changeParams(params, {}).toString(),
   subjectOf: (params) => (params.has('group') ? `${params.get('group')} ${params.get('process')}` : ''),

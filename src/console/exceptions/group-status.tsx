@@ -2,13 +2,12 @@
 import { useState } from 'preact/hooks'
 import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
 import { explain } from '../kit/explain.ts'
-import type { App } from '../kit/page.ts'
 import { Ago } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
 import { headline } from './headline.ts'
 
 interface Props {
   readonly group: ExceptionGroup
-  readonly nowMs: number
 }
 
 const BADGES = {
@@ -19,7 +18,7 @@ const BADGES = {
 } as const satisfies Record<ExceptionGroup['status'], readonly [string, string] | undefined>
 
 /** With who decided it, and when; nothing for a group without a decision. */
-export function StatusBadge({ group: { status, status_by: by, status_at: at }, nowMs }: Props) {
+export function StatusBadge({ group: { status, status_by: by, status_at: at } }: Props) {
   const badge = BADGES[status]
   if (badge === undefined || by === null || at === null) return null
   return (
@@ -28,7 +27,7 @@ export function StatusBadge({ group: { status, status_by: by, status_at: at }, n
         {status}
       </span>{' '}
       <span class="muted">
-        {status === 'regressed' && 'resolved '}by <bdi>{by}</bdi> <Ago at={at} nowMs={nowMs} />
+        {status === 'regressed' && 'resolved '}by <bdi>{by}</bdi> <Ago at={at} />
       </span>
     </span>
   )
@@ -40,22 +39,19 @@ const ACTIONS = [
   ['Reopen', 'unresolved'],
 ] as const
 
-interface ActionsProps {
-  readonly app: App
-  readonly group: ExceptionGroup
+interface ActionsProps extends Props {
   readonly class: string
-  again(): void
 }
 
-export function StatusActions({ app, group, class: look, again }: ActionsProps) {
+export function StatusActions({ group, class: look }: ActionsProps) {
+  const { app, again } = useView()
   const { fingerprint, process, status, example } = group
   const [fault, setFault] = useState('')
   const isOpen = status === 'unresolved' || status === 'regressed'
   async function change(next: ChangeExceptionGroup['status']): Promise<void> {
-    const path = `api/exceptions/groups/${encodeURIComponent(fingerprint)}`
     setFault('')
     try {
-      await app.api.send('PATCH', path, { status: next, process })
+      await app.api.send('PATCH', `api/exceptions/groups/${encodeURIComponent(fingerprint)}`, { status: next, process })
       app.announce(`Group ${next}.`)
     } catch (error) {
       setFault(explain(error).detail)

@@ -2,25 +2,21 @@
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { toLine } from '../kit/line-chart.tsx'
-import type { App } from '../kit/page.ts'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Ago } from '../kit/time.tsx'
 import { bucketsOf, type TimeRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { StatusActions, StatusBadge } from './group-status.tsx'
 import { headline } from './headline.ts'
 
 interface Props {
-  readonly app: App
-  readonly params: URLSearchParams
   readonly groups: readonly ExceptionGroup[]
   readonly range: TimeRange
   readonly every: string
-  readonly nowMs: number
-  again(): void
 }
 
 export function GroupTable(props: Props) {
-  const mayChange = props.app.may('member')
+  const mayChange = useView().app.may('member')
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label="Groups of exceptions">
       <table>
@@ -58,7 +54,8 @@ export function GroupTable(props: Props) {
 
 type RowProps = Props & { readonly group: ExceptionGroup; readonly mayChange: boolean }
 
-function Row({ app, params, group, range, every, nowMs, again, mayChange }: RowProps) {
+function Row({ group, range, every, mayChange }: RowProps) {
+  const { params } = useView()
   const { example, fingerprint, process, count, counts = [], first_at: first, last_at: last } = group
   const title = headline(example)
   const { values } = toLine('', counts, bucketsOf(range, every), (row) => row.count)
@@ -76,23 +73,23 @@ function Row({ app, params, group, range, every, nowMs, again, mayChange }: RowP
           <bdi>{process}</bdi>
         </a>
         <span class="sub on-phone">
-          last <Ago at={last} nowMs={nowMs} />
+          last <Ago at={last} />
         </span>
-        <StatusBadge group={group} nowMs={nowMs} />
+        <StatusBadge group={group} />
       </td>
       <td class="extra">
         <Sparkline values={values} label={`${plural(count, 'exception')} over the range`} />
       </td>
       <td class="number">{formatCount(count)}</td>
       <td class="extra">
-        <Ago at={first} nowMs={nowMs} />
+        <Ago at={first} />
       </td>
       <td class="minor">
-        <Ago at={last} nowMs={nowMs} />
+        <Ago at={last} />
       </td>
       {mayChange && (
         <td>
-          <StatusActions app={app} group={group} class="button button-small" again={again} />
+          <StatusActions group={group} class="button button-small" />
         </td>
       )}
     </tr>

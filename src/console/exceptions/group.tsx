@@ -1,18 +1,18 @@
 // One group of exceptions: its first line is the heading, then the whole text, when it occurred, in which runs, and last
 // what it is recognized by.
-import type { ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
+import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
 import { countTicks } from '../kit/axis-values.ts'
 import { DownloadMenu } from '../kit/download-menu.tsx'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { LineChart, toLine } from '../kit/line-chart.tsx'
-import type { App } from '../kit/page.ts'
-import type { Shown } from '../kit/poll-page.tsx'
+import type { Question } from '../kit/page.tsx'
 import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Ago, Moment } from '../kit/time.tsx'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { StatusActions, StatusBadge } from './group-status.tsx'
 import { EMPTY_TEXT, headline } from './headline.ts'
 
@@ -26,7 +26,7 @@ export interface GroupAnswer {
   readonly texts: readonly ExceptionText[]
 }
 
-export async function askGroup(app: App, params: URLSearchParams, signal: AbortSignal): Promise<GroupAnswer> {
+export async function askGroup({ app, params, get }: Question<unknown>): Promise<GroupAnswer> {
   const range = readRange(params, app.nowMs(), RANGE)
   const query = {
     ...range.query,
@@ -36,17 +36,16 @@ export async function askGroup(app: App, params: URLSearchParams, signal: AbortS
   }
   const every = chooseEvery(range, POINTS_MAX)
   const [{ groups }, { exceptions }] = await Promise.all([
-    app.api.get<ExceptionGroups>('api/exceptions/groups', { ...query, every }, signal),
-    app.api.get<{ exceptions: ExceptionText[] }>('api/exceptions', { ...query, limit: TEXTS }, signal),
+    get('api/exceptions/groups', { ...query, every }),
+    get('api/exceptions', { ...query, limit: TEXTS }),
   ])
   const group = groups[0]
   if (group !== undefined) app.setTitle(headline(group.example))
   return { group, texts: exceptions }
 }
 
-type HeadingProps = Omit<Shown<unknown>, 'answer'> & { readonly group: ExceptionGroup | undefined }
-
-export function GroupHeading({ app, params, nowMs, group, again }: HeadingProps) {
+export function GroupHeading({ group }: { group: ExceptionGroup | undefined }) {
+  const { params, nowMs, change } = useView()
   const back = formatRoute('exceptions', changeParams(params, { group: undefined, process: undefined }))
   return (
     <>
@@ -59,29 +58,27 @@ export function GroupHeading({ app, params, nowMs, group, again }: HeadingProps)
             <bdi>{group === undefined ? 'Exception' : headline(group.example)}</bdi>
           </h1>
         </div>
-        {group !== undefined && <Status {...{ app, group, nowMs, again }} />}
+        {group !== undefined && <Status group={group} />}
       </header>
       <div class="toolbar">
-        <RangePicker
-          range={readRange(params, nowMs, RANGE)}
-          nowMs={nowMs}
-          choose={(changes) => app.go('exceptions', changeParams(params, changes))}
-        />
+        <RangePicker range={readRange(params, nowMs, RANGE)} nowMs={nowMs} choose={change} />
       </div>
     </>
   )
 }
 
-function Status({ app, group, nowMs, again }: Omit<Shown<unknown>, 'params' | 'answer'> & { group: ExceptionGroup }) {
+function Status({ group }: { group: ExceptionGroup }) {
+  const { app } = useView()
   return (
     <div class="button-row">
-      <StatusBadge group={group} nowMs={nowMs} />
-      {app.may('member') && <StatusActions app={app} group={group} class="button" again={again} />}
+      <StatusBadge group={group} />
+      {app.may('member') && <StatusActions group={group} class="button" />}
     </div>
   )
 }
 
-export function GroupContent({ app, params, nowMs, answer: { group, texts } }: Shown<GroupAnswer>) {
+export function GroupContent({ answer: { group, texts } }: { answer: GroupAnswer }) {
+  const { app, params, nowMs } = useView()
   if (group === undefined)
     return (
       <div class="empty">
@@ -94,7 +91,7 @@ export function GroupContent({ app, params, nowMs, answer: { group, texts } }: S
   const { from, to } = range.query
   return (
     <div class="stack">
-      <Card title="Newest text" about={<FromTo group={group} nowMs={nowMs} />}>
+      <Card title="Newest text" about={<FromTo group={group} />}>
         <pre tabIndex={0} role="region" aria-label="Exception as it was sent">
           {texts[0]?.exception || EMPTY_TEXT}
         </pre>
@@ -109,30 +106,31 @@ export function GroupContent({ app, params, nowMs, answer: { group, texts } }: S
           ]}
         />
       </Card>
-      <Occurrences {...{ app, params, group, range, nowMs }} />
+      <Occurrences {...{ group, range }} />
       <Card title="When it occurred" class="card-table">
-        <Times texts={texts} nowMs={nowMs} />
+        <Times texts={texts} />
       </Card>
       <Pattern group={group} />
     </div>
   )
 }
 
-const FromTo = ({ group, nowMs }: { group: ExceptionGroup; nowMs: number }) => (
+const FromTo = ({ group }: { group: ExceptionGroup }) => (
   <span class="muted">
     <a href={formatRoute('process', { process: group.process })}>
       <bdi>{group.process}</bdi>
     </a>{' '}
-    · first <Ago at={group.first_at} nowMs={nowMs} /> · last <Ago at={group.last_at} nowMs={nowMs} />
+    · first <Ago at={group.first_at} /> · last <Ago at={group.last_at} />
   </span>
 )
 
-type OccurrencesProps = Pick<Shown<unknown>, 'app' | 'params' | 'nowMs'> & {
+interface OccurrencesProps {
   readonly group: ExceptionGroup
   readonly range: ReturnType<typeof readRange>
 }
 
-function Occurrences({ app, params, group: { counts = [], count, runs }, range, nowMs }: OccurrencesProps) {
+function Occurrences({ group: { counts = [], count, runs }, range }: OccurrencesProps) {
+  const { change, nowMs } = useView()
   const every = chooseEvery(range, POINTS_MAX)
   const atMs = bucketsOf(range, every)
   const line = toLine('Exceptions', counts, atMs, (row) => row.count)
@@ -145,7 +143,7 @@ function Occurrences({ app, params, group: { counts = [], count, runs }, range, 
         look="bars"
         formatValue={formatCount}
         ticksOf={countTicks}
-        zoom={(fromMs, toMs) => app.go('exceptions', changeParams(params, fixRange(fromMs, toMs)))}
+        zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
         data={{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs }}
         summary={`${plural(count, 'exception')}${inRuns}, in ${describeEvery(every)}.`}
         nowMs={nowMs}
@@ -154,43 +152,46 @@ function Occurrences({ app, params, group: { counts = [], count, runs }, range, 
   )
 }
 
-const Times = ({ texts, nowMs }: { texts: readonly ExceptionText[]; nowMs: number }) => (
-  <div class="table-scroll" tabIndex={0} role="region" aria-label="Newest occurrences">
-    <table>
-      <thead>
-        <tr>
-          <th scope="col">Time</th>
-          <th scope="col">Meta · uid</th>
-          <th scope="col">Runs</th>
-        </tr>
-      </thead>
-      <tbody>
-        {texts.map(({ at, process, meta, uid }) => {
-          const ms = parseTime(at)
-          const around = fixRange(ms - AROUND_MS, Math.min(nowMs, ms + AROUND_MS))
-          return (
-            <tr key={`${at} ${uid}`}>
-              <td>
-                <Moment at={at} nowMs={nowMs} />
-              </td>
-              <td>
-                <bdi>{[meta, uid].filter(Boolean).join(' · ') || '–'}</bdi>
-              </td>
-              <td>
-                <a
-                  href={formatRoute('runs', { process, ...(uid && { uid }), ...around })}
-                  aria-label={`${uid ? 'This run' : 'Runs at that time'}, ${formatMoment(ms, nowMs)}`}
-                >
-                  {uid ? 'This run' : 'Runs at that time'}
-                </a>
-              </td>
-            </tr>
-          )
-        })}
-      </tbody>
-    </table>
-  </div>
-)
+function Times({ texts }: { texts: readonly ExceptionText[] }) {
+  const { nowMs } = useView()
+  return (
+    <div class="table-scroll" tabIndex={0} role="region" aria-label="Newest occurrences">
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col">Meta · uid</th>
+            <th scope="col">Runs</th>
+          </tr>
+        </thead>
+        <tbody>
+          {texts.map(({ at, process, meta, uid }) => {
+            const ms = parseTime(at)
+            const around = fixRange(ms - AROUND_MS, Math.min(nowMs, ms + AROUND_MS))
+            return (
+              <tr key={`${at} ${uid}`}>
+                <td>
+                  <Moment at={at} />
+                </td>
+                <td>
+                  <bdi>{[meta, uid].filter(Boolean).join(' · ') || '–'}</bdi>
+                </td>
+                <td>
+                  <a
+                    href={formatRoute('runs', { process, ...(uid && { uid }), ...around })}
+                    aria-label={`${uid ? 'This run' : 'Runs at that time'}, ${formatMoment(ms, nowMs)}`}
+                  >
+                    {uid ? 'This run' : 'Runs at that time'}
+                  </a>
+                </td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </table>
+    </div>
+  )
+}
 
 const PLACEHOLDER = /(<(?:uuid|date|address|number|string)>)/
 

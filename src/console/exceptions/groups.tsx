@@ -5,13 +5,13 @@ import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { DownloadMenu } from '../kit/download-menu.tsx'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { Icon } from '../kit/icon.tsx'
-import type { App } from '../kit/page.ts'
+import type { Question } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
-import type { Shown } from '../kit/poll-page.tsx'
-import { changeParams, formatRoute, type Params } from '../kit/route.ts'
+import { changeParams, formatRoute } from '../kit/route.ts'
 import { SearchField } from '../kit/search-field.tsx'
 import { Select } from '../kit/select.tsx'
 import { chooseEvery, readRange, type TimeRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { RANGE } from './group.tsx'
 import { GroupTable } from './group-table.tsx'
 
@@ -41,23 +41,21 @@ const chosenIn = (params: URLSearchParams) => ({
   text: params.get('q') || undefined,
 })
 
-export async function askGroups(app: App, params: URLSearchParams, signal: AbortSignal): Promise<GroupsAnswer> {
+export async function askGroups({ app, params, get, signal }: Question<unknown>): Promise<GroupsAnswer> {
   const range = readRange(params, app.nowMs(), RANGE)
   const every = chooseEvery(range, BARS_MAX)
   const status = params.get('status') || undefined
   const query = { ...range.query, ...chosenIn(params), status, every, limit: GROUPS_MAX }
   const [{ groups, next, hidden }, processes] = await Promise.all([
-    app.api.get<ExceptionGroups>('api/exceptions/groups', query, signal),
+    get('api/exceptions/groups', query),
     app.askProcesses(signal),
   ])
   const raising = processes.filter(({ kinds }) => kinds.includes('exception'))
   return { groups, hidden, hasMore: next !== null, processes: raising, range, every }
 }
 
-type HeadingProps = Omit<Shown<unknown>, 'answer' | 'again'> & Pick<GroupsAnswer, 'processes'>
-
-export function GroupsHeading({ app, params, nowMs, processes }: HeadingProps) {
-  const change = (changes: Params, how?: 'replace') => app.go('exceptions', changeParams(params, changes), how)
+export function GroupsHeading({ processes }: Pick<GroupsAnswer, 'processes'>) {
+  const { params, nowMs, change } = useView()
   const { process, meta } = chosenIn(params)
   return (
     <RangeHeader title="Exceptions" range={readRange(params, nowMs, RANGE)} nowMs={nowMs} choose={change}>
@@ -91,7 +89,8 @@ export function GroupsHeading({ app, params, nowMs, processes }: HeadingProps) {
   )
 }
 
-export function GroupsContent({ app, params, nowMs, answer, again }: Shown<GroupsAnswer>) {
+export function GroupsContent({ answer }: { answer: GroupsAnswer }) {
+  const { app, params } = useView()
   const { groups, hasMore, hidden, range, every } = answer
   const count = groups.reduce((sum, group) => sum + group.count, 0)
   const { from, to } = range.query
@@ -107,7 +106,7 @@ export function GroupsContent({ app, params, nowMs, answer, again }: Shown<Group
         <HiddenGroups params={params} hidden={hidden} />
       </div>
       <section class="card card-table">
-        <GroupTable {...{ app, params, groups, range, every, nowMs, again }} />
+        <GroupTable {...{ groups, range, every }} />
         <DownloadMenu
           app={app}
           what="whole texts"

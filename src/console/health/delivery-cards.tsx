@@ -14,18 +14,17 @@ const STATES = {
 
 interface Props {
   readonly health: Health
-  readonly nowMs: number
 }
 
-export const DeliveryCards = ({ health, nowMs }: Props) => (
+export const DeliveryCards = ({ health }: Props) => (
   <div class="columns">
     {(['points', 'exceptions'] as const).map((name) => (
-      <DeliveryCard key={name} {...{ health, nowMs, name }} />
+      <DeliveryCard key={name} {...{ health, name }} />
     ))}
   </div>
 )
 
-function DeliveryCard({ health, nowMs, name }: Props & { name: keyof typeof NAMES }) {
+function DeliveryCard({ health, name }: Props & { name: keyof typeof NAMES }) {
   const { records, bytes, oldest_s } = health.spools[name]
   const { store, state, reason, since } = health.destinations[name]
   const [tone, said] = STATES[state]
@@ -50,7 +49,7 @@ function DeliveryCard({ health, nowMs, name }: Props & { name: keyof typeof NAME
         <div>
           <dt>Since</dt>
           <dd>
-            <Ago at={since} nowMs={nowMs} />
+            <Ago at={since} />
           </dd>
         </div>
       </dl>

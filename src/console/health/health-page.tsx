@@ -2,10 +2,10 @@
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import { getPages } from '../kit/api.ts'
-import type { App } from '../kit/page.ts'
+import { page, type Question } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { pagesOf, withMorePages } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 import { DeliveryCards } from './delivery-cards.tsx'
 import { askToBury, isOperator, RejectedEvents } from './rejected-events.tsx'
 
@@ -18,12 +18,15 @@ interface HealthAnswer {
   readonly hasMore: boolean
 }
 
-async function ask({ app, params, signal }: Question<HealthAnswer>): Promise<HealthAnswer> {
+async function ask({ app, params, get }: Question<HealthAnswer>): Promise<HealthAnswer> {
   const query = { all: isOperator(app) ? 'true' : undefined }
   const pages = { pageRows: PAGE, maxRows: PAGE * pagesOf(params) }
   const [health, { rows: letters, isCut }] = await Promise.all([
-    app.api.get<Health>('api/health', {}, signal),
-    getPages<DeadLetter>(app.api, 'api/dead', 'dead', query, signal, pages),
+    get('api/health'),
+    getPages(async (page) => {
+      const { dead: rows, next } = await get('api/dead', { ...query, ...page })
+      return { rows, next }
+    }, pages),
   ])
   return { health, letters, hasMore: isCut }
 }
@@ -32,7 +35,9 @@ const Heading = () => (
   <PageHeader title="Health" lead="Accepted events are kept on this machine’s disk until their store has them." />
 )
 
-function Content({ app, params, answer: { health, letters, hasMore }, nowMs, again }: Shown<HealthAnswer>) {
+function Content({ answer: { health, letters, hasMore } }: { answer: HealthAnswer }) {
+  const view = useView()
+  const { app, params, change } = view
   const isHeld = Object.values(health.destinations).some(({ state }) => state === 'parked')
   return (
     <div class="stack">
@@ -41,11 +46,17 @@ function Content({ app, params, answer: { health, letters, hasMore }, nowMs, aga
           {detail}
         </p>
       ))}
-      <DeliveryCards health={health} nowMs={nowMs} />
-      {isHeld && isOperator(app) && <GiveUp app={app} again={again} />}
-      <RejectedEvents {...{ app, letters, nowMs, again }} dead={health.dead}>
+      <DeliveryCards health={health} />
+      {isHeld && isOperator(app) && (
+        <div>
+          <button type="button" class="button" onClick={() => askToBury(view)}>
+            Give up held events…
+          </button>
+        </div>
+      )}
+      <RejectedEvents letters={letters} dead={health.dead}>
         {hasMore && (
-          <button type="button" class="button" onClick={() => app.go('health', withMorePages(params), 'replace')}>
+          <button type="button" class="button" onClick={() => change(withMorePages(params), 'replace')}>
             Show older
           </button>
         )}
@@ -54,16 +65,8 @@ function Content({ app, params, answer: { health, letters, hasMore }, nowMs, aga
   )
 }
 
-const GiveUp = ({ app, again }: { app: App; again(): void }) => (
-  <div>
-    <button type="button" class="button" onClick={() => askToBury(app, again)}>
-      Give up held events…
-    </button>
-  </div>
-)
-
-export const openHealthPage = openPollPage<HealthAnswer>({
-  className: 'health',
+export const HealthPage = page<HealthAnswer>({
+  name: 'health',
   everyMs: () => EVERY_MS,
   ask,
   Heading,

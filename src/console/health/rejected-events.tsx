@@ -2,28 +2,27 @@
 import type { ComponentChildren } from 'preact'
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
-import { announced, confirm } from '../kit/confirm.tsx'
+import type { App } from '../kit/app.ts'
+import { confirm } from '../kit/confirm.tsx'
 import { Field } from '../kit/form.tsx'
 import { plural } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
-import type { App } from '../kit/page.ts'
 import { Empty } from '../kit/page-header.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
+import { useView, type View } from '../kit/view.tsx'
 
 /** Operators see and change the rejected events of all accounts. */
 export const isOperator = (app: App): boolean => app.account.operator && app.may('owner')
 
 interface Props {
-  readonly app: App
   readonly letters: readonly DeadLetter[]
   readonly dead: Health['dead']
-  readonly nowMs: number
-  again(): void
   readonly children: ComponentChildren
 }
 
-export function RejectedEvents({ app, letters, dead, nowMs, again, children }: Props) {
+export function RejectedEvents({ letters, dead, children }: Props) {
+  const { app } = useView()
   if (letters.length === 0)
     return (
       <div class="card">
@@ -36,13 +35,13 @@ export function RejectedEvents({ app, letters, dead, nowMs, again, children }: P
   return (
     <Card title="Rejected events" class="card-table" about={<span class="muted">{count}</span>}>
       <p class="muted">Events that a store rejected permanently (dead letters), with the reason.</p>
-      <Table caption="Rejected events" columns={columnsOf(app, nowMs, again)} rows={letters} />
+      <Table caption="Rejected events" columns={COLUMNS} rows={letters} />
       {children}
     </Card>
   )
 }
 
-const columnsOf = (app: App, nowMs: number, again: () => void): Column<DeadLetter>[] => [
+const COLUMNS: readonly Column<DeadLetter>[] = [
   { label: 'Event', cell: (letter) => <Name of={letter} /> },
   {
     label: 'Reason',
@@ -58,16 +57,16 @@ const columnsOf = (app: App, nowMs: number, again: () => void): Column<DeadLette
       </>
     ),
   },
-  { label: 'Rejected', class: 'extra', cell: ({ buried_at }) => <Moment at={buried_at} nowMs={nowMs} /> },
-  actionColumn(app.may('member'), (letter) => {
+  { label: 'Rejected', class: 'extra', cell: ({ buried_at }) => <Moment at={buried_at} /> },
+  actionColumn((letter, view) => {
     const about = `${letter.kind} of ${letter.process}`
     return (
       <>
-        <RowAction label="Replay" about={about} act={() => askForReplay(app, letter, again)} />
-        <RowAction label="Delete" about={about} act={() => askForDrop(app, letter, again)} />
+        <RowAction label="Replay" about={about} act={() => askForReplay(view, letter)} />
+        <RowAction label="Delete" about={about} act={() => askForDrop(view, letter)} />
       </>
     )
-  }),
+  }, 'member'),
 ]
 
 function Name({ of: { kind, process, meta, account } }: { of: DeadLetter }) {
@@ -84,34 +83,35 @@ function Name({ of: { kind, process, meta, account } }: { of: DeadLetter }) {
   )
 }
 
-const pathOf = (app: App, { id }: DeadLetter, action = ''): string =>
-  `api/dead/${encodeURIComponent(id)}${action}${isOperator(app) ? '?all=true' : ''}`
+const ofAll = (app: App): '?all=true' | '' => (isOperator(app) ? '?all=true' : '')
 
-const askForReplay = (app: App, letter: DeadLetter, again: () => void): void =>
-  confirm({
+const askForReplay = (view: View, { id }: DeadLetter): void =>
+  confirm(view, {
     title: 'Replay this event?',
     text: 'It is sent to its store again with its original time. If the store rejects it again, it returns to this list.',
     submitLabel: 'Replay event',
     async submit() {
-      await app.api.send('POST', pathOf(app, letter, '/replay'))
-      return announced(app, again, 'Event queued for delivery.')
+      const { app } = view
+      await app.api.send('POST', `api/dead/${encodeURIComponent(id)}/replay${ofAll(app)}`)
+      return 'Event queued for delivery.'
     },
   })
 
-const askForDrop = (app: App, letter: DeadLetter, again: () => void): void =>
-  confirm({
+const askForDrop = (view: View, { id, kind, process }: DeadLetter): void =>
+  confirm(view, {
     title: 'Delete this event?',
-    text: `A ${letter.kind} of ${letter.process} is deleted permanently. This cannot be undone.`,
+    text: `A ${kind} of ${process} is deleted permanently. This cannot be undone.`,
     submitLabel: 'Delete event',
     isDanger: true,
     async submit() {
-      await app.api.send('DELETE', pathOf(app, letter))
-      return announced(app, again, 'Event deleted.')
+      const { app } = view
+      await app.api.send('DELETE', `api/dead/${encodeURIComponent(id)}${ofAll(app)}`)
+      return 'Event deleted.'
     },
   })
 
-export const askToBury = (app: App, again: () => void): void =>
-  confirm({
+export const askToBury = (view: View): void =>
+  confirm(view, {
     title: 'Give up the events that the store refuses?',
     text:
       'Delivery is paused by a foreign field type or a broken table. Events accepted until now that the store ' +
@@ -120,7 +120,7 @@ export const askToBury = (app: App, again: () => void): void =>
     submitLabel: 'Give up events',
     isDanger: true,
     async submit(body) {
-      await app.api.send('POST', 'api/dead/held', body)
-      return announced(app, again, 'Held events are being moved to the rejected events.')
+      await view.app.api.send('POST', 'api/dead/held', body)
+      return 'Held events are being moved to the rejected events.'
     },
   })

@@ -2,10 +2,9 @@
 import type { Overview } from '../../wire/overview.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { formatCount } from '../kit/format-number.ts'
-import type { App } from '../kit/page.ts'
-import { changeParams, type Params } from '../kit/route.ts'
 import { SearchField } from '../kit/search-field.tsx'
 import { Select } from '../kit/select.tsx'
+import { useView } from '../kit/view.tsx'
 import { type HomeView, SORTS, type Sort } from './select-rows.ts'
 
 const STATE_TEXT: Readonly<Record<ProcessState, string>> = {
@@ -28,14 +27,12 @@ const SORT_TEXT: Readonly<Record<Sort, string>> = {
 }
 
 interface Props {
-  readonly app: App
-  readonly params: URLSearchParams
   readonly view: HomeView
   readonly counts: Overview['counts']
 }
 
-export function HomeFilters({ app, params, view, counts }: Props) {
-  const change = (changes: Params) => app.go('home', changeParams(params, changes), 'replace')
+export function HomeFilters({ view, counts }: Props) {
+  const { params, change } = useView()
   const offered = PROCESS_STATES.filter((state) => counts[state] > 0 || state === view.state)
   return (
     <div class="toolbar">
@@ -46,7 +43,7 @@ export function HomeFilters({ app, params, view, counts }: Props) {
             type="button"
             class="chip"
             aria-pressed={state === view.state}
-            onClick={() => change({ state: state === view.state ? undefined : state })}
+            onClick={() => change({ state: state === view.state ? undefined : state }, 'replace')}
           >
             <i class={`mark mark-${state}`} />
             {STATE_TEXT[state]}
@@ -59,13 +56,13 @@ export function HomeFilters({ app, params, view, counts }: Props) {
           label="Search"
           placeholder="Name or meta"
           text={params.get('q') ?? ''}
-          search={(text) => change({ q: text || undefined })}
+          search={(text) => change({ q: text || undefined }, 'replace')}
         />
         <Select
           label="Sort by"
           options={SORTS.map((value) => ({ value, label: SORT_TEXT[value] }))}
           chosen={view.sort}
-          choose={(sort) => change({ sort: sort === 'trouble' ? undefined : sort })}
+          choose={(sort) => change({ sort: sort === 'trouble' ? undefined : sort }, 'replace')}
         />
       </div>
     </div>

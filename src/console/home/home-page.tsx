@@ -1,13 +1,13 @@
 // Home answers "is everything all right?": its heading is the sentence, then what needs somebody now, then all
 // processes. One question; the address holds search, order and state.
 import { formatSpan } from '../../wire/describe-process.ts'
-import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
+import type { Maintenance } from '../../wire/maintenance.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { Icon } from '../kit/icon.tsx'
-import type { OpenPage } from '../kit/page.ts'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
+import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 import { HomeFilters } from './home-filters.tsx'
 import { MaintenanceLine } from './maintenance-line.tsx'
 import { NeedsYou } from './needs-you.tsx'
@@ -25,16 +25,12 @@ interface HomeAnswer {
   readonly maintenance: readonly Maintenance[]
 }
 
-async function ask({ app, params, signal }: Question<HomeAnswer>): Promise<HomeAnswer> {
-  const { api } = app
-  const [overview, { maintenance }] = await Promise.all([
-    api.get<Overview>('api/overview', {}, signal),
-    api.get<Maintenances>('api/maintenance', {}, signal),
-  ])
+async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
+  const [overview, { maintenance }] = await Promise.all([get('api/overview'), get('api/maintenance')])
   const rows = [...overview.processes]
   let { next } = overview
   for (let page = 1; next !== null && page < PAGES_MAX && readHomeView(params).needsAll; page++) {
-    const more: Overview = await api.get<Overview>('api/overview', { cursor: next }, signal)
+    const more: Overview = await get('api/overview', { cursor: next })
     rows.push(...more.processes)
     next = more.next
   }
@@ -51,7 +47,8 @@ function Heading({ answer }: { answer: HomeAnswer | undefined }) {
   )
 }
 
-function Content({ app, params, nowMs, answer, again }: Shown<HomeAnswer>) {
+function Content({ answer }: { answer: HomeAnswer }) {
+  const { params } = useView()
   const { overview, rows, maintenance } = answer
   const view = readHomeView(params)
   const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
@@ -59,8 +56,8 @@ function Content({ app, params, nowMs, answer, again }: Shown<HomeAnswer>) {
   const notices = (
     <>
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
-      {maintenance.length > 0 && <MaintenanceLine active={maintenance} nowMs={nowMs} />}
-      <NeedsYou {...{ app, overview, rows, nowMs, again }} />
+      {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
+      <NeedsYou overview={overview} rows={rows} />
     </>
   )
   if (rows.length === 0)
@@ -76,12 +73,8 @@ function Content({ app, params, nowMs, answer, again }: Shown<HomeAnswer>) {
       {notices}
       <h2 class="hidden">All processes</h2>
       <section class="card card-table">
-        {total >= FILTERS_FROM && <HomeFilters app={app} params={params} view={view} counts={overview.counts} />}
-        {selected.length > 0 ? (
-          <ProcessTable rows={selected} nowMs={nowMs} />
-        ) : (
-          <p class="muted">No process matches.</p>
-        )}
+        {total >= FILTERS_FROM && <HomeFilters view={view} counts={overview.counts} />}
+        {selected.length > 0 ? <ProcessTable rows={selected} /> : <p class="muted">No process matches.</p>}
         {overview.next !== null && !view.needsAll && (
           <p class="home-more">
             <a href={formatRoute('home', { all: '1' })}>Show all {formatCount(total)} processes</a>
@@ -124,8 +117,8 @@ const NothingYet = () => (
   </div>
 )
 
-export const openHomePage: OpenPage = openPollPage<HomeAnswer>({
-  className: 'home',
+export const HomePage = page<HomeAnswer>({
+  name: 'home',
   everyMs: () => EVERY_MS,
   ask,
   Heading,

@@ -2,9 +2,11 @@
 import type { Maintenance } from '../../wire/maintenance.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 import { shortMoment } from '../kit/words.ts'
 
-export function MaintenanceLine({ active, nowMs }: { active: readonly Maintenance[]; nowMs: number }) {
+export function MaintenanceLine({ active }: { active: readonly Maintenance[] }) {
+  const { nowMs } = useView()
   const names = active.map(({ process, until }) => {
     const name = process === '*' ? 'every process' : process
     return until === null ? name : `${name} until ${shortMoment(parseTime(until), nowMs)}`

@@ -6,27 +6,24 @@ import { toneOf } from '../../wire/process-state.ts'
 import { EMPTY_TEXT } from '../exceptions/headline.ts'
 import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
-import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
 import { runLink } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 import { wordsAt } from '../kit/words.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
 const LINES = 8
 
 interface Props {
-  readonly app: App
   readonly overview: Overview
   readonly rows: readonly OverviewProcess[]
-  readonly nowMs: number
-  again(): void
 }
 
 /** Amber: it runs too long, or takes longer than it did. */
 const isOdd = ({ state, change }: OverviewProcess): boolean =>
   toneOf(state) === 'warn' || (change !== null && change.after_ms > change.before_ms)
 
-export function NeedsYou({ app, overview, rows, nowMs, again }: Props) {
+export function NeedsYou({ overview, rows }: Props) {
   const bad = rows.filter(({ state }) => toneOf(state) === 'bad')
   const odd = rows.filter((row) => toneOf(row.state) !== 'bad' && isOdd(row))
   const lines = [...bad, ...odd]
@@ -39,7 +36,7 @@ export function NeedsYou({ app, overview, rows, nowMs, again }: Props) {
         {failing > 0 && <WatchLine text={`${plural(failing, 'channel')} failing: notifications do not arrive`} />}
         {unjudged > 0 && <WatchLine text={`${plural(unjudged, 'check')} could not be judged`} />}
         {lines.slice(0, LINES).map((row) => (
-          <Line key={row.process} {...{ app, row, nowMs, again }} />
+          <Line key={row.process} row={row} />
         ))}
       </ul>
       {lines.length > LINES && <p class="sub">and {formatCount(lines.length - LINES)} more in the table below</p>}
@@ -59,13 +56,17 @@ const WatchLine = ({ text }: { text: string }) => (
 
 interface WhyProps extends Pick<OverviewProcess, 'process' | 'run'> {
   readonly exception: string
-  readonly nowMs: number
 }
 
 /** In the middle of a sentence, without its end. */
 const within = (text: string): string => `${text.charAt(0).toLowerCase()}${text.slice(1).replace(/\.$/, '')}`
 
-function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { row: OverviewProcess }) {
+interface RowProps {
+  readonly row: OverviewProcess
+}
+
+function Line({ row }: RowProps) {
+  const { nowMs } = useView()
   const { process, exception, state, alerts, change, run } = row
   const said = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = said.tone === 'bad'
@@ -79,16 +80,17 @@ function Line({ app, row, nowMs, again }: Omit<Props, 'overview' | 'rows'> & { r
           <bdi>{process}</bdi>
         </a>{' '}
         <span class={`needs-text ${isBad ? 'bad' : 'warn'}`}>{within(text)}</span>
-        {isBad && exception !== null && <Why exception={exception || EMPTY_TEXT} {...{ process, run, nowMs }} />}
+        {isBad && exception !== null && <Why exception={exception || EMPTY_TEXT} {...{ process, run }} />}
         {owner && <span class="sub">{owner} is on it</span>}
       </div>
-      <Action {...{ app, row, again }} />
+      <Action row={row} />
     </li>
   )
 }
 
 /** Leads to the run; an exception without a run leads nowhere. */
-function Why({ process, run, exception, nowMs }: WhyProps) {
+function Why({ process, run, exception }: WhyProps) {
+  const { nowMs } = useView()
   const text = <bdi>{exception}</bdi>
   return run === null ? (
     <span class="needs-why" title={exception}>
@@ -101,7 +103,8 @@ function Why({ process, run, exception, nowMs }: WhyProps) {
   )
 }
 
-function Action({ app, row, again }: Pick<Props, 'app' | 'again'> & { row: OverviewProcess }) {
+function Action({ row }: RowProps) {
+  const { app, again } = useView()
   const open = row.alerts.filter(({ acknowledged_by: by }) => by === null)
   if (open.length > 0 && app.may('member')) {
     const acknowledge = async () => {

@@ -6,18 +6,15 @@ import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
 import { isTrouble, markOf } from '../kit/run-links.ts'
+import { Ago } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import { RunStrip } from './run-strip.tsx'
 
 const METAS_SHOWN = 3
 
-interface Props {
-  readonly rows: readonly OverviewProcess[]
-  readonly nowMs: number
-}
-
-export const ProcessTable = ({ rows, nowMs }: Props) => (
+export const ProcessTable = ({ rows }: { rows: readonly OverviewProcess[] }) => (
   <div class="table-scroll" tabIndex={0} role="region" aria-label="Processes">
     <table class="process-table">
       <caption class="hidden">Processes</caption>
@@ -40,7 +37,7 @@ export const ProcessTable = ({ rows, nowMs }: Props) => (
       </thead>
       <tbody>
         {rows.map((row) => (
-          <Row key={row.process} row={row} nowMs={nowMs} />
+          <Row key={row.process} row={row} />
         ))}
       </tbody>
     </table>
@@ -53,7 +50,12 @@ function markOfRow({ state, run }: OverviewProcess): string {
   return run === null ? 'quiet' : markOf(run[1])
 }
 
-function Row({ row, nowMs }: { row: OverviewProcess; nowMs: number }) {
+interface RowProps {
+  readonly row: OverviewProcess
+}
+
+function Row({ row }: RowProps) {
+  const { nowMs } = useView()
   const { process, metas, state, runs, last_24h: day } = row
   const said = describeProcess(row, nowMs, wordsAt(nowMs))
   const tone = toneOf(state)
@@ -71,12 +73,12 @@ function Row({ row, nowMs }: { row: OverviewProcess; nowMs: number }) {
           {said.text.replace(/\.$/, '')}
         </span>
       </td>
-      <td class="of-runs">{runs.length > 0 && <RunStrip process={process} runs={runs} nowMs={nowMs} />}</td>
+      <td class="of-runs">{runs.length > 0 && <RunStrip process={process} runs={runs} />}</td>
       <td class="of-start">
-        <LastStart row={row} nowMs={nowMs} />
+        <LastStart row={row} />
       </td>
       <td class="minor">
-        <NextStart row={row} nowMs={nowMs} />
+        <NextStart row={row} />
       </td>
       <td class="number minor">
         <Median row={row} />
@@ -97,29 +99,29 @@ function Metas({ metas, hasMore }: { metas: OverviewProcess['metas']; hasMore: b
   return <span class="sub clip">{`${named.slice(0, METAS_SHOWN).join(', ')}${rest}`}</span>
 }
 
-function LastStart({ row, nowMs }: { row: OverviewProcess; nowMs: number }) {
+function LastStart({ row }: RowProps) {
+  const { nowMs } = useView()
   const { last_start_at: start, last_seen_at: seen, run } = row
   if (start === null)
     return <span class="muted">{seen === null ? '–' : `seen ${formatAgo(parseTime(seen), nowMs)}`}</span>
   const took = run?.[2] ? formatDuration(run[2]) : null
   return (
     <>
-      <time dateTime={start} title={start}>
-        {formatAgo(parseTime(start), nowMs)}
-      </time>
+      <Ago at={start} />
       {took !== null && <span class="sub">took {took}</span>}
     </>
   )
 }
 
-function NextStart({ row: { next_start_at: next, state }, nowMs }: { row: OverviewProcess; nowMs: number }) {
+function NextStart({ row: { next_start_at: next, state } }: RowProps) {
+  const { nowMs } = useView()
   if (next === null) return <span class="muted">–</span>
   const ms = parseTime(next)
   if (state === 'silent') return <span class="bad">was due {shortMoment(ms, nowMs)}</span>
   return <span>{expectedMoment(ms, nowMs)}</span>
 }
 
-function Median({ row: { median_24h_ms: today, median_7d_ms: before } }: { row: OverviewProcess }) {
+function Median({ row: { median_24h_ms: today, median_7d_ms: before } }: RowProps) {
   if (today === null) return <span class="muted">–</span>
   const ratio = before === null || before === 0 ? 'same' : describeRatio(today, before, 'same')
   return (

@@ -5,6 +5,7 @@ import type { OverviewRun } from '../../wire/overview.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 
 const SLOTS = 30
 const [STEP, BAR, HEIGHT, LEAST] = [6, 5, 26, 4]
@@ -15,10 +16,10 @@ interface Props {
   readonly process: string
   /** Newest first. */
   readonly runs: readonly OverviewRun[]
-  readonly nowMs: number
 }
 
-export function RunStrip({ process, runs, nowMs }: Props) {
+export function RunStrip({ process, runs }: Props) {
+  const { nowMs } = useView()
   const shown = runs.slice(0, SLOTS).toReversed()
   const first = SLOTS - shown.length
   const lengthOf = ([at, state, ms]: OverviewRun) => (state === 'running' ? nowMs - parseTime(at) : (ms ?? 0))

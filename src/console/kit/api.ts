@@ -1,5 +1,6 @@
 // Calls /api of the same server with the session cookie. Every failure is an ApiError, so that pages handle one kind of
 // error. The newest answers stay in memory with their tags: what has not changed since is not sent again.
+import type { Get, Send } from './ask.ts'
 
 export interface Fault {
   readonly pointer: string
@@ -20,14 +21,11 @@ export class ApiError extends Error {
   }
 }
 
-/** A list is sent as a parameter that is repeated. */
-export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>
-
 export interface Api {
   /** `path` is relative to the page: `api/timings`. Undefined query values are not sent. Throws ApiError. */
-  get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T>
+  readonly get: Get
   /** Resolves to undefined where the answer has no body. Throws ApiError. */
-  send<T = undefined>(method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: object): Promise<T>
+  readonly send: Send
   /** Sends events to /v1 with an API key. Throws ApiError. */
   sendEvents(keyHeader: string, secret: string, events: readonly object[]): Promise<void>
   /** Requests under /api name this account from now on; undefined: none. Refused when the session shows another. */
@@ -39,24 +37,23 @@ export interface Api {
 export const PAGE_ROWS = 1_000
 export const ROWS_MAX = 10_000
 
-/**
- * The rows of a question in `list`, at most `maxRows` in pages of `pageRows`; `isCut` when there are more. Throws
- * ApiError.
- */
+interface Page<T> {
+  readonly rows: readonly T[]
+  /** The cursor of the next page; null: this is the last one. */
+  readonly next: string | null
+}
+
+/** All rows, at most `maxRows`, by pages that `ask` gets; `isCut` when there are more. */
 export async function getPages<T>(
-  api: Pick<Api, 'get'>,
-  path: string,
-  list: string,
-  query: Query,
-  signal?: AbortSignal,
+  ask: (page: { readonly limit: number; readonly cursor: string | undefined }) => Promise<Page<T>>,
   { pageRows = PAGE_ROWS, maxRows = ROWS_MAX } = {},
 ): Promise<{ readonly rows: T[]; readonly isCut: boolean }> {
   const rows: T[] = []
   let cursor: string | undefined
   do {
-    const answer = await api.get<Record<string, unknown>>(path, { ...query, limit: pageRows, cursor }, signal)
-    rows.push(...(answer[list] as T[]))
-    cursor = typeof answer.next === 'string' ? answer.next : undefined
+    const page = await ask({ limit: pageRows, cursor })
+    rows.push(...page.rows)
+    cursor = page.next ?? undefined
   } while (cursor !== undefined && rows.length < maxRows)
   return { rows, isCut: cursor !== undefined }
 }

@@ -13,7 +13,10 @@ export function createAskProcesses(api: Api, nowMs: () => number): AskProcesses 
   let heldAtMs = Number.NEGATIVE_INFINITY
   return async (signal) => {
     if (nowMs() - heldAtMs < FRESH_MS) return held
-    const { rows } = await getPages<ProcessEntry>(api, 'api/processes', 'processes', { from: '-30d' }, signal)
+    const { rows } = await getPages(async (page) => {
+      const { processes, next } = await api.get('api/processes', { from: '-30d', ...page }, signal)
+      return { rows: processes, next }
+    })
     held = rows.toSorted((a, b) => a.process.localeCompare(b.process))
     if (held.length > 0) heldAtMs = nowMs() // an empty list is not cached: the first process must appear at once
     return held

@@ -1,8 +1,8 @@
 // Asks before an action: its consequences, the fields that it needs, and two buttons.
 import type { ComponentChildren } from 'preact'
 import { Form, type Values } from './form.tsx'
-import { Modal, openDialog } from './modal.tsx'
-import type { App } from './page.ts'
+import { Modal } from './modal.tsx'
+import { useView, type View } from './view.tsx'
 
 interface ConfirmProps {
   readonly title: string
@@ -13,23 +13,23 @@ interface ConfirmProps {
   readonly children?: ComponentChildren
   readonly submitLabel: string
   readonly isDanger?: boolean
-  /** When it resolves, the dialog closes, and then the returned function is called. What it throws is shown. */
-  submit(values: Values): Promise<(() => void) | undefined>
+  /**
+   * When it resolves, the dialog closes. Then the page asks again and screen readers hear what was done, or the returned
+   * function is called. What it throws is shown.
+   */
+  submit(values: Values): Promise<string | (() => void)>
   close(): void
-}
-
-/** After a change: the page asks again, and screen readers hear what was done. */
-export const announced = (app: Pick<App, 'announce'>, again: () => void, said: string) => () => {
-  again()
-  app.announce(said)
 }
 
 /** A dialog with state of its own draws this one; others call `confirm`. */
 export function ConfirmDialog({ title, class: name = '', text, children, close, submit, ...form }: ConfirmProps) {
+  const { app, again } = useView()
   async function submitAndClose(values: Values): Promise<void> {
-    const afterwards = await submit(values)
+    const done = await submit(values)
     close()
-    afterwards?.()
+    if (typeof done !== 'string') return done()
+    again()
+    app.announce(done)
   }
   return (
     <Modal title={title} class={name} close={close}>
@@ -49,5 +49,5 @@ export function ConfirmDialog({ title, class: name = '', text, children, close, 
   )
 }
 
-export const confirm = (asked: Omit<ConfirmProps, 'close'>): void =>
-  openDialog((close) => <ConfirmDialog {...asked} close={close} />)
+export const confirm = ({ open }: View, asked: Omit<ConfirmProps, 'close'>): void =>
+  open((close) => <ConfirmDialog {...asked} close={close} />)

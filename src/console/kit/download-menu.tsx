@@ -1,7 +1,8 @@
 // Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab may
 // change it.
+
+import type { App } from './app.ts'
 import { Menu } from './menu.tsx'
-import type { App } from './page.ts'
 import { useAttempt } from './use-attempt.tsx'
 
 interface Props {

@@ -1,4 +1,5 @@
-// The frame around every page after sign-in: the navigation, and the page itself, which draws into an element of its own.
+// The frame around every page after sign-in: the navigation, and the page itself.
+import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Session } from '../../wire/sessions.ts'
 import { Icon, Logo } from './icon.tsx'
@@ -28,22 +29,21 @@ const KEPT = ['process', 'from', 'to']
 
 interface FrameProps {
   readonly session: Session
-  /** The entry of the page in the navigation. */
-  readonly entry: string
+  /** The name of the page. */
+  readonly page: string
+  /** Its entry in the navigation. */
+  readonly entry: string | undefined
   readonly params: URLSearchParams
-  readonly page: HTMLElement
+  readonly children: ComponentChildren
   search(): void
   /** Shows another account. */
   switchTo(account: string): void
 }
 
-export function Frame({ session, entry, params, page, search, switchTo }: FrameProps) {
+export function Frame({ session, entry, params, page, search, switchTo, children }: FrameProps) {
   const [isOpen, setOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
-  useLayoutEffect(() => {
-    setOpen(false)
-    main.current!.replaceChildren(page)
-  }, [page])
+  useLayoutEffect(() => setOpen(false), [page])
   return (
     <div class={`frame ${isOpen ? 'nav-open' : ''}`}>
       <button type="button" class="skip" onClick={() => main.current!.focus()}>
@@ -74,14 +74,16 @@ export function Frame({ session, entry, params, page, search, switchTo }: FrameP
           <Settings {...{ session, entry, params, switchTo }} />
         </nav>
       </header>
-      <main id="main" tabIndex={-1} ref={main} />
+      <main id="main" tabIndex={-1} ref={main}>
+        {children}
+      </main>
     </div>
   )
 }
 
 interface EntriesProps {
   readonly entries: typeof DATA
-  readonly entry: string
+  readonly entry: string | undefined
   readonly params: URLSearchParams
 }
 

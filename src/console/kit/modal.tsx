@@ -1,5 +1,5 @@
-// Dialogs. A page shows a `Modal` while its address says so, or opens one with `openDialog`, which outlives the page.
-import { type ComponentChildren, render, type VNode } from 'preact'
+// Dialogs. A page shows a `Modal` while its address says so, or opens one with `open` of its view, which outlives the page.
+import { type ComponentChildren, Fragment, type VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useId } from './use-id.ts'
 
@@ -52,15 +52,20 @@ export function Modal({ title, class: name = '', keep, children, close }: Props)
   )
 }
 
-/** `draw` makes a `Modal` that calls what it is given to close. */
-export function openDialog(draw: (close: () => void) => VNode): void {
-  const place = document.createElement('div')
-  function close(): void {
-    render(null, place)
-    place.remove()
+/** Makes a `Modal` that calls what it is given to close. */
+export type Draw = (close: () => void) => VNode
+
+/** The dialogs that are open, and what opens another. */
+export function useDialogs(): readonly [dialogs: readonly VNode[], open: (draw: Draw) => void] {
+  const [drawn, setDrawn] = useState<readonly VNode[]>([])
+  const made = useRef(0)
+  function open(draw: Draw): void {
+    const dialog: VNode = (
+      <Fragment key={++made.current}>{draw(() => setDrawn((now) => now.filter((other) => other !== dialog)))}</Fragment>
+    )
+    setDrawn((now) => [...now, dialog])
   }
-  document.body.append(place)
-  render(draw(close), place)
+  return [drawn, open]
 }
 
 interface Once {
@@ -71,8 +76,12 @@ interface Once {
 }
 
 /** Shows what is not shown again. */
-export const revealOnce = ({ title, keep, closeLabel = 'I’ve saved it' }: Once, content: ComponentChildren): void =>
-  openDialog((close) => (
+export const revealOnce = (
+  { open }: { open(draw: Draw): void },
+  { title, keep, closeLabel = 'I’ve saved it' }: Once,
+  content: ComponentChildren,
+): void =>
+  open((close) => (
     <Modal title={title} keep={keep} close={close}>
       {content}
       <div class="form-buttons">

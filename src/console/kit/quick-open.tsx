@@ -2,7 +2,7 @@
 // Practices.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { AskProcesses } from './ask-processes.ts'
-import { Modal, openDialog } from './modal.tsx'
+import { Modal } from './modal.tsx'
 import { formatRoute } from './route.ts'
 
 interface Target {
@@ -18,12 +18,10 @@ const UID = /^\S{1,200}$/
 interface QuickOpenProps {
   readonly askProcesses: AskProcesses
   readonly pages: readonly (readonly [page: string, label: string])[]
+  close(): void
 }
 
-export const openQuickOpen = (props: QuickOpenProps): void =>
-  openDialog((close) => <QuickOpen {...props} close={close} />)
-
-function QuickOpen({ askProcesses, pages, close }: QuickOpenProps & { close(): void }) {
+export function QuickOpen({ askProcesses, pages, close }: QuickOpenProps) {
   const [names, setNames] = useState<readonly string[]>([])
   const [text, setText] = useState('')
   const [at, setAt] = useState(0)

@@ -41,6 +41,5 @@ function toSearch(params: Params): URLSearchParams {
 export const pagesOf = (params: URLSearchParams): number =>
   Math.max(1, Math.floor(Number(params.get('pages') ?? 1)) || 1)
 
-/** The address with one page more. */
-export const withMorePages = (params: URLSearchParams): URLSearchParams =>
-  changeParams(params, { pages: String(pagesOf(params) + 1) })
+/** For an address with one page more. */
+export const withMorePages = (params: URLSearchParams): Params => ({ pages: String(pagesOf(params) + 1) })

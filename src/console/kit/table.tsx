@@ -1,5 +1,7 @@
 // Tables with header cells and fewer columns on small screens. Rows are kept by their key.
 import type { ComponentChildren, TargetedMouseEvent } from 'preact'
+import type { Role } from '../../wire/roles.ts'
+import { useView, type View } from './view.tsx'
 
 export interface Column<Row> {
   readonly label: string
@@ -7,9 +9,9 @@ export interface Column<Row> {
   readonly class?: 'number' | 'number extra' | 'number minor' | 'extra' | 'minor' | 'tight'
   /** Buttons: the header is only for screen readers. */
   readonly isSilent?: boolean
-  /** false: the column is left out, for someone who may not do what it offers. */
-  readonly isOffered?: boolean
-  cell(row: Row): ComponentChildren
+  /** The column is left out for people without this role: they may not do what it offers. */
+  readonly role?: Role
+  cell(row: Row, view: View): ComponentChildren
 }
 
 interface TableProps<Row> {
@@ -22,7 +24,8 @@ interface TableProps<Row> {
 }
 
 export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf, isChosen }: TableProps<Row>) {
-  const offered = columns.filter(({ isOffered = true }) => isOffered)
+  const view = useView()
+  const offered = columns.filter(({ role }) => role === undefined || view.app.may(role))
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
       <table>
@@ -41,7 +44,7 @@ export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf
             <tr key={keyOf(row)} class={isChosen?.(row) ? 'chosen' : undefined}>
               {offered.map(({ label, class: name, cell }) => (
                 <td key={label} class={name}>
-                  {cell(row)}
+                  {cell(row, view)}
                 </td>
               ))}
             </tr>
@@ -54,12 +57,12 @@ export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf
 
 const idOf = (row: object): string => (row as { readonly id: string }).id
 
-/** The column of a row's buttons, left out for someone who may not use them. */
-export const actionColumn = <Row,>(isOffered: boolean, cell: (row: Row) => ComponentChildren): Column<Row> => ({
+/** The column of a row's buttons, left out for people who may not use them. */
+export const actionColumn = <Row,>(cell: Column<Row>['cell'], role: Role = 'viewer'): Column<Row> => ({
   label: 'Actions',
   isSilent: true,
-  isOffered,
-  cell: (row) => <div class="button-row">{cell(row)}</div>,
+  role,
+  cell: (row, view) => <div class="button-row">{cell(row, view)}</div>,
 })
 
 interface RowActionProps {

@@ -1,25 +1,20 @@
 // A time as people read it; its tooltip has the exact one, in UTC.
 import { formatAgo, formatFullDay, formatMoment, parseTime } from './format-time.ts'
+import { useView } from './view.tsx'
 
-interface Props {
-  readonly at: string
-  readonly nowMs: number
-}
+const timeOf = (format: (ms: number, nowMs: number) => string) =>
+  function Time({ at }: { at: string }) {
+    const { nowMs } = useView()
+    return (
+      <time dateTime={at} title={at}>
+        {format(parseTime(at), nowMs)}
+      </time>
+    )
+  }
 
-export const Ago = ({ at, nowMs }: Props) => (
-  <time dateTime={at} title={at}>
-    {formatAgo(parseTime(at), nowMs)}
-  </time>
-)
-
-export const Moment = ({ at, nowMs }: Props) => (
-  <time dateTime={at} title={at}>
-    {formatMoment(parseTime(at), nowMs)}
-  </time>
-)
-
-export const Day = ({ at }: { at: string }) => (
-  <time dateTime={at} title={at}>
-    {formatFullDay(parseTime(at))}
-  </time>
-)
+/** `5 min ago` */
+export const Ago = timeOf(formatAgo)
+/** `21:52:42` */
+export const Moment = timeOf(formatMoment)
+/** `20 Nov 2026` */
+export const Day = timeOf(formatFullDay)

@@ -1,37 +1,35 @@
 // What is asked before maintenance is planned, changed, ended or deleted.
 import { useState } from 'preact/hooks'
 import type { Maintenance } from '../../wire/maintenance.ts'
-import { announced, ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { Field, SelectField, type Values } from '../kit/form.tsx'
 import { parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
-import { openDialog } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
+import { useView, type View } from '../kit/view.tsx'
 
 const HOUR_MS = 3_600_000
 const MINUTE_S = 60
 const KINDS = { once: 'once', repeat: 'repeatedly' }
 
 interface DialogProps {
-  readonly app: App
   /** One to change. */
   readonly given?: Maintenance
   /** Of a new one. */
   readonly process?: string
-  again(): void
   close(): void
 }
 
-export const askToEdit = (app: App, given: Maintenance, again: () => void): void =>
-  openDialog((close) => <MaintenanceDialog {...{ app, given, again, close }} />)
+export const askToEdit = ({ open }: View, given: Maintenance): void =>
+  open((close) => <MaintenanceDialog {...{ given, close }} />)
 
-export function MaintenanceDialog({ app, given, process = '', again, close }: DialogProps) {
+export function MaintenanceDialog({ given, process = '', close }: DialogProps) {
+  const { app } = useView()
   const [kind, setKind] = useState(given?.repeat == null ? 'once' : 'repeat')
   const label = given === undefined ? 'Plan maintenance' : 'Save maintenance'
   async function submit(values: Values) {
     const body = toBody(values, kind === 'once', given, app.nowMs())
     if (given === undefined) await app.api.send('POST', 'api/maintenance', body)
     else await app.api.send('PATCH', `api/maintenance/${given.id}`, body)
-    return announced(app, again, 'Maintenance saved.')
+    return 'Maintenance saved.'
   }
   return (
     <ConfirmDialog
@@ -107,28 +105,29 @@ function toBody(values: Values, isOnce: boolean, given: Maintenance | undefined,
 }
 
 /** One that repeats continues with the next time. */
-export function askForEnd(app: App, { id, process, repeat, until }: Maintenance, again: () => void): void {
+export function askForEnd(view: View, { id, process, repeat, until }: Maintenance): void {
   const isLast = repeat === null || until === null // its stretches may have no break between them
-  confirm({
+  confirm(view, {
     title: `End the maintenance of ${process} now?`,
     text: `What still fires is notified at once.${isLast ? '' : ' It repeats at the next time.'}`,
     submitLabel: 'End now',
     async submit() {
-      const change = isLast ? { to: new Date(app.nowMs()).toISOString() } : { from: until }
-      await app.api.send('PATCH', `api/maintenance/${id}`, change)
-      return announced(app, again, 'Maintenance ended.')
+      const { api, nowMs } = view.app
+      const change = isLast ? { to: new Date(nowMs()).toISOString() } : { from: until }
+      await api.send('PATCH', `api/maintenance/${id}`, change)
+      return 'Maintenance ended.'
     },
   })
 }
 
-export const askForDeletion = (app: App, { id, process, active }: Maintenance, again: () => void): void =>
-  confirm({
+export const askForDeletion = (view: View, { id, process, active }: Maintenance): void =>
+  confirm(view, {
     title: `Delete the maintenance of ${process}?`,
     text: active ? 'It ends: what still fires is notified at once.' : 'Notifications are no longer held back then.',
     submitLabel: 'Delete maintenance',
     isDanger: true,
     async submit() {
-      await app.api.send('DELETE', `api/maintenance/${id}`)
-      return announced(app, again, 'Maintenance deleted.')
+      await view.app.api.send('DELETE', `api/maintenance/${id}`)
+      return 'Maintenance deleted.'
     },
   })

@@ -3,39 +3,41 @@
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import { describeNextDue } from '../../wire/next-due.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
-import type { App } from '../kit/page.ts'
+import { page } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
+import { useView } from '../kit/view.tsx'
 import { askForDeletion, askForEnd, askToEdit, MaintenanceDialog } from './maintenance-dialogs.tsx'
 
 const EVERY_MS = 10_000
 
-const ask = ({ app, signal }: Question<Maintenances>): Promise<Maintenances> =>
-  app.api.get<Maintenances>('api/maintenance', {}, signal)
+export const MaintenancePage = page<Maintenances>({
+  name: 'maintenance',
+  everyMs: () => EVERY_MS,
+  ask: ({ get }) => get('api/maintenance'),
+  Heading,
+  Content,
+})
 
-function Heading({ app, params, again }: Omit<Shown<Maintenances>, 'answer'>) {
+function Heading() {
+  const { app, params, change } = useView()
   const process = params.get('process')
   const mayChange = app.may('member')
   return (
     <PageHeader title="Maintenance" lead="Notifications are held back in these windows; watches are judged as ever.">
       {mayChange && (
-        <button
-          type="button"
-          class="button button-main"
-          onClick={() => app.go('maintenance', { process: '' }, 'replace')}
-        >
+        <button type="button" class="button button-main" onClick={() => change({ process: '' }, 'replace')}>
           Plan maintenance
         </button>
       )}
       {mayChange && process !== null && (
-        <MaintenanceDialog {...{ app, process, again }} close={() => app.go('maintenance', {}, 'replace')} />
+        <MaintenanceDialog process={process} close={() => change({ process: undefined }, 'replace')} />
       )}
     </PageHeader>
   )
 }
 
-function Content({ app, answer: { maintenance }, nowMs, again }: Shown<Maintenances>) {
+function Content({ answer: { maintenance } }: { answer: Maintenances }) {
   if (maintenance.length === 0)
     return (
       <Empty title="No maintenance">
@@ -44,16 +46,16 @@ function Content({ app, answer: { maintenance }, nowMs, again }: Shown<Maintenan
     )
   return (
     <div class="card card-table">
-      <Table caption="Maintenance" columns={columnsOf(app, nowMs, again)} rows={maintenance} />
+      <Table caption="Maintenance" columns={COLUMNS} rows={maintenance} />
     </div>
   )
 }
 
-const columnsOf = (app: App, nowMs: number, again: () => void): Column<Maintenance>[] => [
+const COLUMNS: readonly Column<Maintenance>[] = [
   {
     label: 'State',
     class: 'tight',
-    cell: (window) => {
+    cell: (window, { nowMs }) => {
       const state = stateOf(window, nowMs)
       return <span class={`badge badge-${state === 'active' ? 'warn' : 'off'}`}>{state}</span>
     },
@@ -66,14 +68,17 @@ const columnsOf = (app: App, nowMs: number, again: () => void): Column<Maintenan
       </strong>
     ),
   },
-  { label: 'When', cell: (window) => <When window={window} nowMs={nowMs} /> },
-  actionColumn(app.may('member'), (window) => (
-    <>
-      {window.active && <RowAction label="End now" about={window.process} act={() => askForEnd(app, window, again)} />}
-      <RowAction label="Edit" about={window.process} act={() => askToEdit(app, window, again)} />
-      <RowAction label="Delete" about={window.process} act={() => askForDeletion(app, window, again)} />
-    </>
-  )),
+  { label: 'When', cell: (window) => <When window={window} /> },
+  actionColumn(
+    (window, view) => (
+      <>
+        {window.active && <RowAction label="End now" about={window.process} act={() => askForEnd(view, window)} />}
+        <RowAction label="Edit" about={window.process} act={() => askToEdit(view, window)} />
+        <RowAction label="Delete" about={window.process} act={() => askForDeletion(view, window)} />
+      </>
+    ),
+    'member',
+  ),
 ]
 
 function stateOf({ active, to, repeat }: Maintenance, nowMs: number): string {
@@ -82,7 +87,8 @@ function stateOf({ active, to, repeat }: Maintenance, nowMs: number): string {
   return repeat === null ? 'planned' : 'repeating'
 }
 
-function When({ window: { from, to, repeat, until, next_due }, nowMs }: { window: Maintenance; nowMs: number }) {
+function When({ window: { from, to, repeat, until, next_due } }: { window: Maintenance }) {
+  const { nowMs } = useView()
   const bound = (word: string, at: string | null) =>
     at === null ? '' : `${word} ${formatMoment(parseTime(at), nowMs)}`
   if (repeat === null) return `${bound('', from)} ${bound('until', to)}`.trim()
@@ -95,11 +101,3 @@ function When({ window: { from, to, repeat, until, next_due }, nowMs }: { window
     </>
   )
 }
-
-export const openMaintenancePage = openPollPage<Maintenances>({
-  className: 'maintenance',
-  everyMs: () => EVERY_MS,
-  ask,
-  Heading,
-  Content,
-})

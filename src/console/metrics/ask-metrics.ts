@@ -1,9 +1,10 @@
 // The question of the Metrics page: the rows of one process, or of each of its metas.
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
+import { askRows } from '../kit/ask-metrics.ts'
 import { metaLabel } from '../kit/ask-processes.ts'
 import { parseTime } from '../kit/format-time.ts'
-import type { Question } from '../kit/poll-page.tsx'
+import type { Question } from '../kit/page.tsx'
 import { chooseEvery, presetFor, readRange, type TimeRange } from '../kit/time-range.ts'
 
 const LEAST_RANGE_MS = 50 * 60_000
@@ -27,8 +28,8 @@ export interface MetricsAnswer {
 export const everyIn = (params: URLSearchParams): string | undefined =>
   INTERVALS.find((known) => known === params.get('every'))
 
-export async function askMetrics({ app, params, signal }: Question<MetricsAnswer>): Promise<MetricsAnswer> {
-  const { api, nowMs } = app
+export async function askMetrics({ app, params, get, signal }: Question<MetricsAnswer>): Promise<MetricsAnswer> {
+  const { nowMs } = app
   const processes = (await app.askProcesses(signal)).filter(({ kinds }) => kinds.includes('metric'))
   const newest = processes.toSorted((a, b) => (a.last_at < b.last_at ? 1 : -1))[0]
   const process = params.get('process') ?? newest?.process
@@ -41,7 +42,7 @@ export async function askMetrics({ app, params, signal }: Question<MetricsAnswer
 
   const ask = async (label: string, meta: string | undefined) => {
     const query = { ...range.query, process, meta, every }
-    return { label, rows: (await api.get<{ rows: MetricRow[] }>('api/metrics', query, signal)).rows }
+    return { label, rows: await askRows(get, query) }
   }
   if (params.get('by') !== 'meta') return { ...asked, groups: [await ask(process, params.get('meta') ?? undefined)] }
   const metas = (entry?.metas ?? []).slice(0, METAS_MAX)

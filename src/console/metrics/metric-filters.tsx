@@ -1,23 +1,21 @@
 // The controls of the Metrics page: process, meta, interval and statistic, and a chip per metric.
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
-import type { Params } from '../kit/route.ts'
 import { moveFocus } from '../kit/segments.tsx'
 import { Select } from '../kit/select.tsx'
+import { useView } from '../kit/view.tsx'
 import { everyIn, INTERVALS, METAS_MAX, type MetricsAnswer } from './ask-metrics.ts'
 import { STAT_TEXT, STATS, type Stat } from './metric-figures.ts'
 
 interface Props {
-  readonly params: URLSearchParams
   readonly answer: MetricsAnswer | undefined
   readonly stat: Stat
-  /** Gets the URL parameters to change. */
-  change(changes: Params): void
 }
 
 /** Never a real meta: control characters are stripped from those. */
 const COMPARE = '\u0000compare'
 
-export function MetricFilters({ params, answer, stat, change }: Props) {
+export function MetricFilters({ answer, stat }: Props) {
+  const { params, change } = useView()
   const process = answer?.process ?? params.get('process') ?? undefined
   const processes = answer?.processes ?? []
   const meta = params.get('meta') ?? undefined

@@ -1,10 +1,10 @@
 // The Metrics page: chosen metrics of one process, a chart each, aggregated by interval; metas can be compared.
 import { LineChart, toLine } from '../kit/line-chart.tsx'
-import type { OpenPage } from '../kit/page.ts'
+import { page } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Shown } from '../kit/poll-page.tsx'
-import { changeParams, type Params } from '../kit/route.ts'
+import { changeParams } from '../kit/route.ts'
 import { bucketsOf, fixRange, readRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { askMetrics, type MetricsAnswer } from './ask-metrics.ts'
 import { describeFigures, formatterOf, STAT_TEXT, STATS, type Stat } from './metric-figures.ts'
 import { MetricFilters, MetricNames } from './metric-filters.tsx'
@@ -15,21 +15,17 @@ const ASKED = ['from', 'to', 'process', 'meta', 'by', 'every'] as const
 
 const statIn = (params: URLSearchParams): Stat => STATS.find((known) => known === params.get('stat')) ?? 'mean'
 
-function Heading({
-  app,
-  params,
-  nowMs,
-  answer,
-}: Omit<Shown<MetricsAnswer>, 'answer'> & { answer: MetricsAnswer | undefined }) {
-  const change = (changes: Params) => app.go('metrics', changeParams(params, changes))
+function Heading({ answer }: { answer: MetricsAnswer | undefined }) {
+  const { params, nowMs, change } = useView()
   return (
     <RangeHeader title="Metrics" range={readRange(params, nowMs, answer?.fallback)} nowMs={nowMs} choose={change}>
-      <MetricFilters {...{ params, answer, change }} stat={statIn(params)} />
+      <MetricFilters answer={answer} stat={statIn(params)} />
     </RangeHeader>
   )
 }
 
-function Content({ app, params, nowMs, answer }: Shown<MetricsAnswer>) {
+function Content({ answer }: { answer: MetricsAnswer }) {
+  const { app, params } = useView()
   const { process, groups } = answer
   const found = new Set(groups.flatMap(({ rows }) => rows.map(({ name }) => name)))
   const names = [...found].toSorted((a, b) => a.localeCompare(b))
@@ -50,7 +46,7 @@ function Content({ app, params, nowMs, answer }: Shown<MetricsAnswer>) {
       <div class="charts">
         {shown.map((name) => (
           <div class="card" key={`${process} ${name}`}>
-            <MetricChart {...{ app, params, nowMs, answer, name }} />
+            <MetricChart {...{ answer, name }} />
           </div>
         ))}
       </div>
@@ -58,7 +54,8 @@ function Content({ app, params, nowMs, answer }: Shown<MetricsAnswer>) {
   )
 }
 
-function MetricChart({ app, params, nowMs, answer, name }: Omit<Shown<MetricsAnswer>, 'again'> & { name: string }) {
+function MetricChart({ answer, name }: { answer: MetricsAnswer; name: string }) {
+  const { params, nowMs, change } = useView()
   const { groups, range, every } = answer
   const stat = statIn(params)
   const formatValue = formatterOf(name, stat)
@@ -72,7 +69,7 @@ function MetricChart({ app, params, nowMs, answer, name }: Omit<Shown<MetricsAns
     <LineChart
       title={name}
       formatValue={formatValue}
-      zoom={(fromMs, toMs) => app.go('metrics', changeParams(params, fixRange(fromMs, toMs)))}
+      zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
       data={{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs }}
       summary={describeFigures(all, stat, every, formatterOf(name, stat === 'count' ? 'mean' : stat))}
       nowMs={nowMs}
@@ -87,8 +84,8 @@ const Nothing = ({ title, text }: { title: string; text: string }) => (
   </div>
 )
 
-export const openMetricsPage: OpenPage = openPollPage<MetricsAnswer>({
-  className: 'metrics',
+export const MetricsPage = page<MetricsAnswer>({
+  name: 'metrics',
   everyMs: (params) => (readRange(params, 0).isLive ? EVERY_MS : 0),
   keyOf: (params) => JSON.stringify(ASKED.map((name) => params.get(name))),
   subjectOf: () => '',

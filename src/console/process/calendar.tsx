@@ -4,6 +4,7 @@ import { plural } from '../kit/format-number.ts'
 import { formatDay, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 
 const DAYS = 90
 const [CELL, GAP, LEFT, TOP] = [15, 3, 26, 16]
@@ -17,7 +18,6 @@ const NAMES = [
 interface Props {
   readonly process: string
   readonly days: readonly SummaryRow[]
-  readonly nowMs: number
 }
 
 interface Day {
@@ -27,7 +27,8 @@ interface Day {
   readonly all: number
 }
 
-export function Calendar({ process, days, nowMs }: Props) {
+export function Calendar({ process, days }: Props) {
+  const { nowMs } = useView()
   const cells = daysOf(days, nowMs)
   if (cells.every(({ all }) => all === 0)) return null
   const weeks = Math.ceil(cells.length / 7)

@@ -1,31 +1,26 @@
 // How long it takes, over the range that is chosen: the card with its ranges around the chart.
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { Card } from '../kit/icon.tsx'
-import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
 import { everyMs } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { DurationChart } from './duration-chart.tsx'
 import type { Rest } from './process-answer.ts'
 import { RANGES } from './range.ts'
 
 interface Props {
-  readonly app: App
   readonly row: OverviewProcess
   readonly rest: Rest
 }
 
-export function DurationCard({ app, row, rest }: Props) {
+export function DurationCard({ row, rest }: Props) {
+  const { change } = useView()
   const { process } = row
   const { range, series, fromMs, toMs } = rest
   const ranges = (
     <div class="segments" role="group" aria-label="Range">
       {RANGES.map(({ from, label }) => (
-        <button
-          key={from}
-          type="button"
-          aria-pressed={from === range.from}
-          onClick={() => app.go('process', { process, from }, 'replace')}
-        >
+        <button key={from} type="button" aria-pressed={from === range.from} onClick={() => change({ from }, 'replace')}>
           {label}
         </button>
       ))}

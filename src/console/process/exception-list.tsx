@@ -5,6 +5,7 @@ import { plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 import type { Rest } from './process-answer.ts'
 
 const BINS = 28
@@ -13,10 +14,10 @@ const [WIDTH, HEIGHT] = [120, 24]
 interface Props {
   readonly row: OverviewProcess
   readonly rest: Rest
-  readonly nowMs: number
 }
 
-export function ExceptionList({ row: { process }, rest, nowMs }: Props) {
+export function ExceptionList({ row: { process }, rest }: Props) {
+  const { nowMs } = useView()
   const { groups, range, fromMs, toMs } = rest
   const { from } = range
   return (

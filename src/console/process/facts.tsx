@@ -5,6 +5,7 @@ import type { OverviewProcess } from '../../wire/overview.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { stateText } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment } from '../kit/words.ts'
 import type { Rest } from './process-answer.ts'
 
@@ -12,7 +13,6 @@ interface Props {
   readonly row: OverviewProcess
   /** Undefined until it has come. */
   readonly rest: Rest | undefined
-  readonly nowMs: number
 }
 
 interface FactProps {
@@ -30,17 +30,18 @@ const Fact = ({ name, value, about, tone = '' }: FactProps) => (
   </div>
 )
 
-export const Facts = ({ row, rest, nowMs }: Props) => (
+export const Facts = ({ row, rest }: Props) => (
   <dl class="process-facts">
-    <LastStart row={row} nowMs={nowMs} />
-    <NextStart row={row} nowMs={nowMs} />
-    <MedianToday row={row} nowMs={nowMs} />
+    <LastStart row={row} />
+    <NextStart row={row} />
+    <MedianToday row={row} />
     <FailedThisWeek rest={rest} />
     <WhoHears row={row} />
   </dl>
 )
 
-function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'rest'>) {
+function LastStart({ row: { last_start_at: at, runs } }: Omit<Props, 'rest'>) {
+  const { nowMs } = useView()
   const [, state, ms, meta] = runs.find(([time]) => time === at) ?? []
   const about = state === undefined ? 'no start in 30 days' : [stateText(state), meta].filter(Boolean).join(', ')
   const value = at === null ? '–' : formatAgo(parseTime(at), nowMs)
@@ -49,7 +50,8 @@ function LastStart({ row: { last_start_at: at, runs }, nowMs }: Omit<Props, 'res
   return <Fact name={isBare ? 'Last end' : 'Last start'} value={value} about={about} />
 }
 
-function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
+function NextStart({ row }: Omit<Props, 'rest'>) {
+  const { nowMs } = useView()
   const { next_start_at: next, late_at: late, every_s: everyS, state } = row
   if (next === null) return <Fact name="Next start" value="–" about="no rhythm yet" />
   const nextMs = parseTime(next)
@@ -61,7 +63,8 @@ function NextStart({ row, nowMs }: Omit<Props, 'rest'>) {
   return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
 }
 
-function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual }, nowMs }: Omit<Props, 'rest'>) {
+function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual } }: Omit<Props, 'rest'>) {
+  const { nowMs } = useView()
   const isSlower = change !== null && change.after_ms > change.before_ms
   const about =
     today === null

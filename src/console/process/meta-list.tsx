@@ -5,24 +5,25 @@ import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { markOf } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 
 interface Props {
   readonly process: string
   readonly metas: readonly OverviewMeta[]
-  readonly nowMs: number
 }
 
-export const MetaList = ({ process, metas, nowMs }: Props) => (
+export const MetaList = ({ process, metas }: Props) => (
   <Card title="By meta" about={<span class="muted">failed in 24 h</span>}>
     <ul class="meta-list">
       {metas.map((row) => (
-        <Row key={row.meta} process={process} row={row} nowMs={nowMs} />
+        <Row key={row.meta} process={process} row={row} />
       ))}
     </ul>
   </Card>
 )
 
-function Row({ process, row, nowMs }: { process: string; row: OverviewMeta; nowMs: number }) {
+function Row({ process, row }: { process: string; row: OverviewMeta }) {
+  const { nowMs } = useView()
   const { meta, state, run, last_seen_at: seen, last_24h: day } = row
   const median = row.median_24h_ms ?? row.median_7d_ms ?? row.usual_ms
   const mark =

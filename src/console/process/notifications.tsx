@@ -6,16 +6,13 @@ import type { CoveringWatch, OverviewProcess } from '../../wire/overview.ts'
 import { explain } from '../kit/explain.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
-import type { App } from '../kit/page.ts'
+import { useView } from '../kit/view.tsx'
 import { describeConditions } from '../watch/describe-watch.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
 interface Props {
-  readonly app: App
   readonly row: OverviewProcess
   readonly channels: readonly Channel[]
-  readonly nowMs: number
-  again(): void
 }
 
 const BADGES: Readonly<Record<CoveringWatch['state'], string>> = {
@@ -25,7 +22,8 @@ const BADGES: Readonly<Record<CoveringWatch['state'], string>> = {
   unknown: 'badge-warn',
 }
 
-export function Notifications({ app, row, channels, nowMs, again }: Props) {
+export function Notifications({ row, channels }: Props) {
+  const { app } = useView()
   const { process, watches = [], notified } = row
   const add = app.may('member') ? watchLink(process) : undefined
   if (watches.length === 0) return <NobodyHears row={row} add={add} />
@@ -43,7 +41,7 @@ export function Notifications({ app, row, channels, nowMs, again }: Props) {
             {channels
               .filter(({ id }) => watch.channels.includes(id))
               .map((channel) => (
-                <ChannelLine key={channel.id} {...{ app, channel, nowMs, again }} />
+                <ChannelLine key={channel.id} channel={channel} />
               ))}
           </li>
         ))}
@@ -75,7 +73,8 @@ function NobodyHears({ row: { every_s: everyS }, add }: { row: OverviewProcess; 
   )
 }
 
-function ChannelLine({ app, channel, nowMs, again }: Pick<Props, 'app' | 'nowMs' | 'again'> & { channel: Channel }) {
+function ChannelLine({ channel }: { channel: Channel }) {
+  const { app, nowMs, again } = useView()
   const [said, setSaid] = useState('')
   const { id, name, last } = channel
   async function sendTest(): Promise<void> {

@@ -1,14 +1,11 @@
 // The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
 // hears of it. The first round of questions is the sentence alone.
-import type { Channels } from '../../wire/channels.ts'
-import type { ExceptionGroups } from '../../wire/exceptions.ts'
-import type { MetricRow } from '../../wire/metrics.ts'
-import type { Overview, OverviewProcess } from '../../wire/overview.ts'
-import type { Summary, TimingPage } from '../../wire/timings.ts'
-import type { OpenPage } from '../kit/page.ts'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { changeParams, formatRoute } from '../kit/route.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
+import { askRows } from '../kit/ask-metrics.ts'
+import { page, type Question } from '../kit/page.tsx'
+import { formatRoute } from '../kit/route.ts'
 import { readRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { WatchDialog } from '../watch/watch-dialog.tsx'
 import { watchLink } from '../watch/watch-link.ts'
 import { Calendar } from './calendar.tsx'
@@ -35,45 +32,39 @@ const nameIn = (params: URLSearchParams): string => params.get('process') ?? ''
 /** `NAME · Stint` */
 export const titleOfProcess = (params: URLSearchParams): string => nameIn(params) || 'Process'
 
-async function ask({ app, params, early, held, signal }: Question<ProcessAnswer>): Promise<ProcessAnswer> {
-  const { api, nowMs } = app
+async function ask({ app, params, get, early, held }: Question<ProcessAnswer>): Promise<ProcessAnswer> {
   const process = nameIn(params)
   const range = rangeOf(params)
-  const { processes } = await api.get<Overview>('api/overview', { process }, signal)
+  const { processes } = await get('api/overview', { process })
   const row = processes[0]
   early({ row, rest: held?.rest?.range === range ? held.rest : undefined })
   if (row === undefined) return { row, rest: undefined }
 
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
   const { from, every } = range
-  const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs())
+  const { fromMs, toMs } = readRange(new URLSearchParams({ from }), app.nowMs())
   const [series, week, days, metrics, groups, channels] = await Promise.all([
-    api.get<Summary>('api/timings/summary', { process, from, every }, signal),
-    from === WEEK ? undefined : api.get<Summary>('api/timings/summary', { process, from: WEEK }, signal),
-    api.get<Summary>('api/timings/summary', { process, from: '-90d', every: '1d', tz }, signal),
-    api.get<{ rows: readonly MetricRow[] }>('api/metrics', { process, from, every }, signal),
-    api.get<ExceptionGroups>('api/exceptions/groups', { process, from, every, limit: 5 }, signal),
-    api.get<Channels>('api/channels', {}, signal),
+    get('api/timings/summary', { process, from, every }),
+    from === WEEK ? undefined : get('api/timings/summary', { process, from: WEEK }),
+    get('api/timings/summary', { process, from: '-90d', every: '1d', tz }),
+    askRows(get, { process, from, every }),
+    get('api/exceptions/groups', { process, from, every, limit: 5 }),
+    get('api/channels'),
   ])
-  const names = [...new Set(metrics.rows.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
-  const search = new URLSearchParams({ process, from: '-30d', limit: String(RUNS) })
-  for (const name of names) search.append('metric', name)
-  const { timings } = await api.get<TimingPage>(`api/timings?${search}`, {}, signal)
+  const metric = [...new Set(metrics.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
+  const { timings } = await get('api/timings', { process, from: '-30d', limit: RUNS, metric })
   const found = {
     series: series.rows,
     week: (week ?? series).rows,
     days: days.rows,
-    metrics: metrics.rows,
+    metrics,
     groups: groups.groups,
   }
   return { row, rest: { range, fromMs, toMs, ...found, channels: channels.channels, timings } }
 }
 
-function Heading({
-  app,
-  params,
-  answer,
-}: Pick<Shown<unknown>, 'app' | 'params'> & { answer: ProcessAnswer | undefined }) {
+function Heading({ answer }: { answer: ProcessAnswer | undefined }) {
+  const { app, params } = useView()
   const process = nameIn(params)
   const isWatched = (answer?.row?.watches?.length ?? 0) > 0
   return (
@@ -109,45 +100,46 @@ function Heading({
   )
 }
 
-function Content({ app, params, nowMs, answer, again }: Shown<ProcessAnswer>) {
+function Content({ answer }: { answer: ProcessAnswer }) {
+  const { app, params, change, again } = useView()
   const { row, rest } = answer
   if (row === undefined) return <NotFound />
   const hasRuns = row.runs.length > 0
   return (
     <div class="process-content">
-      <StateSentence row={row} groups={rest?.groups ?? []} nowMs={nowMs} />
-      {hasRuns && <Facts row={row} rest={rest} nowMs={nowMs} />}
-      {rest !== undefined && <Cards {...{ app, row, rest, nowMs, again }} />}
+      <StateSentence row={row} groups={rest?.groups ?? []} />
+      {hasRuns && <Facts row={row} rest={rest} />}
+      {rest !== undefined && <Cards row={row} rest={rest} />}
       {rest !== undefined && params.get('watch') === 'new' && app.may('member') && (
         <WatchDialog
-          {...{ app, row, process: row.process, channels: rest.channels, done: again }}
-          close={() => app.go('process', changeParams(params, { watch: undefined }), 'replace')}
+          {...{ row, process: row.process, channels: rest.channels, done: again }}
+          close={() => change({ watch: undefined }, 'replace')}
         />
       )}
     </div>
   )
 }
 
-type CardsProps = Omit<Shown<ProcessAnswer>, 'params' | 'answer'> & {
+interface CardsProps {
   readonly row: OverviewProcess
   readonly rest: Rest
 }
 
 /** All at once: a card that came later would move the others. */
-const Cards = ({ app, row, rest, nowMs, again }: CardsProps) => (
+const Cards = ({ row, rest }: CardsProps) => (
   <div class="process-grid">
     <div class="stack">
-      {row.runs.length > 0 && <RunBars process={row.process} runs={row.runs} nowMs={nowMs} />}
-      {row.runs.length > 0 && <DurationCard app={app} row={row} rest={rest} />}
-      {rest.timings.length > 0 && <RunList row={row} rest={rest} nowMs={nowMs} />}
-      {rest.groups.length > 0 && <ExceptionList row={row} rest={rest} nowMs={nowMs} />}
+      {row.runs.length > 0 && <RunBars process={row.process} runs={row.runs} />}
+      {row.runs.length > 0 && <DurationCard row={row} rest={rest} />}
+      {rest.timings.length > 0 && <RunList row={row} rest={rest} />}
+      {rest.groups.length > 0 && <ExceptionList row={row} rest={rest} />}
       {rest.metrics.length > 0 && <MetricCharts row={row} rest={rest} />}
     </div>
     <div class="stack">
-      <Notifications app={app} row={row} channels={rest.channels} nowMs={nowMs} again={again} />
-      <Calendar process={row.process} days={rest.days} nowMs={nowMs} />
-      {(row.by_meta?.length ?? 0) > 1 && <MetaList process={row.process} metas={row.by_meta!} nowMs={nowMs} />}
-      <SendRun process={row.process} baseUrl={app.baseUrl} />
+      <Notifications row={row} channels={rest.channels} />
+      <Calendar process={row.process} days={rest.days} />
+      {(row.by_meta?.length ?? 0) > 1 && <MetaList process={row.process} metas={row.by_meta!} />}
+      <SendRun process={row.process} />
     </div>
   </div>
 )
@@ -162,8 +154,8 @@ const NotFound = () => (
   </div>
 )
 
-export const openProcessPage: OpenPage = openPollPage<ProcessAnswer>({
-  className: 'process',
+export const ProcessPage = page<ProcessAnswer>({
+  name: 'process',
   everyMs: () => EVERY_MS,
   keyOf: nameIn,
   ask,

@@ -5,6 +5,7 @@ import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 import { shortMoment } from '../kit/words.ts'
 
 const SLOTS = 60
@@ -15,7 +16,6 @@ const [UNKNOWN_SHARE, LEAST_SHARE] = [0.34, 0.08]
 interface Props {
   readonly process: string
   readonly runs: readonly OverviewRun[]
-  readonly nowMs: number
 }
 
 const lengthOf = ([at, state, ms]: OverviewRun, nowMs: number): number | null =>
@@ -26,7 +26,8 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
 }
 
-export function RunBars({ process, runs, nowMs }: Props) {
+export function RunBars({ process, runs }: Props) {
+  const { nowMs } = useView()
   const shown = runs.slice(0, SLOTS).toReversed()
   const lengths = shown.flatMap((run) => lengthOf(run, nowMs) ?? [])
   const usual = median(shown.flatMap((run) => (run[1] === 'completed' && run[2] !== null ? [run[2]] : [])))
@@ -42,7 +43,7 @@ export function RunBars({ process, runs, nowMs }: Props) {
           <i key={i} class="run-bar run-bar-none" />
         ))}
         {shown.map((run) => (
-          <Bar key={`${run[0]} ${run[3]} ${run[4]}`} {...{ process, run, nowMs, top }} />
+          <Bar key={`${run[0]} ${run[3]} ${run[4]}`} {...{ process, run, top }} />
         ))}
         {usual > 0 && <i class="run-bars-usual" style={{ '--h': `${Math.min(100, (usual / top) * 100)}%` }} />}
       </div>
@@ -55,7 +56,8 @@ export function RunBars({ process, runs, nowMs }: Props) {
   )
 }
 
-function Bar({ process, run, nowMs, top }: { process: string; run: OverviewRun; nowMs: number; top: number }) {
+function Bar({ process, run, top }: { process: string; run: OverviewRun; top: number }) {
+  const { nowMs } = useView()
   const ms = lengthOf(run, nowMs)
   const share = !ms ? UNKNOWN_SHARE : Math.max(LEAST_SHARE, Math.min(1, ms / top))
   const text = describeRun(run, nowMs)

@@ -5,6 +5,7 @@ import { formatMoment } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { linkToRun } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 import { describeState, isTrouble, lengthMs, type Run, toRun } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import type { Rest } from './process-answer.ts'
@@ -12,10 +13,9 @@ import type { Rest } from './process-answer.ts'
 interface Props {
   readonly row: OverviewProcess
   readonly rest: Rest
-  readonly nowMs: number
 }
 
-export function RunList({ row, rest, nowMs }: Props) {
+export function RunList({ row, rest }: Props) {
   const { process, usual_ms: usualMs } = row
   const runs = rest.timings.map(toRun)
   const names = [...new Set(rest.timings.flatMap(({ metrics }) => Object.keys(metrics ?? {})))]
@@ -41,7 +41,7 @@ export function RunList({ row, rest, nowMs }: Props) {
           </thead>
           <tbody>
             {runs.map((run) => (
-              <Row key={run.id} {...{ run, names, hasMetas, usualMs, nowMs }} />
+              <Row key={run.id} {...{ run, names, hasMetas, usualMs }} />
             ))}
           </tbody>
         </table>
@@ -55,10 +55,10 @@ interface RowProps {
   readonly names: readonly string[]
   readonly hasMetas: boolean
   readonly usualMs: number | null
-  readonly nowMs: number
 }
 
-function Row({ run, names, hasMetas, usualMs, nowMs }: RowProps) {
+function Row({ run, names, hasMetas, usualMs }: RowProps) {
+  const { nowMs } = useView()
   const ms = lengthMs(run, nowMs)
   const ratio = run.state === 'completed' && ms !== null && usualMs ? describeRatio(ms, usualMs) : 'as usual'
   const href = linkToRun(run.process, run.startMs, run.id, nowMs)

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 
 const KINDS = ['curl', 'cron', 'exec'] as const
 
@@ -21,7 +22,8 @@ function lineOf(kind: (typeof KINDS)[number], process: string, baseUrl: string):
   }
 }
 
-export function SendRun({ process, baseUrl }: { process: string; baseUrl: string }) {
+export function SendRun({ process }: { process: string }) {
+  const { baseUrl } = useView().app
   const [kind, setKind] = useState<(typeof KINDS)[number]>('curl')
   return (
     <Card title="Send a run">

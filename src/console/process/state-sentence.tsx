@@ -6,15 +6,16 @@ import { EMPTY_TEXT } from '../exceptions/headline.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatRoute } from '../kit/route.ts'
 import { markOf, runLink } from '../kit/run-links.ts'
+import { useView } from '../kit/view.tsx'
 import { wordsAt } from '../kit/words.ts'
 
 interface Props {
   readonly row: OverviewProcess
   readonly groups: ExceptionGroups['groups']
-  readonly nowMs: number
 }
 
-export function StateSentence({ row, groups, nowMs }: Props) {
+export function StateSentence({ row, groups }: Props) {
+  const { nowMs } = useView()
   const { process, run, exception, fingerprint, state } = row
   const said = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = said.tone === 'bad'

@@ -1,6 +1,5 @@
 // One page of the table: the newest runs, and of all processes first those with trouble.
-import type { TimingPage } from '../../wire/timings.ts'
-import type { Api } from '../kit/api.ts'
+import type { Get } from '../kit/ask.ts'
 import type { TimeRange } from '../kit/time-range.ts'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { byNewest, type Run, toRun } from '../timeline/run.ts'
@@ -25,17 +24,15 @@ const TROUBLE_EVERY_MS = 30_000
 
 /** Throws ApiError. */
 export async function askPage(
-  api: Api,
+  get: Get,
   range: TimeRange,
   query: RunQuery,
   asked: number,
   now: number,
   held: RunPage | undefined,
-  signal: AbortSignal,
 ): Promise<RunPage> {
   const page = Math.min(asked, PAGES_MAX)
-  const ask = (more: object, limit: number) =>
-    api.get<TimingPage>('api/timings', { ...range.query, ...query, ...more, limit }, signal)
+  const ask = (more: object, limit: number) => get('api/timings', { ...range.query, ...query, ...more, limit })
   const hasTrouble = query.process === undefined && query.state === undefined && page === 1
   const isFresh = held !== undefined && now - held.troubleAtMs < TROUBLE_EVERY_MS
   const [{ timings, next }, trouble] = await Promise.all([

@@ -4,10 +4,11 @@ import { SETTLED_KEPT } from '../../process/usual.ts'
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
-import type { TimingPage } from '../../wire/timings.ts'
-import { ApiError, type Query } from '../kit/api.ts'
+import { ApiError } from '../kit/api.ts'
+import type { App } from '../kit/app.ts'
+import type { Get, Query } from '../kit/ask.ts'
+import { askPoints } from '../kit/ask-metrics.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
-import type { App } from '../kit/page.ts'
 import { belongsTo } from '../timeline/belongs-to.ts'
 import { formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
 import { usualMsFor } from '../timeline/usual.ts'
@@ -26,15 +27,16 @@ export interface RunContext {
   readonly overlaps: boolean
 }
 
+type Asked = Query<'api/timings'>
+
 const DAY_MS = 86_400_000
 /** How far to look back from the run; tried in turn until the store does not refuse the question as too large. */
 const REACHES_MS = [30 * DAY_MS, 7 * DAY_MS, DAY_MS]
 const SENT_MAX = 100
 
 /** undefined if the run is not found. Throws ApiError. */
-export async function askRun({ api, nowMs }: App, id: string, signal: AbortSignal): Promise<RunContext | undefined> {
-  const askTimings = async (query: Query) =>
-    (await api.get<TimingPage>('api/timings', query, signal)).timings.map(toRun)
+export async function askRun({ nowMs }: App, get: Get, id: string): Promise<RunContext | undefined> {
+  const askTimings = async (query: Asked) => (await get('api/timings', query)).timings.map(toRun)
 
   const identity = parseRunId(id)
   if (identity === undefined) return undefined
@@ -49,9 +51,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   /** The run's own metrics, and those sent without a uid while it ran. */
   const askMetrics = async (): Promise<MetricPoint[]> => {
     const uids = [...new Set([identity.uid ?? '', ''])]
-    const ask = (uid: string) => api.get<{ points: MetricPoint[] }>('api/metrics', { ...during, uid }, signal)
-    const answers = await Promise.all(uids.map(ask))
-    return answers.flatMap(({ points }) => points)
+    return (await Promise.all(uids.map((uid) => askPoints(get, { ...during, uid })))).flat()
   }
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
@@ -60,8 +60,8 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
     askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
     askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
     askMetrics(),
-    api.get<{ exceptions: ExceptionText[] }>('api/exceptions', during, signal),
-    api.get<{ outputs: OutputText[] }>('api/outputs', during, signal),
+    get('api/exceptions', during),
+    get('api/outputs', during),
   ])
   const isOwn = ({ at, process, meta, uid }: ExceptionText | MetricPoint | OutputText) =>
     belongsTo({ atMs: parseTime(at), process, meta, uid: uid ?? null }, run, after)
@@ -77,7 +77,7 @@ export async function askRun({ api, nowMs }: App, id: string, signal: AbortSigna
   }
 }
 
-async function askBefore(ask: (query: Query) => Promise<Run[]>, query: Query, startMs: number): Promise<Run[]> {
+async function askBefore(ask: (query: Asked) => Promise<Run[]>, query: Asked, startMs: number): Promise<Run[]> {
   for (const reachMs of REACHES_MS) {
     try {
       return await ask({ ...query, from: new Date(startMs - reachMs).toISOString() })

@@ -10,6 +10,7 @@ import { Icon } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { Moment } from '../kit/time.tsx'
 import { fixRange } from '../kit/time-range.ts'
+import { useView } from '../kit/view.tsx'
 import { describeState, isTrouble, lengthMs, parseRunId, type Run } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import type { RunContext } from './ask-run.ts'
@@ -18,12 +19,11 @@ interface Props {
   readonly id: string
   /** undefined: it is being loaded; null: there is no such run. */
   readonly context: RunContext | null | undefined
-  readonly nowMs: number
   close(): void
 }
 
 /** It takes the focus, and gives it back. */
-export function RunPanel({ id, context, nowMs, close }: Props) {
+export function RunPanel({ id, context, close }: Props) {
   const title = useRef<HTMLHeadingElement>(null)
   const opener = useRef(document.activeElement)
   useEffect(() => title.current?.focus(), [id])
@@ -60,7 +60,7 @@ export function RunPanel({ id, context, nowMs, close }: Props) {
         </p>
       )}
       {context === null && <NotFound id={id} />}
-      {context && <Parts context={context} nowMs={nowMs} />}
+      {context && <Parts context={context} />}
     </aside>
   )
 }
@@ -76,7 +76,7 @@ const NotFound = ({ id }: { id: string }) => (
   </div>
 )
 
-function Parts({ context, nowMs }: { context: RunContext; nowMs: number }) {
+function Parts({ context }: { context: RunContext }) {
   const { run, metrics, exceptions, outputs, overlaps } = context
   const isShared = overlaps && run.uid === null
   return (
@@ -85,7 +85,7 @@ function Parts({ context, nowMs }: { context: RunContext; nowMs: number }) {
         <i class={`mark mark-${run.state}`} />
         {describeState(run)}
       </p>
-      <Compared context={context} nowMs={nowMs} />
+      <Compared context={context} />
       <section class="panel-part">
         <h3>Exceptions</h3>
         {overlaps && exceptions.some(({ uid }) => uid === undefined) && <Shared />}
@@ -100,14 +100,14 @@ function Parts({ context, nowMs }: { context: RunContext; nowMs: number }) {
       )}
       <section class="panel-part">
         <h3>Run</h3>
-        <Facts run={run} nowMs={nowMs} />
+        <Facts run={run} />
       </section>
       <section class="panel-part">
         <h3>Metrics</h3>
         {isShared && metrics.length > 0 && <Shared />}
         {metrics.length === 0 ? <p class="muted">No metrics in this run.</p> : <Metrics metrics={metrics} />}
       </section>
-      <MoreLinks run={run} nowMs={nowMs} />
+      <MoreLinks run={run} />
     </>
   )
 }
@@ -117,7 +117,8 @@ const Shared = () => (
 )
 
 /** With the runs before it; nothing if there are too few. */
-function Compared({ context: { run, usualMs, previous }, nowMs }: { context: RunContext; nowMs: number }) {
+function Compared({ context: { run, usualMs, previous } }: { context: RunContext }) {
+  const { nowMs } = useView()
   const ms = lengthMs(run, nowMs)
   const before = previous?.timing.duration_ms ?? null
   if (ms === null || (usualMs === undefined && before === null)) return null
@@ -137,7 +138,8 @@ function Compared({ context: { run, usualMs, previous }, nowMs }: { context: Run
 const describeDifference = (ms: number): string =>
   ms === 0 ? '' : `, ${formatDuration(Math.abs(ms))} ${ms > 0 ? 'less' : 'more'}`
 
-function Facts({ run, nowMs }: { run: Run; nowMs: number }) {
+function Facts({ run }: { run: Run }) {
+  const { nowMs } = useView()
   const { meta, uid, state, timing } = run
   const { started_at: started, ended_at: ended } = timing
   return (
@@ -160,11 +162,11 @@ function Facts({ run, nowMs }: { run: Run; nowMs: number }) {
       )}
       <div>
         <dt>Started</dt>
-        <dd>{started === null ? 'no start' : <Moment at={started} nowMs={nowMs} />}</dd>
+        <dd>{started === null ? 'no start' : <Moment at={started} />}</dd>
       </div>
       <div>
         <dt>Ended</dt>
-        <dd>{ended === null ? state === 'running' ? 'not yet' : 'no end' : <Moment at={ended} nowMs={nowMs} />}</dd>
+        <dd>{ended === null ? state === 'running' ? 'not yet' : 'no end' : <Moment at={ended} />}</dd>
       </div>
       <div>
         <dt>{state === 'running' ? 'So far' : 'Duration'}</dt>
@@ -224,7 +226,8 @@ const Outputs = ({ outputs }: { outputs: readonly OutputText[] }) => (
   </ul>
 )
 
-function MoreLinks({ run: { process, meta, startMs, endMs }, nowMs }: { run: Run; nowMs: number }) {
+function MoreLinks({ run: { process, meta, startMs, endMs } }: { run: Run }) {
+  const { nowMs } = useView()
   const end = Math.min(endMs, nowMs)
   const marginMs = Math.max(60_000, (end - startMs) * 2)
   const around = fixRange(startMs - marginMs, Math.min(end + marginMs, nowMs))

@@ -6,6 +6,7 @@ import { formatMoment } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { Moment } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
 import { describeState, isTrouble, lengthMs, nameOf, type Run } from '../timeline/run.ts'
 import { PAGE_ROWS, type RunPage } from './ask-page.ts'
 
@@ -15,7 +16,6 @@ interface Props {
   readonly isOne: boolean
   readonly total: number | undefined
   readonly chosenId: string | undefined
-  readonly nowMs: number
   /** The first line of the newest exception of a run. */
   whyOf(run: Run): string | undefined
   linkTo(run: Run): string
@@ -90,7 +90,8 @@ function Part({ name, runs, ...props }: Props & { name: string | undefined; runs
   )
 }
 
-function Row({ run, isOne, chosenId, nowMs, whyOf, linkTo }: Props & { run: Run }) {
+function Row({ run, isOne, chosenId, whyOf, linkTo }: Props & { run: Run }) {
+  const { nowMs } = useView()
   const { process, meta, uid, state, timing } = run
   const when = formatMoment(run.startMs, nowMs)
   const why = isTrouble(run) ? whyOf(run) : undefined
@@ -134,7 +135,7 @@ function Row({ run, isOne, chosenId, nowMs, whyOf, linkTo }: Props & { run: Run 
           </a>
         )}
       </td>
-      <td class="extra">{timing.ended_at === null ? '–' : <Moment at={timing.ended_at} nowMs={nowMs} />}</td>
+      <td class="extra">{timing.ended_at === null ? '–' : <Moment at={timing.ended_at} />}</td>
       <td class="number">
         {formatDuration(lengthMs(run, nowMs))}
         {state === 'running' && <span class="sub">so far</span>}

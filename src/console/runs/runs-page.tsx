@@ -1,18 +1,17 @@
 // The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
 import { SETTLED_KEPT } from '../../process/usual.ts'
-import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
-import type { LatestTimings, SummaryRow, Timing } from '../../wire/timings.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
 import { headline } from '../exceptions/headline.ts'
 import { getPages } from '../kit/api.ts'
 import { formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card, Icon } from '../kit/icon.tsx'
-import type { OpenPage } from '../kit/page.ts'
+import { page, type Question } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { changeParams, formatRoute, type Params } from '../kit/route.ts'
+import { changeParams, formatRoute } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
+import { useView, type View } from '../kit/view.tsx'
 import { DurationChart } from '../process/duration-chart.tsx'
 import { askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
 import { belongsTo, type ExceptionMark } from '../timeline/belongs-to.ts'
@@ -52,19 +51,18 @@ const NO_LATEST: RunsAnswer['latest'] = { atMs: Number.NEGATIVE_INFINITY, byProc
 
 const keyOf = (params: URLSearchParams): string => changeParams(params, { run: undefined, page: undefined }).toString()
 
-async function ask({ app, params, held, early, signal }: Question<RunsAnswer>): Promise<RunsAnswer> {
-  const { api } = app
+async function ask({ app, params, get, held, early, signal }: Question<RunsAnswer>): Promise<RunsAnswer> {
   const nowMs = app.nowMs()
   const { range, query, page, runId } = readRunView(params, nowMs)
   const bars = Math.floor(Math.max(240, innerWidth - FRAME_PX) / RUN_PX)
   const askChosen = async () => {
     if (runId === undefined) return undefined
     const isOver = held?.chosen?.id === runId && held.chosen.context?.run.state !== 'running'
-    return isOver ? held.chosen : { id: runId, context: (await askRun(app, runId, signal)) ?? null }
+    return isOver ? held.chosen : { id: runId, context: (await askRun(app, get, runId)) ?? null }
   }
   const [timeline, runPage, processes] = await Promise.all([
-    askTimeline(api, range, query, { bars }, nowMs, held?.timeline, signal),
-    askPage(api, range, query, page, nowMs, held?.page, signal),
+    askTimeline(get, range, query, { bars }, nowMs, held?.timeline),
+    askPage(get, range, query, page, nowMs, held?.page),
     app.askProcesses(signal),
   ])
   const { raised = NOTHING_RAISED, latest = NO_LATEST, chosen } = held ?? {}
@@ -79,7 +77,7 @@ async function ask({ app, params, held, early, signal }: Question<RunsAnswer>): 
     if (held !== undefined && isSame && nowMs - held.raised.atMs < SLOWLY_MS) return held.raised
     const from = new Date(Math.min(...shown.map(({ startMs }) => startMs))).toISOString()
     const asks = { from, to: range.query.to, process: query.process, meta: query.meta, limit: EXCEPTIONS_MAX }
-    const { exceptions } = await api.get<{ exceptions: ExceptionText[] }>('api/exceptions', asks, signal)
+    const { exceptions } = await get('api/exceptions', asks)
     const list = exceptions.map(({ at, process, meta, uid = null, exception }) => ({
       ...{ atMs: parseTime(at), process, meta, uid, text: headline(exception) },
     }))
@@ -93,21 +91,21 @@ async function ask({ app, params, held, early, signal }: Question<RunsAnswer>): 
     const isKnown = names.every((name) => held?.latest.byProcess.has(name))
     if (held !== undefined && isKnown && nowMs - held.latest.atMs < USUAL_EVERY_MS) return held.latest
     const asks = { from: '-30d', each: SETTLED_KEPT, process: names }
-    const { timings } = await api.get<LatestTimings>('api/timings/latest', asks, signal)
+    const { timings } = await get('api/timings/latest', asks)
     return { atMs: nowMs, byProcess: Map.groupBy(timings.map(toRun), ({ process }) => process) }
   }
 }
 
-type Change = (changes: Params, how?: 'replace') => void
+/** Changes the view, which begins with the first page of its table. */
+function useChange(): View['change'] {
+  const { change } = useView()
+  return (changes, how) => change({ page: undefined, ...changes }, how)
+}
 
-function Heading({
-  app,
-  params,
-  nowMs,
-  answer,
-}: Omit<Shown<RunsAnswer>, 'answer'> & { answer: RunsAnswer | undefined }) {
+function Heading({ answer }: { answer: RunsAnswer | undefined }) {
+  const { params, nowMs } = useView()
   const { range, query } = readRunView(params, nowMs)
-  const change: Change = (changes, how) => app.go('runs', changeParams(params, { page: undefined, ...changes }), how)
+  const change = useChange()
   const { process } = query
   const crumb = process !== undefined && (
     <a href={formatRoute('process', { process })}>
@@ -121,17 +119,21 @@ function Heading({
   )
 }
 
-function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
+function Content({ answer }: { answer: RunsAnswer }) {
+  const { app, params, nowMs, change: turn } = useView()
   const { range, query, runId } = readRunView(params, nowMs)
   const { timeline, page, raised, latest, chosen } = answer
   const all = [...page.trouble, ...page.runs]
-  const change: Change = (changes, how) => app.go('runs', changeParams(params, { page: undefined, ...changes }), how)
+  const change = useChange()
   const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id }))
   const total =
     query.state === 'trouble' ? undefined : timeline.totals.reduce((sum, row) => sum + countRuns(row, query.state), 0)
   const usualMs = (run: Run) => usualMsFor(run, latest.byProcess.get(run.process) ?? [])
   const exported = async () => {
-    const { rows } = await getPages<Timing>(app.api, 'api/timings', 'timings', { ...range.query, ...query })
+    const { rows } = await getPages(async (page) => {
+      const { timings, next } = await app.api.get('api/timings', { ...range.query, ...query, ...page })
+      return { rows: timings, next }
+    })
     return rows.map(({ metrics: _, ...timing }) => timing)
   }
   return (
@@ -139,7 +141,7 @@ function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
       <div class="stack">
         <section class="card">
           <RunStates query={query} totals={timeline.totals} change={(it) => change(it, 'replace')} />
-          {all.length === 0 && <NoRuns {...{ params, answer, nowMs }} />}
+          {all.length === 0 && <NoRuns answer={answer} />}
           {all.length > 0 && (
             <Timeline
               loaded={timeline}
@@ -161,9 +163,9 @@ function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
         {query.process !== undefined && <Durations {...{ timeline, range }} />}
         {all.length > 0 && (
           <RunTable
-            {...{ shown: page, total, nowMs, linkTo, exported, chosenId: runId, isOne: query.process !== undefined }}
+            {...{ shown: page, total, linkTo, exported, chosenId: runId, isOne: query.process !== undefined }}
             whyOf={(run) => raised.list.find((it) => belongsTo(it, run, timeline.runs))?.text}
-            turnTo={(next) => app.go('runs', changeParams(params, { page: String(next) }))}
+            turnTo={(next) => turn({ page: String(next) })}
           />
         )}
       </div>
@@ -171,8 +173,7 @@ function Content({ app, params, nowMs, answer }: Shown<RunsAnswer>) {
         <RunPanel
           id={runId}
           context={parseRunId(runId) === undefined ? null : chosen?.id === runId ? chosen.context : undefined}
-          nowMs={nowMs}
-          close={() => app.go('runs', changeParams(params, { run: undefined }), 'replace')}
+          close={() => turn({ run: undefined }, 'replace')}
         />
       )}
     </div>
@@ -200,7 +201,8 @@ const describeFigures = ({ count, p50_ms: p50, p95_ms: p95, max_ms: max }: Summa
     : `${plural(count, 'completed run')}: median ${formatDuration(p50)}, ` +
       `p95 ${formatDuration(p95)}, longest ${formatDuration(max)}`
 
-function NoRuns({ params, answer, nowMs }: Pick<Shown<RunsAnswer>, 'params' | 'answer' | 'nowMs'>) {
+function NoRuns({ answer }: { answer: RunsAnswer }) {
+  const { params, nowMs } = useView()
   const { query, range } = readRunView(params, nowMs)
   const { process } = query
   const entry = answer.processes.find((it) => it.process === process)
@@ -229,8 +231,8 @@ function NoRuns({ params, answer, nowMs }: Pick<Shown<RunsAnswer>, 'params' | 'a
   )
 }
 
-export const openRunsPage: OpenPage = openPollPage<RunsAnswer>({
-  className: 'runs',
+export const RunsPage = page<RunsAnswer>({
+  name: 'runs',
   subjectOf: () => '',
   everyMs: (params) => (readRunView(params, 0).range.isLive ? EVERY_MS : 0),
   keyOf,

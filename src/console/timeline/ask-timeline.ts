@@ -1,7 +1,8 @@
 // The data of the timeline. The numbers of the whole range come first; runs are loaded only of processes whose runs are
 // drawn one by one, and between two questions for all of them only what is new.
-import type { Summary, SummaryRow, Timing, TimingPage } from '../../wire/timings.ts'
-import { type Api, getPages, PAGE_ROWS, type Query } from '../kit/api.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
+import { getPages, PAGE_ROWS } from '../kit/api.ts'
+import type { Get } from '../kit/ask.ts'
 import { everyMs, type TimeRange } from '../kit/time-range.ts'
 import { countRuns } from './count-bins.ts'
 import type { Loaded } from './make-bands.ts'
@@ -56,13 +57,12 @@ export function findDense(totals: readonly SummaryRow[], state: StateFilter | un
 
 /** `held`: the last answer to the same question. Throws ApiError. */
 export async function askTimeline(
-  api: Api,
+  get: Get,
   range: TimeRange,
   { state, ...filter }: RunQuery,
   { bars }: Size,
   nowMs: number,
   held: Timeline | undefined,
-  signal: AbortSignal,
 ): Promise<Timeline> {
   const isOld = (at: number) => nowMs - at >= (range.toMs - range.fromMs > DAY_MS ? LATER_MS : SOON_MS)
   if (held !== undefined && !isOld(held.askedAtMs) && range.isLive) {
@@ -70,7 +70,7 @@ export async function askTimeline(
     if (news !== undefined) return { ...held, ...news, newsAtMs: nowMs }
   }
   const query = { ...range.query, ...filter }
-  const { rows: totals } = await api.get<Summary>('api/timings/summary', query, signal)
+  const { rows: totals } = await get('api/timings/summary', query)
   const dense = findDense(totals, state, bars)
   const every = chooseStep(range, Math.min(bars * ROOM, ROWS_MAX / Math.max(1, dense.size)))
   const named = filter.process === undefined ? dense : new Set([filter.process])
@@ -81,7 +81,7 @@ export async function askTimeline(
 
   async function askSeries(names: ReadonlySet<string>): Promise<readonly SummaryRow[]> {
     const process = filter.process ?? (names.size <= NAMES_MAX ? [...names] : undefined)
-    const { rows } = await api.get<Summary>('api/timings/summary', { ...query, process, every }, signal)
+    const { rows } = await get('api/timings/summary', { ...query, process, every })
     return rows.filter((row) => names.has(row.process))
   }
   async function askRuns(names: readonly string[]): Promise<readonly Run[]> {
@@ -89,7 +89,12 @@ export async function askTimeline(
       names.slice(i * NAMES_MAX, (i + 1) * NAMES_MAX),
     )
     const answers = await Promise.all(
-      parts.map((process) => getPages<Timing>(api, 'api/timings', 'timings', { ...query, process, state }, signal)),
+      parts.map((process) =>
+        getPages(async (page) => {
+          const { timings, next } = await get('api/timings', { ...query, process, state, ...page })
+          return { rows: timings, next }
+        }),
+      ),
     )
     return answers.flatMap(({ rows }) => rows.map(toRun))
   }
@@ -97,8 +102,7 @@ export async function askTimeline(
   async function askNews(): Promise<Pick<Timeline, 'runs'> | undefined> {
     const { runs, totals, dense, newsAtMs } = held!
     const from = `-${Math.ceil((nowMs - newsAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
-    const asks: Query = { ...filter, state, from, limit: PAGE_ROWS }
-    const page = await api.get<TimingPage>('api/timings', asks, signal)
+    const page = await get('api/timings', { ...filter, state, from, limit: PAGE_ROWS })
     const news = page.timings.filter(({ process }) => !dense.has(process)).map(toRun)
     const known = new Set(totals.map(({ process }) => process))
     if (page.next !== null || news.some(({ process }) => !known.has(process))) return undefined

@@ -4,6 +4,7 @@ import { figureOf, isAboutException } from '../../wire/describe-process.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
 import { inReadersZone } from '../kit/words.ts'
 
 const CONDITION_TEXT = {
@@ -29,16 +30,16 @@ const ENDED_TEXT = {
   expired: 'nothing arrived any more',
 } as const satisfies Record<EndedBy, string>
 
+/** Does something to a row; its failure is shown above all tables. */
+export type Act = (work: () => Promise<unknown>, done: string) => void
+
 interface Props {
   readonly alerts: readonly Alert[]
-  readonly nowMs: number
-  /** Whether this person may acknowledge and resolve. */
-  readonly mayChange: boolean
   readonly chosenWatch: string | undefined
-  act(method: 'POST' | 'DELETE', path: string, done: string): void
+  readonly act: Act
 }
 
-export function AlertTable({ alerts, nowMs, mayChange, chosenWatch, act }: Props) {
+export function AlertTable({ alerts, chosenWatch, act }: Props) {
   return (
     <Table<Alert>
       caption="Alerts"
@@ -46,8 +47,8 @@ export function AlertTable({ alerts, nowMs, mayChange, chosenWatch, act }: Props
       isChosen={({ watch }) => watch.id === chosenWatch}
       columns={[
         { label: 'State', class: 'tight', cell: (alert) => <State alert={alert} /> },
-        { label: 'Alert', cell: (alert) => <Sentence alert={alert} nowMs={nowMs} /> },
-        { label: 'Since', class: 'minor', cell: ({ since }) => <Ago at={since} nowMs={nowMs} /> },
+        { label: 'Alert', cell: (alert) => <Sentence alert={alert} /> },
+        { label: 'Since', class: 'minor', cell: ({ since }) => <Ago at={since} /> },
         {
           label: 'Resolved',
           class: 'extra',
@@ -56,30 +57,28 @@ export function AlertTable({ alerts, nowMs, mayChange, chosenWatch, act }: Props
               '–'
             ) : (
               <>
-                <Ago at={at} nowMs={nowMs} />
+                <Ago at={at} />
                 {why !== null && <span class="sub">{ENDED_TEXT[why]}</span>}
               </>
             ),
         },
-        actionColumn(mayChange, ({ id, state, acknowledged, summary }) => {
+        actionColumn(({ id, state, acknowledged, summary }, { app: { api } }) => {
           if (state !== 'firing') return null
-          const path = `api/alerts/${id}/ack`
-          const undo = () => act('DELETE', path, 'The alert is no longer acknowledged.')
+          const acknowledge = () => act(() => api.send('POST', `api/alerts/${id}/ack`), 'Alert acknowledged.')
+          const undo = () =>
+            act(() => api.send('DELETE', `api/alerts/${id}/ack`), 'The alert is no longer acknowledged.')
+          const resolve = () => act(() => api.send('POST', `api/alerts/${id}/resolve`), 'Alert resolved.')
           return (
             <>
               {acknowledged === null ? (
-                <RowAction label="Acknowledge" about={summary} act={() => act('POST', path, 'Alert acknowledged.')} />
+                <RowAction label="Acknowledge" about={summary} act={acknowledge} />
               ) : (
                 <RowAction label="Undo" about={`acknowledgement of ${summary}`} act={undo} />
               )}
-              <RowAction
-                label="Resolve"
-                about={summary}
-                act={() => act('POST', `api/alerts/${id}/resolve`, 'Alert resolved.')}
-              />
+              <RowAction label="Resolve" about={summary} act={resolve} />
             </>
           )
-        }),
+        }, 'member'),
       ]}
     />
   )
@@ -91,7 +90,8 @@ function State({ alert: { state, acknowledged } }: { alert: Alert }) {
   return <span class="badge badge-warn">acknowledged</span>
 }
 
-function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
+function Sentence({ alert }: { alert: Alert }) {
+  const { nowMs } = useView()
   const { process, meta, summary, path, watch, state, acknowledged, since } = alert
   return (
     <>
@@ -110,7 +110,7 @@ function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
         )}
         <span class="muted on-phone">
           {' '}
-          <Ago at={since} nowMs={nowMs} />
+          <Ago at={since} />
         </span>
       </span>
       <span class="sub">
@@ -118,7 +118,7 @@ function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
         {state === 'firing' && acknowledged !== null && (
           <>
             {' · acknowledged by '}
-            <bdi>{acknowledged.by}</bdi> <Ago at={acknowledged.at} nowMs={nowMs} />
+            <bdi>{acknowledged.by}</bdi> <Ago at={acknowledged.at} />
           </>
         )}
       </span>
@@ -127,21 +127,24 @@ function Sentence({ alert, nowMs }: { alert: Alert; nowMs: number }) {
 }
 
 /** Checks without a result, each with the reason. */
-export const UnjudgedList = ({ unjudged, nowMs }: { unjudged: readonly Unjudged[]; nowMs: number }) => (
-  <section>
-    <h2>Could not be judged</h2>
-    <ul class="rows card">
-      {unjudged.map(({ watch, condition, process, since, reason }) => (
-        <li key={`${watch.id} ${condition} ${process} ${since}`}>
-          <span class="grow">
-            <strong>
-              <bdi>{[watch.name, process, condition].filter(Boolean).join(' · ')}</bdi>
-            </strong>{' '}
-            {inReadersZone(reason, nowMs)}
-          </span>
-          <Ago at={since} nowMs={nowMs} />
-        </li>
-      ))}
-    </ul>
-  </section>
-)
+export function UnjudgedList({ unjudged }: { unjudged: readonly Unjudged[] }) {
+  const { nowMs } = useView()
+  return (
+    <section>
+      <h2>Could not be judged</h2>
+      <ul class="rows card">
+        {unjudged.map(({ watch, condition, process, since, reason }) => (
+          <li key={`${watch.id} ${condition} ${process} ${since}`}>
+            <span class="grow">
+              <strong>
+                <bdi>{[watch.name, process, condition].filter(Boolean).join(' · ')}</bdi>
+              </strong>{' '}
+              {inReadersZone(reason, nowMs)}
+            </span>
+            <Ago at={since} />
+          </li>
+        ))}
+      </ul>
+    </section>
+  )
+}

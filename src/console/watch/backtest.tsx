@@ -5,7 +5,7 @@ import { ApiError, isAbort } from '../kit/api.ts'
 import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
-import type { App } from '../kit/page.ts'
+import { useView } from '../kit/view.tsx'
 import { describeAlert } from './alert-table.tsx'
 
 const SETTLE_MS = 400
@@ -19,7 +19,8 @@ interface Backtest {
 }
 
 /** `watch`: undefined has no condition, so nothing is asked. */
-export function useBacktest(app: App, watch: PreviewWatch | undefined): Backtest {
+export function useBacktest(watch: PreviewWatch | undefined): Backtest {
+  const { app } = useView()
   const [state, setState] = useState<Backtest>({ isBusy: true })
   const asks = watch === undefined ? '' : JSON.stringify(watch)
   useEffect(() => {
@@ -28,7 +29,7 @@ export function useBacktest(app: App, watch: PreviewWatch | undefined): Backtest
     setState(({ preview }) => ({ isBusy: true, ...(preview && { preview }) }))
     const timer = setTimeout(() => {
       app.api
-        .send<WatchPreview>('POST', 'api/watches/preview', watch)
+        .send('POST', 'api/watches/preview', watch)
         .then((preview) => !isStopped && setState({ isBusy: false, preview }))
         .catch((error) => !isStopped && !isAbort(error) && setState({ isBusy: false, error }))
     }, SETTLE_MS)

@@ -2,19 +2,18 @@
 // the dialog says what its receiver answered.
 import { useRef, useState } from 'preact/hooks'
 import { CHANNEL_KINDS, type ChannelKind, channelKind } from '../../wire/channel-kinds.ts'
-import type { Channel, ChannelAnswer, NewChannel } from '../../wire/channels.ts'
+import type { Channel, NewChannel } from '../../wire/channels.ts'
 import { CONDITION_TABLE, CONDITIONS } from '../../wire/conditions.ts'
 import { ApiError } from '../kit/api.ts'
 import { AreaField, Field, Form, type Values } from '../kit/form.tsx'
 import { Modal } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
+import { useView } from '../kit/view.tsx'
 import { CHANNEL_MEMBERS, KIND_TEXT, MEMBER_TEXT } from './channel-texts.ts'
 import { readChannel, textOf } from './channel-values.ts'
 import { TestResult } from './test-result.tsx'
 import { Fold } from './watch-lines.tsx'
 
 interface Props {
-  readonly app: App
   /** To change it; otherwise it is a new one. */
   readonly channel?: Channel
   /** For a new channel: whether e-mail is set up. */
@@ -24,7 +23,8 @@ interface Props {
   close(): void
 }
 
-export function ChannelDialog({ app, channel, hasEmail = true, done, close }: Props) {
+export function ChannelDialog({ channel, hasEmail = true, done, close }: Props) {
+  const { app } = useView()
   const [kind, setKind] = useState<ChannelKind>(channel?.kind ?? (hasEmail ? 'email' : 'webhook'))
   const [made, setMade] = useState<NewChannel>()
   const [isRefused, setRefused] = useState(false)
@@ -32,7 +32,7 @@ export function ChannelDialog({ app, channel, hasEmail = true, done, close }: Pr
 
   async function save(values: Values): Promise<void> {
     if (channel !== undefined) {
-      await app.api.send<ChannelAnswer>('PATCH', `api/channels/${channel.id}`, readChannel(values, channel))
+      await app.api.send('PATCH', `api/channels/${channel.id}`, readChannel(values, channel))
       done()
       return close()
     }
@@ -40,7 +40,7 @@ export function ChannelDialog({ app, channel, hasEmail = true, done, close }: Pr
     const path = isTested.current ? 'api/channels?test=true' : 'api/channels'
     isTested.current = true
     try {
-      const answer = await app.api.send<NewChannel>('POST', path, body)
+      const answer = await app.api.send('POST', path, body)
       done()
       setMade(answer)
     } catch (error) {

@@ -1,28 +1,25 @@
 // The channels: where notifications go, how the last one went, and what can be done with each.
 import type { Channel } from '../../wire/channels.ts'
-import { announced, confirm } from '../kit/confirm.tsx'
+import { confirm } from '../kit/confirm.tsx'
 import { Menu, MenuAction } from '../kit/menu.tsx'
-import { openDialog } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
+import type { Act } from './alert-table.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
 import { describeChannel } from './describe-watch.ts'
 
 interface Props {
-  readonly app: App
   readonly channels: readonly Channel[]
-  readonly nowMs: number
-  act(method: 'POST' | 'PATCH', path: string, done: string, body?: object): void
-  again(): void
+  readonly act: Act
 }
 
 const BADGES = { untested: 'off', delivered: 'good', failing: 'bad', pending: 'warn', disabled: 'warn' } as const
 
-export const ChannelTable = (props: Props) => (
+export const ChannelTable = ({ channels, act }: Props) => (
   <Table<Channel>
     caption="Channels"
-    rows={props.channels}
+    rows={channels}
     columns={[
       {
         label: 'State',
@@ -38,7 +35,7 @@ export const ChannelTable = (props: Props) => (
             </strong>
             <span class="sub">{describeChannel(channel)}</span>
             <span class="sub on-phone">
-              <Last channel={channel} nowMs={props.nowMs} />
+              <Last channel={channel} />
             </span>
           </>
         ),
@@ -46,45 +43,43 @@ export const ChannelTable = (props: Props) => (
       {
         label: 'Last delivery',
         class: 'minor',
-        cell: (channel) => <Last channel={channel} nowMs={props.nowMs} />,
+        cell: (channel) => <Last channel={channel} />,
       },
-      actionColumn(props.app.may('member'), (channel) => <Actions {...props} channel={channel} />),
+      actionColumn((channel) => <Actions channel={channel} act={act} />, 'member'),
     ]}
   />
 )
 
-const Last = ({ channel: { last }, nowMs }: { channel: Channel; nowMs: number }) =>
+const Last = ({ channel: { last } }: { channel: Channel }) =>
   last === null ? (
     <>Not tested yet</>
   ) : (
     <>
-      {last.detail} · <Ago at={last.at} nowMs={nowMs} />
+      {last.detail} · <Ago at={last.at} />
     </>
   )
 
-function Actions({ app, channel, act, again }: Props & { readonly channel: Channel }) {
+function Actions({ channel, act }: Pick<Props, 'act'> & { readonly channel: Channel }) {
+  const view = useView()
+  const { app, again, open } = view
   const { id, name, state } = channel
-  const path = `api/channels/${id}`
-  const enable = (done: string) => act('PATCH', path, done, { enabled: true })
-  const edit = () => openDialog((close) => <ChannelDialog app={app} channel={channel} done={again} close={close} />)
+  const enable = (done: string) => act(() => app.api.send('PATCH', `api/channels/${id}`, { enabled: true }), done)
+  const test = () => act(() => app.api.send('POST', `api/channels/${id}/test`), 'Test notification delivered.')
+  const edit = () => open((close) => <ChannelDialog {...{ channel, close }} done={again} />)
   const remove = () =>
-    confirm({
+    confirm(view, {
       title: `Delete ${name}?`,
       text: 'The channel is deleted for good; watches no longer use it.',
       submitLabel: 'Delete channel',
       isDanger: true,
       async submit() {
-        await app.api.send('DELETE', path)
-        return announced(app, again, `${name} deleted.`)
+        await app.api.send('DELETE', `api/channels/${id}`)
+        return `${name} deleted.`
       },
     })
   return (
     <>
-      <RowAction
-        label="Send test"
-        about={name}
-        act={() => act('POST', `${path}/test`, 'Test notification delivered.')}
-      />
+      <RowAction label="Send test" about={name} act={test} />
       <Menu label="More" name={`More for ${name}`}>
         {state === 'pending' && (
           <MenuAction label="Send the link again" about={name} act={() => enable('Confirmation link sent.')} />

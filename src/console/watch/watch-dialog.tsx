@@ -1,15 +1,16 @@
 // A watch, new or changed: one sentence with fields in it, more conditions folded, what it would have fired, and whom it
 // notifies. A new channel is tested in place.
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Channel, NewChannel } from '../../wire/channels.ts'
-import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import type { Channel } from '../../wire/channels.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
 import type { WatchPreview } from '../../wire/watch-preview.ts'
-import type { Watch, WatchAnswer } from '../../wire/watches.ts'
+import type { Watch } from '../../wire/watches.ts'
 import { ApiError } from '../kit/api.ts'
+import type { App } from '../kit/app.ts'
 import { explain } from '../kit/explain.ts'
 import { Form } from '../kit/form.tsx'
 import { Modal } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
+import { useView } from '../kit/view.tsx'
 import { BacktestResult, useBacktest } from './backtest.tsx'
 import { ChannelChoice, toChannel } from './channel-choice.tsx'
 import { allowPast } from './suggest-watch.ts'
@@ -28,7 +29,6 @@ import {
 } from './watch-values.ts'
 
 interface Props {
-  readonly app: App
   /** To change it; otherwise it is a new one. */
   readonly watch?: Watch
   /** Of a new one; empty: somebody enters it. */
@@ -47,7 +47,8 @@ interface Made {
   readonly secret?: string | undefined
 }
 
-export function WatchDialog({ app, watch, process = '', row, channels, watches = [], done, close }: Props) {
+export function WatchDialog({ watch, process = '', row, channels, watches = [], done, close }: Props) {
+  const { app } = useView()
   const reporter = watch === undefined ? watches.find((other) => reportsFailures(other, process)) : undefined
   const [before] = useState(() => {
     if (watch !== undefined) return valuesOf(watch)
@@ -58,14 +59,14 @@ export function WatchDialog({ app, watch, process = '', row, channels, watches =
   const [made, setMade] = useState<Made>()
   const processes = useProcesses(app)
   const change = (changes: Partial<WatchValues>) => setValues((now) => ({ ...now, ...changes }))
-  const test = useBacktest(app, hasCondition(values) && values.process !== '' ? toWatch(values) : undefined)
+  const test = useBacktest(hasCondition(values) && values.process !== '' ? toWatch(values) : undefined)
   const suggest = useAllowance(values, watch === undefined ? test.preview : undefined, setValues)
   const untested = channels.filter(({ id, state }) => state === 'untested' && values.channels.includes(id))
   const isTested = address.isOn || (watch === undefined && untested.length > 0)
 
   async function enterProcess(name: string): Promise<void> {
     if (watch !== undefined || values.isLate || name === '' || name.includes('*')) return
-    const answer = await app.api.get<Overview>('api/overview', { process: name }).catch(() => undefined)
+    const answer = await app.api.get('api/overview', { process: name }).catch(() => undefined)
     const found = answer?.processes[0]
     if (found !== undefined) suggest(name, suggestValues(found))
   }
@@ -76,7 +77,7 @@ export function WatchDialog({ app, watch, process = '', row, channels, watches =
     let { channels: ids } = values
     let secret: string | undefined
     if (address.isOn) {
-      const answer = await app.api.send<NewChannel>('POST', 'api/channels?test=true', toChannel(address.text))
+      const answer = await app.api.send('POST', 'api/channels?test=true', toChannel(address.text))
       ids = [...ids, answer.channel.id]
       secret = answer.channel.secret
       setAddress({ isOn: false, text: '' }) // it stays if the watch is refused
@@ -84,7 +85,7 @@ export function WatchDialog({ app, watch, process = '', row, channels, watches =
       tested.push(`Test: ${answer.test?.detail ?? 'sent'}`)
     }
     const saved = { ...values, channels: ids }
-    if (watch === undefined) await app.api.send<WatchAnswer>('POST', 'api/watches', toWatch(saved))
+    if (watch === undefined) await app.api.send('POST', 'api/watches', toWatch(saved))
     else {
       const changes = changesOf(before, saved)
       if (Object.keys(changes).length > 0) await app.api.send('PATCH', `api/watches/${watch.id}`, changes)
@@ -128,7 +129,7 @@ export function WatchDialog({ app, watch, process = '', row, channels, watches =
 }
 
 const sendTest = (app: App, id: string): Promise<string> =>
-  app.api.send<{ detail: string }>('POST', `api/channels/${id}/test`).then(
+  app.api.send('POST', `api/channels/${id}/test`).then(
     ({ detail }) => detail,
     (error) => explain(error).detail,
   )

@@ -1,28 +1,25 @@
 // The watches: what each fires for, whom it notifies, and what can be done with it.
 import type { Channel } from '../../wire/channels.ts'
 import type { Watch } from '../../wire/watches.ts'
-import { announced, confirm } from '../kit/confirm.tsx'
+import { confirm } from '../kit/confirm.tsx'
 import { SelectField } from '../kit/form.tsx'
 import { parseTime } from '../kit/format-time.ts'
 import { Menu, MenuAction } from '../kit/menu.tsx'
-import { openDialog } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
+import { useView } from '../kit/view.tsx'
+import type { Act } from './alert-table.tsx'
 import { describeConditions } from './describe-watch.ts'
 import { WatchDialog } from './watch-dialog.tsx'
 
 interface Props {
-  readonly app: App
   readonly watches: readonly Watch[]
   readonly channels: readonly Channel[]
   /** Processes of the last 30 days; undefined: not known. */
   readonly heard: ReadonlySet<string> | undefined
   readonly chosen: string | undefined
-  readonly nowMs: number
-  act(method: 'PATCH', path: string, done: string, body: object): void
-  again(): void
+  readonly act: Act
 }
 
 const BADGES = { ok: 'good', firing: 'bad', paused: 'off', unknown: 'warn' } as const
@@ -30,7 +27,7 @@ const HOUR_MS = 3_600_000
 const FOR_GOOD = '9999-12-31T00:00:00Z'
 const PAUSES = { 1: '1 hour', 8: '8 hours', 24: '1 day', 168: '7 days', '': 'until resumed' }
 
-export function WatchTable({ app, watches, channels, heard, chosen, nowMs, act, again }: Props) {
+export function WatchTable({ watches, channels, heard, chosen, act }: Props) {
   const nameOf = (id: string) => channels.find((channel) => channel.id === id)?.name ?? id
   return (
     <Table<Watch>
@@ -38,7 +35,7 @@ export function WatchTable({ app, watches, channels, heard, chosen, nowMs, act, 
       rows={watches}
       isChosen={({ id }) => id === chosen}
       columns={[
-        { label: 'State', class: 'tight', cell: (watch) => <State watch={watch} nowMs={nowMs} /> },
+        { label: 'State', class: 'tight', cell: (watch) => <State watch={watch} /> },
         { label: 'Watch', cell: (watch) => <Named watch={watch} heard={heard} /> },
         { label: 'Fires when', class: 'minor', cell: (watch) => describeConditions(watch) },
         {
@@ -46,19 +43,17 @@ export function WatchTable({ app, watches, channels, heard, chosen, nowMs, act, 
           class: 'extra',
           cell: (watch) => watch.channels.map(nameOf).join(', ') || <span class="when">nobody</span>,
         },
-        actionColumn(app.may('member'), (watch) => <Actions {...{ app, watch, channels, act, again }} />),
+        actionColumn((watch) => <Actions {...{ watch, channels, act }} />, 'member'),
       ]}
     />
   )
 }
 
-const State = ({ watch: { state, paused_until: until }, nowMs }: { watch: Watch; nowMs: number }) => (
+const State = ({ watch: { state, paused_until: until } }: { watch: Watch }) => (
   <>
     <span class={`badge badge-${BADGES[state]}`}>{state}</span>
     {state === 'paused' && until !== null && (
-      <span class="sub">
-        until {parseTime(until) >= parseTime(FOR_GOOD) ? 'resumed' : <Moment at={until} nowMs={nowMs} />}
-      </span>
+      <span class="sub">until {parseTime(until) >= parseTime(FOR_GOOD) ? 'resumed' : <Moment at={until} />}</span>
     )}
   </>
 )
@@ -89,13 +84,13 @@ function Named({ watch, heard }: { watch: Watch } & Pick<Props, 'heard'>) {
   )
 }
 
-type ActionsProps = Pick<Props, 'app' | 'channels' | 'act' | 'again'> & { readonly watch: Watch }
-
-function Actions({ app, watch, channels, act, again }: ActionsProps) {
+function Actions({ watch, channels, act }: Pick<Props, 'channels' | 'act'> & { readonly watch: Watch }) {
+  const view = useView()
+  const { app, again, open } = view
   const { id, name, state } = watch
-  const edit = () => openDialog((close) => <WatchDialog {...{ app, watch, channels, close }} done={again} />)
+  const edit = () => open((close) => <WatchDialog {...{ watch, channels, close }} done={again} />)
   const pause = () =>
-    confirm({
+    confirm(view, {
       title: `Pause ${name}?`,
       text: 'No alerts fire and no notifications are sent until it is resumed. Current alerts continue, silently.',
       children: <SelectField name="paused_until" label="Pause for" options={PAUSES} value="24" />,
@@ -104,19 +99,19 @@ function Actions({ app, watch, channels, act, again }: ActionsProps) {
         const untilMs = app.nowMs() + Number(hours) * HOUR_MS
         const until = hours === undefined ? FOR_GOOD : new Date(untilMs).toISOString()
         await app.api.send('PATCH', `api/watches/${id}`, { paused_until: until })
-        return announced(app, again, 'Watch paused.')
+        return 'Watch paused.'
       },
     })
-  const resume = () => act('PATCH', `api/watches/${id}`, 'Watch resumed.', { paused_until: null })
+  const resume = () => act(() => app.api.send('PATCH', `api/watches/${id}`, { paused_until: null }), 'Watch resumed.')
   const remove = () =>
-    confirm({
+    confirm(view, {
       title: `Delete ${name}?`,
       text: 'The watch is deleted for good; its alerts end.',
       submitLabel: 'Delete watch',
       isDanger: true,
       async submit() {
         await app.api.send('DELETE', `api/watches/${id}`)
-        return announced(app, again, `${name} deleted.`)
+        return `${name} deleted.`
       },
     })
   return (

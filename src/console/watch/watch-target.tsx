@@ -1,9 +1,9 @@
 // The processes of a watch, and what is asked rarely: its meta, its name and reminders.
 import { useEffect, useState } from 'preact/hooks'
 import type { ProcessEntry } from '../../wire/processes.ts'
+import type { App } from '../kit/app.ts'
 import { metaOptions } from '../kit/ask-processes.ts'
 import { FieldFrame } from '../kit/form.tsx'
-import type { App } from '../kit/page.ts'
 import { Select } from '../kit/select.tsx'
 import { useId } from '../kit/use-id.ts'
 import { Fold, FurtherLines } from './watch-lines.tsx'

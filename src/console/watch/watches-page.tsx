@@ -1,19 +1,18 @@
 // Alerts, watches and the channels that they notify.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
-import type { Channel, Channels } from '../../wire/channels.ts'
-import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
-import type { Watch, Watches } from '../../wire/watches.ts'
+import type { Alert, Unjudged } from '../../wire/alerts.ts'
+import type { Channel } from '../../wire/channels.ts'
+import type { Maintenance } from '../../wire/maintenance.ts'
+import type { Watch } from '../../wire/watches.ts'
 import { MaintenanceLine } from '../home/maintenance-line.tsx'
 import { getPages, ROWS_MAX } from '../kit/api.ts'
 import { explainText } from '../kit/explain.ts'
-import { openDialog } from '../kit/modal.tsx'
-import type { OpenPage } from '../kit/page.ts'
+import { page, type Question } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
-import { AlertTable, UnjudgedList } from './alert-table.tsx'
+import { useView } from '../kit/view.tsx'
+import { type Act, AlertTable, UnjudgedList } from './alert-table.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
 import { ChannelTable } from './channel-table.tsx'
 import { WatchDialog } from './watch-dialog.tsx'
@@ -38,14 +37,16 @@ interface WatchesAnswer {
   readonly heard: ReadonlySet<string> | undefined
 }
 
-async function ask({ app, held, early, signal }: Question<WatchesAnswer>): Promise<WatchesAnswer> {
-  const { api } = app
+async function ask({ app, get, held, early, signal }: Question<WatchesAnswer>): Promise<WatchesAnswer> {
   const [watches, channels, newest, firing, planned] = await Promise.all([
-    api.get<Watches>('api/watches', {}, signal),
-    api.get<Channels>('api/channels', {}, signal),
-    api.get<AlertPage>('api/alerts', { limit: ALERTS_SHOWN }, signal),
-    getPages<Alert>(api, 'api/alerts', 'alerts', { state: 'firing' }, signal),
-    api.get<Maintenances>('api/maintenance', {}, signal),
+    get('api/watches'),
+    get('api/channels'),
+    get('api/alerts', { limit: ALERTS_SHOWN }),
+    getPages(async (page) => {
+      const { alerts: rows, next } = await get('api/alerts', { state: 'firing', ...page })
+      return { rows, next }
+    }),
+    get('api/maintenance'),
   ])
   const alerts = [...new Map([...newest.alerts, ...firing.rows].map((alert) => [alert.id, alert])).values()]
   const answer = {
@@ -59,12 +60,11 @@ async function ask({ app, held, early, signal }: Question<WatchesAnswer>): Promi
   return { ...answer, heard: isWhole ? new Set(entries.map(({ process }) => process)) : undefined }
 }
 
-type HeadingProps = Omit<Shown<WatchesAnswer>, 'answer'> & { answer: WatchesAnswer | undefined }
-
-function Heading({ app, answer, again }: HeadingProps) {
+function Heading({ answer }: { answer: WatchesAnswer | undefined }) {
+  const { app, again, open } = useView()
   const { channels = [], watches = [], email: hasEmail } = answer ?? {}
-  const createWatch = () => openDialog((close) => <WatchDialog {...{ app, channels, watches, close }} done={again} />)
-  const createChannel = () => openDialog((close) => <ChannelDialog {...{ app, hasEmail, close }} done={again} />)
+  const createWatch = () => open((close) => <WatchDialog {...{ channels, watches, close }} done={again} />)
+  const createChannel = () => open((close) => <ChannelDialog {...{ hasEmail, close }} done={again} />)
   return (
     <PageHeader title="Alerts & watches">
       <a class="button" href={formatRoute('maintenance')}>
@@ -89,21 +89,21 @@ function Heading({ app, answer, again }: HeadingProps) {
   )
 }
 
-function Content({ app, params, nowMs, answer, again }: Shown<WatchesAnswer>) {
+function Content({ answer }: { answer: WatchesAnswer }) {
+  const { app, params, again } = useView()
   const { watches, channels, alerts, hasOlder, unjudged, maintenance, heard } = answer
   const [fault, setFault] = useState('')
   const chosen = params.get('watch') ?? undefined
   const drawn = params.has('all') ? alerts : alerts.slice(0, DRAWN_MAX)
-  useLinks({ app, params, nowMs, answer, again })
-  async function act(method: 'POST' | 'PATCH' | 'DELETE', path: string, done: string, body?: object): Promise<void> {
+  useLinks(answer)
+  const act: Act = (work, done) => {
     setFault('')
-    try {
-      await app.api.send(method, path, body)
-      app.announce(done)
-    } catch (error) {
-      setFault(explainText(error))
-    }
-    again()
+    void work()
+      .then(
+        () => app.announce(done),
+        (error) => setFault(explainText(error)),
+      )
+      .then(again)
   }
   const isEmpty = [watches, channels, alerts, unjudged].every(({ length }) => length === 0)
   return (
@@ -113,8 +113,8 @@ function Content({ app, params, nowMs, answer, again }: Shown<WatchesAnswer>) {
           {fault}
         </p>
       )}
-      {maintenance.length > 0 && <MaintenanceLine active={maintenance} nowMs={nowMs} />}
-      {unjudged.length > 0 && <UnjudgedList unjudged={unjudged} nowMs={nowMs} />}
+      {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
+      {unjudged.length > 0 && <UnjudgedList unjudged={unjudged} />}
       {isEmpty && (
         <Empty title="Nothing is watched">
           <p class="muted">Create a watch: you are notified when a process is late, slow, hangs or fails.</p>
@@ -122,10 +122,7 @@ function Content({ app, params, nowMs, answer, again }: Shown<WatchesAnswer>) {
       )}
       {alerts.length > 0 && (
         <Part title="Alerts">
-          <AlertTable
-            {...{ nowMs, alerts: drawn, chosenWatch: chosen, mayChange: app.may('member') }}
-            act={(method, path, done) => void act(method, path, done)}
-          />
+          <AlertTable {...{ alerts: drawn, chosenWatch: chosen, act }} />
           {drawn.length < alerts.length && (
             <a href={formatRoute('watches', changeParams(params, { all: '1' }))}>Show all {alerts.length}</a>
           )}
@@ -136,18 +133,12 @@ function Content({ app, params, nowMs, answer, again }: Shown<WatchesAnswer>) {
       )}
       {watches.length > 0 && (
         <Part title="Watches">
-          <WatchTable
-            {...{ app, watches, channels, heard, chosen, nowMs, again }}
-            act={(method, path, done, body) => void act(method, path, done, body)}
-          />
+          <WatchTable {...{ watches, channels, heard, chosen, act }} />
         </Part>
       )}
       {channels.length > 0 && (
         <Part title="Channels">
-          <ChannelTable
-            {...{ app, channels, nowMs, again }}
-            act={(method, path, done, body) => void act(method, path, done, body)}
-          />
+          <ChannelTable {...{ channels, act }} />
         </Part>
       )}
     </div>
@@ -162,7 +153,8 @@ const Part = ({ title, children }: { title: string; children: ComponentChildren 
 )
 
 /** Shows the watch that a notification links to, and opens the form for the process of a link. */
-function useLinks({ app, params, answer: { watches, channels }, again }: Shown<WatchesAnswer>): void {
+function useLinks({ watches, channels }: WatchesAnswer): void {
+  const { app, params, change, again, open } = useView()
   const [chosen, process] = [params.get('watch'), params.get('watch-process')]
   useEffect(() => {
     if (chosen === null) return
@@ -171,13 +163,13 @@ function useLinks({ app, params, answer: { watches, channels }, again }: Shown<W
   }, [chosen])
   useEffect(() => {
     if (process === null || !app.may('member')) return
-    openDialog((close) => <WatchDialog {...{ app, process, channels, watches, close }} done={again} />)
-    app.go('watches', changeParams(params, { 'watch-process': undefined }), 'replace')
+    open((close) => <WatchDialog {...{ process, channels, watches, close }} done={again} />)
+    change({ 'watch-process': undefined }, 'replace')
   }, [process])
 }
 
-export const openWatchesPage: OpenPage = openPollPage<WatchesAnswer>({
-  className: 'watches',
+export const WatchesPage = page<WatchesAnswer>({
+  name: 'watches',
   everyMs: () => EVERY_MS,
   ask,
   Heading,

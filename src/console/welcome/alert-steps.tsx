@@ -3,27 +3,24 @@ import { useState } from 'preact/hooks'
 import type { Alert } from '../../wire/alerts.ts'
 import type { Channel } from '../../wire/channels.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
-import { openDialog } from '../kit/modal.tsx'
-import type { App } from '../kit/page.ts'
 import { formatRoute } from '../kit/route.ts'
 import { useAttempt } from '../kit/use-attempt.tsx'
+import { useView } from '../kit/view.tsx'
 import { ChannelDialog } from '../watch/channel-dialog.tsx'
 import { CLOCK_MS, covers, PROCESS, type SentRun, sendRun, type Watching, watchAllFailures } from './test-run.ts'
 
 interface Props {
-  readonly app: App
   readonly watching: Watching | undefined
-  again(): void
 }
 
 const isUsed = (state: Channel['state']): boolean => state !== 'pending' && state !== 'disabled'
 
-export function NotifyStep({ app, watching, again }: Props) {
+export function NotifyStep({ watching }: Props) {
+  const { app, again, open } = useView()
   const { fault, attempt } = useAttempt()
   const watchAll = () => attempt(() => watchAllFailures(app)).then(again)
   const { channels = [], watches = [], hasEmail } = watching ?? {}
-  const create = () =>
-    openDialog((close) => <ChannelDialog {...{ app, hasEmail, close }} done={() => void watchAll()} />)
+  const create = () => open((close) => <ChannelDialog {...{ hasEmail, close }} done={() => void watchAll()} />)
   const names = channels.map(({ name, state }) => (isUsed(state) ? name : `${name} (${state})`))
   const channelText =
     names.length === 0 ? 'No channel yet: alerts are only shown here.' : `Channels: ${names.join(', ')}.`
@@ -48,7 +45,8 @@ export function NotifyStep({ app, watching, again }: Props) {
   )
 }
 
-export function FailureStep({ app, watching, again, secret }: Props & { readonly secret: string | undefined }) {
+export function FailureStep({ watching, secret }: Props & { readonly secret: string | undefined }) {
+  const { app, again } = useView()
   const [sent, setSent] = useState<SentRun>()
   const { fault, attempt } = useAttempt()
   const send = (hasFailed: boolean) =>

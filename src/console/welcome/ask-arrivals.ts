@@ -1,8 +1,7 @@
 // What has arrived lately, of every kind, in a line each.
-import type { ExceptionText } from '../../wire/exceptions.ts'
-import type { MetricPoint } from '../../wire/metrics.ts'
-import type { Timing, TimingPage } from '../../wire/timings.ts'
-import type { Api } from '../kit/api.ts'
+import type { Timing } from '../../wire/timings.ts'
+import type { Get } from '../kit/ask.ts'
+import { askPoints } from '../kit/ask-metrics.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 
 export const SHOWN = 8
@@ -13,12 +12,12 @@ export interface Arrival {
 }
 
 /** Events since `from`, newest first. */
-export async function askArrivals(api: Pick<Api, 'get'>, from: string, signal: AbortSignal): Promise<Arrival[]> {
+export async function askArrivals(get: Get, from: string): Promise<Arrival[]> {
   const query = { from, limit: SHOWN }
-  const [{ timings }, { points }, { exceptions }] = await Promise.all([
-    api.get<TimingPage>('api/timings', query, signal),
-    api.get<{ points: MetricPoint[] }>('api/metrics', query, signal),
-    api.get<{ exceptions: ExceptionText[] }>('api/exceptions', query, signal),
+  const [{ timings }, points, { exceptions }] = await Promise.all([
+    get('api/timings', query),
+    askPoints(get, query),
+    get('api/exceptions', query),
   ])
   const nameOf = ({ process, meta }: { process: string; meta: string | null }) =>
     meta === null ? process : `${process} · ${meta}`

@@ -1,22 +1,21 @@
 // The key that snippets are written with: shown this once. Without one to show, another one can be created: a reload may
 // have come before the key was copied.
-import type { KeyAnswer } from '../../wire/keys.ts'
 import { KeySecret } from '../kit/copy-button.tsx'
-import type { App } from '../kit/page.ts'
 import { useAttempt } from '../kit/use-attempt.tsx'
+import { useView } from '../kit/view.tsx'
 
 interface Props {
-  readonly app: App
   readonly secret: string | undefined
   made(secret: string): void
 }
 
-export function KeyStep({ app, secret, made }: Props) {
+export function KeyStep({ secret, made }: Props) {
+  const { app } = useView()
   const { fault, attempt } = useAttempt()
   if (secret !== undefined) return <KeySecret secret={secret} />
   const create = () =>
     attempt(async () => {
-      const { key } = await app.api.send<KeyAnswer>('POST', 'api/keys', { name: 'first steps', scopes: ['write'] })
+      const { key } = await app.api.send('POST', 'api/keys', { name: 'first steps', scopes: ['write'] })
       made(key.secret)
     })
   return (

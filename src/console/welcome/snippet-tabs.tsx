@@ -1,20 +1,19 @@
 // Snippets to paste, with the key of this page in them; one that pings gets a key that may do nothing else.
 import { useState } from 'preact/hooks'
-import type { KeyAnswer } from '../../wire/keys.ts'
 import { CopyButton } from '../kit/copy-button.tsx'
-import type { App } from '../kit/page.ts'
 import { useAttempt } from '../kit/use-attempt.tsx'
+import { useView } from '../kit/view.tsx'
 import { writeSnippets } from './snippets.ts'
 import { Tabs } from './tabs.tsx'
 
 interface Props {
-  readonly app: App
   readonly secret: string | undefined
   readonly chosen: string
   choose(language: string): void
 }
 
-export function SnippetTabs({ app, secret = 'YOUR_API_KEY', chosen, choose }: Props) {
+export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) {
+  const { app } = useView()
   const [token, setToken] = useState<string>()
   const snippets = writeSnippets({ baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret, token })
   const tabs = snippets.map(({ name, hint, text }) => ({
@@ -28,7 +27,7 @@ export function SnippetTabs({ app, secret = 'YOUR_API_KEY', chosen, choose }: Pr
         <pre tabIndex={0} role="region" aria-label={`${name} example`}>
           <code>{text}</code>
         </pre>
-        {name === 'ping' && app.may('member') && <PingKey app={app} token={token} made={setToken} />}
+        {name === 'ping' && app.may('member') && <PingKey token={token} made={setToken} />}
       </div>
     ),
   }))
@@ -36,18 +35,18 @@ export function SnippetTabs({ app, secret = 'YOUR_API_KEY', chosen, choose }: Pr
 }
 
 interface PingProps {
-  readonly app: App
   readonly token: string | undefined
   made(token: string): void
 }
 
-function PingKey({ app, token, made }: PingProps) {
+function PingKey({ token, made }: PingProps) {
+  const { app } = useView()
   const { fault, attempt } = useAttempt()
   if (token !== undefined)
     return <p class="muted">The token is shown only once. It can send pings, and nothing else.</p>
   const create = () =>
     attempt(async () => {
-      const { key } = await app.api.send<KeyAnswer>('POST', 'api/keys', { name: 'first ping', scopes: ['ping'] })
+      const { key } = await app.api.send('POST', 'api/keys', { name: 'first ping', scopes: ['ping'] })
       made(key.secret)
     })
   return (

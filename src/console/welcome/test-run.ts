@@ -1,10 +1,10 @@
 // The steps of the Welcome page that end in a notification: one watch of every process that notifies all channels, and a
 // run that fails or completes, sent as a caller would.
-import type { Alert, AlertPage } from '../../wire/alerts.ts'
-import type { Channel, Channels } from '../../wire/channels.ts'
-import type { KeyAnswer } from '../../wire/keys.ts'
-import type { CreateWatch, Watch, Watches } from '../../wire/watches.ts'
-import type { App } from '../kit/page.ts'
+import type { Alert } from '../../wire/alerts.ts'
+import type { Channel } from '../../wire/channels.ts'
+import type { CreateWatch, Watch } from '../../wire/watches.ts'
+import type { App } from '../kit/app.ts'
+import type { Get } from '../kit/ask.ts'
 import { reportsFailures } from '../watch/watch-values.ts'
 
 export const PROCESS = 'first steps'
@@ -24,11 +24,11 @@ export interface SentRun {
   readonly hasFailed: boolean
 }
 
-export async function askWatching({ api }: App, signal: AbortSignal): Promise<Watching> {
+export async function askWatching(get: Get): Promise<Watching> {
   const [{ channels, email }, { watches }, { alerts }] = await Promise.all([
-    api.get<Channels>('api/channels', {}, signal),
-    api.get<Watches>('api/watches', {}, signal),
-    api.get<AlertPage>('api/alerts', { limit: 20 }, signal),
+    get('api/channels'),
+    get('api/watches'),
+    get('api/alerts', { limit: 20 }),
   ])
   return { channels, hasEmail: email, watches, alerts }
 }
@@ -37,10 +37,7 @@ const isOurs = ({ name, process }: Watch): boolean => name === 'Every failure' &
 export const covers = (watch: Watch): boolean => reportsFailures(watch, PROCESS)
 
 export async function watchAllFailures({ api }: App): Promise<void> {
-  const [{ channels }, { watches }] = await Promise.all([
-    api.get<Channels>('api/channels'),
-    api.get<Watches>('api/watches'),
-  ])
+  const [{ channels }, { watches }] = await Promise.all([api.get('api/channels'), api.get('api/watches')])
   const ids = channels.map(({ id }) => id)
   const own = watches.find(isOurs)
   if (own !== undefined) return void (await api.send('PATCH', `api/watches/${own.id}`, { channels: ids }))
@@ -55,7 +52,7 @@ export async function sendRun(app: App, hasFailed: boolean, secret: string | und
   const { api } = app
   const atMs = app.nowMs() - CLOCK_MS
   // A watch that fires already would not fire again.
-  const { alerts } = await api.get<AlertPage>('api/alerts', { state: 'firing' })
+  const { alerts } = await api.get('api/alerts', { state: 'firing' })
   const firing = hasFailed ? alerts.filter(({ process }) => process === PROCESS) : []
   for (const { id } of firing) await api.send('POST', `api/alerts/${id}/resolve`)
   const mark = { process: PROCESS, uid: `test-${Math.round(atMs).toString(36)}` }
@@ -64,7 +61,7 @@ export async function sendRun(app: App, hasFailed: boolean, secret: string | und
     ...(hasFailed ? [{ kind: 'exception', ...mark, exception: 'Error: a test of the notifications' }] : []),
     { kind: 'end', ...mark, failed: hasFailed },
   ]
-  const made = secret === undefined ? await api.send<KeyAnswer>('POST', 'api/keys', { name: 'test run' }) : undefined
+  const made = secret === undefined ? await api.send('POST', 'api/keys', { name: 'test run' }) : undefined
   try {
     await app.sendEvents(secret ?? made?.key.secret ?? '', events)
   } finally {

@@ -4,10 +4,10 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
-import type { OpenPage } from '../kit/page.ts'
+import { page, type Question } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
-import { openPollPage, type Question, type Shown } from '../kit/poll-page.tsx'
-import { changeParams, formatRoute } from '../kit/route.ts'
+import { formatRoute } from '../kit/route.ts'
+import { useView } from '../kit/view.tsx'
 import { FailureStep, NotifyStep } from './alert-steps.tsx'
 import { type Arrival, askArrivals } from './ask-arrivals.ts'
 import { KeyStep } from './key-step.tsx'
@@ -25,29 +25,27 @@ interface WelcomeAnswer {
   readonly watching: Watching | undefined
 }
 
-async function ask({ app, held, early, signal }: Question<WelcomeAnswer>): Promise<WelcomeAnswer> {
+async function ask({ app, held, early, get }: Question<WelcomeAnswer>): Promise<WelcomeAnswer> {
   const since = held?.since ?? new Date(app.nowMs() - BEFORE_MS).toISOString()
   // the key must be shown even if nothing answers: it is not shown again
   if (held === undefined) early({ since, arrivals: [], hasArrived: false, watching: undefined })
   const [arrivals, watching] = await Promise.all([
-    askArrivals(app.api, since, signal),
-    app.may('member') ? askWatching(app, signal) : undefined,
+    askArrivals(get, since),
+    app.may('member') ? askWatching(get) : undefined,
   ])
   return { since, arrivals, hasArrived: held?.hasArrived === true || arrivals.length > 0, watching }
 }
 
-const Heading = ({ app }: Pick<Shown<unknown>, 'app'>) => (
-  <PageHeader
-    title="Send data"
-    lead={
-      app.may('member')
-        ? 'From the first event to the first alert in five steps.'
-        : 'How events are sent, and how they arrive.'
-    }
-  />
-)
+function Heading() {
+  const isMember = useView().app.may('member')
+  const lead = isMember
+    ? 'From the first event to the first alert in five steps.'
+    : 'How events are sent, and how they arrive.'
+  return <PageHeader title="Send data" lead={lead} />
+}
 
-function Content({ app, params, answer, again }: Shown<WelcomeAnswer>) {
+function Content({ answer }: { answer: WelcomeAnswer }) {
+  const { app, params, change } = useView()
   const { arrivals, hasArrived, watching } = answer
   const [secret, setSecret] = useState(app.firstKey?.secret)
   const mayChange = app.may('member')
@@ -55,7 +53,7 @@ function Content({ app, params, answer, again }: Shown<WelcomeAnswer>) {
     <ol class="steps">
       {mayChange ? (
         <Step title="Keep your key">
-          <KeyStep app={app} secret={secret} made={setSecret} />
+          <KeyStep secret={secret} made={setSecret} />
         </Step>
       ) : (
         <Step title="Get a key">
@@ -64,9 +62,9 @@ function Content({ app, params, answer, again }: Shown<WelcomeAnswer>) {
       )}
       <Step title="Send something">
         <SnippetTabs
-          {...{ app, secret }}
+          secret={secret}
           chosen={params.get('in') ?? ''}
-          choose={(language) => app.go('welcome', changeParams(params, { in: language }), 'replace')}
+          choose={(language) => change({ in: language }, 'replace')}
         />
       </Step>
       <Step title="See it arrive">
@@ -84,12 +82,12 @@ function Content({ app, params, answer, again }: Shown<WelcomeAnswer>) {
       </Step>
       {mayChange && (
         <Step title="Be notified">
-          <NotifyStep {...{ app, watching, again }} />
+          <NotifyStep watching={watching} />
         </Step>
       )}
       {mayChange && (
         <Step title="See a failure arrive">
-          <FailureStep {...{ app, watching, again, secret }} />
+          <FailureStep {...{ watching, secret }} />
         </Step>
       )}
     </ol>
@@ -123,8 +121,9 @@ const Arrived = () => (
   </div>
 )
 
-export const openWelcomePage: OpenPage = openPollPage<WelcomeAnswer>({
-  className: 'page-narrow',
+export const WelcomePage = page<WelcomeAnswer>({
+  name: 'welcome',
+  class: 'page-narrow',
   everyMs: () => EVERY_MS,
   ask,
   Heading,

@@ -1,19 +1,12 @@
-// The interface between a page and the frame around it.
+// What every page works with: the session, its questions, and the frame around the page.
 import type { Account } from '../../wire/accounts.ts'
 import type { IssuedKey } from '../../wire/keys.ts'
 import type { Role } from '../../wire/roles.ts'
 import type { Session } from '../../wire/sessions.ts'
 import type { Api } from './api.ts'
 import type { AskProcesses } from './ask-processes.ts'
+import type { Draw } from './modal.tsx'
 import type { Params } from './route.ts'
-
-export interface Page {
-  readonly element: HTMLElement
-  /** Called with the URL's parameters when the page opens and whenever they change. */
-  show(params: URLSearchParams): void
-  /** Ends background work. */
-  close(): void
-}
 
 export interface App {
   readonly api: Api
@@ -35,6 +28,10 @@ export interface App {
   setTitle(title: string): void
   /** Sends events with an API key, as the caller's code does. Throws ApiError. */
   sendEvents(secret: string, events: readonly object[]): Promise<void>
+  /** Shows a dialog, also over the pages that follow; Back and links close it, unless its content is shown only once. */
+  open(draw: Draw): void
+  /** Aborted when the session is left: nothing may ask or draw any more. */
+  readonly left: AbortSignal
   /** Announces a text to screen readers. */
   announce(text: string): void
   /** Call it after the session has ended. */
@@ -42,5 +39,3 @@ export interface App {
   /** Call it after the session has changed: another account, name or role. */
   reload(): Promise<void>
 }
-
-export type OpenPage = (app: App) => Page
