@@ -9,9 +9,13 @@
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
 
-/** At the start both clocks are read until so many milliseconds began, or so often: two nodes then differ by µs. */
-const FIRST_MILLISECONDS = 3
-const FIRST_READINGS = 20_000
+/** At the start both clocks are read until so many milliseconds were seen to begin, so that two nodes differ by µs. */
+const SEEN_TO_BEGIN = 2
+/** Of a millisecond that was seen to begin: three readings, the last one in it, took at most so long. */
+const SHARP_US = 10
+/** Limits for a machine on which this process is always interrupted, and for a clock that stands still. */
+const MOST_MILLISECONDS = 50
+const MOST_READINGS = 20_000
 
 export type StampClock = ReturnType<typeof createStampClock>
 
@@ -28,11 +32,17 @@ export function createStampClock(clock: Clock, nodeId: number, floorUs: number) 
     aheadUs = Math.max(aheadUs, wallUs - monotonicUs)
     return monotonicUs + aheadUs
   }
-  for (let begun = 0, last = clock.wallUs(), i = 0; begun < FIRST_MILLISECONDS && i < FIRST_READINGS; i++) {
-    readUs()
+  let [lastWallUs, beforeUs, lastUs] = [clock.wallUs(), clock.monotonicUs(), clock.monotonicUs()]
+  for (let i = 0, seen = 0, begun = 0; seen < SEEN_TO_BEGIN && begun < MOST_MILLISECONDS && i < MOST_READINGS; i++) {
     const wallUs = clock.wallUs()
-    if (wallUs !== last) begun++
-    last = wallUs
+    const monotonicUs = clock.monotonicUs()
+    aheadUs = Math.max(aheadUs, wallUs - monotonicUs)
+    if (wallUs !== lastWallUs) {
+      i = 0
+      begun++
+      if (monotonicUs - beforeUs <= SHARP_US) seen++
+    }
+    ;[lastWallUs, beforeUs, lastUs] = [wallUs, lastUs, monotonicUs]
   }
   /** µs since the epoch; no earlier than any stamp given. */
   const nowUs = () => Math.max(Math.ceil(readUs()), newestUs)
