@@ -9,7 +9,7 @@ import { type Cluster, SHARDING_KEY } from './cluster.ts'
 import { ClickHouseFault, judgeFailure } from './judge-failure.ts'
 import { listOf } from './selection.ts'
 
-/** Of pairs of account and process; then it begins anew. */
+/** Of pairs of account and process; then the map is emptied. */
 const KNOWN_MAX = 100_000
 
 /** A hold is the answer before a refusal: the batch waits for every shard anyway. */
