@@ -9,9 +9,9 @@
 import type { Clock } from '../clock.ts'
 import type { Stamp } from './stamp.ts'
 
-/** At the start both clocks are read until so many milliseconds were seen to begin, so that two nodes differ by µs. */
-const SEEN_TO_BEGIN = 2
-/** Of a millisecond that was seen to begin: three readings, the last one in it, took at most so long. */
+/** At the start both clocks are read until so many beginnings of a millisecond were seen: two nodes differ by µs. */
+const BEGINNINGS_SEEN = 2
+/** Of a millisecond whose beginning was seen: three readings, the last one in it, took at most so long. */
 const SHARP_US = 10
 /** Limits for a machine on which this process is always interrupted, and for a clock that stands still. */
 const MOST_MILLISECONDS = 50
@@ -33,7 +33,7 @@ export function createStampClock(clock: Clock, nodeId: number, floorUs: number) 
     return monotonicUs + aheadUs
   }
   let [lastWallUs, beforeUs, lastUs] = [clock.wallUs(), clock.monotonicUs(), clock.monotonicUs()]
-  for (let i = 0, seen = 0, begun = 0; seen < SEEN_TO_BEGIN && begun < MOST_MILLISECONDS && i < MOST_READINGS; i++) {
+  for (let i = 0, seen = 0, begun = 0; seen < BEGINNINGS_SEEN && begun < MOST_MILLISECONDS && i < MOST_READINGS; i++) {
     const wallUs = clock.wallUs()
     const monotonicUs = clock.monotonicUs()
     aheadUs = Math.max(aheadUs, wallUs - monotonicUs)

@@ -69,7 +69,7 @@ describe('never finished', () => {
     expect(story([FAILED], [...quick, ...starts], 5000)).toBe('')
     expect(story([FAILED], starts, 5000)).toBe('')
   })
-  test('an end between begins the row of starts anew', () => {
+  test('an end between begins a new row of starts', () => {
     const marks = [start(0), start(HOUR_S), end(HOUR_S + 5), start(2 * HOUR_S), start(3 * HOUR_S)]
     expect(story([FAILED], marks, 4 * HOUR_S)).toBe('')
   })
