@@ -6,7 +6,7 @@ import { ROOT } from './readme.ts'
 import { tempDir } from './temp-dir.ts'
 
 export const DECLARATIONS = 'src/client/declarations/stint.d.ts'
-const HEAD = '// The types of stint.js. Written by test/support/client-declarations.ts from stint.ts: do not edit.\n'
+const HEAD = '// The types of stint.mjs. Written by test/support/client-declarations.ts from stint.ts: do not edit.\n'
 /** What stint.d.ts takes from settings.d.ts. */
 const OPTIONS = ['Dropped', 'Options']
 

@@ -1,4 +1,4 @@
-// The types of stint.js. Written by test/support/client-declarations.ts from stint.ts: do not edit.
+// The types of stint.mjs. Written by test/support/client-declarations.ts from stint.ts: do not edit.
 /** An event that will never be stored, with the fields that were to be sent. */
 interface Dropped {
   readonly kind: string

@@ -58,8 +58,8 @@ stint exec --process 'first steps' --meta shell -- sleep 0.5
     {
       name: 'TypeScript',
       hint: 'Node 20 or later, Bun or Deno. An error of the job is reported and passed on.',
-      text: `// to install: curl -fsSO '${clients}/stint.js' -O '${clients}/stint.d.ts'
-import { createStint } from ${quoted('./stint.js')} // in job.mjs
+      text: `// to install: curl -fsSO '${clients}/stint.mjs' -O '${clients}/stint.d.mts'
+import { createStint } from ${quoted('./stint.mjs')} // in job.mjs
 
 const stint = createStint({ url: '${baseUrl}', key: '${secret}'${isUsual ? '' : `, service: '${service}'`} })
 const job = stint.run('first steps', { meta: 'TypeScript' }, async (run) => {

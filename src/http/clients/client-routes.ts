@@ -6,7 +6,7 @@ import { Problem } from '../../problem.ts'
 import { answerHeaders, pageHeaders, tagHeaders } from '../answers.ts'
 import { acceptedCoding, createTextAnswers } from '../compressed.ts'
 import { writeClientsPage } from './clients-page.ts'
-import { createServedFiles, SERVED_NAMES, type ServedFile, type ServedName } from './served-files.ts'
+import { createServedFiles, FORMER_NAMES, SERVED_NAMES, type ServedFile, type ServedName } from './served-files.ts'
 
 export interface ClientRoutesDeps {
   /** The address that lines to paste name; undefined if none is known for sure. */
@@ -20,8 +20,8 @@ const CACHED = { 'cache-control': 'public, no-cache' }
 const TYPES: { readonly [N in ServedName]: string } = {
   'stint.sh': 'text/plain; charset=utf-8',
   'stint.py': 'text/plain; charset=utf-8',
-  'stint.js': 'text/javascript; charset=utf-8',
-  'stint.d.ts': 'text/plain; charset=utf-8',
+  'stint.mjs': 'text/javascript; charset=utf-8',
+  'stint.d.mts': 'text/plain; charset=utf-8',
 }
 const PAGE = pageHeaders(
   "default-src 'none'; style-src 'unsafe-inline'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -38,10 +38,11 @@ export function clientRoutes({ ownAddress, log }: ClientRoutesDeps) {
     })
 
   const routes = new Elysia({ normalize: false })
-  for (const name of SERVED_NAMES) {
+  const paths = [...SERVED_NAMES.map((name) => [name, name] as const), ...Object.entries(FORMER_NAMES)]
+  for (const [path, name] of paths) {
     const headers = answerHeaders({ ...CACHED, 'content-type': TYPES[name] })
     routes.get(
-      `/clients/${name}`,
+      `/clients/${path}`,
       async ({ request }) => {
         const { text, sha256 } = await fileOf(name)
         return answer(request, text, sha256, headers)

@@ -43,9 +43,9 @@ with stint.run("nightly import") as run:
     run.metrics({"rows": 42})
 END`)}
 <h2>Node 20 or later, Bun, Deno 2</h2>
-${code(`curl -fsSO ${base}/clients/stint.js -O ${base}/clients/stint.d.ts
+${code(`curl -fsSO ${base}/clients/stint.mjs -O ${base}/clients/stint.d.mts
 cat >job.mjs <<'END'
-import { metrics, run } from './stint.js'
+import { metrics, run } from './stint.mjs'
 await run('nightly import', async () => metrics({ rows: 42 }))
 END
 STINT_URL=${base} STINT_API_KEY=… node job.mjs`)}

@@ -2,8 +2,14 @@
 // Bun and Deno, which is bundled at the first request. No file depends on the server, so that hashes can be compared.
 import { readVersion } from '../../version.ts'
 
-export const SERVED_NAMES = ['stint.sh', 'stint.py', 'stint.js', 'stint.d.ts'] as const
+// By any other name than .mjs Node takes a module for CommonJS in a project of `npm init`.
+export const SERVED_NAMES = ['stint.sh', 'stint.py', 'stint.mjs', 'stint.d.mts'] as const
 export type ServedName = (typeof SERVED_NAMES)[number]
+/** What 2.0 called them. */
+export const FORMER_NAMES = { 'stint.js': 'stint.mjs', 'stint.d.ts': 'stint.d.mts' } as const satisfies Record<
+  string,
+  ServedName
+>
 
 export interface ServedFile {
   readonly text: string
@@ -17,8 +23,8 @@ const VERSION = readVersion().version
 const MAKE: { readonly [N in ServedName]: () => Promise<string> } = {
   'stint.sh': async () => (await Bun.file(here('../../client/sh/stint.sh')).text()).replaceAll('@VERSION@', VERSION),
   'stint.py': () => Bun.file(here('../../client/python/stint.py')).text(),
-  'stint.js': bundleClient,
-  'stint.d.ts': () => Bun.file(here('../../client/declarations/stint.d.ts')).text(),
+  'stint.mjs': bundleClient,
+  'stint.d.mts': () => Bun.file(here('../../client/declarations/stint.d.ts')).text(),
 }
 
 /** Rejects when the bundle fails; the next call tries again. */
@@ -42,5 +48,5 @@ export function createServedFiles(): (name: ServedName) => Promise<ServedFile> {
 async function bundleClient(): Promise<string> {
   const entrypoints = [here('../../client/stint.ts')]
   const { outputs } = await Bun.build({ entrypoints, target: 'node', format: 'esm', minify: true })
-  return `// Stint ${VERSION}, for Node 20 or later, Bun and Deno 2; the types are in stint.d.ts\n${await outputs[0]!.text()}`
+  return `// Stint ${VERSION}, for Node 20 or later, Bun and Deno 2; the types are in stint.d.mts\n${await outputs[0]!.text()}`
 }

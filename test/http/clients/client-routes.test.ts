@@ -1,16 +1,18 @@
 // `/clients` of the real service: the files as they are, caches, and whose address the lines name.
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { SERVED_NAMES } from '../../../src/http/clients/served-files.ts'
 import { readVersion } from '../../../src/version.ts'
 import { startApp, useApp } from '../../support/app.ts'
 import { findDeno, findNode, findPython } from '../../support/needs.ts'
-import { readRepo } from '../../support/readme.ts'
-import { startReceiver } from '../../support/receiver.ts'
+import { ROOT, readRepo } from '../../support/readme.ts'
+import { type RealStint, startRealStint } from '../../support/real-stint.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 
 const app = await useApp()
 const { version } = readVersion()
+/** What npm 11 writes. */
+const NPM_INIT = '{"name":"job","version":"1.0.0","main":"index.js","type":"commonjs"}'
 const hashOf = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 test('every file is served without a key, with an ETag, as the page lists its hash', async () => {
@@ -57,27 +59,52 @@ describe('the address in the lines', () => {
 })
 
 describe('the files run', () => {
-  const stint = startReceiver(() => Response.json({ accepted: 2, refused: 0, items: [] }, { status: 201 }))
-  afterAll(stint.close)
-  const env = { PATH: process.env.PATH!, STINT_URL: stint.url, STINT_API_KEY: 'k' }
+  let stint: RealStint
+  beforeAll(async () => {
+    stint = await startRealStint()
+  })
+  afterAll(() => stint.stop())
+  const fetchTo = async (dir: string, name: string) =>
+    Bun.write(join(dir, name), (await stint.app.fetch(`/clients/${name}`)).text)
   const runtimes: [name: string, command: string[] | undefined, file: string, program: string][] = [
-    ['Node', findNode() ? [findNode()!] : undefined, 'stint.js', 'job.mjs'],
-    ['Bun', [process.execPath], 'stint.js', 'job.mjs'],
-    ['Deno', findDeno() ? [findDeno()!, 'run', '--allow-all'] : undefined, 'stint.js', 'job.mjs'],
+    ['Node', findNode() ? [findNode()!] : undefined, 'stint.mjs', 'job.mjs'],
+    ['Bun', [process.execPath], 'stint.mjs', 'job.mjs'],
+    ['Deno', findDeno() ? [findDeno()!, 'run', '--allow-all'] : undefined, 'stint.mjs', 'job.mjs'],
+    ['Deno, by the name of 2.0', findDeno() ? [findDeno()!, 'run', '--allow-all'] : undefined, 'stint.js', 'job.mjs'],
     ['Python', findPython() ? [findPython()!] : undefined, 'stint.py', 'job.py'],
   ]
 
-  test.each(runtimes)('in %s', async (name, command, file, program) => {
+  test.each(runtimes)('in %s, beside the package.json of npm init', async (name, command, file, program) => {
     if (command === undefined) return
     const dir = tempDir('served')
-    await Bun.write(join(dir, file), (await app.fetch(`/clients/${file}`)).text)
+    await fetchTo(dir, file)
+    await Bun.write(join(dir, 'package.json'), NPM_INIT)
     const source = program.endsWith('.py')
-      ? 'import stint\nwith stint.run("served") as run:\n    run.metrics({"rows": 42})\n'
-      : `import { metrics, run } from './stint.js'\nawait run('served', async () => metrics({ rows: 42 }))\n`
+      ? `import stint\nwith stint.run("${name}") as run:\n    run.metrics({"rows": 42})\n`
+      : `import { metrics, run } from './${file}'\nawait run('${name}', async () => metrics({ rows: 42 }))\n`
     await Bun.write(join(dir, program), source)
-    stint.requests.length = 0
+    const env = { PATH: process.env.PATH!, STINT_URL: stint.url, STINT_API_KEY: stint.key }
     const child = Bun.spawn([...command, program], { cwd: dir, env, stderr: 'pipe' })
     expect([name, await child.exited, await new Response(child.stderr).text()]).toEqual([name, 0, ''])
-    expect(stint.requests.length).toBeGreaterThan(0)
+    expect(await stint.runs(name)).toMatchObject([{ state: 'completed', metrics: { rows: 42 } }])
+  })
+
+  test('the compiler finds the types beside the module', async () => {
+    const dir = tempDir('served')
+    for (const name of ['stint.mjs', 'stint.d.mts']) await fetchTo(dir, name)
+    await Bun.write(join(dir, 'package.json'), NPM_INIT)
+    await Bun.write(join(dir, 'job.mts'), `import { run } from './stint.mjs'\nrun('job', () => 1).toFixed()\nrun(5)\n`)
+    const options = '--noEmit --strict --ignoreConfig --module nodenext --target esnext --types bun-types --typeRoots'
+    const words = [join(ROOT, 'node_modules/.bin/tsc'), ...options.split(' '), join(ROOT, 'node_modules'), 'job.mts']
+    const { stdout } = Bun.spawnSync([process.execPath, ...words], { cwd: dir })
+    expect(stdout.toString().match(/^job\.mts\(.*/gm)).toEqual([expect.stringMatching(/^job\.mts\(3,/)])
+  })
+
+  test('the names of 2.0 are the same files', async () => {
+    for (const [old, name] of [
+      ['stint.js', 'stint.mjs'],
+      ['stint.d.ts', 'stint.d.mts'],
+    ])
+      expect((await app.fetch(`/clients/${old}`)).text).toBe((await app.fetch(`/clients/${name}`)).text)
   })
 })
