@@ -223,7 +223,7 @@ describe('imports', () => {
   })
 
   test('name files that exist, with their ending', () => {
-    const wrong = edges.filter(({ to }) => !textOf.has(to) && !/\.(js|css|html|json)$/.test(to))
+    const wrong = edges.filter(({ to }) => !textOf.has(to) && !/\.(m?js|css|html|json)$/.test(to))
     expect(show(wrong)).toEqual([])
   })
 
