@@ -69,7 +69,7 @@ export const SETTINGS = {
       'HOST',
       kind(parseHost, 'an address such as 127.0.0.1 or ::1, or a host name'),
       '127.0.0.1',
-      'address to listen on; on any other than a loopback address the first sign-up needs the set-up code',
+      'address to listen on; on any other than a loopback address the first sign-up needs the setup code',
     ),
   ),
   dataDir: basic(

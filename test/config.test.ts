@@ -144,7 +144,7 @@ test.each([
   expect(problemsOf({ SETUP_CODE_FILE: path() })).toEqual([`SETUP_CODE_FILE: the file ${fault}`])
 })
 
-test('refuses a set-up code that can be guessed, without printing it', () => {
+test('refuses a setup code that can be guessed, without printing it', () => {
   expect(problemsOf({ SETUP_CODE: 'open sesame' })).toEqual(['SETUP_CODE: must be at least 12 characters'])
 })
 

@@ -40,9 +40,9 @@ export interface AccountsOptions {
   readonly log: Logger
   /** `first` = until there is an account. */
   readonly signup: 'first' | 'open' | 'closed'
-  /** The first sign-up needs a set-up code: set when strangers can reach the port. */
+  /** The first sign-up needs a setup code: set when strangers can reach the port. */
   readonly setupCodeRequired?: boolean
-  /** The set-up code; without it one is made up. */
+  /** The setup code; without it one is made up. */
   readonly setupCode?: string
   /** Distinct series an account may make; 0 (the default) = no limit. */
   readonly seriesMax?: number
@@ -148,7 +148,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
       if (code !== undefined && !sameSecret(given ?? '', code)) {
         throw new Problem(
           'setup_code_invalid',
-          'The first account needs the set-up code: the value of SETUP_CODE or of its file, or else the code in the ' +
+          'The first account needs the setup code: the value of SETUP_CODE or of its file, or else the code in the ' +
             'log of the start. With docker-compose.yml: docker compose exec stint cat /run/secrets/stint/setup-code',
         )
       }
@@ -196,7 +196,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
       const code = setupCode()
       if (code !== undefined)
         log.warn(
-          'that was the last account; the next sign-up needs the set-up code ' +
+          'that was the last account; the next sign-up needs the setup code ' +
             `${options.setupCode ? 'that was set' : code}`,
         )
     },

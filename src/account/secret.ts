@@ -1,4 +1,4 @@
-// The random strings that are handed out: keys, session tokens, ids, set-up codes. Only their SHA-256 is ever kept.
+// The random strings that are handed out: keys, session tokens, ids, setup codes. Only their SHA-256 is ever kept.
 // No salt needed: unlike a password, each has more than 160 random bits that nothing on disk shows, or 106 in a UUID.
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 

@@ -115,7 +115,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
     async enter(id: string, { account, person }: Seat): Promise<void> {
       await database.write(function* () {
         if ((yield* selectRole({ account, person })) === undefined)
-          throw new Problem('not_found', 'You are a member of no account with this id.')
+          throw new Problem('not_found', 'You do not belong to an account with this id.')
         yield* run('UPDATE session SET account = $1 WHERE id = $2 AND person = $3', account, id, person)
         yield* run('UPDATE person SET last_account = $1 WHERE id = $2', account, person)
       })

@@ -22,7 +22,7 @@ export function register(program: Program, io: Io): void {
     .description('create an account and print its first API key')
     .option('--email <address>', 'your e-mail address')
     .option(...PASSWORD_STDIN)
-    .option('--setup-code <code>', 'the set-up code from the server log, if the first account needs one')
+    .option('--setup-code <code>', 'the setup code from the server log, if the first account needs one')
     .option('--json', 'print the whole answer as JSON')
     .action(async (options: Options) => {
       const config = readCliConfig(io.env)

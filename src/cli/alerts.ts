@@ -12,7 +12,7 @@ export function register(program: Program, io: Io): void {
   const api = () => createApi(io)
   const alerts = program
     .command('alerts')
-    .description('list alerts, newest first, and checks that could not be judged (scope manage)')
+    .description('list alerts, newest first, and checks that were not made (scope manage)')
     .option('--state <state>', 'firing or resolved')
     .option('--limit <n>', 'at most so many', parseCount, 20)
     .option(...JSON_OPTION)
@@ -22,7 +22,7 @@ export function register(program: Program, io: Io): void {
       if (json) return printJson(io, page)
       if (page.alerts.length === 0) io.stderr.write('No alerts.\n')
       else io.stdout.write(formatTable(['ID', 'SINCE', 'STATE', 'CONDITION', 'SUMMARY'], page.alerts.map(toRow)))
-      for (const check of page.unjudged) io.stderr.write(`Could not be judged: ${oneLine(describe(check))}\n`)
+      for (const check of page.unjudged) io.stderr.write(`Not checked: ${oneLine(describe(check))}\n`)
     })
 
   const change = (name: string, description: string, method: 'POST' | 'DELETE', path: string, done: string) =>

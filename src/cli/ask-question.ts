@@ -17,7 +17,10 @@ const FILTERS = {
   process: ['--process <name>', 'only this process; may be repeated, up to 100 times'],
   meta: ['--meta <text>', 'only this meta; "" for events without one'],
   uid: ['--uid <id>', 'only this uid; "" for events without one'],
-  state: ['--state <state>', 'only completed, failed, running, abandoned or orphan; trouble: all that went wrong'],
+  state: [
+    '--state <state>',
+    'only completed, failed, running, abandoned (never finished) or orphan; trouble: all that went wrong',
+  ],
   name: ['--name <name>', 'only this metric'],
   text: ['--text <words>', 'only exceptions whose text contains each of these words, in any case'],
   status: [

@@ -52,7 +52,7 @@ export function register(program: Program, io: Io): void {
       if (json) printJson(io, made)
       else io.stdout.write(`${made.maintenance.id}\n`)
       const due = describeNextDue(made.maintenance.repeat, made.maintenance.next_due)
-      if (due !== undefined) io.stderr.write(`The zone of --cron is UTC: ${due}. Another one: --tz Europe/Berlin\n`)
+      if (due !== undefined) io.stderr.write('Times are in UTC; use --tz Europe/Berlin for another zone.\n')
     })
 
   maintenance

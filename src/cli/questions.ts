@@ -1,6 +1,7 @@
 // The questions of the command line, an entry each: filters, path, the columns of its table and the fields of its CSV.
 import { systemClock } from '../clock.ts'
 import { headlineOf } from '../wire/headline.ts'
+import { RUN_STATE_TEXT } from '../wire/words.ts'
 import {
   ALL_FLAG,
   addQuestion,
@@ -102,7 +103,9 @@ function summaryView({ by, every, tz, percentiles, compareFrom }: Options): View
       ...(by === undefined ? [] : [META]),
       ...cells((row) => row, ''),
       ...(compareFrom === undefined
-        ? ['running', 'abandoned', 'orphan'].map((field) => spare(count(field.toUpperCase(), field)))
+        ? (['running', 'abandoned', 'orphan'] as const).map((state) =>
+            spare(count(RUN_STATE_TEXT[state].toUpperCase(), state)),
+          )
         : cells(({ before }) => before ?? {}, 'BEFORE: ')),
     ],
     empty: 'No timings in this range.',

@@ -1,5 +1,6 @@
 // Columns of the tables that people read, and the views of timings that `stint timings` and `stint running` share.
 import type { Timing } from '../wire/timings.ts'
+import { RUN_STATE_TEXT } from '../wire/words.ts'
 import type { Row, View, ViewColumn } from './ask-question.ts'
 import type { Cell } from './format-rows.ts'
 import { formatDuration, formatLocalTime } from './format-time.ts'
@@ -42,7 +43,7 @@ const STATES: Readonly<Record<Timing['state'], Style>> = {
 
 /** A completed run with exceptions is red too: its caller may not report failures. */
 export const stateCell = ({ state, exceptions }: Pick<Timing, 'state' | 'exceptions'>) => ({
-  text: state,
+  text: RUN_STATE_TEXT[state].toLowerCase(),
   style: state === 'completed' && (exceptions ?? 0) > 0 ? 'red' : STATES[state],
 })
 

@@ -92,7 +92,7 @@ export function register(program: Program, io: Io): void {
       if (known !== undefined)
         io.stderr.write(`Watch ${oneLine(watch.name)} exists and was changed: ${oneLine(conditionsOf(watch))}\n`)
       const due = describeNextDue(watch.late, watch.next_due)
-      if (due !== undefined) io.stderr.write(`The zone of --cron is UTC: ${due}. Another one: --tz Europe/Berlin\n`)
+      if (due !== undefined) io.stderr.write('Times are in UTC; use --tz Europe/Berlin for another zone.\n')
       if (watch.channels.length === 0) io.stderr.write(`${await offerChannel(api(), process)}\n`)
     })
 
@@ -152,7 +152,7 @@ async function offerChannel(api: Api, process: string): Promise<string> {
   const [first] = await listChannels(api)
   const add = `stint watch add ${quote(process)} --channel ${quote(first?.name ?? 'on call')}`
   const create = first === undefined ? `stint channel add 'on call' URL-OR-E-MAIL && ` : ''
-  return `Nobody is notified: the watch has no channel. Give it one: ${create}${add}`
+  return `No one is notified: the watch has no channel. Give it one: ${create}${add}`
 }
 
 const quote = (text: string): string => (/^[\w.-]+$/.test(text) ? text : `'${oneLine(text).replaceAll("'", `'\\''`)}'`)
@@ -164,7 +164,9 @@ async function preview(api: Api, io: Io, process: string, options: AddOptions): 
   const rows = seen.alerts.map(({ since, condition, summary }) => [since, condition, summary])
   if (rows.length > 0) io.stdout.write(formatTable(['SINCE', 'CONDITION', 'ALERT'], rows))
   const events = seen.marks + seen.points + seen.exceptions
-  io.stderr.write(`${seen.total} alerts in ${events} events since ${seen.from}.\n`)
+  io.stderr.write(
+    `would have fired ${seen.total} times; tested on ${events.toLocaleString('en-US')} events since ${seen.from}\n`,
+  )
 }
 
 function toBody(process: string, options: AddOptions) {

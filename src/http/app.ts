@@ -55,7 +55,7 @@ export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, Clie
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
-  /** Absent without a provider of identities. */
+  /** Absent without an identity provider. */
   readonly oidc?: OidcDeps
   nowNs(): bigint
   monotonicUs(): number

@@ -34,10 +34,7 @@ export class ProviderError extends Error {
     readonly kind: 'unavailable' | 'refused',
     options: ErrorOptions,
   ) {
-    super(
-      kind === 'unavailable' ? 'the provider of identities is not available' : 'the provider did not confirm',
-      options,
-    )
+    super(kind === 'unavailable' ? 'the identity provider is not available' : 'the provider did not confirm', options)
   }
 }
 

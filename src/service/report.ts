@@ -80,7 +80,7 @@ export function warnWithoutPublicUrl({ config, log }: Pick<Rooms, 'config' | 'lo
   )
 }
 
-/** A set-up code that the operator gave is a secret; only a generated one is logged. */
+/** A setup code that the operator gave is a secret; only a generated one is logged. */
 export function logHowToBegin({ config, log, accounts }: Rooms, url: string): void {
   if (config.signup === 'closed') {
     log.warn('no account exists and SIGNUP is closed: set SIGNUP=first to create one')

@@ -3,6 +3,7 @@
 import type { Alert } from './alerts.ts'
 import type { OverviewMeta, OverviewRow } from './overview.ts'
 import { type Tone, toneOf } from './process-state.ts'
+import { PROCESS_STATE_TEXT } from './words.ts'
 
 /** How times are written; the console writes them in the reader's zone. */
 export interface Words {
@@ -85,7 +86,7 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
 
 const ALERT_SAID = {
   late: 'Late',
-  long: 'Running too long',
+  long: PROCESS_STATE_TEXT.overdue[0],
   failed: 'Failing',
   slow: 'Slower than usual',
 } as const

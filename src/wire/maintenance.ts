@@ -62,7 +62,7 @@ export const CREATE_MAINTENANCE = defineRoute('POST /api/maintenance', {
   audit: 'maintenance_created',
   summary: 'Plan a maintenance',
   description:
-    'Watches are judged as ever; notifications are held back. What still fires at the end is notified then, what ' +
+    'Watches are still checked; notifications are held back. What still fires at the end is notified then, what ' +
     'fired and ended meanwhile is not.',
   body: jsonBody(CreateMaintenance, { process: 'nightly *', from: FROM, to: TO }),
   answers: { 201: json('The maintenance', MaintenanceAnswer) },

@@ -1,5 +1,6 @@
 // The states of a process, and the one sentence about all of them: Home, `stint status` and the answer of
 // GET /api/overview show the same. Free of schemas: it is in the console's bundle.
+import { PROCESS_STATE_TEXT, uncheckedText } from './words.ts'
 
 /**
  * Worst first; the worst of its metas is the state of a process. `silent`: no start for longer than it ever paused, or a
@@ -29,29 +30,16 @@ export interface Overall {
   readonly tone: Tone
 }
 
-/** Said of a number of processes among other clauses, and as the whole sentence of one or of many. */
-const SAID = {
-  failed: ['failed', 'failed', 'failed'],
-  never_finished: ['never finished', 'never finished', 'never finished'],
-  silent: ['silent', 'is silent', 'are silent'],
-  exceptions: ['with exceptions', 'has exceptions', 'have exceptions'],
-  firing: ['with an alert', 'has an alert', 'have an alert'],
-  overdue: ['overdue', 'is overdue', 'are overdue'],
-  running: ['running', 'is running', 'are running'],
-  completed: ['fine', 'is fine', 'are fine'],
-  no_runs: ['without runs', 'has no runs', 'have no runs'],
-} as const satisfies Record<ProcessState, readonly string[]>
-
 const BAD: readonly ProcessState[] = ['failed', 'never_finished', 'silent', 'exceptions', 'firing']
 
 export const toneOf = (state: ProcessState): Tone =>
   BAD.includes(state) ? 'bad' : state === 'overdue' ? 'warn' : 'good'
 
-/** `1 failed, 2 silent, 196 fine.`, `1 check could not be judged; 4 fine.`; empty if there is nothing at all. */
+/** `1 failed, 2 silent, 196 fine.`, `1 watch could not be checked; 4 fine.`; empty if there is nothing at all. */
 export function describeOverall({ counts, unjudged = 0, failingChannels = 0 }: OverallFacts): Overall {
   const found = PROCESS_STATES.flatMap((state) => (counts[state] ? [{ state, n: counts[state] }] : []))
   const others = [
-    ...(unjudged > 0 ? [`${plural(unjudged, 'check')} could not be judged`] : []),
+    ...(unjudged > 0 ? [uncheckedText(grouped(unjudged), unjudged)] : []),
     ...(failingChannels > 0 ? [`${plural(failingChannels, 'channel')} failing`] : []),
   ]
   const tones = found.map(({ state }) => toneOf(state))
@@ -63,7 +51,7 @@ export function describeOverall({ counts, unjudged = 0, failingChannels = 0 }: O
 }
 
 /** One process among others: `silent`, `fine`. */
-export const wordOf = (state: ProcessState): string => SAID[state][0]
+export const wordOf = (state: ProcessState): string => PROCESS_STATE_TEXT[state][1]
 
 interface Counted {
   readonly state: ProcessState
@@ -74,11 +62,11 @@ function describeProcesses(counts: readonly Counted[], isWhole: boolean): string
   const [only, second] = counts
   if (only === undefined) return ''
   if (second === undefined && isWhole) {
-    const [, one, many] = SAID[only.state]
+    const [, , one, many] = PROCESS_STATE_TEXT[only.state]
     if (only.state === 'completed' && only.n > 1) return `All ${grouped(only.n)} processes fine`
     return `${plural(only.n, 'process', 'processes')} ${only.n === 1 ? one : many}`
   }
-  return counts.map(({ state, n }) => `${grouped(n)} ${SAID[state][0]}`).join(', ')
+  return counts.map(({ state, n }) => `${grouped(n)} ${wordOf(state)}`).join(', ')
 }
 
 const grouped = (n: number): string => n.toLocaleString('en-US')

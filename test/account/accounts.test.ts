@@ -106,7 +106,7 @@ test('sign-in answers a wrong password and an unknown address alike', async () =
   )
 })
 
-test('deleting the last account reopens sign-up with the set-up code from the log', async () => {
+test('deleting the last account reopens sign-up with the setup code from the log', async () => {
   const lines: string[] = []
   const log = pino({}, { write: (line) => void lines.push(line) })
   await using accounts = openFresh({ signup: 'first', setupCodeRequired: true, log })

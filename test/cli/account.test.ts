@@ -63,11 +63,11 @@ describe('account create', () => {
     )
   })
 
-  test('sends the set-up code', async () => {
+  test('sends the setup code', async () => {
     const guarded = serveAccounts({ setupCodeRequired: true, setupCode: 'open sesame' })
     const owner = createPerson(guarded.url)
     const line = ['account', 'create', '--email', email, '--password-stdin']
-    expect((await owner.run(line, { stdin: PASSWORD })).stderr).toContain('The set-up code is missing or wrong')
+    expect((await owner.run(line, { stdin: PASSWORD })).stderr).toContain('The setup code is missing or wrong')
     expect((await owner.run([...line, '--setup-code', 'open sesame'], { stdin: PASSWORD })).exitCode).toBe(0)
     guarded.stop()
   })

@@ -110,11 +110,11 @@ describe.skipIf(cannotRun())('every view', () => {
     }
 
     await mine.go('home')
-    await page.getByRole('button', { name: 'I am on it: job' }).click()
-    await page.getByText('guest@example.com is on it').waitFor()
+    await page.getByRole('button', { name: 'Acknowledge: job' }).click()
+    await page.getByText('guest@example.com has acknowledged it').waitFor()
     await check('Home')
     await mine.go('watches')
-    await page.getByText('acknowledged by guest@example.com').waitFor()
+    await page.getByText('guest@example.com has acknowledged it').waitFor()
     await check('watches')
     await press('Create watch')
     await dialog.locator(':focus').waitFor()

@@ -242,7 +242,7 @@ describe.skipIf(cannotRun())('an open page', () => {
     let answers = 0
     page.on('response', (response) => response.url().includes('/api/overview') && answers++)
     await stint.send(cy.secret, run('busy'))
-    const changed = page.getByRole('img', { name: 'Last 2 runs, 0 with trouble' })
+    const changed = page.getByRole('img', { name: 'Last 2 runs, 0 problems' })
     await until('five answers, and the news among them', async () => {
       await page.clock.fastForward(5_000)
       return answers >= 5 && (await changed.isVisible())

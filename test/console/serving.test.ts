@@ -120,7 +120,7 @@ test('a failed bundle is answered with 500, logged, and retried', async () => {
 })
 
 test.skipIf(missing('chromium') !== undefined)(
-  'a fresh Stint that others can reach asks for its set-up code; afterwards only sign-in is shown while sign-up is closed',
+  'a fresh Stint that others can reach asks for its setup code; afterwards only sign-in is shown while sign-up is closed',
   async () => {
     const accounts = openFresh({ signup: 'first', setupCodeRequired: true, setupCode: 'open sesame' })
     const server = serve(
@@ -133,7 +133,7 @@ test.skipIf(missing('chromium') !== undefined)(
     await page.getByLabel('Password').fill(PASSWORD)
     await page.getByLabel('Setup code').fill('open barley')
     await page.getByRole('button', { name: 'Create account' }).click()
-    await page.getByRole('alert').getByText('The set-up code is missing or wrong').waitFor()
+    await page.getByRole('alert').getByText('The setup code is missing or wrong').waitFor()
     complaints.length = 0 // the browser itself says that a 403 came
     await page.getByLabel('Setup code').fill('open sesame')
     await page.getByRole('button', { name: 'Create account' }).click()

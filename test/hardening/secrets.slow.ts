@@ -11,7 +11,7 @@ const KEYS = 100
 const ACCOUNTS = 4
 
 test.skipIf(engineMissing !== undefined)(
-  'no file, log, metric or answer contains keys, passwords or the set-up code',
+  'no file, log, metric or answer contains keys, passwords or the setup code',
   async () => {
     await using stint = createStintProcess({
       SIGNUP: 'open',

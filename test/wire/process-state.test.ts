@@ -13,8 +13,8 @@ describe('one sentence about all', () => {
     [{ counts: { completed: 4, silent: 2, failed: 1 } }, '1 failed, 2 silent, 4 fine.', 'bad'],
     [{ counts: { silent: 1 } }, '1 process is silent.', 'bad'],
     [{ counts: { silent: 2 } }, '2 processes are silent.', 'bad'],
-    [{ counts: { overdue: 1, completed: 1200 } }, '1 overdue, 1,200 fine.', 'warn'],
-    [{ counts: { completed: 1 }, unjudged: 1 }, '1 check could not be judged; 1 fine.', 'warn'],
+    [{ counts: { overdue: 1, completed: 1200 } }, '1 running long, 1,200 fine.', 'warn'],
+    [{ counts: { completed: 1 }, unjudged: 1 }, '1 watch could not be checked; 1 fine.', 'warn'],
     [{ counts: {}, failingChannels: 2 }, '2 channels failing.', 'bad'],
   ]
   for (const [facts, sentence, tone] of cases)
@@ -63,7 +63,7 @@ describe('one sentence about a process', () => {
     [{ state: 'firing', alerts: [alert] }, 'Slower than usual for 35 min.'],
     [
       { state: 'firing', meta: 'eu', alerts: [lag, { ...alert, meta: 'eu', condition: 'long' }] },
-      'Running too long for 35 min (eu).',
+      'Running long for 35 min (eu).',
     ],
     [{ state: 'firing', alerts: [raised] }, 'Raised an exception 35 min ago.'],
     [{ state: 'firing', alerts: [lag] }, 'Metric lag is above 5 (last of 10s: 7) for 35 min.'],

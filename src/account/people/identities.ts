@@ -140,7 +140,7 @@ export function createIdentities({ database, ring, members, sessions, nowMs }: P
         const keys = yield* joinOperator(person, identity.role, join)
         const landing = yield* selectLanding(person.id)
         if (landing === undefined)
-          throw new Problem('not_invited', 'You are a member of no account here. Ask an owner to invite your address.')
+          throw new Problem('not_invited', 'You do not belong to an account here. Ask an owner to invite your address.')
         return { seat: { account: landing.account, person: person.id, email: person.email, isNew: person.isNew }, keys }
       })
       for (const { hash } of ended) ring.delete(hash)

@@ -31,7 +31,8 @@ export function createPeople({ database, passwords, sessions, provePassword, now
 
   async function landing(person: string): Promise<Seat> {
     const seat = await database.read(() => selectLanding(person))
-    if (seat === undefined) throw new Problem('credentials_invalid', 'This address is a member of no account any more.')
+    if (seat === undefined)
+      throw new Problem('credentials_invalid', 'This address does not belong to an account any more.')
     return { account: seat.account, person }
   }
 

@@ -85,7 +85,7 @@ function Content({ answer: { rows: entries, isCut } }: { answer: AuditAnswer }) 
   if (entries.length === 0)
     return (
       <Empty title="No entries">
-        <p class="muted">Nothing like this was done in that time.</p>
+        <p class="muted">No matching entries.</p>
       </Empty>
     )
   const rows = entries.map((entry, i) => ({ ...entry, place: entries.length - i }))

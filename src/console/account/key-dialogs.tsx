@@ -18,7 +18,7 @@ const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   write: 'send runs, metrics and exceptions',
   read: 'query what was sent',
   manage: 'change watches, channels and keys',
-  ping: 'only send pings; the key is part of the URL, so it can have no other permission',
+  ping: 'pings only: it is visible in the URL',
 }
 const ALL_SCOPES = Object.keys(SCOPE_TEXTS) as Scope[]
 

@@ -16,7 +16,7 @@ export const KeysPage = page<Keys>({
   everyMs: () => EVERY_MS,
   ask: ({ get }) => get('api/keys'),
   Heading: () => (
-    <PageHeader title="Keys" lead="Keys your code sends with. Only a hash is stored.">
+    <PageHeader title="Keys" lead="API keys for your code. Stint stores only a hash.">
       <CreateKey />
     </PageHeader>
   ),

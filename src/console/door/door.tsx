@@ -38,7 +38,7 @@ export function Door(props: DoorProps) {
     place.current!.querySelector<HTMLElement>('input')?.focus()
   }, [view])
   return (
-    <DoorFrame motto="Times any part of anyone’s code.">
+    <DoorFrame motto="See when your jobs fail, hang or go silent.">
       <div class="door-place" ref={place} key={view}>
         <h1 tabIndex={-1}>{TITLES[view]}</h1>
         {view === 'sign-in' && <SignIn {...props} turn={() => setView('sign-up')} />}

@@ -11,7 +11,7 @@ import { changeParams, formatRoute } from '../kit/route.ts'
 import { SearchField } from '../kit/search-field.tsx'
 import { Select } from '../kit/select.tsx'
 import { chooseEvery, readRange, type TimeRange } from '../kit/time-range.ts'
-import { useView } from '../kit/view.tsx'
+import { Link, useView } from '../kit/view.tsx'
 import { RANGE } from './group.tsx'
 import { GroupTable } from './group-table.tsx'
 
@@ -156,7 +156,14 @@ function Nothing({ params, hidden }: HiddenProps) {
     <div class="empty">
       <Icon name="empty" />
       <p class="empty-title">{title}</p>
-      {!params.get('q') && !isFiltered && <p class="muted">Good news, or the range is too short.</p>}
+      {!params.get('q') && !isFiltered && (
+        <p class="muted">
+          None in this range.{' '}
+          <Link to="exceptions" of={changeParams(params, { from: '-7d', to: undefined })}>
+            Show 7 days
+          </Link>
+        </p>
+      )}
       <HiddenGroups params={params} hidden={hidden} />
     </div>
   )

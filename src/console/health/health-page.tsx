@@ -50,7 +50,7 @@ function Content({ answer: { health, letters, hasMore } }: { answer: HealthAnswe
       {isHeld && isOperator(app) && (
         <div>
           <button type="button" class="button" onClick={() => askToBury(view)}>
-            Give up held events…
+            Discard refused events…
           </button>
         </div>
       )}

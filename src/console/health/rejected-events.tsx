@@ -1,4 +1,4 @@
-// Events that a store rejected for good (dead letters), with the reason; each is replayed or deleted.
+// Rejected events: what a store rejected permanently, with the reason; each is replayed or deleted.
 import type { ComponentChildren } from 'preact'
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
@@ -34,7 +34,7 @@ export function RejectedEvents({ letters, dead, children }: Props) {
   const count = isOperator(app) ? `${plural(dead.total ?? 0, 'event')} of all accounts` : plural(dead.own, 'event')
   return (
     <Card title="Rejected events" class="card-table" about={<span class="muted">{count}</span>}>
-      <p class="muted">Events that a store rejected permanently (dead letters), with the reason.</p>
+      <p class="muted">What a store rejected permanently, with the reason.</p>
       <Table caption="Rejected events" columns={COLUMNS} rows={letters} />
       {children}
     </Card>
@@ -112,15 +112,15 @@ const askForDrop = (view: View, { id, kind, process }: DeadLetter): void =>
 
 export const askToBury = (view: View): void =>
   confirm(view, {
-    title: 'Give up the events that the store refuses?',
+    title: 'Move refused events to the rejected list?',
     text:
       'Delivery is paused by a foreign field type or a broken table. Events accepted until now that the store ' +
       'refuses become rejected events with this reason, of all accounts. You can replay them after the repair.',
     children: <Field name="reason" label="Reason" required maxLength={500} />,
-    submitLabel: 'Give up events',
+    submitLabel: 'Move events',
     isDanger: true,
     async submit(body) {
       await view.app.api.send('POST', 'api/dead/held', body)
-      return 'Held events are being moved to the rejected events.'
+      return 'Refused events are being moved to the rejected ones.'
     },
   })

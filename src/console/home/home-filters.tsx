@@ -1,23 +1,13 @@
 // Search, states and order of Home's table, kept in the address.
 import type { Overview } from '../../wire/overview.ts'
-import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
+import { PROCESS_STATES } from '../../wire/process-state.ts'
+import { PROCESS_STATE_TEXT } from '../../wire/words.ts'
 import { formatCount } from '../kit/format-number.ts'
 import { SearchField } from '../kit/search-field.tsx'
 import { Select } from '../kit/select.tsx'
 import { useView } from '../kit/view.tsx'
 import { type HomeView, SORTS, type Sort } from './select-rows.ts'
 
-const STATE_TEXT: Readonly<Record<ProcessState, string>> = {
-  failed: 'Failed',
-  never_finished: 'Never finished',
-  silent: 'Silent',
-  exceptions: 'With exceptions',
-  firing: 'Alert firing',
-  overdue: 'Overdue',
-  running: 'Running',
-  completed: 'Fine',
-  no_runs: 'No runs',
-}
 const SORT_TEXT: Readonly<Record<Sort, string>> = {
   trouble: 'Trouble first',
   name: 'Name',
@@ -46,7 +36,7 @@ export function HomeFilters({ view, counts }: Props) {
             onClick={() => change({ state: state === view.state ? undefined : state }, 'replace')}
           >
             <i class={`mark mark-${state}`} />
-            {STATE_TEXT[state]}
+            {PROCESS_STATE_TEXT[state][0]}
             <span class="chip-count">{formatCount(counts[state])}</span>
           </button>
         ))}

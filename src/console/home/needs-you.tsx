@@ -3,6 +3,7 @@
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import { toneOf } from '../../wire/process-state.ts'
+import { ACTION_TEXT, acknowledgedText, uncheckedText } from '../../wire/words.ts'
 import { EMPTY_TEXT } from '../exceptions/headline.ts'
 import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
@@ -34,7 +35,7 @@ export function NeedsYou({ overview, rows }: Props) {
       <h2 class="hidden">Needs you now</h2>
       <ul class="needs">
         {failing > 0 && <WatchLine text={`${plural(failing, 'channel')} failing: notifications do not arrive`} />}
-        {unjudged > 0 && <WatchLine text={`${plural(unjudged, 'check')} could not be judged`} />}
+        {unjudged > 0 && <WatchLine text={uncheckedText(formatCount(unjudged), unjudged)} />}
         {lines.slice(0, LINES).map((row) => (
           <Line key={row.process} row={row} />
         ))}
@@ -49,7 +50,7 @@ const WatchLine = ({ text }: { text: string }) => (
     <i class="mark mark-overdue" />
     <span class="warn">{text}</span>
     <a class="button button-small" href={formatRoute('watches')}>
-      Look
+      Open watches
     </a>
   </li>
 )
@@ -81,7 +82,7 @@ function Line({ row }: RowProps) {
         </a>{' '}
         <span class={`needs-text ${isBad ? 'bad' : 'warn'}`}>{within(text)}</span>
         {isBad && exception !== null && <Why exception={exception || EMPTY_TEXT} {...{ process, run }} />}
-        {owner && <span class="sub">{owner} is on it</span>}
+        {owner && <span class="sub">{acknowledgedText(owner)}</span>}
       </div>
       <Action row={row} />
     </li>
@@ -118,10 +119,10 @@ function Action({ row }: RowProps) {
       <button
         type="button"
         class="button button-small"
-        aria-label={`I am on it: ${row.process}`}
+        aria-label={`${ACTION_TEXT.acknowledge}: ${row.process}`}
         onClick={() => void acknowledge()}
       >
-        I am on it
+        {ACTION_TEXT.acknowledge}
       </button>
     )
   }

@@ -2,6 +2,7 @@
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { toneOf } from '../../wire/process-state.ts'
+import { missedText } from '../../wire/words.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
@@ -117,7 +118,7 @@ function NextStart({ row: { next_start_at: next, state } }: RowProps) {
   const { nowMs } = useView()
   if (next === null) return <span class="muted">–</span>
   const ms = parseTime(next)
-  if (state === 'silent') return <span class="bad">was due {shortMoment(ms, nowMs)}</span>
+  if (state === 'silent') return <span class="bad">{missedText(shortMoment(ms, nowMs))}</span>
   return <span>{expectedMoment(ms, nowMs)}</span>
 }
 

@@ -43,7 +43,7 @@ export function RunStrip({ process, runs }: Props) {
       viewBox={`0 0 ${SLOTS * STEP} ${HEIGHT}`}
       preserveAspectRatio="none"
       role="img"
-      aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}
+      aria-label={`Last ${plural(shown.length, 'run')}, ${plural(trouble, 'problem')}`}
       onClick={(event) => {
         const run = runAt(event)
         if (run !== undefined) location.assign(runLink(process, run, nowMs))

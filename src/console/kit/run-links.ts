@@ -1,21 +1,11 @@
 // Runs as the overview has them: their links, and their states in words and colours.
 import type { OverviewRun, OverviewRunState } from '../../wire/overview.ts'
+import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { formatRunId } from '../timeline/run.ts'
 import { formatDuration } from './format-number.ts'
 import { formatMoment, parseTime } from './format-time.ts'
 import { formatRoute } from './route.ts'
 import { presetFor } from './time-range.ts'
-
-const TEXT: Readonly<Record<OverviewRunState, string>> = {
-  completed: 'Completed',
-  exceptions: 'Completed, with an exception',
-  failed: 'Failed',
-  running: 'Running',
-  abandoned: 'Never finished',
-  orphan: 'End without start',
-}
-
-export const stateText = (state: OverviewRunState): string => TEXT[state]
 
 /** The classes of base.css know no `exceptions`: such a run is as red as a failed one. */
 export const markOf = (state: OverviewRunState): string => (state === 'exceptions' ? 'failed' : state)
@@ -33,6 +23,6 @@ export const runLink = (process: string, [at, , , meta, uid]: OverviewRun, nowMs
 /** `Failed · 12 m 37 s · 24 Nov 03:00:12 · region eu` */
 export function describeRun([at, state, ms, meta]: OverviewRun, nowMs: number): string {
   const length = state === 'running' ? nowMs - parseTime(at) : ms
-  const parts = [stateText(state), formatDuration(length), formatMoment(parseTime(at), nowMs), meta]
+  const parts = [RUN_STATE_TEXT[state], formatDuration(length), formatMoment(parseTime(at), nowMs), meta]
   return parts.filter((part) => part !== null).join(' · ')
 }

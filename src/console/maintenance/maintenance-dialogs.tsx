@@ -1,6 +1,7 @@
 // What is asked before maintenance is planned, changed, ended or deleted.
 import { useState } from 'preact/hooks'
 import type { Maintenance } from '../../wire/maintenance.ts'
+import { ACTION_TEXT } from '../../wire/words.ts'
 import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { Field, SelectField, type Values } from '../kit/form.tsx'
 import { parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
@@ -24,7 +25,7 @@ export const askToEdit = ({ open }: View, given: Maintenance): void =>
 export function MaintenanceDialog({ given, process = '', close }: DialogProps) {
   const { app } = useView()
   const [kind, setKind] = useState(given?.repeat == null ? 'once' : 'repeat')
-  const label = given === undefined ? 'Plan maintenance' : 'Save maintenance'
+  const label = given === undefined ? ACTION_TEXT.maintenance : 'Save maintenance'
   async function submit(values: Values) {
     const body = toBody(values, kind === 'once', given, app.nowMs())
     if (given === undefined) await app.api.send('POST', 'api/maintenance', body)
@@ -33,7 +34,7 @@ export function MaintenanceDialog({ given, process = '', close }: DialogProps) {
   }
   return (
     <ConfirmDialog
-      title={given === undefined ? 'Plan maintenance' : 'Edit maintenance'}
+      title={given === undefined ? ACTION_TEXT.maintenance : 'Edit maintenance'}
       class="dialog-wide"
       text="Notifications are held back. What still fires at the end is notified then."
       submitLabel={label}

@@ -1,7 +1,8 @@
-// Windows in which notifications are held back, once or repeating; watches are judged as ever. `?process=` in the
+// Windows in which notifications are held back, once or repeating; watches are still checked. `?process=` in the
 // address plans one.
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
 import { describeNextDue } from '../../wire/next-due.ts'
+import { ACTION_TEXT } from '../../wire/words.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { page } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
@@ -24,10 +25,10 @@ function Heading() {
   const process = params.get('process')
   const mayChange = app.may('member')
   return (
-    <PageHeader title="Maintenance" lead="Notifications are held back in these windows; watches are judged as ever.">
+    <PageHeader title="Maintenance" lead="Notifications are held back in these windows; watches are still checked.">
       {mayChange && (
         <button type="button" class="button button-main" onClick={() => change({ process: '' }, 'replace')}>
-          Plan maintenance
+          {ACTION_TEXT.maintenance}
         </button>
       )}
       {mayChange && process !== null && (
@@ -41,7 +42,7 @@ function Content({ answer: { maintenance } }: { answer: Maintenances }) {
   if (maintenance.length === 0)
     return (
       <Empty title="No maintenance">
-        <p class="muted">Plan one before you stop something that is watched.</p>
+        <p class="muted">Plan maintenance to silence notifications while you work.</p>
       </Empty>
     )
   return (

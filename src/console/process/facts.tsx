@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact'
 import { formatSpan } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { stateText } from '../kit/run-links.ts'
 import { useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment } from '../kit/words.ts'
 import type { Rest } from './process-answer.ts'
@@ -43,7 +43,7 @@ export const Facts = ({ row, rest }: Props) => (
 function LastStart({ row: { last_start_at: at, runs } }: Omit<Props, 'rest'>) {
   const { nowMs } = useView()
   const [, state, ms, meta] = runs.find(([time]) => time === at) ?? []
-  const about = state === undefined ? 'no start in 30 days' : [stateText(state), meta].filter(Boolean).join(', ')
+  const about = state === undefined ? 'no start in 30 days' : [RUN_STATE_TEXT[state], meta].filter(Boolean).join(', ')
   const value = at === null ? '–' : formatAgo(parseTime(at), nowMs)
   // an end whose start is not known counts as a start
   const isBare = state === 'orphan' || (state === 'failed' && ms === null)
@@ -58,8 +58,8 @@ function NextStart({ row }: Omit<Props, 'rest'>) {
   const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
   const often = everyS === null ? '' : `every ${formatSpan(everyS * 1000)}`
   const lateText = late === null ? '' : `late from ${shortMoment(parseTime(late), nowMs)}`
-  const value = isLate ? 'overdue' : expectedMoment(nextMs, nowMs)
-  const about = [often, isLate ? `was due ${shortMoment(nextMs, nowMs)}` : lateText].filter(Boolean).join('; ')
+  const value = isLate ? missedText(shortMoment(nextMs, nowMs)) : expectedMoment(nextMs, nowMs)
+  const about = [often, isLate ? '' : lateText].filter(Boolean).join('; ')
   return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
 }
 
@@ -99,8 +99,8 @@ function WhoHears({ row: { notified } }: { row: OverviewProcess }) {
   const about = isHeard ? notified.channels.join(', ') : notified.late ? 'no channel' : 'no watch for lateness'
   return (
     <Fact
-      name="If it does not run"
-      value={isHeard ? 'notifies' : 'nobody hears'}
+      name="If it is late"
+      value={isHeard ? 'notifies' : 'no one is notified'}
       about={about}
       tone={isHeard ? '' : 'warn'}
     />

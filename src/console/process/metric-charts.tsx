@@ -66,7 +66,7 @@ function MetricChart({ process, name, rows, from, fromMs, toMs }: Props) {
         )}
       </svg>
       <span class="sub">
-        mean {formatValue(least)} to {formatValue(greatest)}
+        means from {formatValue(least)} to {formatValue(greatest)}
       </span>
     </a>
   )

@@ -37,7 +37,7 @@ export function Notifications({ row, channels }: Props) {
               {watch.process !== process && <span class="sub"> covers {watch.process}</span>}
             </div>
             <p class="sub">when it {describeConditions(watch)}</p>
-            {watch.channels.length === 0 && <p class="warn">It notifies nobody.</p>}
+            {watch.channels.length === 0 && <p class="warn">It notifies no one.</p>}
             {channels
               .filter(({ id }) => watch.channels.includes(id))
               .map((channel) => (
@@ -47,7 +47,7 @@ export function Notifications({ row, channels }: Props) {
         ))}
       </ul>
       {!notified.late && (
-        <p class="warn">Nobody hears when it does not run. {add && <a href={add}>Watch for that</a>}</p>
+        <p class="warn">No one is notified if it is late. {add && <a href={add}>Watch for that</a>}</p>
       )}
     </Card>
   )
@@ -56,12 +56,12 @@ export function Notifications({ row, channels }: Props) {
 function NobodyHears({ row: { every_s: everyS }, add }: { row: OverviewProcess; add: string | undefined }) {
   const often =
     everyS === null
-      ? 'A watch notifies you when it is late or fails.'
-      : `It usually starts every ${formatSpan(everyS * 1000)}. A watch notifies you when it does not, or fails.`
+      ? 'A watch can notify you when it is late or fails.'
+      : `It usually starts every ${formatSpan(everyS * 1000)}. A watch can notify you when it is late or fails.`
   return (
     <Card title="Notifications" class="process-hears">
       <p>
-        <b>Nobody is notified.</b>
+        <b>No one is notified.</b>
       </p>
       <p class="muted">{often}</p>
       {add && (

@@ -1,6 +1,7 @@
 // The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
 // hears of it. The first round of questions is the sentence alone.
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { ACTION_TEXT } from '../../wire/words.ts'
 import { askRows } from '../kit/ask-metrics.ts'
 import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
@@ -81,7 +82,7 @@ function Heading({ answer }: { answer: ProcessAnswer | undefined }) {
         <div class="button-row">
           {app.may('member') && (
             <a class="button" href={formatRoute('maintenance', { process })}>
-              Pause alerts
+              {ACTION_TEXT.maintenance}
             </a>
           )}
           {isWatched && (

@@ -1,6 +1,6 @@
 // The last runs as bars, newest at the right: the height is the duration, cut at three times the median.
 import type { OverviewRun } from '../../wire/overview.ts'
-import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
@@ -34,11 +34,15 @@ export function RunBars({ process, runs }: Props) {
   const top = Math.max(1, Math.min(Math.max(1, ...lengths), CUT_AT * (usual || Number.POSITIVE_INFINITY)))
   const trouble = shown.filter(([, state]) => isTrouble(state)).length
   const about =
-    trouble > 0 ? <span class="bad">{formatCount(trouble)} with trouble</span> : <span class="muted">no trouble</span>
+    trouble > 0 ? <span class="bad">{plural(trouble, 'problem')}</span> : <span class="muted">no problems</span>
   const timeline = <a href={formatRoute('runs', { process, from: '-24h' })}>On the timeline</a>
   return (
     <Card title={`Last ${plural(shown.length, 'run')}`} about={about} end={timeline}>
-      <div class="run-bars" role="group" aria-label={`Last ${plural(shown.length, 'run')}, ${trouble} with trouble`}>
+      <div
+        class="run-bars"
+        role="group"
+        aria-label={`Last ${plural(shown.length, 'run')}, ${plural(trouble, 'problem')}`}
+      >
         {Array.from({ length: SLOTS - shown.length }, (_, i) => (
           <i key={i} class="run-bar run-bar-none" />
         ))}

@@ -38,7 +38,7 @@ export function SendRun({ process }: { process: string }) {
         <code>{lineOf(kind, process, baseUrl)}</code>
       </pre>
       <p class="sub">
-        {kind === 'exec' ? 'It needs a key that may write. ' : 'TOKEN is a key that may only ping. '}
+        {kind === 'exec' ? 'Needs a key with the permission write. ' : 'TOKEN: a key with the permission ping. '}
         <a href={formatRoute('keys')}>Create a key</a>
         {' · '}
         <a href="clients">Install a client</a>

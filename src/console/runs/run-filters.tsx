@@ -1,6 +1,7 @@
 // The controls of the Runs page: process, meta and uid, and a chip per state with its number.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
+import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { formatCount } from '../kit/format-number.ts'
 import type { Params } from '../kit/route.ts'
@@ -9,7 +10,6 @@ import { Select } from '../kit/select.tsx'
 import { useId } from '../kit/use-id.ts'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { countOf } from '../timeline/count-bins.ts'
-import { STATE_TEXT } from '../timeline/run.ts'
 import { STATES } from './read-run-query.ts'
 
 interface Props {
@@ -65,12 +65,12 @@ export function RunStates({ query: { state }, totals, change }: StateProps) {
     const label = (
       <>
         <i class={`mark mark-${of}`} />
-        {STATE_TEXT[of]} <span class="chip-count">{n === undefined ? '–' : formatCount(n)}</span>
+        {RUN_STATE_TEXT[of]} <span class="chip-count">{n === undefined ? '–' : formatCount(n)}</span>
       </>
     )
     return { value: of as string, label, class: 'chip' }
   })
-  const trouble = { value: 'trouble', label: 'With trouble ×', class: 'chip' }
+  const trouble = { value: 'trouble', label: 'Problems ×', class: 'chip' }
   return (
     <Segments
       class="chips"

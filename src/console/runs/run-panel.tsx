@@ -70,7 +70,7 @@ const NotFound = ({ id }: { id: string }) => (
     <p class="empty-title">Run not found</p>
     <p class="muted">
       {parseRunId(id) === undefined
-        ? 'The address names no run: it was cut or changed on the way.'
+        ? 'This link is incomplete.'
         : 'No run began at that time, or its events are older than the retention period.'}
     </p>
   </div>

@@ -1,4 +1,4 @@
-// Runs as a table with pages, for reading, searching and screen readers. Of all processes, those with trouble come first.
+// Runs as a table with pages, for reading, searching and screen readers. Of all processes, problems come first.
 
 import { ExportMenu, type ExportRow } from '../kit/export-menu.tsx'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
@@ -53,7 +53,7 @@ export function RunTable(props: Props) {
             </tr>
           </thead>
           {trouble.length > 0 && (
-            <Part name={`Newest ${plural(trouble.length, 'run')} with trouble`} runs={trouble} {...props} />
+            <Part name={`${plural(trouble.length, 'newest problem')}`} runs={trouble} {...props} />
           )}
           {runs.length > 0 && <Part name={trouble.length > 0 ? 'Newest runs' : undefined} runs={runs} {...props} />}
         </table>

@@ -1,6 +1,7 @@
 // A timing as the console uses it: numbers for drawing, and an id. Several runs may start at the same time, so the id
 // is the time of the first mark together with process, meta and uid.
 import type { TimingState as RunState, Timing } from '../../wire/timings.ts'
+import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 
@@ -57,17 +58,9 @@ export const byNewest = (a: Run, b: Run): number => b.startMs - a.startMs || (a.
 export const nameOf = ({ process, meta, uid }: Pick<Run, 'process' | 'meta' | 'uid'>): string =>
   [process, meta, uid].filter((part) => part !== null && part !== '').join(' · ')
 
-export const STATE_TEXT: Readonly<Record<RunState, string>> = {
-  completed: 'Completed',
-  failed: 'Failed',
-  running: 'Running',
-  abandoned: 'Never finished',
-  orphan: 'End without start',
-}
-
 /** `Completed · 1 exception`. */
 export const describeState = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): string =>
-  exceptions ? `${STATE_TEXT[state]} · ${plural(exceptions, 'exception')}` : STATE_TEXT[state]
+  exceptions ? `${RUN_STATE_TEXT[state]} · ${plural(exceptions, 'exception')}` : RUN_STATE_TEXT[state]
 
 /** A filter for lists of runs; for `trouble` see `isTrouble`. */
 export type StateFilter = RunState | 'trouble'

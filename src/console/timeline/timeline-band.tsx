@@ -1,6 +1,6 @@
 // One process on the timeline: runs as links, or bars of their numbers. What it draws is clipped by its own picture.
 //   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆
-import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
 import { type Band, barHeights, type Stop } from './make-bands.ts'
@@ -69,7 +69,7 @@ function BandCount({ band: { count, troubles } }: { band: Band }) {
   if (troubles === 0) return <span class="sub">{plural(count, 'run')}</span>
   return (
     <span class="sub bad">
-      {formatCount(troubles)} of {formatCount(count)} with trouble
+      {plural(troubles, 'problem')} in {plural(count, 'run')}
     </span>
   )
 }

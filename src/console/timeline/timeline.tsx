@@ -1,6 +1,8 @@
 // The timeline: a band per process over one axis of time. Dragging selects a range, a click on bars zooms in, a run is a
 // link. One stop for the Tab key: arrow keys move among the names and the runs.
+
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { wordOf } from '../../wire/process-state.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { useWidth } from '../kit/use-width.ts'
@@ -213,7 +215,7 @@ function tipOfRun(run: Run, isOverdue: boolean, now: number): string[] {
   const length = ms === null ? '' : ` ${formatDuration(ms)}`
   return [
     nameOf(run),
-    `${describeState(run)}${isOverdue ? ' · overdue' : ''}${length}`,
+    `${describeState(run)}${isOverdue ? ` · ${wordOf('overdue')}` : ''}${length}`,
     `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`,
   ]
 }

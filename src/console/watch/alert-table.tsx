@@ -1,6 +1,7 @@
 // Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
 import { figureOf, isAboutException } from '../../wire/describe-process.ts'
+import { ACTION_TEXT, acknowledgedText } from '../../wire/words.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -9,7 +10,7 @@ import { inReadersZone } from '../kit/words.ts'
 
 const CONDITION_TEXT = {
   late: 'is late',
-  long: 'is running too long',
+  long: 'is running long',
   failed: 'failed',
   slow: 'was slower than usual',
 } as const
@@ -23,7 +24,7 @@ export function describeAlert(alert: AlertText): string {
 }
 
 const ENDED_TEXT = {
-  event: 'by itself',
+  event: 'a later run succeeded',
   changed: 'its watch was changed',
   deleted: 'its watch was deleted',
   person: 'by hand',
@@ -71,7 +72,7 @@ export function AlertTable({ alerts, chosenWatch, act }: Props) {
           return (
             <>
               {acknowledged === null ? (
-                <RowAction label="Acknowledge" about={summary} act={acknowledge} />
+                <RowAction label={ACTION_TEXT.acknowledge} about={summary} act={acknowledge} />
               ) : (
                 <RowAction label="Undo" about={`acknowledgement of ${summary}`} act={undo} />
               )}
@@ -117,8 +118,8 @@ function Sentence({ alert }: { alert: Alert }) {
         <bdi>{watch.name}</bdi>
         {state === 'firing' && acknowledged !== null && (
           <>
-            {' · acknowledged by '}
-            <bdi>{acknowledged.by}</bdi> <Ago at={acknowledged.at} />
+            {' · '}
+            <bdi>{acknowledgedText(acknowledged.by)}</bdi> <Ago at={acknowledged.at} />
           </>
         )}
       </span>
@@ -131,7 +132,7 @@ export function UnjudgedList({ unjudged }: { unjudged: readonly Unjudged[] }) {
   const { nowMs } = useView()
   return (
     <section>
-      <h2>Could not be judged</h2>
+      <h2>Not checked</h2>
       <ul class="rows card">
         {unjudged.map(({ watch, condition, process, since, reason }) => (
           <li key={`${watch.id} ${condition} ${process} ${since}`}>

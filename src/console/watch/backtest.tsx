@@ -58,8 +58,10 @@ export function BacktestResult({ test: { isBusy, preview, error }, nowMs }: { te
 function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
   const { from, to, marks, truncated, total, alerts } = preview
   const days = Math.max(1, Math.round((parseTime(to) - parseTime(from)) / DAY_MS))
-  if (marks === 0) return <p class="muted">Nothing is stored yet that it could be tested with.</p>
-  const range = truncated ? `in the last ${plural(days, 'day')}, as far as 50,000 events reach` : 'in the last 30 days'
+  if (marks === 0) return <p class="muted">No history to test against yet.</p>
+  const range = truncated
+    ? `in the last ${plural(days, 'day')} (50,000 events is the most that is tested)`
+    : 'in the last 30 days'
   return (
     <>
       <p class={total === 0 ? 'strong' : 'strong warn'}>

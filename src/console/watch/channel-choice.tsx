@@ -55,7 +55,7 @@ export function ChannelChoice({ channels, chosen, address, choose, setAddress }:
         <FieldFrame
           name={isMail(address.text) ? 'to' : 'url'}
           label="URL or e-mail address"
-          hint="Slack, Discord, Teams, ntfy, a webhook, or an e-mail address. It is sent a test."
+          hint="Slack, Discord, Teams, ntfy, a webhook, or an e-mail address. A test notification is sent to it."
         >
           {(about) => (
             <input
@@ -71,7 +71,7 @@ export function ChannelChoice({ channels, chosen, address, choose, setAddress }:
           )}
         </FieldFrame>
       )}
-      {chosen.length === 0 && !address.isOn && <p class="warn">Nobody is notified: the alert is only shown here.</p>}
+      {chosen.length === 0 && !address.isOn && <p class="warn">No channel: the alert is only shown in this console.</p>}
     </fieldset>
   )
 }

@@ -41,7 +41,7 @@ export function WatchTable({ watches, channels, heard, chosen, act }: Props) {
         {
           label: 'Notifies',
           class: 'extra',
-          cell: (watch) => watch.channels.map(nameOf).join(', ') || <span class="when">nobody</span>,
+          cell: (watch) => watch.channels.map(nameOf).join(', ') || <span class="when">no one</span>,
         },
         actionColumn((watch) => <Actions {...{ watch, channels, act }} />, 'member'),
       ]}

@@ -126,9 +126,7 @@ function Content({ answer }: { answer: WatchesAnswer }) {
           {drawn.length < alerts.length && (
             <a href={formatRoute('watches', changeParams(params, { all: '1' }))}>Show all {alerts.length}</a>
           )}
-          {hasOlder && (
-            <p class="muted">All that fire are listed, and of the others those among the newest {ALERTS_SHOWN}.</p>
-          )}
+          {hasOlder && <p class="muted">Shows all firing alerts and the newest {ALERTS_SHOWN} resolved ones.</p>}
         </Part>
       )}
       {watches.length > 0 && (

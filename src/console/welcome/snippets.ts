@@ -33,7 +33,7 @@ export function writeSnippets({
   return [
     {
       name: 'ping',
-      hint: 'One line of curl behind a job: it has succeeded. The page of the process is there two seconds later.',
+      hint: 'Add one line of curl after a job. It is sent only if the job succeeds. The page of the process is there two seconds later.',
       text: `# nothing to install; put && and this line behind your job
 curl -fsS -m 10 --retry 5 -o /dev/null '${baseUrl}/ping/${token}/first-steps'
 `,

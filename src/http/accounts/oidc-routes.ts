@@ -79,7 +79,7 @@ export function mountOidc({ onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDep
   }
 
   const answered = (step: typeof begin) => async (request: Request) => {
-    if (oidc === undefined) throw new Problem('not_found', 'This Stint has no provider of identities (OIDC_ISSUER).')
+    if (oidc === undefined) throw new Problem('not_found', 'This Stint has no identity provider (OIDC_ISSUER).')
     try {
       return await step(request, oidc)
     } catch (error) {

@@ -97,7 +97,7 @@ test('timings as a table with readable durations', async () => {
   expect(head).toEqual(['STARTED', 'ENDED', 'DURATION', 'STATE', 'EXCEPTIONS', 'PROCESS', 'META', 'UID'])
   expect(rows.map((row) => row.slice(2).toSpliced(2, 1))).toEqual([
     ['–', 'running', 'import', '–', 'd'],
-    ['–', 'abandoned', 'import', '–', 'd'],
+    ['–', 'never finished', 'import', '–', 'd'],
     ['–', 'running', 'import', 'us', 'c'],
     ['3 m 12 s', 'completed', 'import', '–', 'b'],
     ['1.24 s', 'completed', 'import', 'eu', 'a'],
@@ -133,7 +133,20 @@ test('filters by state, meta, absence of meta, uid, and a printed time', async (
 test('summary as a table, with meta and time on request', async () => {
   const plain = cells((await run('summary --from -2h --process import')).stdout)
   expect(plain).toEqual([
-    ['PROCESS', 'COUNT', 'MEAN', 'P50', 'P95', 'P99', 'MAX', 'FAILED', 'RATE', 'RUNNING', 'ABANDONED', 'ORPHAN'],
+    [
+      'PROCESS',
+      'COUNT',
+      'MEAN',
+      'P50',
+      'P95',
+      'P99',
+      'MAX',
+      'FAILED',
+      'RATE',
+      'RUNNING',
+      'NEVER FINISHED',
+      'END WITHOUT START',
+    ],
     ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '0', '0 %', '2', '1', '0'],
   ])
   const split = cells((await run('summary --from -2h --by meta --every 1d --process import')).stdout)

@@ -42,7 +42,7 @@ if (reason !== undefined) {
   process.exit(required ? 1 : 0)
 }
 
-const setupCode = 'a set-up code of the fuzzing'
+const setupCode = 'a setup code of the fuzzing'
 const stint = createStintProcess({ SIGNUP: 'open', TRUST_PROXY: '1', SETUP_CODE: setupCode, LOG_LEVEL: 'error' })
 try {
   await stint.start()

@@ -83,7 +83,7 @@ describe('POST /api/accounts', () => {
     expect((await call('POST', '/api/session', body)).status).toBe(201)
   })
 
-  test('takes the set-up code, and reports a wrong one', async () => {
+  test('takes the setup code, and reports a wrong one', async () => {
     const { call, accounts } = serve({ setupCodeRequired: true })
     const signUp = async (setup_code?: string) =>
       code(await call('POST', '/api/accounts', { email: ADA.email, password: ADA.password, setup_code }))
