@@ -17,6 +17,12 @@ live.className = 'hidden'
 live.role = 'status'
 document.body.append(live)
 
+try {
+  localStorage.removeItem('authorized') // the API key, which /swagger of 2.0 left there
+} catch {
+  // the browser stores nothing
+}
+
 /** Text that is drawn before its font has loaded moves when it has. */
 const FONT_WITHIN_MS = 1_000
 const fontLoaded = Promise.race([

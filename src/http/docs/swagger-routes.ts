@@ -38,13 +38,18 @@ const SWAGGER_PAGE = `<!doctype html>
 </html>
 `
 
-/** A file of its own, because the policy allows no script inside the page. */
-const SWAGGER_SCRIPT = `SwaggerUIBundle({
+/**
+ * A file of its own, because the policy allows no script inside the page. A key is in the page's memory alone: 2.0 left it
+ * in localStorage, also after signing out. For /api the session's cookie is enough.
+ */
+const SWAGGER_SCRIPT = `try {
+  localStorage.removeItem('authorized')
+} catch {}
+SwaggerUIBundle({
   url: 'swagger/json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   displayRequestDuration: true,
-  persistAuthorization: true,
   validatorUrl: null,
 })
 `

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { type BrowserPage, openPage } from '../../support/browser.ts'
+import { createCaller, PASSWORD } from '../../support/caller.ts'
 import { missing } from '../../support/needs.ts'
 
 describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () => {
@@ -17,8 +18,8 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
   })
 
   /** Unfolds an operation, sends what its form holds, and gives the status that the page shows. */
-  async function tryOut(operation: string): Promise<string | null> {
-    const block = browser.page.locator(`#operations-events-${operation}`)
+  async function tryOut(tag: string, operation: string): Promise<string | null> {
+    const block = browser.page.locator(`#operations-${tag}-${operation}`)
     await block.locator('.opblock-summary-control').click()
     await block.getByRole('button', { name: 'Try it out' }).click()
     await block.getByRole('button', { name: 'Execute' }).click()
@@ -36,7 +37,7 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
   })
 
   test('a call without a key shows the 401', async () => {
-    expect(await tryOut('postV1End')).toContain('401')
+    expect(await tryOut('events', 'postV1End')).toContain('401')
     browser.complaints.length = 0 // the browser itself says that a 401 came
   })
 
@@ -50,7 +51,7 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
 
     const before = (await app.events()).length
     for (const operation of ['postV1Start', 'postV1Metrics', 'postV1Exception'])
-      expect(await tryOut(operation)).toContain('201')
+      expect(await tryOut('events', operation)).toContain('201')
     const events = await app.events()
     expect(events.slice(before).map(({ kind }) => kind)).toEqual(['start', 'metrics', 'exception'])
     expect(events.find(({ kind }) => kind === 'start')).toMatchObject({ process: 'nightly import', meta: 'region eu' })
@@ -58,11 +59,42 @@ describe.skipIf(missing('chromium') !== undefined)('/swagger in a browser', () =
     expect(browser.strayRequests).toEqual([])
   })
 
-  test('the key is still there after a reload', async () => {
+  test('a reload forgets the key, and the browser stores nothing of it', async () => {
     const { page } = browser
-    await page.goto('about:blank')
+    await page.reload()
+    await page.locator('.opblock').first().waitFor()
+    expect(await tryOut('events', 'postV1Start')).toContain('401')
+    const state = await page.context().storageState({ indexedDB: true })
+    expect(JSON.stringify(state)).not.toContain(app.keys.owner.slice(-8))
+    browser.complaints.length = 0 // the browser itself says that a 401 came
+  })
+
+  test.each(['swagger', ''])('/%s removes the key that the page of 2.0 left', async (path) => {
+    const { page } = browser
+    await page.goto(`${app.url}/livez`)
+    await page.evaluate((key) => localStorage.setItem('authorized', key), app.keys.owner)
+    await page.goto(`${app.url}/${path}`)
+    await page.locator('.opblock, form').first().waitFor()
+    expect(await page.evaluate(() => localStorage.length)).toBe(0)
+  })
+
+  test('who is signed in needs no key for /api, to ask and to change', async () => {
+    const { page } = browser
+    const { headers } = await createCaller(app.url).post('/api/session', {
+      email: 'ada@example.com',
+      password: PASSWORD,
+    })
+    const [name, value] = headers.get('set-cookie')!.split(';')[0]!.split('=') as [string, string]
+    await page.context().addCookies([{ name, value, url: app.url }])
     await page.goto(`${app.url}/swagger`)
     await page.locator('.opblock').first().waitFor()
-    expect(await tryOut('postV1Start')).toContain('201')
+    expect(await tryOut('watches', 'getApiWatches')).toContain('200')
+    expect(await tryOut('watches', 'postApiWatches')).toMatch(/201|422/)
+    expect(browser.strayRequests).toEqual([])
+    const body = { name: 'w', process: 'p', channels: [], late: { every: '1h' } }
+    const from = (origin: string) =>
+      createCaller(app.url, { cookie: `${name}=${value}` }).post('/api/watches', body, { origin })
+    expect((await from('https://elsewhere.example')).status).toBe(403)
+    expect((await from(app.url)).status).toBe(201)
   })
 })
