@@ -45,7 +45,7 @@ export interface Running {
 }
 
 export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
-  const { config, clock, log, metrics, accounts, deadLetters, spools, stampClock } = rooms
+  const { config, clock, log, metrics, accounts, deadLetters, spools, stampClock, arrivals } = rooms
   const keyHeader = `x-${config.serviceName}-api-key`
   const keyInvalid = new Problem('key_invalid', `Send a valid API key in the header ${keyHeader}.`)
   const addressOf = (request: Request) => clientAddress(request, peerOf(request), config.trustProxy)
@@ -76,7 +76,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     gate: {
       rateLimit: createTokenBuckets({ clock, ...PER_SECOND, limit: config.rateLimit }),
       refusal: (destination, account) => spools[destination].refusal(account),
-      stamp: stampClock.next,
+      stamp: arrivals.stamp,
     },
     intake: intakeOf(rooms),
     countRefused: (kind, reason, times = 1) => metrics.refused.labels(kind, reason).inc(times),
@@ -205,9 +205,10 @@ function oidcOf(settings: OidcConfig, clock: Clock, log: Logger): OidcDeps {
   }
 }
 
-function intakeOf({ config, clock, metrics, accounts, spools, ownStamps, stampClock }: Rooms): AppDeps['intake'] {
+function intakeOf(rooms: Rooms): AppDeps['intake'] {
+  const { config, clock, metrics, accounts, spools, ownStamps, stampClock, arrivals } = rooms
   return {
-    spools,
+    ...{ arrivals, spools },
     ownStamps,
     maxAgeUs: config.maxAgeUs,
     wallUs: clock.wallUs,
@@ -238,10 +239,10 @@ function metricNames(event: Event): string[] | undefined {
  * Durable in the spool before it leaves the dead letters: a kill between the two repeats it. False without such a
  * letter.
  */
-async function replayDeadLetter({ deadLetters, spools, stampClock }: Rooms, account: string | undefined, id: string) {
+async function replayDeadLetter({ deadLetters, spools, arrivals }: Rooms, account: string | undefined, id: string) {
   const letter = deadLetters.get(account, id)
   if (letter === undefined) return false
-  const stamp = stampClock.next()
+  const stamp = arrivals.stamp()
   await spools[letter.destination as Destination].append(letter.record, stamp.us)
   return deadLetters.remove(account, id)
 }

@@ -5,6 +5,7 @@ import { openAccounts } from '../account/open-accounts.ts'
 import type { HashCost } from '../account/passwords.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import { type Clock, refuseWrongClock } from '../clock.ts'
+import { type Arrivals, createArrivals } from '../event/arrivals.ts'
 import type { Both, Destination } from '../event/event.ts'
 import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
@@ -54,6 +55,7 @@ export interface Rooms {
   readonly takenStamps: { close(): void }
   readonly ownStamps: OwnStamps
   readonly stampClock: StampClock
+  readonly arrivals: Arrivals
   readonly stores: Stores
   readonly keptFiles: KeptFiles
   readonly changes: Changes
@@ -87,6 +89,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const floorUs = await findFloor(files.spools, isNewNode, clock)
   if (isNewNode && files.accounts.count() > 0) refuseSecondNodeZero(config)
   const stampClock = createStampClock(clock, config.nodeId, floorUs)
+  const arrivals = createArrivals(stampClock)
   const stores = await (parts.openStores ?? openStores)({
     ...config,
     embeddedPath: join(config.dataDir, 'clickhouse'),
@@ -97,7 +100,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
   const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, isNewNode, log)
-  const opened = { ...base, ...files, lock, stampClock, takenStamps, ownStamps, stores, changes }
+  const opened = { ...base, ...files, lock, stampClock, arrivals, takenStamps, ownStamps, stores, changes }
   const watches = openWatchRoom(opened)
   const keptFiles = openKeptFiles(keptPaths(config))
   const shipping = { ...opened, keptFiles }

@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import type { Clock } from '../clock.ts'
+import type { Arrivals } from '../event/arrivals.ts'
 import type { Both } from '../event/event.ts'
 import { fingerprint } from '../event/fingerprint.ts'
 import type { StampClock } from '../event/stamp-clock.ts'
@@ -31,19 +32,21 @@ export interface WatchParts {
   readonly config: Config
   readonly clock: Clock
   readonly stampClock: StampClock
+  readonly arrivals: Pick<Arrivals, 'leastUs'>
   readonly log: Logger
   readonly metrics: Metrics
-  readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs'>>
+  readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs' | 'writingUs'>>
   readonly stores: Stores
   readonly accounts: Pick<Accounts, 'groupStates'>
 }
 
 export function openWatchRoom(parts: WatchParts): Watches {
-  const { config, clock, stampClock, log, metrics, spools, stores, accounts } = parts
+  const { config, clock, stampClock, arrivals, log, metrics, spools, stores, accounts } = parts
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
     ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
     spools,
+    receivingUs: arrivals.leastUs,
     source: createMarkSource(stores.points),
     isIgnored: createIsIgnored(accounts),
     history: createWatchHistory(stores, accounts),

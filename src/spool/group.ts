@@ -16,8 +16,9 @@ export class Group {
   records = 0
   /** Bytes of each owner's records; records without an owner are in none. */
   readonly byOwner = new Map<string, number>()
-  /** Arrival of the first record. */
+  /** Arrival of the first record, and the earliest one: requests overtake each other. */
   firstUs = 0
+  leastUs = 0
 
   /** Settles with the commit; shared by all appends of the group. */
   get settled(): Promise<void> {
@@ -27,7 +28,10 @@ export class Group {
   add(record: string, us: number, owner: string | undefined): void {
     const worst = this.length + FRAME_HEAD_BYTES + 3 * record.length
     if (worst > this.#bytes.buffer.length) this.#grow(worst)
-    if (this.records === 0) this.firstUs = us
+    if (this.records === 0) {
+      this.firstUs = us
+      this.leastUs = us
+    } else if (us < this.leastUs) this.leastUs = us
     const bytes = putFrame(this.#bytes, this.length, record, us)
     this.length += bytes
     if (owner !== undefined) this.byOwner.set(owner, (this.byOwner.get(owner) ?? 0) + bytes)

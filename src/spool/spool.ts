@@ -203,6 +203,11 @@ export class Spool {
     })
   }
 
+  /** The earliest arrival of the records that are being written, however long the disk takes; undefined if none is. */
+  writingUs(): number | undefined {
+    return this.#writer.writingUs
+  }
+
   /** A mark behind everything acknowledged so far. */
   mark(): number {
     return this.#chain.nextSeq

@@ -55,6 +55,7 @@ export class Writer {
   readonly #spare: SpareSegment
   #filling = new Group()
   #resting: Group | undefined = new Group()
+  #inHand: Group | undefined
   #working: Promise<void> | undefined
   #current: Current | undefined
   #faults = 0
@@ -75,6 +76,14 @@ export class Writer {
   /** Bytes that wait for the disk, without those it has in hand. */
   get waitingBytes(): number {
     return this.#filling.length
+  }
+
+  /** The earliest arrival of what waits for the disk or is in its hand: all before it is acknowledged or rejected. */
+  get writingUs(): number | undefined {
+    const waitingUs = this.#filling.records === 0 ? undefined : this.#filling.leastUs
+    const inHandUs = this.#inHand?.leastUs
+    if (waitingUs === undefined || inHandUs === undefined) return waitingUs ?? inHandUs
+    return Math.min(waitingUs, inHandUs)
   }
 
   /** The bytes of one owner. */
@@ -129,6 +138,7 @@ export class Writer {
         await group.gather()
         this.#filling = this.#resting ?? new Group()
         this.#resting = undefined
+        this.#inHand = group
         try {
           await this.#commit(group)
         } catch (fault) {
@@ -136,6 +146,7 @@ export class Writer {
           group.reject(new SpoolError('disk_failed', fault))
           this.#tell('error', { err: fault }, 'an unexpected fault while records were written')
         }
+        this.#inHand = undefined
         group.reset()
         this.#resting = group
       }
@@ -158,6 +169,7 @@ export class Writer {
       return this.#pause(error)
     }
     this.#publish(group, touched)
+    this.#inHand = undefined
     group.resolve()
     onCommit(group, (clock.monotonicUs() - startedUs) / 1000)
     for (const old of touched.slice(0, -1)) await this.#closeFile(old)

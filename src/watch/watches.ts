@@ -1,13 +1,11 @@
 // The interface of this room: watches, channels and alerts. With watches.sqlite this node judges and notifies from
 // start to stop; with PostgreSQL the node that holds the lease does, and all others hand their events over.
 import { existsSync } from 'node:fs'
-import type { Both } from '../event/event.ts'
 import { createDeliver } from '../notify/delivery/deliver.ts'
 import { createMailer } from '../notify/delivery/mailer.ts'
 import type { OutboxMeter } from '../notify/delivery/outbox.ts'
 import type { Resolve } from '../notify/delivery/pinned-post.ts'
 import { Problem } from '../problem.ts'
-import type { Spool } from '../spool/spool.ts'
 import { openPostgres } from '../state/postgres.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { applyRecord, type IsIgnored } from './log/apply-record.ts'
@@ -26,13 +24,21 @@ import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 interface WatchesOptions
   extends Pick<
     NodeOptions,
-    'source' | 'nowUs' | 'logUs' | 'monotonicUs' | 'maxRunUs' | 'accepts' | 'lastArrivalUs' | 'log'
+    | 'source'
+    | 'spools'
+    | 'receivingUs'
+    | 'nowUs'
+    | 'logUs'
+    | 'monotonicUs'
+    | 'maxRunUs'
+    | 'accepts'
+    | 'lastArrivalUs'
+    | 'log'
   > {
   /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
   readonly shared?: { readonly url: string; readonly node: number }
-  readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
   readonly isIgnored: IsIgnored
   readonly history: WatchHistory
   /** The public URL of Stint, without a trailing slash. */

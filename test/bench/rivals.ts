@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Elysia, t } from 'elysia'
 import { createTokenBuckets } from '../../src/account/token-buckets.ts'
 import { systemClock } from '../../src/clock.ts'
+import { createArrivals } from '../../src/event/arrivals.ts'
 import { LIMITS } from '../../src/event/fields.ts'
 import { createOwnStamps } from '../../src/event/own-stamps.ts'
 import { createStampClock } from '../../src/event/stamp-clock.ts'
@@ -100,7 +101,7 @@ async function durable() {
 }
 
 function app() {
-  const stampClock = createStampClock(systemClock, 0, 0)
+  const arrivals = createArrivals(createStampClock(systemClock, 0, 0))
   const forgetful = { append: () => Promise.resolve(), refusal: () => undefined, backpressure: () => undefined }
   const gate = {
     keyHeader: 'x-stint-api-key',
@@ -120,10 +121,11 @@ function app() {
         : undefined,
     rateLimit: createTokenBuckets({ clock: systemClock, limit: 0, windowS: 1, maxEntries: 1 }),
     refusal: () => undefined,
-    stamp: stampClock.next,
+    stamp: arrivals.stamp,
   }
   const routes = v1Routes({
     spools: { points: forgetful, exceptions: forgetful },
+    arrivals,
     ownStamps: createOwnStamps({ find: () => undefined, keep: async () => {} }),
     maxAgeUs: 7 * 86_400e6,
     wallUs: systemClock.wallUs,

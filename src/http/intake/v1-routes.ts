@@ -1,6 +1,7 @@
 // The four calls under /v1: gate, body, event, spool, 201. Elysia routes and documents them, and reads nothing of the
 // request itself: its hooks, its context and its check of a body cost as much as half of the rest.
 import { Elysia } from 'elysia'
+import type { Arrival } from '../../event/arrivals.ts'
 import { pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { parseEvent } from '../../event/parse-event.ts'
@@ -11,7 +12,7 @@ import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { type Appended, appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import { type BodyBudget, readEventBody } from './body-budget.ts'
-import type { Admission, PassGate } from './intake-gate.ts'
+import type { PassGate } from './intake-gate.ts'
 import { parseJson } from './read-body.ts'
 
 interface V1Deps extends IntakeDeps {
@@ -22,11 +23,11 @@ interface V1Deps extends IntakeDeps {
 const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'application/json' }) }
 
 export function v1Routes(deps: V1Deps) {
-  function append(kind: SentKind, bytes: ArrayBuffer | Uint8Array, { account, stamp }: Admission): Appended {
+  function append(kind: SentKind, bytes: ArrayBuffer | Uint8Array, account: string, arrival: Arrival): Appended {
     const faults = new Faults()
     const draft = parseEvent(kind, parseJson(bytes), deps, faults)
     if (draft === undefined) throw invalidBody(faults.list, faults.count)
-    const appended = appendDraft(draft, account, stamp, deps)
+    const appended = appendDraft(draft, account, arrival, deps, deps.arrivals.end(arrival))
     if (appended instanceof Problem) throw appended
     return appended
   }
@@ -38,14 +39,21 @@ export function v1Routes(deps: V1Deps) {
     const accept = async ({ request }: { readonly request: Request }): Promise<Response> => {
       const admission = deps.passGate(request, path)
       if (admission instanceof Response) return admission
-      const body = await readEventBody(request, admission.account, deps.bodies)
-      const { event, output, done } = append(kind, body, admission)
+      const { account, stamp } = admission
+      const arrival = deps.arrivals.begin(stamp)
+      let appended: Appended
+      try {
+        appended = append(kind, await readEventBody(request, account, deps.bodies), account, arrival)
+      } finally {
+        deps.arrivals.drop(arrival)
+      }
+      const { event, output, done } = appended
       try {
         await done
       } catch (cause) {
         throw diskProblem(cause)
       }
-      deps.countAccepted(kind, 1, admission.stamp.us)
+      deps.countAccepted(kind, 1, stamp.us)
       if (output !== undefined) deps.countAccepted('output', 1)
       return new Response(`{"at":"${formatTime(event.stamp)}"}`, CREATED)
     }

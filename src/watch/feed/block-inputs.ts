@@ -66,7 +66,7 @@ export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputs
     },
     peekUs() {
       const next = merge.peek()
-      return next === undefined || next.arrivedUs > knownUs ? undefined : next.arrivedUs
+      return next === undefined || next.arrivedUs >= knownUs ? undefined : next.arrivedUs
     },
     take() {
       const { record, block, count, isLast } = merge.take()!

@@ -1,46 +1,56 @@
 // Follows a node's spools with a position of its own and hands over the records of accounts with watches. Invariants:
-// * A record is handed over once; what is handed over and stored is never read again.
+// * A record is handed over once; what is handed over and stored is not handed over again.
+// * What arrived before `knownUs` is handed over: the least of the clock, of what requests are received, of what the
+//   spools are writing, and of what was read. See rule 1 of ../README.md.
 // * Where a spool has removed what only the feeder needed, it continues at the shipper's position, see `skipped`.
 import { type Both, DESTINATIONS, type Destination, KINDS } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Follower } from '../../spool/follower.ts'
 import type { Position } from '../../spool/segment.ts'
 import type { Spool } from '../../spool/spool.ts'
+import { createLogWindow, type Fed } from './log-window.ts'
 
 const RECORDS = 5000
 const BYTES = 4 * 2 ** 20
-/** From the stamp of a request to its record in the spool. */
-const IN_FLIGHT_US = 1e6
 
-/** A record with its arrival and the position behind it. */
-export interface Fed {
-  readonly arrivedUs: number
-  readonly record: string
-  readonly next: Position
-}
-
-/** What a spool had behind a position. */
+/** What arrived at a spool since the last one. */
 export interface Block {
   readonly spool: Destination
+  /** In the order of arrival. */
   readonly records: readonly Fed[]
-  /** Behind the last record that was read, watched or not. */
+  /** Where to begin when all of them are taken. */
   readonly next: Position
   /** There is more. */
   readonly isFull: boolean
 }
 
+/** Where to begin. Of what stands behind `position`, what arrived before `knownUs` is taken. */
+export interface FeedStart {
+  readonly position: Position
+  readonly knownUs: number
+}
+
+export type FollowedSpools = Both<Pick<Spool, 'follow' | 'mark' | 'writingUs'>>
+
 interface FeederOptions {
-  readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
+  readonly spools: FollowedSpools
   /** The stamp clock. */
   nowUs(): number
+  /** The earliest stamp of the requests that are received; undefined if none is. */
+  receivingUs?(): number | undefined
   isWatched(account: string): boolean
   readonly log: Logger
 }
 
 export type Feeder = ReturnType<typeof createFeeder>
 
-export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
-  let followers: Both<Follower> | undefined
+interface Followed {
+  readonly follower: Follower
+  readonly window: ReturnType<typeof createLogWindow>
+}
+
+export function createFeeder({ spools, nowUs, receivingUs, isWatched, log }: FeederOptions) {
+  let followed: Both<Followed> | undefined
   let hasSkipped = false
   let knownUs = 0
 
@@ -49,9 +59,15 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
     const account = accountOfHead(head)
     return account === undefined || isWatched(account)
   }
-  const started = (): Both<Follower> => {
-    if (followers === undefined) throw new Error('the feeder has not begun')
-    return followers
+  const started = (): Both<Followed> => {
+    if (followed === undefined) throw new Error('the feeder has not begun')
+    return followed
+  }
+
+  /** Everything that arrived before it stands in the logs, or was rejected; the next stamp is no earlier. */
+  function edgeUs(): number {
+    const under = [receivingUs?.(), ...DESTINATIONS.map((spool) => spools[spool].writingUs())]
+    return Math.min(nowUs() - 1, ...under.filter((us) => us !== undefined))
   }
 
   function noteSkipped(spool: Destination, follower: Follower): void {
@@ -61,40 +77,48 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
   }
 
   return {
-    /** Begins at stored positions. A position that is not in the spool is passed over, see `skipped`. */
-    begin(positions: Partial<Both<Position>>): void {
-      const follow = (spool: Destination) => {
-        const follower = spools[spool].follow(positions[spool], keeps)
+    /** Begins at stored positions; again if they are others than expected. One that is not in the spool is passed over. */
+    begin(starts: Partial<Both<FeedStart>>): void {
+      const follow = (spool: Destination): Followed => {
+        const start = starts[spool]
+        const follower = spools[spool].follow(start?.position, keeps)
         noteSkipped(spool, follower)
-        return follower
+        const taken = { untilUs: start?.knownUs ?? 0, endSeq: spools[spool].mark() }
+        return { follower, window: createLogWindow(follower.position, taken) }
       }
-      followers = { points: follow('points'), exceptions: follow('exceptions') }
+      knownUs = Math.min(...DESTINATIONS.map((spool) => starts[spool]?.knownUs ?? 0))
+      followed = { points: follow('points'), exceptions: follow('exceptions') }
     },
-    hasBegun: (): boolean => followers !== undefined,
+    hasBegun: (): boolean => followed !== undefined,
     positions: (): Both<Position> => {
       const { points, exceptions } = started()
-      return { points: points.position, exceptions: exceptions.position }
+      return { points: points.window.start(), exceptions: exceptions.window.start() }
     },
-    /** Marks first: an exception that was accepted before its run's end is read with it or earlier. */
     async read(): Promise<Block[]> {
-      const askedUs = nowUs()
-      const blocks: Block[] = []
+      const own = started()
+      const edge = edgeUs()
+      const isFull = { points: false, exceptions: false }
       for (const spool of DESTINATIONS) {
-        const follower = started()[spool]
+        const { follower, window } = own[spool]
         const end = spools[spool].mark()
-        const { records, arrivedUs, nexts, next } = await follower.read(RECORDS, BYTES)
+        const isOpen = window.isOpen()
+        if (isOpen) window.add(await follower.read(RECORDS, BYTES))
         noteSkipped(spool, follower)
-        const fed = records.map((record, i) => ({ record, arrivedUs: arrivedUs[i]!, next: nexts[i]! }))
-        blocks.push({ spool, records: fed, next, isFull: next.seq < end })
+        const isAll = follower.position.seq >= end
+        isFull[spool] = isOpen && !isAll
+        window.noteRead(edge, isAll)
       }
-      if (blocks.every(({ isFull }) => !isFull)) knownUs = Math.max(knownUs, askedUs - IN_FLIGHT_US)
-      return blocks
+      knownUs = Math.max(knownUs, Math.min(...DESTINATIONS.map((spool) => own[spool].window.readUs())))
+      return DESTINATIONS.map((spool) => {
+        const records = own[spool].window.take(knownUs)
+        return { spool, records, next: own[spool].window.start(), isFull: isFull[spool] }
+      })
     },
     /** The positions are stored: what lies before may be removed. */
     async keep(positions: Partial<Both<Position>>): Promise<void> {
       for (const spool of DESTINATIONS) {
         const position = positions[spool]
-        if (position !== undefined) await started()[spool].keep(position)
+        if (position !== undefined) await started()[spool].follower.keep(position)
       }
     },
     /** Was a stretch left out since the last call? */
@@ -103,11 +127,11 @@ export function createFeeder({ spools, nowUs, isWatched, log }: FeederOptions) {
       hasSkipped = false
       return was
     },
-    /** Everything that arrived before is read. */
+    /** Everything that arrived before is handed over. */
     knownUs: () => knownUs,
     /** Resolves when a spool has something new, or the signal aborts. */
     waitForRecords: (signal: AbortSignal): Promise<void> =>
-      Promise.race(DESTINATIONS.map((spool) => started()[spool].waitForRecords(signal))),
+      Promise.race(DESTINATIONS.map((spool) => started()[spool].follower.waitForRecords(signal))),
   }
 }
 

@@ -29,6 +29,11 @@ export function createMerge<T extends Arrived>() {
       const stream = earliest()
       return stream?.items[stream.at++]
     },
+    /** What of a stream is not taken. */
+    rest(stream: string): readonly T[] {
+      const known = streams.get(stream)
+      return known?.items.slice(known.at) ?? []
+    },
     /** The arrival of the last item of each stream that holds any. */
     lastUs: (): number[] =>
       [...streams.values()].flatMap(({ items, at }) => (at < items.length ? [items.at(-1)!.arrivedUs] : [])),

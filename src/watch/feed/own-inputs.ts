@@ -1,8 +1,8 @@
 // The only node: its feeder hands records over in memory, and their positions are stored with what was judged.
-import type { Both, Destination } from '../../event/event.ts'
-import type { Position } from '../../spool/segment.ts'
+import { DESTINATIONS, type Destination } from '../../event/event.ts'
 import type { Inputs, Taken } from '../engine/engine.ts'
-import type { Fed, Feeder } from './feeder.ts'
+import type { Block, Feeder } from './feeder.ts'
+import { earlier, type Fed } from './log-window.ts'
 import { createMerge } from './merge.ts'
 
 interface Item extends Fed {
@@ -12,42 +12,43 @@ interface Item extends Fed {
 /** The positions are stored for this node. */
 export function createOwnInputs(feeder: Feeder, node: number): Inputs {
   const merge = createMerge<Item>()
-  /** Behind what was taken; and behind what was read, once everything before is taken. */
-  let positions: { -readonly [D in keyof Both<Position>]?: Position } = {}
-  let read: typeof positions = {}
+  let blocks: readonly Block[] = []
+
+  /** Where the spool is read from again: what was not taken stands behind. */
+  function startOf({ spool, next }: Block) {
+    let start = next
+    for (const item of merge.rest(spool)) start = earlier(start, item.from)
+    return start
+  }
 
   return {
     async read() {
       if (!merge.isEmpty()) return true
-      const blocks = await feeder.read()
-      for (const { spool, records, next } of blocks) {
+      blocks = await feeder.read()
+      for (const { spool, records } of blocks)
         merge.add(
           spool,
           records.map((fed) => ({ ...fed, spool })),
         )
-        read[spool] = next
-      }
       return blocks.some(({ isFull }) => isFull)
     },
     peekUs: () => merge.peek()?.arrivedUs,
-    take() {
-      const { spool, record, next } = merge.take()!
-      positions[spool] = next
-      return record
-    },
+    take: () => merge.take()!.record,
     knownUs: feeder.knownUs,
     skippedUs: () => (feeder.skipped() ? Number.POSITIVE_INFINITY : undefined),
     taken(): Taken {
-      if (merge.isEmpty()) positions = { ...positions, ...read }
-      const rows = Object.entries(positions) as [Destination, Position][]
-      positions = {}
-      read = {}
+      // no two records arrived at the same time, but those of one ping; what is taken twice changes nothing
+      const knownUs = merge.peek()?.arrivedUs ?? feeder.knownUs()
       return {
-        positions: rows.map(([spool, position]) => ({ node, spool, position, knownUs: feeder.knownUs() })),
-        passed: [],
-        taken: new Map(),
+        positions: blocks.map((block) => ({ node, spool: block.spool, position: startOf(block), knownUs })),
+        ...{ passed: [], taken: new Map() },
       }
     },
-    settle: (taken) => feeder.keep(Object.fromEntries(taken.positions.map(({ spool, position }) => [spool, position]))),
+    settle: async ({ positions }) => {
+      for (const spool of DESTINATIONS) {
+        const row = positions.find((it) => it.spool === spool)
+        if (row !== undefined) await feeder.keep({ [spool]: row.position })
+      }
+    },
   }
 }

@@ -1,11 +1,12 @@
 // Hands the records of this node over to the judging one: a block a second in PostgreSQL, with the position of the
 // feeder in one transaction. While PostgreSQL is away, the spool holds them.
-import { DESTINATIONS } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
-import type { createFeedStatements } from '../storage/feed-statements.ts'
+import type { createFeedStatements, FeedPosition } from '../storage/feed-statements.ts'
 import type { Block, Feeder } from './feeder.ts'
+import { earlier, type Fed } from './log-window.ts'
 
 const EVERY_MS = 1000
+const MOST_CHARS = 4 * 2 ** 20
 
 interface PostBlocksOptions {
   readonly feeder: Feeder
@@ -14,8 +15,32 @@ interface PostBlocksOptions {
   readonly log: Logger
 }
 
+/** A part of what was read, as one transaction stores it. */
+interface Part extends Omit<FeedPosition, 'node'> {
+  readonly records: readonly Fed[]
+}
+
+/** Blocks of at most 4 MiB. What arrived before the `knownUs` of a part is in it or in one before. */
+function* partsOf({ spool, records, next }: Block, knownUs: number): Generator<Part> {
+  const parts: Fed[][] = [[]]
+  let chars = 0
+  for (const fed of records) {
+    chars += fed.record.length
+    if (chars > MOST_CHARS && parts.at(-1)!.length > 0) {
+      parts.push([])
+      chars = fed.record.length
+    }
+    parts.at(-1)!.push(fed)
+  }
+  for (const [i, part] of parts.entries()) {
+    const rest = parts.slice(i + 1).flat()
+    const position = rest.reduce((start, { from }) => earlier(start, from), next)
+    yield { spool, records: part, position, knownUs: rest[0]?.arrivedUs ?? knownUs }
+  }
+}
+
 export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions) {
-  let waiting: Block[] = []
+  let waiting: Part[] = []
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
   let isAway = false
@@ -25,25 +50,26 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
 
   async function begin(): Promise<void> {
     const rows = await store.feedPositions(node)
-    const positionOf = (spool: string) => rows.find((row) => row.spool === spool)?.position
-    const [points, exceptions] = DESTINATIONS.map(positionOf)
     fedUs = Math.min(...rows.map((row) => row.knownUs), Number.MAX_SAFE_INTEGER)
-    feeder.begin({ ...(points && { points }), ...(exceptions && { exceptions }) })
+    feeder.begin(Object.fromEntries(rows.map(({ spool, position, knownUs }) => [spool, { position, knownUs }])))
   }
 
   /** Posts what is new; true if there is more. */
   async function step(): Promise<boolean> {
     if (!feeder.hasBegun()) await begin()
     if (feeder.skipped()) await store.noteSkipped(Math.max(fedUs, feeder.knownUs()))
-    if (waiting.length === 0) waiting = await feeder.read()
-    const knownUs = feeder.knownUs()
-    const isMore = waiting.some(({ isFull }) => isFull)
+    let isMore = waiting.length > 0
+    if (!isMore) {
+      const blocks = await feeder.read()
+      waiting = blocks.flatMap((block) => [...partsOf(block, feeder.knownUs())])
+      isMore = blocks.some(({ isFull }) => isFull)
+    }
     while (waiting.length > 0) {
-      const { spool, records, next } = waiting[0]!
+      const { records, ...fed } = waiting[0]!
       const lines = records.map(({ arrivedUs, record }) => [arrivedUs, record] as const)
-      await store.addBlock({ node, spool, position: next, knownUs }, lines)
+      await store.addBlock({ node, ...fed }, lines)
       waiting.shift()
-      await feeder.keep({ [spool]: next })
+      await feeder.keep({ [fed.spool]: fed.position })
     }
     return isMore
   }

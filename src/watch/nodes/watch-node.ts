@@ -1,9 +1,7 @@
 // This node's part in judging and delivery: a single node is always on duty, otherwise the one with the lease is.
-import type { Both } from '../../event/event.ts'
-import type { Spool } from '../../spool/spool.ts'
 import type { SqlDatabase } from '../../state/database.ts'
 import { createBlockInputs } from '../feed/block-inputs.ts'
-import { createFeeder } from '../feed/feeder.ts'
+import { createFeeder, type FollowedSpools } from '../feed/feeder.ts'
 import { createOwnInputs } from '../feed/own-inputs.ts'
 import { createPostBlocks } from '../feed/post-blocks.ts'
 import type { Waiting } from '../log/judge-interface.ts'
@@ -19,7 +17,9 @@ export type NodeOptions = Omit<
   DutyOptions,
   'store' | 'inputs' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver' | 'nodes'
 > & {
-  readonly spools: Both<Pick<Spool, 'follow' | 'mark'>>
+  readonly spools: FollowedSpools
+  /** The earliest stamp of the requests that are received; undefined if none is. */
+  receivingUs(): number | undefined
 }
 
 export interface WatchNode {
@@ -60,9 +60,10 @@ const toRound = (duty: Duty): Round => ({
 const OWN = 0
 
 export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly store: WatchStore }): WatchNode {
-  const { store, logUs, log } = options
+  const { store, logUs, receivingUs, log } = options
   const watched = new Set<string>()
-  const feeder = createFeeder({ spools, nowUs: logUs, isWatched: (account) => watched.has(account), log })
+  const isWatched = (account: string) => watched.has(account)
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, log })
   const duty = createDuty({
     ...options,
     inputs: createOwnInputs(feeder, OWN),
@@ -82,7 +83,7 @@ export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly 
     async start() {
       for (const { account } of await store.watches()) watched.add(account)
       const rows = await store.feedPositions(OWN)
-      feeder.begin(Object.fromEntries(rows.map(({ spool, position }) => [spool, position])))
+      feeder.begin(Object.fromEntries(rows.map(({ spool, position, knownUs }) => [spool, { position, knownUs }])))
       // before events are accepted: a kill loses none that is delivered meanwhile
       if (rows.length === 0) await store.addPositions(OWN, feeder.positions())
       await duty.start()
@@ -100,12 +101,12 @@ interface SharedOptions extends NodeOptions {
 }
 
 export function createSharedNode(options: SharedOptions): WatchNode {
-  const { database, feedDatabase, spools, node, logUs, log } = options
+  const { database, feedDatabase, spools, node, logUs, receivingUs, log } = options
   let duty: Duty | undefined
   let watched: ReadonlySet<string> = new Set()
   const added = new Set<string>()
   const isWatched = (account: string) => watched.has(account) || added.has(account)
-  const feeder = createFeeder({ spools, nowUs: logUs, isWatched, log })
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, log })
   const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, log })
   const presence = createPresence({
     ...options,

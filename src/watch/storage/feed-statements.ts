@@ -7,8 +7,11 @@ import { all, get, insertRows, places, run, type Script, type SqlDatabase } from
 import { type Applied, applyChange } from './moving-statements.ts'
 import type { Alert, AlertChange } from './watch-store.ts'
 
-/** The position of a node's feeder in one of its spools. What arrived before `knownUs` is in blocks, or in the state. */
-interface FeedPosition {
+/**
+ * The position of a node's feeder in one of its spools. What arrived before `knownUs` is in blocks, or in the state, also
+ * what stands behind the position in the log.
+ */
+export interface FeedPosition {
   readonly node: number
   readonly spool: Destination
   readonly position: Position
@@ -144,9 +147,9 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
   /** Adds the records that a node has read with its new position in one transaction. */
   addBlock: (fed: FeedPosition, records: readonly (readonly [arrivedUs: number, record: string])[]): Promise<void> =>
     write(function* () {
-      const own = 'SELECT seq FROM feed WHERE node = $1 AND spool = $2'
-      const known = yield* get<{ seq: number }>(own, fed.node, fed.spool)
-      const isRepeated = known !== undefined && known.seq === fed.position.seq // its answer was lost
+      const own = 'SELECT known_us FROM feed WHERE node = $1 AND spool = $2'
+      const known = yield* get<{ known_us: number }>(own, fed.node, fed.spool)
+      const isRepeated = known !== undefined && known.known_us >= fed.knownUs // its answer was lost
       if (records.length > 0 && !isRepeated) {
         const lines = records.map((one) => JSON.stringify(one)).join('\n')
         const [first, last] = [records[0]![0], records.at(-1)![0]]

@@ -35,7 +35,7 @@ async function open(): Promise<void> {
   const nowUs = () => now
   const feeder = createFeeder({ spools, nowUs, isWatched: (account) => account === ACCOUNT, log: silent })
   const rows = await store.feedPositions(0)
-  feeder.begin(Object.fromEntries(rows.map(({ spool, position }) => [spool, position])))
+  feeder.begin(Object.fromEntries(rows.map(({ spool, position, knownUs }) => [spool, { position, knownUs }])))
   const findMarks = async () => {
     if (isAway) throw new Error('the store is away')
     return stored
@@ -116,9 +116,11 @@ test('the exception that arrives after the end of its run is in the notification
   await watch('job', { failed: { after: 1, exceptions: false } })
   await send('start', 'job', 'a')
   await send('failed', 'job', 'a')
+  now += 2
   await judge()
   expect(await dueOf(store, now, 9)).toEqual([])
   await raise('job', 'a', 'ValueError: no rows')
+  now += 2
   await judge()
   expect((await dueOf(store, now, 9)).map(({ body }) => body.data.exception)).toEqual(['ValueError: no rows'])
   await send('start', 'job', 'b')

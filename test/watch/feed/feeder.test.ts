@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Destination, Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
-import type { Position, Spool } from '../../../src/spool/spool.ts'
-import { accountOfHead, createFeeder } from '../../../src/watch/feed/feeder.ts'
+import type { Spool } from '../../../src/spool/spool.ts'
+import { accountOfHead, createFeeder, type FeedStart } from '../../../src/watch/feed/feeder.ts'
 import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
 import { FakeDisk } from '../../spool/fake-disk.ts'
 import { createLogLines, drain, openOn } from '../../spool/spool-trial.ts'
@@ -22,12 +22,17 @@ interface Disks {
   readonly exceptions: FakeDisk
 }
 
-async function open(disks: Disks, positions: Partial<Record<Destination, Position>>) {
+type Starts = Partial<Record<Destination, FeedStart>>
+
+async function open(disks: Disks, starts: Starts, clock = { us: 9e15 }, receiving: { us?: number } = {}) {
   const { log, lines } = createLogLines()
   const of = (disk: FakeDisk) => openOn(disk, { isFollowed: true, log })
   const spools = { points: await of(disks.points), exceptions: await of(disks.exceptions) }
-  const feeder = createFeeder({ spools, nowUs: () => 9e15, isWatched: (account) => account === WATCHED, log })
-  feeder.begin(positions)
+  const feeder = createFeeder({
+    ...{ spools, nowUs: () => clock.us, receivingUs: () => receiving.us, log },
+    isWatched: (account) => account === WATCHED,
+  })
+  feeder.begin(starts)
   return { spools, feeder, inputs: createOwnInputs(feeder, 0), lines }
 }
 
@@ -40,30 +45,40 @@ test('the account of a record is read from its first bytes', () => {
 })
 
 const step = fc.oneof(
-  fc.record({ do: fc.constant('append' as const), of: fc.array(fc.nat(3), { minLength: 1, maxLength: 8 }) }),
+  fc.record({
+    do: fc.constant('append' as const),
+    of: fc.array(fc.record({ which: fc.nat(3), received: fc.nat(1_900_000) }), { minLength: 1, maxLength: 8 }),
+    isHeld: fc.boolean(),
+  }),
   fc.record({ do: fc.constant('take' as const), n: fc.nat(12) }),
   fc.record({ do: fc.constant('commit' as const) }),
   fc.record({ do: fc.constant('ship' as const) }),
   fc.record({ do: fc.constant('kill' as const) }),
 )
 
-test('over any kills the committed records are those that were accepted, each once', async () => {
+test('over any kills the committed records are those that were accepted, each once, in the order of arrival', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 50 }), async (steps) => {
       let disks: Disks = { points: new FakeDisk(), exceptions: new FakeDisk() }
-      let positions: Partial<Record<Destination, Position>> = {}
-      let node = await open(disks, positions)
+      let starts: Starts = {}
+      const clock = { us: 10_000_000 }
+      const receiving: { us?: number } = {}
+      let node = await open(disks, starts, clock, receiving)
       const accepted: string[] = []
-      const committed: string[] = []
-      let taken: string[] = []
+      const committed: { record: string; us: number }[] = []
+      let taken: typeof committed = []
       let n = 0
       const take = async (most: number) => {
         await node.inputs.read()
-        for (let i = 0; i < most && node.inputs.peekUs() !== undefined; i++) taken.push(node.inputs.take())
+        for (let i = 0; i < most; i++) {
+          const us = node.inputs.peekUs()
+          if (us === undefined) return
+          taken.push({ us, record: node.inputs.take() })
+        }
       }
       const commit = async () => {
         const now = node.inputs.taken()
-        positions = { ...positions, ...Object.fromEntries(now.positions.map((it) => [it.spool, it.position])) }
+        starts = { ...starts, ...Object.fromEntries(now.positions.map(({ spool, ...start }) => [spool, start])) }
         committed.push(...taken)
         taken = []
         await node.inputs.settle(now)
@@ -72,30 +87,40 @@ test('over any kills the committed records are those that were accepted, each on
       await commit() // a start without a stored position would begin at the shipper's again
       for (const action of steps) {
         if (action.do === 'append') {
-          for (const which of action.of) {
+          // stamped one after the other, written in another order, each within two seconds
+          const stampedUs = clock.us
+          const events = action.of.map((it, i) => ({ ...it, us: stampedUs + i, name: n++ }))
+          clock.us += action.of.length
+          receiving.us = stampedUs
+          if (action.isHeld) await take(3) // while they are received
+          for (const { which, us, name } of events.toSorted((a, b) => a.received - b.received)) {
             const spool: Spool = which < 2 ? node.spools.points : node.spools.exceptions
             const account = which % 2 === 0 ? WATCHED : 'acc_other'
-            const record = recordOf(n, account, which < 2 ? 'start' : 'exception')
-            await spool.append(record, 1_000_000 + n++)
+            const record = recordOf(name, account, which < 2 ? 'start' : 'exception')
+            await spool.append(record, us)
+            if (action.isHeld) await take(1)
             if (account === WATCHED) accepted.push(record)
           }
-          await take(0) // both spools are read up to here
+          delete receiving.us
+          await take(0)
         } else if (action.do === 'take') await take(action.n)
         else if (action.do === 'commit') await commit()
         else if (action.do === 'ship') for (const spool of Object.values(node.spools)) await drain(spool)
         else {
           disks = clone(disks)
           taken = []
-          node = await open(disks, positions)
+          node = await open(disks, starts, clock, receiving)
         }
       }
+      clock.us += 1
       for (let last = -1; last !== taken.length + committed.length; ) {
         last = taken.length + committed.length
         await take(1000)
       }
       await commit()
-      expect(committed.toSorted()).toEqual(accepted.toSorted())
-      expect(committed).toHaveLength(new Set(committed).size)
+      expect(committed.map(({ record }) => record).toSorted()).toEqual(accepted.toSorted())
+      const times = committed.map(({ us }) => us)
+      expect(times).toEqual(times.toSorted((a, b) => a - b))
       expect(node.feeder.skipped()).toBe(false)
     }),
     { numRuns: 80 },
@@ -115,4 +140,35 @@ test('a stretch that a spool removed is left out and reported once', async () =>
   expect(records).toEqual([recordOf(60, WATCHED, 'start')])
   expect([feeder.skipped(), feeder.skipped()]).toEqual([true, false])
   expect(lines.filter(({ msg }) => msg.includes('far behind'))).toHaveLength(1)
+})
+
+test('what is received or being written holds what is known, and what arrived later', async () => {
+  const clock = { us: 100 }
+  const receiving: { us?: number } = {}
+  const disks: Disks = { points: new FakeDisk(), exceptions: new FakeDisk() }
+  const { spools, feeder } = await open(disks, {}, clock, receiving)
+  const read = async () => (await feeder.read()).flatMap(({ records }) => records.map(({ arrivedUs }) => arrivedUs))
+  await spools.points.append(recordOf(1, WATCHED, 'start'), 50)
+  receiving.us = 30
+  expect([await read(), feeder.knownUs()]).toEqual([[], 30])
+  await spools.points.append(recordOf(2, WATCHED, 'start'), 30)
+  receiving.us = 60
+  expect([await read(), feeder.knownUs()]).toEqual([[30, 50], 60])
+  delete receiving.us
+  const writing = spools.exceptions.append(recordOf(3, WATCHED, 'exception'), 70)
+  clock.us = 1000
+  expect([await read(), feeder.knownUs()]).toEqual([[], 70])
+  await writing
+  expect([await read(), feeder.knownUs()]).toEqual([[70], 999])
+})
+
+test('a backlog that is read in parts is known up to two seconds before its newest record', async () => {
+  const disks: Disks = { points: new FakeDisk(), exceptions: new FakeDisk() }
+  const { spools, feeder } = await open(disks, {}, { us: 9e15 })
+  const appends: Promise<void>[] = []
+  for (let n = 0; n < 5001; n++) appends.push(spools.points.append(recordOf(n, WATCHED, 'start'), 1e9 + n * 1e4))
+  await Promise.all(appends)
+  expect((await feeder.read())[0]).toMatchObject({ isFull: true, records: { length: 4799 } })
+  expect(feeder.knownUs()).toBe(1e9 + 4999 * 1e4 - 2e6)
+  expect((await feeder.read())[0]).toMatchObject({ isFull: false, records: { length: 202 } })
 })

@@ -44,7 +44,7 @@ describe.each(databases)('in $database', ({ open }) => {
     for (const us of [12e6, 14e6]) await two.append(us)
     await two.spools.points.append(recordAt(14e6, 'acc_of_nobody'), 14e6)
     one.clock.us = 30e6
-    two.clock.us = 14.5e6
+    two.clock.us = 13.5e6
     for (const { post } of [one, two]) await post.step()
     expect(await takeAll(inputs)).toEqual([11e6, 12e6, 13e6].map((us) => recordAt(us)))
     two.clock.us = 30e6

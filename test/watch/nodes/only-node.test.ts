@@ -34,7 +34,16 @@ type Spools = Awaited<ReturnType<typeof openSpools>>
 
 const openNode = (spools: Spools, kept = store) =>
   createOnlyNode({
-    ...{ spools, store: kept, nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400e6, log: silent },
+    ...{
+      spools,
+      receivingUs: () => undefined,
+      store: kept,
+      nowUs,
+      logUs: nowUs,
+      monotonicUs: nowUs,
+      maxRunUs: 86_400e6,
+      log: silent,
+    },
     source: { findMarks: async () => [] },
     accepts() {
       if (isRefusing) refusals++
