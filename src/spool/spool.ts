@@ -204,14 +204,10 @@ export class Spool {
   }
 
   /** The earliest arrival of the records that are being written, however long the disk takes; undefined if none is. */
-  writingUs(): number | undefined {
-    return this.#writer.writingUs
-  }
+  readonly writingUs = (): number | undefined => this.#writer.writingUs
 
   /** A mark behind everything acknowledged so far. */
-  mark(): number {
-    return this.#chain.nextSeq
-  }
+  readonly mark = (): number => this.#chain.nextSeq
 
   /** Has everything before a mark been advanced over? */
   hasDelivered(mark: number): boolean {
