@@ -210,9 +210,7 @@ export class Spool {
   readonly mark = (): number => this.#chain.nextSeq
 
   /** Has everything before a mark been advanced over? */
-  hasDelivered(mark: number): boolean {
-    return this.#position.seq >= mark
-  }
+  readonly hasDelivered = (mark: number): boolean => this.#position.seq >= mark
 
   stats(): SpoolStats {
     const records = this.#records
