@@ -163,10 +163,8 @@ async function preview(api: Api, io: Io, process: string, options: AddOptions): 
   if (options.json) return printJson(io, seen)
   const rows = seen.alerts.map(({ since, condition, summary }) => [since, condition, summary])
   if (rows.length > 0) io.stdout.write(formatTable(['SINCE', 'CONDITION', 'ALERT'], rows))
-  const events = seen.marks + seen.points + seen.exceptions
-  io.stderr.write(
-    `would have fired ${seen.total} times; tested on ${events.toLocaleString('en-US')} events since ${seen.from}\n`,
-  )
+  const events = seen.events.toLocaleString('en-US')
+  io.stderr.write(`would have fired ${seen.total} times; tested on ${events} events since ${seen.from}\n`)
 }
 
 function toBody(process: string, options: AddOptions) {

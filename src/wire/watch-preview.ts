@@ -33,9 +33,10 @@ export type PreviewedAlert = Static<typeof PreviewedAlert>
 export const WatchPreview = Type.Object({
   from: TimeMs,
   to: TimeMs,
-  marks: count('Starts and ends since `from`; 0: nothing is stored that could be judged.', 1440),
+  marks: count('Starts and ends since `from`.', 1440),
   points: count('Points of the metric, if the watch has one.', 0),
   exceptions: count('Exceptions that are not ignored, if they count as failures.', 0),
+  events: count('All of these; 0: nothing is stored that the conditions look at.', 1440),
   truncated: Type.Boolean({ description: 'There were more than 50,000 of a kind in 30 days: `from` is later.' }),
   total: count('Alerts that would have fired.', 1),
   alerts: Type.Array(PreviewedAlert, { description: 'Newest first, at most 100.' }),

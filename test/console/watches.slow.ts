@@ -271,6 +271,24 @@ describe.skipIf(cannotRun())('the watches page', () => {
     await receiver.stop(true)
   })
 
+  test('a watch of a process that sends exceptions alone is tested on them, and says so where nothing is looked at', async () => {
+    const { cookie, secret } = await console.signUp('loud@example.com')
+    const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+    await console.send(secret, [
+      ...[3, 2, 1].map((h) => ({ kind: 'exception', process: 'loud', exception: 'E: no', at: at(h * 3_600_000) })),
+      { kind: 'metrics', process: 'gauge', items: { rows: 1 }, at: at(3_600_000) },
+    ])
+    const { page, go } = await visit(QUICK, cookie)
+    const dialog = page.getByRole('dialog')
+    await go('process?process=loud')
+    await page.getByRole('link', { name: 'Watch this process' }).click()
+    await dialog.getByText('Would have fired 1 time in the last 30 days:').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await go('process?process=gauge')
+    await page.getByRole('link', { name: 'Watch this process' }).click()
+    await dialog.getByText('Nothing that these conditions look at was sent in the last 30 days.').waitFor()
+  })
+
   test('the link of a notification shows its watch', async () => {
     const { cookie, bySession } = await console.signUp('link@example.com')
     const { page, go } = await visit({ ...QUICK, viewport: { width: 1280, height: 500 } }, cookie)

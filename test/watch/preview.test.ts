@@ -48,7 +48,7 @@ test('every condition is judged over its own events, newest first', async () => 
     metric: { name: 'rows', window: '1h', of: 'last', below: 1 },
   })
   expect(status).toBe(200)
-  expect(json).toMatchObject({ from: at(50), marks: 12, points: 2, exceptions: 1, truncated: false })
+  expect(json).toMatchObject({ from: at(50), marks: 12, points: 2, exceptions: 1, events: 15, truncated: false })
   const alerts = json.alerts.map((it: { condition: string; since: string; resolved_at: string | null }) => [
     it.condition,
     it.since,
@@ -95,7 +95,16 @@ test('the body of a watch that is made is a body of its preview', async () => {
 
 test('without stored events nothing would have fired', async () => {
   const { json } = await preview({ process: 'unheard of', late: { every: '1h' } })
-  expect(json).toMatchObject({ marks: 0, total: 0, alerts: [], from: json.to })
+  expect(json).toMatchObject({ marks: 0, events: 0, total: 0, alerts: [], from: json.to })
+})
+
+test('a process that sends exceptions or values alone is tested on them', async () => {
+  for (const ago of [5, 4]) add('loud', ago, { kind: 'exception', exception: 'ValueError: no rows' })
+  for (const ago of [5, 4, 3]) add('gauge', ago, { kind: 'metrics', items: [['rows', 10 - ago]] })
+  const loud = await preview({ process: 'loud', failed: { exceptions: true } })
+  expect(loud.json).toMatchObject({ marks: 0, exceptions: 2, events: 2, total: 1 })
+  const gauge = await preview({ process: 'gauge', metric: { name: 'rows', window: '1h', of: 'last', above: 5.5 } })
+  expect(gauge.json).toMatchObject({ marks: 0, points: 3, events: 3, total: 1 })
 })
 
 test('of a busy process the newest 50,000 marks are judged, and the answer says since when', async () => {

@@ -56,9 +56,9 @@ export function BacktestResult({ test: { isBusy, preview, error }, nowMs }: { te
 }
 
 function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
-  const { from, to, marks, truncated, total, alerts } = preview
+  const { from, to, events, truncated, total, alerts } = preview
   const days = Math.max(1, Math.round((parseTime(to) - parseTime(from)) / DAY_MS))
-  if (marks === 0) return <p class="muted">No history to test against yet.</p>
+  if (events === 0) return <p class="muted">Nothing that these conditions look at was sent in the last 30 days.</p>
   const range = truncated
     ? `in the last ${plural(days, 'day')} (50,000 events is the most that is tested)`
     : 'in the last 30 days'

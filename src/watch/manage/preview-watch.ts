@@ -76,7 +76,9 @@ export function createPreviewWatch({ history, nowUs, maxRunUs }: PreviewOptions)
       const { marks, points, exceptions, isTruncated } = found
       return {
         ...{ from: iso(fromUs), to: iso(toUs), marks: marks.length, points: points.length },
-        ...{ exceptions: exceptions.length, truncated: isTruncated, total: preview.total(), alerts: preview.alerts() },
+        exceptions: exceptions.length,
+        events: marks.length + points.length + exceptions.length,
+        ...{ truncated: isTruncated, total: preview.total(), alerts: preview.alerts() },
       }
     })
   }
