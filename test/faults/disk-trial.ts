@@ -13,6 +13,10 @@ export const isUp = (url: string, path: string): Promise<boolean> =>
     () => false, // it does not listen yet
   )
 
+/** Ready, and nothing is refused. */
+export const takesAll = async ({ url }: StintProcess): Promise<boolean> =>
+  (await (await fetch(`${url}/readyz`)).text()) === 'ready\n'
+
 export function useDisks() {
   const open: { stint?: StintProcess; disk?: SmallDisk; proxy?: LossyProxy } = {}
   afterEach(async () => {

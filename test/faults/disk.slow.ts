@@ -7,7 +7,7 @@ import { figure, injectFault, lacks, manyOf, startLoad, WITHIN_MS } from '../sup
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import type { StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
-import { useDisks } from './disk-trial.ts'
+import { takesAll, useDisks } from './disk-trial.ts'
 
 const CLIENTS = 3
 const { mount, create, openInflux, startOnDisk } = useDisks()
@@ -41,7 +41,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
     expect(await isReady(stint)).toBe(false) // it still was full
 
     disk.free()
-    await until('ready again', () => isReady(stint))
+    await until('both kinds taken', () => takesAll(stint))
     expect(await oracle.send(caller, 'metrics')).toBe(201)
     expect(await oracle.send(caller, 'exception')).toBe(201)
     await stint.kill()

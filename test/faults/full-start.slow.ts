@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { lacks, manyOf, startLoad, WITHIN_MS } from '../support/fault-trial.ts'
 import { countSpooled, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import { until } from '../support/until.ts'
-import { isUp, useDisks } from './disk-trial.ts'
+import { isUp, takesAll, useDisks } from './disk-trial.ts'
 
 const { startOnDisk } = useDisks()
 
@@ -37,7 +37,7 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a start on a full disk', () 
     expect(await isUp(stint.url, '/readyz')).toBe(false) // it still is full
 
     disk.free()
-    await until('ready again', () => isUp(stint.url, '/readyz'))
+    await until('both kinds taken', () => takesAll(stint))
     expect(await oracle.send(caller, 'metrics')).toBe(201)
     expect(await oracle.send(caller, 'exception')).toBe(201)
     await untilShipped(stint.url, WITHIN_MS)
