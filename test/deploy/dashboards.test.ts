@@ -78,8 +78,8 @@ describe('the queries to Prometheus', () => {
   /** Names and labels that Stint's own registry has, and `up`, which is Prometheus' own; a histogram has three names and `le`. */
   async function readMetrics(): Promise<Map<string, Set<string>>> {
     const { registry } = createMetrics()
-    const known = new Map([
-      ['up', new Set(['job', 'instance'])],
+    const known = new Map<string, Set<string>>([
+      ['up', new Set()],
       // of /api/prometheus
       ['stint_alert_firing', new Set(['watch', 'condition', 'process'])],
       ['stint_runs_24h', new Set(['process', 'meta', 'state'])],
@@ -89,6 +89,7 @@ describe('the queries to Prometheus', () => {
       const names = type === 'histogram' ? [`${name}_bucket`, `${name}_sum`, `${name}_count`] : [name]
       for (const each of names) known.set(each, new Set([...labelNames, ...(each.endsWith('_bucket') ? ['le'] : [])]))
     }
+    for (const labels of known.values()) for (const ofTarget of ['job', 'instance']) labels.add(ofTarget)
     return known
   }
 
