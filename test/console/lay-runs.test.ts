@@ -1,12 +1,12 @@
 // What the timeline draws of runs: lanes without overlaps where there is room, otherwise bars of their numbers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { placeTicks, toMs, toPx } from '../../src/console/kit/scale.ts'
 import { chooseStep, findDense, mergeRuns } from '../../src/console/timeline/ask-timeline.ts'
 import { binsOfRows, binsOfRuns } from '../../src/console/timeline/count-bins.ts'
 import { layLanes } from '../../src/console/timeline/lay-runs.ts'
 import { barHeights, makeBands, moveStop, type Stop } from '../../src/console/timeline/make-bands.ts'
 import { type Run, type StateFilter, toRun } from '../../src/console/timeline/run.ts'
-import { placeTicks, toMs, toPx } from '../../src/console/timeline/scale.ts'
 import type { SummaryRow } from '../../src/wire/timings.ts'
 
 const iso = (ms: number) => new Date(ms).toISOString().replace('Z', '000000Z')

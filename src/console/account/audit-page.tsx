@@ -3,26 +3,34 @@
 import type { AuditEntry } from '../../wire/audit.ts'
 import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
 import { getPages } from '../kit/api.ts'
+import { type Filter, Filters } from '../kit/filters.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { type Params, pagesOf, withMorePages } from '../kit/route.ts'
-import { type Option, Select } from '../kit/select.tsx'
+import { pagesOf, withMorePages } from '../kit/route.ts'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
-import { useId } from '../kit/use-id.ts'
 import { useView } from '../kit/view.tsx'
 
 const ROWS = 100
 const RANGE = '-30d'
-const RANGES: readonly Option<string>[] = [
-  { value: '-1d', label: 'Last day' },
-  { value: '-7d', label: 'Last 7 days' },
-  { value: RANGE, label: 'Last 30 days' },
-  { value: '-365d', label: 'Last 365 days' },
-]
-const ACTIONS: readonly Option<string | undefined>[] = [
-  { value: undefined, label: 'Everything' },
-  ...AUDIT_ACTIONS.map((action) => ({ value: action, label: wordAction(action) })),
+const FILTERS: readonly Filter[] = [
+  {
+    ...{ name: 'action', label: 'Action' },
+    choices: [
+      { value: undefined, label: 'Everything' },
+      ...AUDIT_ACTIONS.map((action) => ({ value: action, label: wordAction(action) })),
+    ],
+  },
+  { name: 'actor', label: 'Person', placeholder: 'ada@example.com', isEntered: true },
+  {
+    ...{ name: 'from', label: 'Time', chosen: RANGE },
+    choices: [
+      { value: '-1d', label: 'Last day' },
+      { value: '-7d', label: 'Last 7 days' },
+      { value: RANGE, label: 'Last 30 days' },
+      { value: '-365d', label: 'Last 365 days' },
+    ],
+  },
 ]
 
 /** `key_created` → `Key created` */
@@ -52,33 +60,12 @@ const ask = ({ params, get }: Question<AuditAnswer>): Promise<AuditAnswer> =>
     { pageRows: ROWS, maxRows: ROWS * pagesOf(params) },
   )
 
-function Heading() {
-  const { params, ...view } = useView()
-  const id = useId()
-  const { action, actor, from } = filtersOf(params)
-  const change = (changes: Params) => view.change({ pages: undefined, ...changes }, 'replace')
-  return (
-    <>
-      <PageHeader title="Audit log" lead="Who did what in this account, newest first. Kept for 365 days." />
-      <fieldset class="filters">
-        <legend class="hidden">Filter</legend>
-        <Select label="Action" options={ACTIONS} chosen={action} choose={(next) => change({ action: next })} />
-        <div class="field">
-          <label for={id}>Person</label>
-          <input
-            id={id}
-            type="search"
-            autocomplete="off"
-            placeholder="ada@example.com"
-            value={actor ?? ''}
-            onChange={({ currentTarget }) => change({ actor: currentTarget.value.trim() || undefined })}
-          />
-        </div>
-        <Select label="Time" options={RANGES} chosen={from} choose={(next) => change({ from: next })} />
-      </fieldset>
-    </>
-  )
-}
+const Heading = () => (
+  <>
+    <PageHeader title="Audit log" lead="Who did what in this account, newest first. Kept for 365 days." />
+    <Filters filters={FILTERS} how="replace" ends={['pages']} />
+  </>
+)
 
 function Content({ answer: { rows: entries, isCut } }: { answer: AuditAnswer }) {
   const { params, change } = useView()

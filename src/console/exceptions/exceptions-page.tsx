@@ -1,41 +1,196 @@
-// The page of exceptions: the groups, or the group that the address names.
-import { page, type Question } from '../kit/page.tsx'
+// Exceptions: the groups by fingerprint, those that nobody has dealt with first, or the group that the address names.
+import type { ExceptionGroup, ExceptionGroups, ExceptionText } from '../../wire/exceptions.ts'
+import type { ProcessEntry } from '../../wire/processes.ts'
+import { DownloadMenu } from '../kit/download-menu.tsx'
+import { Filters, subjectFilters } from '../kit/filters.tsx'
+import { formatCount, plural } from '../kit/format-number.ts'
+import { toLine } from '../kit/line-chart.tsx'
+import { page } from '../kit/page.tsx'
+import { Empty, RangeHeader } from '../kit/page-header.tsx'
+import { Sparkline } from '../kit/plot.tsx'
 import { changeParams } from '../kit/route.ts'
-import { readRange } from '../kit/time-range.ts'
-import { useView } from '../kit/view.tsx'
-import { askGroup, type GroupAnswer, GroupContent, GroupHeading, RANGE } from './group.tsx'
-import { askGroups, type GroupsAnswer, GroupsContent, GroupsHeading } from './groups.tsx'
+import { Table } from '../kit/table.tsx'
+import { Ago } from '../kit/time.tsx'
+import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
+import { Link, useRange, useView } from '../kit/view.tsx'
+import { askGroup, GroupContent, GroupHeading, RANGE } from './group.tsx'
+import { StatusActions, StatusBadge } from './group-status.tsx'
+import { headline } from './headline.ts'
 
-const EVERY_MS = 5_000
+const [BARS_MAX, GROUPS_MAX, EVERY_MS] = [40, 200, 5_000]
+const FILTERS = [
+  {
+    ...{ name: 'status', label: 'Status' },
+    choices: [
+      { value: undefined, label: 'Unresolved' },
+      { value: 'regressed', label: 'Regressed' },
+      { value: 'resolved', label: 'Resolved' },
+      { value: 'ignored', label: 'Ignored' },
+      { value: 'all', label: 'All' },
+    ],
+  },
+  { name: 'q', label: 'Search', placeholder: 'Words of a text' },
+]
 
-interface ExceptionsAnswer {
-  readonly groups?: GroupsAnswer
-  readonly group?: GroupAnswer
+interface Answer {
+  readonly found?: ExceptionGroups
+  /** Processes that raise exceptions. */
+  readonly raising?: readonly ProcessEntry[]
+  readonly group?: ExceptionGroup | undefined
+  readonly texts?: readonly ExceptionText[]
 }
 
-const ask = async (question: Question<ExceptionsAnswer>): Promise<ExceptionsAnswer> =>
-  question.params.has('group') ? { group: await askGroup(question) } : { groups: await askGroups(question) }
+const chosenIn = (params: URLSearchParams) => ({
+  process: params.get('process') || undefined,
+  meta: params.get('meta') ?? undefined,
+  text: params.get('q') || undefined,
+})
 
-const Heading = ({ answer }: { answer: ExceptionsAnswer | undefined }) =>
-  useView().params.has('group') ? (
-    <GroupHeading group={answer?.group?.group} />
-  ) : (
-    <GroupsHeading processes={answer?.groups?.processes ?? []} />
-  )
-
-const Content = ({ answer: { groups, group } }: { answer: ExceptionsAnswer }) => (
-  <>
-    {groups && <GroupsContent answer={groups} />}
-    {group && <GroupContent answer={group} />}
-  </>
-)
-
-export const ExceptionsPage = page<ExceptionsAnswer>({
+export const ExceptionsPage = page<Answer>({
   name: 'exceptions',
   everyMs: (params) => (readRange(params, 0, RANGE).isLive ? EVERY_MS : 0),
-  keyOf: (params) => changeParams(params, {}).toString(),
+  keyOf: (params) => params.toString(),
   subjectOf: (params) => (params.has('group') ? `${params.get('group')} ${params.get('process')}` : ''),
-  ask,
+  async ask({ app, params, get, signal }) {
+    const range = readRange(params, app.nowMs(), RANGE)
+    if (params.has('group')) return askGroup(app, get, params, range)
+    const status = params.get('status') || undefined
+    const asked = { status, every: chooseEvery(range, BARS_MAX), limit: GROUPS_MAX }
+    const [found, processes] = await Promise.all([
+      get('api/exceptions/groups', { ...range.query, ...chosenIn(params), ...asked }),
+      app.askProcesses(signal),
+    ])
+    return { found, raising: processes.filter(({ kinds }) => kinds.includes('exception')) }
+  },
   Heading,
-  Content,
+  Content: ({ answer: { found, texts, group } }) =>
+    found === undefined ? <GroupContent group={group} texts={texts ?? []} /> : <Groups found={found} />,
 })
+
+function Heading({ answer }: { answer: Answer | undefined }) {
+  const { params } = useView()
+  if (params.has('group')) return <GroupHeading group={answer?.group} />
+  return (
+    <RangeHeader title="Exceptions" fallback={RANGE}>
+      <Filters filters={[...subjectFilters(answer?.raising ?? [], params), ...FILTERS]} />
+    </RangeHeader>
+  )
+}
+
+function Groups({ found: { groups, next, hidden } }: { found: ExceptionGroups }) {
+  const { params } = useView()
+  const { from, to } = useRange(RANGE).query
+  const count = groups.reduce((sum, group) => sum + group.count, 0)
+  if (groups.length === 0) return <Nothing hidden={hidden} />
+  const cut = next === null ? '' : '; older groups are not shown: choose a shorter range or a process'
+  return (
+    <div class="stack">
+      <div>
+        <p class="muted" role="status">
+          {plural(count, 'exception')} in {cut && 'the newest '}
+          {plural(groups.length, 'group')}
+          {cut}
+        </p>
+        <Hidden hidden={hidden} />
+      </div>
+      <section class="card card-table">
+        <GroupTable groups={groups} />
+        <DownloadMenu what="whole texts" path="api/exceptions/export" query={{ from, to, ...chosenIn(params) }} />
+      </section>
+    </div>
+  )
+}
+
+function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
+  const range = useRange(RANGE)
+  const atMs = bucketsOf(range, chooseEvery(range, BARS_MAX))
+  const bars = ({ counts = [] }: ExceptionGroup) =>
+    toLine('', counts, atMs, (row) => row.count).values.map((count) => count ?? 0)
+  return (
+    <Table
+      caption="Groups of exceptions"
+      rows={groups}
+      keyOf={({ fingerprint, process }) => `${fingerprint} ${process}`}
+      columns={[
+        { label: 'Exception', cell: (group) => <Named group={group} /> },
+        {
+          ...{ label: 'When', class: 'extra' },
+          cell: (it) => <Sparkline counts={bars(it)} label={`${plural(it.count, 'exception')} over the range`} />,
+        },
+        { label: 'Count', class: 'number', cell: ({ count }) => formatCount(count) },
+        { label: 'First seen', class: 'extra', cell: ({ first_at: at }) => <Ago at={at} /> },
+        { label: 'Last seen', class: 'minor', cell: ({ last_at: at }) => <Ago at={at} /> },
+        {
+          ...{ label: 'Actions', head: <span class="hidden">Actions</span>, role: 'member' },
+          cell: (group) => <StatusActions group={group} class="button button-small" />,
+        },
+      ]}
+    />
+  )
+}
+
+function Named({ group }: { group: ExceptionGroup }) {
+  const { params } = useView()
+  const { example, fingerprint, process, last_at: last } = group
+  const title = headline(example)
+  return (
+    <>
+      <Link
+        class="strong clip"
+        to="exceptions"
+        of={changeParams(params, { group: fingerprint, process })}
+        text={title}
+      />
+      <Link class="sub clip" to="process" of={{ process }} text={process} />
+      <span class="sub on-phone">
+        last <Ago at={last} />
+      </span>
+      <StatusBadge group={group} />
+    </>
+  )
+}
+
+interface HiddenProps {
+  readonly hidden: ExceptionGroups['hidden']
+}
+
+const hiddenIn = ({ hidden }: HiddenProps) => Object.entries(hidden ?? {}).filter(([, count]) => count > 0)
+
+function Hidden(props: HiddenProps) {
+  const { params } = useView()
+  const shown = hiddenIn(props)
+  const total = shown.reduce((sum, [, count]) => sum + count, 0)
+  if (total === 0) return null
+  return (
+    <p class="muted">
+      {shown.map(([status, count]) => `${formatCount(count)} ${status}`).join(' and ')}{' '}
+      {total === 1 ? 'group is' : 'groups are'} not shown.{' '}
+      <Link to="exceptions" of={changeParams(params, { status: 'all' })}>
+        Show all
+      </Link>
+    </p>
+  )
+}
+
+function Nothing(props: HiddenProps) {
+  const { params } = useView()
+  const isFiltered = params.get('status') || hiddenIn(props).length > 0
+  const title = params.get('q')
+    ? 'No text in this range contains these words'
+    : isFiltered
+      ? 'No such groups in this range'
+      : 'No exceptions in this range'
+  return (
+    <Empty title={title}>
+      {!params.get('q') && !isFiltered && (
+        <p class="muted">
+          None in this range.{' '}
+          <Link to="exceptions" of={changeParams(params, { from: '-7d', to: undefined })}>
+            Show 7 days
+          </Link>
+        </p>
+      )}
+      <Hidden {...props} />
+    </Empty>
+  )
+}

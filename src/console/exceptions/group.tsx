@@ -1,210 +1,161 @@
 // One group of exceptions: its first line is the heading, then the whole text, when it occurred, in which runs, and last
 // what it is recognized by.
 import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
+import type { App } from '../kit/app.ts'
+import type { Get } from '../kit/ask.ts'
 import { countTicks } from '../kit/axis-values.ts'
 import { DownloadMenu } from '../kit/download-menu.tsx'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { LineChart, toLine } from '../kit/line-chart.tsx'
-import type { Question } from '../kit/page.tsx'
+import { Empty } from '../kit/page-header.tsx'
 import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
+import { Table } from '../kit/table.tsx'
 import { Ago, Moment } from '../kit/time.tsx'
-import { bucketsOf, chooseEvery, describeEvery, fixRange, readRange } from '../kit/time-range.ts'
-import { useView } from '../kit/view.tsx'
+import { bucketsOf, chooseEvery, describeEvery, fixRange, type TimeRange } from '../kit/time-range.ts'
+import { Link, useRange, useView } from '../kit/view.tsx'
 import { StatusActions, StatusBadge } from './group-status.tsx'
 import { EMPTY_TEXT, headline } from './headline.ts'
 
-const POINTS_MAX = 60
-const TEXTS = 20
 export const RANGE = '-24h'
-const AROUND_MS = 300_000
+const [POINTS_MAX, TEXTS, AROUND_MS] = [60, 20, 300_000]
 
-export interface GroupAnswer {
-  readonly group: ExceptionGroup | undefined
-  readonly texts: readonly ExceptionText[]
-}
-
-export async function askGroup({ app, params, get }: Question<unknown>): Promise<GroupAnswer> {
-  const range = readRange(params, app.nowMs(), RANGE)
+export async function askGroup(app: App, get: Get, params: URLSearchParams, range: TimeRange) {
   const query = {
-    ...range.query,
-    fingerprint: params.get('group') ?? '',
-    process: params.get('process') || undefined,
+    ...{ ...range.query, fingerprint: params.get('group') ?? '', process: params.get('process') || undefined },
     meta: params.get('meta') ?? undefined,
   }
-  const every = chooseEvery(range, POINTS_MAX)
   const [{ groups }, { exceptions }] = await Promise.all([
-    get('api/exceptions/groups', { ...query, every }),
+    get('api/exceptions/groups', { ...query, every: chooseEvery(range, POINTS_MAX) }),
     get('api/exceptions', { ...query, limit: TEXTS }),
   ])
-  const group = groups[0]
+  const [group] = groups
   if (group !== undefined) app.setTitle(headline(group.example))
   return { group, texts: exceptions }
 }
 
-export function GroupHeading({ group }: { group: ExceptionGroup | undefined }) {
-  const { params, nowMs, change } = useView()
-  const back = formatRoute('exceptions', changeParams(params, { group: undefined, process: undefined }))
+interface Props {
+  readonly group: ExceptionGroup | undefined
+}
+
+export function GroupHeading({ group }: Props) {
+  const { app, params } = useView()
   return (
     <>
       <header class="process-head">
         <div>
           <p class="crumb">
-            <a href={back}>All groups</a>
+            <Link to="exceptions" of={changeParams(params, { group: undefined, process: undefined })}>
+              All groups
+            </Link>
           </p>
           <h1 tabIndex={-1} class="group-title" title={group && headline(group.example)}>
             <bdi>{group === undefined ? 'Exception' : headline(group.example)}</bdi>
           </h1>
         </div>
-        {group !== undefined && <Status group={group} />}
+        {group !== undefined && (
+          <div class="button-row">
+            <StatusBadge group={group} />
+            {app.may('member') && <StatusActions group={group} class="button" />}
+          </div>
+        )}
       </header>
       <div class="toolbar">
-        <RangePicker range={readRange(params, nowMs, RANGE)} nowMs={nowMs} choose={change} />
+        <RangePicker fallback={RANGE} />
       </div>
     </>
   )
 }
 
-function Status({ group }: { group: ExceptionGroup }) {
-  const { app } = useView()
-  return (
-    <div class="button-row">
-      <StatusBadge group={group} />
-      {app.may('member') && <StatusActions group={group} class="button" />}
-    </div>
-  )
-}
-
-export function GroupContent({ answer: { group, texts } }: { answer: GroupAnswer }) {
-  const { app, params, nowMs } = useView()
+export function GroupContent({ group, texts }: Props & { texts: readonly ExceptionText[] }) {
+  const { from, to } = useRange(RANGE).query
   if (group === undefined)
     return (
-      <div class="empty">
-        <p class="empty-title">No exception of this group in this range</p>
+      <Empty title="No exception of this group in this range">
         <p class="muted">Choose a longer range.</p>
-      </div>
+      </Empty>
     )
-  const { process, fingerprint } = group
-  const range = readRange(params, nowMs, RANGE)
-  const { from, to } = range.query
+  const { process, fingerprint, first_at: first, last_at: last, normalized } = group
+  const about = (
+    <span class="muted">
+      <Link to="process" of={{ process }} text={process} /> · first <Ago at={first} /> · last <Ago at={last} />
+    </span>
+  )
   return (
     <div class="stack">
-      <Card title="Newest text" about={<FromTo group={group} />}>
+      <Card title="Newest text" about={about}>
         <pre tabIndex={0} role="region" aria-label="Exception as it was sent">
           {texts[0]?.exception || EMPTY_TEXT}
         </pre>
-        <DownloadMenu
-          app={app}
-          what="whole texts"
-          path="api/exceptions/export"
-          query={{ from, to, fingerprint, process }}
-          formats={[
-            ['csv', 'CSV'],
-            ['jsonl', 'JSON lines'],
-          ]}
-        />
+        <DownloadMenu what="whole texts" path="api/exceptions/export" query={{ from, to, fingerprint, process }} />
       </Card>
-      <Occurrences {...{ group, range }} />
+      <Occurrences group={group} />
       <Card title="When it occurred" class="card-table">
         <Times texts={texts} />
       </Card>
-      <Pattern group={group} />
+      {normalized !== undefined && (
+        <Card title="Shared pattern" about={<code class="muted">{fingerprint}</code>}>
+          <p class="muted">The fingerprint is a hash of this text; parts that vary are placeholders.</p>
+          <pre class="normalized" tabIndex={0} role="region" aria-label="Normalised text">
+            {(normalized || EMPTY_TEXT)
+              .split(PLACEHOLDER)
+              .map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}
+          </pre>
+        </Card>
+      )}
     </div>
   )
 }
 
-const FromTo = ({ group }: { group: ExceptionGroup }) => (
-  <span class="muted">
-    <a href={formatRoute('process', { process: group.process })}>
-      <bdi>{group.process}</bdi>
-    </a>{' '}
-    · first <Ago at={group.first_at} /> · last <Ago at={group.last_at} />
-  </span>
-)
+/** A split has every second part from it. */
+const PLACEHOLDER = /(<(?:uuid|date|address|number|string)>)/
 
-interface OccurrencesProps {
-  readonly group: ExceptionGroup
-  readonly range: ReturnType<typeof readRange>
-}
-
-function Occurrences({ group: { counts = [], count, runs }, range }: OccurrencesProps) {
-  const { change, nowMs } = useView()
+function Occurrences({ group: { counts = [], count, runs } }: { group: ExceptionGroup }) {
+  const { change } = useView()
+  const range = useRange(RANGE)
   const every = chooseEvery(range, POINTS_MAX)
   const atMs = bucketsOf(range, every)
-  const line = toLine('Exceptions', counts, atMs, (row) => row.count)
-  const lines = [{ ...line, values: line.values.map((value) => value ?? 0) }]
+  const { label, values } = toLine('Exceptions', counts, atMs, (row) => row.count)
   const inRuns = runs > 0 ? ` in ${plural(runs, 'run')}` : ''
   return (
     <section class="card">
       <LineChart
-        title="Occurrences"
-        look="bars"
-        formatValue={formatCount}
-        ticksOf={countTicks}
+        {...{ title: 'Occurrences', look: 'bars', formatValue: formatCount, ticksOf: countTicks }}
         zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
-        data={{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs }}
+        data={{ ...range, atMs, lines: [{ label, values: values.map((value) => value ?? 0) }] }}
         summary={`${plural(count, 'exception')}${inRuns}, in ${describeEvery(every)}.`}
-        nowMs={nowMs}
       />
     </section>
   )
 }
 
-function Times({ texts }: { texts: readonly ExceptionText[] }) {
-  const { nowMs } = useView()
-  return (
-    <div class="table-scroll" tabIndex={0} role="region" aria-label="Newest occurrences">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Time</th>
-            <th scope="col">Meta · uid</th>
-            <th scope="col">Runs</th>
-          </tr>
-        </thead>
-        <tbody>
-          {texts.map(({ at, process, meta, uid }) => {
-            const ms = parseTime(at)
-            const around = fixRange(ms - AROUND_MS, Math.min(nowMs, ms + AROUND_MS))
-            return (
-              <tr key={`${at} ${uid}`}>
-                <td>
-                  <Moment at={at} />
-                </td>
-                <td>
-                  <bdi>{[meta, uid].filter(Boolean).join(' · ') || '–'}</bdi>
-                </td>
-                <td>
-                  <a
-                    href={formatRoute('runs', { process, ...(uid && { uid }), ...around })}
-                    aria-label={`${uid ? 'This run' : 'Runs at that time'}, ${formatMoment(ms, nowMs)}`}
-                  >
-                    {uid ? 'This run' : 'Runs at that time'}
-                  </a>
-                </td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </table>
-    </div>
-  )
-}
-
-const PLACEHOLDER = /(<(?:uuid|date|address|number|string)>)/
-
-function Pattern({ group: { normalized, fingerprint } }: { group: ExceptionGroup }) {
-  if (normalized === undefined) return null
-  return (
-    <Card title="Shared pattern" about={<code class="muted">{fingerprint}</code>}>
-      <p class="muted">The fingerprint is a hash of this text; parts that vary are placeholders.</p>
-      <pre class="normalized" tabIndex={0} role="region" aria-label="Normalised text">
-        {(normalized || EMPTY_TEXT)
-          .split(PLACEHOLDER)
-          .map((part, i) => (PLACEHOLDER.test(part) ? <mark key={i}>{part}</mark> : part))}
-      </pre>
-    </Card>
-  )
-}
+const Times = ({ texts }: { texts: readonly ExceptionText[] }) => (
+  <Table
+    caption="Newest occurrences"
+    rows={texts}
+    keyOf={({ at, uid }) => `${at} ${uid}`}
+    columns={[
+      { label: 'Time', cell: ({ at }) => <Moment at={at} /> },
+      {
+        label: 'Meta · uid',
+        cell: ({ meta, uid }) => <bdi>{[meta, uid].filter(Boolean).join(' · ') || '–'}</bdi>,
+      },
+      {
+        label: 'Runs',
+        cell({ at, process, uid }, { nowMs }) {
+          const ms = parseTime(at)
+          const around = fixRange(ms - AROUND_MS, Math.min(nowMs, ms + AROUND_MS))
+          const label = uid ? 'This run' : 'Runs at that time'
+          const href = formatRoute('runs', { process, ...(uid && { uid }), ...around })
+          return (
+            <a href={href} aria-label={`${label}, ${formatMoment(ms, nowMs)}`}>
+              {label}
+            </a>
+          )
+        },
+      },
+    ]}
+  />
+)

@@ -2,9 +2,8 @@
 import type { Overview } from '../../wire/overview.ts'
 import { PROCESS_STATES } from '../../wire/process-state.ts'
 import { PROCESS_STATE_TEXT } from '../../wire/words.ts'
+import { Filters } from '../kit/filters.tsx'
 import { formatCount } from '../kit/format-number.ts'
-import { SearchField } from '../kit/search-field.tsx'
-import { Select } from '../kit/select.tsx'
 import { useView } from '../kit/view.tsx'
 import { type HomeView, SORTS, type Sort } from './select-rows.ts'
 
@@ -16,13 +15,21 @@ const SORT_TEXT: Readonly<Record<Sort, string>> = {
   failures: 'Most failures',
 }
 
+const FILTERS = [
+  { name: 'q', label: 'Search', placeholder: 'Name or meta' },
+  {
+    ...{ name: 'sort', label: 'Sort by' },
+    choices: SORTS.map((value) => ({ value: value === 'trouble' ? undefined : value, label: SORT_TEXT[value] })),
+  },
+]
+
 interface Props {
   readonly view: HomeView
   readonly counts: Overview['counts']
 }
 
 export function HomeFilters({ view, counts }: Props) {
-  const { params, change } = useView()
+  const { change } = useView()
   const offered = PROCESS_STATES.filter((state) => counts[state] > 0 || state === view.state)
   return (
     <div class="toolbar">
@@ -41,20 +48,7 @@ export function HomeFilters({ view, counts }: Props) {
           </button>
         ))}
       </div>
-      <div class="filters" role="group" aria-label="Filter">
-        <SearchField
-          label="Search"
-          placeholder="Name or meta"
-          text={params.get('q') ?? ''}
-          search={(text) => change({ q: text || undefined }, 'replace')}
-        />
-        <Select
-          label="Sort by"
-          options={SORTS.map((value) => ({ value, label: SORT_TEXT[value] }))}
-          chosen={view.sort}
-          choose={(sort) => change({ sort: sort === 'trouble' ? undefined : sort }, 'replace')}
-        />
-      </div>
+      <Filters filters={FILTERS} how="replace" />
     </div>
   )
 }

@@ -5,91 +5,68 @@ import { toneOf } from '../../wire/process-state.ts'
 import { missedText } from '../../wire/words.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { formatRoute } from '../kit/route.ts'
 import { isTrouble, markOf } from '../kit/run-links.ts'
+import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
-import { useView } from '../kit/view.tsx'
+import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import { RunStrip } from './run-strip.tsx'
 
 const METAS_SHOWN = 3
 
+interface RowProps {
+  readonly row: OverviewProcess
+}
+
 export const ProcessTable = ({ rows }: { rows: readonly OverviewProcess[] }) => (
-  <div class="table-scroll" tabIndex={0} role="region" aria-label="Processes">
-    <table class="process-table">
-      <caption class="hidden">Processes</caption>
-      <thead>
-        <tr>
-          <th scope="col">Process</th>
-          <th scope="col">State</th>
-          <th scope="col">Last runs</th>
-          <th scope="col">Last start</th>
-          <th scope="col" class="minor">
-            Next start
-          </th>
-          <th scope="col" class="number minor">
-            Median, 24 h
-          </th>
-          <th scope="col" class="number minor">
-            Failed, 24 h
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {rows.map((row) => (
-          <Row key={row.process} row={row} />
-        ))}
-      </tbody>
-    </table>
-  </div>
+  <Table caption="Processes" class="process-table" rows={rows} keyOf={({ process }) => process} columns={COLUMNS} />
 )
+
+const COLUMNS: readonly Column<OverviewProcess>[] = [
+  {
+    ...{ label: 'Process', class: 'of-name' },
+    cell: ({ process, metas, more_metas: hasMore }) => (
+      <>
+        <Link class="strong clip" to="process" of={{ process }} text={process} />
+        <Metas metas={metas} hasMore={hasMore} />
+      </>
+    ),
+  },
+  { label: 'State', class: 'of-state', cell: (row) => <State row={row} /> },
+  {
+    ...{ label: 'Last runs', class: 'of-runs' },
+    cell: ({ process, runs }) => runs.length > 0 && <RunStrip process={process} runs={runs} />,
+  },
+  { label: 'Last start', class: 'of-start', cell: (row) => <LastStart row={row} /> },
+  { label: 'Next start', class: 'minor', cell: (row) => <NextStart row={row} /> },
+  { label: 'Median, 24 h', class: 'number minor', cell: (row) => <Median row={row} /> },
+  {
+    ...{ label: 'Failed, 24 h', class: 'number minor' },
+    cell: ({ last_24h: day }) => (
+      <span class="muted">
+        {day.failed === 0 ? '–' : `${formatCount(day.failed)} of ${formatCount(day.runs)}`}
+        {day.exceptions > day.failed && <span class="sub">{plural(day.exceptions, 'exception')}</span>}
+      </span>
+    ),
+  },
+]
+
+function State({ row }: RowProps) {
+  const { nowMs } = useView()
+  const tone = toneOf(row.state)
+  return (
+    <span class={`state ${tone === 'good' ? '' : tone}`}>
+      <i class={`mark mark-${markOfRow(row)}`} />
+      {describeProcess(row, nowMs, wordsAt(nowMs)).text.replace(/\.$/, '')}
+    </span>
+  )
+}
 
 function markOfRow({ state, run }: OverviewProcess): string {
   if (toneOf(state) === 'bad') return run !== null && isTrouble(run[1]) ? markOf(run[1]) : 'failed'
   if (state === 'overdue') return 'overdue'
   return run === null ? 'quiet' : markOf(run[1])
-}
-
-interface RowProps {
-  readonly row: OverviewProcess
-}
-
-function Row({ row }: RowProps) {
-  const { nowMs } = useView()
-  const { process, metas, state, runs, last_24h: day } = row
-  const said = describeProcess(row, nowMs, wordsAt(nowMs))
-  const tone = toneOf(state)
-  return (
-    <tr>
-      <td class="of-name">
-        <a class="strong clip" title={process} href={formatRoute('process', { process })}>
-          <bdi>{process}</bdi>
-        </a>
-        <Metas metas={metas} hasMore={row.more_metas} />
-      </td>
-      <td class="of-state">
-        <span class={`state ${tone === 'good' ? '' : tone}`}>
-          <i class={`mark mark-${markOfRow(row)}`} />
-          {said.text.replace(/\.$/, '')}
-        </span>
-      </td>
-      <td class="of-runs">{runs.length > 0 && <RunStrip process={process} runs={runs} />}</td>
-      <td class="of-start">
-        <LastStart row={row} />
-      </td>
-      <td class="minor">
-        <NextStart row={row} />
-      </td>
-      <td class="number minor">
-        <Median row={row} />
-      </td>
-      <td class="number minor muted">
-        {day.failed === 0 ? '–' : `${formatCount(day.failed)} of ${formatCount(day.runs)}`}
-        {day.exceptions > day.failed && <span class="sub">{plural(day.exceptions, 'exception')}</span>}
-      </td>
-    </tr>
-  )
 }
 
 function Metas({ metas, hasMore }: { metas: OverviewProcess['metas']; hasMore: boolean }) {

@@ -50,3 +50,20 @@ function ticksBy(step: number, low: number, high: number): number[] {
     Number(((first + i) * step).toPrecision(12)),
   )
 }
+
+const [S, M, H, D] = [1_000, 60_000, 3_600_000, 86_400_000]
+const DECADES = [1, 2, 5, 10, 20, 50, 100, 200, 500]
+const STEPS_MS = [
+  ...DECADES.map((n) => n / 1000),
+  ...DECADES,
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * S),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * M),
+  ...[1, 2, 3, 6, 12].map((n) => n * H),
+  ...[1, 2, 5, 10, 30].map((n) => n * D),
+]
+
+/** From 0 on, at most `TICKS_MAX` steps; `topMs` is the greatest value. */
+export function durationTicks(topMs: number): number[] {
+  const step = STEPS_MS.find((ms) => topMs / ms <= TICKS_MAX) ?? topMs
+  return Array.from({ length: Math.floor(topMs / step) + 1 }, (_, i) => i * step)
+}

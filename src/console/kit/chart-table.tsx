@@ -1,6 +1,7 @@
 // The data of a chart as a table, for people who cannot see the chart or want exact values.
 import { ExportMenu } from './export-menu.tsx'
 import { formatMoment } from './format-time.ts'
+import { type Column, Table } from './table.tsx'
 
 export interface Line {
   readonly label: string
@@ -12,11 +13,26 @@ interface Props {
   readonly title: string
   readonly atMs: readonly number[]
   readonly lines: readonly Line[]
-  readonly nowMs: number
   formatValue(value: number): string
 }
 
-export function ChartTable({ title, atMs, lines, nowMs, formatValue }: Props) {
+interface Row {
+  readonly ms: number
+  readonly place: number
+}
+
+export function ChartTable({ title, atMs, lines, formatValue }: Props) {
+  const columns = lines.map(
+    ({ label, values }): Column<Row> => ({
+      ...{ label, class: 'number' },
+      head: (
+        <span class="clip" title={label}>
+          <bdi>{label}</bdi>
+        </span>
+      ),
+      cell: ({ place }) => (values[place] == null ? '–' : formatValue(values[place])),
+    }),
+  )
   const exported = () =>
     atMs.map((ms, i) => ({
       time: new Date(ms).toISOString(),
@@ -24,35 +40,12 @@ export function ChartTable({ title, atMs, lines, nowMs, formatValue }: Props) {
     }))
   return (
     <>
-      <div class="table-scroll" tabIndex={0} role="region" aria-label={`${title} as a table`}>
-        <table>
-          <caption class="hidden">{title}</caption>
-          <thead>
-            <tr>
-              <th scope="col">Time</th>
-              {lines.map(({ label }) => (
-                <th key={label} scope="col" class="number">
-                  <span class="clip" title={label}>
-                    <bdi>{label}</bdi>
-                  </span>
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {atMs.map((ms, i) => (
-              <tr key={ms}>
-                <th scope="row">{formatMoment(ms, nowMs)}</th>
-                {lines.map(({ label, values }) => (
-                  <td key={label} class="number">
-                    {values[i] == null ? '–' : formatValue(values[i]!)}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table<Row>
+        caption={`${title} as a table`}
+        rows={atMs.map((ms, place) => ({ ms, place }))}
+        keyOf={({ ms }) => String(ms)}
+        columns={[{ label: 'Time', isHead: true, cell: ({ ms }, { nowMs }) => formatMoment(ms, nowMs) }, ...columns]}
+      />
       <ExportMenu what={title.toLowerCase()} rows={exported} />
     </>
   )

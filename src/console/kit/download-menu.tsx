@@ -1,20 +1,24 @@
 // Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab may
 // change it.
 
-import type { App } from './app.ts'
 import { Menu } from './menu.tsx'
 import { useAttempt } from './use-attempt.tsx'
+import { useView } from './view.tsx'
 
 interface Props {
-  readonly app: Pick<App, 'api'>
   /** Names what is downloaded, such as `whole texts`. */
   readonly what: string
   readonly path: string
   readonly query: Readonly<Record<string, string | undefined>>
-  readonly formats: readonly (readonly [format: string, label: string])[]
 }
 
-export function DownloadMenu({ app, what, path, query, formats }: Props) {
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['jsonl', 'JSON lines'],
+] as const
+
+export function DownloadMenu({ what, path, query }: Props) {
+  const { app } = useView()
   const { fault, attempt } = useAttempt()
   function download(event: MouseEvent & { readonly currentTarget: HTMLAnchorElement }): void {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return // the browser's own
@@ -32,7 +36,7 @@ export function DownloadMenu({ app, what, path, query, formats }: Props) {
   return (
     <div class="table-menu">
       <Menu label={`Export ${what}`}>
-        {formats.map(([format, label]) => (
+        {FORMATS.map(([format, label]) => (
           <a key={format} href={`${path}?${new URLSearchParams([...given, ['format', format]])}`} onClick={download}>
             {label}
           </a>

@@ -1,11 +1,11 @@
-// Lines or bars over time in SVG. Each chart comes with a sentence that describes it and a table of its data; a legend
-// where there are several lines, and the values under the pointer.
+// Lines or bars over time. Each chart comes with a sentence that describes it and a table of its data; a legend where
+// there are several lines, and the values under the pointer.
 import { useState } from 'preact/hooks'
-import { labelOf, placeTicks, type Scale, toMs, toPx } from '../timeline/scale.ts'
 import { linearTicks, valueRange } from './axis-values.ts'
 import { ChartTable, type Line } from './chart-table.tsx'
 import { formatMoment, parseTime } from './format-time.ts'
-import { useWidth } from './use-width.ts'
+import { Bars, Plot, TimeAxis, useScales, ValueAxis } from './plot.tsx'
+import { toMs, toPx } from './scale.ts'
 
 interface ChartData {
   /** Ascending. */
@@ -26,17 +26,16 @@ interface Props {
   zoom(fromMs: number, toMs: number): void
   readonly data: ChartData
   readonly summary: string
-  readonly nowMs: number
 }
 
 const HEIGHT = 200
-const [LEFT, RIGHT, TOP, BOTTOM] = [64, 8, 10, 26]
-const LINES_MAX = 8
+const [TOP, RIGHT, BOTTOM, LEFT] = [10, 8, 26, 64]
+const [LINES_MAX, DOTS_MAX] = [8, 60]
 const DRAG_PX = 6
-const [USUAL_PX, LEAST_PX] = [480, 240]
+const TIP_PX = 150
 
 export function LineChart(props: Props) {
-  const { title, data, summary, nowMs, formatValue } = props
+  const { title, data, summary, formatValue } = props
   const lines = data.lines.slice(0, LINES_MAX)
   const isEmpty = lines.every(({ values }) => values.every((value) => value === null))
   const [isOpen, setOpen] = useState(false)
@@ -44,7 +43,7 @@ export function LineChart(props: Props) {
     <figure class="chart">
       <h2>{title}</h2>
       <figcaption class="muted">{summary}</figcaption>
-      {!isEmpty && <Plot {...props} data={{ ...data, lines }} />}
+      {!isEmpty && <Picture {...props} data={{ ...data, lines }} />}
       {lines.length > 1 && (
         <ul class="chart-legend">
           {lines.map(({ label }, i) => (
@@ -58,96 +57,72 @@ export function LineChart(props: Props) {
       {!isEmpty && (
         <details class="as-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary>Show as a table</summary>
-          {isOpen && <ChartTable {...{ title, formatValue, nowMs, atMs: data.atMs, lines }} />}
+          {isOpen && <ChartTable {...{ title, formatValue, atMs: data.atMs, lines }} />}
         </details>
       )}
     </figure>
   )
 }
 
-function Plot({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, title }: Props) {
-  const [box, width] = useWidth(USUAL_PX, LEAST_PX)
-  const [atPx, setAtPx] = useState<number>()
+/** Of the pointer, in px from the left of a picture as wide as `width`. */
+interface Pointer {
+  readonly px: number
+  readonly width: number
+}
+
+function Picture({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, title }: Props) {
+  const [pointer, setPointer] = useState<Pointer>()
   const [drag, setDrag] = useState<number>()
   const { atMs, lines, fromMs, toMs: endMs } = data
-  const scale: Scale = { fromMs, toMs: endMs, widthPx: width - LEFT - RIGHT }
+  const isBars = look === 'bars'
   const [low, high] = valueRange(
     lines.flatMap(({ values }) => values.filter((value) => value !== null)),
-    look === 'bars',
+    isBars,
   )
-  const bottom = HEIGHT - BOTTOM
-  const x = (ms: number) => LEFT + toPx(scale, ms)
-  const y = (value: number) => TOP + (1 - shareOf(Math.min(high, value), low, high)) * (bottom - TOP)
-  const ticks = placeTicks(scale)
   const stepMs = (atMs[1] ?? endMs) - (atMs[0] ?? fromMs)
-  const index = atPx === undefined ? -1 : nearestIndex(atMs, toMs(scale, atPx - LEFT))
-  const pxOf = ({ clientX }: PointerEvent) => {
-    const { left } = box.current!.getBoundingClientRect()
-    return Math.max(LEFT, Math.min(width - RIGHT, clientX - left))
+  const scaleOf = (width: number) => ({ fromMs, toMs: endMs, widthPx: width - LEFT - RIGHT })
+  const timeAt = ({ px, width }: Pointer) => toMs(scaleOf(width), px - LEFT)
+  const index = pointer === undefined ? -1 : nearestIndex(atMs, timeAt(pointer))
+  const tipPx = pointer === undefined ? 0 : LEFT + toPx(scaleOf(pointer.width), atMs[index] ?? fromMs) + 10
+  const pointerOf = ({ clientX, currentTarget }: PointerEvent & { readonly currentTarget: Element }): Pointer => {
+    const { left, width } = currentTarget.getBoundingClientRect()
+    return { px: Math.max(LEFT, Math.min(width - RIGHT, clientX - left)), width }
   }
   return (
     <div
-      class="plot"
-      ref={box}
-      onPointerDown={(event) => event.button === 0 && event.pointerType !== 'touch' && setDrag(pxOf(event))}
-      onPointerMove={(event) => setAtPx(pxOf(event))}
+      class="picture"
+      onPointerDown={(event) => event.button === 0 && event.pointerType !== 'touch' && setDrag(pointerOf(event).px)}
+      onPointerMove={(event) => setPointer(pointerOf(event))}
       onPointerLeave={() => {
-        setAtPx(undefined)
+        setPointer(undefined)
         setDrag(undefined)
       }}
       onPointerUp={(event) => {
-        const to = pxOf(event)
-        const [a, b] = [Math.min(drag ?? to, to), Math.max(drag ?? to, to)]
+        const { px, width } = pointerOf(event)
+        const [a, b] = [Math.min(drag ?? px, px), Math.max(drag ?? px, px)]
         setDrag(undefined)
-        if (b - a >= DRAG_PX) zoom(toMs(scale, a - LEFT), toMs(scale, b - LEFT))
+        if (b - a >= DRAG_PX) zoom(timeAt({ px: a, width }), timeAt({ px: b, width }))
       }}
     >
-      <svg
-        viewBox={`0 0 ${width} ${HEIGHT}`}
-        width={width}
-        height={HEIGHT}
-        role="img"
-        aria-label={`${title} over time`}
+      <Plot
+        label={`${title} over time`}
+        {...{ height: HEIGHT, usualWidth: [480, 240], x: [fromMs, endMs], y: [low, high] }}
+        inset={[TOP, RIGHT, BOTTOM, LEFT]}
       >
-        {ticksOf(low, high).map((value) => (
-          <g key={value}>
-            <path class="chart-grid" d={`M${LEFT} ${Math.round(y(value))}.5H${width - RIGHT}`} />
-            <text class="chart-text" x={LEFT - 8} y={y(value) + 4} text-anchor="end">
-              {formatValue(value)}
-            </text>
-          </g>
-        ))}
-        {ticks.atMs
-          .filter((at) => x(at) > LEFT + 20 && x(at) < width - RIGHT - 20)
-          .map((at) => (
-            <text key={at} class="chart-text" x={x(at)} y={HEIGHT - 6} text-anchor="middle">
-              {labelOf(at, ticks.stepMs)}
-            </text>
-          ))}
+        <ValueAxis at={ticksOf(low, high)} format={formatValue} />
+        <TimeAxis below={20} />
         {lines.map(({ label, values }, i) =>
-          look === 'bars' ? (
-            <path key={label} class="chart-failed" d={barPath(atMs, values, x, y, stepMs, bottom, width - RIGHT)} />
+          isBars ? (
+            <Bars key={label} at={atMs} step={stepMs} values={values.map((value) => value ?? 0)} />
           ) : (
-            <LineOf key={label} {...{ atMs, values, x, y, place: i + 1 }} />
+            <Series key={label} {...{ atMs, values, place: i + 1 }} />
           ),
         )}
-        {index >= 0 && <path class="chart-cursor" d={`M${x(atMs[index]!)} ${TOP}V${bottom}`} />}
-        {drag !== undefined && atPx !== undefined && (
-          <rect
-            class="chart-select"
-            x={Math.min(drag, atPx)}
-            y={TOP}
-            width={Math.abs(atPx - drag)}
-            height={bottom - TOP}
-          />
-        )}
-      </svg>
-      {index >= 0 && (
-        <div
-          class="tip"
-          aria-hidden="true"
-          style={{ left: `${Math.min(x(atMs[index]!) + 10, width - 150)}px`, top: '0' }}
-        >
+        {index >= 0 && <Cursor ms={atMs[index]!} />}
+        {drag !== undefined && pointer !== undefined && <Selection px={[drag, pointer.px]} />}
+      </Plot>
+      {pointer !== undefined && index >= 0 && (
+        <div class="tip" aria-hidden="true" style={{ left: `${Math.min(tipPx, pointer.width - TIP_PX)}px`, top: '0' }}>
           <span class="muted">{formatMoment(atMs[index]!, endMs)}</span>
           {lines.map(({ label, values }) => (
             <span key={label}>
@@ -161,48 +136,34 @@ function Plot({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, 
   )
 }
 
-interface LineProps {
+function Cursor({ ms }: { ms: number }) {
+  const { x, box } = useScales()
+  return <path class="chart-cursor" d={`M${x(ms)} ${box.top}V${box.bottom}`} />
+}
+
+function Selection({ px: [a, b] }: { px: readonly [number, number] }) {
+  const { box } = useScales()
+  const size = { y: box.top, width: Math.abs(b - a), height: box.bottom - box.top }
+  return <rect class="chart-select" x={Math.min(a, b)} {...size} />
+}
+
+interface SeriesProps {
   readonly atMs: readonly number[]
   readonly values: readonly (number | null)[]
   readonly place: number
-  x(ms: number): number
-  y(value: number): number
 }
 
 /** Gaps are bridged; each value is a point where there is room for it. */
-function LineOf({ atMs, values, place, x, y }: LineProps) {
+function Series({ atMs, values, place }: SeriesProps) {
+  const { x, y } = useScales()
   const points = values.flatMap((value, i) => (value === null ? [] : [[x(atMs[i]!), y(value)] as const]))
-  const style = { '--tone': `var(--series-${place})` }
   return (
-    <g class="chart-series" style={style}>
+    <g class="chart-series" style={{ '--tone': `var(--series-${place})` }}>
       <path d={`M${points.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join('L')}`} />
-      {points.length <= 60 && points.map(([px, py]) => <circle key={px} cx={px} cy={py} r={2.5} />)}
+      {points.length <= DOTS_MAX && points.map(([px, py]) => <circle key={px} cx={px} cy={py} r={2.5} />)}
     </g>
   )
 }
-
-function barPath(
-  atMs: readonly number[],
-  values: readonly (number | null)[],
-  x: (ms: number) => number,
-  y: (value: number) => number,
-  stepMs: number,
-  base: number,
-  right: number,
-): string {
-  return values
-    .map((value, i) => {
-      const [from, to] = [Math.max(LEFT, x(atMs[i]!)), Math.min(right, x(atMs[i]! + stepMs))]
-      if (!value || to <= from) return ''
-      const width = Math.max(1, to - from - 1).toFixed(1)
-      return `M${from.toFixed(1)} ${base}V${y(value).toFixed(1)}h${width}V${base}z`
-    })
-    .join('')
-}
-
-/** Halved: the difference of the greatest numbers is infinite. */
-const shareOf = (value: number, low: number, high: number): number =>
-  high - low < 1 ? (value - low) / (high - low) : (value / 2 - low / 2) / (high / 2 - low / 2)
 
 function nearestIndex(atMs: readonly number[], ms: number): number {
   let best = -1

@@ -1,5 +1,5 @@
 // What pages begin with, and what they show without any row.
-import type { ComponentChildren, ComponentProps } from 'preact'
+import type { ComponentChildren } from 'preact'
 import { Icon } from './icon.tsx'
 import { RangePicker } from './range-picker.tsx'
 
@@ -20,10 +20,13 @@ export const PageHeader = ({ title, lead, children }: HeaderProps) => (
   </header>
 )
 
-interface RangeHeaderProps extends ComponentProps<typeof RangePicker> {
+interface RangeHeaderProps {
   readonly title: string
   /** A link to what the page is a part of. */
   readonly crumb?: ComponentChildren
+  /** The range without one in the address. */
+  readonly fallback?: string | undefined
+  readonly ends?: readonly string[]
   /** The filters. */
   readonly children: ComponentChildren
 }

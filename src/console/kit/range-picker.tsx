@@ -5,6 +5,14 @@ import type { Params } from './route.ts'
 import { Segments } from './segments.tsx'
 import { describeRange, fixRange, liveFrom, PRESETS, type TimeRange } from './time-range.ts'
 import { useId } from './use-id.ts'
+import { useRange, useView } from './view.tsx'
+
+interface PickerProps {
+  /** The range without one in the address. */
+  readonly fallback?: string | undefined
+  /** Parameters that end with a change. */
+  readonly ends?: readonly string[]
+}
 
 interface Props {
   readonly range: TimeRange
@@ -13,7 +21,10 @@ interface Props {
   choose(changes: Params): void
 }
 
-export function RangePicker({ range, nowMs, choose }: Props) {
+export function RangePicker({ fallback, ends = [] }: PickerProps) {
+  const { nowMs, change } = useView()
+  const range = useRange(fallback)
+  const choose = (changes: Params) => change({ ...Object.fromEntries(ends.map((it) => [it, undefined])), ...changes })
   const fixed = describeRange(range, nowMs)
   const live = () => choose({ from: liveFrom(range.toMs - range.fromMs), to: undefined })
   return (

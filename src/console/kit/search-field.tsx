@@ -1,4 +1,5 @@
-// A labelled field that searches while somebody types, a moment after the last key. A poll changes nothing in it.
+// A labelled field that searches while somebody types, a moment after the last key, or once a text is entered. A poll
+// changes nothing in it.
 import { useEffect, useRef } from 'preact/hooks'
 import { useId } from './use-id.ts'
 
@@ -8,10 +9,12 @@ interface Props {
   readonly label: string
   readonly placeholder: string
   readonly text: string
+  readonly isEntered?: boolean | undefined
+  readonly maxLength?: number | undefined
   search(text: string): void
 }
 
-export function SearchField({ label, placeholder, text, search }: Props) {
+export function SearchField({ label, placeholder, text, isEntered = false, maxLength = 200, search }: Props) {
   const id = useId()
   const input = useRef<HTMLInputElement>(null)
   const typing = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -27,9 +30,12 @@ export function SearchField({ label, placeholder, text, search }: Props) {
         ref={input}
         type="search"
         autocomplete="off"
-        maxLength={200}
+        maxLength={maxLength}
         placeholder={placeholder}
+        spellcheck={!isEntered}
+        onChange={({ currentTarget }) => isEntered && search(currentTarget.value.trim())}
         onInput={({ currentTarget }) => {
+          if (isEntered) return
           clearTimeout(typing.current)
           typing.current = setTimeout(() => search(currentTarget.value.trim()), TYPING_MS)
         }}

@@ -6,50 +6,77 @@ import { useView, type View } from './view.tsx'
 export interface Column<Row> {
   readonly label: string
   /** `number`: to the right. `extra`: hidden on a tablet. `minor`: hidden on a phone. `tight`: as narrow as its content. */
-  readonly class?: 'number' | 'number extra' | 'number minor' | 'extra' | 'minor' | 'tight'
-  /** Buttons: the header is only for screen readers. */
-  readonly isSilent?: boolean
+  readonly class?: string
+  /** What the header shows, if not the label. */
+  readonly head?: ComponentChildren
+  /** Its cells are the headers of their rows. */
+  readonly isHead?: boolean
   /** The column is left out for people without this role: they may not do what it offers. */
   readonly role?: Role
   cell(row: Row, view: View): ComponentChildren
 }
 
+export interface Part<Row> {
+  readonly name?: string | undefined
+  readonly rows: readonly Row[]
+}
+
 interface TableProps<Row> {
   readonly caption: string
-  readonly columns: readonly Column<Row>[]
-  readonly rows: readonly Row[]
+  readonly class?: string
+  /** One that is left out is false. */
+  readonly columns: readonly (Column<Row> | false)[]
+  readonly rows?: readonly Row[]
+  /** Instead of rows: groups of them, each under its name. */
+  readonly parts?: readonly Part<Row>[]
   /** Default: the row's `id`. */
   keyOf?(row: Row): string
   isChosen?(row: Row): boolean
 }
 
-export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf, isChosen }: TableProps<Row>) {
+export function Table<Row extends object>({ caption, class: look, columns, ...of }: TableProps<Row>) {
   const view = useView()
-  const offered = columns.filter(({ role }) => role === undefined || view.app.may(role))
+  const { rows = [], parts = [{ rows }], keyOf = idOf, isChosen } = of
+  const shown = columns.filter((it) => it !== false).filter(({ role }) => role === undefined || view.app.may(role))
   return (
     <div class="table-scroll" tabIndex={0} role="region" aria-label={caption}>
-      <table>
+      <table class={look}>
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {offered.map(({ label, class: name, isSilent = false }) => (
+            {shown.map(({ label, class: name, head = label }) => (
               <th key={label} scope="col" class={name}>
-                {isSilent ? <span class="hidden">{label}</span> : label}
+                {head}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={keyOf(row)} class={isChosen?.(row) ? 'chosen' : undefined}>
-              {offered.map(({ label, class: name, cell }) => (
-                <td key={label} class={name}>
-                  {cell(row, view)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
+        {parts.map(({ name, rows: some }) => (
+          <tbody key={name}>
+            {name !== undefined && (
+              <tr class="table-part">
+                <th colSpan={shown.length} scope="colgroup">
+                  {name}
+                </th>
+              </tr>
+            )}
+            {some.map((row) => (
+              <tr key={keyOf(row)} class={isChosen?.(row) ? 'chosen' : undefined}>
+                {shown.map(({ label, class: name, isHead, cell }) =>
+                  isHead ? (
+                    <th key={label} scope="row">
+                      {cell(row, view)}
+                    </th>
+                  ) : (
+                    <td key={label} class={name}>
+                      {cell(row, view)}
+                    </td>
+                  ),
+                )}
+              </tr>
+            ))}
+          </tbody>
+        ))}
       </table>
     </div>
   )
@@ -57,10 +84,10 @@ export function Table<Row extends object>({ caption, columns, rows, keyOf = idOf
 
 const idOf = (row: object): string => (row as { readonly id: string }).id
 
-/** The column of a row's buttons, left out for people who may not use them. */
+/** The column of a row's buttons, left out for people who may not use them; only screen readers hear its header. */
 export const actionColumn = <Row,>(cell: Column<Row>['cell'], role: Role = 'viewer'): Column<Row> => ({
   label: 'Actions',
-  isSilent: true,
+  head: <span class="hidden">Actions</span>,
   role,
   cell: (row, view) => <div class="button-row">{cell(row, view)}</div>,
 })

@@ -35,11 +35,12 @@ interface LinkProps {
   readonly class?: string
   /** A text of callers, whole in the tooltip. */
   readonly text?: string
+  readonly title?: string
   readonly children?: ComponentChildren
 }
 
-export const Link = ({ to, of = {}, class: look, text, children }: LinkProps) => (
-  <a class={look} href={formatRoute(to, of)} title={text}>
+export const Link = ({ to, of = {}, class: look, text, title = text, children }: LinkProps) => (
+  <a class={look} href={formatRoute(to, of)} title={title}>
     {children ?? <bdi>{text}</bdi>}
   </a>
 )

@@ -1,56 +1,37 @@
 // The controls of the Metrics page: process, meta, interval and statistic, and a chip per metric.
 import { metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { type Filter, Filters } from '../kit/filters.tsx'
 import { moveFocus } from '../kit/segments.tsx'
-import { Select } from '../kit/select.tsx'
 import { useView } from '../kit/view.tsx'
-import { everyIn, INTERVALS, METAS_MAX, type MetricsAnswer } from './ask-metrics.ts'
-import { STAT_TEXT, STATS, type Stat } from './metric-figures.ts'
+import { INTERVALS, METAS_MAX, type MetricsAnswer } from './ask-metrics.ts'
+import { STAT_TEXT, STATS } from './metric-figures.ts'
 
 interface Props {
   readonly answer: MetricsAnswer | undefined
-  readonly stat: Stat
 }
 
-/** Never a real meta: control characters are stripped from those. */
-const COMPARE = '\u0000compare'
-
-export function MetricFilters({ answer, stat }: Props) {
-  const { params, change } = useView()
+export function MetricFilters({ answer }: Props) {
+  const { params } = useView()
   const process = answer?.process ?? params.get('process') ?? undefined
   const processes = answer?.processes ?? []
-  const meta = params.get('meta') ?? undefined
-  const [any, ...metas] = metaOptions(processes, process, meta)
+  const [any, ...metas] = metaOptions(processes, process, params.get('meta') ?? undefined)
   const label = metas.length > METAS_MAX ? `Compare the first ${METAS_MAX}` : 'Compare all'
-  const compare = metas.length > 1 ? [{ value: COMPARE, label }] : []
-  return (
-    <div class="filters" role="group" aria-label="Filter">
-      <Select
-        label="Process"
-        options={processOptions(processes, process, 'No process').slice(process === undefined ? 0 : 1)}
-        chosen={process}
-        choose={(value) => change({ process: value, meta: undefined, name: undefined, by: undefined })}
-      />
-      <Select
-        label="Meta"
-        options={[any!, ...compare, ...metas]}
-        chosen={params.get('by') === 'meta' ? COMPARE : meta}
-        choose={(value) => change(value === COMPARE ? { by: 'meta', meta: undefined } : { by: undefined, meta: value })}
-      />
-      <Select
-        label="Interval"
-        options={[{ value: undefined, label: 'Automatic' }, ...INTERVALS.map((value) => ({ value, label: value }))]}
-        chosen={everyIn(params)}
-        choose={(every) => change({ every })}
-      />
-      <Select
-        label="Statistic"
-        options={STATS.map((value) => ({ value, label: STAT_TEXT[value] }))}
-        chosen={stat}
-        choose={(value) => change({ stat: value === 'mean' ? undefined : value })}
-      />
-    </div>
-  )
+  const compare = metas.length > 1 ? [{ value: undefined, label, also: { by: 'meta' } }] : []
+  const named = processOptions(processes, process, 'No process').slice(process === undefined ? 0 : 1)
+  const stats = STATS.map((value, i) => ({ value: i === 0 ? undefined : value, label: STAT_TEXT[value] }))
+  const filters: Filter[] = [
+    { name: 'process', label: 'Process', ends: ['meta', 'name', 'by'], choices: named, chosen: process },
+    { name: 'meta', label: 'Meta', choices: [any!, ...compare, ...metas] },
+    { name: 'every', label: 'Interval', choices: INTERVAL_CHOICES },
+    { name: 'stat', label: 'Statistic', choices: stats },
+  ]
+  return <Filters filters={filters} />
 }
+
+const INTERVAL_CHOICES = [
+  { value: undefined, label: 'Automatic' },
+  ...INTERVALS.map((value) => ({ value, label: value })),
+]
 
 interface NamesProps {
   readonly names: readonly string[]

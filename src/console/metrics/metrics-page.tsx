@@ -16,10 +16,9 @@ const ASKED = ['from', 'to', 'process', 'meta', 'by', 'every'] as const
 const statIn = (params: URLSearchParams): Stat => STATS.find((known) => known === params.get('stat')) ?? 'mean'
 
 function Heading({ answer }: { answer: MetricsAnswer | undefined }) {
-  const { params, nowMs, change } = useView()
   return (
-    <RangeHeader title="Metrics" range={readRange(params, nowMs, answer?.fallback)} nowMs={nowMs} choose={change}>
-      <MetricFilters answer={answer} stat={statIn(params)} />
+    <RangeHeader title="Metrics" fallback={answer?.fallback}>
+      <MetricFilters answer={answer} />
     </RangeHeader>
   )
 }
@@ -55,7 +54,7 @@ function Content({ answer }: { answer: MetricsAnswer }) {
 }
 
 function MetricChart({ answer, name }: { answer: MetricsAnswer; name: string }) {
-  const { params, nowMs, change } = useView()
+  const { params, change } = useView()
   const { groups, range, every } = answer
   const stat = statIn(params)
   const formatValue = formatterOf(name, stat)
@@ -72,7 +71,6 @@ function MetricChart({ answer, name }: { answer: MetricsAnswer; name: string }) 
       zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
       data={{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs }}
       summary={describeFigures(all, stat, every, formatterOf(name, stat === 'count' ? 'mean' : stat))}
-      nowMs={nowMs}
     />
   )
 }

@@ -1,108 +1,140 @@
-// Five facts: when it ran, when it runs next, how long it takes, how often it fails, and whether somebody hears.
-import type { ComponentChildren } from 'preact'
-import { formatSpan } from '../../wire/describe-process.ts'
+// How a process is, in a sentence and in five facts: when it ran, when it runs next, how long it takes, how often it
+// fails, and whether somebody hears.
+import { describeProcess, formatSpan } from '../../wire/describe-process.ts'
+import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
 import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
+import { EMPTY_TEXT } from '../exceptions/headline.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { useView } from '../kit/view.tsx'
-import { expectedMoment, shortMoment } from '../kit/words.ts'
-import type { Rest } from './process-answer.ts'
+import { markOf, runLink } from '../kit/run-links.ts'
+import { Link, useView } from '../kit/view.tsx'
+import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
 
-interface Props {
+interface SentenceProps {
+  readonly row: OverviewProcess
+  readonly groups: readonly ExceptionGroup[]
+}
+
+export function StateSentence({ row, groups }: SentenceProps) {
+  const { nowMs } = useView()
+  const { process, run, exception, fingerprint: group, state } = row
+  const { tone, text, change } = describeProcess(row, nowMs, wordsAt(nowMs))
+  const isBad = tone === 'bad'
+  const mark =
+    state === 'silent' ? 'failed' : state === 'overdue' ? 'overdue' : run ? markOf(run[1]) : isBad && 'failed'
+  const runs = groups.find(({ fingerprint }) => fingerprint === group)?.runs ?? 0
+  return (
+    <div class="process-top">
+      <p class={`process-sentence ${tone}`} role="status">
+        <i class={`mark mark-${mark || 'completed'}`} />
+        <span>{text}</span>
+      </p>
+      {change !== undefined && <p class="process-change">{change}</p>}
+      {isBad && exception !== null && (
+        <p class="process-why">
+          <code>{exception || EMPTY_TEXT}</code>
+        </p>
+      )}
+      {isBad && run !== null && (
+        <p class="button-row">
+          <a class="button button-main" href={runLink(process, run, nowMs)}>
+            {state === 'silent' ? 'Open the last run' : 'Open this run'}
+          </a>
+          {group !== null && (
+            <Link class="button" to="exceptions" of={{ process, from: '-7d', group }}>
+              All {runs === 0 ? 'runs' : plural(runs, 'run')} with this exception
+            </Link>
+          )}
+        </p>
+      )}
+    </div>
+  )
+}
+
+interface Fact {
+  readonly name: string
+  readonly value: string
+  readonly about: string
+  readonly tone?: 'bad' | 'warn' | false
+}
+
+interface FactsProps {
   readonly row: OverviewProcess
   /** Undefined until it has come. */
-  readonly rest: Rest | undefined
+  readonly week: readonly SummaryRow[] | undefined
 }
 
-interface FactProps {
-  readonly name: string
-  readonly value: ComponentChildren
-  readonly about: ComponentChildren
-  readonly tone?: 'bad' | 'warn' | ''
-}
-
-const Fact = ({ name, value, about, tone = '' }: FactProps) => (
-  <div class={`process-fact ${tone}`}>
-    <dt>{name}</dt>
-    <dd>{value}</dd>
-    <dd class="sub">{about}</dd>
-  </div>
-)
-
-export const Facts = ({ row, rest }: Props) => (
-  <dl class="process-facts">
-    <LastStart row={row} />
-    <NextStart row={row} />
-    <MedianToday row={row} />
-    <FailedThisWeek rest={rest} />
-    <WhoHears row={row} />
-  </dl>
-)
-
-function LastStart({ row: { last_start_at: at, runs } }: Omit<Props, 'rest'>) {
+export function Facts({ row, week }: FactsProps) {
   const { nowMs } = useView()
+  const facts = [lastStart(row, nowMs), nextStart(row, nowMs), median(row, nowMs), failures(week), whoHears(row)]
+  return (
+    <dl class="process-facts">
+      {facts.map(({ name, value, about, tone }, i) => (
+        <div key={i} class={`process-fact ${tone || ''}`}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          <dd class="sub">{about}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+function lastStart({ last_start_at: at, runs }: OverviewProcess, nowMs: number): Fact {
   const [, state, ms, meta] = runs.find(([time]) => time === at) ?? []
-  const about = state === undefined ? 'no start in 30 days' : [RUN_STATE_TEXT[state], meta].filter(Boolean).join(', ')
-  const value = at === null ? '–' : formatAgo(parseTime(at), nowMs)
   // an end whose start is not known counts as a start
   const isBare = state === 'orphan' || (state === 'failed' && ms === null)
-  return <Fact name={isBare ? 'Last end' : 'Last start'} value={value} about={about} />
+  return {
+    name: isBare ? 'Last end' : 'Last start',
+    value: at === null ? '–' : formatAgo(parseTime(at), nowMs),
+    about: state === undefined ? 'no start in 30 days' : [RUN_STATE_TEXT[state], meta].filter(Boolean).join(', '),
+  }
 }
 
-function NextStart({ row }: Omit<Props, 'rest'>) {
-  const { nowMs } = useView()
-  const { next_start_at: next, late_at: late, every_s: everyS, state } = row
-  if (next === null) return <Fact name="Next start" value="–" about="no rhythm yet" />
-  const nextMs = parseTime(next)
+function nextStart(
+  { next_start_at: next, late_at: late, every_s: everyS, state }: OverviewProcess,
+  nowMs: number,
+): Fact {
+  const name = 'Next start'
+  if (next === null) return { name, value: '–', about: 'no rhythm yet' }
+  const at = (time: string) => shortMoment(parseTime(time), nowMs)
   const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
-  const often = everyS === null ? '' : `every ${formatSpan(everyS * 1000)}`
-  const lateText = late === null ? '' : `late from ${shortMoment(parseTime(late), nowMs)}`
-  const value = isLate ? missedText(shortMoment(nextMs, nowMs)) : expectedMoment(nextMs, nowMs)
-  const about = [often, isLate ? '' : lateText].filter(Boolean).join('; ')
-  return <Fact name="Next start" value={value} about={about} tone={isLate ? 'bad' : ''} />
+  const often = everyS !== null && `every ${formatSpan(everyS * 1000)}`
+  const about = [often, !isLate && late !== null && `late from ${at(late)}`]
+  const value = isLate ? missedText(at(next)) : expectedMoment(parseTime(next), nowMs)
+  return { name, value, about: about.filter(Boolean).join('; '), tone: isLate && 'bad' }
 }
 
-function MedianToday({ row: { median_24h_ms: today, change, usual_ms: usual } }: Omit<Props, 'rest'>) {
-  const { nowMs } = useView()
-  const isSlower = change !== null && change.after_ms > change.before_ms
-  const about =
-    today === null
-      ? 'no completed run'
-      : change !== null
-        ? `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
-        : usual === null || today === usual || Math.abs(today / usual - 1) < 0.25
-          ? 'as usual'
-          : `usually ${formatDuration(usual)}`
-  return <Fact name="Median, 24 h" value={formatDuration(today)} about={about} tone={isSlower ? 'warn' : ''} />
+function median({ median_24h_ms: today, change, usual_ms: usual }: OverviewProcess, nowMs: number): Fact {
+  const isUsual = today === null || usual === null || Math.abs(today / usual - 1) < 0.25
+  const before = change && `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
+  return {
+    ...{ name: 'Median, 24 h', value: formatDuration(today) },
+    about:
+      today === null ? 'no completed run' : (before ?? (isUsual ? 'as usual' : `usually ${formatDuration(usual)}`)),
+    tone: change !== null && change.after_ms > change.before_ms && 'warn',
+  }
 }
 
-function FailedThisWeek({ rest }: Pick<Props, 'rest'>) {
-  if (rest === undefined) return <Fact name="Failed, 7 days" value="…" about="" />
-  const bad = rest.week.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
-  const all = rest.week.reduce((sum, { count }) => sum + count, bad)
-  if (all === 0) return <Fact name="Failed, 7 days" value="–" about="no runs" />
-  const share = `${((100 * bad) / all).toFixed(bad > 0 && bad / all < 0.01 ? 2 : 1)} %`
-  const about = bad === 0 ? `of ${plural(all, 'run')}` : `of ${plural(all, 'run')}, ${share}`
-  return (
-    <Fact
-      name="Failed, 7 days"
-      value={bad === 0 ? 'none' : formatCount(bad)}
-      about={about}
-      tone={bad > 0 ? 'bad' : ''}
-    />
-  )
+function failures(week: readonly SummaryRow[] | undefined): Fact {
+  const name = 'Failed, 7 days'
+  if (week === undefined) return { name, value: '…', about: '' }
+  const bad = week.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
+  const all = week.reduce((sum, { count }) => sum + count, bad)
+  if (all === 0) return { name, value: '–', about: 'no runs' }
+  const share = bad > 0 ? `, ${((100 * bad) / all).toFixed(bad / all < 0.01 ? 2 : 1)} %` : ''
+  const value = bad === 0 ? 'none' : formatCount(bad)
+  return { name, value, about: `of ${plural(all, 'run')}${share}`, tone: bad > 0 && 'bad' }
 }
 
-function WhoHears({ row: { notified } }: { row: OverviewProcess }) {
-  const isHeard = notified.late && notified.channels.length > 0
-  const about = isHeard ? notified.channels.join(', ') : notified.late ? 'no channel' : 'no watch for lateness'
-  return (
-    <Fact
-      name="If it is late"
-      value={isHeard ? 'notifies' : 'no one is notified'}
-      about={about}
-      tone={isHeard ? '' : 'warn'}
-    />
-  )
+function whoHears({ notified: { late, channels } }: OverviewProcess): Fact {
+  const isHeard = late && channels.length > 0
+  return {
+    name: 'If it is late',
+    value: isHeard ? 'notifies' : 'no one is notified',
+    about: isHeard ? channels.join(', ') : late ? 'no channel' : 'no watch for lateness',
+    tone: !isHeard && 'warn',
+  }
 }

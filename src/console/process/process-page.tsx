@@ -1,78 +1,63 @@
 // The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
-// hears of it. The first round of questions is the sentence alone.
+// hears of it. The first question is the sentence alone.
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
-import { askRows } from '../kit/ask-metrics.ts'
-import { page, type Question } from '../kit/page.tsx'
+import { Card } from '../kit/icon.tsx'
+import { page } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
-import { readRange } from '../kit/time-range.ts'
-import { useView } from '../kit/view.tsx'
+import { Segments } from '../kit/segments.tsx'
+import { everyMs } from '../kit/time-range.ts'
+import { Link, useView } from '../kit/view.tsx'
 import { WatchDialog } from '../watch/watch-dialog.tsx'
 import { watchLink } from '../watch/watch-link.ts'
+import { askRest, type Props, type Rest } from './ask-rest.ts'
 import { Calendar } from './calendar.tsx'
-import { DurationCard } from './duration-card.tsx'
-import { ExceptionList } from './exception-list.tsx'
-import { Facts } from './facts.tsx'
-import { MetaList } from './meta-list.tsx'
-import { MetricCharts } from './metric-charts.tsx'
+import { DurationChart } from './duration-chart.tsx'
+import { Facts, StateSentence } from './facts.tsx'
+import { ExceptionList, MetaList, MetricCharts, RunList } from './lists.tsx'
 import { Notifications } from './notifications.tsx'
-import type { ProcessAnswer, Rest } from './process-answer.ts'
-import { rangeOf } from './range.ts'
+import { RANGES, rangeOf } from './range.ts'
 import { RunBars } from './run-bars.tsx'
-import { RunList } from './run-list.tsx'
 import { SendRun } from './send-run.tsx'
-import { StateSentence } from './state-sentence.tsx'
 
 const EVERY_MS = 5_000
-const RUNS = 8
-const WEEK = '-7d'
-const METRIC_COLUMNS = 3
+
+interface Answer {
+  /** Undefined: nothing is known of a process with this name. */
+  readonly row: OverviewProcess | undefined
+  /** After the second round of questions. */
+  readonly rest: Rest | undefined
+}
 
 const nameIn = (params: URLSearchParams): string => params.get('process') ?? ''
 
 /** `NAME · Stint` */
 export const titleOfProcess = (params: URLSearchParams): string => nameIn(params) || 'Process'
 
-async function ask({ app, params, get, early, held }: Question<ProcessAnswer>): Promise<ProcessAnswer> {
-  const process = nameIn(params)
-  const range = rangeOf(params)
-  const { processes } = await get('api/overview', { process })
-  const row = processes[0]
-  early({ row, rest: held?.rest?.range === range ? held.rest : undefined })
-  if (row === undefined) return { row, rest: undefined }
+export const ProcessPage = page<Answer>({
+  name: 'process',
+  everyMs: () => EVERY_MS,
+  keyOf: nameIn,
+  async ask({ app, params, get, early, held }) {
+    const [process, range] = [nameIn(params), rangeOf(params)]
+    const row = (await get('api/overview', { process })).processes[0]
+    early({ row, rest: held?.rest?.range === range ? held.rest : undefined })
+    return { row, rest: row && (await askRest(get, process, range, app.nowMs())) }
+  },
+  Heading,
+  Content,
+})
 
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const { from, every } = range
-  const { fromMs, toMs } = readRange(new URLSearchParams({ from }), app.nowMs())
-  const [series, week, days, metrics, groups, channels] = await Promise.all([
-    get('api/timings/summary', { process, from, every }),
-    from === WEEK ? undefined : get('api/timings/summary', { process, from: WEEK }),
-    get('api/timings/summary', { process, from: '-90d', every: '1d', tz }),
-    askRows(get, { process, from, every }),
-    get('api/exceptions/groups', { process, from, every, limit: 5 }),
-    get('api/channels'),
-  ])
-  const metric = [...new Set(metrics.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
-  const { timings } = await get('api/timings', { process, from: '-30d', limit: RUNS, metric })
-  const found = {
-    series: series.rows,
-    week: (week ?? series).rows,
-    days: days.rows,
-    metrics,
-    groups: groups.groups,
-  }
-  return { row, rest: { range, fromMs, toMs, ...found, channels: channels.channels, timings } }
-}
-
-function Heading({ answer }: { answer: ProcessAnswer | undefined }) {
+function Heading({ answer }: { answer: Answer | undefined }) {
   const { app, params } = useView()
   const process = nameIn(params)
   const isWatched = (answer?.row?.watches?.length ?? 0) > 0
+  const isMember = app.may('member')
   return (
     <header class="process-head">
       <div>
         <p class="crumb">
-          <a href={formatRoute('home')}>Processes</a>
+          <Link to="home">Processes</Link>
         </p>
         <h1 tabIndex={-1} title={process}>
           <bdi>{process}</bdi>
@@ -80,19 +65,14 @@ function Heading({ answer }: { answer: ProcessAnswer | undefined }) {
       </div>
       {answer?.row !== undefined && (
         <div class="button-row">
-          {app.may('member') && (
-            <a class="button" href={formatRoute('maintenance', { process })}>
+          {isMember && (
+            <Link class="button" to="maintenance" of={{ process }}>
               {ACTION_TEXT.maintenance}
-            </a>
+            </Link>
           )}
-          {isWatched && (
-            <a class="button" href={formatRoute('watches')}>
-              Watches
-            </a>
-          )}
-          {!isWatched && app.may('member') && (
-            <a class="button" href={watchLink(process)}>
-              Watch
+          {(isWatched || isMember) && (
+            <a class="button" href={isWatched ? formatRoute('watches') : watchLink(process)}>
+              {isWatched ? 'Watches' : 'Watch'}
             </a>
           )}
         </div>
@@ -101,17 +81,16 @@ function Heading({ answer }: { answer: ProcessAnswer | undefined }) {
   )
 }
 
-function Content({ answer }: { answer: ProcessAnswer }) {
+function Content({ answer: { row, rest } }: { answer: Answer }) {
   const { app, params, change, again } = useView()
-  const { row, rest } = answer
   if (row === undefined) return <NotFound />
-  const hasRuns = row.runs.length > 0
+  const isMade = params.get('watch') === 'new' && app.may('member')
   return (
     <div class="process-content">
       <StateSentence row={row} groups={rest?.groups ?? []} />
-      {hasRuns && <Facts row={row} rest={rest} />}
-      {rest !== undefined && <Cards row={row} rest={rest} />}
-      {rest !== undefined && params.get('watch') === 'new' && app.may('member') && (
+      {row.runs.length > 0 && <Facts row={row} week={rest?.week} />}
+      {rest && <Cards row={row} rest={rest} />}
+      {rest && isMade && (
         <WatchDialog
           {...{ row, process: row.process, channels: rest.channels, done: again }}
           close={() => change({ watch: undefined }, 'replace')}
@@ -121,45 +100,58 @@ function Content({ answer }: { answer: ProcessAnswer }) {
   )
 }
 
-interface CardsProps {
-  readonly row: OverviewProcess
-  readonly rest: Rest
+/** All at once: a card that came later would move the others. */
+function Cards({ row, rest }: Props) {
+  const { process, runs, by_meta: metas = [] } = row
+  return (
+    <div class="process-grid">
+      <div class="stack">
+        {runs.length > 0 && <RunBars {...{ process, runs }} />}
+        {runs.length > 0 && <Duration {...{ row, rest }} />}
+        {rest.timings.length > 0 && <RunList {...{ row, rest }} />}
+        {rest.groups.length > 0 && <ExceptionList {...{ row, rest }} />}
+        {rest.metrics.length > 0 && <MetricCharts {...{ row, rest }} />}
+      </div>
+      <div class="stack">
+        <Notifications row={row} channels={rest.channels} />
+        <Calendar days={rest.days} process={process} />
+        {metas.length > 1 && <MetaList {...{ process, metas }} />}
+        <SendRun process={process} />
+      </div>
+    </div>
+  )
 }
 
-/** All at once: a card that came later would move the others. */
-const Cards = ({ row, rest }: CardsProps) => (
-  <div class="process-grid">
-    <div class="stack">
-      {row.runs.length > 0 && <RunBars process={row.process} runs={row.runs} />}
-      {row.runs.length > 0 && <DurationCard row={row} rest={rest} />}
-      {rest.timings.length > 0 && <RunList row={row} rest={rest} />}
-      {rest.groups.length > 0 && <ExceptionList row={row} rest={rest} />}
-      {rest.metrics.length > 0 && <MetricCharts row={row} rest={rest} />}
-    </div>
-    <div class="stack">
-      <Notifications row={row} channels={rest.channels} />
-      <Calendar process={row.process} days={rest.days} />
-      {(row.by_meta?.length ?? 0) > 1 && <MetaList process={row.process} metas={row.by_meta!} />}
-      <SendRun process={row.process} />
-    </div>
-  </div>
-)
+function Duration({ row, rest: { range, series, fromMs, toMs } }: Props) {
+  const { change } = useView()
+  const { process } = row
+  const items = RANGES.map(({ from: value, label }) => ({ value, label }))
+  const ranges = (
+    <Segments label="Range" items={items} chosen={range.from} choose={(from) => change({ from }, 'replace')} />
+  )
+  const isDrawn = series.some(({ p50_ms, failed, abandoned }) => p50_ms !== null || failed + abandoned > 0)
+  return (
+    <Card title="Duration" about={<span class="muted">median, shaded up to p95</span>} end={ranges}>
+      {isDrawn ? (
+        <DurationChart change={row.change} rows={series} stepMs={everyMs(range.every)} {...{ fromMs, toMs }} />
+      ) : (
+        <p class="muted">
+          No run ended in this range.{' '}
+          <Link to="runs" of={{ process, from: range.from }}>
+            Look at its runs
+          </Link>
+        </p>
+      )}
+    </Card>
+  )
+}
 
 const NotFound = () => (
   <div class="empty">
     <p class="empty-title">Process not found</p>
     <p class="muted">
       No event of a process with this name has arrived in the last 40 days. Check the spelling, or look for it in{' '}
-      <a href={formatRoute('home')}>all processes</a>.
+      <Link to="home">all processes</Link>.
     </p>
   </div>
 )
-
-export const ProcessPage = page<ProcessAnswer>({
-  name: 'process',
-  everyMs: () => EVERY_MS,
-  keyOf: nameIn,
-  ask,
-  Heading,
-  Content,
-})

@@ -2,63 +2,31 @@
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
 import { RUN_STATE_TEXT } from '../../wire/words.ts'
-import { metaOptions, processOptions } from '../kit/ask-processes.ts'
+import { type Filter, Filters, subjectFilters } from '../kit/filters.tsx'
 import { formatCount } from '../kit/format-number.ts'
-import type { Params } from '../kit/route.ts'
 import { Segments } from '../kit/segments.tsx'
-import { Select } from '../kit/select.tsx'
-import { useId } from '../kit/use-id.ts'
+import { useView } from '../kit/view.tsx'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { countOf } from '../timeline/count-bins.ts'
 import { STATES } from './read-run-query.ts'
 
-interface Props {
+const UID: Filter = { name: 'uid', label: 'Uid', placeholder: 'any', isEntered: true, maxLength: 50 }
+
+export const RunFilters = ({ processes }: { processes: readonly ProcessEntry[] }) => (
+  <Filters filters={[...subjectFilters(processes, useView().params), UID]} how="replace" ends={PAGE} />
+)
+
+/** Another view begins with the first page of its table. */
+export const PAGE = ['page']
+
+interface StateProps {
   readonly query: RunQuery
-  readonly processes: readonly ProcessEntry[]
-  /** Gets the URL parameters to change. */
-  change(changes: Params): void
-}
-
-export function RunFilters({ query, processes, change }: Props) {
-  const id = useId()
-  return (
-    <fieldset class="filters">
-      <legend class="hidden">Filter</legend>
-      <Select
-        label="Process"
-        options={processOptions(processes, query.process)}
-        chosen={query.process}
-        choose={(process) => change({ process, meta: undefined })}
-      />
-      <Select
-        label="Meta"
-        options={metaOptions(processes, query.process, query.meta)}
-        chosen={query.meta}
-        choose={(meta) => change({ meta })}
-      />
-      <div class="field">
-        <label for={id}>Uid</label>
-        <input
-          id={id}
-          type="search"
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="any"
-          maxLength={50}
-          value={query.uid ?? ''}
-          onChange={({ currentTarget }) => change({ uid: currentTarget.value.trim() || undefined })}
-        />
-      </div>
-    </fieldset>
-  )
-}
-
-interface StateProps extends Pick<Props, 'query' | 'change'> {
   readonly totals: readonly SummaryRow[] | undefined
 }
 
 /** The filter `trouble`, which Home links to, can only be removed here. */
-export function RunStates({ query: { state }, totals, change }: StateProps) {
+export function RunStates({ query: { state }, totals }: StateProps) {
+  const { change } = useView()
   const numberOf = (of: TimingState) => totals?.reduce((sum, row) => sum + countOf(row, of), 0)
   const items = STATES.map((of) => {
     const n = numberOf(of)
@@ -77,7 +45,7 @@ export function RunStates({ query: { state }, totals, change }: StateProps) {
       label="State"
       items={state === 'trouble' ? [...items, trouble] : items}
       chosen={state}
-      choose={(next) => change({ state: next === state ? undefined : next })}
+      choose={(next) => change({ page: undefined, state: next === state ? undefined : next }, 'replace')}
     />
   )
 }

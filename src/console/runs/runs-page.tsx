@@ -11,7 +11,7 @@ import { page, type Question } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
-import { useView, type View } from '../kit/view.tsx'
+import { useView } from '../kit/view.tsx'
 import { DurationChart } from '../process/duration-chart.tsx'
 import { askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
 import { belongsTo, type ExceptionMark } from '../timeline/belongs-to.ts'
@@ -23,7 +23,7 @@ import { isOverdue, usualMsFor } from '../timeline/usual.ts'
 import { askPage, type RunPage } from './ask-page.ts'
 import { askRun, type RunContext } from './ask-run.ts'
 import { readRunView } from './read-run-query.ts'
-import { RunFilters, RunStates } from './run-filters.tsx'
+import { PAGE, RunFilters, RunStates } from './run-filters.tsx'
 import { RunPanel } from './run-panel.tsx'
 import { RunTable } from './run-table.tsx'
 
@@ -96,35 +96,25 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
   }
 }
 
-/** Changes the view, which begins with the first page of its table. */
-function useChange(): View['change'] {
-  const { change } = useView()
-  return (changes, how) => change({ page: undefined, ...changes }, how)
-}
-
 function Heading({ answer }: { answer: RunsAnswer | undefined }) {
-  const { params, nowMs } = useView()
-  const { range, query } = readRunView(params, nowMs)
-  const change = useChange()
-  const { process } = query
+  const process = useView().params.get('process') || undefined
   const crumb = process !== undefined && (
     <a href={formatRoute('process', { process })}>
       <bdi>{process}</bdi>
     </a>
   )
   return (
-    <RangeHeader title="Runs" crumb={crumb} {...{ range, nowMs }} choose={change}>
-      <RunFilters query={query} processes={answer?.processes ?? []} change={(it) => change(it, 'replace')} />
+    <RangeHeader title="Runs" crumb={crumb} ends={PAGE}>
+      <RunFilters processes={answer?.processes ?? []} />
     </RangeHeader>
   )
 }
 
 function Content({ answer }: { answer: RunsAnswer }) {
-  const { app, params, nowMs, change: turn } = useView()
+  const { app, params, nowMs, change } = useView()
   const { range, query, runId } = readRunView(params, nowMs)
   const { timeline, page, raised, latest, chosen } = answer
   const all = [...page.trouble, ...page.runs]
-  const change = useChange()
   const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id }))
   const total =
     query.state === 'trouble' ? undefined : timeline.totals.reduce((sum, row) => sum + countRuns(row, query.state), 0)
@@ -140,7 +130,7 @@ function Content({ answer }: { answer: RunsAnswer }) {
     <div class={runId === undefined ? 'runs-content' : 'runs-content with-panel'}>
       <div class="stack">
         <section class="card">
-          <RunStates query={query} totals={timeline.totals} change={(it) => change(it, 'replace')} />
+          <RunStates query={query} totals={timeline.totals} />
           {all.length === 0 && <NoRuns answer={answer} />}
           {all.length > 0 && (
             <Timeline
@@ -150,7 +140,11 @@ function Content({ answer }: { answer: RunsAnswer }) {
               nowMs={() => app.nowMs()}
               isOverdue={(run) => isOverdue(run, usualMs(run), app.nowMs())}
               zoom={(fromMs, toMs, process) =>
-                change({ ...fixRange(fromMs, Math.min(toMs, app.nowMs())), ...(process !== undefined && { process }) })
+                change({
+                  page: undefined,
+                  ...fixRange(fromMs, Math.min(toMs, app.nowMs())),
+                  ...(process !== undefined && { process }),
+                })
               }
             />
           )}
@@ -165,7 +159,7 @@ function Content({ answer }: { answer: RunsAnswer }) {
           <RunTable
             {...{ shown: page, total, linkTo, exported, chosenId: runId, isOne: query.process !== undefined }}
             whyOf={(run) => raised.list.find((it) => belongsTo(it, run, timeline.runs))?.text}
-            turnTo={(next) => turn({ page: String(next) })}
+            turnTo={(next) => change({ page: String(next) })}
           />
         )}
       </div>
@@ -173,7 +167,7 @@ function Content({ answer }: { answer: RunsAnswer }) {
         <RunPanel
           id={runId}
           context={parseRunId(runId) === undefined ? null : chosen?.id === runId ? chosen.context : undefined}
-          close={() => turn({ run: undefined }, 'replace')}
+          close={() => change({ run: undefined }, 'replace')}
         />
       )}
     </div>
@@ -187,7 +181,7 @@ function Durations({ timeline, range }: { timeline: TimelineAnswer } & Pick<Retu
   if (total === undefined || total.count === 0 || rows.length === 0) return null
   return (
     <Card title="Duration" about={<span class="muted">{describeFigures(total)}</span>}>
-      <DurationChart row={{ change: null }} {...{ rows, stepMs, fromMs: range.fromMs, toMs: range.toMs }} />
+      <DurationChart change={null} {...{ rows, stepMs, fromMs: range.fromMs, toMs: range.toMs }} />
     </Card>
   )
 }

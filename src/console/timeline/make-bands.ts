@@ -1,10 +1,10 @@
 // The runs of a view → a band per process, those with trouble first: lanes of runs that are drawn one by one where there
 // is room, otherwise bars of their numbers.
 import type { SummaryRow } from '../../wire/timings.ts'
+import { type Scale, toPx } from '../kit/scale.ts'
 import { type Bin, binsOfRows, binsOfRuns, countRuns, countTroubles } from './count-bins.ts'
 import { type Lane, layLanes } from './lay-runs.ts'
 import { byNewest, isTrouble, type Run, type StateFilter } from './run.ts'
-import { type Scale, toPx } from './scale.ts'
 
 /** A run needs as much room; a bar is as wide. */
 export const RUN_PX = 6

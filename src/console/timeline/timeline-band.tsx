@@ -3,9 +3,9 @@
 import { formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
+import { clampPx, type Scale, toPx } from '../kit/scale.ts'
 import { type Band, barHeights, type Stop } from './make-bands.ts'
 import { describeState, isLoneEnd, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
-import { clampPx, type Scale, toPx } from './scale.ts'
 
 const LANE_PX = 18
 const RUN_PX = 14

@@ -5,10 +5,10 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { wordOf } from '../../wire/process-state.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
+import { labelOf, placeTicks, type Scale, toMs, toPx } from '../kit/scale.ts'
 import { useWidth } from '../kit/use-width.ts'
 import { type Band, binAt, isStepKey, type Loaded, makeBands, moveStop, type Stop } from './make-bands.ts'
 import { describeState, isLoneEnd, lengthMs, nameOf, type Run, type StateFilter } from './run.ts'
-import { labelOf, placeTicks, type Scale, toMs, toPx } from './scale.ts'
 import { TimelineBand } from './timeline-band.tsx'
 
 const AXIS_PX = 24

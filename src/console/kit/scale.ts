@@ -1,5 +1,5 @@
 // Times and positions of a picture over time, and where its ticks are.
-import { formatClock, formatDay, formatShortClock, zoneOffsetMs } from '../kit/format-time.ts'
+import { formatClock, formatDay, formatShortClock, zoneOffsetMs } from './format-time.ts'
 
 export interface Scale {
   readonly fromMs: number
