@@ -2,13 +2,20 @@
 // MAX_TRACKS without one, which hold only their watches and can be found again.
 import { CONDITIONS } from '../../wire/conditions.ts'
 import { type Desk, nameOfSubject } from './desk.ts'
-import type { NewestStart } from './due.ts'
 import { adapt, createGauge, type Gauge } from './gauge.ts'
 import { type EndedByHand, type JudgedAlert, type JudgedWatch, MAX_SERIES } from './judge-interface.ts'
-import { planLate, subjectsOf } from './judge-late.ts'
+import { planHeld, planLate, subjectsOf } from './judge-late.ts'
 import { judgeMetric } from './judge-metric.ts'
 import type { Series } from './series.ts'
-import { type Account, createTrack, type LateSubject, type MetricSubject, nameOf, type Track } from './subjects.ts'
+import {
+  type Account,
+  createTrack,
+  type LateState,
+  type LateSubject,
+  type MetricSubject,
+  nameOf,
+  type Track,
+} from './subjects.ts'
 
 const MAX_TRACKS = 2 * MAX_SERIES
 /** So many are named. */
@@ -83,12 +90,13 @@ export function loadTrack(account: Account, process: string, meta: string, serie
   track.isKept = true
 }
 
-function findLate(account: Account, watch: JudgedWatch, process: string, start?: NewestStart): LateSubject {
+function findLate(account: Account, watch: JudgedWatch, process: string, start?: LateState): LateSubject {
   const name = nameOf(watch.id, process)
   const known = account.late.get(name)
   if (known !== undefined) return known
   const subject: LateSubject = {
-    ...{ watch, account, process, newestStartUs: 0, restUs: 0, ...start, isKept: start !== undefined, isGone: false },
+    ...{ watch, account, process, newestStartUs: 0, restUs: 0, held: [], ...start, isGone: false },
+    isKept: start !== undefined,
     plannedUs: Number.POSITIVE_INFINITY,
   }
   account.late.set(name, subject)
@@ -143,8 +151,10 @@ export function setWatches(
   for (const alert of set.firing)
     if (alert.condition === 'long')
       findTrack(account, alert.process, alert.meta ?? '').longs.set(nameOf(alert.watch, alert.instance), alert)
-  for (const subject of account.late.values())
+  for (const subject of account.late.values()) {
+    planHeld(desk, subject)
     planLate(desk, subject, isFresh(subject.watch) ? 0 : (judgedUs ?? 0) - WAITED_US)
+  }
   for (const subject of account.metrics.values()) judgeMetric(desk, subject, subject.gauge.crossedUs ?? 0)
   for (const track of tracksOf(account)) {
     if (judgedUs !== undefined) {
@@ -152,8 +162,8 @@ export function setWatches(
       track.longJudgedUs = judgedUs - WAITED_US
     }
     for (const watch of track.watches) if (isFresh(watch)) track.fresh.add(watch.id)
-    const { open, late } = track.series
-    if (open.size + late.length > 0 && track.watches.length > 0) desk.planRuns(track, judgedUs ?? nowUs)
+    const { open, late, held } = track.series
+    if (open.size + late.length + held.length > 0 && track.watches.length > 0) desk.planRuns(track, judgedUs ?? nowUs)
   }
 }
 

@@ -5,8 +5,8 @@ import { countBareSuccess, countSuccess } from './failure-row.ts'
 import { foldMark, type Outcome } from './fold-mark.ts'
 import { judgeWaiting, noteFailure, noteItsStart, noteUnfinished, succeed } from './judge-failed.ts'
 import type { Mark } from './judge-interface.ts'
-import { noteStart } from './judge-late.ts'
-import { endLongs, forgetWaits, judgeSlow, planRun } from './judge-runs.ts'
+import { noteHeldStart, noteStart } from './judge-late.ts'
+import { endLongs, forgetWaits, holdRun, judgeSlow, planRun, shortenHeld } from './judge-runs.ts'
 import type { Account, Track } from './subjects.ts'
 
 export function applyMark(desk: Desk, account: Account, mark: Mark): void {
@@ -19,17 +19,22 @@ export function applyMark(desk: Desk, account: Account, mark: Mark): void {
   }
   // there is no room for its series: only the newest start is remembered, with the watch
   for (const subject of track.late) subject.isKept = true
-  if (own.kind === 'start') noteStart(desk, track, { atUs: own.atUs, restUs: 0, isEnd: false })
+  const { atUs, arrivedUs, kind } = own
+  if (kind === 'start') noteStart(desk, track, { atUs, arrivedUs, restUs: 0, isEnd: false })
 }
 
 function fold(desk: Desk, track: Track, mark: Mark): Outcome {
   const { series, watches } = track
   const isTimed = watches.some(({ rules }) => rules.slow !== undefined)
   const before = series.newestStartUs
+  const former = series.open.get(mark.uid)
+  if (series.held.length > 0) shortenHeld(series, mark)
+  if (mark.kind === 'start') noteHeldStart(track, mark.atUs, desk)
   const outcome = foldMark(series, mark, { maxRunUs: desk.maxRunUs, isTimed })
   desk.touchTrack(track)
   if (outcome.kind === 'nothing') return outcome
   const { uid, atUs, arrivedUs } = mark
+  if (former !== undefined && series.open.get(uid) !== former) holdRun(desk, track, uid, former, mark)
   endLongs(desk, track, mark)
   switch (outcome.kind) {
     case 'started':
@@ -46,6 +51,7 @@ function fold(desk: Desk, track: Track, mark: Mark): Outcome {
       break
     }
     case 'orphan':
+      noteHeldStart(track, atUs, desk)
       if (outcome.isFailed) noteFailure(desk, track, { uid, atUs, arrivedUs, cause: 'failed' })
       else succeed(desk, track, atUs, countBareSuccess(series, atUs))
       break
@@ -53,7 +59,8 @@ function fold(desk: Desk, track: Track, mark: Mark): Outcome {
       outcome satisfies never
   }
   const { newestStartUs, restUs } = series
-  if (newestStartUs > before) noteStart(desk, track, { atUs: newestStartUs, restUs, isEnd: mark.kind !== 'start' })
+  if (newestStartUs > before)
+    noteStart(desk, track, { atUs: newestStartUs, arrivedUs, restUs, isEnd: mark.kind !== 'start' })
   return outcome
 }
 

@@ -11,6 +11,10 @@ export interface Due {
   readonly atUs: number
   /** The downtime in which the mark may have been lost. */
   readonly lost?: Downtime
+  /** Since when it holds: a wait for a silent node that is back does not count. */
+  readonly sinceUs: number
+  /** It waits for a silent node, until it is back or for 10 minutes: what happens meanwhile cancels nothing. */
+  readonly isHeld: boolean
 }
 
 const WAIT_US = 3600e6
@@ -20,13 +24,17 @@ const WAIT_US = 3600e6
  * after `dueUs` hides nothing. `restUs`: nothing is judged before, because a backlog may follow.
  */
 function moveDue(downtimes: readonly Downtime[], fromUs: number, dueUs: number, spanUs: number, restUs: number): Due {
-  const due = { atUs: Math.max(dueUs, restUs) }
+  const due = { atUs: Math.max(dueUs, restUs), sinceUs: Math.max(dueUs, restUs), isHeld: false }
   let lost: Downtime | undefined
   for (const it of downtimes) {
     if (it.fromUs >= dueUs || it.toUs <= fromUs) continue
-    if (it.waitsUs !== it.toUs) lost = it
     const endsUs = it.toUs + Math.min(spanUs, WAIT_US)
-    due.atUs = Math.max(due.atUs, it.waitsUs === undefined ? endsUs : Math.min(endsUs, it.waitsUs))
+    const atUs = it.waitsUs === undefined ? endsUs : Math.min(endsUs, it.waitsUs)
+    if (it.node !== undefined && atUs > due.atUs) due.isHeld = true
+    due.atUs = Math.max(due.atUs, atUs)
+    if (it.waitsUs === it.toUs) continue
+    lost = it
+    due.sinceUs = Math.max(due.sinceUs, atUs)
   }
   return lost === undefined ? due : { ...due, lost }
 }
@@ -52,21 +60,26 @@ export function nextLate(
 ): LateDue | undefined {
   const { graceUs } = rule
   const countsUs = Math.max(newestStartUs, sinceUs)
-  // a start is expected at its due time and later, so the grace counts again after a downtime
-  const move = (dueUs: number, spanUs: number) => moveDue(downtimes, dueUs, dueUs + graceUs, spanUs + graceUs, restUs)
+  const move = (dueUs: number) => moveLate(rule, dueUs, restUs, downtimes)
   if ('everyUs' in rule) {
     const { everyUs } = rule
     const dueUs = countsUs + everyUs
     const fromUs = Math.max(countsUs + 1, dueUs - Math.min(graceUs, everyUs / 2))
-    return { dueUs, fromUs, ...move(dueUs, everyUs) }
+    return { dueUs, fromUs, ...move(dueUs) }
   }
   const { schedule } = rule
   let dueUs = schedule.nextUs(countsUs)
   // covered by a start a little early; a watch that was made in that time begins with the next one
   if (dueUs !== undefined && countsUs >= dueUs - earlyOf(schedule, dueUs, graceUs)) dueUs = schedule.nextUs(dueUs)
   if (dueUs === undefined) return undefined
-  const spanUs = dueUs - (schedule.previousUs(dueUs) ?? dueUs - WAIT_US)
-  return { dueUs, fromUs: dueUs - earlyOf(schedule, dueUs, graceUs), ...move(dueUs, spanUs) }
+  return { dueUs, fromUs: dueUs - earlyOf(schedule, dueUs, graceUs), ...move(dueUs) }
+}
+
+/** A start is expected at its due time and later, so the grace counts again after a downtime. */
+export function moveLate(rule: LateRule, dueUs: number, restUs: number, downtimes: readonly Downtime[]): Due {
+  const { graceUs } = rule
+  const spanUs = 'everyUs' in rule ? rule.everyUs : dueUs - (rule.schedule.previousUs(dueUs) ?? dueUs - WAIT_US)
+  return moveDue(downtimes, dueUs, dueUs + graceUs, spanUs + graceUs, restUs)
 }
 
 /** How much too early a start may be. */

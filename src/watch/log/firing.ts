@@ -36,17 +36,23 @@ export function createFiring({ emit, isKnown }: Pick<JudgeOptions, 'emit' | 'isK
       else firing.set(watch, new Map(alerts.map((alert) => [alert.instance, alert])))
     },
     of: (watch: string): Iterable<JudgedAlert> => firing.get(watch)?.values() ?? [],
-    /** False: it fires, or there was an alert about it. `more.untilUs`: it is over already. */
+    /** False: it fires, or there was an alert about it. `untilUs`: it is over already; `isApart`: whatever fires now. */
     open(
       account: string,
       alert: JudgedAlert,
       facts: Facts,
-      more: { untilUs?: number; awaitsUs?: number } = {},
+      { isApart = false, ...more }: { untilUs?: number; awaitsUs?: number; isApart?: boolean } = {},
     ): boolean {
       const { watch, instance, identity } = alert
       const own = firing.get(watch)
       const name = keyOf(watch, identity)
-      if (isMuted || own?.has(instance) || opened.has(name) || openedBefore.has(name) || isKnown(watch, identity))
+      if (
+        isMuted ||
+        (!isApart && own?.has(instance)) ||
+        opened.has(name) ||
+        openedBefore.has(name) ||
+        isKnown(watch, identity)
+      )
         return false
       opened.add(name)
       if (more.untilUs === undefined) {

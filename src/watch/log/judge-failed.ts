@@ -55,7 +55,7 @@ type WaitingFailure = Series['late'][number]
 
 /** When one that waits is judged. */
 function dueOf({ account }: Track, { cause, startedUs = 0, atUs, restUs }: WaitingFailure): Due {
-  if (cause !== 'abandoned') return { atUs: restUs }
+  if (cause !== 'abandoned') return { atUs: restUs, sinceUs: restUs, isHeld: false }
   return nextUnfinished({ startedUs, followedUs: atUs, restUs }, account.downtimes)
 }
 

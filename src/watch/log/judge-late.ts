@@ -1,8 +1,12 @@
 // `late`: no start came by due + grace. An end whose start is not known counts as a start.
+
+import type { LateRule } from '../conditions/late.ts'
 import { type Desk, factsOf } from './desk.ts'
-import { type LateDue, nextLate } from './due.ts'
+import { type LateDue, moveLate, nextLate } from './due.ts'
 import { keyOf } from './firing.ts'
 import { type LateSubject, nameOf, sinceOf, type Track } from './subjects.ts'
+
+const MAX_HELD = 20
 
 const instanceOfLate = (process: string): string => keyOf('late', process)
 
@@ -33,15 +37,70 @@ function planAt(desk: Desk, subject: LateSubject, us: number): void {
   desk.heap.push(us, { kind: 'late', subject })
 }
 
+/** What waits for a silent node is looked at when it is back, or has been waited for long enough. */
+export function planHeld(desk: Desk, subject: LateSubject): void {
+  const rule = subject.watch.rules.late
+  if (rule === undefined) return
+  for (const it of subject.held)
+    desk.heap.push(moveLate(rule, it.dueUs, it.restUs, subject.account.downtimes).atUs, { kind: 'late', subject })
+}
+
+/** Those of a due time that a silent node did not cover: it was late, and a start came. */
+function judgeHeld(desk: Desk, subject: LateSubject, rule: LateRule, us: number): void {
+  const { watch, account, process } = subject
+  const instance = instanceOfLate(process)
+  subject.held = subject.held.filter((it) => {
+    const { dueUs, fromUs, silentUs, lastUs, restUs, startUs } = it
+    const { atUs, sinceUs, lost } = moveLate(rule, dueUs, restUs, account.downtimes)
+    if (atUs > us) return true
+    desk.touchLate(subject)
+    const last = lastUs > 0 && { lastUs }
+    const episode = { sinceUs, dueUs, fromUs, silentUs, ...last, ...(lost && { lost }) }
+    const alert = { watch: watch.id, condition: 'late', instance, process, meta: watch.meta, episode } as const
+    const facts = factsOf(account, process, watch.meta)
+    const more = { untilUs: Math.max(startUs, sinceUs), isApart: true }
+    desk.firing.open(account.name, { ...alert, identity: keyOf(instance, dueUs) }, facts, more)
+    return false
+  })
+}
+
+/** A start, or an end whose start is not known, that the silent node held: it was in time. */
+export function noteHeldStart({ late }: Track, atUs: number, desk: Desk): void {
+  for (const subject of late) {
+    const rule = subject.watch.rules.late
+    if (subject.held.length === 0 || rule === undefined) continue
+    const left = subject.held.filter(({ fromUs, dueUs }) => atUs < fromUs || atUs > dueUs + rule.graceUs)
+    if (left.length < subject.held.length) desk.touchLate(subject)
+    subject.held = left
+  }
+}
+
+/** A start came, while the silent node may hold an earlier one. */
+function hold(desk: Desk, subject: LateSubject, { atUs, arrivedUs }: Started): void {
+  const { watch, account, process, newestStartUs, restUs } = subject
+  const due = dueOf(subject)
+  const rule = watch.rules.late
+  if (due === undefined || rule === undefined || !due.isHeld) return
+  if (due.atUs <= arrivedUs || due.dueUs + rule.graceUs >= atUs || subject.held.length >= MAX_HELD) return
+  const silentUs = Math.max(newestStartUs, sinceOf(account, watch, 'late', instanceOfLate(process)))
+  const { dueUs, fromUs } = due
+  subject.held.push({ dueUs, fromUs, silentUs, lastUs: newestStartUs, restUs, startUs: atUs })
+  subject.isKept = true
+  desk.touchLate(subject)
+  planHeld(desk, subject)
+}
+
 export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
   if (subject.plannedUs <= us) subject.plannedUs = Number.POSITIVE_INFINITY
+  if (subject.held.length > 0 && subject.watch.rules.late !== undefined)
+    judgeHeld(desk, subject, subject.watch.rules.late, us)
   const { watch, account, process, newestStartUs } = subject
   const instance = instanceOfLate(process)
   if (desk.firing.find(watch.id, instance) !== undefined) return
   const due = dueOf(subject)
   desk.waits.delete(waitName(subject))
   if (due === undefined) return
-  const { dueUs, fromUs, atUs, lost } = due
+  const { dueUs, fromUs, atUs, sinceUs, lost } = due
   const overUs = dueUs + watch.rules.late!.graceUs
   if (overUs > us) planAt(desk, subject, overUs)
   else if (atUs > us) {
@@ -53,7 +112,7 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
   if (overUs > us || atUs > us) return
   const silentUs = Math.max(newestStartUs, sinceOf(account, watch, 'late', instance))
   const episode = {
-    ...{ sinceUs: lost === undefined ? overUs : atUs, dueUs, fromUs, silentUs, ...(lost && { lost }) },
+    ...{ sinceUs: lost === undefined ? overUs : sinceUs, dueUs, fromUs, silentUs, ...(lost && { lost }) },
     ...(newestStartUs > 0 && { lastUs: newestStartUs }),
   }
   const alert = { watch: watch.id, condition: 'late', instance, process, meta: watch.meta, episode } as const
@@ -61,9 +120,15 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
 }
 
 /** A start, or an end whose start is not known, is newer than all before. */
-export function noteStart(desk: Desk, { account, late }: Track, { atUs, restUs, isEnd }: Started): void {
+export function noteStart(desk: Desk, { account, late }: Track, started: Started): void {
+  const { atUs, arrivedUs, restUs, isEnd } = started
   for (const subject of late) {
     if (atUs <= subject.newestStartUs) continue
+    if (
+      arrivedUs <= account.heldUntilUs &&
+      desk.firing.find(subject.watch.id, instanceOfLate(subject.process)) === undefined
+    )
+      hold(desk, subject, started)
     subject.newestStartUs = atUs
     subject.restUs = restUs
     if (subject.isKept) desk.touchLate(subject)
@@ -83,6 +148,7 @@ export function noteStart(desk: Desk, { account, late }: Track, { atUs, restUs, 
 
 export interface Started {
   readonly atUs: number
+  readonly arrivedUs: number
   readonly restUs: number
   /** An end whose start is not known. */
   readonly isEnd: boolean

@@ -7,7 +7,7 @@ import type { Episode, RunName } from './episode.ts'
 import { keyOf } from './firing.ts'
 import { fail, judgeWaiting } from './judge-failed.ts'
 import type { JudgedAlert, JudgedWatch, Mark } from './judge-interface.ts'
-import type { OpenRun, Settled } from './series.ts'
+import { MAX_OPEN, type OpenRun, type Series, type Settled } from './series.ts'
 import { nameOf, sinceOf, type Track } from './subjects.ts'
 
 /** A run that was slow longer ago, when its end arrives, fires nothing. */
@@ -74,9 +74,66 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
     const { startedUs } = run
     fail(desk, track, { uid, startedUs, atUs, arrivedUs: atUs, cause: 'abandoned', ...(lost && { lost }) })
   }
+  nextUs = Math.min(nextUs, judgeHeldRuns(desk, track, us))
   track.fresh.clear()
   track.longJudgedUs = undefined
   desk.planRuns(track, Math.min(nextUs, judgeWaiting(desk, track, us)))
+}
+
+/**
+ * A run ended, or another one of its uid began, after a limit that passed while a silent node was waited for: it is judged
+ * when the node is back, because that may hold an earlier end of it.
+ */
+export function holdRun(desk: Desk, track: Track, uid: string, { startedUs, restUs = 0 }: OpenRun, mark: Mark): void {
+  const { account, series, watches } = track
+  if (mark.arrivedUs > account.heldUntilUs || series.held.length >= MAX_OPEN) return
+  const dues = watches.flatMap((watch) => {
+    const limitUs = watch.rules.long
+    if (limitUs === undefined || startedUs + limitUs >= mark.atUs) return []
+    if (isCovered(track, watch, { uid, startedUs })) return []
+    const due = nextLong({ startedUs, restUs }, limitUs, account.downtimes)
+    return due.isHeld && due.atUs > mark.arrivedUs ? [due.atUs] : []
+  })
+  if (dues.length === 0) return
+  series.held.push({ uid, startedUs, restUs, endedUs: mark.atUs })
+  desk.planRuns(track, Math.min(...dues))
+}
+
+/** A mark of that uid that a silent node held: the run ended earlier. */
+export function shortenHeld({ held }: Series, { uid, atUs }: Mark): void {
+  for (const [i, run] of held.entries())
+    if (run.uid === uid && run.startedUs < atUs && atUs < run.endedUs) held[i] = { ...run, endedUs: atUs }
+}
+
+/** Returns when the next of them is due. */
+function judgeHeldRuns(desk: Desk, track: Track, us: number): number {
+  const { account, series, watches, process, meta } = track
+  let nextUs = Number.POSITIVE_INFINITY
+  series.held = series.held.filter((run) => {
+    const { uid, startedUs, endedUs } = run
+    let isWaiting = false
+    for (const watch of watches) {
+      const limit = watch.rules.long
+      if (limit === undefined || startedUs + limit >= endedUs || endedUs <= watch.sinceUs('long')) continue
+      const { atUs, sinceUs, lost } = nextLong(run, limit, account.downtimes)
+      if (atUs > us) {
+        nextUs = Math.min(nextUs, atUs)
+        isWaiting = true
+        continue
+      }
+      const instance = instanceOfLong(track, uid, startedUs)
+      const since = Math.max(sinceUs, watch.sinceUs('long'))
+      const figure = endedUs - startedUs
+      const episode: Episode = { sinceUs: since, uid, startedUs, limit, figure, ...(lost && { lost }) }
+      const subject = { watch: watch.id, condition: 'long', process, meta: meta === '' ? null : meta } as const
+      const alert = { ...subject, instance, identity: keyOf(instance, startedUs), episode }
+      const more = { untilUs: Math.max(endedUs, since), isApart: true }
+      desk.firing.open(account.name, alert, factsOf(account, process, meta), more)
+    }
+    if (!isWaiting) desk.touchTrack(track)
+    return isWaiting
+  })
+  return nextUs
 }
 
 interface Exceeded {
@@ -101,7 +158,7 @@ function fireRun(
   if (condition === 'long' && isCovered(track, watch, { uid, startedUs })) return
   const runs = condition === 'long' && due.lost ? runsAcross(track, watch, { limitUs, due }, us) : []
   const episode: Episode = {
-    ...{ sinceUs: Math.max(due.atUs, watch.sinceUs(condition)), uid, startedUs, limit: limitUs },
+    ...{ sinceUs: Math.max(due.sinceUs, watch.sinceUs(condition)), uid, startedUs, limit: limitUs },
     ...(due.lost && { lost: due.lost }),
     ...(runs.length > 1 && { runs }),
     ...(condition === 'long' && series.others > 0 && { others: series.others }),

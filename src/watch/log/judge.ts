@@ -27,11 +27,17 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
   let sweepUs: number | undefined
   let downtimes: readonly Downtime[] = []
 
+  function setDowntimes(account: Account): void {
+    account.downtimes = downtimes
+    const held = downtimes.filter(({ node }) => node !== undefined)
+    account.heldUntilUs = Math.max(0, ...held.map(({ toUs, waitsUs = toUs }) => Math.min(toUs, waitsUs)))
+  }
+
   function accountOf(name: string): Account {
     const known = accounts.get(name)
     if (known !== undefined) return known
     const account = createAccount(name)
-    account.downtimes = downtimes
+    setDowntimes(account)
     accounts.set(name, account)
     return account
   }
@@ -118,7 +124,7 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
     addDowntime(downtime): void {
       const others = downtimes.filter(({ fromUs, node }) => fromUs !== downtime.fromUs || node !== downtime.node)
       downtimes = [...others, downtime].sort((a, b) => a.fromUs - b.fromUs).slice(-DOWNTIMES_KEPT)
-      for (const account of accounts.values()) account.downtimes = downtimes
+      for (const account of accounts.values()) setDowntimes(account)
     },
     load({ account: name, name: row, state }): void {
       if (state === null) return

@@ -15,6 +15,7 @@ type Text = readonly [
   late: Series['late'],
   exception: Series['exception'],
   seen?: readonly number[],
+  held?: readonly Series['held'][number][],
 ]
 
 /** In the order in which they are stored: new ones only at the end. */
@@ -26,7 +27,7 @@ const NUMBERS = [
 const bit = (flag: boolean): 0 | 1 => (flag ? 1 : 0)
 
 export function toText(series: Series): string {
-  const { open, orphans, settled, failures, late, exception, isBare, seen } = series
+  const { open, orphans, settled, failures, late, exception, isBare, seen, held } = series
   return JSON.stringify([
     [bit(isBare), ...NUMBERS.map((name) => series[name])],
     Array.from(open, ([uid, { startedUs, restUs, usualUs, chain }]) => [
@@ -39,11 +40,13 @@ export function toText(series: Series): string {
     late,
     exception,
     seen,
+    held,
   ] satisfies Text)
 }
 
 export function fromText(text: string): Series {
-  const [[isBare, ...numbers], open, orphans, settled, failures, late, exception, seen = []]: Text = JSON.parse(text)
+  const [[isBare, ...numbers], open, orphans, settled, failures, late, exception, seen = [], held = []]: Text =
+    JSON.parse(text)
   const series = createSeries()
   series.isBare = isBare === 1
   NUMBERS.forEach((name, i) => {
@@ -60,6 +63,7 @@ export function fromText(text: string): Series {
   series.late = [...late]
   series.exception = exception
   series.seen = [...seen]
+  series.held = [...held]
   return series
 }
 

@@ -78,6 +78,16 @@ export interface Series {
   exception: { readonly atUs: number; readonly uid?: string; readonly headline: string } | null
   /** Exceptions that came, see seen.ts. */
   seen: number[]
+  /** Runs that ended, or were followed, while a silent node was waited for: `long` is judged when it is back. */
+  held: HeldRun[]
+}
+
+export interface HeldRun {
+  readonly uid: string
+  readonly startedUs: number
+  readonly restUs: number
+  /** Its first mark after the start. */
+  readonly endedUs: number
 }
 
 /** A failure as far as it matters to which run it belongs. */
@@ -97,7 +107,7 @@ export const MAX_LATE = 100
 export const createSeries = (): Series => ({
   ...{ newestStartUs: 0, restUs: 0, lastUs: 0, open: new Map(), others: 0, orphans: new Map(), settled: [], row: 0 },
   ...{ rowWithExceptions: 0, isBare: true, okUs: 0, failedUs: 0, exceptionUs: 0, failures: [], late: [] },
-  ...{ exception: null, seen: [] },
+  ...{ exception: null, seen: [], held: [] },
 })
 
 export const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(uid) || 1)

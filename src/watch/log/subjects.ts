@@ -62,6 +62,19 @@ export interface LateSubject {
   isKept: boolean
   /** It is not judged any more. */
   isGone: boolean
+  /** Due times that passed without a start while a silent node was waited for, and a later start came. */
+  held: HeldLate[]
+}
+
+export interface HeldLate {
+  readonly dueUs: number
+  readonly fromUs: number
+  readonly silentUs: number
+  /** The last start that was known; 0 = none. */
+  readonly lastUs: number
+  readonly restUs: number
+  /** The start that came. */
+  readonly startUs: number
 }
 
 /** A metric of a process, as a watch expects it. */
@@ -75,9 +88,12 @@ export interface MetricSubject {
   isGone: boolean
 }
 
+/** `held` is absent in rows of 2.0. */
+export type LateState = Pick<LateSubject, 'newestStartUs' | 'restUs'> & Partial<Pick<LateSubject, 'held'>>
+
 /** A subject as its row has it. */
 type LoadedSubject = { readonly watch: string; readonly process: string } & (
-  | { readonly condition: 'late'; readonly state: Pick<LateSubject, 'newestStartUs' | 'restUs'> }
+  | { readonly condition: 'late'; readonly state: LateState }
   | { readonly condition: 'metric'; readonly state: Gauge }
 )
 
@@ -96,12 +112,24 @@ export interface Account {
   loaded: LoadedSubject[]
   byHand: ReadonlyMap<string, EndedByHand>
   downtimes: readonly Downtime[]
+  /** Something waits for a silent node until then. */
+  heldUntilUs: number
   /** Processes that are not judged, because it has MAX_SERIES series. */
   readonly dropped: Set<string>
 }
 
 export const createAccount = (name: string): Account => ({
-  ...{ name, watches: [], kept: 0, count: 0, byHand: new Map(), downtimes: [], tracks: new Map(), late: new Map() },
+  ...{
+    name,
+    watches: [],
+    kept: 0,
+    count: 0,
+    byHand: new Map(),
+    downtimes: [],
+    heldUntilUs: 0,
+    tracks: new Map(),
+    late: new Map(),
+  },
   ...{ metrics: new Map(), loaded: [], dropped: new Set() },
 })
 

@@ -23,6 +23,8 @@ const MARGIN_US = 3e6
 const STOOD_STILL_US = 10e6
 /** Clocks of nodes must agree to this. */
 const CLOCK_WITHIN_US = 1e6
+/** After a longer gap between two of this node's heartbeats none could be written for a while, by any node perhaps. */
+const GAP_US = 5e6
 /** A node with an older heartbeat is not assumed to accept events. */
 const ACCEPTS_WITHIN_US = 10e6
 /** Reports for the node on duty are repeated in this many heartbeats, so that none is missed. */
@@ -77,6 +79,8 @@ export function createPresence(options: PresenceOptions) {
   let running: Promise<void> | undefined
   let isStopping = false
   let isAway = false
+  /** The last heartbeat of this node that PostgreSQL took, and the first one after a gap. */
+  let [heartbeatUs, resumedUs] = [0, 0]
   let isClockWrong = false
   let heardJudgedUs = nowUs()
   const missing = new Set<number>()
@@ -125,6 +129,7 @@ export function createPresence(options: PresenceOptions) {
     const mayHold = ending === undefined && !isStopping && !isFormer
     const sign = { node, report: ownReport(), holder, token, mayHold }
     const answer = await database.write(() => giveSignOfLife(sign))
+    noteHeartbeat()
     for (const [key, one] of changed) if (++one.times >= REPORTED_TIMES) changed.delete(key)
     nodes = toHeard(answer.nodes)
     compareClocks(asked.wallUs)
@@ -135,6 +140,12 @@ export function createPresence(options: PresenceOptions) {
     else if (answer.token !== undefined) await begin(answer.token, asked)
     if (isOnDuty()) hear()
     judgedUs()
+  }
+
+  function noteHeartbeat(): void {
+    const now = nowUs()
+    if (heartbeatUs > 0 && now - heartbeatUs > GAP_US) resumedUs = now
+    heartbeatUs = now
   }
 
   /** Events of several nodes are judged in the order of arrival, by the clocks of the nodes. */
@@ -199,7 +210,8 @@ export function createPresence(options: PresenceOptions) {
     const { node, seenUs, report } = it
     return { node, seenUs, isSilent: isSilent(it), knownUs: Math.min(report.knownUs || seenUs, seenUs) }
   }
-  const isSilent = ({ seenUs }: Heard) => nowUs() - seenUs > SILENT_AFTER_US
+  /** Only for time in which this node had a heartbeat: while PostgreSQL is away, no node can write one. */
+  const isSilent = ({ seenUs }: Heard) => heartbeatUs - Math.max(seenUs, resumedUs) > SILENT_AFTER_US
   const onDuty = () => others().find((it) => !isSilent(it) && it.report.round !== undefined)
 
   /** Since when each node with a recent heartbeat has accepted events. */
@@ -235,6 +247,8 @@ export function createPresence(options: PresenceOptions) {
 
   return {
     isOnDuty,
+    /** PostgreSQL does not answer. */
+    isAway: (): boolean => isAway,
     /** The other nodes that were heard of within an hour. */
     nodes: (): KnownNode[] => others().map(toKnown),
     /** What is judged waits for these, this one included. */

@@ -8,7 +8,7 @@ const WAITS_US = 600e6
 /** Of a downtime that lasts. */
 const OPEN_US = 9e15
 
-/** Nothing of that time is lost, and nothing of it is judged before `nowUs`. */
+/** Nothing of that time is lost, and nothing of it is judged before `nowUs`, then as of its due time. */
 export const returned = (node: number, fromUs: number, nowUs: number): Downtime => ({
   ...{ node, fromUs, toUs: nowUs, waitsUs: nowUs },
 })

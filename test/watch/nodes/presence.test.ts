@@ -95,6 +95,22 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect(a.nodes()).toEqual([])
   })
 
+  test('an outage of PostgreSQL makes no node silent; what is silent after it is', async () => {
+    const [a, b] = [nodeOf(1), nodeOf(2)]
+    for (const node of [a, b, a]) await node.step()
+    a.standStill(60) // no heartbeat of any node was written
+    expect(a.nodes().map(({ isSilent }) => isSilent)).toEqual([false])
+    await age(2, 60)
+    await a.step()
+    expect([a.awaited(), a.nodes().map(({ isSilent }) => isSilent)]).toEqual([[1, 2], [false]])
+    for (let s = 0; s < 12; s += 3) {
+      a.standStill(3)
+      await age(2, 3)
+      await a.step()
+    }
+    expect([a.awaited(), a.nodes().map(({ isSilent }) => isSilent)]).toEqual([[1], [true]])
+  })
+
   test('while a node of version 1 lives, it judges', async () => {
     const a = nodeOf(2)
     const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'

@@ -1,5 +1,7 @@
 // What waits for a silent node: as a history of the judge, with the heartbeats of one other node.
 import { expect, test } from 'bun:test'
+import type { Downtime } from '../../../src/watch/log/episode.ts'
+import type { Mark } from '../../../src/watch/log/judge-interface.ts'
 import { createSilentNodes, returned } from '../../../src/watch/nodes/silent-nodes.ts'
 import { MIN, markOf, openDesk, S, T0, watchOf } from '../log/judge-kit.ts'
 
@@ -12,7 +14,7 @@ function openNode(desk: ReturnType<typeof openDesk>) {
   let now = T0
   const node = { node: 2, seenUs: at(605), knownUs: at(604) }
   const engine = {
-    addDowntime: desk.judge.addDowntime,
+    addDowntime: (it: Downtime) => desk.judge.addDowntime(it),
     hurryAll: () => desk.change([DAILY]),
   }
   const nodes = createSilentNodes(
@@ -65,9 +67,62 @@ test('a judge that takes over while it is back forgets nothing that waited, and 
   desk.advance(at(700))
   expect(desk.story()).toBe('')
   desk.advance(at(701))
-  expect(desk.story()).toBe('late@660 long@700')
+  expect(desk.story()).toBe('late@660 long@610')
   desk.commit()
   desk.kill()
   desk.advance(at(702))
-  expect(desk.story()).toBe('late@660 long@700')
+  expect(desk.story()).toBe('late@660 long@610')
+})
+
+const run = (uid: string, from: number, to: number) => [
+  markOf('start', at(from), { uid }),
+  markOf('end', at(to), { uid }),
+]
+/** Silent from 604 on, back at 700; everything arrives at the other node. */
+function judgeSilence(isKilled: boolean, during: readonly Mark[], returned: readonly Mark[] = []): string {
+  const desk = openDesk({ watches: [DAILY] })
+  const hear = openNode(desk)
+  desk.apply(...during.filter(({ arrivedUs }) => arrivedUs < at(616)))
+  hear(616, true)
+  desk.apply(...during.filter(({ arrivedUs }) => arrivedUs >= at(616)))
+  desk.advance(at(690))
+  expect(desk.story()).toBe('')
+  desk.commit()
+  hear(700, false)
+  if (isKilled) {
+    desk.kill()
+    hear(616, true)
+    hear(700, false)
+  }
+  desk.apply(...returned)
+  desk.advance(at(701))
+  return desk.story()
+}
+
+test('a run that exceeded its limit and ended while a node was silent is told when the node is back', () => {
+  for (const isKilled of [false, true]) {
+    const marks = [...run('a', 310, 650), ...run('b', 320, 619), ...run('c', 330, 640), markOf('start', at(655))]
+    expect(
+      judgeSilence(
+        isKilled,
+        marks.sort((a, b) => a.atUs - b.atUs),
+      ),
+    ).toBe('long@630–640 long@610–650')
+  }
+})
+
+test('an earlier mark of its uid that the silent node held keeps it quiet', () => {
+  const marks = [...run('a', 310, 650), markOf('start', at(655), { uid: 'b' })]
+  const held = { ...markOf('end', at(606), { uid: 'a' }), arrivedUs: at(690) }
+  expect(judgeSilence(false, marks, [held])).toBe('')
+  const tooLate = { ...held, atUs: at(615) }
+  expect(judgeSilence(false, marks, [tooLate])).toBe('long@610–615')
+})
+
+test('a start that came after its due time, while a node was silent, is told when the node is back', () => {
+  for (const isKilled of [false, true]) {
+    expect(judgeSilence(isKilled, run('a', 670, 675))).toBe('late@660–670')
+    const inTime = { ...markOf('start', at(650), { uid: 'b' }), arrivedUs: at(690) }
+    expect(judgeSilence(isKilled, run('a', 670, 675), [inTime])).toBe('')
+  }
 })
