@@ -99,7 +99,7 @@ function judgeSilence(isKilled: boolean, during: readonly Mark[], returned: read
   return desk.story()
 }
 
-test('a run that exceeded its limit and ended while a node was silent is told when the node is back', () => {
+test('a run that exceeded its limit and ended while a node was silent fires when the node is back', () => {
   for (const isKilled of [false, true]) {
     const marks = [...run('a', 310, 650), ...run('b', 320, 619), ...run('c', 330, 640), markOf('start', at(655))]
     expect(
@@ -119,7 +119,7 @@ test('an earlier mark of its uid that the silent node held keeps it quiet', () =
   expect(judgeSilence(false, marks, [tooLate])).toBe('long@610–615')
 })
 
-test('a start that came after its due time, while a node was silent, is told when the node is back', () => {
+test('a start that came after its due time, while a node was silent, fires when the node is back', () => {
   for (const isKilled of [false, true]) {
     expect(judgeSilence(isKilled, run('a', 670, 675))).toBe('late@660–670')
     const inTime = { ...markOf('start', at(650), { uid: 'b' }), arrivedUs: at(690) }
