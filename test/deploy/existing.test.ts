@@ -18,13 +18,20 @@ const blocksOf = (heading: string, language: string): string[] =>
     ([, text]) => text!,
   )
 
-test('the statements for the new tables of 2.0 are those that Stint runs', () => {
+test.each([
+  ['New tables in 2.0', [5]],
+  ['Changed tables in 2.1', [6, 7]],
+])('the statements under %j are those that Stint runs', (heading, steps) => {
   const plain = (sql: string) => sql.replaceAll(/\s+/g, ' ').replaceAll('( ', '(').replaceAll(' )', ')').trim()
-  const own = MIGRATIONS.filter(({ isAddition }) => isAddition).flatMap(({ statements }) =>
+  const own = MIGRATIONS.filter(({ number }) => steps.includes(number)).flatMap(({ statements }) =>
     statements({ schema: createSchema('stint'), retentionDays: 0, embedded: false }),
   )
-  const printed = blocksOf('New tables in 2.0', 'sql')[0]!.split(';').map(plain).filter(Boolean)
+  const printed = blocksOf(heading, 'sql')[0]!.split(';').map(plain).filter(Boolean)
   expect(printed).toEqual(own.map((sql) => plain(sql.replaceAll('`', ''))))
+})
+
+test('each addition to the tables has its statements on the page', () => {
+  expect(MIGRATIONS.flatMap(({ number, isAddition }) => (isAddition ? [number] : []))).toEqual([5, 6, 7])
 })
 
 test('the dashboards use the data sources of the table, and no other', () => {

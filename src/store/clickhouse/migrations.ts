@@ -62,7 +62,31 @@ export const MIGRATIONS: readonly Migration[] = [
     isAddition: true,
     statements: (options) => createTable(options, 'outputs'),
   },
+  {
+    number: 6,
+    holds: 'points',
+    isAddition: true,
+    statements: ({ schema }) => [changeTable(schema, 'marks', CODECS), changeTable(schema, 'metrics', CODECS)],
+  },
+  {
+    number: 7,
+    holds: 'exceptions',
+    isAddition: true,
+    statements: ({ schema }) => [
+      changeTable(schema, 'exceptions', [...CODECS, 'MODIFY COLUMN exception String CODEC(ZSTD(1))']),
+      changeTable(schema, 'outputs', [...CODECS, 'MODIFY COLUMN output String CODEC(ZSTD(1))']),
+    ],
+  },
 ]
+
+/** Most of a mark's bytes are its uid and its time. Parts that were written before change when they are merged. */
+const CODECS = [
+  'MODIFY COLUMN uid String CODEC(ZSTD(1))',
+  "MODIFY COLUMN at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))",
+]
+
+const changeTable = (schema: Schema, table: Family, changes: readonly string[]): string =>
+  `ALTER TABLE ${schema.stored(table)}${schema.cluster?.onCluster ?? ''} ${changes.join(', ')}`
 
 /** All off by default: an acknowledged insert would only be safe against the death of the process. */
 const DURABLE = [

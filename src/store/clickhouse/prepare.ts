@@ -31,7 +31,7 @@ export async function prepareTables(client: ClickHouseClient, options: PrepareOp
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
     const missing = await findUnusable(client, options)
     if (missing !== undefined) return missing
-    options.log.info('ClickHouse: the user may not create tables; the existing tables are used')
+    options.log.info('ClickHouse: the user may not create or change tables; the existing tables are used')
   }
   try {
     const engines = await readEngines(client, options)

@@ -44,10 +44,11 @@ async function tablesAt(address: ClickHouseAddress): Promise<Record<string, stri
   }
 }
 
-function collectLog(): { log: Logger; warnings(): Record<string, unknown>[] } {
-  const lines: string[] = []
-  const log = pino({ base: null }, { write: (line: string) => void lines.push(line) })
-  return { log, warnings: () => lines.map((line) => JSON.parse(line)).filter(({ level }) => level === 40) }
+function collectLog() {
+  const written: string[] = []
+  const log: Logger = pino({ base: null }, { write: (line: string) => void written.push(line) })
+  const lines = (): Record<string, unknown>[] => written.map((line) => JSON.parse(line))
+  return { log, lines, warnings: () => lines().filter(({ level }) => level === 40) }
 }
 
 describe.skipIf(engineMissing !== undefined)('preparing', () => {
@@ -65,7 +66,7 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
     }
     for (const [name, key] of Object.entries(keys)) {
       expect(created[name]).toContain(`ENGINE = ReplacingMergeTree PARTITION BY toMonday(at) ORDER BY ${key}`)
-      expect(created[name]).toContain("`at` DateTime64(9, 'UTC')")
+      expect(created[name]).toContain("`at` DateTime64(9, 'UTC') CODEC(Delta(8), ZSTD(1))")
     }
 
     const { log, warnings } = collectLog()
@@ -150,8 +151,8 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
   test('resumes after an interruption at any statement', async () => {
     const whole = await atPlace(placeRemote)
     await (await opened(whole.address)).createSink().prepare()
-    const changes = whole.statements.filter((sql) => /^(CREATE|INSERT)/.test(sql))
-    expect(changes.length).toBeGreaterThan(8)
+    const changes = whole.statements.filter((sql) => /^(CREATE|INSERT|ALTER)/.test(sql))
+    expect(changes.length).toBeGreaterThan(12)
 
     const { address, refuse } = await atPlace(placeRemote)
     for (const change of changes) {
@@ -186,6 +187,22 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
       kind: 'wait',
       reason: expect.stringMatching(/^the table \w+\.metrics_raw is missing and the user may not create it: /),
     })
+  })
+
+  test('a user without the ALTER right uses the tables of 2.0, and each start says so', async () => {
+    const { address, refuse } = await atPlace(placeRemote)
+    refuse(/^ALTER/, { code: 497, type: 'ACCESS_DENIED', message: 'Not enough privileges' })
+    const { log, lines } = collectLog()
+    const sink = (await opened(address, log)).createSink()
+    expect(await sink.prepare()).toEqual(STORED)
+    const before = await tablesAt(address)
+    expect(before.marks_raw).not.toContain('CODEC')
+    expect(lines().map(({ msg }) => msg)).toContain(
+      'ClickHouse: the user may not create or change tables; the existing tables are used',
+    )
+    refuse(/^ALTER/, undefined)
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    expect((await tablesAt(address)).marks_raw).toContain('CODEC')
   })
 
   test('embedded tables are synced to disk', async () => {
