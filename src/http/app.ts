@@ -115,7 +115,10 @@ export function createApp(deps: AppDeps) {
   const event = { ...intake, passGate, bodies }
   const batch = { ...event, stamp, rateLimit, countRefused: deps.countRefused }
 
-  const acceptPing = createPings({ ...batch, findKey, refusal: gate.refusal, ...(limitBadKeys && { limitBadKeys }) })
+  const acceptPing = createPings({
+    ...{ ...batch, findKey, refusal: gate.refusal, noteRefusedPing: deps.health.deadLetters.refusedPings.note },
+    ...(limitBadKeys && { limitBadKeys }),
+  })
 
   const allowedMethods = createAllowedMethods(() => app.routes)
   function answerError(error: unknown, request: Request, path: string): Response {

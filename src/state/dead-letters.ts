@@ -8,6 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { openSqlite } from './open-sqlite.ts'
+import { createRefusedPings, REFUSED_PING_TABLE } from './refused-pings.ts'
 import type { Schema } from './schema.ts'
 
 /** Size of a letter beside its texts: row, digest and index entries. */
@@ -30,7 +31,7 @@ const SCHEMA: Schema = {
   ) STRICT;
   CREATE INDEX dead_letter_account ON dead_letter(account, id);
   CREATE INDEX dead_letter_total ON dead_letter(destination, bytes);`,
-  steps: [],
+  steps: [REFUSED_PING_TABLE],
 }
 
 export interface DeadLetter {
@@ -86,6 +87,7 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     shrinks: true,
     log,
   })
+  const refusedPings = createRefusedPings(database, write, clock, log)
   const { rowId, toLetter } = createIds(node)
   const totals = readTotals(database)
   const held = () => [...totals.values()].reduce((bytes, total) => bytes + total.bytes, 0)
@@ -164,7 +166,10 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
       return true
     },
     removeAccount(account: string): void {
-      write(() => dropAll.run(account))
+      write(() => {
+        dropAll.run(account)
+        refusedPings.removeAccount(account)
+      })
       totals.clear()
       for (const [destination, total] of readTotals(database)) totals.set(destination, total)
     },
@@ -177,7 +182,11 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
       }
       return { total, bytes: held(), byDestination }
     },
-    close,
+    refusedPings,
+    close(): void {
+      refusedPings.flush()
+      close()
+    },
   }
 }
 

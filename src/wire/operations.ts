@@ -1,7 +1,7 @@
 // Liveness, readiness, metrics for Prometheus, and the health of delivery.
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { defineRoute, json, LOCAL_QUESTION } from './route.ts'
-import { Count, choice, Text, Time, TimeMs } from './shapes.ts'
+import { Count, choice, ProcessName, Text, Time, TimeMs } from './shapes.ts'
 
 const SpoolHealth = Type.Object({ records: Count, bytes: Count, oldest_s: Type.Number({ minimum: 0 }) })
 
@@ -46,6 +46,12 @@ export const Health = Type.Object({
     own: Count,
     total: Type.Optional(Type.Integer({ minimum: 0, description: 'Of all accounts; only the operator sees it.' })),
   }),
+  refused_pings: Type.Array(
+    Type.Object({ process: ProcessName, name: Text('sate', 'Of the parameter that was refused.'), at: TimeMs }),
+    {
+      description: 'Pings of your account to this node in the last 30 days that a parameter made a 422, newest first.',
+    },
+  ),
   nodes: Type.Array(OtherNode, {
     description: 'The other nodes on the same PostgreSQL that were heard of in an hour.',
   }),

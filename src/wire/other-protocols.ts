@@ -123,13 +123,14 @@ const PING_DESCRIPTION =
   'addresses of Healthchecks instead: `/ping/UUID` or `/UUID`, with the same endings. Without more, or with the exit code 0: the run has ' +
   'ended; `/start`: it has begun; `/fail` or ' +
   'another exit code: it has failed, with the end of the body as exception; `/log`: accepted and not kept. `rid` ' +
-  'tells overlapping runs apart. A body may have 8 MiB.'
+  'tells overlapping runs apart. The parameters of Cronitor, Sentry, Dead Man’s Snitch, Uptime Kuma and Gatus are read, ' +
+  'too; an unknown one, an unknown word and a contradiction are a 422. A body may have 8 MiB.'
 
 const describePing = <const M extends 'GET' | 'POST'>(method: M) =>
   defineRoute(`${method} /ping/*` as const, {
     tag: 'events',
     access: 'anyone',
-    summary: '/ping/TOKEN/PROCESS[/start|/fail|/log|/EXIT_CODE][?rid=UUID]',
+    summary: '/ping/TOKEN/PROCESS[/start|/fail|/log|/EXIT_CODE][?rid=ID]',
     description: PING_DESCRIPTION,
     answers: { 200: { description: 'On disk', body: 'OK' } },
     problems: ['not_found', 'body_too_large', 'fields_invalid', 'series_budget_spent', ...DURABLE_PROBLEMS],

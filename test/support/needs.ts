@@ -31,6 +31,10 @@ export const findPython = (): string | undefined => Bun.which('python3') ?? unde
 export const findPythonPackages = (): string | undefined =>
   existing(join(CACHE, 'python/ready')) && existing(join(CACHE, 'python/bin/python'))
 
+/** The interpreter that has the Python client of Healthchecks, and APScheduler. */
+export const findPeers = (): string | undefined =>
+  existing(join(CACHE, 'peers/ready')) && existing(join(CACHE, 'peers/bin/python'))
+
 export const findMypy = (): string | undefined => existing(join(CACHE, 'python/bin/mypy'))
 
 const existing = (path: string): string | undefined => (existsSync(path) ? path : undefined)
@@ -80,6 +84,7 @@ const TOOLS = {
   deno: { isHere: () => findDeno() !== undefined, remedy: 'test/support/install-runtimes' },
   python: { isHere: () => findPython() !== undefined, remedy: 'apt-get install python3' },
   'python-packages': { isHere: () => findPythonPackages() !== undefined, remedy: 'test/support/install-runtimes' },
+  peers: { isHere: () => findPeers() !== undefined, remedy: 'test/support/install-runtimes' },
   mypy: { isHere: () => findMypy() !== undefined, remedy: 'test/support/install-runtimes' },
   postgresql: { isHere: () => findPostgres() !== undefined, remedy: 'apt-get install postgresql' },
   prometheus: { isHere: () => inPath('prometheus', 'promtool'), remedy: 'apt-get install prometheus' },

@@ -1,4 +1,6 @@
 // Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
+
+import { toTime } from '../../clock.ts'
 import type { Both, Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
 import type { Problem } from '../../problem.ts'
@@ -40,7 +42,7 @@ export interface HealthDeps {
   readonly spools: Both<Pick<Spool, 'stats'>>
   readonly sinks: Both<Pick<Sink, 'store'>>
   readonly shippers: Both<Pick<Shipper, 'status'>>
-  readonly deadLetters: Pick<DeadLetters, 'count' | 'stats'>
+  readonly deadLetters: Pick<DeadLetters, 'count' | 'stats' | 'refusedPings'>
   /** The state of one account's watches; `unknown`: they could not be judged for a minute. */
   watches(account: string): Promise<{ firing: number; unknown: boolean; outbox: { waiting: number } }>
   /** The other nodes of this PostgreSQL. */
@@ -78,6 +80,9 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         own: health.deadLetters.count(account),
         ...(isOperator && { total: health.deadLetters.stats().total }),
       },
+      refused_pings: health.deadLetters.refusedPings
+        .list(account)
+        .map(({ process, name, atUs }) => ({ process, name, at: toTime(atUs / 1000) })),
       nodes: health.nodes().map(({ node, seenUs, isSilent }) => ({
         node,
         seen_at: new Date(seenUs / 1000).toISOString(),

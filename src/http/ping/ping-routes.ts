@@ -7,36 +7,30 @@ import { DESTINATIONS } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { LIMITS, stripText } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
-import { Problem } from '../../problem.ts'
+import { type Fault, Problem } from '../../problem.ts'
 import { decodeText } from '../../wire/decode-text.ts'
 import { bodyTooLarge } from '../../wire/events.ts'
 import { MAX_PING_BYTES, PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
-import { toUid } from '../../wire/run-id.ts'
-import { createTextTail, endOfText } from '../../wire/text-tail.ts'
+import { createTextTail } from '../../wire/text-tail.ts'
 import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
 import { isSmall } from '../intake/body-budget.ts'
 import { findLimit, type GateDeps } from '../intake/intake-gate.ts'
-import { type Ping, readPing, type Signal } from './read-ping.ts'
+import { type Ping, readPing } from './read-ping.ts'
+import { readBodyWords, readWords } from './read-words.ts'
 import { createRecentPings } from './recent-pings.ts'
+import { type Body, toBodies } from './to-bodies.ts'
 
-type PingDeps = BatchDeps & Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'>
-
-/** What a ping says of a run. */
-interface Said {
-  readonly process: string
-  readonly signal: Signal
-  readonly exitCode: number | undefined
-}
-
-type Body = Readonly<Record<string, unknown>> & { readonly kind: 'start' | 'end' | 'exception' | 'output' }
+type PingDeps = BatchDeps &
+  Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'> & {
+    /** `names`: of the parameters that were refused. */
+    noteRefusedPing(account: string, process: string, names: readonly string[]): void
+  }
 
 /** What the end of a long body takes while it arrives, and what is not counted of each body. */
 const TAIL_BYTES = 192 * 1024
-/** Kept of what a ping says, but for a failed one: there all that an exception may have. In code points. */
-const OUTPUT_TAIL = 4096
 /** Starts that are remembered; the oldest are forgotten first. */
 const OPEN_MAX = 10_000
 /** Added to a stamp: a second stamp of the same time. No store gets more than two events of one ping. */
@@ -69,58 +63,34 @@ export function createPings(deps: PingDeps): AcceptPing {
     throw new Problem('not_found', 'The key in the ping address is for another process.')
   }
 
-  /** The events of a ping, the first with the first stamp. */
-  function toBodies({ process, signal, exitCode }: Said, uid: string, said: string, hasBegun: boolean): Body[] {
-    const run = { process, ...(uid !== '' && { uid }) }
-    const start: Body = { kind: 'start', ...run }
-    const output = endOfText(said.trimEnd(), OUTPUT_TAIL)
-    const outputs: Body[] = output === '' ? [] : [{ kind: 'output', ...run, output }]
-    switch (signal) {
-      case 'log':
-        return outputs
-      case 'start':
-        return [start, ...outputs]
-      case 'success': {
-        const end: Body = { kind: 'end', ...run, output }
-        return hasBegun ? [end] : [start, end]
-      }
-      case 'fail': {
-        const how = exitCode === undefined ? 'failed' : `exited with code ${exitCode}`
-        const exception = endOfText([`${process}: ${how}`, said.trimEnd()].filter(Boolean).join('\n'), LIMITS.exception)
-        const end: Body[] = [
-          { kind: 'exception', ...run, exception },
-          { kind: 'end', ...run, failed: true },
-        ]
-        return hasBegun ? end : [start, ...end]
-      }
-      default:
-        return signal satisfies never
-    }
-  }
-
   async function accept(request: Request): Promise<Response> {
     const { pathname, searchParams } = new URL(request.url)
     const ping = readPing(pathname)
     if (typeof ping === 'string') throw new Problem('not_found', ping)
     const key = admit(request, ping.token)
     const { account } = key
-    const { signal = 'success', exitCode } = ping
     const process = processOf(ping, key)
-    const uid = toUid(searchParams.get('rid') ?? '')
-    const said = await deps.bodies.during(account, (reserve) => {
+    const body = await deps.bodies.during(account, (reserve) => {
       if (request.body !== null && !isSmall(request)) reserve(TAIL_BYTES)
       return readEnd(request)
     })
-    const run = JSON.stringify([account, process, uid])
+    const more = ping.signal === undefined ? readBodyWords(body, request.headers.get('content-type')) : undefined
+    const words = readWords([...searchParams, ...(more ?? [])], ping)
+    if (!('signal' in words)) {
+      deps.noteRefusedPing(account, stripText(process), words.map(({ pointer }) => pointer.slice(1)).filter(Boolean))
+      throw refused(words)
+    }
+    const said = more === undefined ? body.trimEnd() : ''
+    const run = JSON.stringify([account, process, words.meta, words.uid])
+    const { signal, exitCode, uid } = words
     const take = async () => {
-      const hasBegun = open.has(run) || uid !== ''
-      await append(toBodies({ process, signal, exitCode }, uid, said, hasBegun), account)
+      await append(toBodies({ process, words, said, isOpen: open.has(run) }), account)
       if (signal === 'start') remember(run)
       else if (signal !== 'log') open.delete(run)
     }
     // a run may log several times a minute
     if (uid === '') await take()
-    else await recent.once(JSON.stringify([run, signal, exitCode, signal === 'log' && said]), take)
+    else await recent.once(JSON.stringify([run, signal, exitCode, signal === 'log' && [words.text, said]]), take)
     return new Response(request.method === 'HEAD' ? null : 'OK', { headers: OK })
   }
 
@@ -130,19 +100,19 @@ export function createPings(deps: PingDeps): AcceptPing {
     if (open.size > OPEN_MAX) open.delete(open.values().next().value!)
   }
 
-  /** All are judged before the first is stored. */
-  async function append(bodies: readonly Body[], account: string): Promise<void> {
+  /** All are judged before the first is stored. `toBodies` gets the time of the ping in µs. */
+  async function append(toBodies: (atUs: number) => readonly Body[], account: string): Promise<void> {
     const faults = new Faults()
-    const drafts = bodies.map((body) => parseEvent(body.kind, body, deps, faults, true))
-    if (faults.list.length > 0)
-      throw new Problem('fields_invalid', 'The ping is invalid.', {
-        errors: faults.list.map(({ pointer, detail }) => ({ pointer: pointer === '/uid' ? '/rid' : pointer, detail })),
-      })
-    const commits: Promise<void>[] = []
     const arrival = deps.stamp()
-    for (const [i, draft] of drafts.entries()) {
-      // one time for all: a run that was only ended has no length
-      const stamp = i === 0 ? arrival : { us: arrival.us, sub: arrival.sub + SECOND_TURN }
+    const drafts = toBodies(arrival.us).map((body) => parseEvent(body.kind, body, deps, faults, true))
+    if (faults.list.length > 0)
+      throw refused(faults.list.map(({ pointer, detail }) => ({ pointer: parameterOf(pointer), detail })))
+    const commits: Promise<void>[] = []
+    let marks = 0
+    for (const draft of drafts) {
+      // one time for all: a run that was only ended has no length; metrics share no series with marks
+      const isFirst = draft!.kind === 'metrics' || marks++ === 0
+      const stamp = isFirst ? arrival : { us: arrival.us, sub: arrival.sub + SECOND_TURN }
       const appended = appendDraft(draft!, account, stamp, deps)
       if (appended instanceof Problem) throw appended
       const { done, output } = appended
@@ -168,6 +138,13 @@ export const pingRoutes = (accept: AcceptPing) =>
     .get(PING_BY_GET.path, ({ request }) => accept(request), { ...describeRoute(PING_BY_GET) })
     .post(PING_BY_POST.path, ({ request }) => accept(request), { parse: 'none', ...describeRoute(PING_BY_POST) })
     .head(PING_BY_GET.path, ({ request }) => accept(request), { detail: { hide: true } })
+
+const refused = (errors: readonly Fault[]) =>
+  new Problem('fields_invalid', 'The ping is invalid. Nothing is stored.', { errors })
+
+/** The parameter that a field of an event came from. */
+const parameterOf = (pointer: string): string =>
+  ({ '/at': '/duration', '/meta': '/host' })[pointer] ?? pointer.replace(/^\/items.*/, '/metric')
 
 /** The end of a body, which says most; the rest is read and dropped. Throws Problem `body_too_large`. */
 async function readEnd(request: Request): Promise<string> {

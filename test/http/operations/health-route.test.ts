@@ -32,6 +32,10 @@ mountHealth(mounts, {
   deadLetters: {
     count: (account) => (account === 'ada' ? 2 : 0),
     stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
+    refusedPings: {
+      ...{ note: () => {}, removeAccount: () => {}, flush: () => {} },
+      list: (account) => (account === 'ada' ? [{ process: 'nightly', name: 'sate', atUs: NOW_US }] : []),
+    },
   },
   watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: false, outbox: { waiting: 4 } }),
   node: 7,
@@ -63,6 +67,7 @@ test('the operator sees why delivery is paused and the total number of dead lett
       exceptions: IDLE,
     },
     dead: { own: 2, total: 5 },
+    refused_pings: [{ process: 'nightly', name: 'sate', at: SINCE.replace('000000Z', 'Z') }],
     nodes: [],
     warnings: WARNINGS,
   })
@@ -76,6 +81,7 @@ test('other accounts see that delivery is paused and their own dead letters', as
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
     dead: { own: 0 },
+    refused_pings: [],
     nodes: [],
     warnings: WARNINGS,
   })
