@@ -152,6 +152,11 @@ export const isTrue = kind(
   'one of true, false',
 )
 export const span = kind(parseSpanUs, `a time span such as 90s, 30m, 24h or 7d, from 1s to ${MAX_SPAN_DAYS}d`)
+const MAX_DELAY_US = 60_000_000
+export const delay = kind((text) => {
+  const us = text === '0' ? 0 : parseSpanUs(text)
+  return us !== undefined && us <= MAX_DELAY_US ? us : undefined
+}, '0 or a time span up to 60s, such as 5s')
 export const bytes = kind(
   parseBytes,
   'a size such as 500MiB, 10GiB or a number of bytes, more than 0 and less than 8192TiB',

@@ -6,7 +6,7 @@ import { type Service, startService } from './service.ts'
 import type { Config } from './settings.ts'
 import { COMMAND_LINE } from './version.ts'
 
-/** Stopping takes at most this long, whatever stores and clients do; what was acknowledged is on disk long before. */
+/** After STOP_DELAY stopping takes at most this long, whatever stores and clients do; what was acknowledged is on disk long before. */
 const STOP_WITHIN_MS = 9_500
 
 /** One Ctrl-C arrives twice: from the terminal and from `bun run`, which passes it on. */
@@ -57,10 +57,13 @@ async function stop(signal: string) {
   }
   stoppingSinceUs = nowUs
   log.info({ signal }, 'stopping')
-  const late = setTimeout(() => {
-    log.warn('stopping took too long: exiting now; events that are not stored yet stay in the spools')
-    process.exit(0)
-  }, STOP_WITHIN_MS)
+  const late = setTimeout(
+    () => {
+      log.warn('stopping took too long: exiting now; events that are not stored yet stay in the spools')
+      process.exit(0)
+    },
+    config.stopDelayUs / 1000 + STOP_WITHIN_MS,
+  )
   const service = await starting // it may listen already
   await service.stop()
   clearTimeout(late)

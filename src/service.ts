@@ -2,7 +2,7 @@
 // stops them. A new room: a member of `Rooms`, a line in `openRooms`, and lines in `start` and `stop` if it works.
 //   start: lock of the files → files → stores (one that is away delays the start by at most 1.5 s) → no other DATA_DIR
 //          with this NODE_ID → shippers → socket → watches, which count the time without a socket as down
-//   stop:  socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files → lock
+//   stop:  STOP_DELAY, in which balancers find it unready → socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files → lock
 import type { Clock } from './clock.ts'
 import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
@@ -66,6 +66,7 @@ export async function startService(
     routes: app.routes,
     async stop() {
       isStopping = true
+      await Bun.sleep(config.stopDelayUs / 1000)
       leadWatch.stop()
       await Promise.race([listener.stop(), Bun.sleep(REQUESTS_END_WITHIN_MS)])
       await stopWork(rooms)

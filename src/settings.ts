@@ -4,6 +4,7 @@ import {
   address,
   anyText,
   bytes,
+  delay,
   ESCAPE,
   GIVEN_ROLES,
   header,
@@ -108,6 +109,12 @@ export const SETTINGS = {
   ),
   maxRunUs: basic(setting('MAX_RUN', span, '24h', 'the longest run that is still paired')),
   maxAgeUs: setting('MAX_AGE', span, '7d', 'an event whose own time (`at`) is older is refused'),
+  stopDelayUs: setting(
+    'STOP_DELAY',
+    delay,
+    '0',
+    'after SIGTERM `/readyz` is 503 and requests are still taken for so long: [behind a balancer](balancer.md)',
+  ),
   spoolMaxBytes: setting(
     'SPOOL_MAX_BYTES',
     bytes,

@@ -105,7 +105,9 @@ describe('the Kubernetes manifests', () => {
         { path: '/readyz', port: 'http' },
       ],
     )
-    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(10 + container.lifecycle.preStop.sleep.seconds)
+    const stopDelayS = Number.parseInt(find('ConfigMap').data.STOP_DELAY, 10)
+    expect(stopDelayS).toBeGreaterThanOrEqual(container.readinessProbe.periodSeconds)
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(10 + stopDelayS)
     expect(find('NetworkPolicy').spec.ingress).toEqual([{ ports: [{ protocol: 'TCP', port }] }])
   })
 

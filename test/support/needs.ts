@@ -88,6 +88,8 @@ const TOOLS = {
   mypy: { isHere: () => findMypy() !== undefined, remedy: 'test/support/install-runtimes' },
   postgresql: { isHere: () => findPostgres() !== undefined, remedy: 'apt-get install postgresql' },
   prometheus: { isHere: () => inPath('prometheus', 'promtool'), remedy: 'apt-get install prometheus' },
+  haproxy: { isHere: () => inPath('haproxy'), remedy: 'apt-get install haproxy' },
+  nginx: { isHere: () => inPath('nginx'), remedy: 'apt-get install nginx-light' },
   buildah: {
     isHere: () => process.getuid!() === 0 && inPath('buildah', 'debootstrap', 'runc'),
     remedy: 'apt-get install buildah debootstrap runc; the tests must run as root',
