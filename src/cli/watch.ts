@@ -1,8 +1,8 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
 
-import { CONDITION_TABLE } from '../wire/conditions.ts'
-import { DEFAULT_GRACE } from '../wire/defaults.ts'
+import { describeConditions } from '../wire/conditions.ts'
 import { describeNextDue } from '../wire/next-due.ts'
+import { WATCH_FIELDS, type WatchField } from '../wire/watch-fields.ts'
 import type { WatchPreview } from '../wire/watch-preview.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
@@ -14,23 +14,10 @@ import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
 import { oneLine } from './safe-text.ts'
 
-interface AddOptions extends Json {
+/** Those of the fields by the names of their flags. */
+interface AddOptions extends Json, Readonly<Record<string, unknown>> {
   readonly name?: string
   readonly meta?: string
-  readonly every?: string
-  readonly cron?: string
-  readonly tz?: string
-  readonly grace?: string
-  readonly long?: string
-  readonly failed?: number
-  readonly exceptions?: boolean
-  readonly slow?: number
-  readonly metric?: string
-  readonly above?: number
-  readonly below?: number
-  readonly of?: string
-  readonly window?: string
-  readonly for?: string
   readonly channel?: string[]
   readonly preview?: boolean
 }
@@ -49,26 +36,14 @@ export function register(program: Program, io: Io): void {
     empty: 'No watches.',
   })
 
-  watch
+  const add = watch
     .command('add')
     .description('create a watch, or change the one of this name: what is given replaces what it had')
     .argument('<process>', 'exact name, or with * for any text')
     .option('--name <name>', 'name of the watch; default: the process')
     .option('--meta <meta>', 'only this meta')
-    .option('--every <span>', 'late: a start is due this long after the last one, such as 1h')
-    .option('--cron <expression>', 'late: a start is due at these moments, such as "0 3 * * *"')
-    .option('--tz <zone>', 'time zone of --cron; default UTC')
-    .option('--grace <span>', `how late a start may be; default ${DEFAULT_GRACE}`)
-    .option('--long <span>', 'a run may take no longer')
-    .option('--failed <n>', 'after n failed runs in a row', parseCount)
-    .option('--exceptions', 'an exception counts as a failure, too')
-    .option('--slow <factor>', 'a run takes this many times the usual', parseFactor)
-    .option('--metric <name>', 'a figure of this metric is --above or --below a number')
-    .option('--above <number>', 'fires above it', parseNumber)
-    .option('--below <number>', 'fires below it', parseNumber)
-    .option('--of <figure>', 'last, min, max or mean over the window; default last')
-    .option('--window <span>', 'window of the metric; default 10m')
-    .option('--for <span>', 'fires once the figure was across for so long; default at once')
+  addFieldOptions(add)
+  add
     .option('--channel <name>', 'notify this channel, by name or id; may be repeated', collect)
     .option('--preview', 'create nothing, and show what it would have fired in the last 30 days')
     .option(...JSON_OPTION)
@@ -90,7 +65,7 @@ export function register(program: Program, io: Io): void {
       if (options.json) printJson(io, answer)
       else io.stdout.write(`${watch.id}\n`)
       if (known !== undefined)
-        io.stderr.write(`Watch ${oneLine(watch.name)} exists and was changed: ${oneLine(conditionsOf(watch))}\n`)
+        io.stderr.write(`Watch ${oneLine(watch.name)} exists and was changed: ${oneLine(describeConditions(watch))}\n`)
       const due = describeNextDue(watch.late, watch.next_due)
       if (due !== undefined) io.stderr.write('Times are in UTC; use --tz Europe/Berlin for another zone.\n')
       if (watch.channels.length === 0) io.stderr.write(`${await offerChannel(api(), process)}\n`)
@@ -167,36 +142,44 @@ async function preview(api: Api, io: Io, process: string, options: AddOptions): 
   io.stderr.write(`would have fired ${seen.total} times; tested on ${events} events since ${seen.from}\n`)
 }
 
-function toBody(process: string, options: AddOptions) {
-  const { name = process, meta, every, cron, tz, grace, long, failed, exceptions, slow } = options
-  const isLate = every !== undefined || cron !== undefined
-  return {
-    name,
-    process,
-    ...(meta !== undefined && { meta }),
-    ...(isLate && { late: { every, cron, tz, grace } }),
-    ...(long !== undefined && { long }),
-    ...((failed !== undefined || exceptions) && { failed: { after: failed ?? 1, exceptions: exceptions ?? false } }),
-    ...(slow !== undefined && { slow }),
-    ...toMetric(options),
+/** `--every <span>` → `every` */
+const optionOf = (flag: string): string => /^--(\w+)/.exec(flag)?.[1] ?? ''
+
+function addFieldOptions(command: Program): void {
+  for (const { flag, about, ...field } of Object.values<WatchField>(WATCH_FIELDS)) {
+    const usual = field.usual === undefined || field.usual === false ? '' : `; default ${field.usual}`
+    const text = `${about.replace(/`(\w+)`/g, '--$1')}${usual}`
+    const { number } = field
+    if (number === undefined) command.option(flag, text)
+    else command.option(flag, text, number.step === 1 ? parseCount : 'min' in number ? parseFactor : parseNumber)
   }
 }
 
-function toMetric({ metric, above, below, of, window, for: lasting }: AddOptions) {
-  if (metric !== undefined)
-    return { metric: { name: metric, window: window ?? '10m', of: of ?? 'last', above, below, for: lasting } }
-  const isGiven = [above, below, of, window, lasting].some((value) => value !== undefined)
-  if (isGiven) throw new CliError('--above, --below, --of, --window and --for need --metric <name>', EXIT_USAGE)
-  return {}
+function toBody(process: string, options: AddOptions) {
+  const { name = process, meta } = options
+  const body: Record<string, Record<string, unknown> | unknown> = {}
+  for (const [path, { flag }] of Object.entries<WatchField>(WATCH_FIELDS)) {
+    const value = options[optionOf(flag)]
+    const [condition = '', member] = path.split('/')
+    if (value === undefined) continue
+    body[condition] =
+      member === undefined ? value : { ...usualOf(condition), ...(body[condition] as object), [member]: value }
+  }
+  if (body.metric !== undefined && options.metric === undefined)
+    throw new CliError('--above, --below, --of, --window and --for need --metric <name>', EXIT_USAGE)
+  return { name, process, ...(meta !== undefined && { meta }), ...body }
 }
 
-const toRow = (watch: Watch): string[] => [watch.id, watch.state, watch.name, watch.process, conditionsOf(watch)]
+/** The members of a condition that `stint watch add` sends in any case. */
+const usualOf = (condition: string): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries<WatchField>(WATCH_FIELDS).flatMap(([path, { usual }]) => {
+      const [of, member] = path.split('/')
+      return of === condition && member !== undefined && usual !== undefined ? [[member, usual]] : []
+    }),
+  )
 
-const conditionsOf = (watch: Watch): string =>
-  Object.values(CONDITION_TABLE)
-    .map(({ summary }) => summary(watch))
-    .filter(Boolean)
-    .join(', ')
+const toRow = (watch: Watch): string[] => [watch.id, watch.state, watch.name, watch.process, describeConditions(watch)]
 
 function parseNumber(text: string): number {
   if (text.trim() !== '' && Number.isFinite(Number(text))) return Number(text)

@@ -1,27 +1,75 @@
-// The conditions of a watch, in the order in which they are shown, and how lists name them. Free of schemas: it is in
-// the console's bundle. A member of a watch is called like its condition; judging is in watch/conditions.
+// The conditions of a watch, in the order in which they are shown: their names, and what people read about them. Free of
+// schemas: it is in the console's bundle. A member of a watch is called like its condition; judging is in
+// watch/conditions, and the fields are in watch-fields.ts.
+import { describeNextDue } from './next-due.ts'
 import type { Watch } from './watches.ts'
+
+type Conditions = Pick<Watch, 'late' | 'long' | 'failed' | 'metric' | 'slow' | 'next_due'>
 
 interface ConditionEntry {
   readonly label: string
-  /** The condition of this watch in a few words; falsy if it has none. */
-  summary(watch: Watch): string | null | 0
+  /** The rows of the table in watch/README.md. */
+  readonly fires: string
+  readonly resolves: string
+  /** What this watch notifies of: `is late (every 1 h)`; falsy if it has no such condition. */
+  says(watch: Conditions): readonly (string | false | null | undefined)[]
 }
 
 export const CONDITION_TABLE = {
-  late: { label: 'late', summary: ({ late }) => late && `late ${late.every ?? late.cron}` },
-  long: { label: 'too long', summary: ({ long }) => long && `long ${long}` },
+  late: {
+    label: 'late',
+    fires: 'no start arrived by its due time plus the grace',
+    resolves: 'a start arrives',
+    says({ late, next_due }) {
+      if (late === null) return []
+      const due = describeNextDue(late, next_due)
+      return [
+        `is late (${late.every === undefined ? late.cron : `every ${spellSpan(late.every)}`}${due ? `, ${due}` : ''})`,
+      ]
+    },
+  },
+  long: {
+    label: 'too long',
+    fires: 'a run has been running longer; each run is an alert of its own',
+    resolves: 'that run ends',
+    says: ({ long }) => [long && `runs longer than ${spellSpan(long)}`],
+  },
   failed: {
     label: 'failed',
-    summary: ({ failed }) => failed && `failed ${failed.after ?? 1}${failed.exceptions ? ' or exceptions' : ''}`,
+    fires: 'a run failed or never finished, n times in a row; optionally also on an exception',
+    resolves: 'the next completed run',
+    says: ({ failed }) => [
+      failed && ((failed.after ?? 1) > 1 ? `fails ${failed.after} times in a row` : 'fails'),
+      failed?.exceptions && 'raises an exception',
+    ],
   },
   metric: {
     label: 'metric',
-    summary: ({ metric }) =>
-      metric && `${metric.name} ${metric.above === undefined ? '<' : '>'} ${metric.above ?? metric.below}`,
+    fires: 'a figure over a window is above or below a number, optionally for some time',
+    resolves: 'it is back in range',
+    says: ({ metric }) => [
+      metric && `${metric.name} is ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
+    ],
   },
-  slow: { label: 'slow', summary: ({ slow }) => slow && `slow ${slow}×` },
+  slow: {
+    label: 'slow',
+    fires: 'a run takes k times the median of the last 20 completed runs',
+    resolves: 'the next run does not',
+    says: ({ slow }) => [slow !== null && `takes ${slow}× the usual time`],
+  },
 } as const satisfies Record<string, ConditionEntry>
 
 export type Condition = keyof typeof CONDITION_TABLE
 export const CONDITIONS = Object.keys(CONDITION_TABLE) as [Condition, ...Condition[]]
+
+const SAID: readonly Condition[] = ['late', 'long', 'failed', 'slow', 'metric']
+
+/** `runs longer than 1 min, or fails`, after "when it". */
+export function describeConditions(watch: Conditions): string {
+  const parts = SAID.flatMap((condition) => CONDITION_TABLE[condition].says(watch)).filter(Boolean)
+  return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, or ${parts.at(-1)}`
+}
+
+/** `1m` → `1 min`. */
+export const spellSpan = (span: string): string =>
+  span.replace(/^(\d+)([smhd])$/, (_, n, unit) => `${n} ${unit === 'm' ? 'min' : unit}`)

@@ -1,9 +1,9 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
-import { DEFAULT_GRACE } from './defaults.ts'
 import { exampleOf } from './example.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, GivenName, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
+import { aboutField } from './watch-fields.ts'
 
 const SPAN_FAULT = 'must be a time span such as 30s, 10m, 26h or 7d, at least 1s'
 
@@ -16,54 +16,52 @@ export const WatchName = GivenName('nightly import')
 export const Processes = Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' })
 
 const Late = closed({
-  every: Type.Optional(Span('A start is due this long after the last one.', '1h')),
+  every: Type.Optional(Span(aboutField('late/every'), '1h')),
   cron: Type.Optional(
     Type.String({
       minLength: 1,
       maxLength: 200,
-      description: 'Instead of `every`: five fields, or six with seconds first. A start is due at each moment.',
+      description: aboutField('late/cron'),
       examples: ['0 3 * * *'],
     }),
   ),
   tz: Type.Optional(
     Type.String({
       maxLength: 100,
-      description: 'Time zone of `cron`; UTC when absent.',
+      description: aboutField('late/tz'),
       examples: ['Europe/Berlin'],
     }),
   ),
-  grace: Type.Optional(Span(`How late a start may be. ${DEFAULT_GRACE} when absent.`, '10m')),
+  grace: Type.Optional(Span(aboutField('late/grace'), '10m')),
 })
 
 const Failed = closed({
-  after: Type.Optional(
-    Type.Integer({ minimum: 1, maximum: 100, default: 1, description: 'Fires after this many in a row.' }),
-  ),
+  after: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 1, description: aboutField('failed/after') })),
   exceptions: Type.Optional(
     Type.Boolean({
       default: false,
-      description: 'An exception counts, too, beside a run that failed or never finished.',
+      description: aboutField('failed/exceptions'),
     }),
   ),
 })
 
 const Metric = closed({
-  name: Type.String({ minLength: 1, maxLength: 250, examples: ['rows'] }),
-  window: Span('The figure is taken over the points of this span, up to now.', '10m'),
-  of: choice(['last', 'min', 'max', 'mean'] as const),
-  above: Type.Optional(Type.Number({ description: 'Fires while the figure is above. Either this or `below`.' })),
-  below: Type.Optional(Type.Number()),
-  for: Type.Optional(Span('Fires only after the figure has been across the number for this long.', '5m')),
+  name: Type.String({ minLength: 1, maxLength: 250, description: aboutField('metric/name'), examples: ['rows'] }),
+  window: Span(aboutField('metric/window'), '10m'),
+  of: choice(['last', 'min', 'max', 'mean'] as const, { description: aboutField('metric/of') }),
+  above: Type.Optional(Type.Number({ description: aboutField('metric/above') })),
+  below: Type.Optional(Type.Number({ description: aboutField('metric/below') })),
+  for: Type.Optional(Span(aboutField('metric/for'), '5m')),
 })
 
 const Slow = Type.Number({
   minimum: 1,
   maximum: 1000,
-  description: 'Fires when a run takes this many times the median of the last 20 completed runs.',
+  description: aboutField('slow'),
   examples: [2],
 })
 
-const Long = Span('Fires when a run has been running longer. Must be below MAX_RUN.', '30m')
+const Long = Span(aboutField('long'), '30m')
 
 const ChannelIds = Type.Array(Type.String({ maxLength: 100 }), {
   maxItems: 20,
@@ -71,7 +69,7 @@ const ChannelIds = Type.Array(Type.String({ maxLength: 100 }), {
   description: 'Channel ids.',
 })
 const Meta = Type.String({ maxLength: 500, description: 'Only this meta; empty: only without meta. Absent: any.' })
-const Remind = Span('Repeats the notification at this interval while the alert fires.', '24h')
+const Remind = Span(aboutField('remind'), '24h')
 const PausedUntil = Type.String({ format: 'date-time', description: 'RFC 3339. Until then nothing fires.' })
 
 export const CreateWatch = closed({

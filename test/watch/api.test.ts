@@ -228,7 +228,7 @@ test('stint watch apply creates, changes, prunes, and does nothing the second ti
   expect((await apply()).stdout).toBe('changed watch a\n')
   expect((await apply(' --prune')).stdout).toContain('deleted watch b\n')
   const listed = await stint('watch list')
-  expect(listed.stdout).toContain('late 1h, failed 2 or exceptions')
+  expect(listed.stdout).toContain('is late (every 1 h), fails 2 times in a row, or raises an exception')
   const spelled = { name: ' \u00a0a\u2003', channels: ['ops\u00a0'], process: 'job "a%', meta: 'x%y\\', failed: {} }
   save([{ ...spelled, late: { every: '1h' }, paused_until: '2999-01-01T00:00:00Z' } as object])
   expect((await apply(' --prune')).stdout).toBe('changed watch a\n')

@@ -1,13 +1,13 @@
 // Who hears of it: each watch that covers the process, and each of its channels with a test.
 import { useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channels.ts'
+import { describeConditions } from '../../wire/conditions.ts'
 import { formatSpan } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { explain } from '../kit/explain.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { useView } from '../kit/view.tsx'
-import { describeConditions } from '../watch/describe-watch.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
 const BADGES = { ok: 'badge-good', firing: 'badge-bad', paused: '', unknown: 'badge-warn' } as const

@@ -5,13 +5,13 @@ import { CHANNEL_KINDS, type ChannelKind, channelKind } from '../../wire/channel
 import type { Channel, NewChannel } from '../../wire/channels.ts'
 import { CONDITION_TABLE, CONDITIONS } from '../../wire/conditions.ts'
 import { ApiError } from '../kit/api.ts'
+import { Fold } from '../kit/fold.tsx'
 import { AreaField, Field, Form, type Values } from '../kit/form.tsx'
 import { Modal } from '../kit/modal.tsx'
 import { useView } from '../kit/view.tsx'
 import { CHANNEL_MEMBERS, KIND_TEXT, MEMBER_TEXT } from './channel-texts.ts'
 import { readChannel, textOf } from './channel-values.ts'
 import { TestResult } from './test-result.tsx'
-import { Fold } from './watch-lines.tsx'
 
 interface Props {
   /** To change it; otherwise it is a new one. */

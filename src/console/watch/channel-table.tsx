@@ -7,7 +7,7 @@ import { Ago } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import type { Act } from './alert-table.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
-import { describeChannel } from './describe-watch.ts'
+import { describeChannel } from './describe-channel.ts'
 
 interface Props {
   readonly channels: readonly Channel[]

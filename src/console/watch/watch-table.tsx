@@ -1,5 +1,6 @@
 // The watches: what each fires for, whom it notifies, and what can be done with it.
 import type { Channel } from '../../wire/channels.ts'
+import { describeConditions } from '../../wire/conditions.ts'
 import type { Watch } from '../../wire/watches.ts'
 import { confirm } from '../kit/confirm.tsx'
 import { SelectField } from '../kit/form.tsx'
@@ -10,7 +11,6 @@ import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import type { Act } from './alert-table.tsx'
-import { describeConditions } from './describe-watch.ts'
 import { WatchDialog } from './watch-dialog.tsx'
 
 interface Props {

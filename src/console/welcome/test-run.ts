@@ -5,7 +5,7 @@ import type { Channel } from '../../wire/channels.ts'
 import type { CreateWatch, Watch } from '../../wire/watches.ts'
 import type { App } from '../kit/app.ts'
 import type { Get } from '../kit/ask.ts'
-import { reportsFailures } from '../watch/watch-values.ts'
+import { reportsFailures } from '../watch/sentences.ts'
 
 export const PROCESS = 'first steps'
 /** The server's clock is known to the second. */

@@ -1,6 +1,6 @@
 // The form of a watch loses nothing of a watch that it shows, and sends only what was changed.
 import { describe, expect, test } from 'bun:test'
-import { changesOf, toWatch, valuesOf } from '../../src/console/watch/watch-values.ts'
+import { changesOf, toWatch, valuesOf } from '../../src/console/watch/sentences.ts'
 import type { Watch } from '../../src/wire/watches.ts'
 
 const PLAIN: Watch = {
@@ -32,7 +32,8 @@ describe('the form of a watch', () => {
     const before = valuesOf({ ...PLAIN, ...some })
     expect(changesOf(before, { ...before })).toEqual({})
     expect(changesOf(before, { ...before, name: 'other' })).toEqual({ name: 'other' })
-    expect(changesOf(before, { ...before, hasFailed: false, isLong: true, long: '1h' })).toEqual({
+    const changed = { on: { ...before.on, failed: false, long: true }, texts: { ...before.texts, long: '1h' } }
+    expect(changesOf(before, { ...before, ...changed })).toEqual({
       long: '1h',
       ...(some.failed && { failed: null }),
     })

@@ -1,0 +1,55 @@
+// A watch's conditions and their fields: README, command line and API say of them what one table says.
+import { expect, test } from 'bun:test'
+import { CONDITION_TABLE, describeConditions } from '../../src/wire/conditions.ts'
+import { aboutField, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../../src/wire/watch-fields.ts'
+import { CreateWatch, type Watch } from '../../src/wire/watches.ts'
+import { tableUnder } from '../support/readme.ts'
+
+const README = 'src/watch/README.md'
+const FIELDS = Object.entries<WatchField>(WATCH_FIELDS)
+
+test('the README has each condition with when it fires and resolves', () => {
+  const rows = Object.entries(CONDITION_TABLE).map(([name, { fires, resolves }]) => [`\`${name}\``, fires, resolves])
+  expect(tableUnder(README, 'Conditions')).toEqual(rows)
+})
+
+test('the README has each field with its flag and its meaning', () => {
+  const rows = FIELDS.map(([name, { flag, about }]) => [`\`${name.replace('/', '.')}\``, `\`${flag}\``, about])
+  expect(tableUnder(README, 'Fields')).toEqual(rows)
+})
+
+interface Schema {
+  readonly description?: string
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly anyOf?: readonly Schema[]
+}
+
+/** The schema of a member, without the null that it also takes. */
+const memberOf = ({ properties }: Schema, name: string): Schema => {
+  const member = properties?.[name] ?? {}
+  return member.description === undefined && member.anyOf !== undefined ? member.anyOf[0]! : member
+}
+
+test('the request describes every field so, and has no other', () => {
+  const described = FIELDS.map(([path]) => {
+    const [condition = '', member] = path.split('/')
+    const schema = memberOf(CreateWatch, condition)
+    return [path, (member === undefined ? schema : memberOf(schema, member)).description]
+  })
+  expect(described).toEqual(FIELDS.map(([path]) => [path, aboutField(path as WatchFieldName)]))
+  const paths = [...Object.keys(CONDITION_TABLE), 'remind'].flatMap((condition) => {
+    const { properties } = memberOf(CreateWatch, condition)
+    return properties === undefined ? [condition] : Object.keys(properties).map((member) => `${condition}/${member}`)
+  })
+  expect(paths.toSorted()).toEqual(FIELDS.map(([path]) => path).toSorted())
+})
+
+test('a watch in words', () => {
+  const none = { late: null, long: null, failed: null, metric: null, slow: null, next_due: null }
+  const words = (some: Partial<Watch>) => describeConditions({ ...none, ...some })
+  expect(words({ long: '1m', failed: { after: 1, exceptions: false } })).toBe('runs longer than 1 min, or fails')
+  expect(words({ late: { every: '2h' }, failed: { after: 3, exceptions: true }, slow: 2 })).toBe(
+    'is late (every 2 h), fails 3 times in a row, raises an exception, or takes 2× the usual time',
+  )
+  expect(words({ metric: { name: 'rows', window: '10m', of: 'last', below: 5 } })).toBe('rows is below 5')
+})
