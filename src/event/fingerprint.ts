@@ -5,11 +5,12 @@ import { ENDING } from './failed-command.ts'
 import { ERROR } from './fault-words.ts'
 import { normalizeText } from './normalize-text.ts'
 import { RANK, type Ranked, rankLines } from './rank-lines.ts'
+import { markValues, unhide } from './reading/mark-values.ts'
+import { readText } from './reading/read-text.ts'
 import { parseTraces, type Trace } from './trace/parse-trace.ts'
 import { splitLines, withLineFeeds, withoutLogger } from './trace/printed-lines.ts'
 import { type Frame, fileName, isInternal, type Raised } from './trace/trace.ts'
 
-const VERSION = 'v4'
 /** Deeper frames show how the fault was reached, not what it is. */
 const FRAMES = 5
 const CAUSES = 5
@@ -20,11 +21,14 @@ const CAUSE_CHARS = 200
 /** Every build of a bundle gives names of this length to other functions. */
 const MINIFIED_NAME = 2
 
-/** `v4:` and 16 hexadecimal digits. */
-export function fingerprint(exception: string): string {
-  const hash = createHash('sha256').update(normalizeException(exception)).digest('hex')
-  return `${VERSION}:${hash.slice(0, 16)}`
-}
+/** `v5:` and 16 hexadecimal digits. */
+export const fingerprint = (exception: string): string => hashed('v5', normalizeException(exception))
+
+/** `v4:` and 16 hexadecimal digits, as 2.0 computes them: decisions about its groups stay for one release. */
+export const formerFingerprint = (exception: string): string => hashed('v4', normalizeRead(exception, true))
+
+const hashed = (version: string, normal: string): string =>
+  `${version}:${createHash('sha256').update(normal).digest('hex').slice(0, 16)}`
 
 export type FingerprintOf = (exception: string) => string
 
@@ -56,8 +60,12 @@ export function rememberFingerprints(maxChars = REMEMBERED_CHARS, compute: Finge
  * causes. `stint exec` failure: how the command ended, and its trace or last lines. Any other text: its first lines.
  * Varying parts are placeholders such as `<number>` and `<string>`.
  */
-export function normalizeException(exception: string): string {
-  const failure = readFailure(exception)
+export const normalizeException = (exception: string): string =>
+  unhide(normalizeRead(markValues(readText(exception).join('\n'))))
+
+/** `isFormer`: by the rules of v4. */
+function normalizeRead(exception: string, isFormer = false): string {
+  const failure = readFailure(exception, isFormer)
   if (failure !== undefined) {
     const { command, ending, trace, lines } = failure
     const said = trace === undefined ? normalizeLines(lines, LINE_CHARS) : describeTrace(trace)
@@ -172,7 +180,7 @@ const CUT_LINE = 900
 const BELOW_TRACE = /^(?:\s|\}|Node\.js v|Bun v|note: |exit status |$)/
 
 /** Undefined unless the text is one of `stint exec`. */
-function readFailure(text: string): Failure | undefined {
+function readFailure(text: string, isFormer: boolean): Failure | undefined {
   const end = text.indexOf('\n')
   const [, command, ending] = ENDING.exec((end < 0 ? text : text.slice(0, end)).trim()) ?? []
   if (command === undefined || ending === undefined) return undefined
@@ -180,7 +188,7 @@ function readFailure(text: string): Failure | undefined {
   const lines = splitLines(text.slice(end + 1))
   const trace = parseTraces(lines, true).findLast((found) => isWhole(found) && isLast(found, lines))
   if (trace !== undefined) return { command, ending, trace, lines: [] }
-  return { command, ending, lines: lastLines(lines, /exited|failed/.test(ending)) }
+  return { command, ending, lines: lastLines(lines, /exited|failed/.test(ending), isFormer) }
 }
 
 /** A trace that lost its header lost an unknown number of frames, too. */
@@ -193,8 +201,9 @@ const isLast = ({ end }: Trace, lines: readonly string[]): boolean =>
  * The last lines that name a fault, and the last one of all, unless a signal ended the command amid ordinary work. If
  * none says why, the last two: every failure of a job may end with the same line, in any language.
  */
-function lastLines(lines: readonly string[], hasExited: boolean): string[] {
-  const ranked = rankLines(lines.filter((line, i) => !(i === 0 && line.length >= CUT_LINE)))
+function lastLines(lines: readonly string[], hasExited: boolean, isFormer: boolean): string[] {
+  const whole = lines.filter((line, i) => !(i === 0 && line.length >= CUT_LINE))
+  const ranked = rankLines(whole, isFormer)
   const isKnown = ranked.some(({ rank }) => rank >= RANK.lack)
   const said = ranked.filter(({ rank }) => rank >= RANK.ordinary && !(isKnown && rank === RANK.count))
   const last = said.at(-1) ?? ranked.findLast(({ rank }) => rank > RANK.place)

@@ -34,11 +34,14 @@ const NUMBER = global(
   `(?:[.-]?\\d{1,9}){0,3})?(?:${UNIT}(?:\\d{1,9}(?:\\.\\d{1,9})?${UNIT}){0,5})?(?!\\w)`,
 )
 
+type Part = RegExp | readonly string[] | ((text: string) => boolean)
+const hasFive = (text: string): boolean => text.split(':').length > 5 || text.split('-').length > 5
+
 /**
  * Order matters: an earlier pattern hides its match from later ones. Every match contains a `part` that begins with a
  * rare character: searching for it costs a tenth of searching for the whole.
  */
-const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: RegExp | readonly string[]])[] = [
+const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?: Part])[] = [
   [/(?<!\w)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?!\w)/gi, '<uuid>', ['-']],
   [/\beyJ[\w-]{2,2000}\.[\w-]{2,2000}\.[\w-]{0,2000}/g, '<number>', ['eyJ']], // a token (JWT)
   [/(?<=[\w$]@)(?=[a-f]{0,8}\d)[0-9a-f]{1,16}(?![\w.-])/g, '<number>', ['@']], // an object of Java
@@ -53,8 +56,8 @@ const VARIABLE: readonly (readonly [pattern: RegExp, placeholder: string, part?:
     '<address>',
     /\.\d{1,3}\.\d/,
   ],
-  [/(?<!\w)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?!\w)/gi, '<address>', /(?:[:-][0-9a-f]{2}){5}/i],
-  [TIME, '<date>', /:\d\d(?::\d\d| ?[AaPp]\.?[Mm])/],
+  [/(?<!\w)[0-9a-f]{2}(?:[:-][0-9a-f]{2}){5}(?!\w)/gi, '<address>', hasFive],
+  [TIME, '<date>', (text) => text.includes(':') && /:\d\d(?::\d\d| ?[AaPp]\.?[Mm])/.test(text)],
   [/(?<!\w)0x[0-9a-f]{1,64}(?!\w)/gi, '<number>', ['0x']],
   [NUMBER, '<number>'],
 ]
@@ -85,32 +88,46 @@ const REASON =
 const VALUE = '-?(?:0x[0-9a-f]{8}|\\d{1,5})(?![\\w.]*\\w)'
 
 /** Numbers that name the fault: exit codes, HTTP statuses, SQLSTATEs, errnos, signals, database and compiler codes. */
-const TELLING: readonly RegExp[] = [
-  new RegExp(
-    '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)' +
-      `[ _-]?code|with code|(?<=\\()code|code(?=["']? ?[:=])|exit(?:ed)?(?: with)?` +
-      '|(?:(?:exit|http|grpc|response)[ _]?)?status|errno|os error|win ?error|signal|rc|hresult|error number' +
-      `|general error)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
-    'gi',
-  ),
-  new RegExp(
-    `\\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\\w)` +
-      '(?:\\]:? \\[\\d{4}\\]|\\]: [^:\\n]{1,60}: \\d{4}\\b)?',
-    'gi',
-  ),
-  new RegExp(
-    '\\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\\d{1,5}(?: ?\\([0-9A-Z]{5}\\)|[\\])])?(?=[:\\s]|$)(?! ---)|' +
-      '\\bError \\d{1,3}$|\\b[Gg]ot error:? \\d{1,5}(?!\\w)|\\berror [A-Z]{1,5}\\d{3,5}(?=:)',
-    'gm',
-  ),
-  /\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w| \d\d:\d)|\bMsg \d{1,5}\b/g,
-  new RegExp(
-    '\\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|' +
-      'base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\\d\\d|' +
-      'latin-?1)\\b(?!\\.\\w)',
-    'gi',
-  ),
+const TELLING: readonly (readonly [pattern: RegExp, parts?: string])[] = [
+  [
+    new RegExp(
+      '\\b(?:(?:exit|err(?:or)?|(?:http|response)?status|return|response|result|http|sql|vendor|native|reason|event)' +
+        `[ _-]?code|with code|(?<=\\()code|code(?=["']? ?[:=])|exit(?:ed)?(?: with)?` +
+        '|(?:(?:exit|http|grpc|response)[ _]?)?status|errno|os error|win ?error|signal|rc|hresult|error number' +
+        `|general error)["']?(?: ?[:=] ?| |\\()["']?${VALUE}`,
+      'gi',
+    ),
+    'code exit status err signal rc hresult',
+  ],
+  [
+    new RegExp(
+      `\\b(?:sqlstate(?:["']?(?: ?[:=] ?| )["']?|\\[)|code["']?[:=] ?["']?)[0-9A-Z]{5}(?!\\w)` +
+        '(?:\\]:? \\[\\d{4}\\]|\\]: [^:\\n]{1,60}: \\d{4}\\b)?',
+      'gi',
+    ),
+    'sqlstate code',
+  ],
+  [
+    new RegExp(
+      '\\b(?:[Ee]rr(?:or|no)?|ERROR|curl) ?[[(#]?\\d{1,5}(?: ?\\([0-9A-Z]{5}\\)|[\\])])?(?=[:\\s]|$)(?! ---)|' +
+        '\\bError \\d{1,3}$|\\b[Gg]ot error:? \\d{1,5}(?!\\w)|\\berror [A-Z]{1,5}\\d{3,5}(?=:)',
+      'gm',
+    ),
+    'err curl',
+  ],
+  [/\b(?:ORA|TNS|PLS|RMAN|PGRST|AADSTS|LNK|MSB|NETSDK|SQL|TS|CS|P|E)-?\d{4,8}[A-Z]?(?!\w| \d\d:\d)|\bMsg \d{1,5}\b/g],
+  [
+    new RegExp(
+      '\\b(?:utf-?(?:8|16|32)|sha-?(?:1|256|384|512)|md5|u?int(?:8|16|32|64)|float(?:32|64)|[iuf](?:8|16|32|64)|' +
+        'base64|ipv[46]|oauth2|s3|ec2|x86(?:_64)?|x64|arm64|amd64|k8s|log4j2?|h26[45]|mp[34]|win32|es20\\d\\d|' +
+        'latin-?1)\\b(?!\\.\\w)',
+      'gi',
+    ),
+    'utf sha md5 int float i8 i16 i32 i64 u8 u16 u32 u64 f8 f16 f32 f64 base64 ipv oauth2 s3 ec2 x86 x64 arm64 amd64 ' +
+      'k8s log4j h26 mp3 mp4 win32 es20 latin',
+  ],
 ]
+const TELLING_PARTS = TELLING.map(([pattern, parts]) => ({ pattern, parts: parts?.split(' ') }))
 
 const STATUS = /\b[1-5]\d\d\b/
 const TELLING_STATUS = new RegExp(
@@ -138,7 +155,12 @@ const hideAll = (text: string, patterns: readonly RegExp[]): string =>
   patterns.reduce((normal, pattern) => normal.replace(pattern, hide), text)
 
 function hideTelling(text: string): string {
-  let normal = hideAll(text, TELLING)
+  const lower = text.toLowerCase()
+  const may = TELLING_PARTS.filter(({ parts }) => parts?.some((part) => lower.includes(part)) ?? true)
+  let normal = hideAll(
+    text,
+    may.map(({ pattern }) => pattern),
+  )
   if (STATUS.test(normal)) normal = normal.replace(TELLING_STATUS, hide).replace(REASON_PHRASE, '')
   return normal.includes('(') ? hideAll(normal, TELLING_IN_BRACKETS) : normal
 }
@@ -169,9 +191,13 @@ const singleSpaces = (text: string): string => (/\s\s|[^\S ]/.test(text) ? text.
 function replaceNumbers(text: string): string {
   let normal = isAddress(text) ? text.replace(IPV6, (match) => (isAddress(match) ? '<address>' : match)) : text
   for (const [pattern, placeholder, part] of VARIABLE)
-    if (part instanceof RegExp ? part.test(normal) : (part?.some((known) => normal.includes(known)) ?? true))
-      normal = normal.replace(pattern, placeholder)
+    if (part === undefined || holds(normal, part)) normal = normal.replace(pattern, placeholder)
   return replaceWords(normal)
+}
+
+function holds(text: string, part: Part): boolean {
+  if (typeof part === 'function') return part(text)
+  return part instanceof RegExp ? part.test(text) : part.some((known) => text.includes(known))
 }
 
 /** Words without a digit are not looked at: most have none. */

@@ -126,8 +126,58 @@ const OUTCOME = oneOf(
 /** A tool says what with, and why: `cp: /srv/a: Keine Berechtigung`. A compiler says where: `rows.go:9: want 3 rows`. */
 const FORM = /^[\w.()/-]{1,40} ?: ?\S.{0,400}?[\S ]: {1,5}\S|^\S{1,200}\.\w{1,5}:\d{1,7}(?::\d{1,7})?: \S/
 
-/** The rank of one line by itself. */
-function rankLine(line: string): number {
+// What the rules of v5 add: each is about form, and names the cases that it carries.
+
+/** AddressSanitizer, Valgrind: the process between equals signs. */
+const PROCESS = /^==\d{1,10}==\s*/
+/**
+ * jest's `Expected: 1`, javac's `symbol: …`, Terraform's lock, PowerShell's `+ CategoryInfo : …`: an indented
+ * `Name: value` is a detail, unless it says why.
+ */
+const DETAIL = /^\s+(?:\+ )?([\p{L}\w][^:\n]{0,30}?) {0,20}: {1,30}\S/u
+const SAYS_WHY = /reason|message|msg|cause|detail|description|exception|because|why|what/i
+/** Gradle's `Check your code …`: a sentence that tells the reader what to do. */
+const TELLS_READER = /^(?:please )?[A-Z]?[a-z]{2,12} (?:that )?(?:you|your)\b/i
+/** Gradle: the reason is in the output of another. */
+const POINTS_AT = /\bsee [^.;:]{0,40}\b(?:above|below|for (?:more )?(?:details?|information))\b/i
+/** rsync, collect2: a code of its own says that it ended, not why. */
+const OWN_CODE = /\(code \d{1,4}\) at \S{1,60}\(\d{1,6}\)|\b(?:returned|exited)(?: with)? \d{1,3} exit status\.?$/
+/** Perl's `at job.pl line 3.` behind what it says; Valgrind's `(suppressed: 0 from 0)` behind a count. */
+const BEHIND = / (?:at \S{1,200} line \d{1,7}\.?|\([\w ]{1,30}: ?\d[^()]{0,60}\))$/
+/** ninja's `build stopped: subcommand failed`, swift's `fatalError`: each clause says only that it failed. */
+const ONLY_FAILED = new RegExp(
+  '^(?:\\w{1,20}: {1,3}){0,2}(?:(?:^|: {1,3}|\\b)(?:(?:[\\w./\'`"-]{1,60} ){0,3}' +
+    `(?:${FAILED})|(?:fatal|error|failure)+)\\W{0,3}){1,4}$`,
+  'i',
+)
+const ONLY_FAILED_MAX = 120
+/** shellcheck, rustc: what stands behind carets names the fault there. */
+const CARETS = /^[\s|]{1,60}\^[\^~-]{0,60} {1,5}\S{1,60} \S/
+
+/** minitest's `Failure:`, SQL*Plus' `ERROR:`: what failed stands on the next line. */
+const HEADS_FAULT = /^\W{0,3}(?:\w{1,20}: )?(?:error|failure|failed|fatal)s?(?: \d{1,4})?:$/i
+
+/** The rank of one line by itself; `isFormer`: as 2.0 ranked it. */
+function rankLine(line: string, isFormer: boolean): number {
+  if (isFormer) return rankByWords(line)
+  const detail = isIndented(line) && line.includes(': ') ? DETAIL.exec(line)?.[1] : undefined
+  if (detail !== undefined && !SAYS_WHY.test(detail) && !faultIn(detail)) return RANK.ordinary
+  if (line.includes('^') && CARETS.test(line)) return RANK.lack
+  const own = line.startsWith('==') ? line.replace(PROCESS, '') : line
+  const bare = own.endsWith(')') || own.includes(' line ') ? own.replace(BEHIND, '') : own
+  if (bare.includes(' you') && TELLS_READER.test(bare.replace(BULLET, ''))) return RANK.aside
+  const rank = rankByWords(bare)
+  return rank > RANK.outcome && saysOnlyThat(bare) ? RANK.outcome : rank
+}
+
+const saysOnlyThat = (line: string): boolean =>
+  ((line.includes('(code ') || line.includes('exit status')) && OWN_CODE.test(line)) ||
+  (line.includes('ee ') && POINTS_AT.test(line)) ||
+  (line.length < ONLY_FAILED_MAX && ONLY_FAILED.test(line))
+
+const isIndented = (line: string): boolean => line.startsWith(' ') || line.startsWith('\t')
+
+function rankByWords(line: string): number {
   const bare = (isDigit(line.charCodeAt(line.startsWith('[') ? 1 : 0)) ? line.replace(STAMP, '') : line).trimEnd()
   const label = LABEL.exec(bare)
   if (label === null) {
@@ -157,16 +207,21 @@ const isTelling = (line: string): boolean => mayFail(line) || SIGN.test(line.tri
 
 /**
  * The last lines of the text that say something, in its order. A line above the last two of the rank `other` gets that
- * rank although its own may be lower: it makes no difference.
+ * rank although its own may be lower: it makes no difference. `isFormer`: as 2.0 ranked them.
  */
-export function rankLines(lines: readonly string[]): Ranked[] {
+export function rankLines(lines: readonly string[], isFormer = false): Ranked[] {
   const found: Ranked[] = []
   let telling = 0
   for (let i = lines.length - 1; i >= 0 && i >= lines.length - SCANNED && telling < LOOK_BACK; i--) {
     const line = lines[i]!
     if (line.trim() === '') continue
-    const rank = telling < 2 || isTelling(line) ? rankLine(line) : PLACE.test(line) ? RANK.place : RANK.other
-    if (rank >= RANK.other) telling++
+    const isRead = telling < 2 || isTelling(line)
+    const rank = isRead ? rankLine(line, isFormer) : PLACE.test(line) ? RANK.place : RANK.other
+    // Below an error may stand a table of details, as long as it likes: Terraform's lock.
+    if (rank >= RANK.other && (isFormer || !isIndented(line))) telling++
+    const below = found.at(-1)
+    if (!isFormer && below !== undefined && below.rank < RANK.lack && line.endsWith(':') && HEADS_FAULT.test(line))
+      found[found.length - 1] = { line: below.line, rank: RANK.lack }
     found.push({ line, rank })
   }
   return found.reverse()
@@ -176,5 +231,13 @@ export function rankLines(lines: readonly string[]): Ranked[] {
 export function reasonOf(lines: readonly string[]): string | undefined {
   const ranked = rankLines(lines)
   const best = Math.max(RANK.aside, ...ranked.map(({ rank }) => rank))
-  return ranked.findLast(({ rank }) => rank === best)?.line
+  const last = ranked.findLastIndex(({ rank }) => rank === best)
+  const above = ranked.slice(0, Math.max(0, last)).findLast(({ rank }) => rank === best)
+  return best === RANK.other && above !== undefined && CLOSES.test(ranked[last]!.line) && NAMED.test(above.line)
+    ? above.line
+    : ranked[last]?.line
 }
+
+/** In any language: `Hiba: az árfolyamfájl nem található` above the last line `Vége`. */
+const NAMED = /^[\p{L}\p{M}]{2,30} ?[:：] ?(?:\p{L}\S{0,60} \S|[^\0-\u0dff]{6})/u
+const CLOSES = /^[\p{L}\p{M}]{1,30}(?: [\p{L}\p{M}]{1,30}){0,2}[.!]?$/u

@@ -3,7 +3,7 @@
 //   no state → unresolved    ignored → ignored    resolved → resolved, or regressed once it has a later exception
 //
 // Resolved and ignored groups are hidden: they are left out of lists, and their exceptions are no trouble of a run.
-import { normalizeException } from '../event/fingerprint.ts'
+import { formerFingerprint, normalizeException, rememberFingerprints } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
 import { compare, FIRST_NS, LAST_NS } from '../store/order.ts'
 import type {
@@ -17,26 +17,13 @@ import type {
 } from '../store/source.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
+import { adoptedFrom, isFormer } from './former-decisions.ts'
+import type { GroupState, GroupStates } from './group-states.ts'
 import { ask } from './limit-questions.ts'
 import type { Question } from './question.ts'
 
 /** Processes of one fingerprint that one change reaches. */
 const PROCESSES_MAX = 1_000
-
-export interface GroupState extends GroupKey {
-  readonly status: 'resolved' | 'ignored'
-  /** Who set it. */
-  readonly by: string
-  /** µs since the epoch. */
-  readonly atUs: number
-}
-
-/** All reject with Problem `store_unavailable`. */
-export interface GroupStates {
-  list(account: string): Promise<readonly GroupState[]>
-  put(account: string, states: readonly GroupState[]): Promise<void>
-  remove(account: string, groups: readonly GroupKey[]): Promise<void>
-}
 
 type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.ExceptionGroup['status'], 'unresolved'> }
 type FindPage = (page: Page) => Promise<readonly ExceptionGroup[]>
@@ -50,9 +37,9 @@ const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
 
 /** All throw StoreError, `list` also Problem `store_unavailable`. */
 export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'> = NO_STATES) {
+  const formerOf = rememberFingerprints(undefined, formerFingerprint)
   /** Groups with a state. */
-  async function judge({ account, signal }: Asker): Promise<Judged[]> {
-    const known = await states.list(account)
+  async function judge({ account, signal }: Asker, known: readonly GroupState[]): Promise<Judged[]> {
     const resolved = known.filter(({ status }) => status === 'resolved')
     if (resolved.length === 0) return known as Judged[]
     const fromNs = BigInt(Math.min(...resolved.map(({ atUs }) => atUs))) * 1000n
@@ -67,7 +54,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
   /** None while the states cannot be read: then all exceptions count. */
   async function findHidden(asker: Asker): Promise<readonly GroupKey[]> {
     try {
-      return (await judge(asker)).filter(isHidden)
+      return (await judge(asker, await states.list(asker.account))).filter(isHidden)
     } catch (error) {
       if (error instanceof Problem) return []
       throw error
@@ -75,11 +62,14 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
   }
 
   async function countHidden(selection: ExceptionSelection, hidden: readonly Judged[]) {
-    const status = new Map(hidden.map((group) => [groupKeyOf(group), group.status]))
-    const found = (await exceptions.findGroupSpans({ ...selection, only: hidden })).map((span) =>
-      status.get(groupKeyOf(span)),
+    const decisions = new Map(hidden.map((group) => [groupKeyOf(group), group]))
+    const found = (await exceptions.findGroupSpans({ ...selection, only: hidden })).map(
+      (span) => decisions.get(groupKeyOf(span))!,
     )
-    const count = (wanted: string) => found.filter((it) => it === wanted).length
+    // a decision of 2.0 and its copy are one
+    const count = (wanted: string) =>
+      new Set(found.filter((it) => it.status === wanted).map(({ process, by, atUs }) => `${process} ${atUs} ${by}`))
+        .size
     return { resolved: count('resolved'), ignored: count('ignored') }
   }
 
@@ -96,7 +86,8 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
 
     async list(question: Question, selection: ExceptionSelection & Buckets, readPages: ReadPages) {
       const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question
-      const judged = await judge(selection)
+      const known = await states.list(selection.account)
+      const judged = await judge(selection, known)
       const hidden = judged.filter(isHidden)
       const chosen: Partial<ExceptionSelection> =
         status === 'all'
@@ -108,14 +99,24 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
         chosen.only?.length === 0 ? [] : exceptions.groupExceptions({ ...selection, ...chosen }, page),
       )
       const { account, signal } = selection
-      const spans = await exceptions.findGroupSpans({ account, signal, ...EVER, only: items })
+      // what 2.0 stored of the same exceptions counts, too
+      const before = items.map((item) => ({ ...item, fingerprint: isFormer(item) ? '' : formerOf(item.example) }))
+      const only = [...items, ...before.filter((item) => item.fingerprint !== '')]
+      const spans = await exceptions.findGroupSpans({ account, signal, ...EVER, only })
       const spanOf = new Map(spans.map((span) => [groupKeyOf(span), span]))
+      const spanOfBoth = (i: number) => {
+        const both = [items[i], before[i]].flatMap((key) => (key && spanOf.get(groupKeyOf(key))) ?? [])
+        const [first] = both.toSorted((x, y) => compare(x.firstNs, y.firstNs))
+        const [last] = both.toSorted((x, y) => compare(y.lastNs, x.lastNs))
+        return first && last && { firstNs: first.firstNs, lastNs: last.lastNs }
+      }
       const stateOf = new Map(judged.map((state) => [groupKeyOf(state), state]))
       // one for all: a fingerprint of the current version is its hash
       const normalized = fingerprint !== undefined && items[0] && normalizeException(items[0].example)
-      const groups = items.map((group) => ({
-        ...answerGroup({ ...group, ...spanOf.get(groupKeyOf(group)) }),
+      const groups = items.map((group, i) => ({
+        ...answerGroup({ ...group, ...spanOfBoth(i) }),
         ...answerState(stateOf.get(groupKeyOf(group))),
+        ...answerAdopted(stateOf.get(groupKeyOf(group)), known),
         ...(normalized !== false && normalized !== undefined && { normalized }),
       }))
       const isCounted = status === 'unresolved' && place === undefined
@@ -146,7 +147,8 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
       group.fingerprint === fingerprint && (process === undefined || group.process === process)
     const chosen = { account, ...EVER, fingerprint, process }
     const stored = await ask(exceptions.findGroupSpans({ ...chosen, maxRows: PROCESSES_MAX + 1 }))
-    const known = (await states.list(account)).filter(isChosen) // also of exceptions that are no longer stored
+    const all = await states.list(account)
+    const known = all.filter(isChosen) // also of exceptions that are no longer stored
     const groups = [...new Map([...known, ...stored].map((group) => [groupKeyOf(group), group])).values()]
     if (groups.length === 0) throw new Problem('not_found', 'The account has no exceptions of this group.')
     if (groups.length > PROCESSES_MAX)
@@ -156,7 +158,8 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
       .toSorted((a, b) => compare(a.process, b.process))
     const next = status === 'unresolved' ? undefined : { status, by, atUs: nowUs() }
     await (next === undefined
-      ? states.remove(account, keys)
+      ? // without the decision that was copied, which the next exception would copy again
+        states.remove(account, [...keys, ...known.flatMap((state) => adoptedFrom(state, all) ?? [])])
       : states.put(
           account,
           keys.map((group) => ({ ...group, ...next })),
@@ -164,6 +167,13 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
     changed(account)
     return keys.map((group) => ({ ...group, ...answerState(next) }))
   }
+}
+
+/** The wider group of 2.0 that the decision was made about. */
+const answerAdopted = (state: Judged | undefined, known: readonly GroupState[]) => {
+  const made = state && known.find((it) => groupKeyOf(it) === groupKeyOf(state))
+  const from = made && adoptedFrom(made, known)
+  return from === undefined ? {} : { status_of: from.fingerprint }
 }
 
 const answerState = (state: Pick<Judged, 'status' | 'by' | 'atUs'> | undefined) => ({

@@ -98,7 +98,7 @@ export const PARSERS = {
   fingerprint: (text: string): Parsed<string> =>
     /^v\d{1,4}:[0-9a-f]{1,64}$/.test(text)
       ? { value: text }
-      : { detail: 'must be a fingerprint such as v4:0123456789abcdef' },
+      : { detail: 'must be a fingerprint such as v5:0123456789abcdef' },
   all: (text: string): Parsed<true> => (text === 'true' ? { value: true } : { detail: 'must be true' }),
   by: parseChoice(['meta'], 'must be meta'),
   every: (text: string): Parsed<Every> => {

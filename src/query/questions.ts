@@ -12,9 +12,10 @@ import {
   mergeProcesses,
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
-import { createGroupQuestions, type GroupStates } from './exception-groups.ts'
+import { createGroupQuestions } from './exception-groups.ts'
 import { exportExceptions, type InTurn } from './export-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
+import type { GroupStates } from './group-states.ts'
 import { ask, createQuestionLimit, QUESTION_LIMITS, type QuestionLimits, type Reader } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'

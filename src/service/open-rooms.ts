@@ -17,6 +17,7 @@ import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
 import { type Changes, createChanges, noteStored } from '../query/changes.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
+import { adoptDecisions } from '../query/former-decisions.ts'
 import { type AskOverview, createOverview } from '../query/overview/overview.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
@@ -221,7 +222,7 @@ function keptPaths({ dataDir, clickhouse, databaseUrl }: Config): string[] {
 
 type ShipperParts = Pick<
   Rooms,
-  'spools' | 'stores' | 'keptFiles' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes'
+  'spools' | 'stores' | 'keptFiles' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes' | 'accounts'
 >
 
 /**
@@ -230,14 +231,18 @@ type ShipperParts = Pick<
 const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000, lingerMs: 500 }
 
 function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
-  const { spools, stores, keptFiles, metrics, changes, ...same } = parts
+  const { spools, stores, keptFiles, metrics, changes, accounts, ...same } = parts
   const sink = stores.sinks[destination]
+  const adopting = { states: accounts.groupStates, clock: same.clock, log: same.log }
   return createShipper({
     ...same,
     ...(sink.store === 'clickhouse' && CLICKHOUSE_WRITES),
     destination,
     spool: spools[destination],
-    sink: whileKept(noteStored(sink, changes), keptFiles),
+    sink: whileKept(
+      noteStored(destination === 'exceptions' ? adoptDecisions(sink, adopting) : sink, changes),
+      keptFiles,
+    ),
     meter: {
       delivered: (n) => metrics.delivered.labels(destination).inc(n),
       expired: (n) => metrics.expired.labels(destination).inc(n),

@@ -4,12 +4,11 @@ import type { Accounts } from '../account/accounts.ts'
 import type { Clock } from '../clock.ts'
 import type { Arrivals } from '../event/arrivals.ts'
 import type { Both } from '../event/event.ts'
-import { fingerprint } from '../event/fingerprint.ts'
 import type { StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isLoopback, isWildcard } from '../parse-settings.ts'
-import { groupKeyOf } from '../query/exception-groups.ts'
+import { decisionOf } from '../query/former-decisions.ts'
 import type { Config } from '../settings.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Stores } from '../store/open-stores.ts'
@@ -77,7 +76,6 @@ export const createIsIgnored =
   ({ groupStates }: WatchParts['accounts']): IsIgnored =>
   async ({ account, process, exception }, atUs) => {
     const states = await groupStates.list(account).catch(() => [])
-    if (states.length === 0) return false
-    const group = groupKeyOf({ fingerprint: fingerprint(exception), process })
-    return states.some((state) => groupKeyOf(state) === group && (state.status === 'ignored' || atUs <= state.atUs))
+    const decision = states.length === 0 ? undefined : decisionOf(states, { process, exception })
+    return decision !== undefined && (decision.status === 'ignored' || atUs <= decision.atUs)
   }

@@ -6,7 +6,7 @@ import { defineRoute, json, jsonBody, QUESTION, REPEATED_QUESTION } from './rout
 import { Count, choice, closed, LIST_PAGES, orNull, ProcessName, pageOf, Text, Time, TimeMs } from './shapes.ts'
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
-const Fingerprint = Text('v4:5f0c1e2d3b4a6978')
+const Fingerprint = Text('v5:5f0c1e2d3b4a6978')
 
 export const ExceptionText = Type.Object({
   at: Time,
@@ -26,6 +26,11 @@ const Status = {
   }),
   status_by: orNull(Type.String({ description: 'An e-mail address, or a key.' }), 'ada@example.com'),
   status_at: orNull(TimeMs, '2026-11-20T20:30:00.000Z'),
+  status_of: Type.Optional(
+    Type.String({
+      description: 'The group of 2.0, by its fingerprint, that this was decided about: it may be wider than this one.',
+    }),
+  ),
 }
 
 export const ExceptionGroup = Type.Object({
@@ -108,7 +113,7 @@ export const EXPORT_EXCEPTIONS = defineRoute('GET /api/exceptions/export', {
       types: ['text/csv', 'application/x-ndjson'],
       body:
         `${EXPORT_FIELDS.join(',')}\r\n2026-11-20T21:52:42.171920000Z,nightly import,,,Error: connection ` +
-        'reset,v4:5f0c1e2d3b4a6978\r\n',
+        'reset,v5:5f0c1e2d3b4a6978\r\n',
     },
   },
 })

@@ -2,11 +2,16 @@
 import { ENDING } from '../event/failed-command.ts'
 import { faultIn } from '../event/fault-words.ts'
 import { reasonOf } from '../event/rank-lines.ts'
-import { splitLines, withoutLogger } from '../event/trace/printed-lines.ts'
+import { readText } from '../event/reading/read-text.ts'
+import { withoutLogger } from '../event/trace/printed-lines.ts'
 
 const PYTHON = /^.*Traceback \(most recent call last\):$/
 const RUST = /^thread '.*' panicked at /
-const GO_OR_ELIXIR = /^(?:panic|fatal error): |^\*\* \([A-Z]/
+/** Elixir's `** (EXIT from #PID<0.9.0>) an exception was raised:` has the exception below it. */
+const GO_OR_ELIXIR = /^(?:panic|fatal error): |^\s*\*\* \([A-Z].*[^:]$/
+/** Ruby: `job.rb:1:in 'load': no rows (ArgumentError)` */
+const RUBY = /^\S.{0,300}:\d+:in [`'"].{1,200}?['"]: .*\([A-Z][\w:]*\)$/
+const RUBY_FRAME = /^\s+(?:\d+: )?from \S/
 /** A frame as JavaScript, Java and .NET print it. */
 const FRAME = /^\s+at \S/
 const PREFIX =
@@ -22,7 +27,7 @@ const MARGIN = /^[\s|+-]*/
  * reason near its end, or the last thing that it said. Elsewhere it is the first line.
  */
 export function headlineOf(text: string): string {
-  const lines = splitLines(text).map(withoutLogger)
+  const lines = readText(text).map(withoutLogger)
   return (
     afterTraceback(lines) ??
     afterPanic(lines) ??
@@ -49,7 +54,15 @@ function afterPanic(lines: readonly string[]): string | undefined {
   const rust = lines.findIndex((line) => RUST.test(line))
   if (rust >= 0 && / panicked at '/.test(lines[rust]!)) return lines[rust]
   if (rust >= 0 && lines[rust + 1]) return lines[rust + 1]
-  return lines.find((line) => GO_OR_ELIXIR.test(line))
+  return lines.find((line) => GO_OR_ELIXIR.test(line)) ?? raisedByRuby(lines)
+}
+
+/** The exception that was not caught stands first, its causes below. */
+function raisedByRuby(lines: readonly string[]): string | undefined {
+  let first = lines.findLastIndex((line) => RUBY.test(line))
+  for (let i = first - 1; i >= 0 && (RUBY.test(lines[i]!) || RUBY_FRAME.test(lines[i]!)); i--)
+    if (RUBY.test(lines[i]!)) first = i
+  return lines[first]
 }
 
 /**

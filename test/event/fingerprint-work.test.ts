@@ -1,19 +1,22 @@
-// The work of a fingerprint: how many characters it hands to patterns, per character of the text.
+// The work of a fingerprint and of a headline: how many characters they hand to patterns, per character of the text.
 import { expect, test } from 'bun:test'
 import { fingerprint } from '../../src/event/fingerprint.ts'
+import { headlineOf } from '../../src/wire/headline.ts'
 import { readCorpus } from './corpus.ts'
 import { CHARS, fill, STARTS, UNITS } from './costly-texts.ts'
+import FAILURES from './failures.json'
 
 /** Before the rules of November 23rd the corpus took 12.46, and the text that needs most 35.2. */
 const USUAL = 12.46
 const MOST = 35.2
 
-function countWork(texts: readonly string[]): number {
+/** Of a replacing pattern the text counts when it begins and when it looks; `looks`: only when it looks. */
+function countWork(texts: readonly string[], read: (text: string) => string = fingerprint, looks = false): number {
   const { replace } = String.prototype
   const { exec } = RegExp.prototype
   let chars = 0
   String.prototype.replace = function (this: string, ...args: unknown[]) {
-    chars += this.length
+    if (!looks) chars += this.length
     return Reflect.apply(replace, this, args)
   } as typeof replace
   RegExp.prototype.exec = function (text) {
@@ -21,7 +24,7 @@ function countWork(texts: readonly string[]): number {
     return exec.call(this, text)
   }
   try {
-    for (const text of texts) fingerprint(text)
+    for (const text of texts) read(text)
   } finally {
     String.prototype.replace = replace
     RegExp.prototype.exec = exec
@@ -47,5 +50,13 @@ test('the longest text takes no more work than the part of it that is read', () 
     const text = unit.repeat(Math.ceil((256 * 1024) / unit.length)).slice(0, 256 * 1024)
     return countWork([text]) > 2 * MOST * CHARS
   })
+  expect(costly).toEqual([])
+})
+
+test('patterns look at no character more than 40 times, for a fingerprint or a headline', () => {
+  const texts = [...FAILURES.flatMap((failure) => failure.texts), ...UNITS.map((unit) => fill(unit))]
+  const costly = [fingerprint, headlineOf].flatMap((read) =>
+    texts.filter((text) => countWork([text], read, true) > 40 * text.length),
+  )
   expect(costly).toEqual([])
 })

@@ -29,7 +29,7 @@ test('JSON lines hold every text whole and once, over several pages', async () =
 
 test('CSV is quoted, and what a spreadsheet would run gets an apostrophe', async () => {
   const { file } = await open(['=1+1', 'a\r\n"b"', ''])('')
-  expect((await all(file)).replaceAll(/2025[^,]*Z|v4:\w+/g, '…')).toBe(
+  expect((await all(file)).replaceAll(/2025[^,]*Z|v5:\w+/g, '…')).toBe(
     'at,process,meta,uid,exception,fingerprint\r\n…,"p, ""q""",,,\'=1+1,…\r\n…,"p, ""q""",,,"a\r\n""b""",…\r\n…,"p, ""q""",,,,…\r\n',
   )
 })

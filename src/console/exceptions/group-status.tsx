@@ -18,7 +18,7 @@ const BADGES = {
 } as const satisfies Record<ExceptionGroup['status'], readonly [string, string] | undefined>
 
 /** With who decided it, and when; nothing for a group without a decision. */
-export function StatusBadge({ group: { status, status_by: by, status_at: at } }: Props) {
+export function StatusBadge({ group: { status, status_by: by, status_at: at, status_of: of } }: Props) {
   const badge = BADGES[status]
   if (badge === undefined || by === null || at === null) return null
   return (
@@ -29,6 +29,12 @@ export function StatusBadge({ group: { status, status_by: by, status_at: at } }:
       <span class="muted">
         {status === 'regressed' && 'resolved '}by <bdi>{by}</bdi> <Ago at={at} />
       </span>
+      {of !== undefined && (
+        <span class="muted">
+          {' '}
+          · decided about a group of an earlier version, which may be wider; decide again to change this one alone
+        </span>
+      )}
     </span>
   )
 }

@@ -26,7 +26,7 @@ export function splitLines(text: string): string[] {
   return lines.map((line) => withoutPrinter(line.slice(0, MAX_LINE).trimEnd()))
 }
 
-function withoutPrinter(line: string): string {
+export function withoutPrinter(line: string): string {
   const plain = line.includes('\u001b') ? line.replace(COLOUR, '') : line
   return plain.includes(' |') || plain.includes('│') || plain.startsWith('[pod/') ? plain.replace(PRINTER, '') : plain
 }
