@@ -8,7 +8,7 @@ import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
 import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
-import { logHowToBegin, startCounters, warnWithoutPublicUrl, watchLead } from './service/report.ts'
+import { logHowToBegin, startCounters, warnOpenSignUp, warnWithoutPublicUrl, watchLead } from './service/report.ts'
 import type { Config } from './settings.ts'
 import { noteNodeId } from './state/data-dir-lock.ts'
 
@@ -123,5 +123,6 @@ function logReady(rooms: Rooms, url: string): void {
     'stint is ready',
   )
   warnWithoutPublicUrl(rooms)
+  warnOpenSignUp(rooms)
   if (rooms.accounts.count() === 0) logHowToBegin(rooms, url)
 }

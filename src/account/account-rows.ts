@@ -1,6 +1,8 @@
 // The rows of accounts: the statements that several changes share, and the deletion of an account.
+import { toTime } from '../clock.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { all, get, insert, run, type Script } from '../state/database.ts'
+import type { Account } from '../wire/accounts.ts'
 import { normalizeEmail } from './credentials.ts'
 
 export interface AccountRow {
@@ -10,6 +12,14 @@ export interface AccountRow {
   operator: number
   created_ms: number
 }
+
+export const toAccount = (row: AccountRow): Account => ({
+  id: row.id,
+  email: row.email,
+  name: row.name,
+  operator: row.operator === 1,
+  created_at: toTime(row.created_ms),
+})
 
 export const selectById = (id: string) => get<AccountRow>('SELECT * FROM account WHERE id = $1', id)
 

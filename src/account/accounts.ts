@@ -3,37 +3,35 @@
 // * Every change is durable when its call resolves; memory changes after the database, never before.
 // * `local` is a file of this node, read within the call: with SQLite the database itself, with PostgreSQL the copy
 //   that follows it, so intake (keys, number of accounts, operator, series) never waits for PostgreSQL.
-import { type Clock, toTime } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { all, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
+import { all, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 import type { Account } from '../wire/accounts.ts'
-import { type AccountRow, countAccounts, deleteAccount, selectById } from './account-rows.ts'
+import { deleteAccount, selectById, toAccount } from './account-rows.ts'
 import { createAuditLog } from './audit-log.ts'
-import { checkCredentials } from './credentials.ts'
 import { createGroupStates } from './group-states.ts'
 import type { KeyRing } from './key-ring.ts'
 import { createKeys } from './keys.ts'
 import { createKnownNetworks } from './known-networks.ts'
-import { coarserNetwork, networkOf } from './networks.ts'
+import { networkOf } from './networks.ts'
 import { createPasswords, type HashCost } from './passwords.ts'
+import { createDisputes } from './people/disputes.ts'
 import { createIdentities } from './people/identities.ts'
 import { createInvitations } from './people/invitations.ts'
 import { createMembers } from './people/members.ts'
 import { createPeople } from './people/people.ts'
-import { deletePersonAlone, insertMember, insertPerson, selectPersonByEmail } from './people/person-rows.ts'
+import { deletePersonAlone } from './people/person-rows.ts'
+import { createStrangerMails } from './people/stranger-mails.ts'
 import { createTickets } from './people/tickets.ts'
-import { createId, createSetupCode, sameSecret } from './secret.ts'
+import { createSetupCode } from './secret.ts'
 import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
-import { createTokenBuckets } from './token-buckets.ts'
+import { createSignUp } from './sign-up.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
-const SIGN_UPS = { windowS: 3600, maxEntries: 10_000, coarser: coarserNetwork }
-/** Sign-ups per address and hour: a set-up script may create many accounts in a row. */
-const SIGN_UPS_MAX = 1000
 
 export interface AccountsOptions {
   readonly clock: Clock
@@ -46,18 +44,12 @@ export interface AccountsOptions {
   readonly setupCode?: string
   /** Distinct series an account may make; 0 (the default) = no limit. */
   readonly seriesMax?: number
-  /** Sign-ups of one address in an hour; 1,000 when absent. */
+  /** Sign-ups at once of one network in an hour; 1,000 when absent. */
   readonly signUpsMax?: number
+  /** Links can be mailed. */
+  readonly isMailed?: boolean
   /** The cost of hashing a new password; tests set a lower one. */
   readonly hashCost?: HashCost
-}
-
-export interface SignUp {
-  readonly email: string
-  readonly password: string
-  readonly setupCode?: string
-  /** The client's address. */
-  readonly address: string
 }
 
 /** Parts that both ways to open accounts prepare. */
@@ -66,6 +58,8 @@ interface AccountParts {
   readonly local: SqliteFile
   readonly ring: KeyRing
   readonly series: SeriesBudget
+  /** Is there a node of 2.0, or was there one within three minutes? Absent: there is one node. */
+  hasFormerNodes?(): Script<boolean>
   /** Ends what works beside the requests, before the files are closed. */
   stopWork?(): Promise<void>
 }
@@ -78,24 +72,33 @@ export type Accounts = ReturnType<typeof createAccounts>
  */
 export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const { database, local, ring, series } = parts
-  const { clock, log, signup } = options
+  const { clock, log, signup, isMailed = false } = options
+  const { hasFormerNodes = noFormerNodes } = parts
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const keys = createKeys(database, ring, clock)
   const sessions = createSessions(database, clock, log)
   const passwords = createPasswords(options.hashCost)
   const networks = createKnownNetworks(database, nowMs)
   const provePassword = createProvePassword(clock, passwords, networks)
-  const people = createPeople({ database, passwords, sessions, provePassword, nowMs })
+  const isSignUpOpen = signup === 'open'
+  const people = createPeople({ database, passwords, sessions, provePassword, isSignUpOpen, nowMs })
   const members = createMembers(database, ring, nowMs)
-  const signUps = createTokenBuckets({ clock, limit: options.signUpsMax ?? SIGN_UPS_MAX, ...SIGN_UPS })
 
   const countLocal = local.db.query<{ n: number }, []>('SELECT count(*) n FROM account')
+  const selectDispute = local.db.query<{ disputed_by: string | null }, [string]>(
+    'SELECT disputed_by FROM account WHERE id = ?',
+  )
   const selectOperator = local.db.query<unknown, [string]>('SELECT 1 FROM account WHERE id = ? AND operator = 1')
   const selectRemovals = local.db.query<{ account: string }, []>('SELECT account FROM removal')
   const deleteRemoval = local.db.query<null, [string]>('DELETE FROM removal WHERE account = ?')
   const count = () => countLocal.get()!.n
   const askerAt = async (address: string) => ({ name: networkOf(address), isKnown: await networks.has(address) })
   const findById = (id: string) => database.read(() => selectById(id))
+
+  function dropFromMemory(id: string): void {
+    keys.dropAccount(id)
+    series.dropAccount(id)
+  }
 
   let madeUpCode: string | undefined
   function setupCode(): string | undefined {
@@ -104,16 +107,13 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     return options.setupCode ?? madeUpCode
   }
 
-  const isOpenAt = (accounts: number) => signup === 'open' || (signup === 'first' && accounts === 0)
-  const signUpOpen = () => isOpenAt(count())
-
-  /** Called before the work and again inside the transaction, because another sign-up may have won meanwhile. */
-  function* refuseSignUp(email: string): Script<void> {
-    if (!isOpenAt(yield* countAccounts()))
-      throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
-    if ((yield* selectPersonByEmail(email)) !== undefined)
-      throw new Problem('email_taken', 'Sign in instead, or use another address.')
-  }
+  const signUp = createSignUp({
+    ...options,
+    ...{ database, keys, passwords, askerAt, setupCode },
+    isMailed,
+    hasFormerNodes,
+  })
+  const signUpOpen = () => signUp.isOpenAt(count())
 
   let flushing: Promise<void> | undefined
   const flushKeyUse = setInterval(() => {
@@ -136,40 +136,12 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     count,
     isOperator: (id: string): boolean => selectOperator.get(id) !== null,
     get: (id: string): Promise<Account | undefined> => findById(id).then((row) => row && toAccount(row)),
-    /**
-     * The account, its owner, and its first key, which may write and read. Throws Problem `signup_closed`,
-     * `setup_code_invalid`, `email_taken`, `fields_invalid`, `rate_limited`.
-     */
-    async create({ email, password, setupCode: given, address }: SignUp) {
-      await database.read(() => refuseSignUp(''))
-      const normalEmail = checkCredentials(email, password)
-      signUps.attempt(networkOf(address))
-      const code = setupCode()
-      if (code !== undefined && !sameSecret(given ?? '', code)) {
-        throw new Problem(
-          'setup_code_invalid',
-          'The first account needs the setup code: the value of SETUP_CODE or of its file, or else the code in the ' +
-            'log of the start. With docker-compose.yml: docker compose exec stint cat /run/secrets/stint/setup-code',
-        )
-      }
-      await database.read(() => refuseSignUp(normalEmail))
-      const hash = await passwords.hash(password, await askerAt(address))
-      const made = await database.write(function* () {
-        yield* refuseSignUp(normalEmail)
-        const operator = (yield* countAccounts()) === 0
-        const names = { id: createId('acc'), email: normalEmail, name: normalEmail }
-        const row = { ...names, operator: Number(operator), created_ms: nowMs() }
-        const account = toAccount(row)
-        yield* insert('account', row)
-        const owner = yield* insertPerson(normalEmail, hash, nowMs())
-        const seat = { account: account.id, person: owner.id }
-        yield* insertMember(seat, 'owner', nowMs())
-        return { account, owner, seat, key: yield* keys.insert(account.id, 'first key', ['write', 'read'], owner) }
-      })
-      keys.admit(made.account.id, made.key)
-      log.info({ account: made.account.id, operator: made.account.operator }, 'account created')
-      return made
-    },
+    create: signUp.create,
+    signUp,
+    disputes: createDisputes({ database, ring, signUp, nowMs, dropAccount: dropFromMemory }),
+    strangerMails: createStrangerMails(database, nowMs, signup === 'open' && isMailed),
+    /** The person whose proof ended the claim on the account, and who has not chosen yet what becomes of it. */
+    disputedBy: (id: string): string | undefined => selectDispute.get(id)?.disputed_by ?? undefined,
     /** Throws Problem `not_found`. */
     async rename(id: string, name: string): Promise<Account> {
       const changed = await database.write(() => run('UPDATE account SET name = $1 WHERE id = $2', name, id))
@@ -189,8 +161,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
         for (const { person } of members) yield* deletePersonAlone(person)
         return deleted
       })
-      keys.dropAccount(id)
-      series.dropAccount(id)
+      dropFromMemory(id)
       if (deleted?.newOperator) log.info({ account: deleted.newOperator }, 'account became the operator')
       if (deleted) log.info({ account: id }, 'account deleted')
       const code = setupCode()
@@ -207,7 +178,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     sessions,
     people,
     members,
-    identities: createIdentities({ database, ring, members, sessions, nowMs }),
+    identities: createIdentities({ database, ring, members, isSignUpOpen, nowMs }),
     invitations: createInvitations(database, nowMs),
     tickets: createTickets(database, nowMs),
     audit: createAuditLog(database, nowMs, networks),
@@ -235,10 +206,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   }
 }
 
-const toAccount = (row: AccountRow): Account => ({
-  id: row.id,
-  email: row.email,
-  name: row.name,
-  operator: row.operator === 1,
-  created_at: toTime(row.created_ms),
-})
+// biome-ignore lint/correctness/useYield: with one node there is nothing to ask
+function* noFormerNodes(): Script<boolean> {
+  return false
+}

@@ -3,6 +3,7 @@ import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import type { Logger } from '../log.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
+import { PROOF_TABLES } from '../state/proof-tables.ts'
 import type { Schema } from '../state/schema.ts'
 import { ACCOUNT_TABLES, BOUND_KEYS, CLAIMED_ROLES, EXCEPTION_GROUP, toSqlite } from '../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
@@ -35,7 +36,7 @@ const APPLICATION_ID = 0x53746e74
 export const ACCOUNTS_FILE: Schema = {
   oldest: 5,
   tables: `${toSqlite(ACCOUNT_TABLES)} INSERT INTO series_salt VALUES (hex(randomblob(8)))`,
-  steps: [EXCEPTION_GROUP, CLAIMED_ROLES, BOUND_KEYS].map(toSqlite),
+  steps: [EXCEPTION_GROUP, CLAIMED_ROLES, BOUND_KEYS, PROOF_TABLES].map(toSqlite),
 }
 
 /**

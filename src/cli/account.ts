@@ -30,12 +30,16 @@ export function register(program: Program, io: Io): void {
       const email = await askAddress(io, options)
       const password = await askPassword(io, options, 'New password', true)
       const api = createApi(io, config)
-      const { body } = await api.ask<NewAccount>('POST', '/api/accounts', {
+      const { body } = await api.ask<NewAccount | { readonly sent: true }>('POST', '/api/accounts', {
         email,
         password,
         ...(options.setupCode !== undefined && { setup_code: options.setupCode }),
       })
       if (options.json) return printJson(io, body)
+      if ('sent' in body)
+        return void io.stderr.write(
+          `A link was sent to ${oneLine(email)}, unless too many were today: open it to set a password and to create the account.\n`,
+        )
       const { account, key } = body
       io.stderr.write(`Account ${oneLine(account.email)} created; `)
       io.stderr.write(await keepKey(io, config, api, email, password))

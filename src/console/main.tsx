@@ -3,6 +3,8 @@ import { Fragment, render, type VNode } from 'preact'
 import { systemClock } from '../clock.ts'
 import type { IssuedKey } from '../wire/keys.ts'
 import type { Session, SessionState } from '../wire/sessions.ts'
+import { ConfirmAddress } from './door/confirm-address.tsx'
+import { DisputePage } from './door/dispute.tsx'
 import { Door } from './door/door.tsx'
 import { Invitation } from './door/invitation.tsx'
 import { SwitchAccount } from './door/switch-account.tsx'
@@ -85,7 +87,11 @@ async function showDoor(note?: string): Promise<void> {
     if (token !== undefined) {
       return show(<Invitation {...{ api, state, token, setTitle, showDoor }} enter={() => enter()} />)
     }
-    if (state.signed_in && linkToken('reset') === undefined) return await enter(undefined, known)
+    const confirmation = linkToken('confirm')
+    if (confirmation !== undefined)
+      return show(<ConfirmAddress {...{ api, token: confirmation, setTitle, showDoor }} />)
+    if (state.signed_in && linkToken('reset') === undefined && linkToken('sign-up') === undefined)
+      return await enter(undefined, known)
     show(<Door {...{ api, state, note, setTitle }} enter={(firstKey) => void enter(firstKey)} />)
   } catch (error) {
     showFailure(error)
@@ -151,6 +157,8 @@ async function enter(firstKey?: IssuedKey, known?: SessionState): Promise<void> 
   }
   forgetLinkedAccount()
   if (other === undefined) return showForeignLink()
+  if (session.disputed)
+    return show(<DisputePage {...{ api, setTitle, fail: showFailure, enter: (key) => void enter(key) }} />)
   api.showAccount(account.id)
   leavePage()
   leave = new AbortController()

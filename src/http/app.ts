@@ -11,6 +11,7 @@ import type { Watches } from '../watch/watches.ts'
 import { PING_BY_GET } from '../wire/other-protocols.ts'
 import { mountAccount } from './accounts/account-routes.ts'
 import { mountAudit } from './accounts/audit-routes.ts'
+import { mountDisputes } from './accounts/dispute-routes.ts'
 import { mountKeys } from './accounts/key-routes.ts'
 import { mountOidc, type OidcDeps } from './accounts/oidc-routes.ts'
 import { mountPeople } from './accounts/people-routes.ts'
@@ -165,6 +166,7 @@ export function createApp(deps: AppDeps) {
   const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone, tags })
   for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
+  mountDisputes(mounts, deps.accounts, deps.watch)
   mountWatches(mounts, deps.watch, nameOf, deps.overview)
   mountGroups(mounts, deps.changeGroup, nameOf, shared)
   mountChanges(mounts, deps.changes)

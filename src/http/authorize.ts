@@ -1,6 +1,6 @@
 // The one check of every route: who asks, and are they allowed, by src/wire/roles.ts. A key goes before a session.
 // Order of refusals: another site (403) → no valid key or session (401) → the key's scope (403) → the page shows an
-// account other than the session's (409) → the role (403) → the rate (429).
+// account other than the session's (409) → the account is disputed (409) → the role (403) → the rate (429).
 import type { FoundKey } from '../account/key-ring.ts'
 import { networkOf } from '../account/networks.ts'
 import type { FoundSession } from '../account/sessions.ts'
@@ -23,6 +23,8 @@ export interface AuthorizeDeps {
   findKey(secret: string): FoundKey | undefined
   readonly cookies: Pick<SessionCookies, 'tokenOf'>
   findSession(token: string): Promise<FoundSession | undefined>
+  /** The person who has to choose what becomes of this account, if anybody. */
+  disputedBy(account: string): string | undefined
   /** Is it the operator's account? */
   isOperator(account: string): boolean
   /** Is the host name of the request one of Stint's own? */
@@ -42,9 +44,13 @@ export interface Asker {
 
 /**
  * Throws Problem `key_invalid`, `session_invalid`, `rate_limited`, `scope_missing`, `role_missing`, `operator_only`,
- * `account_changed` or `cross_site`; for a session also `store_unavailable`. `isAgain`: again after the body arrived.
+ * `account_changed`, `account_disputed` or `cross_site`; for a session also `store_unavailable`. `isAgain`: again after the body arrived.
  */
-export type Authorize = (request: Request, route: Pick<Route, 'access'>, isAgain?: boolean) => Promise<Asker>
+export type Authorize = (
+  request: Request,
+  route: Pick<Route, 'access' | 'whileDisputed'>,
+  isAgain?: boolean,
+) => Promise<Asker>
 
 export function createAuthorize(deps: AuthorizeDeps): Authorize {
   async function findAsker(request: Request, rule: AccessRule): Promise<Asker> {
@@ -67,10 +73,11 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
     deps.limitBadKeys?.(request) ??
     (isSession ? new Problem('session_invalid', 'There is no session, or it has ended.') : deps.keyInvalid)
 
-  return async (request, { access }, isAgain = false) => {
+  return async (request, { access, whileDisputed }, isAgain = false) => {
     const rule: AccessRule = ACCESS[access]
     const asker = await findAsker(request, rule)
     refuseOtherAccount(request, asker)
+    if (!whileDisputed) refuseDisputed(asker, deps)
     if (rule.role !== null && !includesRole(asker.role, rule.role)) throw roleMissing(rule.role)
     if (rule.operator && !asker.isOperator)
       throw new Problem('operator_only', 'Only an owner of the operator’s account may do this.')
@@ -81,6 +88,17 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
 
 export const roleMissing = (needed: Role): Problem =>
   new Problem('role_missing', needed === 'owner' ? 'Only an owner may do this.' : 'A viewer changes nothing.')
+
+/** Also for the person who chooses: they see what others made before anything of it acts for them. */
+function refuseDisputed({ account, session }: Asker, { disputedBy }: AuthorizeDeps): void {
+  const person = disputedBy(account)
+  if (person === undefined) return
+  const todo = session?.person === person ? 'Open the console and choose' : 'Its person has to choose'
+  throw new Problem(
+    'account_disputed',
+    `Somebody proved that this account's address is theirs. ${todo} what becomes of it. Keys that write go on.`,
+  )
+}
 
 /** Shows who decided something: a person's address, or a key by its name. */
 export type NameOf = (asker: Asker) => Promise<string>

@@ -12,7 +12,6 @@ import { type AppDeps, createApp } from '../http/app.ts'
 import { createLimitBadKeys } from '../http/authorize.ts'
 import { clientAddress, createIsOwnHost, createOwnAddress, isForwardedSecure } from '../http/request-origin.ts'
 import type { Logger } from '../log.ts'
-import { linkedHtml } from '../notify/delivery/notification-text.ts'
 import { createFlowCookie } from '../oidc/flow-cookie.ts'
 import { createProvider } from '../oidc/provider.ts'
 import { roleOf } from '../oidc/roles.ts'
@@ -20,6 +19,7 @@ import { isLoopback, isWildcard } from '../parse-settings.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { OidcConfig } from '../settings.ts'
+import { createLinkMails } from './link-mails.ts'
 import type { Rooms } from './open-rooms.ts'
 import { publicUrlOf } from './open-watch-room.ts'
 import { notesOf, unready } from './readiness.ts'
@@ -61,6 +61,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     cookies,
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
+    disputedBy: accounts.disputedBy,
     isOwnHost,
     ownAddress: createOwnAddress({
       publicUrl: config.publicUrl,
@@ -85,7 +86,10 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       addressOf,
       isOwnHost,
       nowMs: () => Math.floor(clock.wallUs() / 1000),
-      ...mailsOf(rooms),
+      limits: linkLimits(clock),
+      publicUrl: () => publicUrlOf(config),
+      ...(rooms.watches.mailer && { mails: createLinkMails(rooms.watches.mailer, config, clock) }),
+      mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
       passwordSignIn: config.passwordSignIn,
       ...(config.oidc && { providerName: config.oidc.name }),
       cookies,
@@ -157,39 +161,6 @@ const linkLimits = (clock: Clock): LinkLimits => ({
   resetsOfCaller: createTokenBuckets({ clock, ...RESETS, coarser: coarserNetwork }),
   resetsOfPerson: createTokenBuckets({ clock, ...RESETS }),
 })
-
-/** Links that people get by e-mail: how they are limited and mailed. */
-function mailsOf({ config, clock, log, watches: { mailer } }: Rooms) {
-  const send = (to: string, subject: string, text: string, url: string, kind: string) =>
-    mailer!.send({
-      to,
-      subject: `[Stint] ${subject}`,
-      text,
-      html: linkedHtml(text, url),
-      id: `${kind}-${clock.wallUs()}`,
-    })
-  const mails: Pick<AppDeps['accounts'], 'mailInvitation' | 'mailReset'> = {
-    async mailInvitation(to, { by, account, url }) {
-      const text =
-        `${by} invites you to the account ${account.replaceAll(/\s+/g, ' ')} on Stint.\n\n` +
-        `To accept within 7 days, open this link:\n${url}\n\nIf you do not know ${by}, ignore this e-mail.`
-      await send(to, 'Invitation', text, url, 'invitation')
-    },
-    async mailReset(to, url) {
-      const text =
-        'Someone, probably you, asked for a new password.\n\nTo set one within 30 minutes, open this ' +
-        `link:\n${url}\n\n` +
-        'Otherwise ignore this e-mail: your password stays as it is.'
-      await send(to, 'Set a new password', text, url, 'reset')
-    },
-  }
-  return {
-    limits: linkLimits(clock),
-    publicUrl: () => publicUrlOf(config),
-    ...(mailer && mails),
-    mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
-  }
-}
 
 /** Steps of signing in at the provider, two of each person. */
 const PROVIDER_STEPS = { limit: 300, windowS: 900, maxEntries: 10_000, coarser: coarserNetwork }

@@ -36,7 +36,7 @@ import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
 import { createFindWatched } from './find-watched.ts'
-import { openWatchRoom } from './open-watch-room.ts'
+import { mayLink, openWatchRoom } from './open-watch-room.ts'
 import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
 
 /** Firing alerts that Prometheus is shown. */
@@ -169,6 +169,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
     ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
     seriesMax: pointStoreFacts(config.influx).seriesCost ? config.seriesMax : 0,
+    isMailed: config.smtp !== undefined && mayLink(config),
     ...(parts.hashCost && { hashCost: parts.hashCost }),
   }
   const accounts =

@@ -36,7 +36,7 @@ export interface WatchParts {
   readonly metrics: Metrics
   readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs' | 'writingUs'>>
   readonly stores: Stores
-  readonly accounts: Pick<Accounts, 'groupStates'>
+  readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails'>
 }
 
 export function openWatchRoom(parts: WatchParts): Watches {
@@ -62,6 +62,8 @@ export function openWatchRoom(parts: WatchParts): Watches {
     smtp: mayLink(config) ? config.smtp : undefined,
     notifyPrivate: config.notifyPrivate,
     heartbeatUrl: config.heartbeatUrl,
+    isHeld: (account) => accounts.disputedBy(account) !== undefined,
+    strangerMails: accounts.strangerMails,
     log,
     meter: {
       delivered: (kind) => metrics.notifications.labels(kind, 'delivered').inc(),
@@ -73,7 +75,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
 
 /** Without an answer of the database an exception counts. */
 export const createIsIgnored =
-  ({ groupStates }: WatchParts['accounts']): IsIgnored =>
+  ({ groupStates }: Pick<WatchParts['accounts'], 'groupStates'>): IsIgnored =>
   async ({ account, process, exception }, atUs) => {
     const states = await groupStates.list(account).catch(() => [])
     const decision = states.length === 0 ? undefined : decisionOf(states, { process, exception })

@@ -80,6 +80,14 @@ export function warnWithoutPublicUrl({ config, log }: Pick<Rooms, 'config' | 'lo
   )
 }
 
+/** A sign-up is then no proof of its address. */
+export function warnOpenSignUp({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
+  if (config.signup !== 'open' || (config.smtp !== undefined && mayLink(config))) return
+  log.warn(
+    'SIGNUP=open without e-mail: strangers can sign up with the addresses of others; set SMTP_URL, MAIL_FROM and PUBLIC_URL',
+  )
+}
+
 /** A setup code that the operator gave is a secret; only a generated one is logged. */
 export function logHowToBegin({ config, log, accounts }: Rooms, url: string): void {
   if (config.signup === 'closed') {

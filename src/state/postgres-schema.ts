@@ -5,6 +5,7 @@
 // So the version stays theirs, and nothing that they read is dropped: 2.1 may. In a database that 1.1 made, it also
 // drops account.password, founder(), the functions and triggers adopt_… and end_former_password, which only 1.0 needs.
 import { FEED_TABLES } from './feed-tables.ts'
+import { PROOF_TABLES } from './proof-tables.ts'
 import type { Schema } from './schema.ts'
 import {
   ACCOUNT_TABLES,
@@ -85,5 +86,9 @@ export const POSTGRES: Schema = {
 /** The steps of 2.0, counted beside the version of 1.1. Closed: a node of 2.0 refuses a database with more of them. */
 export const ADDED_STEPS: readonly string[] = [CLAIMED_ROLES, FEED_TABLES]
 
+const PROOFS = `${PROOF_TABLES}
+  CREATE TRIGGER note_dispute BEFORE UPDATE OF disputed_by ON account FOR EACH ROW EXECUTE FUNCTION note_change();
+`
+
 /** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
-export const LATER_STEPS: readonly string[] = [BOUND_KEYS]
+export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS]

@@ -12,7 +12,7 @@ import { applyRecord, type IsIgnored } from './log/apply-record.ts'
 import { createConfirmationMails } from './manage/confirmation-mails.ts'
 import { findUnjudged, isBehind, isUnknown } from './manage/find-unjudged.ts'
 import { createManageAlerts } from './manage/manage-alerts.ts'
-import { createManageChannels } from './manage/manage-channels.ts'
+import { createManageChannels, type StrangerMails } from './manage/manage-channels.ts'
 import { createManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches } from './manage/manage-watches.ts'
 import { createPreviewWatch, type WatchHistory } from './manage/preview-watch.ts'
@@ -47,6 +47,10 @@ interface WatchesOptions
   /** Notifications may go to private addresses. */
   readonly notifyPrivate: boolean
   readonly heartbeatUrl: string | undefined
+  /** Whose this account is has not been chosen: nothing of it is notified. */
+  isHeld(account: string): boolean
+  /** Limits e-mails to addresses that did not ask for them. */
+  readonly strangerMails: StrangerMails
   readonly resolve?: Resolve
   readonly meter: OutboxMeter
 }
@@ -109,6 +113,7 @@ export function openWatches(options: WatchesOptions) {
       store,
       deliver,
       mails,
+      strangerMails: options.strangerMails,
       publicUrl,
       nowUs,
       hash: (secret) => Bun.SHA256.hash(secret, 'hex'),

@@ -36,9 +36,16 @@ export const GivenPassword = Type.String({ format: 'password', maxLength: GIVEN_
 export const Given = (description: string, more: StringOptions = {}) =>
   Type.String({ ...more, maxLength: GIVEN_MAX, description })
 
+/** The token of a link. */
+export const Token = Given('From the link.')
+
+const ResetRequested = Type.Object({
+  sent: Type.Literal(true, { description: 'The same for addresses without an account.' }),
+})
+
 const SignUp = closed({
   email: Email,
-  password: NewPassword,
+  password: Type.Optional(NewPassword),
   setup_code: Type.Optional(
     Given(
       'Required for the first account where SETUP_CODE is set or others can reach the port: SETUP_CODE, or ' +
@@ -64,6 +71,7 @@ const DeleteAccount = closed({
 export const SignUpState = Type.Object({
   open: Type.Boolean({ examples: [true] }),
   setup_code_required: Type.Boolean(),
+  by_link: Type.Boolean({ description: 'Signing up sends a link to the address, which makes the account.' }),
   passwords: Type.Boolean({ description: 'People may sign in by a password.', examples: [true] }),
   provider: orNull(
     Type.Object({ name: Type.String() }, { description: 'Sign in there by `/auth/oidc`; null without a provider.' }),
@@ -91,8 +99,23 @@ export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
   body: jsonBody(SignUp, { email: 'ada@example.com', password: 'correct horse battery staple' }),
   answers: {
     201: json('The account and its key, whose secret is shown this once; also sets the session cookie', NewAccount),
+    202: json('With SIGNUP=open and SMTP_URL: a link is on its way to the address, known or not', ResetRequested),
   },
+  description:
+    'With SIGNUP=open and SMTP_URL the address is enough: a link goes to it, which makes the account. The first account ' +
+    'is made at once.',
   problems: ['signup_closed', 'setup_code_invalid', 'email_taken', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
+})
+
+export const CONFIRM_ACCOUNT = defineRoute('POST /api/accounts/confirm', {
+  ...route,
+  summary: 'Create an account by the link of a sign-up, and receive its first key',
+  body: jsonBody(closed({ token: Token, password: NewPassword }), {
+    token: 'q0a1B2c3D4e5F6g7H8i9J0k',
+    password: 'correct horse battery staple',
+  }),
+  answers: { 201: json('As from `POST /api/accounts`', NewAccount) },
+  problems: ['signup_closed', 'email_taken', 'credentials_invalid', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })
 
 export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
@@ -116,6 +139,7 @@ export const CHANGE_ACCOUNT = defineRoute('PATCH /api/account', {
 export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
   ...route,
   access: 'self',
+  whileDisputed: true,
   audit: 'password_changed',
   summary: 'Change the password; ends all other sessions',
   body: jsonBody(closed({ current_password: GivenPassword, new_password: NewPassword }), {
@@ -128,12 +152,6 @@ export const CHANGE_PASSWORD = defineRoute('POST /api/password', {
 
 // A new password by e-mail, where SMTP is set up.
 const RequestReset = closed({ email: Type.String({ maxLength: GIVEN_MAX, examples: ['ada@example.com'] }) })
-const ResetRequested = Type.Object({
-  sent: Type.Literal(true, { description: 'The same for addresses without an account.' }),
-})
-/** The token of a link. */
-export const Token = Given('From the link.')
-
 export const REQUEST_RESET = defineRoute('POST /api/password/forgot', {
   ...route,
   summary: 'Send a link that sets a new password',

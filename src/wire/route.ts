@@ -41,6 +41,8 @@ export interface Route {
   readonly tag: keyof typeof TAGS
   /** Who may call it: a row of the table in roles.ts. */
   readonly access: Access
+  /** It answers although the session's account is disputed. */
+  readonly whileDisputed?: true
   /** Its name in the audit log. */
   readonly audit?: AuditAction
   readonly summary: string
@@ -94,6 +96,7 @@ function* problemsOf(path: string, route: Description): Generator<ProblemCode | 
   if (path.includes('/:')) yield 'not_found'
   if (role === null) return
   yield* ['cross_site', 'account_changed', 'rate_limited', 'internal', 'store_unavailable'] as const
+  if (!route.whileDisputed) yield 'account_disputed'
   if (scope !== null || operator) yield* ['key_invalid', 'scope_missing'] as const
   if (signIn) yield 'session_invalid'
   if (role !== 'viewer') yield 'role_missing'

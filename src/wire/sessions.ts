@@ -18,8 +18,10 @@ export const Session = Type.Object({
   person: Type.Object({
     ...Person.properties,
     password: Type.Boolean({ description: 'false: the person signs in by the provider alone.', examples: [true] }),
+    unconfirmed: Type.Boolean({ description: 'A link can be sent that confirms the address.' }),
   }),
   role: Owner,
+  disputed: Type.Boolean({ description: 'The account answers `account_disputed` until a choice is made.' }),
   accounts: Type.Array(Type.Object({ id: Account.properties.id, name: Account.properties.name, role: Owner })),
 })
 export type Session = Static<typeof Session>
@@ -45,10 +47,10 @@ export type SessionEntry = Static<typeof SessionEntry>
 export const Sessions = Type.Object({ sessions: Type.Array(SessionEntry) })
 export type Sessions = Static<typeof Sessions>
 
-const route = { tag: 'session', access: 'self' } as const
+const route = { tag: 'session', access: 'self', whileDisputed: true } as const
 
 export const SIGN_IN = defineRoute('POST /api/session', {
-  ...route,
+  tag: 'session',
   access: 'anyone',
   summary: 'Sign in',
   body: jsonBody(SignIn, { email: 'ada@example.com', password: 'correct horse battery staple' }),
@@ -57,7 +59,7 @@ export const SIGN_IN = defineRoute('POST /api/session', {
 })
 
 export const SHOW_SESSION = defineRoute('GET /api/session', {
-  ...route,
+  tag: 'session',
   access: 'anyone',
   summary: 'Show who is signed in, and whether an account can be created',
   answers: { 200: json('The session, if there is one', SessionState) },

@@ -124,7 +124,9 @@ test('removes ended keys while Stint runs and keeps those that are still listed'
   const clock = createManualClock()
   const file = openFreshDatabase()
   const { db, write, close } = file
-  write(() => db.run("INSERT INTO account VALUES ('acc', 'a', 'a@example.com', 1, 0)"))
+  write(() =>
+    db.run("INSERT INTO account (id, name, email, operator, created_ms) VALUES ('acc', 'a', 'a@example.com', 1, 0)"),
+  )
   const fresh = createKeys(createSqliteDatabase(file), loadKeyRing(db, clock), clock)
   const create = (name: string) => fresh.create('acc', name, ['write'])
   const [revoked, replaced, kept] = [await create('revoked'), await create('replaced'), await create('kept')]

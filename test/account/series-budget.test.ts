@@ -7,7 +7,7 @@ import { until } from '../support/until.ts'
 import { openFreshDatabase, silentLog } from './accounts-cast.ts'
 
 function addAccounts({ db, write }: SqliteFile, ...ids: string[]): void {
-  const insert = db.query("INSERT INTO account VALUES (?1, ?1, '', 0, 0)")
+  const insert = db.query("INSERT INTO account (id, name, email, operator, created_ms) VALUES (?1, ?1, '', 0, 0)")
   write(() => {
     for (const id of ids) insert.run(id)
   })

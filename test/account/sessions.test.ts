@@ -79,7 +79,7 @@ test('sessions stay valid while the disk is full; their last use is written afte
   const file = openFreshDatabase()
   const { db, write, close } = file
   write(() => {
-    db.run("INSERT INTO account VALUES ('acc', 'a', 'a@example.com', 1, 0)")
+    db.run("INSERT INTO account (id, name, email, operator, created_ms) VALUES ('acc', 'a', 'a@example.com', 1, 0)")
     db.run("INSERT INTO person (id, email, created_ms) VALUES ('per', 'a@example.com', 0)")
     db.run("INSERT INTO membership (account, person, role, since_ms) VALUES ('acc', 'per', 'owner', 0)")
   })

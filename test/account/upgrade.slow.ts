@@ -39,7 +39,11 @@ async function serve(dir: string, dataDir: string, env: Record<string, string> =
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    const cookie = response.headers.get('set-cookie')?.split(';')[0] ?? ''
+    // by the name that both versions read: since 2.1 it has the port
+    const cookie = (response.headers.get('set-cookie')?.split(';')[0] ?? '').replace(
+      /^stint_session_\d+/,
+      'stint_session',
+    )
     // biome-ignore lint/suspicious/noExplicitAny: answers of several routes
     return { status: response.status, cookie, json: (text.startsWith('{') ? JSON.parse(text) : {}) as any }
   }
@@ -89,12 +93,13 @@ async function fill(old: Server) {
 async function readAll(server: Server, { cookie, cy }: Awaited<ReturnType<typeof fill>>) {
   const read = async (path: string, headers = cookie) => (await server.call('GET', path, undefined, headers)).json
   const session = await read('/api/session')
+  const { unconfirmed: _, ...person } = session.person // since 2.1
   const { keys } = await read('/api/keys')
   const { channels } = await read('/api/channels')
   const { watches } = await read('/api/watches')
   const { entries } = await read('/api/audit')
   return {
-    session: { person: session.person, role: session.role, account: session.account, accounts: session.accounts },
+    session: { person, role: session.role, account: session.account, accounts: session.accounts },
     viewer: (await read('/api/session', cy)).role,
     keys: keys.map(({ last_used_at: _, ...key }: { last_used_at: unknown }) => key),
     members: await read('/api/members'),

@@ -83,9 +83,12 @@ test.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as cons
 
 test('every route that changes something says what the audit log calls it', () => {
   const silent = ROUTES.filter(({ method, audit: action }) => method !== 'GET' && action === undefined)
-  // two write their entry themselves: into the account that is entered, and after the account is gone; a preview changes nothing
+  // four write their entry themselves: into the account that is entered, after the account is gone, by the choice, and by the link that
+  // they send; a preview changes nothing
   expect(silent.map(({ method, path }) => `${method} ${path}`).sort()).toEqual([
     'DELETE /api/account',
+    'POST /api/address/confirmation',
+    'POST /api/dispute',
     'POST /api/session/account',
     'POST /api/watches/preview',
   ])

@@ -1,7 +1,6 @@
 // Who a person is to the provider: (issuer, subject). Rules for someone who comes from there:
 // 1. A known identity is its person, whatever the address is now.
-// 2. Otherwise the address decides, if the provider verified it. If its person had never proved to receive e-mail
-//    there, somebody else may have signed up with it: the password, sessions and keys end.
+// 2. Otherwise the address decides, if the provider verified it, which is a proof: see first-proof.ts.
 // 3. Someone new joins the accounts that invited the address, and the operator's if a claim or OIDC_JOIN gives a role.
 // 4. A role from claims is applied in the operator's account at each sign-in, and follows them: when they give none any
 //    more, it falls to that of OIDC_JOIN or else viewer. The last owner stays one. A role by hand or invitation stays.
@@ -10,7 +9,7 @@ import { all, get, insert, run, type Script, type SqlDatabase } from '../../stat
 import type { Role } from '../../wire/roles.ts'
 import { normalizeEmail } from '../credentials.ts'
 import type { KeyRing, KeyRow } from '../key-ring.ts'
-import type { Sessions } from '../sessions.ts'
+import { proveAddress } from './first-proof.ts'
 import type { Members } from './members.ts'
 import {
   insertMember,
@@ -36,40 +35,27 @@ interface Parts {
   readonly database: SqlDatabase
   readonly ring: KeyRing
   readonly members: Members
-  readonly sessions: Sessions
+  readonly isSignUpOpen: boolean
   nowMs(): number
 }
 
 interface Found extends Person {
   readonly isNew: boolean
+  /** Accounts that are disputed now. */
+  readonly disputed: readonly string[]
 }
 
 export type Identities = ReturnType<typeof createIdentities>
 
-export function createIdentities({ database, ring, members, sessions, nowMs }: Parts) {
-  function* endForeignProofs(person: string): Script<readonly { readonly hash: string }[]> {
-    yield* run('UPDATE person SET password = NULL WHERE id = $1', person)
-    yield* run('DELETE FROM ticket WHERE person = $1', person)
-    yield* run('DELETE FROM invitation WHERE creator = $1', person)
-    yield* sessions.revokeOthers(person)
-    return yield* all<{ hash: string }>(
-      'UPDATE api_key SET revoked_ms = $1 WHERE creator = $2 AND revoked_ms IS NULL RETURNING hash',
-      nowMs(),
-      person,
-    )
-  }
-
-  function* findOrLink(
-    { issuer, subject, email, isEmailVerified }: ProvedIdentity,
-    ended: { hash: string }[],
-  ): Script<Found> {
+export function createIdentities({ database, ring, members, isSignUpOpen, nowMs }: Parts) {
+  function* findOrLink({ issuer, subject, email, isEmailVerified }: ProvedIdentity): Script<Found> {
     const known = yield* get<{ person: string }>(
       'SELECT person FROM identity WHERE issuer = $1 AND subject = $2',
       issuer,
       subject,
     )
     const row = known && (yield* selectPerson(known.person))
-    if (row !== undefined) return { id: row.id, email: row.email, isNew: false }
+    if (row !== undefined) return { id: row.id, email: row.email, isNew: false, disputed: [] }
     const address = normalizeEmail(email ?? '')
     if (address === undefined || !isEmailVerified)
       throw new Problem(
@@ -78,11 +64,11 @@ export function createIdentities({ database, ring, members, sessions, nowMs }: P
       )
     const same = yield* selectPersonByEmail(address)
     const isKnown = same !== undefined && (yield* selectLanding(same.id)) !== undefined
-    if (isKnown && same.verified_ms === null) ended.push(...(yield* endForeignProofs(same.id)))
-    const person = isKnown ? same : yield* insertPerson(address, null, nowMs())
-    yield* run('UPDATE person SET verified_ms = coalesce(verified_ms, $1) WHERE id = $2', nowMs(), person.id)
+    const proof = { by: 'provider', isSignUpOpen, nowMs: nowMs() } as const
+    const disputed = isKnown ? yield* proveAddress(same, proof) : []
+    const person = isKnown ? same : yield* insertPerson(address, null, nowMs(), 'proved')
     yield* insert('identity', { issuer, subject, person: person.id, created_ms: nowMs() })
-    return { id: person.id, email: person.email, isNew: !isKnown }
+    return { id: person.id, email: person.email, isNew: !isKnown, disputed }
   }
 
   /** Accepts the invitations of a verified address. */
@@ -131,19 +117,17 @@ export function createIdentities({ database, ring, members, sessions, nowMs }: P
      * Where the session begins. `join`: the role in the operator's account of someone whom nobody invited; absent: none.
      * Throws Problem `email_unverified` or `not_invited`.
      */
-    async admit(identity: ProvedIdentity, join?: Role): Promise<Seat & { email: string; isNew: boolean }> {
-      const ended: { hash: string }[] = []
+    async admit(identity: ProvedIdentity, join?: Role): Promise<Seat & Omit<Found, 'id'>> {
       const { seat, keys } = await database.write(function* () {
-        ended.length = 0
-        const person = yield* findOrLink(identity, ended)
+        const person = yield* findOrLink(identity)
         if (person.isNew) yield* acceptInvitations(person)
         const keys = yield* joinOperator(person, identity.role, join)
         const landing = yield* selectLanding(person.id)
         if (landing === undefined)
           throw new Problem('not_invited', 'You do not belong to an account here. Ask an owner to invite your address.')
-        return { seat: { account: landing.account, person: person.id, email: person.email, isNew: person.isNew }, keys }
+        const { id, ...found } = person
+        return { seat: { account: landing.account, person: id, ...found }, keys }
       })
-      for (const { hash } of ended) ring.delete(hash)
       for (const key of keys) ring.set(key)
       return seat
     },

@@ -53,11 +53,12 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number) {
       )
       return rows.map(({ ends_ms, ...row }) => ({ ...row, expires_at: toTime(ends_ms) }))
     },
-    /** Ends earlier ones. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
+    /** Ends earlier ones, unless those are kept. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
     async create(
       { account, person }: Seat,
       email: string,
       role: Role,
+      isEarlierKept = false,
     ): Promise<Invitation & { readonly token: string }> {
       const token = createSessionToken()
       const id = createId('inv')
@@ -69,7 +70,7 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number) {
         yield* run(
           'DELETE FROM invitation WHERE account = $1 AND (email = $2 OR ends_ms <= $3)',
           account,
-          email,
+          isEarlierKept ? '' : email,
           nowMs(),
         )
         const counted = yield* get<{ n: number }>('SELECT count(*) n FROM invitation WHERE account = $1', account)
@@ -108,7 +109,7 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number) {
         const row = yield* find(token)
         if ((yield* selectPersonByEmail(row.email)) !== undefined)
           throw new Problem('session_invalid', 'There is a person with this address: sign in, then accept.')
-        const person = yield* insertPerson(row.email, password, nowMs())
+        const person = yield* insertPerson(row.email, password, nowMs(), 'vouched')
         yield* use(row, person.id)
         return { ...person, account: row.account, person: person.id }
       }),

@@ -110,7 +110,7 @@ interface KeptKeys {
 }
 
 /** The address stays with the keys, so that owners know whose they were. */
-function* leaveKeys({ account, person }: Seat, nowMs: number): Script<KeptKeys> {
+export function* leaveKeys({ account, person }: Seat, nowMs: number): Script<KeptKeys> {
   const ended = yield* all<{ hash: string }>(
     `UPDATE api_key SET revoked_ms = $1 WHERE account = $2 AND creator = $3 AND revoked_ms IS NULL
      AND (may_read = 1 OR may_manage = 1) RETURNING hash`,

@@ -5,6 +5,7 @@ import { normalizeEmail, passwordFault } from '../credentials.ts'
 import type { Passwords } from '../passwords.ts'
 import type { Sessions } from '../sessions.ts'
 import type { ProvePassword } from '../sign-in.ts'
+import { isClaim, proveAddress } from './first-proof.ts'
 import {
   type Person,
   type PersonRow,
@@ -20,13 +21,14 @@ interface PeopleParts {
   readonly passwords: Passwords
   readonly sessions: Sessions
   readonly provePassword: ProvePassword
+  readonly isSignUpOpen: boolean
   nowMs(): number
 }
 
 export type People = ReturnType<typeof createPeople>
 
 /** Everything rejects with Problem `store_unavailable` while PostgreSQL is away. */
-export function createPeople({ database, passwords, sessions, provePassword, nowMs }: PeopleParts) {
+export function createPeople({ database, passwords, sessions, provePassword, isSignUpOpen, nowMs }: PeopleParts) {
   const findByEmail = (email: string) => database.read(() => selectPersonByEmail(email))
 
   async function landing(person: string): Promise<Seat> {
@@ -91,28 +93,45 @@ export function createPeople({ database, passwords, sessions, provePassword, now
       await database.read(() => stillThere(row, 'password_wrong'))
     },
     /**
-     * Without the old password: for the machine's operator, or with a mailed link (`isVerified`). Ends all sessions and
-     * links. Throws Problem `not_found`, `fields_invalid`.
+     * Without the old password: for the machine's operator, or with a mailed link (`isProof`). Ends all sessions and
+     * links. `disputed`: the accounts whose claim it ended. Throws Problem `not_found`, `fields_invalid`.
      */
     async resetPassword(
       who: { email: string } | { id: string },
       password: string,
-      isVerified = false,
-    ): Promise<Person> {
+      isProof = false,
+    ): Promise<Person & { readonly disputed: readonly string[] }> {
       const row = await ('id' in who
         ? database.read(() => selectPerson(who.id))
         : findByEmail(normalizeEmail(who.email) ?? ''))
       refuseFault(passwordFault(password, row?.email))
       if (row === undefined) throw new Problem('not_found', 'No account has this e-mail address.')
       const hash = await passwords.hash(password)
-      await database.write(function* () {
+      const disputed = await database.write(function* () {
+        const disputed = isProof ? yield* proveAddress(row, { by: 'link', isSignUpOpen, nowMs: nowMs() }) : []
         yield* run('UPDATE person SET password = $1 WHERE id = $2', hash, row.id)
-        if (isVerified)
-          yield* run('UPDATE person SET verified_ms = coalesce(verified_ms, $1) WHERE id = $2', nowMs(), row.id)
         yield* run('DELETE FROM ticket WHERE person = $1', row.id)
         yield* sessions.revokeOthers(row.id)
+        return disputed
       })
-      return { id: row.id, email: row.email }
+      return { id: row.id, email: row.email, disputed }
+    },
+    /** By a mailed link, without a new password. Undefined when the person is gone. */
+    async proveAddress(id: string): Promise<(Person & { readonly disputed: readonly string[] }) | undefined> {
+      return database.write(function* () {
+        const row = yield* selectPerson(id)
+        if (row === undefined) return undefined
+        const disputed = yield* proveAddress(row, { by: 'link', isSignUpOpen, nowMs: nowMs() })
+        return { id, email: row.email, disputed }
+      })
+    },
+    /** Has the person proved the address, and may they be a stranger who claims it? */
+    async proofOf(id: string): Promise<{ readonly isProved: boolean; readonly isClaim: boolean }> {
+      return database.read(function* () {
+        const row = yield* selectPerson(id)
+        if (row === undefined) return { isProved: false, isClaim: false }
+        return { isProved: row.verified_ms !== null, isClaim: yield* isClaim(row, isSignUpOpen) }
+      })
     },
   }
 }

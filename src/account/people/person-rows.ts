@@ -14,6 +14,8 @@ export interface PersonRow {
   readonly verified_ms: number | null
   readonly last_account: string | null
   readonly created_ms: number
+  /** 1: a stranger's sign-up without proof; 0: none; null: made by 2.0. */
+  readonly claim: number | null
 }
 
 export interface Person {
@@ -30,14 +32,19 @@ export interface Seat {
 export const selectPerson = (id: string) => get<PersonRow>('SELECT * FROM person WHERE id = $1', id)
 export const selectPersonByEmail = (email: string) => get<PersonRow>('SELECT * FROM person WHERE email = $1', email)
 
+/** Whether a new person's address is a stranger's claim, vouched for by somebody else, or proved. */
+export type Vouched = 'claimed' | 'vouched' | 'proved'
+
 /** `password` is a hash. Throws Problem `email_taken`. */
-export function* insertPerson(email: string, password: string | null, nowMs: number): Script<Person> {
+export function* insertPerson(email: string, password: string | null, nowMs: number, vouched: Vouched): Script<Person> {
   // A node of the version before deletes accounts without the people in them.
   yield* run(`DELETE FROM person WHERE email = $1 AND ${ALONE}`, email)
   if ((yield* selectPersonByEmail(email)) !== undefined)
     throw new Problem('email_taken', 'Sign in instead, or use another address.')
   const id = createId('per')
-  yield* insert('person', { id, email, password, created_ms: nowMs })
+  const verified_ms = vouched === 'proved' ? nowMs : null
+  const claim = Number(vouched === 'claimed')
+  yield* insert('person', { id, email, password, created_ms: nowMs, verified_ms, claim })
   return { id, email }
 }
 

@@ -120,7 +120,7 @@ function* selectNewestChange(): Script<string> {
 function* selectAll(): Script<Snapshot & { readonly change: string }> {
   const change = yield* selectNewestChange()
   const { database_id } = (yield* get<{ database_id: string }>('SELECT database_id FROM change_counter'))!
-  const accounts = yield* all<Snapshot['accounts'][number]>('SELECT id, operator FROM account')
+  const accounts = yield* all<Snapshot['accounts'][number]>('SELECT id, operator, disputed_by FROM account')
   const removed = yield* all<Snapshot['removed'][number]>('SELECT account, deleted_ms FROM removal')
   const keys = yield* all<KeyRow>(`SELECT ${KEY_COLUMNS} FROM api_key WHERE revoked_ms IS NULL`)
   return { change, databaseId: database_id, accounts, removed, keys }

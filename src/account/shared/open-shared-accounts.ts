@@ -1,5 +1,5 @@
 // Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
-import type { SqlDatabase } from '../../state/database.ts'
+import { all, type Script, type SqlDatabase } from '../../state/database.ts'
 import { openPostgres, type Postgres } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
 import { loadKeyRing } from '../key-ring.ts'
@@ -45,9 +45,21 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
       ring,
       series,
       stopWork: follow.stop,
+      hasFormerNodes,
     },
     options,
   )
+}
+
+/** A node of 2.0 reports nothing about links. Its last row is not a sign of life once it has been silent this long. */
+const FORMER_SEEN_US = 180_000_000
+
+function* hasFormerNodes(): Script<boolean> {
+  const nodes = yield* all<{ report: string }>(
+    'SELECT report FROM node WHERE seen_us > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $1',
+    FORMER_SEEN_US,
+  )
+  return nodes.some(({ report }) => JSON.parse(report).links !== true)
 }
 
 /** A change is known at its own node when it resolves, or by the poll if PostgreSQL goes away right after it. */

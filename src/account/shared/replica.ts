@@ -60,13 +60,21 @@ const SCHEMA: Schema = {
     CREATE TRIGGER note_erased AFTER DELETE ON removal BEGIN INSERT OR IGNORE INTO erased VALUES (OLD.account); END;
     `,
     'ALTER TABLE api_key ADD COLUMN process TEXT;',
+    'ALTER TABLE account ADD COLUMN disputed_by TEXT;',
   ],
+}
+
+/** The part of an account's row that decides about a request. */
+interface AccountState {
+  readonly id: string
+  readonly operator: number
+  readonly disputed_by: string | null
 }
 
 /** All that a node knows of PostgreSQL, at one moment. */
 export interface Snapshot {
   readonly databaseId: string
-  readonly accounts: readonly { readonly id: string; readonly operator: number }[]
+  readonly accounts: readonly AccountState[]
   readonly removed: readonly { readonly account: string; readonly deleted_ms: number }[]
   /** Those that were not revoked. */
   readonly keys: readonly KeyRow[]
@@ -84,7 +92,8 @@ export function openReplica(path: string, log: Logger) {
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
   const addKey = query(`INSERT INTO api_key (${KEY_COLUMNS}) VALUES (${KEY_COLUMNS.map(() => '?')})`)
   const setAccount = query(
-    'INSERT INTO account (id, operator) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET operator = ?2',
+    `INSERT INTO account (id, operator, disputed_by) VALUES (?1, ?2, ?3)
+     ON CONFLICT (id) DO UPDATE SET operator = ?2, disputed_by = ?3`,
   )
   const addErased = query('INSERT OR IGNORE INTO erased VALUES (?)')
   const addRemoval = query(
@@ -101,7 +110,7 @@ export function openReplica(path: string, log: Logger) {
     query('DELETE FROM account WHERE id NOT IN (SELECT value FROM json_each(?))').run(ids)
     for (const table of ['removal', 'erased']) // a restored database has these accounts again
       query(`DELETE FROM ${table} WHERE account IN (SELECT value FROM json_each(?))`).run(ids)
-    for (const { id, operator } of accounts) setAccount.run(id, operator)
+    for (const { id, operator, disputed_by } of accounts) setAccount.run(id, operator, disputed_by)
     for (const key of keys) addKey.run(...KEY_COLUMNS.map((column) => key[column]))
     for (const { account, deleted_ms } of removed)
       (isNew && deleted_ms < nowMs - REMOVALS_OF_NEW_NODE_MS ? addErased : addRemoval).run(account)

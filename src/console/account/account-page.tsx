@@ -49,6 +49,7 @@ function Content({ answer: { sessions } }: { answer: Sessions }) {
   const { app } = view
   return (
     <div class="stack">
+      {app.session.person.unconfirmed && <Confirmation />}
       <Card title="Sessions" class="card-table">
         <Table caption="Sessions" columns={COLUMNS} rows={sessions} />
       </Card>
@@ -68,6 +69,28 @@ function Content({ answer: { sessions } }: { answer: Sessions }) {
         )}
       </div>
     </div>
+  )
+}
+
+/** Of somebody whom an invitation or an earlier version let in without a proof. */
+function Confirmation() {
+  const { app } = useView()
+  const [isSent, setSent] = useState(false)
+  const { fault, attempt } = useAttempt()
+  const send = () =>
+    attempt(async () => {
+      await app.api.send('POST', 'api/address/confirmation')
+      setSent(true)
+    })
+  return (
+    <Card title="Confirm your address">
+      <p>Nobody has proved yet that {app.session.person.email} is yours.</p>
+      {fault}
+      <button type="button" class="button" onClick={() => void send()}>
+        Send link
+      </button>
+      <p role="status">{isSent && 'Look into your mailbox: the link there is valid for 24 hours.'}</p>
+    </Card>
   )
 }
 

@@ -17,21 +17,20 @@ interface DoorProps {
   setTitle(title: string): void
 }
 
-type View = 'sign-in' | 'sign-up' | 'reset' | 'was-reset'
+type View = 'sign-in' | 'sign-up' | 'finish' | 'reset' | 'was-reset'
 
 const TITLES: Readonly<Record<View, string>> = {
   'sign-in': 'Sign in',
   'sign-up': 'Create account',
+  finish: 'Create account',
   reset: 'Set a new password',
   'was-reset': 'Sign in',
 }
 
 export function Door(props: DoorProps) {
   const { api, state, note, setTitle } = props
-  const [token] = useState(() => linkToken('reset'))
-  const [view, setView] = useState<View>(
-    token !== undefined ? 'reset' : state.open && note === undefined ? 'sign-up' : 'sign-in',
-  )
+  const [[link, token]] = useState(findLink)
+  const [view, setView] = useState<View>(link ?? (state.open && note === undefined ? 'sign-up' : 'sign-in'))
   const place = useRef<HTMLDivElement>(null)
   useLayoutEffect(() => {
     setTitle(TITLES[view])
@@ -43,6 +42,7 @@ export function Door(props: DoorProps) {
         <h1 tabIndex={-1}>{TITLES[view]}</h1>
         {view === 'sign-in' && <SignIn {...props} turn={() => setView('sign-up')} />}
         {view === 'sign-up' && <SignUp {...props} turn={() => setView('sign-in')} />}
+        {view === 'finish' && <Finish {...props} token={token} />}
         {view === 'reset' && <Reset api={api} token={token} done={() => setView('was-reset')} />}
         {view === 'was-reset' && (
           <>
@@ -55,6 +55,13 @@ export function Door(props: DoorProps) {
       </div>
     </DoorFrame>
   )
+}
+
+/** The view of an e-mailed link, and its token. */
+function findLink(): readonly [view?: View, token?: string] {
+  const [reset, finish] = [linkToken('reset'), linkToken('sign-up')]
+  if (reset !== undefined) return ['reset', reset]
+  return finish === undefined ? [] : ['finish', finish]
 }
 
 /** The logo above a card. */
@@ -99,16 +106,21 @@ function SignIn({ turn, ...props }: TurnProps) {
 }
 
 function SignUp({ api, state, enter, turn }: TurnProps) {
+  const [isSent, setSent] = useState(false)
   async function submit(body: Values): Promise<void> {
-    const { key } = await api.send('POST', 'api/accounts', body)
-    enter(key)
+    const answer = await api.send('POST', 'api/accounts', body)
+    if ('key' in answer) enter(answer.key)
+    else setSent(true)
   }
+  const lead = state.by_link
+    ? 'A link goes to your address. With it you set a password and get an API key.'
+    : 'You get an API key, and see your first run a minute later.'
   return (
     <>
-      <p class="muted">You get an API key, and see your first run a minute later.</p>
-      <Form submitLabel="Create account" submit={submit}>
+      <p class="muted">{lead}</p>
+      <Form submitLabel={state.by_link ? 'Send link' : 'Create account'} submit={submit}>
         <EmailField />
-        <NewPasswordField name="password" label="Password" />
+        {!state.by_link && <NewPasswordField name="password" label="Password" />}
         {state.setup_code_required && (
           <Field
             name="setup_code"
@@ -118,6 +130,7 @@ function SignUp({ api, state, enter, turn }: TurnProps) {
           />
         )}
       </Form>
+      <p role="status">{isSent && 'Look into your mailbox: the link there is valid for 24 hours.'}</p>
       <Turn text="Already have an account?" label="Sign in" act={turn} />
     </>
   )
@@ -178,6 +191,20 @@ function Reset({ api, token, done }: { api: Api; token: string | undefined; done
   return (
     <Form submitLabel="Set password" submit={submit}>
       <NewPasswordField name="new_password" label="New password" />
+    </Form>
+  )
+}
+
+/** By the link of a sign-up. */
+function Finish({ api, token, enter }: DoorProps & { token: string | undefined }) {
+  async function submit(body: Values): Promise<void> {
+    const { key } = await api.send('POST', 'api/accounts/confirm', { token, ...body })
+    history.replaceState(null, '', '#/')
+    enter(key)
+  }
+  return (
+    <Form submitLabel="Create account" submit={submit}>
+      <NewPasswordField name="password" label="Password" />
     </Form>
   )
 }

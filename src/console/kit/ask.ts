@@ -7,6 +7,7 @@ type Wire =
   | typeof import('../../wire/audit.ts')
   | typeof import('../../wire/channels.ts')
   | typeof import('../../wire/dead-letters.ts')
+  | typeof import('../../wire/disputes.ts')
   | typeof import('../../wire/exceptions.ts')
   | typeof import('../../wire/keys.ts')
   | typeof import('../../wire/maintenance.ts')

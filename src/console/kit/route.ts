@@ -12,7 +12,7 @@ export function parseRoute(hash: string): Route {
 }
 
 /** The token of an e-mailed link such as `#/reset?token=…`, if this page was opened by one. */
-export const linkToken = (page: 'invitation' | 'reset'): string | undefined =>
+export const linkToken = (page: 'invitation' | 'reset' | 'sign-up' | 'confirm'): string | undefined =>
   new RegExp(`^#/${page}\\?token=(\\w+)$`).exec(location.hash)?.[1]
 
 /** Undefined values are omitted. */

@@ -1,6 +1,8 @@
 // The account and the person over HTTP: signing up, in and out, passwords, sessions.
+import type { Accounts } from '../../account/accounts.ts'
 import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
-import { Problem } from '../../problem.ts'
+import { networkOf } from '../../account/networks.ts'
+import { invalidBody, Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import * as sessionWire from '../../wire/sessions.ts'
 import { emptyAnswer, jsonAnswer } from '../answers.ts'
@@ -19,12 +21,13 @@ const RECENT_PROOF_MS = 5 * 60_000
 
 const SIGN_UP_RULES = {
   email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
-  password: (password: string) => passwordFault(password)?.detail,
+  password: (password: string | undefined) => password && passwordFault(password)?.detail,
 }
+const CONFIRM_RULES = { password: (password: string) => passwordFault(password)?.detail }
 const PASSWORD_RULES = { new_password: (password: string) => passwordFault(password)?.detail }
 
 export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void {
-  const { accounts, addressOf, audit } = deps
+  const { accounts, addressOf, audit, limits, mails, publicUrl } = deps
   const { people, sessions } = accounts
 
   async function noteFailure(email: string, inAccount: string | undefined, address: string): Promise<void> {
@@ -45,34 +48,57 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     }
   }
 
-  const signUp = () => ({
+  const signUp = async () => ({
+    by_link: await accounts.signUp.isByLink(),
     open: accounts.signUpOpen(),
     setup_code_required: accounts.setupCode() !== undefined,
     passwords: deps.passwordSignIn,
     provider: deps.providerName === undefined ? null : { name: deps.providerName },
   })
+  async function answerNew(request: Request, { account, owner, seat, key }: Awaited<ReturnType<Accounts['create']>>) {
+    await audit('account_created', { account: account.id, actor: owner.email, address: addressOf(request) })
+    const created: wire.NewAccount = { account, key }
+    return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
+  }
+
+  /** To somebody who has an account, the link that sets a password: the caller cannot tell the two apart. */
+  async function mailLink(email: string): Promise<void> {
+    if (!(await accounts.strangerMails.take(email))) return
+    const person = await people.find(email)
+    if (person === undefined)
+      await mails?.signUp(email, `${publicUrl()}/#/sign-up?token=${await accounts.signUp.issueLink(email)}`)
+    else await mails?.known(email, `${publicUrl()}/#/reset?token=${await accounts.tickets.issue(person.id)}`)
+  }
+
   const findSession = async (request: Request) => {
     const token = deps.cookies.tokenOf(request)
     return token === undefined ? undefined : sessions.find(token)
   }
 
   onStranger(wire.SHOW_SIGN_UP, async (_, { request }) => ({
-    ...signUp(),
+    ...(await signUp()),
     signed_in: (await findSession(request)) !== undefined,
   }))
   onStranger(sessionWire.SHOW_SESSION, async (_, { request }) => {
     const session = await findSession(request)
-    if (session === undefined) return { signed_in: false, sign_up: signUp() }
+    if (session === undefined) return { signed_in: false, sign_up: await signUp() }
     const shown = await answerSession(deps, session, { id: session.person, email: session.email })
-    return { signed_in: true, sign_up: signUp(), ...shown }
+    return { signed_in: true, sign_up: await signUp(), ...shown }
   })
   onStranger(wire.CREATE_ACCOUNT, SIGN_UP_RULES, async (_, { request, body: { email, password, setup_code } }) => {
     const address = addressOf(request)
+    if (await accounts.signUp.isByLink()) {
+      accounts.signUp.countLink(address)
+      mailLink(normalizeEmail(email)!).catch(deps.mailFailed)
+      return jsonAnswer({ sent: true }, 202)
+    }
+    if (password === undefined) throw invalidBody([{ pointer: '/password', detail: 'is required' }])
     const setupCode = setup_code === undefined ? {} : { setupCode: setup_code }
-    const { account, owner, seat, key } = await accounts.create({ email, password, address, ...setupCode })
-    await audit('account_created', { account: account.id, actor: owner.email, address })
-    const created: wire.NewAccount = { account, key }
-    return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
+    return answerNew(request, await accounts.create({ email, password, address, ...setupCode }))
+  })
+  onStranger(wire.CONFIRM_ACCOUNT, CONFIRM_RULES, async (_, { request, body: { token, password } }) => {
+    limits.linksOfCaller.attempt(networkOf(addressOf(request)))
+    return answerNew(request, await accounts.signUp.confirm(token, password))
   })
   onStranger(sessionWire.SIGN_IN, async (_, { request, body: { email, password } }) => {
     requirePasswords(deps)

@@ -12,7 +12,7 @@ import type { Role } from '../../wire/roles.ts'
 import { problemResponse } from '../answers.ts'
 import { htmlPage } from '../html-page.ts'
 import type { Mounts } from '../mount.ts'
-import { type PeopleDeps, startSession } from './session-answers.ts'
+import { noteClaims, type PeopleDeps, startSession } from './session-answers.ts'
 
 /** Absent without OIDC_ISSUER. */
 export interface OidcDeps {
@@ -71,8 +71,9 @@ export function mountOidc({ onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDep
     const role = roleOf(proof.claims)
     const seat = await accounts.identities.admit({ ...proof, ...(role && { role }) }, settings.join)
     const session = await startSession(deps, request, seat, { proof: 'oidc', endsMs: nowMs() + SESSION_MS })
-    const { account, email: actor } = seat
+    const { account, email: actor, disputed } = seat
     const address = addressOf(request)
+    await noteClaims(deps, { disputed, email: actor, address })
     if (seat.isNew) await audit('member_joined', { account, actor, detail: 'by the provider', address })
     await audit('signed_in', { account, actor, detail: settings.issuer, address })
     return redirect(flow.returnTo, session, cookieOf(request, '', 0))

@@ -5,11 +5,19 @@ import { networkOf } from '../../account/networks.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import { parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
+import * as disputes from '../../wire/disputes.ts'
 import * as wire from '../../wire/people.ts'
 import { jsonAnswer } from '../answers.ts'
 import { roleMissing } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
-import { answerSession, type PeopleDeps, requirePasswords, startSession, withCookie } from './session-answers.ts'
+import {
+  answerSession,
+  noteClaims,
+  type PeopleDeps,
+  requirePasswords,
+  startSession,
+  withCookie,
+} from './session-answers.ts'
 
 const INVITE_RULES = {
   email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
@@ -17,8 +25,8 @@ const INVITE_RULES = {
 const ACCEPT_RULES = { password: (password: string) => passwordFault(password)?.detail }
 
 export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void {
-  const { accounts, addressOf, audit, limits, mailInvitation } = deps
-  const { invitations, members, sessions } = accounts
+  const { accounts, addressOf, audit, limits, mails } = deps
+  const { invitations, members, people, sessions, strangerMails, tickets } = accounts
 
   on(wire.LIST_MEMBERS, async ({ account, role }) => ({
     members: await members.list(account),
@@ -41,13 +49,20 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
   on(wire.INVITE, INVITE_RULES, async ({ account, session }, { body: { email, role }, noted }) => {
     limits.linksOfAccount.attempt(account)
     const by = { account, person: session!.person }
-    const { token, ...made } = await invitations.create(by, normalizeEmail(email)!, role)
+    const { isClaim, isProved } = await people.proofOf(by.person)
+    if (isClaim && strangerMails.isLimited)
+      throw new Problem('address_unproved', 'Open the link that the page Account sends to your address, then invite.')
+    const isMailed = mails !== undefined && (await strangerMails.take(email))
+    const isEarlierKept = mails !== undefined && !isMailed
+    const { token, ...made } = await invitations.create(by, normalizeEmail(email)!, role, isEarlierKept)
     const url = `${deps.publicUrl()}/#/invitation?token=${token}`
-    const shown = await accounts.get(account)
-    mailInvitation?.(made.email, { by: session!.email, account: shown?.name ?? '', url }).catch(deps.mailFailed)
+    const named = strangerMails.isLimited
+      ? { ...(isProved && { by: session!.email }) }
+      : { by: session!.email, account: (await accounts.get(account))?.name ?? '' }
+    if (isMailed) mails.invitation(made.email, { ...named, url }).catch(deps.mailFailed)
     noted.target = made.email
     noted.detail = role
-    return { invitation: { ...made, url, mailed: mailInvitation !== undefined } }
+    return { invitation: { ...made, url, mailed: isMailed } }
   })
   on(wire.WITHDRAW_INVITATION, async ({ account }, { params, noted }) => {
     noted.target = (await invitations.revoke(account, params.id)).email
@@ -78,8 +93,33 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const { person: id, account } = joined
     const cookie = await startSession(deps, request, { account, person: id })
     await audit('member_joined', { account, actor: email, detail: role, address })
+    if (strangerMails.isLimited) mailConfirmation(id, email).catch(deps.mailFailed)
     return withCookie(jsonAnswer(await answerSession(deps, { account, person: id }, { id, email }), 201), cookie)
   })
+
+  on(disputes.REQUEST_CONFIRMATION, async (asker) => {
+    const { person, email } = asker.session!
+    if (mails === undefined) throw new Problem('not_found', 'E-mail is not set up here.')
+    limits.linksOfAccount.attempt(person)
+    if (!(await people.proofOf(person)).isProved) mailConfirmation(person, email).catch(deps.mailFailed)
+    return { sent: true as const }
+  })
+  onStranger(disputes.CONFIRM_ADDRESS, async (_, { request, body: { token } }) => {
+    const address = addressOf(request)
+    limits.linksOfCaller.attempt(networkOf(address))
+    const id = await tickets.redeem(token, 'confirm')
+    const proved = id === undefined ? undefined : await people.proveAddress(id)
+    if (proved === undefined) throw new Problem('credentials_invalid', 'The link has expired or was already used.')
+    const { email, disputed } = proved
+    await audit('address_confirmed', { account: (await people.landing(proved.id)).account, actor: email, address })
+    await noteClaims(deps, { disputed, email, address })
+    return { email, disputed: disputed.length > 0 }
+  })
+
+  async function mailConfirmation(person: string, email: string): Promise<void> {
+    if (!(await strangerMails.take(email))) return
+    await mails?.confirmation(email, `${deps.publicUrl()}/#/confirm?token=${await tickets.issue(person, 'confirm')}`)
+  }
 
   async function findSession(request: Request) {
     const token = deps.cookies.tokenOf(request)

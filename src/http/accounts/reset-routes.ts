@@ -5,22 +5,22 @@ import { networkOf } from '../../account/networks.ts'
 import { Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
 import type { Mounts } from '../mount.ts'
-import { type PeopleDeps, requirePasswords } from './session-answers.ts'
+import { noteClaims, type PeopleDeps, requirePasswords } from './session-answers.ts'
 
 export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   const { people, tickets } = deps.accounts
-  const { limits, mailReset, publicUrl, addressOf, audit, mailFailed } = deps
+  const { limits, mails, publicUrl, addressOf, audit, mailFailed } = deps
 
   async function sendLink(email: string): Promise<void> {
     const person = await people.find(email)
     if (person === undefined) return
     const token = await tickets.issue(person.id)
-    await mailReset?.(person.email, `${publicUrl()}/#/reset?token=${token}`)
+    await mails?.reset(person.email, `${publicUrl()}/#/reset?token=${token}`)
   }
 
   onStranger(wire.REQUEST_RESET, (_, { request, body: { email } }) => {
     requirePasswords(deps)
-    if (mailReset === undefined)
+    if (mails === undefined)
       throw new Problem('not_found', 'E-mail is not set up here: ask the operator for a new password.')
     limits.resetsOfCaller.attempt(networkOf(addressOf(request)))
     const normal = normalizeEmail(email)
@@ -37,8 +37,9 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
     const person = await tickets.redeem(token)
     if (person === undefined)
       throw new Problem('credentials_invalid', 'The link has expired or was already used. Request a new one.')
-    const { id, email } = await people.resetPassword({ id: person }, new_password, true)
+    const { id, email, disputed } = await people.resetPassword({ id: person }, new_password, true)
     const { account } = await people.landing(id)
+    await noteClaims(deps, { disputed, email, address: addressOf(request) })
     await audit('password_reset', { account, actor: email, address: addressOf(request) })
   })
 }

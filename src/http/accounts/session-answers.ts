@@ -50,9 +50,27 @@ export interface PeopleDeps {
   /** The address under which people reach the console. */
   publicUrl(): string
   mailFailed(error: unknown): void
-  /** Both resolve once the e-mail is handed to the server for mail. Absent without SMTP. */
-  readonly mailInvitation?: (to: string, invitation: { by: string; account: string; url: string }) => Promise<void>
-  readonly mailReset?: (to: string, url: string) => Promise<void>
+  /** Absent without SMTP. */
+  readonly mails?: LinkMails
+}
+
+/** E-mails with a link. Each resolves once it is handed to the server for mail. */
+export interface LinkMails {
+  /** `by` and `account`: absent where they might be an address or a link of a stranger's making. */
+  invitation(to: string, invitation: { by?: string; account?: string; url: string }): Promise<void>
+  reset(to: string, url: string): Promise<void>
+  signUp(to: string, url: string): Promise<void>
+  /** To somebody who has an account and signed up again. */
+  known(to: string, url: string): Promise<void>
+  confirmation(to: string, url: string): Promise<void>
+}
+
+/** Into the audit log of each account whose claim ended. */
+export async function noteClaims(
+  { audit }: Pick<PeopleDeps, 'audit'>,
+  { disputed, email, address }: { disputed: readonly string[]; email: string; address: string },
+): Promise<void> {
+  for (const account of disputed) await audit('claim_ended', { account, actor: email, address })
 }
 
 /** The session as the console shows it. Throws Problem `session_invalid`. */
@@ -61,9 +79,10 @@ export async function answerSession(
   who: Seat,
   person: Person,
 ) {
-  const [account, entries, password] = await Promise.all([
+  const [account, entries, proof, password] = await Promise.all([
     accounts.get(who.account),
     accounts.members.accountsOf(who.person),
+    accounts.people.proofOf(who.person),
     passwordSignIn && accounts.people.hasPassword(who.person),
   ])
   const entry = entries.find(({ id }) => id === who.account)
@@ -71,8 +90,12 @@ export async function answerSession(
     throw new Problem('session_invalid', 'You are no longer a member of the account.')
   return {
     account: { ...account, operator: account.operator && entry.role === 'owner' },
-    person: { id: person.id, email: person.email, password },
+    person: {
+      ...{ id: person.id, email: person.email, password },
+      unconfirmed: !proof.isProved && accounts.strangerMails.isLimited,
+    },
     role: entry.role,
+    disputed: accounts.disputedBy(who.account) !== undefined,
     accounts: entries,
   } satisfies Session
 }

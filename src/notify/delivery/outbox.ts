@@ -36,6 +36,8 @@ export interface OutboxOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
   nowUs(): number
+  /** Its notifications wait: whose the account is has not been chosen yet. Absent = of none. */
+  isHeld?(account: string): boolean
   /** Checked before each message: false if another node may be delivering. Absent = always true. */
   mayDeliver?(): boolean
   readonly log: Logger
@@ -119,7 +121,7 @@ export function createOutbox(options: OutboxOptions) {
 
   async function deliverTo(id: string): Promise<void> {
     const channel = await store.channel(id)
-    if (channel === undefined) return
+    if (channel === undefined || options.isHeld?.(channel.account)) return
     const rows = await dueFor(channel)
     const untilUs = nowUs() + TURN_US
     const old = rows.filter(({ createdUs, isHeld }) => !isHeld && nowUs() - createdUs > GIVE_UP_AFTER_US)

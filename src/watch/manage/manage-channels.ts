@@ -26,20 +26,31 @@ const CHANNELS_MAX = 50
 /** Limits an account's tests: they may reach people who did not ask for them. */
 const MESSAGES = { burst: 10, everyS: 60 }
 
+/** E-mails that a stranger can cause to an address. */
+export interface StrangerMails {
+  /** The strangers may be anybody: no text of theirs is mailed. */
+  readonly isLimited: boolean
+  /** May one more be sent to the address? Then it is counted. */
+  take(address: string): Promise<boolean>
+}
+
 interface ManageChannelsOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
   /** Undefined without a mail server. */
   readonly mails: ConfirmationMails | undefined
+  readonly strangerMails: StrangerMails
   publicUrl(): string
   nowUs(): number
   hash(secret: string): string
 }
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`, `rate_limited`, `channel_failed`. */
-export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, hash }: ManageChannelsOptions) {
+export function createManageChannels(options: ManageChannelsOptions) {
+  const { store, deliver, mails, strangerMails, publicUrl, nowUs, hash } = options
   const tokens = createTokens(nowUs)
-  const subscriptions = createSubscriptions({ store, mails, tokens, publicUrl, nowUs, hash })
+  const isNamed = !strangerMails.isLimited
+  const subscriptions = createSubscriptions({ store, mails, isNamed, tokens, publicUrl, nowUs, hash })
 
   async function find(account: string, id: string): Promise<Channel> {
     const channel = await store.channel(id)
@@ -94,7 +105,8 @@ export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, 
       if (isEmail) subscriptions.reserve(account)
       const tested = isTested && !isEmail ? await tryOut(channel).catch(notCreated) : undefined
       if (!(await store.addChannel(tested ?? channel, CHANNELS_MAX))) throw tooMany()
-      const last = isEmail ? await subscriptions.ask(channel, token) : (tested?.last ?? null)
+      const isAsked = isEmail && (await strangerMails.take(channel.target))
+      const last = isAsked ? await subscriptions.ask(channel, token) : (tested?.last ?? null)
       if (isTested && isEmail && last !== null && !mails?.isWaiting(channel.id)) {
         await store.removeChannel(account, channel.id)
         notCreated(new Problem('channel_failed', last.detail))
@@ -117,17 +129,20 @@ export function createManageChannels({ store, deliver, mails, publicUrl, nowUs, 
       const mustConfirm =
         channel.kind === 'email' && (next.target !== channel.target || (enabled === true && channel.confirm !== null))
       const token = createToken()
+      if (mustConfirm) subscriptions.reserve(account)
+      // beyond the limit nothing is sent, and the link that was sent before stays valid
+      const isAsked = mustConfirm && (await strangerMails.take(next.target))
+      const isNewLink = mustConfirm && (isAsked || isNewTarget || channel.confirm === null)
       const again = channel.confirm !== null ? 'pending' : 'ok'
       const state = enabled === undefined ? channel.state : enabled ? again : 'disabled'
       const changed: Channel = {
         ...next,
         state: mustConfirm && enabled !== false ? 'pending' : state,
-        confirm: mustConfirm ? hash(token) : channel.confirm,
+        confirm: isNewLink ? hash(token) : channel.confirm,
         last: isNewTarget ? null : channel.last,
       }
-      if (mustConfirm) subscriptions.reserve(account)
       await store.putChannel(changed)
-      const last = mustConfirm ? await subscriptions.ask(changed, token) : changed.last
+      const last = isAsked ? await subscriptions.ask(changed, token) : changed.last
       return { channel: answerChannel({ ...changed, last }), changed: !Bun.deepEquals(changed, channel) }
     },
 

@@ -17,13 +17,15 @@ interface SubscriptionsOptions {
   readonly store: WatchStore
   /** Undefined without a mail server. */
   readonly mails: ConfirmationMails | undefined
+  /** The e-mail shows the channel's name. */
+  readonly isNamed: boolean
   readonly tokens: Tokens
   publicUrl(): string
   nowUs(): number
   hash(secret: string): string
 }
 
-export function createSubscriptions({ store, mails, tokens, publicUrl, nowUs, hash }: SubscriptionsOptions) {
+export function createSubscriptions({ store, mails, isNamed, tokens, publicUrl, nowUs, hash }: SubscriptionsOptions) {
   /** Rejects with Problem `not_found`. */
   async function findByLink(token: string): Promise<Channel> {
     const [, id = '', secret = ''] = /^(cha_\w{1,40})\.([\w-]{20,100})$/.exec(token) ?? []
@@ -46,7 +48,7 @@ export function createSubscriptions({ store, mails, tokens, publicUrl, nowUs, ha
       const { id, target, name } = channel
       const url = `${publicUrl()}/api/channels/confirm?token=${token}`
       const text = [
-        `Someone added this address to Stint at ${publicUrl()} as the channel "${name}".`,
+        `Someone added this address to Stint at ${publicUrl()} as ${isNamed ? `the channel "${name}"` : 'a channel'}.`,
         `To receive alerts here, open this link and confirm:\n${url}`,
         'If you did not expect this, ignore it: no more e-mails will follow.',
       ].join('\n\n')

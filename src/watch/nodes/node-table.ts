@@ -21,6 +21,8 @@ export interface NodeReport {
   readonly changed: readonly string[]
   /** Only from the judging node. */
   readonly round?: Round
+  /** It makes accounts by mailed links. Absent from a node of 2.0. */
+  readonly links?: true
   /** Read by nodes of version 1. */
   readonly late: readonly never[]
 }

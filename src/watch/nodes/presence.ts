@@ -108,6 +108,7 @@ export function createPresence(options: PresenceOptions) {
       ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
       knownUs: options.knownUs(),
       changed: [...changed.keys()],
+      links: true,
       late: [],
       ...(round && { round }),
     }

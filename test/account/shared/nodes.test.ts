@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { loadKeyRing } from '../../../src/account/key-ring.ts'
 import { createFollowChanges } from '../../../src/account/shared/follow-changes.ts'
 import { openReplica } from '../../../src/account/shared/replica.ts'
+import { run } from '../../../src/state/database.ts'
 import { openPostgres } from '../../../src/state/postgres.ts'
 import { createLogLines } from '../../spool/spool-trial.ts'
 import { missing } from '../../support/needs.ts'
@@ -33,6 +34,38 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     await b.close()
     const again = await openNode(url, { replicaPath: b.replicaPath })
     expect(again.removals()).toEqual([])
+  })
+
+  test('accounts begin with a link once no node of 2.0 has been seen for three minutes', async () => {
+    const url = await freshUrl()
+    const node = await openNode(url, { isMailed: true })
+    await node.create(ADA)
+    const postgres = openPostgres(url)
+    atEnd(postgres.close)
+    const see = (agoS: number, report: object) =>
+      postgres.write(function* () {
+        yield* run('DELETE FROM node')
+        const seen = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+        yield* run(`INSERT INTO node VALUES (7, ${seen} - $1, $2)`, agoS * 1e6, JSON.stringify(report))
+      })
+    expect(await node.signUp.isByLink()).toBe(true)
+    await see(1, { changed: [], late: [] })
+    expect(await node.signUp.isByLink()).toBe(false)
+    await see(1, { changed: [], links: true, late: [] })
+    expect(await node.signUp.isByLink()).toBe(true)
+    await see(181, { changed: [], late: [] })
+    expect(await node.signUp.isByLink()).toBe(true)
+  })
+
+  test('a dispute is known on every node', async () => {
+    const url = await freshUrl()
+    const [a, b] = await Promise.all([openNode(url), openNode(url)])
+    await a.create(ADA)
+    const { account, owner, seat } = await a.create(BOB)
+    await a.people.proveAddress(owner.id)
+    await until('the other node knows', () => b.disputedBy(account.id) === owner.id)
+    await b.disputes.keep(seat)
+    await until('the first one knows the choice', () => a.disputedBy(account.id) === undefined)
   })
 
   test('the local copy of a node is private and holds no password, e-mail address, session or key', async () => {

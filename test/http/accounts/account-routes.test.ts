@@ -51,14 +51,16 @@ describe('POST /api/accounts', () => {
       signed_in: true,
       sign_up: expect.objectContaining({ open: expect.any(Boolean), provider: null }),
       account,
-      person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email, password: true },
+      person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email, password: true, unconfirmed: false },
       role: 'owner',
+      disputed: false,
       accounts: [{ id: account.id, name: ADA.email, role: 'owner' }],
     })
   })
 
   test.each<[string, unknown, string[]]>([
-    ['no field', {}, ['/email', '/password']],
+    ['no field', {}, ['/email']],
+    ['no password', { email: ADA.email }, ['/password']],
     ['an unknown field', { email: ADA.email, password: ADA.password, pasword: 'x' }, ['/pasword']],
     ['everything at once', { email: 1, password: null, 'a/b~c': 1 }, ['/email', '/password', '/a~1b~0c']],
     ['no address', { email: 'ada', password: ADA.password }, ['/email']],
@@ -99,12 +101,12 @@ describe('POST /api/accounts', () => {
       expect([passwords, provider]).toEqual([true, null])
       return rest
     }
-    expect(await state()).toEqual({ open: true, setup_code_required: true, signed_in: false })
+    expect(await state()).toEqual({ by_link: false, open: true, setup_code_required: true, signed_in: false })
     expect((await call('GET', '/auth/oidc')).status).toBe(404)
     const made = await accounts.create({ ...ADA, setupCode: 'sesame' })
     const cookie = `stint_session=${await accounts.sessions.create({ ...made.seat, userAgent: '' })}`
-    expect(await state()).toEqual({ open: false, setup_code_required: false, signed_in: false })
-    expect(await state(cookie)).toEqual({ open: false, setup_code_required: false, signed_in: true })
+    expect(await state()).toEqual({ by_link: false, open: false, setup_code_required: false, signed_in: false })
+    expect(await state(cookie)).toEqual({ by_link: false, open: false, setup_code_required: false, signed_in: true })
   })
 })
 

@@ -61,6 +61,7 @@ export function mountPeopleRoutes(
     cookies,
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
+    disputedBy: accounts.disputedBy,
     isOwnHost,
   })
   const mounts = createMounts(app, { authorize, isOwnHost, noteDone: createNoteDone(deps) })

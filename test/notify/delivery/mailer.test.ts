@@ -108,7 +108,8 @@ async function startChannels(options: SMTPServerOptions = {}, nowUs = () => Date
   }
   const confirmations = createConfirmationMails({ store, mailer, nowUs, onFault })
   const hash = (text: string) => `hash of ${text}`
-  const manage = createManageChannels({ store, deliver, mails: confirmations, publicUrl, nowUs, hash })
+  const strangerMails = { isLimited: false, take: async () => true }
+  const manage = createManageChannels({ store, deliver, mails: confirmations, strangerMails, publicUrl, nowUs, hash })
   /** The token of the link in the newest mail. */
   const newestToken = () => /confirm\?token=([\w-]{43})/.exec(mails.at(-1)!.text)![1]!
   return { mails, store, nowUs, deliver, manage, confirmations, newestToken }

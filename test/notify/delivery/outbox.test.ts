@@ -36,9 +36,10 @@ beforeEach(() => {
   now = Date.now() * 1000
 })
 
-const outboxOf = (mayDeliver = () => true, deliver?: Deliver) =>
+const outboxOf = (mayDeliver = () => true, deliver?: Deliver, isHeld = (_account: string) => false) =>
   createOutbox({
     store,
+    isHeld,
     mayDeliver,
     deliver:
       deliver ??
@@ -138,6 +139,18 @@ describe('a webhook', () => {
     expect((await store.channel('cha_1'))?.state).toBe('disabled')
     expect(await store.outbox()).toEqual({ waiting: 0 })
   })
+})
+
+test('channels of an account that is held are sent nothing until it is not', async () => {
+  const channel = channelOf('cha_1', { target: url('/hook') })
+  await fill(channel, 1)
+  let isHeld = true
+  const outbox = outboxOf(undefined, undefined, (account) => isHeld && account === channel.account)
+  await outbox.step()
+  expect(received).toHaveLength(0)
+  isHeld = false
+  await outbox.step()
+  expect(received).toHaveLength(1)
 })
 
 test('a broken channel with thousands of waiting notifications delays no other channel', async () => {

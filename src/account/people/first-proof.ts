@@ -1,0 +1,45 @@
+// The first proof that an address is somebody's: by a mailed link or the provider's verified claim. An invitation is no
+// proof: the inviter sees its link. Three cases:
+// * a claim: a stranger may have signed up with the address. Their password, sessions and links end, and the account
+//   that they made is disputed: the person of the proof chooses what becomes of it (disputes.ts).
+// * by the provider, someone else: password, sessions and links end, too: the provider signs in from now on.
+// * by a link, someone else: nothing ends.
+import { all, run, type Script } from '../../state/database.ts'
+import type { PersonRow } from './person-rows.ts'
+
+interface ProofOptions {
+  readonly by: 'link' | 'provider'
+  readonly isSignUpOpen: boolean
+  readonly nowMs: number
+}
+
+/** Accounts that the person made, other than the operator's. */
+const MADE = `SELECT account.id FROM account JOIN membership ON membership.account = account.id
+  WHERE membership.person = $1 AND role = 'owner' AND account.email = $2 AND operator = 0`
+
+/** People of 2.0 have no mark: then it is a claim if sign-up is open and they made an account, not joined one. */
+export function* isClaim({ id, email, verified_ms, claim }: PersonRow, isSignUpOpen: boolean): Script<boolean> {
+  if (verified_ms !== null || claim === 0) return false
+  const made = yield* all(MADE, id, email)
+  return made.length > 0 && (claim === 1 || isSignUpOpen)
+}
+
+/** For use inside a `write`. The ids of accounts that are disputed now. */
+export function* proveAddress(person: PersonRow, { by, isSignUpOpen, nowMs }: ProofOptions): Script<readonly string[]> {
+  if (person.verified_ms !== null) return []
+  const isClaimed = yield* isClaim(person, isSignUpOpen)
+  yield* run('UPDATE person SET verified_ms = $1, claim = 0 WHERE id = $2', nowMs, person.id)
+  if (isClaimed || by === 'provider') {
+    yield* run('UPDATE person SET password = NULL WHERE id = $1', person.id)
+    yield* run('DELETE FROM ticket WHERE person = $1', person.id)
+    yield* run('DELETE FROM invitation WHERE creator = $1', person.id)
+    yield* run('DELETE FROM session WHERE person = $1', person.id)
+  }
+  if (!isClaimed) return []
+  const disputed = yield* all<{ id: string }>(
+    `UPDATE account SET disputed_by = $1 WHERE id IN (${MADE}) RETURNING id`,
+    person.id,
+    person.email,
+  )
+  return disputed.map(({ id }) => id)
+}
