@@ -9,10 +9,11 @@ export const minute = (us: number, tz = 'UTC'): string => `${local(us, tz).repla
  * in which callers retry; `or node 2, silent since 2026-11-21 03:00 UTC, holds its start`.
  */
 export function orLost(
-  { fromUs, toUs, node }: Downtime,
+  { fromUs, toUs, node, isUnread }: Downtime,
   what: 'its start' | 'its end' | 'their ends',
   tz = 'UTC',
 ): string {
+  if (isUnread) return `or ${what} lies before what Stint has read: the store does not answer`
   if (node !== undefined) return `or node ${node}, silent since ${minute(fromUs, tz)}, holds ${what}`
   const was = what === 'their ends' ? 'were' : 'was'
   return `or ${what} ${was} lost around a downtime of Stint, ${minute(fromUs, tz)} to ${minute(toUs, tz)}`

@@ -126,6 +126,12 @@ export function createEngine(options: EngineOptions) {
     const firing = [...own.firing.values()].map(toJudgedAlert)
     judge.setWatches(account, { watches: watchesOf(own).map(toJudgedWatch), firing, byHand: own.byHand }, judgedUs)
     seed.want(account, watchesOf(own), seedFromUs)
+    setUnread(account)
+  }
+
+  /** `late` of these watches may not know of a start that the stores have. */
+  function setUnread(account: string): void {
+    judge.setUnread(account, seed.pending(account)?.watches, seedFromUs)
   }
 
   async function refresh(): Promise<void> {
@@ -175,7 +181,10 @@ export function createEngine(options: EngineOptions) {
   /** What the feed left out is in the stores. */
   function seedAgain(skippedUs: number): void {
     seedFromUs = Math.floor(Math.min(seedFromUs ?? clockUs, skippedUs))
-    for (const account of book.accounts()) seed.want(account, watchesOf(book.of(account)), seedFromUs)
+    for (const account of book.accounts()) {
+      seed.want(account, watchesOf(book.of(account)), seedFromUs)
+      setUnread(account)
+    }
   }
 
   function foldSeeds(): void {
@@ -183,6 +192,7 @@ export function createEngine(options: EngineOptions) {
       if (book.of(account) === undefined) continue
       judge.seed(account, marks, { quietUntilUs: alertsFromUs ?? clockUs, keepsOpen: alertsFromUs !== undefined })
       rows.push(...done)
+      setUnread(account)
     }
     if (seedFromUs === undefined || !seed.isOver()) return
     seededUs = seedFromUs

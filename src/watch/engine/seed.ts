@@ -55,6 +55,11 @@ interface Wanted {
   askUs: number
 }
 
+export interface Pending {
+  readonly sinceUs: number
+  readonly watches: ReadonlySet<string>
+}
+
 export type Seed = ReturnType<typeof createSeed>
 
 export interface SeedOptions {
@@ -147,7 +152,10 @@ export function createSeed({ source, nowUs, monotonicUs, log }: SeedOptions) {
     },
     /** Nothing is asked, and every answer was taken. */
     isOver: (): boolean => wanted.size === 0 && found.length === 0,
-    /** Since when runs of before are waited for; undefined once they are known. */
-    pendingUs: (account: string): number | undefined => wanted.get(account)?.sinceUs,
+    /** Since when runs of before are waited for, and by which watches; undefined once they are known. */
+    pending(account: string): Pending | undefined {
+      const one = wanted.get(account)
+      return one && { sinceUs: one.sinceUs, watches: new Set(one.watches.map(({ id }) => id)) }
+    },
   }
 }

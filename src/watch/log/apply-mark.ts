@@ -3,7 +3,7 @@ import { findTrack, keepTrack } from './accounts.ts'
 import type { Desk } from './desk.ts'
 import { countBareSuccess, countSuccess } from './failure-row.ts'
 import { foldMark, type Outcome } from './fold-mark.ts'
-import { judgeWaiting, noteFailure, noteItsStart, noteUnfinished, succeed } from './judge-failed.ts'
+import { judgeWaiting, lookAgain, noteFailure, noteItsStart, noteUnfinished, succeed } from './judge-failed.ts'
 import type { Mark } from './judge-interface.ts'
 import { noteHeldStart, noteStart } from './judge-late.ts'
 import { endLongs, forgetWaits, holdRun, judgeSlow, planRun, shortenHeld } from './judge-runs.ts'
@@ -77,6 +77,7 @@ export function seedMarks(
   { quietUntilUs, keepsOpen }: SeedOptions,
 ) {
   const opened = new Map<Track, Map<string, number>>()
+  const touched = new Set<Track>()
   const sorted = marks.toSorted((a, b) => a.atUs - b.atUs || Number(a.kind !== 'start') - Number(b.kind !== 'start'))
   for (const mark of sorted) {
     const track = findTrack(account, mark.process, mark.meta)
@@ -87,11 +88,13 @@ export function seedMarks(
       if (isQuiet) judgeWaiting(desk, track, mark.atUs)
       return fold(desk, track, isQuiet ? { ...mark, arrivedUs: mark.atUs } : mark)
     })
+    if (outcome.kind !== 'nothing') touched.add(track)
     if (outcome.kind !== 'started') continue
     const own = opened.get(track)
     if (own === undefined) opened.set(track, new Map([[mark.uid, mark.atUs]]))
     else own.set(mark.uid, mark.atUs)
   }
+  for (const track of touched) lookAgain(desk, track, keepsOpen ? quietUntilUs : 0)
   if (keepsOpen) return
   for (const [{ series }, runs] of opened)
     for (const [uid, startedUs] of runs) if (series.open.get(uid)?.startedUs === startedUs) series.open.delete(uid)

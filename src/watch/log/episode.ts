@@ -13,6 +13,8 @@ export interface Downtime {
   readonly toUs: number
   /** The silent node that may hold events of that time; absent: all of Stint was down. */
   readonly node?: number
+  /** Nothing was lost: the stores have starts of before that were not read yet. */
+  readonly isUnread?: true
   /** It delays nothing beyond this time. If it is `toUs`, all events of that time are known then, and none is lost. */
   readonly waitsUs?: number
 }

@@ -62,7 +62,7 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): 
   return { kind: 'started', run, ...(isUnfinished && { unfinishedUs: before.startedUs }) }
 }
 
-function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
+function foldEnd(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): Outcome {
   const { uid, atUs } = mark
   const failed = mark.kind === 'failed'
   const { open, orphans, settled } = series
@@ -70,7 +70,7 @@ function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
   if (run !== undefined && run.startedUs <= atUs && atUs - run.startedUs <= maxRunUs) {
     takeBack(series, uid)
     open.delete(uid)
-    return settle(series, uid, run, atUs, failed, false)
+    return settle(series, uid, isTimed ? timed(settled, run) : run, atUs, failed, false)
   }
   const tag = tagOf(uid)
   if (settled.some((it) => it.tag === tag && it.endedUs === atUs)) return NOTHING
@@ -90,6 +90,12 @@ function foldEnd(series: Series, mark: Mark, { maxRunUs }: Folding): Outcome {
   return { kind: 'orphan', isFailed: failed }
 }
 
+/** What is usual may have been read from the stores since it began. */
+function timed(settled: Series['settled'], run: OpenRun): OpenRun {
+  const usualUs = run.usualUs ?? usualOf(settled, run.startedUs)
+  return usualUs === undefined ? run : { ...run, usualUs }
+}
+
 function settle(
   series: Series,
   uid: string,
@@ -99,7 +105,9 @@ function settle(
   isCounted: boolean,
 ): Outcome {
   if (series.open.size === 0) series.others = 0
-  series.settled.push({ startedUs, endedUs, failed, tag: tagOf(uid) })
+  // in the order of the ends: what the stores have comes later than what the log had meanwhile
+  const at = series.settled.findLastIndex((it) => it.endedUs <= endedUs) + 1
+  series.settled.splice(at, 0, { startedUs, endedUs, failed, tag: tagOf(uid) })
   if (series.settled.length > SETTLED_KEPT) series.settled.shift()
   return {
     kind: 'settled',

@@ -124,6 +124,32 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
     track.awaiting = { untilUs: arrivedUs + awaitsUs, failure, alerts: opened }
 }
 
+/**
+ * After earlier failures were read from the stores: a row that is long enough now fires, if its newest failure is of the
+ * time that the watch judges, and later than `afterUs`.
+ */
+export function lookAgain(desk: Desk, track: Track, afterUs: number): void {
+  const { account, process, meta, series, watches } = track
+  const instance = instanceOf(track)
+  for (const watch of watches) {
+    const { failed } = watch.rules
+    const handUs = account.byHand.get(nameOf(watch.id, instance))?.atUs ?? 0
+    if (failed === undefined || desk.firing.find(watch.id, instance) !== undefined) continue
+    const row = rowOf(series, failed.exceptions, handUs)
+    const own = series.failures.filter(({ kind }) => kind !== (failed.exceptions ? 'part' : 'exception'))
+    if (row < failed.after || own.length === 0) continue
+    const newest = own.reduce((a, b) => (b.atUs > a.atUs ? b : a))
+    const { atUs, startedUs } = newest
+    if (atUs <= Math.max(afterUs, sinceOf(account, watch, 'failed', instance))) continue
+    const isEnd = startedUs === 0 || series.settled.some((run) => run.failed && run.endedUs === atUs)
+    const cause = newest.kind === 'exception' ? 'exception' : isEnd ? 'failed' : 'abandoned'
+    const episode = { sinceUs: atUs, figure: row, cause, ...(startedUs > 0 && { startedUs }) } as const
+    const subject = { watch: watch.id, condition: 'failed', process, meta: meta === '' ? null : meta } as const
+    const alert = { ...subject, instance, identity: keyOf(instance, atUs), episode }
+    desk.firing.open(account.name, alert, factsOf(account, process, meta))
+  }
+}
+
 /** The first known success after a failure that was over when it was judged. */
 function successAfter({ settled, okUs }: Series, { atUs, cause }: Failure): number {
   const beganAfter = cause === 'exception' ? atUs : 0

@@ -156,6 +156,12 @@ export interface WatchJudge {
   /** Replaces the one with the same `fromUs` and node, so one that lasts can be extended. */
   addDowntime(downtime: Downtime): void
 
+  /**
+   * The stores may have starts of these watches that are not seeded yet; undefined: they are known. `sinceUs`: of that
+   * time and later. A `late` that knows of no start waits for them, an hour at most.
+   */
+  setUnread(account: string, watches: ReadonlySet<string> | undefined, sinceUs: number | undefined): void
+
   /** Before `setWatches`. */
   load(row: StateRow): void
   /**

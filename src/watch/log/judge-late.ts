@@ -7,6 +7,8 @@ import { keyOf } from './firing.ts'
 import { type LateSubject, nameOf, sinceOf, type Track } from './subjects.ts'
 
 const MAX_HELD = 20
+/** The stores are waited for so long. */
+const READ_WITHIN_US = 3600e6
 
 const instanceOfLate = (process: string): string => keyOf('late', process)
 
@@ -21,7 +23,25 @@ function dueOf(subject: LateSubject): LateDue | undefined {
   const instance = instanceOfLate(process)
   const hand = account.byHand.get(nameOf(watch.id, instance))
   if (hand?.isExpired === true && newestStartUs <= hand.atUs) return undefined
-  return nextLate(rule, subject, sinceOf(account, watch, 'late', instance), account.downtimes)
+  const due = nextLate(rule, subject, sinceOf(account, watch, 'late', instance), account.downtimes)
+  return due && afterReading(subject, due)
+}
+
+/** Without any start it waits for those that the stores may have, an hour at most. */
+function afterReading({ account: { unread }, watch, newestStartUs }: LateSubject, due: LateDue): LateDue {
+  if (newestStartUs > 0 || unread?.watches.has(watch.id) !== true) return due
+  const fromUs = Math.max(unread.sinceUs, watch.sinceUs('late'))
+  const waitsUs = fromUs + READ_WITHIN_US
+  const lost = { fromUs, toUs: waitsUs, isUnread: true } as const
+  const atUs = Math.max(due.atUs, waitsUs)
+  return { ...due, atUs, sinceUs: atUs, lost: due.lost ?? lost }
+}
+
+/** What the stores have is known, or is to be: what is due may be due earlier, or wait. */
+export function planUnread(desk: Desk, subject: LateSubject): void {
+  if (subject.newestStartUs > 0) return
+  subject.plannedUs = Number.POSITIVE_INFINITY
+  planLate(desk, subject)
 }
 
 /** Plans its next due time, unless that was before `judgedUs`. What a downtime adds to it counts when it comes up. */

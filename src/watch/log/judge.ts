@@ -7,7 +7,7 @@ import type { Downtime } from './episode.ts'
 import { createFiring } from './firing.ts'
 import { asksGroup, noteException } from './judge-failed.ts'
 import { type JudgeOptions, MAX_CHANGES, type StateRow, type WatchJudge } from './judge-interface.ts'
-import { judgeLate } from './judge-late.ts'
+import { judgeLate, planUnread } from './judge-late.ts'
 import { judgeMetric, notePoint } from './judge-metric.ts'
 import { judgeRuns } from './judge-runs.ts'
 import { fromText } from './series-text.ts'
@@ -125,6 +125,12 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       const others = downtimes.filter(({ fromUs, node }) => fromUs !== downtime.fromUs || node !== downtime.node)
       downtimes = [...others, downtime].sort((a, b) => a.fromUs - b.fromUs).slice(-DOWNTIMES_KEPT)
       for (const account of accounts.values()) setDowntimes(account)
+    },
+    setUnread(name, watches, sinceUs = 0): void {
+      const account = accounts.get(name)
+      if (account === undefined) return
+      account.unread = watches && { watches, sinceUs }
+      for (const subject of account.late.values()) planUnread(desk, subject)
     },
     load({ account: name, name: row, state }): void {
       if (state === null) return

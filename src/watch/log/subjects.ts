@@ -112,6 +112,8 @@ export interface Account {
   loaded: LoadedSubject[]
   byHand: ReadonlyMap<string, EndedByHand>
   downtimes: readonly Downtime[]
+  /** See `setUnread` of the judge. */
+  unread: { readonly watches: ReadonlySet<string>; readonly sinceUs: number } | undefined
   /** Something waits for a silent node until then. */
   heldUntilUs: number
   /** Processes that are not judged, because it has MAX_SERIES series. */
@@ -126,6 +128,7 @@ export const createAccount = (name: string): Account => ({
     count: 0,
     byHand: new Map(),
     downtimes: [],
+    unread: undefined,
     heldUntilUs: 0,
     tracks: new Map(),
     late: new Map(),

@@ -11,7 +11,7 @@ import type { StoredWatch } from '../watch.ts'
 const BEHIND_US = 60e6
 const SHOWN_MAX = 200
 
-type Judging = Pick<WatchNode, 'judgedUs' | 'waiting' | 'pendingUs' | 'unjudged'>
+type Judging = Pick<WatchNode, 'judgedUs' | 'waiting' | 'pending' | 'unjudged'>
 
 export const isBehind = (node: Judging, nowUs: number): boolean =>
   node.waiting() === undefined || nowUs - node.judgedUs() > BEHIND_US
@@ -39,8 +39,10 @@ export async function findUnjudged({ account, process, store, node, nowUs }: Fin
   const isAsked = (own: string) => process === undefined || own === process
   const waiting = (node.waiting() ?? []).filter((it) => it.account === account && isAsked(it.process))
   const dropped = node.unjudged(account).filter(isAsked)
-  const gaps = gapsOf(account, node, now)
-  if (waiting.length + dropped.length + gaps.length === 0) return []
+  const gaps = gapsOf(node, now)
+  const pending = node.pending(account)
+  const isPending = pending !== undefined && now - pending.sinceUs > BEHIND_US
+  if (waiting.length + dropped.length + gaps.length === 0 && !isPending) return []
   const watches = await store.watches(account)
   const active = watches.filter(
     ({ spec: { paused_until, process: own } }) =>
@@ -54,6 +56,11 @@ export async function findUnjudged({ account, process, store, node, nowUs }: Fin
       const all = own.length > 0 ? [...gaps, { sinceUs: now, reason: limitOf(own) }] : gaps
       return [
         ...all.map(({ sinceUs, reason }) => ({ watch, condition: null, process: null, since: iso(sinceUs), reason })),
+        ...(isPending && pending.watches.has(id) ? READ_BY.filter((it) => readsPast[it](spec)) : []).map(
+          (condition) => ({
+            ...{ watch, condition, process: null, since: iso(pending!.sinceUs), reason: UNREAD },
+          }),
+        ),
         ...waiting
           .filter((it) => it.watch === id)
           .map((it) => ({
@@ -65,6 +72,14 @@ export async function findUnjudged({ account, process, store, node, nowUs }: Fin
     .slice(0, SHOWN_MAX)
 }
 
+/** Conditions that are judged without the runs of before, until these are known; `late` waits for them. */
+const readsPast = {
+  slow: ({ slow }: StoredWatch['spec']) => slow !== null,
+  failed: ({ failed }: StoredWatch['spec']) => (failed?.after ?? 1) > 1,
+}
+const READ_BY = ['slow', 'failed'] as const
+const UNREAD = 'Earlier runs are not known yet: their store does not answer'
+
 interface Gap {
   readonly sinceUs: number
   readonly reason: string
@@ -73,9 +88,8 @@ interface Gap {
 const limitOf = (processes: readonly string[]): string =>
   `Series limit of the account reached: not judged are ${processes.slice(0, 3).join(', ')}${processes.length > 3 ? ' and others' : ''}`
 
-/** Why nothing of the account is judged at present. */
-function gapsOf(account: string, node: Judging, nowUs: number): Gap[] {
-  const pendingUs = node.pendingUs(account)
+/** Why nothing is judged at present. */
+function gapsOf(node: Judging, nowUs: number): Gap[] {
   const gaps: Gap[] = []
   if (node.waiting() === undefined)
     gaps.push({ sinceUs: node.judgedUs(), reason: 'No node judges the watches at present' })
@@ -84,13 +98,12 @@ function gapsOf(account: string, node: Judging, nowUs: number): Gap[] {
       sinceUs: node.judgedUs(),
       reason: 'The judge is behind: its database does not answer, or there is more than it can judge',
     })
-  if (pendingUs !== undefined && nowUs - pendingUs > BEHIND_US)
-    gaps.push({ sinceUs: pendingUs, reason: 'Earlier runs are not known yet: their store does not answer' })
   return gaps
 }
 
 function reasonOf({ condition, judgedAtUs, lost }: Waiting): string {
   const what = condition === 'late' ? 'a start was due' : 'its run may have ended'
+  if (lost.isUnread) return `${UNREAD}; judged at ${minute(judgedAtUs)}`
   const who =
     lost.node === undefined
       ? `A downtime of Stint, ${minute(lost.fromUs)} to ${minute(lost.toUs)}, when ${what}`

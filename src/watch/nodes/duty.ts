@@ -90,8 +90,8 @@ export function createDuty(options: DutyOptions) {
     addDowntime: engine.addDowntime,
     judgedUs: engine.judgedUs,
     waiting: engine.waiting,
-    /** Since when runs of before are waited for, because their store does not answer. */
-    pendingUs: seed.pendingUs,
+    /** Which watches wait for runs of before, because their store does not answer. */
+    pending: seed.pending,
     /** Processes that are not judged, because the account has too many. */
     unjudged: engine.unjudged,
     accounts: engine.accounts,

@@ -1,5 +1,6 @@
 // This node's part in judging and delivery: a single node is always on duty, otherwise the one with the lease is.
 import type { SqlDatabase } from '../../state/database.ts'
+import type { Pending } from '../engine/seed.ts'
 import { createBlockInputs } from '../feed/block-inputs.ts'
 import { createFeeder, type FollowedSpools } from '../feed/feeder.ts'
 import { createOwnInputs } from '../feed/own-inputs.ts'
@@ -31,8 +32,8 @@ export interface WatchNode {
   waiting(): readonly Waiting[] | undefined
   /** Other nodes that were heard of within an hour. */
   nodes(): readonly KnownNode[]
-  /** Since when runs of before are waited for; known on the judging node. */
-  pendingUs(account: string): number | undefined
+  /** Which watches wait for runs of before, and since when; known on the judging node. */
+  pending(account: string): Pending | undefined
   /** Processes that are not judged, because the account has too many. */
   unjudged(account: string): readonly string[]
   /** Call it when the watches of an account were changed on this node. */
@@ -74,7 +75,7 @@ export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly 
     judgedUs: duty.judgedUs,
     waiting: duty.waiting,
     nodes: () => [],
-    pendingUs: duty.pendingUs,
+    pending: duty.pending,
     unjudged: duty.unjudged,
     hurry(account) {
       watched.add(account)
@@ -140,7 +141,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     judgedUs: presence.judgedUs,
     waiting: () => presence.round()?.waiting,
     nodes: presence.nodes,
-    pendingUs: (account) => duty?.pendingUs(account),
+    pending: (account) => duty?.pending(account),
     unjudged: (account) => presence.round()?.dropped?.[account] ?? [],
     hurry(account) {
       added.add(account)

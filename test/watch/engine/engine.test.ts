@@ -1,4 +1,5 @@
 // The log through the judge into the store: real spools and a real watches.sqlite; only the clock is the test's.
+import { Database } from 'bun:sqlite'
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Event } from '../../../src/event/event.ts'
@@ -237,4 +238,79 @@ test('a reminder comes at its interval, unless the alert is acknowledged', async
   engine.hurry(ACCOUNT)
   await pass(605)
   expect((await sent()).length).toBe(2)
+})
+
+/** As after an upgrade: what came since a minute ago is to be asked of the stores. */
+async function upgrade(): Promise<void> {
+  await close()
+  const file = new Database(join(dir, 'watches.sqlite'))
+  file.run('UPDATE alive SET seed_us = ?', [now - 60 * S])
+  file.run('DELETE FROM watch_state')
+  file.close()
+  await open()
+}
+
+test('the second failure in a row fires when the first one is read from the store', async () => {
+  isAway = true
+  const mark = { process: 'job', meta: '', uid: 'before' }
+  stored = [
+    { ...mark, mark: 'failed', atUs: BEGAN - 3 * S },
+    { ...mark, mark: 'start', atUs: BEGAN - 5 * S },
+  ]
+  await watch('job', { failed: { after: 2, exceptions: false } })
+  await pass(5)
+  await upgrade()
+  await send('start', 'job', 'a')
+  await send('failed', 'job', 'a')
+  await pass(30)
+  expect(await firing()).toEqual([])
+  isAway = false
+  await pass(15)
+  expect(await firing()).toEqual(['job failed'])
+  await restart()
+  await pass(15)
+  expect(await sent()).toEqual(['alert.firing job failed'])
+})
+
+test('a run that began before the usual duration was read is slow at its end', async () => {
+  isAway = true
+  stored = Array.from({ length: 6 }, (_, i): KnownMark[] => {
+    const common = { process: 'job', meta: '', uid: `s${i}` }
+    const atUs = BEGAN - (i + 1) * 100 * S
+    return [
+      { ...common, mark: 'end', atUs: atUs + 2 * S },
+      { ...common, mark: 'start', atUs },
+    ]
+  }).flat()
+  await watch('job', { slow: 2 })
+  await send('start', 'job', 'a')
+  await pass(20)
+  isAway = false
+  await pass(15)
+  await send('end', 'job', 'a')
+  await pass(2)
+  expect(await firing()).toEqual(['job slow'])
+})
+
+test('late waits for a start that the store may have, an hour at most, and says so', async () => {
+  isAway = true
+  stored = [{ process: 'job', meta: '', uid: 's', mark: 'start', atUs: BEGAN + 20 * S }]
+  await watch('job', { late: { every: '1m', grace: '10s' } })
+  await upgrade()
+  await pass(75)
+  expect(await firing()).toEqual([])
+  isAway = false
+  await pass(10)
+  expect(await firing()).toEqual([])
+  await pass(20)
+  expect(await firing()).toEqual(['job late'])
+  isAway = true
+  await watch('away', { late: { every: '1m', grace: '10s' } })
+  await upgrade()
+  await pass(3500)
+  expect(await firing()).toEqual(['job late'])
+  await pass(100)
+  expect(await firing()).toEqual(['job late', 'away late'])
+  const [alert] = (await store.openAlerts(ACCOUNT)).filter((it) => it.watch === 'away')
+  expect(alert!.summary).toContain('or its start lies before what Stint has read')
 })

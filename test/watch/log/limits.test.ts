@@ -26,7 +26,7 @@ test('metrics beyond the limit are not judged, and only the watches that miss so
   const { judge } = desk
   const watches = [storedWatchOf('all', { process: '*' }), storedWatchOf('one', { process: 'p1' })]
   const node = {
-    ...{ judgedUs: () => T0, waiting: () => [], pendingUs: () => undefined, unjudged: judge.dropped },
+    ...{ judgedUs: () => T0, waiting: () => [], pending: () => undefined, unjudged: judge.dropped },
   }
   const find = (process?: string) =>
     findUnjudged({ account: ACCOUNT, process, store: { watches: async () => watches }, node, nowUs: () => T0 })
