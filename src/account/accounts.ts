@@ -30,6 +30,7 @@ import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
 import { createSignUp } from './sign-up.ts'
+import type { WatchCount } from './watch-count.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
 
@@ -60,6 +61,8 @@ interface AccountParts {
   readonly series: SeriesBudget
   /** Is there a node of 2.0, or was there one within three minutes? Absent: there is one node. */
   hasFormerNodes?(): Script<boolean>
+  /** With SQLite alone: watches are in a file of their own there. */
+  readonly watchCount?: WatchCount
   /** Ends what works beside the requests, before the files are closed. */
   stopWork?(): Promise<void>
 }
@@ -187,6 +190,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     hashFrom: async (password: string, address: string): Promise<string> =>
       passwords.hash(password, await askerAt(address)),
     series,
+    watchCount: parts.watchCount,
     /** Writes the notes in memory to the database. */
     async close(): Promise<void> {
       clearInterval(flushKeyUse)

@@ -24,7 +24,7 @@ import type { Rooms } from './open-rooms.ts'
 import { publicUrlOf } from './open-watch-room.ts'
 import { notesOf, unready } from './readiness.ts'
 import { renderMetrics, VERSION } from './report.ts'
-import { nodeWarnings, silenceWarnings } from './shared-nodes.ts'
+import { warningsOf } from './warnings.ts'
 
 /** Per account under /api, while RATE_LIMIT is set: enough for several open pages of the console. */
 const READS_PER_SECOND = 50
@@ -125,7 +125,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       watches: rooms.watches.stats,
       version: VERSION,
       node: config.nodeId,
-      warnings: () => [...nodeWarnings(rooms.sharedNodes), ...silenceWarnings(rooms.watches.nodes())],
+      warnings: () => warningsOf(rooms),
+      dismissLostWatches: async () => rooms.accounts.watchCount?.dismissLost(),
       nodes: rooms.watches.nodes,
       nowUs: stampClock.nowUs,
     },

@@ -36,13 +36,16 @@ export interface WatchParts {
   readonly metrics: Metrics
   readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs' | 'writingUs'>>
   readonly stores: Stores
-  readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails'>
+  readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails'> & {
+    readonly watchCount?: Accounts['watchCount']
+  }
 }
 
 export function openWatchRoom(parts: WatchParts): Watches {
   const { config, clock, stampClock, arrivals, log, metrics, spools, stores, accounts } = parts
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
+    count: accounts.watchCount,
     ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
     spools,
     receivingUs: arrivals.leastUs,

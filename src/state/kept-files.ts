@@ -1,6 +1,6 @@
 // The parts of DATA_DIR that must not vanish. A program that has a file open goes on writing when the file is deleted, and
 // the embedded engine creates its directory again: all that is written then is gone at the next start.
-import { closeSync, existsSync, openSync, statSync } from 'node:fs'
+import { closeSync, existsSync, lstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 export interface KeptFiles {
@@ -43,7 +43,7 @@ const inodeOf = (path: string): bigint | undefined => statSync(path, { bigint: t
  */
 export function refuseLostAccounts(dir: string): void {
   const accounts = join(dir, 'accounts.sqlite')
-  if (existsSync(accounts)) return
+  if (lstatSync(accounts, { throwIfNoEntry: false }) !== undefined) return // whatever it is: it is opened next
   // a disk of its own for the engine has a directory before the first start
   const left = existsSync(join(dir, 'clickhouse/store')) ? 'clickhouse' : 'watches.sqlite'
   if (!existsSync(join(dir, left))) return

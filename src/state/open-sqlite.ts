@@ -6,7 +6,17 @@
 //   in it would be gone.
 // * Opening a whole file needs no free space on its disk, so that a start on a full one can deliver what fills it.
 import { Database } from 'bun:sqlite'
-import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
 import { basename, dirname } from 'node:path'
 import type { Logger } from '../log.ts'
 import { createQueuedCommits, type QueuedCommits } from './queued-commits.ts'
@@ -68,7 +78,7 @@ export function openSqlite(options: SqliteOptions): SqliteFile {
     }
   }
   tidy()
-  const queued = createQueuedCommits({ db, path, emptyWal, warn })
+  const queued = createQueuedCommits({ db, path: realpathSync(path), emptyWal, warn })
   return {
     db,
     commit: queued.commit,
@@ -89,6 +99,7 @@ export function openSqlite(options: SqliteOptions): SqliteFile {
 function openOrCreate(options: SqliteOptions): Database {
   const { path } = options
   try {
+    refuseDeadLink(options)
     if (!existsSync(path)) createFile(options)
     return openChecked(options)
   } catch (cause) {
@@ -97,6 +108,15 @@ function openOrCreate(options: SqliteOptions): Database {
     const advice = /FULL|IOERR|ENOSPC/.test(code) ? '. Is its disk full? Free space there and start again' : ''
     throw new Error(`${path} cannot be opened: ${message}${advice}`, { cause })
   }
+}
+
+/** A new file would take the place of the link, and what it led to, on a disk that is away for now, would be forgotten. */
+function refuseDeadLink({ path, withoutIt }: SqliteOptions): void {
+  if (existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) === undefined) return
+  throw new Error(
+    `${path} is a link to ${readlinkSync(path)}, which does not exist: mount its disk. To start over without ` +
+      `${withoutIt}, remove the link.`,
+  )
 }
 
 function createFile(options: SqliteOptions): void {
@@ -118,7 +138,7 @@ function createFile(options: SqliteOptions): void {
 function openChecked(options: SqliteOptions): Database {
   const { path, schema } = options
   // SQLite gives a new WAL the mode of its file.
-  for (const file of [path, `${path}-wal`]) if (existsSync(file)) chmodSync(file, 0o600)
+  for (const file of [path, `${realpathSync(path)}-wal`]) if (existsSync(file)) chmodSync(file, 0o600)
   const version = checkFile(options)
   const db = new Database(path, { readwrite: true, strict: true })
   try {

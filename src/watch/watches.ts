@@ -39,6 +39,15 @@ interface WatchesOptions
   readonly path: string
   /** Several nodes on one PostgreSQL. */
   readonly shared?: { readonly url: string; readonly node: number }
+  /** Remembers elsewhere how many watches there are; not with `shared`. */
+  readonly count?:
+    | {
+        note(watches: number): Promise<void>
+        noteMissing(nowUs: number): Promise<void>
+        /** What is to be said about watches that are gone. */
+        lost(): string | undefined
+      }
+    | undefined
   readonly isIgnored: IsIgnored
   readonly history: WatchHistory
   /** The public URL of Stint, without a trailing slash. */
@@ -73,7 +82,13 @@ export function openWatches(options: WatchesOptions) {
   const database = shared && openPostgres(shared.url, 'watches')
   if (shared && existsSync(path))
     log.warn({ path }, 'watches: this file is not used with DATABASE_URL; `stint accounts copy` copies it')
-  const store = database ? createWatchStore(database) : openSqliteWatchStore(path, log)
+  const isMissing = !shared && !existsSync(path)
+  let fileFault: string | undefined
+  const noteWrite = (fault?: string) => {
+    fileFault = fault
+  }
+  const store = database ? createWatchStore(database) : openSqliteWatchStore(path, log, noteWrite)
+  const noteCount = async () => options.count?.note(await store.countWatches())
   const mailer = smtp && createMailer(smtp)
   const onFault = (err: unknown, message: string) => {
     if (isExpected(err)) log.debug({ err }, message)
@@ -105,7 +120,11 @@ export function openWatches(options: WatchesOptions) {
 
   return {
     watches: createManageWatches({
-      ...{ store, nowUs, maxRunUs, publicUrl, onChanged: node.hurry },
+      ...{ store, nowUs, maxRunUs, publicUrl },
+      async onChanged(account) {
+        node.hurry(account)
+        await noteCount()
+      },
       isUnknown: (watch) => isUnknown(node, watch, nowUs()),
     }),
     preview: createPreviewWatch({ history: options.history, nowUs: options.logUs, maxRunUs }),
@@ -144,11 +163,18 @@ export function openWatches(options: WatchesOptions) {
     },
     /** The other nodes that were heard of within an hour. */
     nodes: node.nodes,
+    /** Why the last change was not written to watches.sqlite. */
+    fileFault: () => fileFault,
     async removeAccount(account: string): Promise<void> {
       await store.removeAccount(account)
       node.hurry(account)
+      await noteCount()
     },
     async start(): Promise<void> {
+      if (isMissing) await options.count?.noteMissing(nowUs())
+      await noteCount()
+      const lost = options.count?.lost()
+      if (lost !== undefined) log.error(lost)
       await node.start()
       heartbeat?.start()
       mails?.start()

@@ -45,5 +45,6 @@ export const AUDIT_ACTIONS = [
   'dead_letter_replayed',
   'dead_letter_deleted',
   'held_events_buried',
+  'lost_watches_dismissed',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]

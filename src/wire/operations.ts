@@ -28,7 +28,7 @@ const OtherNode = Type.Object({
   silent: Type.Boolean({ description: 'Without a heartbeat for 10 s and without an orderly stop.' }),
 })
 
-const WARNINGS = ['node_id_in_use', 'events_split', 'node_silent'] as const
+const WARNINGS = ['node_id_in_use', 'events_split', 'node_silent', 'watches_lost', 'watches_unwritable'] as const
 export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>
 
@@ -57,7 +57,7 @@ export const Health = Type.Object({
   }),
   warnings: Type.Array(HealthWarning, {
     examples: [[]],
-    description: 'Faults in how the nodes are set up, for the operator to fix.',
+    description: 'Faults of the nodes and of the file of the watches, for the operator to fix.',
   }),
 })
 export type Health = Static<typeof Health>
@@ -70,6 +70,18 @@ export const SHOW_HEALTH = defineRoute('GET /api/health', {
   description: '`spools` holds what is accepted and not yet stored.',
   parameters: [],
   answers: { 200: json('The health', Health) },
+})
+
+export const DISMISS_LOST_WATCHES = defineRoute('DELETE /api/health/lost-watches', {
+  ...LOCAL_QUESTION,
+  tag: 'operations',
+  access: 'operate',
+  audit: 'lost_watches_dismissed',
+  summary: 'Dismiss the warning about lost watches',
+  description:
+    'Without watches.sqlite at a start every watch is gone, and `warnings` says so until a watch is made or this is ' +
+    'called. For the session of an owner of the operator’s account.',
+  answers: { 204: { description: 'It is dismissed' } },
 })
 
 export const LIVEZ = defineRoute('GET /livez', {

@@ -82,6 +82,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/health': read(200),
   'GET /api/dead': read(200),
   // a session of the first account, which none of these is, and no key
+  'DELETE /api/health/lost-watches': { ...change(403), owner: 403, writer: 403 },
   'POST /api/dead/held': { ...change(403), owner: 403, writer: 403 },
   'POST /api/dead/:id/replay': change(404),
   'DELETE /api/dead/:id': change(404),

@@ -25,7 +25,7 @@ let changed: string[]
 
 const nowUs = () => NOW
 const publicUrl = () => 'https://stint.example'
-const onChanged = (account: string) => void changed.push(account)
+const onChanged = async (account: string) => void changed.push(account)
 const alerts = () => createManageAlerts({ store, nowUs, publicUrl, unjudged: async () => [], onChanged })
 const watches = (from = store) =>
   createManageWatches({ store: from, nowUs, publicUrl, maxRunUs: 24 * HOUR, isUnknown: () => false, onChanged })

@@ -9,6 +9,7 @@ import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { useView } from '../kit/view.tsx'
 import { HomeFilters } from './home-filters.tsx'
+import { LostWatches } from './lost-watches.tsx'
 import { MaintenanceLine } from './maintenance-line.tsx'
 import { NeedsYou } from './needs-you.tsx'
 import { ProcessTable } from './process-table.tsx'
@@ -23,10 +24,16 @@ interface HomeAnswer {
   readonly overview: Overview
   readonly rows: readonly OverviewProcess[]
   readonly maintenance: readonly Maintenance[]
+  /** What is to be said about watches that are gone. */
+  readonly lost: string | undefined
 }
 
 async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
-  const [overview, { maintenance }] = await Promise.all([get('api/overview'), get('api/maintenance')])
+  const [overview, { maintenance }, { warnings }] = await Promise.all([
+    get('api/overview'),
+    get('api/maintenance'),
+    get('api/health'),
+  ])
   const rows = [...overview.processes]
   let { next } = overview
   for (let page = 1; next !== null && page < PAGES_MAX && readHomeView(params).needsAll; page++) {
@@ -34,7 +41,10 @@ async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
     rows.push(...more.processes)
     next = more.next
   }
-  return { overview: { ...overview, next }, rows, maintenance: maintenance.filter(({ active }) => active) }
+  return {
+    ...{ overview: { ...overview, next }, rows, maintenance: maintenance.filter(({ active }) => active) },
+    lost: warnings.find(({ code }) => code === 'watches_lost')?.detail,
+  }
 }
 
 function Heading({ answer }: { answer: HomeAnswer | undefined }) {
@@ -49,12 +59,13 @@ function Heading({ answer }: { answer: HomeAnswer | undefined }) {
 
 function Content({ answer }: { answer: HomeAnswer }) {
   const { params } = useView()
-  const { overview, rows, maintenance } = answer
+  const { overview, rows, maintenance, lost } = answer
   const view = readHomeView(params)
   const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
   const selected = selectRows(rows, view)
   const notices = (
     <>
+      {lost !== undefined && <LostWatches text={lost} />}
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
       {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
       <NeedsYou overview={overview} rows={rows} />

@@ -10,7 +10,14 @@ import type { Spool } from '../../spool/spool.ts'
 import type { DeadLetters } from '../../state/dead-letters.ts'
 import type { Sink } from '../../store/sink.ts'
 import type { Version } from '../../version.ts'
-import { type HealthWarning, LIVEZ, READYZ, SHOW_HEALTH, SHOW_METRICS } from '../../wire/operations.ts'
+import {
+  DISMISS_LOST_WATCHES,
+  type HealthWarning,
+  LIVEZ,
+  READYZ,
+  SHOW_HEALTH,
+  SHOW_METRICS,
+} from '../../wire/operations.ts'
 import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
 import type { Mounts } from '../mount.ts'
 
@@ -51,10 +58,12 @@ export interface HealthDeps {
   /** NODE_ID. */
   readonly node: number
   warnings(): HealthWarning[]
+  dismissLostWatches(): Promise<void>
   nowUs(): number
 }
 
 export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): void {
+  on(DISMISS_LOST_WATCHES, () => health.dismissLostWatches())
   on(SHOW_HEALTH, async ({ account, isOperator }, { request }) => {
     parseParameters({}, new URL(request.url).searchParams)
     const nowUs = health.nowUs()

@@ -21,7 +21,7 @@ interface ManageWatchesOptions {
   isUnknown(watch: StoredWatch): boolean
   publicUrl(): string
   /** Called after the watches of an account changed. */
-  onChanged(account: string): void
+  onChanged(account: string): Promise<void>
 }
 
 /** Methods reject with Problem `not_found`, `fields_invalid`, `limit_reached`. */
@@ -81,7 +81,7 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
       const watch = { id: createId('wat'), account, spec, createdUs: now, sinceUs: now, badge: null, changed: {} }
       if (!(await store.addWatch(watch, WATCHES_MAX)))
         throw new Problem('limit_reached', `An account has at most ${WATCHES_MAX} watches. Delete one first.`)
-      onChanged(account)
+      await onChanged(account)
       return answer(watch)
     },
     /** Changes only the given members. Alerts that do not hold by the changed conditions end. */
@@ -117,13 +117,13 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
         ...(added.length === 0 ? [] : firing.filter((alert) => !isOver(alert)).map(notify)),
         ...firing.flatMap(move),
       ])
-      onChanged(account)
+      await onChanged(account)
       return show(changed)
     },
     async remove(account: string, id: string): Promise<{ readonly name: string }> {
       const watch = await find(account, id)
       await store.removeWatch(account, id, (firing) => toEnds(firing, watch, 'deleted'), nowUs())
-      onChanged(account)
+      await onChanged(account)
       return watch.spec
     },
     async setBadge(account: string, id: string, isPublished: boolean): Promise<Watch> {

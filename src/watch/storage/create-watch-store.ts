@@ -6,7 +6,7 @@
 
 import type { Maintenance } from '../../notify/maintenance.ts'
 import { countChanges } from '../../state/count-changes.ts'
-import { insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import { all, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
 import { createFeedStatements } from './feed-statements.ts'
 import { applyChange, createMovingStatements, dropDeleted } from './moving-statements.ts'
@@ -56,6 +56,8 @@ export function createWatchStore(given: SqlDatabase) {
       const found = await read(() => list(toWatch, `SELECT * FROM watch WHERE ${own} deleted_us IS NULL`, ...values))
       return found.sort((a, b) => byText(a.spec.name, b.spec.name) || byText(a.id, b.id))
     },
+    /** Of all accounts. */
+    countWatches: () => read(() => countAll()),
     watch: (account: string, id: string) => read(() => one(toWatch, `SELECT * FROM watch WHERE ${OWN}`, account, id)),
     watchByBadge: (badge: string) => read(() => one(toWatch, 'SELECT * FROM watch WHERE badge = $1', badge)),
     /** False when the account has `max` watches. */
@@ -123,6 +125,11 @@ export function createWatchStore(given: SqlDatabase) {
       }),
     close: database.close,
   }
+}
+
+function* countAll(): Script<number> {
+  const [row] = yield* all<{ n: number }>('SELECT count(*) n FROM watch WHERE deleted_us IS NULL')
+  return Number(row!.n)
 }
 
 /** False when its account has `max` of them. */

@@ -1,5 +1,7 @@
 // watches.sqlite in DATA_DIR, for one node, opened like every SQLite file there.
 import type { Logger } from '../../log.ts'
+import { Problem, type ProblemCode } from '../../problem.ts'
+import type { SqlDatabase } from '../../state/database.ts'
 import { FEED_TABLES } from '../../state/feed-tables.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
@@ -34,6 +36,20 @@ export function openWatchesFile(path: string, log: Logger): SqliteFile {
   return withDiskProblems(file)
 }
 
-/** Throws like `openWatchesFile`. */
-export const openSqliteWatchStore = (path: string, log: Logger): WatchStore =>
-  createWatchStore(createSqliteDatabase(openWatchesFile(path, log)))
+/** `onWrite` hears of each change why it was not written; undefined if it was. Throws like `openWatchesFile`. */
+export function openSqliteWatchStore(path: string, log: Logger, onWrite = (_?: string): void => {}): WatchStore {
+  const database = createSqliteDatabase(openWatchesFile(path, log))
+  const write: SqlDatabase['write'] = async (script) => {
+    try {
+      const result = await database.write(script)
+      onWrite()
+      return result
+    } catch (cause) {
+      if (cause instanceof Problem && DISK_FAULTS.has(cause.code)) onWrite(cause.detail)
+      throw cause
+    }
+  }
+  return createWatchStore({ ...database, write })
+}
+
+const DISK_FAULTS: ReadonlySet<ProblemCode> = new Set(['disk_low', 'disk_failed'])

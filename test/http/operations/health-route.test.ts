@@ -41,6 +41,7 @@ mountHealth(mounts, {
   node: 7,
   nodes: () => [],
   warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
+  dismissLostWatches: async () => {},
   version: { version: '1.2.3' },
   nowUs: () => NOW_US,
 })
