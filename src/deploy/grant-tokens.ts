@@ -18,7 +18,7 @@ const { influx, retentionDays, logLevel } = readConfig()
 if (influx === undefined) throw new Error('INFLUX_URL: is needed')
 const log = createLog({ level: logLevel, pretty: false })
 
-const sink = createInfluxSink({ ...influx, retentionDays, log })
+const sink = createInfluxSink({ ...influx, retentionDays, isOwn: true, log })
 const made = await sink.prepare()
 await sink.close()
 if (made.kind !== 'stored') throw new Error(`the bucket could not be made: ${JSON.stringify(made)}`)

@@ -59,6 +59,8 @@ const ADD_COLUMN =
   'The table was changed: add the column again (ALTER TABLE … ADD COLUMN; types are in src/store/README.md). ' +
   'Delivery then resumes by itself'
 
+const MAKE_AGAIN = 'If the table was dropped, restore it; or restart Stint, which makes it again, empty'
+
 /** A row that cannot be parsed or does not fit its column: the same batch will fail forever. */
 const ROW_CODES = new Set([
   25, // CANNOT_PARSE_ESCAPE_SEQUENCE: a lone surrogate
@@ -113,7 +115,8 @@ export function judgeFailure(error: unknown): WriteResult {
   // 252 has two meanings: merges are behind, or the batch spans more weeks than an INSERT may
   if (code === 252 && reason.includes('Too many partitions')) return { kind: 'too_large', reason }
   if (PASSING_CODES.has(code)) return { kind: 'retry', reason }
+  if (code === UNKNOWN_TABLE) return { kind: 'wait', reason: `${reason} ${MAKE_AGAIN}` }
   if (code === NO_SUCH_COLUMN) return { kind: 'wait', reason: `${reason} ${ADD_COLUMN}` }
-  // credentials (516, 192–194), rights (497), database or table (81, 60), disk (243), …
+  // credentials (516, 192–194), rights (497), database (81), disk (243), …
   return { kind: 'wait', reason }
 }

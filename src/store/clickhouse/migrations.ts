@@ -18,6 +18,8 @@ interface Migration {
   readonly number: number
   /** Only for a store that holds these events. */
   readonly holds: Destination
+  /** The tables that it makes or changes. */
+  readonly tables: readonly Family[]
   /** Changes nothing that older versions know: they may go on, so it is noted where they do not look. */
   readonly isAddition?: true
   statements(options: TableOptions): string[]
@@ -49,28 +51,33 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     number: 3,
     holds: 'exceptions',
+    tables: ['exceptions'],
     statements: (options) => createTable(options, 'exceptions'),
   },
   {
     number: 4,
     holds: 'points',
+    tables: ['marks', 'metrics'],
     statements: (options) => [...createTable(options, 'marks'), ...createTable(options, 'metrics')],
   },
   {
     number: 5,
     holds: 'exceptions',
+    tables: ['outputs'],
     isAddition: true,
     statements: (options) => createTable(options, 'outputs'),
   },
   {
     number: 6,
     holds: 'points',
+    tables: ['marks', 'metrics'],
     isAddition: true,
     statements: ({ schema }) => [changeTable(schema, 'marks', CODECS), changeTable(schema, 'metrics', CODECS)],
   },
   {
     number: 7,
     holds: 'exceptions',
+    tables: ['exceptions', 'outputs'],
     isAddition: true,
     statements: ({ schema }) => [
       changeTable(schema, 'exceptions', [...CODECS, 'MODIFY COLUMN exception String CODEC(ZSTD(1))']),

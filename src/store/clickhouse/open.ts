@@ -31,7 +31,7 @@ interface ClickHouseOptions {
   readonly address: ClickHouseAddress
   /** `points` only where no InfluxDB takes them: their tables are created only then. */
   readonly holds: readonly Destination[]
-  /** 0 = keep forever. Applied only to tables that `prepare` creates. */
+  /** 0 = keep forever. */
   readonly retentionDays: number
   readonly log: Logger
   readonly timeoutMs?: number
@@ -64,11 +64,13 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
     ? createGate(keeper, { schema, database, tables, log, isClosed: () => isClosed })
     : async () => STORED
 
+  let isStart = true
   let preparing: Promise<WriteResult> | undefined
   const prepareOnce = async () => {
     const writable = await whenWritable()
     if (writable.kind !== 'stored') return writable
-    return prepareTables(keeper, {
+    const prepared = await prepareTables(keeper, {
+      isStart,
       schema,
       database,
       tables,
@@ -77,6 +79,8 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
       retentionDays,
       log,
     })
+    if (prepared.kind === 'stored') isStart = false
+    return prepared
   }
   const prepare = () => {
     preparing ??= prepareOnce().finally(() => {

@@ -1,5 +1,5 @@
 // Creates and migrates the tables. Each finished step is recorded after its last statement, so a kill repeats the step.
-// Several processes may do this at once. A setting never changes an existing table; a difference is logged.
+// Several processes may do this at once.
 import type { Destination, Family } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
@@ -8,25 +8,30 @@ import { CLUSTER_INSERT_SETTINGS } from './cluster.ts'
 import { COLUMNS } from './encode-events.ts'
 import { ACCESS_DENIED, isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { MIGRATIONS, type TableOptions, UNRELEASED } from './migrations.ts'
+import { applyRetention, type StoredTable } from './retention.ts'
 
 interface PrepareOptions extends TableOptions {
   readonly database: string
   readonly holds: readonly Destination[]
   readonly tables: readonly Family[]
+  /** Nothing was prepared yet: then a table that was dropped is made again, empty. */
+  readonly isStart: boolean
   readonly log: Logger
 }
 
 /** Never throws for anything that the store answers. */
 export async function prepareTables(client: ClickHouseClient, options: PrepareOptions): Promise<WriteResult> {
+  let done = new Set<number>()
   try {
-    const done = await readDone(client, options, 'migrations')
+    done = await readDone(client, options, 'migrations')
     const foreign = foreignForm(done, options)
     if (foreign !== undefined) return { kind: 'wait', reason: foreign }
     if (options.schema.cluster !== undefined) {
       const other = otherPlacement(await readEngines(client, options), options)
       if (other !== undefined) return other
     }
-    await migrate(client, options, done.union(await readDone(client, options, 'additions')))
+    done = done.union(await readDone(client, options, 'additions'))
+    await migrate(client, options, done, options.isStart ? await findGone(client, options, done) : new Set())
   } catch (error) {
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
     const missing = await findUnusable(client, options)
@@ -37,7 +42,7 @@ export async function prepareTables(client: ClickHouseClient, options: PrepareOp
     const engines = await readEngines(client, options)
     const other = otherPlacement(engines, options)
     if (other !== undefined) return other
-    reportRetention(engines, options)
+    await applyRetention(client, engines, options, (table) => isMade(table, done))
   } catch (error) {
     if (!isFault(error, ACCESS_DENIED)) return judgeFailure(error)
   }
@@ -60,11 +65,16 @@ function foreignForm(done: ReadonlySet<number>, { database, embedded }: PrepareO
   return undefined
 }
 
-async function migrate(client: ClickHouseClient, options: PrepareOptions, done: ReadonlySet<number>): Promise<void> {
+async function migrate(
+  client: ClickHouseClient,
+  options: PrepareOptions,
+  done: ReadonlySet<number>,
+  gone: ReadonlySet<Family>,
+): Promise<void> {
   const { schema, holds, log } = options
   const settings = `async_insert = 0, insert_deduplicate = 0${schema.cluster ? `, ${CLUSTER_INSERT_SETTINGS}` : ''}`
-  for (const { number, holds: held, isAddition, statements } of MIGRATIONS) {
-    if (!holds.includes(held) || done.has(number)) continue
+  for (const { number, holds: held, tables, isAddition, statements } of MIGRATIONS) {
+    if (!holds.includes(held) || (done.has(number) && !tables.some((table) => gone.has(table)))) continue
     for (const statement of statements(options)) await client.run(statement)
     await client.run(
       `INSERT INTO ${isAddition ? schema.additions : schema.migrations} (number, done_at) SETTINGS ${settings} SELECT ${number}, now('UTC')`,
@@ -73,6 +83,32 @@ async function migrate(client: ClickHouseClient, options: PrepareOptions, done: 
     )
     log.info({ database: options.database, number }, 'ClickHouse: tables created or changed')
   }
+}
+
+/** Did Stint make it, by one of these steps? */
+const isMade = (table: Family, done: ReadonlySet<number>): boolean =>
+  MIGRATIONS.some(({ number, tables }) => done.has(number) && tables.includes(table))
+
+/** Tables and views that were made and are not there. */
+async function findGone(
+  client: ClickHouseClient,
+  { database, tables, schema, log }: PrepareOptions,
+  done: ReadonlySet<number>,
+): Promise<Set<Family>> {
+  const rows = await client
+    .select<{ name: string }>('SELECT name FROM system.tables WHERE database = {database:String}', { database })
+    .catch((denied: unknown) => {
+      if (!isFault(denied, ACCESS_DENIED)) throw denied
+    })
+  if (rows === undefined) return new Set()
+  const names = new Set(rows.map(({ name }) => name))
+  const stored = schema.cluster === undefined ? 'raw' : 'shard'
+  const made = tables.filter((table) => isMade(table, done))
+  const gone = made.filter((table) => ['', '_raw', `_${stored}`].some((suffix) => !names.has(`${table}${suffix}`)))
+  const lost = gone.filter((table) => !names.has(`${table}_${stored}`))
+  if (lost.length > 0)
+    log.warn({ database, tables: lost }, 'ClickHouse: tables are missing and made again, without their history')
+  return new Set(gone)
 }
 
 /** The steps that one of the two tables notes; it is created if it is missing. */
@@ -131,11 +167,6 @@ async function findUnusable(
   return undefined
 }
 
-interface StoredTable {
-  readonly name: string
-  readonly engine: string
-}
-
 const readEngines = (client: ClickHouseClient, { database, tables, schema }: PrepareOptions): Promise<StoredTable[]> =>
   client.select<StoredTable>(
     'SELECT name, engine_full AS engine FROM system.tables WHERE database = {database:String} AND ' +
@@ -156,15 +187,4 @@ function otherPlacement(found: readonly StoredTable[], { schema, database }: Pre
       'set CLICKHOUSE_DATABASE to another database and copy the events with stint copy'
     : `the tables of database ${database} belong to a cluster: set CLICKHOUSE_CLUSTER`
   return { kind: 'wait', reason }
-}
-
-function reportRetention(found: readonly StoredTable[], { retentionDays, log }: PrepareOptions): void {
-  for (const { name, engine } of found) {
-    if (engine.startsWith('Distributed')) continue
-    const ttl = / TTL (.*?)(?: SETTINGS |$)/s.exec(engine)?.[1]
-    const actualDays = ttl === undefined ? 0 : Number(/^toDateTime\(at\) \+ toIntervalDay\((\d+)\)$/.exec(ttl)?.[1])
-    if (actualDays === retentionDays) continue
-    const retention = { table: name, actual: ttl ?? 'keep forever', configured_days: retentionDays }
-    log.warn(retention, 'ClickHouse: the retention of the table differs from RETENTION_DAYS; the table is not changed')
-  }
 }

@@ -76,7 +76,7 @@ export interface InfluxClient {
   /** Deletes all points of all times that the predicate (a comparison of tags) selects. */
   erase(predicate: string): Promise<void>
   /** The server's management API: resolves to the JSON of a 2xx answer. */
-  request(method: 'GET' | 'POST', path: string, body?: object): Promise<unknown>
+  request(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<unknown>
   /** Whether the server answers anything at all. */
   isUp(): Promise<boolean>
   /** Gives up on what is in flight. */

@@ -1,28 +1,35 @@
-// Ensures that the bucket exists. Creates a missing one if the token allows it; never changes an existing one. A
-// write-only token cannot see its bucket, so an empty write is the final check.
+// Ensures that the bucket exists. Creates a missing one if the token allows it; of an existing one only the retention is
+// changed, if Stint created it and the token may: others may keep their data in it. A write-only token cannot see its
+// bucket, so an empty write is the final check.
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import { type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'
 import { judgeFailure } from './judge-failure.ts'
 
 const SECONDS_A_DAY = 86_400
+/** Marks a bucket that Stint created. */
+const DESCRIPTION = 'Created by Stint'
+
 interface Bucket {
+  readonly id: string
+  readonly description?: string
   readonly retentionRules?: readonly { readonly everySeconds?: number }[]
 }
 
-/** `retentionDays` 0 = keep forever. */
+/** `retentionDays` 0 = keep forever. `isOwn`: the bucket is known to be Stint's alone, though it bears no mark. */
 export async function prepareBucket(
   client: InfluxClient,
   address: InfluxAddress,
   retentionDays: number,
   log: Logger,
+  isOwn = false,
 ): Promise<WriteResult> {
   const { bucket } = address
   const wantedSeconds = retentionDays * SECONDS_A_DAY
   try {
     const found = await findBucket(client, address)
     if (found !== undefined) {
-      reportRetention(found, bucket, wantedSeconds, log)
+      await applyRetention(client, found, { bucket, wantedSeconds, isOwn, log })
       return STORED
     }
     const denied = await tryEmptyWrite(client, address)
@@ -94,7 +101,9 @@ async function createBucket(
 ): Promise<void> {
   const retentionRules = wantedSeconds > 0 ? [{ type: 'expire', everySeconds: wantedSeconds }] : []
   try {
-    await client.request('POST', '/api/v2/buckets', { name: bucket, orgID: orgId, retentionRules })
+    await client.request('POST', '/api/v2/buckets', {
+      ...{ name: bucket, orgID: orgId, retentionRules, description: DESCRIPTION },
+    })
     log.info({ bucket, retention_s: wantedSeconds }, 'InfluxDB: bucket created')
   } catch (error) {
     // somebody else was faster
@@ -102,9 +111,34 @@ async function createBucket(
   }
 }
 
-function reportRetention({ retentionRules }: Bucket, bucket: string, wantedSeconds: number, log: Logger): void {
-  const actualSeconds = retentionRules?.[0]?.everySeconds ?? 0
+interface RetentionOptions {
+  readonly bucket: string
+  readonly wantedSeconds: number
+  readonly isOwn: boolean
+  readonly log: Logger
+}
+
+async function applyRetention(client: InfluxClient, found: Bucket, options: RetentionOptions): Promise<void> {
+  const { bucket, wantedSeconds, isOwn, log } = options
+  const actualSeconds = found.retentionRules?.[0]?.everySeconds ?? 0
   if (actualSeconds === wantedSeconds) return
   const retention = { bucket, actual_s: actualSeconds, configured_s: wantedSeconds }
-  log.warn(retention, 'InfluxDB: the bucket keeps another retention than RETENTION_DAYS; it is left as it is')
+  if ((isOwn || found.description === DESCRIPTION) && (await change(client, found, wantedSeconds)))
+    log.warn(retention, 'InfluxDB: the retention of the bucket follows RETENTION_DAYS')
+  else
+    log.warn(
+      { ...retention, statement: `influx bucket update --id ${found.id} --retention ${wantedSeconds}s` },
+      'InfluxDB: RETENTION_DAYS differs from the bucket, which is left as it is; to change it run the statement',
+    )
+}
+
+/** False if the token may not. */
+async function change(client: InfluxClient, { id }: Bucket, everySeconds: number): Promise<boolean> {
+  try {
+    await client.request('PATCH', `/api/v2/buckets/${id}`, { retentionRules: [{ type: 'expire', everySeconds }] })
+    return true
+  } catch (error) {
+    if (error instanceof InfluxFault && [401, 403, 404].includes(error.status ?? 0)) return false
+    throw error
+  }
 }

@@ -10,13 +10,16 @@ import { prepareBucket } from './prepare.ts'
 const TIMEOUT_MS = 30_000
 
 export interface InfluxSinkOptions extends InfluxAddress {
-  /** 0 = keep forever. Applied only to a bucket that `prepare` creates. */
+  /** 0 = keep forever. */
   readonly retentionDays: number
+  /** The bucket is known to be Stint's alone, though it does not bear Stint's mark. Default: false. */
+  readonly isOwn?: boolean
   readonly log: Logger
   readonly timeoutMs?: number
 }
 
-export function createInfluxSink({ retentionDays, log, timeoutMs = TIMEOUT_MS, ...address }: InfluxSinkOptions): Sink {
+export function createInfluxSink(options: InfluxSinkOptions): Sink {
+  const { retentionDays, isOwn, log, timeoutMs = TIMEOUT_MS, ...address } = options
   const client = createInfluxClient(address, timeoutMs)
 
   const write = (events: readonly Event[]) =>
@@ -28,7 +31,7 @@ export function createInfluxSink({ retentionDays, log, timeoutMs = TIMEOUT_MS, .
 
   return {
     store: 'influxdb',
-    prepare: () => prepareBucket(client, address, retentionDays, log),
+    prepare: () => prepareBucket(client, address, retentionDays, log, isOwn),
     write,
     check: checkByCanary(write, (stamp) => stamp), // shards may be as short as an hour
     erase: (account) => attempt(judgeFailure, () => client.erase(`account=${JSON.stringify(account)}`)),

@@ -141,7 +141,7 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
   const tables = ['exceptions', 'marks', 'metrics', 'outputs'] as const
   const prepare = () =>
     prepareTables(client, {
-      ...{ schema, tables, embedded: false, retentionDays: 30, database: 'stint', log: silent },
+      ...{ schema, tables, isStart: true, embedded: false, retentionDays: 30, database: 'stint', log: silent },
       holds: ['points', 'exceptions'],
     })
   const whenWritable = async () => STORED

@@ -5,6 +5,7 @@ import type { Logger } from '../../../src/log.ts'
 import { type ClickHouseAddress, openClickHouseClient } from '../../../src/store/clickhouse/client.ts'
 import { openClickHouse } from '../../../src/store/clickhouse/open.ts'
 import { engineMissing, freshEmbedded } from '../../support/engine.ts'
+import { until } from '../../support/until.ts'
 import { openStore, placeRemote, silent } from './subjects.ts'
 
 const STORED = { kind: 'stored', expired: 0 } as const
@@ -70,9 +71,9 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
     }
 
     const { log, warnings } = collectLog()
-    expect(await (await opened(address, log, 30)).createSink().prepare()).toEqual(STORED)
+    expect(await (await opened(address, log)).createSink().prepare()).toEqual(STORED)
     expect(await tablesAt(address)).toEqual(created)
-    expect(warnings().map(({ actual }) => actual)).toEqual(Array(4).fill('keep forever'))
+    expect(warnings()).toEqual([])
     expect(created.marks_raw).not.toContain('TTL')
   })
 
@@ -132,20 +133,78 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
     expect(Object.keys(await tablesAt(address))).toEqual(ALL)
   })
 
-  test('sets the retention on creation; a later change is only logged', async () => {
+  test('a change of the retention changes the tables that Stint made, and what they hold', async () => {
     const { address } = await atPlace(placeRemote)
-    const first = collectLog()
-    expect(await (await opened(address, first.log, 30)).createSink().prepare()).toEqual(STORED)
-    const created = await tablesAt(address)
-    expect(created.marks_raw).toContain('TTL toDateTime(at) + toIntervalDay(30)')
-    expect(first.warnings()).toEqual([])
+    const sink = (await opened(address)).createSink()
+    expect(await sink.prepare()).toEqual(STORED)
+    const [oldUs, newUs] = [40, 1].map((days) => Date.now() * 1000 - days * 86_400_000_000)
+    const mark = { kind: 'start', account: 'a', process: 'p', meta: '', uid: '' } as const
+    expect(await sink.write([oldUs!, newUs!].map((us) => ({ ...mark, stamp: { us, sub: 0 } })))).toEqual(STORED)
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    const held = async () =>
+      Number((await client.select<{ n: string }>(`SELECT count() AS n FROM ${address.database}.marks_raw`))[0]!.n)
+    expect(await held()).toBe(2)
 
-    const later = collectLog()
-    expect(await (await opened(address, later.log)).createSink().prepare()).toEqual(STORED)
-    expect(await tablesAt(address)).toEqual(created)
-    expect(later.warnings().map(({ table, configured_days }) => [table, configured_days])).toEqual(
-      expect.arrayContaining(['exceptions_raw', 'marks_raw', 'metrics_raw'].map((table) => [table, 0])),
+    const { log, warnings } = collectLog()
+    expect(await (await opened(address, log, 30)).createSink().prepare()).toEqual(STORED)
+    const changed = await tablesAt(address)
+    for (const table of ['exceptions_raw', 'marks_raw', 'metrics_raw', 'outputs_raw'])
+      expect(changed[table]).toContain('TTL toDateTime(at) + toIntervalDay(30)')
+    expect(warnings()).toHaveLength(4)
+    await until('the old part is gone', async () => (await held()) === 1)
+
+    expect(await (await opened(address, log, 0)).createSink().prepare()).toEqual(STORED)
+    expect((await tablesAt(address)).marks_raw).not.toContain('TTL')
+  })
+
+  test('a TTL of somebody else, or without the right to alter, is logged with the statements in one line', async () => {
+    const { address, refuse } = await atPlace(placeRemote)
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    await client.run(`ALTER TABLE ${address.database}.marks_raw MODIFY TTL toDateTime(at) + INTERVAL 1 YEAR`)
+    refuse(/^ALTER TABLE `\w+`\.`metrics_raw` MODIFY TTL/, { code: 497, type: 'ACCESS_DENIED', message: 'no' })
+    const { log, warnings } = collectLog()
+    expect(await (await opened(address, log, 30)).createSink().prepare()).toEqual(STORED)
+    const [line, ...others] = warnings().filter(({ statements }) => statements !== undefined)
+    expect(others).toEqual([])
+    expect(line!.statements).toEqual(
+      ['marks', 'metrics'].map(
+        (table) => `ALTER TABLE \`${address.database}\`.\`${table}_raw\` MODIFY TTL toDateTime(at) + INTERVAL 30 DAY`,
+      ),
     )
+    expect((await tablesAt(address)).marks_raw).toContain('toIntervalYear(1)')
+  })
+
+  test('a table that was dropped is made again at the start, with a warning, and not while Stint runs', async () => {
+    const { address } = await atPlace(placeRemote)
+    const running = (await opened(address)).createSink()
+    expect(await running.prepare()).toEqual(STORED)
+    const before = await tablesAt(address)
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    await client.run(`DROP TABLE ${address.database}.marks_raw`)
+    await client.run(`DROP VIEW ${address.database}.outputs`)
+    expect(await running.prepare()).toEqual(STORED)
+    expect(Object.keys(await tablesAt(address))).not.toContain('marks_raw')
+    const mark = {
+      kind: 'start',
+      account: 'a',
+      process: 'p',
+      meta: '',
+      uid: '',
+      stamp: { us: 1.7e15, sub: 0 },
+    } as const
+    const lost = await running.write([mark])
+    expect(lost).toMatchObject({ kind: 'wait', reason: expect.stringContaining('restart Stint') })
+
+    const { log, warnings } = collectLog()
+    const restarted = (await opened(address, log)).createSink()
+    expect(await restarted.prepare()).toEqual(STORED)
+    expect(await tablesAt(address)).toEqual(before)
+    expect(warnings().map(({ tables }) => tables)).toEqual([['marks']])
+    expect(await restarted.write([mark])).toEqual(STORED)
   })
 
   test('resumes after an interruption at any statement', async () => {

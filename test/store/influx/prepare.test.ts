@@ -1,4 +1,4 @@
-// The bucket: created when it is missing and the token may, never changed when it is there.
+// The bucket: created when it is missing and the token may; its retention follows the setting if it is Stint's own.
 import { describe, expect, test } from 'bun:test'
 import { createInfluxSink, type InfluxSinkOptions } from '../../../src/store/influx/sink.ts'
 import { type Influxd, influxd, influxdMissing } from '../../support/influxd.ts'
@@ -56,12 +56,26 @@ describe.skipIf(influxdMissing !== undefined)('preparing', () => {
     expect(await find(server, name)).toBeDefined()
   })
 
-  test('reports a bucket with another retention without changing it', async () => {
+  test('changes the retention of a bucket that it created, or that is known to be its own, if the token may', async () => {
+    const server = await influxd()
+    const name = server.freshName()
+    const seconds = async (bucket: string) => (await find(server, bucket)).retentionRules[0]?.everySeconds ?? 0
+    for (const days of [0, 30, 400, 0]) {
+      expect((await prepare(server, name, { retentionDays: days })).result).toEqual(STORED)
+      expect(await seconds(name)).toBe(days * DAY_S)
+    }
+    const { bucket } = await server.freshBucket(3 * DAY_S)
+    await prepare(server, bucket, { retentionDays: 30, isOwn: true })
+    expect(await seconds(bucket)).toBe(30 * DAY_S)
+  })
+
+  test('reports a bucket of others with another retention without changing it', async () => {
     const server = await influxd()
     const { bucket } = await server.freshBucket(3 * DAY_S)
     const { result, logged } = await prepare(server, bucket, { retentionDays: 30 })
     expect(result).toEqual(STORED)
-    expect(logged).toEqual([{ bucket, actual_s: 3 * DAY_S, configured_s: 30 * DAY_S }])
+    const statement = `influx bucket update --id ${(await find(server, bucket)).id} --retention ${30 * DAY_S}s`
+    expect(logged).toEqual([{ bucket, actual_s: 3 * DAY_S, configured_s: 30 * DAY_S, statement }])
     expect((await find(server, bucket)).retentionRules[0]!.everySeconds).toBe(3 * DAY_S)
     expect((await prepare(server, bucket, { retentionDays: 3 })).logged).toEqual([])
   })
