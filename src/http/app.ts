@@ -134,7 +134,7 @@ export function createApp(deps: AppDeps) {
       return refuse(request, path, new Problem('method_not_allowed', `This path takes ${allow}.`, { allow }))
     // The client left before its body was complete.
     if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 })
-    const problem = errorToProblem(error)
+    const problem = errorToProblem(error, path)
     if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, hidePingToken(path))
     if (problem !== undefined && problem.status !== 500) return refuse(request, path, problem)
     if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, hidePingToken(path))

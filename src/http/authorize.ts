@@ -126,6 +126,10 @@ function keepWithinLimit(account: string, { readLimit }: AuthorizeDeps): void {
 /** `Authorization: Bearer`, which Prometheus and most HTTP tools can send. A Basic one is a proxy's own. */
 const BEARER = /^bearer +(\S+) *$/i
 
+/** What the request names as its key: Stint's header, or else `Authorization: Bearer`. */
+export const secretOf = (headers: Headers, keyHeader: string): string | undefined =>
+  headers.get(keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]
+
 /**
  * Counts a request without a valid key by its address; returns the Problem to refuse it with when there were too many.
  * A valid key always passes, also from such an address.
@@ -143,8 +147,7 @@ type KeyDeps = Pick<AuthorizeDeps, 'keyHeader' | 'keyInvalid' | 'limitBadKeys' |
 
 /** The key of the request; undefined when it names none. Throws Problem `key_invalid` or `rate_limited`. */
 function findRequestKey(request: Request, deps: KeyDeps): FoundKey | undefined {
-  const { headers } = request
-  const secret = headers.get(deps.keyHeader) ?? BEARER.exec(headers.get('authorization') ?? '')?.[1]
+  const secret = secretOf(request.headers, deps.keyHeader)
   if (secret === undefined) return undefined
   const key = deps.findKey(secret)
   if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid

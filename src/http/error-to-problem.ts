@@ -2,11 +2,12 @@
 import { NotFoundError, ParseError, ValidationError } from 'elysia'
 import type { Logger } from '../log.ts'
 import { type Fault, invalidBody, Problem } from '../problem.ts'
+import { describeUnknownPath } from './foreign-paths.ts'
 
 const MAX_FAULTS = 100
 
 /** `undefined`: not an error that Stint or Elysia throws on purpose; log it and answer `internal`. */
-export function errorToProblem(error: unknown): Problem | undefined {
+export function errorToProblem(error: unknown, path = ''): Problem | undefined {
   if (error instanceof Problem) return error
   if (error instanceof ParseError) {
     if (error.cause instanceof Problem) return error.cause
@@ -17,7 +18,7 @@ export function errorToProblem(error: unknown): Problem | undefined {
   if (error instanceof ValidationError) {
     return invalidBody(schemaFaults(error))
   }
-  if (error instanceof NotFoundError) return new Problem('not_found', 'There is no such path.')
+  if (error instanceof NotFoundError) return new Problem('not_found', describeUnknownPath(path))
   return undefined
 }
 

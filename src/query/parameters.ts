@@ -17,7 +17,7 @@ import {
 import { toUid } from '../wire/run-id.ts'
 import { type Every, isTimeZone, parseEvery } from './buckets.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
-import { parseAgo } from './span.ts'
+import { parseAgo, parseEpochMs } from './span.ts'
 
 /** The parsed value of a text, or its fault (which never repeats the text). */
 export type Parsed<T> = { readonly value: T } | { readonly detail: string }
@@ -33,8 +33,10 @@ export type Values<P extends Parsers> = {
 
 const parseTime: Parse<bigint> = (text, nowNs) => {
   // In a query string a `+` means a space: the sign of an offset arrives as one.
-  const value = parseAgo(text, nowNs) ?? parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
-  return value === undefined ? { detail: 'must be an RFC 3339 time or a time ago such as -90m' } : { value }
+  const value = parseAgo(text, nowNs) ?? parseEpochMs(text) ?? parseRfc3339(text.replace(/ (?=\d\d:\d\d$)/, '+'))
+  return value === undefined
+    ? { detail: 'must be an RFC 3339 time, a time ago such as -90m or now-1h, or milliseconds since the epoch' }
+    : { value }
 }
 
 const parseText =

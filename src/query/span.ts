@@ -15,8 +15,13 @@ export function parseSpan(text: string): bigint | undefined {
   return ns <= MAX_SPAN_NS ? ns : undefined
 }
 
-/** `-90m`: that long before `nowNs`, in ns since the epoch and possibly before it; undefined for anything else. */
+/** `-90m`, `now-90m`: that long before `nowNs`, in ns since the epoch, possibly before it; undefined for anything else. */
 export function parseAgo(text: string, nowNs: bigint): bigint | undefined {
-  const [, count, unit] = /^-(\d{1,10})([smhdw])$/.exec(text) ?? []
+  if (text === 'now') return nowNs
+  const [, count, unit] = /^(?:now)?-(\d{1,10})([smhdw])$/.exec(text) ?? []
   return count === undefined || unit === undefined ? undefined : nowNs - lengthNs(count, unit)
 }
+
+/** Milliseconds since the epoch, as Grafana and JavaScript write a time, in ns; undefined for anything else. */
+export const parseEpochMs = (text: string): bigint | undefined =>
+  /^\d{12,13}$/.test(text) ? BigInt(text) * 1_000_000n : undefined

@@ -12,7 +12,7 @@ export const MAX_EACH = 100
 
 /** A pattern cannot say that a month has no 31st day. */
 const TIME =
-  '^(-[0-9]{1,10}[smhdw]|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]' +
+  '^(now|(now)?-[0-9]{1,10}[smhdw]|[0-9]{12,13}|[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]' +
   '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9]))$'
 
 const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
@@ -20,7 +20,9 @@ const STRIPPED = '\'"%\\u0000-\\u001f\\u007f'
 /** Swagger fills its form with the examples: a question must be valid with all of them. */
 const time = (description: string, example?: string) =>
   Type.String({
-    description: `${description}: RFC 3339 with up to nine decimals, or a time ago such as \`-90m\` (s, m, h, d, w).`,
+    description:
+      `${description}: RFC 3339 with up to nine decimals, milliseconds since the epoch, or a time ago such as ` +
+      '`-90m` or `now-90m` (s, m, h, d, w).',
     pattern: TIME,
     ...(example !== undefined && { examples: [example] }),
   })

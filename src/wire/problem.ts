@@ -29,7 +29,12 @@ export type ProblemBody = Static<typeof ProblemBody>
 
 /** With a parameter that most questions have. */
 export const QUESTION_INVALID = new Problem('question_invalid', 'The parameters of the question are incorrect.', {
-  errors: [{ pointer: '/from', detail: 'must be an RFC 3339 time or a time ago such as -90m' }],
+  errors: [
+    {
+      pointer: '/from',
+      detail: 'must be an RFC 3339 time, a time ago such as -90m or now-1h, or milliseconds since the epoch',
+    },
+  ],
 })
 
 export const QUESTION_TOO_LARGE = new Problem(

@@ -8,17 +8,15 @@ import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
 import { bodyTooLarge, JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
-import type { LimitBadKeys } from '../authorize.ts'
+import { type LimitBadKeys, secretOf } from '../authorize.ts'
+import { type BodyRules, findContentFault } from './content-fault.ts'
 import { CODINGS } from './read-batch.ts'
 
-interface IntakePath {
+interface IntakePath extends BodyRules {
   /** Undefined: a batch. Each of its events meets the room in its own spool. */
   readonly kind: SentKind | undefined
   readonly destinations: readonly Destination[]
   readonly maxBodyBytes: number
-  readonly contentTypes: readonly string[]
-  /** Content codings a body may come in, `identity` aside. */
-  readonly codings: readonly string[]
 }
 
 const JSON_TYPE = 'application/json'
@@ -109,8 +107,8 @@ function placesNear(path: string): string {
 /** Returns what the handler needs, or a Problem. `path`: without query, at or below `/v1` or `/otlp`. */
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
-  const secret = headers.get(deps.keyHeader)
-  const key = secret === null ? undefined : deps.findKey(secret)
+  const secret = secretOf(headers, deps.keyHeader)
+  const key = secret === undefined ? undefined : deps.findKey(secret)
   if (key === undefined) return deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key.write) return new Problem('scope_missing', 'This key may not write events.')
 
@@ -124,7 +122,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   const length = headers.get('content-length')
   if (length !== null && Number(length) > place.maxBodyBytes) return bodyTooLarge(place.maxBodyBytes)
   const contentFault = findContentFault(headers, place)
-  if (contentFault !== undefined) return unsupported(contentFault)
+  if (contentFault !== undefined) return contentFault
   return { account: key.account, stamp: deps.stamp() }
 }
 
@@ -147,29 +145,3 @@ export function findLimit(
   }
   return undefined
 }
-
-const UTF8_ONLY = /^\s*charset\s*=\s*(?:utf-8|"utf-8")\s*$/i
-
-function findContentFault(headers: Headers, { contentTypes, codings }: IntakePath): string | undefined {
-  const sent = headers.get('content-type') ?? ''
-  if (!contentTypes.includes(sent)) {
-    const [type = '', ...parameters] = sent.split(';')
-    if (
-      !contentTypes.includes(type.trim().toLowerCase()) ||
-      parameters.length > 1 ||
-      !parameters.every((p) => UTF8_ONLY.test(p))
-    )
-      return `must be ${contentTypes.join(' or ')}, in UTF-8`
-  }
-  const coding = headers.get('content-encoding')
-  if (coding !== null && coding.toLowerCase() !== 'identity' && !codings.includes(coding.toLowerCase()))
-    return codings.length === 0
-      ? 'must come without content-encoding; /v1/batch takes gzip and zstd'
-      : `must have the content-encoding ${codings.join(' or ')}, or none`
-  return undefined
-}
-
-const unsupported = (detail: string) =>
-  new Problem('content_type_unsupported', 'The body is of a type that is not accepted.', {
-    errors: [{ pointer: '', detail }],
-  })

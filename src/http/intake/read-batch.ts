@@ -60,23 +60,23 @@ async function unpack(bytes: Uint8Array, coding: string, reserve: Reserve): Prom
 function parseLines(bytes: Uint8Array): unknown[] {
   refuseValues(bytes, MAX_VALUES)
   const events: unknown[] = []
-  for (let start = 0; start < bytes.length; ) {
+  for (let [start, number] = [0, 1]; start < bytes.length; number++) {
     const newline = bytes.indexOf(NEWLINE, start)
     const end = newline < 0 ? bytes.length : newline
     const line = bytes.subarray(start, end)
     start = end + 1
     if (line.every(isSpace)) continue
     if (events.length === MAX_BATCH_EVENTS) throw tooMany()
-    events.push(parseLine(line))
+    events.push(parseLine(line, number))
   }
   return events
 }
 
 const isSpace = (byte: number) => byte === 0x20 || byte === 0x0d || byte === 0x09
 
-function parseLine(line: Uint8Array): unknown {
+function parseLine(line: Uint8Array, number: number): unknown {
   try {
-    return parseJson(line)
+    return parseJson(line, undefined, number)
   } catch (error) {
     if (!(error instanceof Problem)) throw error
     const { code, errors, detail } = error

@@ -1,6 +1,7 @@
 // Reads a JSON body within a bound. Without Content-Length its bytes are counted while they arrive.
 import { invalidBody, Problem } from '../../problem.ts'
 import { bodyTooLarge } from '../../wire/events.ts'
+import { findJsonFault } from './find-json-fault.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
@@ -41,8 +42,9 @@ const MAX_VALUES = 5000
 /** Bodies up to this size are parsed unseen, in at most 1 ms: JSON.parse takes 70 ms for 256 KiB of brackets. */
 const UNSEEN_BYTES = 8 * 1024
 
-/** Throws Problem `json_malformed` for invalid UTF-8 or JSON, `fields_invalid` for too many values; accepts a BOM. */
-export function parseJson(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALUES): unknown {
+/** Throws Problem `json_malformed` for invalid UTF-8 or JSON, `fields_invalid` for too many values; accepts a BOM.
+ * `firstLine`: the number of its first line, in faults. */
+export function parseJson(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALUES, firstLine = 1): unknown {
   refuseValues(bytes, maxValues)
   let text: string
   try {
@@ -53,7 +55,8 @@ export function parseJson(bytes: ArrayBuffer | Uint8Array, maxValues = MAX_VALUE
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw jsonMalformed(text === '' ? 'is empty' : 'is not valid JSON', cause)
+    const where = findJsonFault(text, firstLine)
+    throw jsonMalformed(text === '' ? 'is empty' : ['is not valid JSON', where].filter(Boolean).join(': '), cause)
   }
 }
 

@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import type { Arrival } from '../../event/arrivals.ts'
 import { pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
+import { isObject } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
 import { formatTime } from '../../event/stamp.ts'
 import { invalidBody, Problem } from '../../problem.ts'
@@ -12,6 +13,7 @@ import { uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { type Appended, appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
 import { type BodyBudget, readEventBody } from './body-budget.ts'
+import { OTLP_METRICS_PLACE } from './content-fault.ts'
 import type { PassGate } from './intake-gate.ts'
 import { parseJson } from './read-body.ts'
 
@@ -22,11 +24,18 @@ interface V1Deps extends IntakeDeps {
 
 const CREATED = { status: 201, headers: uncachedHeaders({ 'content-type': 'application/json' }) }
 
+function invalidEvent(body: unknown, { list, count }: Faults): Problem {
+  const problem = invalidBody(list, count)
+  if (!isObject(body) || !Object.hasOwn(body, 'resourceMetrics')) return problem
+  return new Problem(problem.code, `${problem.detail}${OTLP_METRICS_PLACE}`, { errors: list })
+}
+
 export function v1Routes(deps: V1Deps) {
   function append(kind: SentKind, bytes: ArrayBuffer | Uint8Array, account: string, arrival: Arrival): Appended {
     const faults = new Faults()
-    const draft = parseEvent(kind, parseJson(bytes), deps, faults)
-    if (draft === undefined) throw invalidBody(faults.list, faults.count)
+    const body = parseJson(bytes)
+    const draft = parseEvent(kind, body, deps, faults)
+    if (draft === undefined) throw invalidEvent(body, faults)
     const appended = appendDraft(draft, account, arrival, deps, deps.arrivals.end(arrival))
     if (appended instanceof Problem) throw appended
     return appended

@@ -33,8 +33,11 @@ const expectType = (answer: Answer, detail = 'must be application/json, in UTF-8
     'The body is of a type that is not accepted.',
     detail,
   )
-const expectMalformed = (answer: Answer, detail = 'is not valid JSON') =>
+const expectMalformed = (answer: Answer, detail = answer.json.errors[0].detail) => {
+  expect(detail).toMatch(/^is (empty|not valid UTF-8|not valid JSON: line \d+, column \d+: [a-z ]+)$/)
+
   expectFault(answer, 'json_malformed', 'The body is not valid JSON', 'The body could not be read as JSON.', detail)
+}
 
 describe('the content type', () => {
   test.each([

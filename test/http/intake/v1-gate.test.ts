@@ -63,7 +63,7 @@ describe('without a valid key nothing else is revealed', () => {
     const query = `x-stint-api-key=${owner}&api_key=${owner}`
     expect((await app.fetch(`/v1/start?${query}`, post)).status).toBe(401)
     for (const header of [
-      { authorization: `Bearer ${owner}` },
+      { authorization: `Basic ${owner}` },
       { cookie: `x-stint-api-key=${owner}` },
       { 'x-api-key': owner },
       { x_stint_api_key: owner },
