@@ -30,10 +30,10 @@ export interface Appended {
 }
 
 /**
- * Appends an event to its spool, and the output of an end to that of the exceptions. `done` settles with the commit; all
- * its events share it, except one that was moved from its own time. Returns a Problem when the account's series limit is
- * reached. `arrival`, a reading of the stamp clock, stamps events without their own time; the spool keeps `arrivedUs` as the
- * floor of the next start.
+ * Appends an event to its spool. The output of an end is written first, and the end when that is on disk: an end that was
+ * told and then sent again would be a second one. `done` settles with the commit; all its events share it, except ends with
+ * output and what was moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
+ * reading of the stamp clock, stamps events without their own time; the spool keeps `arrivedUs` as the floor of the next start.
  */
 export function appendDraft(
   draft: Draft,
@@ -43,36 +43,53 @@ export function appendDraft(
   arrivedUs = arrival.us,
 ): Appended | Problem {
   const said = outputOf(draft)
-  if (said === undefined) return appendOne(draft, account, arrival, deps, arrivedUs)
-  // before either is stored: an end that is sent again is a second one
+  if (said === undefined) {
+    const claimed = claim(draft, account, arrival, deps)
+    if (claimed instanceof Problem) return claimed
+    const { event, kept } = claimed
+    // what waits arrives with its append: the watches have not waited for it
+    return {
+      event,
+      done: kept === undefined ? append(event, arrivedUs, deps) : kept.then(() => appendNow(event, deps)),
+    }
+  }
   const refusal = deps.spools.points.refusal(account) ?? deps.spools.exceptions.refusal(account)
   if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
-  const end = appendOne(draft, account, arrival, deps, arrivedUs)
+  const end = claim(draft, account, arrival, deps)
   if (end instanceof Problem) return end
-  const output = appendOne(said, account, arrival, deps, arrivedUs) as Appended // no store of points takes it
-  return { event: end.event, output: output.event, done: Promise.all([end.done, output.done]).then(() => {}) }
+  const output = appendDraft(said, account, arrival, deps, arrivedUs) as Appended // no store of points takes it
+  const done = output.done
+    .then(() => end.kept)
+    .then(() => appendNow(end.event, deps).catch((cause: unknown) => Promise.reject(new EndNotStored(cause))))
+  return { event: end.event, output: output.event, done }
 }
 
-function appendOne(
-  draft: Draft,
-  account: string,
-  arrival: Stamp,
-  deps: IntakeDeps,
-  arrivedUs: number,
-): Appended | Problem {
+interface Claimed {
+  readonly event: Event
+  /** Its time is another's: resolves when that is remembered. */
+  readonly kept: Promise<void> | undefined
+}
+
+function claim(draft: Draft, account: string, arrival: Stamp, deps: IntakeDeps): Claimed | Problem {
   const arrived = toEvent(draft, account, arrival)
   // Points alone make series: the others go to ClickHouse, whatever takes the points.
   if (destinationOf(arrived.kind) === 'points' && !deps.admitSeries(arrived)) return seriesBudgetSpent()
-  if (draft.atUs === undefined) return { event: arrived, done: append(arrived, arrivedUs, deps) }
+  if (draft.atUs === undefined) return { event: arrived, kept: undefined }
   const { stamp, kept } = deps.ownStamps.claim(arrived, draft.atUs)
-  const event = { ...arrived, stamp }
-  if (kept === undefined) return { event, done: append(event, arrivedUs, deps) }
-  // it arrives with its append: the watches have not waited for it
-  return { event, done: kept.then(() => append(event, deps.arrivals.stamp().us, deps)) }
+  return { event: { ...arrived, stamp }, kept }
 }
 
 const append = (event: Event, arrivedUs: number, { spools }: IntakeDeps): Promise<void> =>
   spools[destinationOf(event.kind)].append(toRecord(event), arrivedUs, event.account)
+
+const appendNow = (event: Event, deps: IntakeDeps): Promise<void> => append(event, deps.arrivals.stamp().us, deps)
+
+/** The output of an end is on disk, and the end is not. */
+export class EndNotStored extends Error {
+  constructor(override readonly cause: unknown) {
+    super('the end was not stored')
+  }
+}
 
 const seriesBudgetSpent = () =>
   new Problem(
@@ -85,13 +102,26 @@ const seriesBudgetSpent = () =>
     },
   )
 
-/** The answer to a request whose append was rejected. */
-export function diskProblem(cause: unknown): Problem {
-  if (cause instanceof SpoolError && cause.code !== 'disk_failed') return SPOOL_REFUSALS[cause.code]()
+/** The answer to a request whose append was rejected. `parts`: events that the request was stored as. */
+export function diskProblem(rejection: unknown, parts = 1): Problem {
+  const isHalf = rejection instanceof EndNotStored
+  const cause = isHalf ? rejection.cause : rejection
+  if (!(cause instanceof SpoolError) || cause.code === 'disk_failed')
+    return new Problem('disk_failed', `Writing to the disk failed; ${describeLoss(cause, isHalf, parts)}`, { cause })
+  const { code, detail, retryAfterS } = SPOOL_REFUSALS[cause.code]()
+  return new Problem(code, isHalf ? `${detail} ${HALF}` : detail, {
+    cause,
+    ...(retryAfterS !== undefined && { retryAfterS }),
+  })
+}
+
+const HALF = 'The output was stored, the end was not. Send the event again; with `at` the output is stored once.'
+
+function describeLoss(cause: unknown, isHalf: boolean, parts: number): string {
   const isRefused = cause instanceof SpoolError && !cause.mayBeKept
-  const detail = isRefused
-    ? 'Writing to the disk failed; nothing was accepted. Send the event again.'
-    : 'Writing to the disk failed; the event may or may not have been accepted. ' +
-      'Send it again; with `at` it is stored once.'
-  return new Problem('disk_failed', detail, { cause })
+  if (isHalf && isRefused) return `t${HALF.slice(1)}`
+  if (!isRefused) return 'the event may or may not have been accepted. Send it again; with `at` it is stored once.'
+  return parts > 1
+    ? 'a part of it may have been accepted. Send it again.'
+    : 'the event was not accepted. Send it again.'
 }

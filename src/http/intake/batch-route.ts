@@ -12,7 +12,7 @@ import { Problem } from '../../problem.ts'
 import { SEND_BATCH } from '../../wire/events.ts'
 import { PROBLEM_HEADERS, problemBody, uncachedHeaders } from '../answers.ts'
 import { describeRoute } from '../docs/describe-route.ts'
-import { appendDraft, diskProblem, type IntakeDeps } from './accept-event.ts'
+import { appendDraft, diskProblem, EndNotStored, type IntakeDeps } from './accept-event.ts'
 import type { BodyBudget, Reserve } from './body-budget.ts'
 import type { PassGate } from './intake-gate.ts'
 import { parseBatch, readBatch, UnreadEvent } from './read-batch.ts'
@@ -26,7 +26,11 @@ export interface BatchDeps extends IntakeDeps {
 }
 
 /** An event that was not accepted, as its item of the answer says it. */
-type Refusal = Pick<Problem, 'status' | 'code' | 'detail' | 'errors' | 'retryAfterS'> & { readonly cause?: unknown }
+type Refusal = Pick<Problem, 'status' | 'code' | 'detail' | 'errors' | 'retryAfterS'> & {
+  readonly cause?: unknown
+  /** The output of an end was accepted. */
+  readonly isHalfStored?: true
+}
 
 interface Accepted {
   readonly kind: EventKind
@@ -73,7 +77,9 @@ export function batchRoute(deps: BatchDeps) {
     for (const [i, indexes] of [...commits.values()].entries()) {
       const commit = settled[i]!
       if (commit.status === 'fulfilled') continue
-      const refusal = diskProblem(commit.reason)
+      const problem = diskProblem(commit.reason)
+      const refusal =
+        commit.reason instanceof EndNotStored ? { ...toRefusal(problem), isHalfStored: true as const } : problem
       for (const index of indexes) results[index] = refusal
     }
     return results
@@ -163,19 +169,27 @@ function refusalOf({ list, count }: Faults, event: unknown): Refusal {
 }
 
 /** The pointers of a problem with one event begin with its index, as in the whole body. */
-function indexed({ status, code, detail, errors, retryAfterS, cause }: Problem, index: number): Refusal {
-  const inBatch = errors?.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
-  return { status, code, detail, errors: inBatch, retryAfterS, cause }
+function indexed(problem: Problem, index: number): Refusal {
+  const errors = problem.errors?.map((fault) => ({ ...fault, pointer: `/${index}${fault.pointer}` }))
+  return { ...toRefusal(problem), errors }
 }
+
+const toRefusal = ({ status, code, detail, errors, retryAfterS, cause }: Problem): Refusal => ({
+  ...{ status, code, detail, errors, retryAfterS, cause },
+})
 
 const toItem = ({ status, code, detail, errors }: Refusal) => ({ status, code, detail, ...(errors && { errors }) })
 
 const answerItem = (result: Accepted | Refusal): string =>
   'status' in result ? JSON.stringify(toItem(result)) : `{"at":"${formatTime(result.stamp)}"}`
 
-/** Nothing was accepted: one answer for the batch, and an item per event. Transient problems go before lasting ones. */
+/**
+ * No event was accepted: one answer for the batch, and an item per event. Transient problems go before lasting ones, and an
+ * end whose output was stored before what was not stored at all.
+ */
 function commonProblem(refusals: readonly Refusal[]): Problem {
-  const worst = refusals.reduce((a, b) => (b.status > a.status ? b : a))
+  const rank = ({ status, isHalfStored }: Refusal) => 2 * status + (isHalfStored ? 1 : 0)
+  const worst = refusals.reduce((a, b) => (rank(b) > rank(a) ? b : a))
   const { code, detail, retryAfterS, cause } = worst
   const items = refusals.map(toItem)
   if (worst.status !== 422)

@@ -59,7 +59,7 @@ export function otlpRoutes(deps: BatchDeps) {
     try {
       await Promise.all(commits)
     } catch (cause) {
-      throw diskProblem(cause)
+      throw diskProblem(cause, events)
     }
     for (const [kind, count] of accepted) deps.countAccepted(kind, count)
     return rejected

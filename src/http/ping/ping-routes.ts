@@ -126,7 +126,7 @@ export function createPings(deps: PingDeps): AcceptPing {
     try {
       await Promise.all(commits)
     } catch (cause) {
-      throw diskProblem(cause)
+      throw diskProblem(cause, commits.length)
     }
   }
 

@@ -72,7 +72,7 @@ describe('a broken disk', () => {
           detail:
             i === 0
               ? 'Writing to the disk failed; the event may or may not have been accepted. Send it again; with `at` it is stored once.'
-              : 'Writing to the disk failed; nothing was accepted. Send the event again.',
+              : 'Writing to the disk failed; the event was not accepted. Send it again.',
         })
         expect(answer.text).not.toMatch(/EIO|secret|path/)
       }
@@ -85,6 +85,59 @@ describe('a broken disk', () => {
         if (status === 201) expect(json.at).toBeString()
         return status === 201
       })
+    })
+  })
+
+  const SAID = { process: 'p', uid: 'u', output: '12 rows' }
+  const KEPT = 'Send the event again; with `at` the output is stored once.'
+
+  test('of the exceptions alone refuses an end with output whole: the output is written first', () => {
+    const exceptions = createFailingDisk()
+    return withApp({ disk: { exceptions } }, async (app) => {
+      exceptions.isBroken = true
+      expect((await app.post('/v1/end', SAID)).status).toBe(500)
+      const batch = [
+        { kind: 'start', process: 'p', uid: 'u' },
+        { kind: 'end', ...SAID },
+      ]
+      const { status, json } = await app.post('/v1/batch', batch)
+      expect([status, json.accepted, json.items[1].code]).toEqual([207, 1, 'disk_failed'])
+      expect((await app.events()).map(({ kind }) => kind)).toEqual(['start'])
+      exceptions.isBroken = false
+      await until('it is accepted again', async () => (await app.post('/v1/end', SAID)).status === 201)
+      expect((await app.events()).map(({ kind }) => kind)).toEqual(['start', 'end', 'output'])
+    })
+  })
+
+  test('of the points alone says that the output of an end was stored, never that nothing was', () => {
+    const points = createFailingDisk()
+    return withApp({ disk: { points } }, async (app) => {
+      points.isBroken = true
+      await app.post('/v1/start', MARK)
+      const one = await app.post('/v1/end', SAID)
+      expect([one.status, one.json.detail]).toEqual([
+        500,
+        `Writing to the disk failed; the output was stored, the end was not. ${KEPT}`,
+      ])
+      const refused = { kind: 'start', process: 'p', uid: 'u' }
+      const all = await app.post('/v1/batch', [refused, { kind: 'end', ...SAID }])
+      expect([all.status, all.json.detail]).toEqual([500, one.json.detail])
+      expect(all.text).not.toContain('othing')
+      expect(new Set((await app.events()).map(({ kind }) => kind))).toEqual(new Set(['output']))
+    })
+  })
+
+  test('says of a ping with several parts that some may be stored', () => {
+    const exceptions = createFailingDisk()
+    return withApp({ disk: { exceptions } }, async (app) => {
+      const { secret } = await app.rooms.accounts.keys.create(app.account, 'ping', ['ping'])
+      exceptions.isBroken = true
+      await app.post('/v1/exception', EXCEPTION) // the first one may be kept
+      const { status, json } = await app.fetch(`/ping/${secret}/job/fail`, { method: 'POST', body: 'no rows' })
+      expect([status, json.detail]).toEqual([
+        500,
+        'Writing to the disk failed; a part of it may have been accepted. Send it again.',
+      ])
     })
   })
 
