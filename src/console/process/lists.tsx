@@ -85,7 +85,7 @@ export function ExceptionList({ row: { process }, rest }: Props) {
   const ago = (at: string) => formatAgo(parseTime(at), nowMs)
   return (
     <Card title="Exceptions" end={end}>
-      <ul class="group-list">
+      <ul class="divided">
         {groups.map(({ fingerprint: group, example, count, first_at, last_at, counts = [] }) => (
           <li key={group}>
             <div>
@@ -165,7 +165,7 @@ export function MetaList({ process, metas }: { process: string; metas: readonly 
   const { nowMs } = useView()
   return (
     <Card title="By meta" about={<span class="muted">failed in 24 h</span>}>
-      <ul class="meta-list">
+      <ul class="divided">
         {metas.map(({ meta, state, run, last_seen_at: seen, last_24h: day, ...known }) => (
           <li key={meta}>
             <i

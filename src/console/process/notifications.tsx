@@ -40,7 +40,7 @@ export function Notifications({ row, channels }: Props) {
     )
   return (
     <Card title="Notifications" class="process-hears" end={add('Add a watch')}>
-      <ul class="watch-list">
+      <ul class="watch-list divided">
         {watches.map((watch) => (
           <li key={watch.id}>
             <span class={`badge ${BADGES[watch.state]}`}>{watch.state}</span> <b>{watch.name}</b>
