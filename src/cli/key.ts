@@ -1,8 +1,8 @@
 // `stint key …`: the API keys of your own. Standard output gets a new secret alone: KEY=$(stint key create
 // --name x).
 import { systemClock } from '../clock.ts'
-import { OVERLAP_MAX_S } from '../wire/defaults.ts'
 import type { Key, KeyAnswer, Keys } from '../wire/keys.ts'
+import { OVERLAP_MAX_S } from '../wire/roles.ts'
 import { parseSpanS } from '../wire/span-text.ts'
 import { createApi } from './api.ts'
 import { addList, JSON_OPTION, type Json, printJson } from './commands.ts'

@@ -1,6 +1,8 @@
 // The questions of the command line, an entry each: filters, path, the columns of its table and the fields of its CSV.
+
 import { systemClock } from '../clock.ts'
 import { headlineOf } from '../wire/headline.ts'
+import { formatDuration } from '../wire/span-text.ts'
 import { RUN_STATE_TEXT } from '../wire/words.ts'
 import {
   ALL_FLAG,
@@ -15,7 +17,7 @@ import {
   type ViewColumn,
 } from './ask-question.ts'
 import { addGroupCommands } from './exception-group.ts'
-import { formatDuration, formatLocalTime, formatZonedTime } from './format-time.ts'
+import { formatLocalTime, formatZonedTime } from './format-time.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, manyLines, oneLine } from './safe-text.ts'

@@ -1,10 +1,12 @@
 // `stint timings show`: one run with what was sent during it: its exceptions and what it has said.
+
 import type { ExceptionText } from '../wire/exceptions.ts'
 import type { OutputText } from '../wire/outputs.ts'
+import { formatDuration } from '../wire/span-text.ts'
 import type { Timing } from '../wire/timings.ts'
 import { createApi } from './api.ts'
 import { JSON_OPTION, type Json, printJson } from './commands.ts'
-import { formatDuration, formatLocalTime } from './format-time.ts'
+import { formatLocalTime } from './format-time.ts'
 import { CliError, type Io } from './io.ts'
 import type { Program } from './program.ts'
 import { createPaint, manyLines, oneLine } from './safe-text.ts'

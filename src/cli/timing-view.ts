@@ -1,9 +1,10 @@
 // Columns of the tables that people read, and the views of timings that `stint timings` and `stint running` share.
+import { formatDuration } from '../wire/span-text.ts'
 import type { Timing } from '../wire/timings.ts'
 import { RUN_STATE_TEXT } from '../wire/words.ts'
 import type { Row, View, ViewColumn } from './ask-question.ts'
 import type { Cell } from './format-rows.ts'
-import { formatDuration, formatLocalTime } from './format-time.ts'
+import { formatLocalTime } from './format-time.ts'
 import type { Style } from './safe-text.ts'
 
 const NONE: Cell = { text: '–', style: 'dim' }

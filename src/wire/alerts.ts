@@ -1,8 +1,7 @@
 // Alerts: a watch's condition that fires or fired.
 import { type Static, Type } from '@sinclair/typebox'
 import { CONDITIONS, type Condition } from './conditions.ts'
-import { exampleOf } from './example.ts'
-import { defineRoute, json } from './route.ts'
+import { defineRoute, exampleOf, json } from './route.ts'
 import { choice, orNull, ProcessName, pageOf, Text, TimeMs } from './shapes.ts'
 
 export const ALERT_STATES = ['firing', 'resolved'] as const

@@ -2,6 +2,7 @@
 // schemas: it is in the console's bundle. A member of a watch is called like its condition; judging is in
 // watch/conditions, and the fields are in watch-fields.ts.
 import { describeNextDue } from './next-due.ts'
+import { spellSpan } from './span-text.ts'
 import type { Watch } from './watches.ts'
 
 type Conditions = Pick<Watch, 'late' | 'long' | 'failed' | 'metric' | 'slow' | 'next_due'>
@@ -69,7 +70,3 @@ export function describeConditions(watch: Conditions): string {
   const parts = SAID.flatMap((condition) => CONDITION_TABLE[condition].says(watch)).filter(Boolean)
   return parts.length < 2 ? parts.join('') : `${parts.slice(0, -1).join(', ')}, or ${parts.at(-1)}`
 }
-
-/** `1m` → `1 min`. */
-export const spellSpan = (span: string): string =>
-  span.replace(/^(\d+)([smhd])$/, (_, n, unit) => `${n} ${unit === 'm' ? 'min' : unit}`)

@@ -3,6 +3,7 @@
 import type { Alert } from './alerts.ts'
 import type { OverviewMeta, OverviewRow } from './overview.ts'
 import { type Tone, toneOf } from './process-state.ts'
+import { formatSpan } from './span-text.ts'
 import { PROCESS_STATE_TEXT } from './words.ts'
 
 /** How times are written; the console writes them in the reader's zone. */
@@ -28,18 +29,6 @@ const META_MAX = 60
 
 const shorten = (letters: readonly string[]): string =>
   letters.length <= META_MAX ? letters.join('') : `${letters.slice(0, META_MAX).join('')}…`
-
-const MINUTE_MS = 60_000
-const HOUR_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * HOUR_MS
-
-/** `45 s`, `12 min`, `5 h`, `4 days`: about how long. */
-export function formatSpan(ms: number): string {
-  if (ms < 90_000) return `${Math.max(0, Math.round(ms / 1000))} s`
-  if (ms < 90 * MINUTE_MS) return `${Math.round(ms / MINUTE_MS)} min`
-  if (ms < 36 * HOUR_MS) return `${Math.round(ms / HOUR_MS)} h`
-  return `${Math.round(ms / DAY_MS)} days`
-}
 
 export function describeProcess(row: Row, nowMs: number, words: Words): Said {
   const change = describeChange(row, words)

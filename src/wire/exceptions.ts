@@ -1,8 +1,7 @@
 // Exceptions, and their groups by fingerprint.
 import { type Static, Type } from '@sinclair/typebox'
-import { exampleOf } from './example.ts'
 import { GROUP_STATUSES } from './parameters.ts'
-import { defineRoute, json, jsonBody, QUESTION, REPEATED_QUESTION } from './route.ts'
+import { defineRoute, exampleOf, json, jsonBody, QUESTION, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, closed, LIST_PAGES, orNull, ProcessName, pageOf, Text, Time, TimeMs } from './shapes.ts'
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'

@@ -1,7 +1,6 @@
 // API keys: what may be done with one, how it is shown, and the routes that create, rotate and revoke it.
 import { type Static, Type } from '@sinclair/typebox'
-import { OVERLAP_MAX_S } from './defaults.ts'
-import { SCOPES } from './roles.ts'
+import { OVERLAP_MAX_S, SCOPES } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { choice, closed, GivenName, orNull, Text, TimeMs } from './shapes.ts'
 

@@ -1,7 +1,7 @@
-// The processes that sent anything, and how many series they use.
+// The processes that sent anything, how many series they use, the same for Prometheus, and whether anything came since.
 import { type Static, Type } from '@sinclair/typebox'
 import { FAMILIES, ONE_OF } from '../event/event.ts'
-import { defineRoute, json, LOCAL_QUESTION, REPEATED_QUESTION } from './route.ts'
+import { defineRoute, json, LOCAL_QUESTION, QUESTION, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, LIST_PAGES, orNull, ProcessName, pageOf, Time } from './shapes.ts'
 
 export const PROCESS_KINDS = FAMILIES.map((family) => ONE_OF[family])
@@ -43,4 +43,38 @@ export const COUNT_SERIES = defineRoute('GET /api/series', {
     'series are refused.',
   parameters: [],
   answers: { 200: json('The series', SeriesUse, { used: 42, max: 10000, warning: false }) },
+})
+
+export const SHOW_PROMETHEUS = defineRoute('GET /api/prometheus', {
+  ...QUESTION,
+  summary: "Show the account's processes to Prometheus",
+  description:
+    'Prometheus text format: per process and meta the newest start, success, failure and duration, what runs ' +
+    'now, the runs and exceptions of the last 24 hours; the newest value of each metric; the state of each process; the alerts that fire. ' +
+    'Runs and metrics of the last 31 days are known. At most 10,000 series; `stint_series_omitted` counts the ' +
+    'others. An answer is used again for five seconds.',
+  parameters: [],
+  answers: {
+    200: {
+      description: 'Prometheus text format',
+      body: 'stint_run_last_success_timestamp_seconds{process="nightly import"} 1763675562.17192\n',
+    },
+  },
+})
+
+export const ChangesAnswer = Type.Object({
+  version: Type.String({ description: 'Differs once an event of the account was stored.' }),
+  late: Type.String({ description: 'Differs once an event older than a minute was stored.' }),
+  whole: Type.Boolean({ description: 'false: other nodes store events as well, which this node does not count.' }),
+})
+export type ChangesAnswer = Static<typeof ChangesAnswer>
+
+export const FIND_CHANGES = defineRoute('GET /api/changes', {
+  ...LOCAL_QUESTION,
+  summary: 'Find out whether anything was stored',
+  description: 'Costs no store anything: ask it often, and the other questions only when the version differs.',
+  parameters: [],
+  answers: {
+    200: json('The version', ChangesAnswer, { version: 'mhz1c3k2a0.42', late: 'mhz1c3k2a0.0', whole: true }),
+  },
 })

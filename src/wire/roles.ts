@@ -4,6 +4,9 @@
 export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
 export type Scope = (typeof SCOPES)[number]
 
+/** How long an old key may stay valid after a rotation. */
+export const OVERLAP_MAX_S = 30 * 86_400
+
 /** Roles of people in an account; each includes the ones before it. */
 export const ROLES = ['viewer', 'member', 'owner'] as const
 export type Role = (typeof ROLES)[number]

@@ -102,3 +102,37 @@ export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
   answers: { 200: json('The session', Session) },
   problems: ['not_found', ...WRITE_PROBLEMS],
 })
+
+/** Of signing in at the company's provider (OpenID Connect). */
+const PAGE = 'A browser gets an HTML page instead of the problem.'
+
+const atProvider = { tag: 'session', access: 'anyone' } as const
+
+export const BEGIN_OIDC = defineRoute('GET /auth/oidc', {
+  ...atProvider,
+  summary: 'Sign in at the provider',
+  description: `Sends the browser to the provider. ${PAGE}`,
+  ownParameters: {
+    return_to: Type.String({ description: 'A path of this Stint to show afterwards.', pattern: '^/', examples: ['/'] }),
+  },
+  answers: { 302: { description: 'To the provider; also sets a cookie for ten minutes' } },
+  problems: ['not_found', 'provider_unavailable', 'rate_limited', 'internal'],
+})
+
+export const FINISH_OIDC = defineRoute('GET /auth/oidc/callback', {
+  ...atProvider,
+  summary: 'Come back from the provider',
+  description: `Takes the answer of a sign-in that began in the same browser, once. ${PAGE}`,
+  answers: { 302: { description: 'To the console; also sets the session cookie' } },
+  problems: [
+    'not_found',
+    'sign_in_expired',
+    'sign_in_refused',
+    'email_unverified',
+    'not_invited',
+    'provider_unavailable',
+    'rate_limited',
+    'internal',
+    'store_unavailable',
+  ],
+})

@@ -1,6 +1,8 @@
 // The fields of a watch's conditions, each once: from here follow the form of the console, `stint watch add`, the
 // descriptions of the API and the table of watch/README.md. Free of schemas: it is in the console's bundle.
-import { DEFAULT_GRACE } from './defaults.ts'
+
+/** How late a start may be. */
+export const DEFAULT_GRACE = '5m'
 
 export interface WatchField {
   /** In the form, and for screen readers. */

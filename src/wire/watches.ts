@@ -1,7 +1,6 @@
 // Watches: what must be true of a process, and who is notified when it is not.
 import { type Static, Type } from '@sinclair/typebox'
-import { exampleOf } from './example.ts'
-import { defineRoute, json, jsonBody } from './route.ts'
+import { defineRoute, exampleOf, json, jsonBody } from './route.ts'
 import { choice, closed, GivenName, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
 import { aboutField } from './watch-fields.ts'
 

@@ -30,7 +30,7 @@ test('prints the sentence of Home and a line per process; exits with 1 while som
   const shown = await run('status')
   expect(shown.stdout).toStartWith('1 silent, 1 fine.\n')
   expect(shown.stdout).toMatch(/backup +Silent: no start for 4 days, usually every 60 min\./)
-  expect(shown.stdout).toMatch(/sync +Completed 29 min ago in 60\.0 s|sync +Completed 29 min ago in 1 m 0 s/)
+  expect(shown.stdout).toMatch(/sync +Completed 29 min ago in 60\.0 s|sync +Completed 29 min ago in 1 m 00 s/)
   expect([shown.exitCode, shown.stderr]).toEqual([1, ''])
   const onTerminal = (await person.run('status', { env: { STINT_API_KEY: app.keys.reader }, columns: 30 })).stdout
   for (const line of onTerminal.split('\n').slice(1)) expect(Bun.stringWidth(line)).toBeLessThanOrEqual(30)

@@ -1,7 +1,8 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { cutText } from '../../src/console/kit/cut-text.ts'
-import { formatBytes, formatCompact, formatDuration, formatValue, plural } from '../../src/console/kit/format-number.ts'
+import { formatBytes, formatCompact, formatValue, plural } from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
 import { toLine } from '../../src/console/kit/line-chart.tsx'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
@@ -15,6 +16,7 @@ import {
 } from '../../src/console/kit/time-range.ts'
 import { inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
 import { describeAlert } from '../../src/console/watch/alert-table.tsx'
+import { formatDuration } from '../../src/wire/span-text.ts'
 
 test.each([
   [null, '–'],

@@ -1,9 +1,11 @@
 // The sentence about all processes, and that about one: facts and what is said.
+
 import { describe, expect, test } from 'bun:test'
-import { describeProcess, formatSpan } from '../../src/wire/describe-process.ts'
-import { exampleOf } from '../../src/wire/example.ts'
+import { describeProcess } from '../../src/wire/describe-process.ts'
 import { type OverviewRow, OverviewRow as Row } from '../../src/wire/overview.ts'
 import { describeOverall, type OverallFacts, PROCESS_STATES } from '../../src/wire/process-state.ts'
+import { exampleOf } from '../../src/wire/route.ts'
+import { formatSpan } from '../../src/wire/span-text.ts'
 
 describe('one sentence about all', () => {
   const cases: readonly (readonly [OverallFacts, string, string])[] = [

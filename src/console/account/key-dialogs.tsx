@@ -1,8 +1,8 @@
 // What is asked before a key is made, rotated or revoked. A new key is shown once.
 import { useState } from 'preact/hooks'
-import { OVERLAP_MAX_S } from '../../wire/defaults.ts'
 import type { IssuedKey, Key } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
+import { OVERLAP_MAX_S } from '../../wire/roles.ts'
 import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
 import { KeySecret } from '../kit/copy-button.tsx'
 import { Field, type Values } from '../kit/form.tsx'

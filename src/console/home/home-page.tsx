@@ -1,8 +1,9 @@
 // Home answers "is everything all right?": its heading is the sentence, then what needs somebody now, then all
 // processes. One question; the address holds search, order and state.
-import { formatSpan } from '../../wire/describe-process.ts'
+
 import type { Maintenance } from '../../wire/maintenance.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import { formatSpan } from '../../wire/span-text.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'

@@ -1,9 +1,11 @@
 // All processes: the last runs as bars, the last start and the next one, how long it takes, and how often it fails.
+
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { toneOf } from '../../wire/process-state.ts'
+import { formatDuration } from '../../wire/span-text.ts'
 import { missedText } from '../../wire/words.ts'
-import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { isTrouble, markOf } from '../kit/run-links.ts'
 import { type Column, Table } from '../kit/table.tsx'

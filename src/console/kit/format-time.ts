@@ -1,5 +1,5 @@
 // Formats times for people: in the browser's zone, with the date unless it is today.
-import { formatSpan } from '../../wire/describe-process.ts'
+import { formatSpan } from '../../wire/span-text.ts'
 
 const FORMATS = {
   clock: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },

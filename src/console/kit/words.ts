@@ -1,6 +1,7 @@
 // The words for times that sentences about processes use.
+
 import type { Words } from '../../wire/describe-process.ts'
-import { formatDuration } from './format-number.ts'
+import { formatDuration } from '../../wire/span-text.ts'
 import { formatDay, formatFullDay, formatMoment, formatShortClock } from './format-time.ts'
 
 /** `23:00` today, `24 Nov 23:00` on another day. */

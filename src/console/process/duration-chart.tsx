@@ -1,9 +1,10 @@
 // Durations over time: the median as a line, shaded up to p95, a row of failures below, and the change as a dashed line.
 // The axis is linear, from 0 to the 98th percentile of p95, with round durations.
+
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { durationTicks } from '../kit/axis-values.ts'
-import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Line, Plot, type Point, TimeAxis, useScales, ValueAxis } from '../kit/plot.tsx'
 import { shortMoment } from '../kit/words.ts'

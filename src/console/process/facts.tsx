@@ -1,12 +1,14 @@
 // How a process is, in a sentence and in five facts: when it ran, when it runs next, how long it takes, how often it
 // fails, and whether somebody hears.
-import { describeProcess, formatSpan } from '../../wire/describe-process.ts'
+
+import { describeProcess } from '../../wire/describe-process.ts'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { formatDuration, formatSpan } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
 import { EMPTY_TEXT } from '../exceptions/headline.ts'
-import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
+import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { markOf, runLink } from '../kit/run-links.ts'
 import { Link, useView } from '../kit/view.tsx'

@@ -1,7 +1,9 @@
 // The lists of the page of a process: its newest runs, its exceptions, its metrics, and the same by meta.
+
 import { headlineOf } from '../../wire/headline.ts'
 import type { OverviewMeta } from '../../wire/overview.ts'
-import { formatCount, formatDuration, formatValue, plural } from '../kit/format-number.ts'
+import { formatDuration } from '../../wire/span-text.ts'
+import { formatCount, formatValue, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { Line, Plot, type Point, Sparkline } from '../kit/plot.tsx'

@@ -1,9 +1,10 @@
 // Who hears of it: each watch that covers the process, and each of its channels with a test.
+
 import { useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channels.ts'
 import { describeConditions } from '../../wire/conditions.ts'
-import { formatSpan } from '../../wire/describe-process.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { formatSpan } from '../../wire/span-text.ts'
 import { explain } from '../kit/explain.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'

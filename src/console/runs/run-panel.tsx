@@ -1,10 +1,12 @@
 // One run beside the timeline: how it ended and what it raised first, then its marks and metrics.
+
 import { useEffect, useRef } from 'preact/hooks'
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
+import { formatDuration } from '../../wire/span-text.ts'
 import { EMPTY_TEXT, headline } from '../exceptions/headline.ts'
-import { formatDuration, formatValue } from '../kit/format-number.ts'
+import { formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'

@@ -1,10 +1,12 @@
 // The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
+
 import { SETTLED_KEPT } from '../../process/usual.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
+import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { headline } from '../exceptions/headline.ts'
 import { getPages } from '../kit/api.ts'
-import { formatDuration, plural } from '../kit/format-number.ts'
+import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card, Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'

@@ -1,7 +1,8 @@
 // A channel in words.
+
 import { CHANNEL_TABLE, HIDDEN } from '../../wire/channel-kinds.ts'
 import type { Channel } from '../../wire/channels.ts'
-import { spellSpan } from '../../wire/conditions.ts'
+import { spellSpan } from '../../wire/span-text.ts'
 
 /** `Slack · https://hooks.slack.com/… · after 15 min · only late, failed`. */
 export const describeChannel = (channel: Channel): string =>

@@ -1,8 +1,7 @@
 // The conditions of a watch as sentences with fields in them. A field bears the name of its member in the request:
 // `{late/every}` is `late.every`. From them follow the form, the request, and what the form begins with.
 import type { Condition } from '../../wire/conditions.ts'
-import { DEFAULT_GRACE } from '../../wire/defaults.ts'
-import { WATCH_FIELDS, type WatchField } from '../../wire/watch-fields.ts'
+import { DEFAULT_GRACE, WATCH_FIELDS, type WatchField } from '../../wire/watch-fields.ts'
 import type { CreateWatch, Watch } from '../../wire/watches.ts'
 
 /** A field of the form: those of a watch, and two that choose between sentences and are not sent. */

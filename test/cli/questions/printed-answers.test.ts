@@ -147,7 +147,7 @@ test('summary as a table, with meta and time on request', async () => {
       'NEVER FINISHED',
       'END WITHOUT START',
     ],
-    ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 2 s', '3 m 10 s', '3 m 12 s', '0', '0 %', '2', '1', '0'],
+    ['import', '2', '1 m 37 s', '1 m 37 s', '3 m 02 s', '3 m 10 s', '3 m 12 s', '0', '0 %', '2', '1', '0'],
   ])
   const split = cells((await run('summary --from -2h --by meta --every 1d --process import')).stdout)
   expect(split[0]!.slice(0, 4)).toEqual(['FROM', 'PROCESS', 'META', 'COUNT'])
