@@ -2,7 +2,6 @@
 import { mkdirSync } from 'node:fs'
 import { DESTINATIONS, type Destination, type Family, familiesIn } from '../event/event.ts'
 import { lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
-import { noteUsedStores } from '../state/used-stores.ts'
 import { openClickHouseScan } from '../store/clickhouse/open.ts'
 import { createInfluxScan } from '../store/influx/scan.ts'
 import { openStores } from '../store/open-stores.ts'
@@ -89,10 +88,6 @@ async function copyToStores(copy: Copy, closers: (() => unknown)[]): Promise<Cop
     targetSelection: asAccount === undefined ? selection : { account: asAccount },
   })
   file.remove() // complete, or to be begun again
-  if (plan.source.kind === 'embedded' && comparison.missing === 0 && plan.account === undefined)
-    noteUsedStores(config.dataDir, [
-      { kind: 'embedded', place: '', holds: [], copied: [...new Set(families.map(destinationOf))] },
-    ])
   for (const text of describeComparison(comparison)) line.say(text)
   const tallies = DESTINATIONS.map((destination) => delivers[destination].tally())
   return {

@@ -22,7 +22,6 @@ import { type AskOverview, createOverview } from '../query/overview/overview.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
-import { openFormerStores } from '../ship/former-stores.ts'
 import { whileKept } from '../ship/keep-files.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
@@ -36,6 +35,7 @@ import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
 import { createFindWatched } from './find-watched.ts'
+import { noteStores } from './note-stores.ts'
 import { mayLink, openWatchRoom } from './open-watch-room.ts'
 import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
 
@@ -84,6 +84,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const lock = lockDataDir(config.dataDir)
   const isNewNode = checkNodeId(config.dataDir, config.nodeId)
   if (config.databaseUrl === undefined) refuseLostAccounts(config.dataDir)
+  noteStores(config, log)
   const metrics = createMetrics()
   const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
@@ -130,7 +131,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       removals: files.accounts.removals,
       removed: files.accounts.removed,
       spools: Object.values(files.spools),
-      sinks: [...Object.values(stores.sinks), ...openFormerStores({ config, log })],
+      sinks: Object.values(stores.sinks),
       deadLetters: files.deadLetters,
       nowUs: stampClock.nowUs,
       log,

@@ -11,7 +11,7 @@ export interface EraseAccountsOptions {
   /** Everything of the account is gone. */
   removed(account: string): void
   readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered' | 'release'>[]
-  /** The sinks of every store that ever held events of this Stint. */
+  /** Of the configured stores. */
   readonly sinks: readonly Pick<Sink, 'store' | 'erase'>[]
   readonly deadLetters: Pick<DeadLetters, 'removeAccount'>
   /** The stamp clock. */
