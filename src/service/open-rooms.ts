@@ -196,6 +196,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       maxBytes: Math.floor(config.spoolMaxBytes / 2),
       minFreeBytes: MIN_FREE_BYTES,
       isShared: () => accounts.count() > 1,
+      isOver: (account) => deadLetters.isOver(destination, account),
       isFollowed: true,
       ownerOf: accountOfRecord,
       log: log.child({ destination }),

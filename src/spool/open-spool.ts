@@ -28,6 +28,8 @@ export interface SpoolOptions {
   readonly lookEveryMs?: number
   /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
   isShared?(): boolean
+  /** Once there is: this owner's appends are refused all the same, as those of one that holds half. Default: none. */
+  isOver?(owner: string): boolean
   /** The owner of a record, from its first 200 bytes; for records in the spool at the start. Default: nobody. */
   ownerOf?(head: string): string | undefined
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
@@ -49,7 +51,7 @@ const LOOK_EVERY_MS = 500
  */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { dir, log, maxBytes, disk = systemDisk, clock = systemClock } = options
-  const { isShared = () => false, isFollowed = false, ownerOf } = options
+  const { isShared = () => false, isOver = () => false, isFollowed = false, ownerOf } = options
   await disk.makeDir(dir)
   const positionFile = new PositionFile(disk, dir)
   const { bookmark, damaged } = await positionFile.load()
@@ -60,7 +62,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
   const { chain, position, nextIndex } = await recover({ disk, dir, log, isFollowed }, bookmark)
   const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
-  const shares = new Shares({ runBytes: share, maxBytes, isShared })
+  const shares = new Shares({ runBytes: share, maxBytes, isShared, isOver })
   const files = { disk, dir, chain, log }
   const spool = new Spool({
     ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },

@@ -19,6 +19,8 @@ interface SharesOptions {
   readonly maxBytes: number
   /** Is there more than one owner? */
   isShared(): boolean
+  /** Has this owner used up a share elsewhere, of what its records come to? */
+  isOver(owner: string): boolean
 }
 
 export class Shares {
@@ -40,8 +42,8 @@ export class Shares {
 
   /** `waitingBytes`: what of this owner waits for the disk. */
   isOver(owner: string, waitingBytes: number): boolean {
-    const { maxBytes, isShared } = this.#options
-    return this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE && isShared()
+    const { maxBytes, isShared, isOver } = this.#options
+    return (this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE || isOver(owner)) && isShared()
   }
 
   /**

@@ -11,6 +11,11 @@ import { openSqlite } from './open-sqlite.ts'
 import { createRefusedPings, REFUSED_PING_TABLE } from './refused-pings.ts'
 import type { Schema } from './schema.ts'
 
+/** Of the cap, for one account's letters of one destination: beyond it its events are refused. */
+const SHARE = 0.25
+/** Of the cap: from here on the operator is warned. */
+const ALMOST_FULL = 0.9
+
 /** Size of a letter beside its texts: row, digest and index entries. */
 const OVERHEAD_BYTES = 200
 /** 'StnD'. */
@@ -31,7 +36,10 @@ const SCHEMA: Schema = {
   ) STRICT;
   CREATE INDEX dead_letter_account ON dead_letter(account, id);
   CREATE INDEX dead_letter_total ON dead_letter(destination, bytes);`,
-  steps: [REFUSED_PING_TABLE],
+  steps: [
+    REFUSED_PING_TABLE,
+    `DROP INDEX dead_letter_total; CREATE INDEX dead_letter_share ON dead_letter(destination, account, bytes);`,
+  ],
 }
 
 export interface DeadLetter {
@@ -62,12 +70,15 @@ interface DeadLettersOptions {
 type Row = Omit<DeadLetter, 'id'> & { readonly id: number }
 const COLUMNS = 'id, destination, account, reason, record, buried_at_us AS buriedAtUs'
 
-type BuriedSize = { readonly destination: string; readonly bytes: number }
+type BuriedSize = Pick<DeadLetter, 'destination' | 'account'> & { readonly bytes: number }
 
 interface Total {
-  letters: number
-  bytes: number
+  readonly destination: string
+  readonly letters: number
+  readonly bytes: number
 }
+
+const keyOf = (destination: string, account: string) => `${destination} ${account}`
 
 export type DeadLetters = ReturnType<typeof openDeadLetters>
 
@@ -106,16 +117,26 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
   const isTheirs = 'id = ?1 AND (?2 IS NULL OR account = ?2)'
   const one = database.query<Row, [number, string | null]>(`SELECT ${COLUMNS} FROM dead_letter WHERE ${isTheirs}`)
   const drop = database.query<BuriedSize, [number, string | null]>(
-    `DELETE FROM dead_letter WHERE ${isTheirs} RETURNING destination, bytes`,
+    `DELETE FROM dead_letter WHERE ${isTheirs} RETURNING destination, account, bytes`,
   )
   const countOf = database.query<{ letters: number }, [string]>(
     'SELECT count(*) AS letters FROM dead_letter WHERE account = ?',
   )
   const dropAll = database.query<never, [string]>('DELETE FROM dead_letter WHERE account = ?')
 
-  const count = (destination: string, letters: number, bytes: number) => {
-    const total = totals.get(destination) ?? { letters: 0, bytes: 0 }
-    totals.set(destination, { letters: total.letters + letters, bytes: total.bytes + bytes })
+  const count = ({ destination, account, bytes }: BuriedSize, letters: 1 | -1) => {
+    const key = keyOf(destination, account)
+    const total = totals.get(key)
+    const next = { letters: (total?.letters ?? 0) + letters, bytes: (total?.bytes ?? 0) + letters * bytes }
+    totals.set(key, { destination, ...next })
+  }
+  const isAlmostFull = () => held() >= ALMOST_FULL * maxBytes
+  let wasAlmostFull = isAlmostFull()
+  const noteFull = () => {
+    const isNow = isAlmostFull()
+    if (isNow && !wasAlmostFull)
+      log.warn({ bytes: held(), maxBytes }, 'the dead letters are almost full: at DEAD_MAX_BYTES delivery stops')
+    wasAlmostFull = isNow
   }
   const buryAll = (letters: readonly BuriedLetter[]) => {
     const added: BuriedSize[] = []
@@ -126,7 +147,7 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
       if (insert.get(digest, destination, account, reason, record, clock.wallUs(), size) === null) continue
       bytes += size
       if (bytes > maxBytes) throw new DeadLettersFull(`the dead letters hold their ${maxBytes} bytes`)
-      added.push({ destination, bytes: size })
+      added.push({ destination, account, bytes: size })
     }
     return added
   }
@@ -137,7 +158,8 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
      * and what SQLite throws on a full or failing disk.
      */
     bury(letters: readonly BuriedLetter[]): void {
-      for (const { destination, bytes } of write(() => buryAll(letters))) count(destination, 1, bytes)
+      for (const added of write(() => buryAll(letters))) count(added, 1)
+      noteFull()
     },
     /**
      * An account's letters, or those of all (`undefined`: for the operator), newest first, at most `limit`; `before` is
@@ -162,7 +184,8 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     remove(account: string | undefined, id: string): boolean {
       const row = write(() => drop.get(rowId(id), account ?? null))
       if (row === null) return false
-      count(row.destination, -1, -row.bytes)
+      count(row, -1)
+      noteFull()
       return true
     },
     removeAccount(account: string): void {
@@ -171,17 +194,22 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
         refusedPings.removeAccount(account)
       })
       totals.clear()
-      for (const [destination, total] of readTotals(database)) totals.set(destination, total)
+      for (const [key, total] of readTotals(database)) totals.set(key, total)
+      noteFull()
     },
     stats(): { total: number; bytes: number; byDestination: Record<string, number> } {
       const byDestination: Record<string, number> = {}
       let total = 0
-      for (const [destination, { letters }] of totals) {
-        byDestination[destination] = letters
+      for (const { destination, letters } of totals.values()) {
+        byDestination[destination] = (byDestination[destination] ?? 0) + letters
         total += letters
       }
       return { total, bytes: held(), byDestination }
     },
+    /** Has this account used up its share of the letters of this destination? */
+    isOver: (destination: string, account: string): boolean =>
+      (totals.get(keyOf(destination, account))?.bytes ?? 0) >= SHARE * maxBytes,
+    isAlmostFull,
     refusedPings,
     close(): void {
       refusedPings.flush()
@@ -192,11 +220,11 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
 
 function readTotals(database: Database): Map<string, Total> {
   const rows = database
-    .query<{ destination: string; letters: number; bytes: number }, []>(
-      'SELECT destination, count(*) AS letters, sum(bytes) AS bytes FROM dead_letter GROUP BY destination',
+    .query<Total & { account: string }, []>(
+      'SELECT destination, account, count(*) AS letters, sum(bytes) AS bytes FROM dead_letter GROUP BY 1, 2',
     )
     .all()
-  return new Map(rows.map(({ destination, letters, bytes }) => [destination, { letters, bytes }]))
+  return new Map(rows.map(({ account, ...total }) => [keyOf(total.destination, account), total]))
 }
 
 /** An id of any node. */

@@ -28,7 +28,14 @@ const OtherNode = Type.Object({
   silent: Type.Boolean({ description: 'Without a heartbeat for 10 s and without an orderly stop.' }),
 })
 
-const WARNINGS = ['node_id_in_use', 'events_split', 'node_silent', 'watches_lost', 'watches_unwritable'] as const
+const WARNINGS = [
+  'node_id_in_use',
+  'events_split',
+  'node_silent',
+  'watches_lost',
+  'watches_unwritable',
+  'dead_letters_full',
+] as const
 export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>
 
