@@ -85,6 +85,8 @@ export function createShellUser(url: string, { shell, bin, isBare }: Kind, key =
   return {
     ...user,
     path: env.PATH!,
+    words,
+    shellEnv: env,
     start,
     finish,
     run: (args: readonly string[], more?: Record<string, string>, stdin?: Uint8Array) =>

@@ -1,7 +1,8 @@
 #!/bin/sh
 # stint @VERSION@ for a POSIX shell with curl or wget: exec, start, end, metric, exception, flush. It follows the rules of
 # `stint exec` and shares its directory of kept events. A batch is a file first and is removed when Stint has it, so that
-# a kill loses nothing. Functions return by variables, because a subshell costs a millisecond.
+# a kill loses nothing. Functions return by variables, and the shell does itself what it can: each process costs a
+# millisecond.
 set -u
 VERSION='@VERSION@'
 LF='
@@ -103,7 +104,22 @@ to_uid() { # changes uid, an id as its scheduler has it, into what Stint accepts
   hash=$(printf %s "$uid" | { sha256sum 2>/dev/null || shasum -a 256 2>/dev/null || openssl dgst -sha256 -r; } | cut -c1-8)
   uid=$(printf %s "$uid" | LC_ALL=C tr A-Z a-z | LC_ALL=C tr -c a-z0-9_- - | cut -c1-41)-$hash
 }
-new_uid() { uid=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n'); }
+new_uid() {
+  if { read -r uid </proc/sys/kernel/random/uuid; } 2>/dev/null; then
+    split - "$uid"
+    uid=$words
+  else uid=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n'); fi
+}
+split() { # SEPARATORS TEXT: sets words, the text without them
+  before=$IFS IFS=$1
+  set -f
+  set -- $2
+  set +f
+  IFS=
+  words=$*
+  IFS=$before
+}
+stamp_of() { split 'TZ:.-' "$1"; } # sets words
 now() { # sets at. Where date has whole seconds only, the clock of the kernel says how much later than the first one it is
   at=$(date -u +%Y-%m-%dT%H:%M:%S.%6N 2>/dev/null)
   case $at in *.??????) case ${at##*.} in *[!0-9]*) ;; *) return ;; esac ;; esac
@@ -117,23 +133,24 @@ now() { # sets at. Where date has whole seconds only, the clock of the kernel sa
 }
 
 # ---- kept events: a file is the body of one request to /v1/batch, a line for each event
-digest() { { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } 2>/dev/null | cut -c1-16; }
 place() { # sets home and dir; false if there is no place
-  name=$(printf '%s\n%s' "$url" "$key" | digest)
-  own=$(id -u)
+  name=$(printf '%s\n%s' "$url" "$key" | { sha256sum || shasum -a 256 || openssl dgst -sha256 -r; } 2>/dev/null)
+  name=${name%"${name#????????????????}"}
   case ${XDG_STATE_HOME:-} in /*) home=$XDG_STATE_HOME/stint ;; *) home=${HOME:+$HOME/.local/state/stint} ;; esac
   dir=$home/$name
   [ -n "$home" ] && make_dir "$dir" && return
+  own=$(id -u)
   unwritable=${home:-\$XDG_STATE_HOME/stint} home=${TMPDIR:-/tmp}/stint-$own
   (umask 077 && mkdir "$home") 2>/dev/null
   case $(ls -ldn "$home" 2>/dev/null) in drwx------*" $own "*) ;; *) return 1 ;; esac
   dir=$home/$name
   make_dir "$dir"
 }
-make_dir() { (umask 077 && mkdir -p "$1") 2>/dev/null && [ -w "$1" ] && [ -n "$name" ]; }
+make_dir() { { [ -d "$1" ] || (umask 077 && mkdir -p "$1") 2>/dev/null; } && [ -w "$1" ] && [ -n "$name" ]; }
 write() { # FILE EVENTS: events are lines, each after the first begins with a comma
   draft=${1%/*}/.${1##*/}.tmp
-  (umask 077 && printf '[%s\n]\n' "$2" >"$draft") 2>/dev/null && mv -f "$draft" "$1"
+  if [ -n "${own_mask:-}" ]; then { command printf '[%s\n]\n' "$2" >"$draft"; } 2>/dev/null # it is 077 already
+  else (umask 077 && printf '[%s\n]\n' "$2" >"$draft") 2>/dev/null; fi && mv -f "$draft" "$1"
 }
 count_in() { echo $(($(wc -l <"$1") - 1)); }
 make_room() {
@@ -149,8 +166,11 @@ silent_for() { # SECONDS: was Stint silent within that time?
 # ---- delivery
 post() { # FILE SECONDS: sets status and answer. The key is no argument, which other users could see
   if command -v curl >/dev/null 2>&1; then
-    answer=$(printf 'header = "%s: %s"\n' "$header" "$key" | curl -q -sS -K - -m "$2" -H 'Content-Type: application/json' \
-      -H 'expect:' --data-binary "@$1" -w '\n%{http_code}' "$url/v1/batch" 2>&1)
+    answer=$(exec curl -q -sS -K - -m "$2" -H 'Content-Type: application/json' \
+      -H 'expect:' --data-binary "@$1" -w '\n%{http_code}' "$url/v1/batch" 2>&1 <<HEADER
+header = "$header: $key"
+HEADER
+    )
     status=${answer##*"$LF"} answer=${answer%"$LF"*}
   elif command -v wget >/dev/null 2>&1; then
     if wget --version 2>/dev/null | grep -q GNU; then
@@ -178,7 +198,7 @@ explain() {
     *) why="$url answered $status${detail:+: $detail}" ;;
   esac
 }
-take() { sent=$((${sent:-0} + $(count_in "$1"))); rm -f "$1"; }
+take() { [ -z "${counts:-}" ] || sent=$((${sent:-0} + $(count_in "$1"))); rm -f "$1"; } # flush alone says how many
 send_one() { # FILE SECONDS: true if it is gone. 0 stored, 1 stays, 2 refused for good; sets why
   if [ -z "$key" ]; then why=$fault; return 1; fi
   post "$1" "$2"
@@ -195,8 +215,8 @@ send_one() { # FILE SECONDS: true if it is gone. 0 stored, 1 stays, 2 refused fo
   esac
   return 1
 }
-send_file() { # FILE SECONDS: as send_one. Of a batch that is not stored as a whole, each event is sent by itself
-  if [ "$(wc -l <"$1" 2>/dev/null || echo 0)" -le 2 ]; then send_one "$1" "$2"; return; fi
+send_file() { # FILE SECONDS [LINES]: as send_one. Of a batch that is not stored as a whole, each event is sent by itself
+  if [ "${3:-$(wc -l <"$1" 2>/dev/null || echo 0)}" -le 2 ]; then send_one "$1" "$2"; return; fi
   if [ -z "$key" ]; then why=$fault; return 1; fi
   post "$1" "$2"
   case $status in
@@ -224,9 +244,11 @@ send_file() { # FILE SECONDS: as send_one. Of a batch that is not stored as a wh
   return $worst
 }
 send_kept() { # SECONDS: what was kept earlier, the oldest first, until Stint takes no more
-  until=$(($(date +%s) + $1)) sent=0 refused=0 each=10
+  sent=0 refused=0 each=10
+  set -- "$1" "$dir"/*.json
+  [ -e "$2" ] || return 0
+  until=$(($(date +%s) + $1))
   [ "$1" -ge 10 ] || each=$1
-  ls -rt "$dir"/*.json >/dev/null 2>&1 || return 0
   for file in $(cd "$dir" && ls -rt -- *.json); do
     [ -e "$dir/$file" ] || continue
     send_file "$dir/$file" $each
@@ -243,16 +265,18 @@ send_refused() { # what an older script sent wrongly, or an older Stint did not 
   done
   again=
 }
-deliver() { # FILE SECONDS: sends a file and what was kept before it, and says in one line what is not stored
-  deadline=$(($(date +%s) + $2))
+deliver() { # FILE SECONDS [LINES]: sends a file and what was kept before it, and says in one line what is not stored
+  deadline=
   while :; do
     result=1
-    if [ "$2" -gt 0 ]; then send_file "$1" "$2"; result=$?; else why='Stint was silent a moment ago'; fi
-    [ "${status:-}" = 429 ] && [ "$(date +%s)" -lt $deadline ] || break
+    if [ "$2" -gt 0 ]; then send_file "$@"; result=$?; else why='Stint was silent a moment ago'; fi
+    [ "${status:-}" = 429 ] || break
+    deadline=${deadline:-$(($(date +%s) + $2))}
+    [ "$(date +%s)" -lt "$deadline" ] || break
     sleep 1
   done
   case $result in
-    0) rm -f "$dir/.silent"; send_kept 1; return 0 ;;
+    0) [ ! -e "$dir/.silent" ] || rm -f "$dir/.silent"; send_kept 1; return 0 ;;
     2) say "$why"; return 2 ;;
   esac
   make_room
@@ -290,8 +314,8 @@ send_event() { # KIND MORE-FIELDS
   now
   subject "$process" "$meta" "$uid"
   store
-  stamp=$(printf %s "$at" | tr -d 'TZ:.-')
-  file=$dir/$stamp-$$.json
+  stamp_of "$at"
+  file=$dir/$words-$$.json
   write "$file" "{\"kind\":\"$1\",$fields$2,\"at\":\"${at}Z\"}" || { say "event lost: cannot write $dir"; exit 1; }
   wait_s=5
   silent_for 60 && wait_s=1
@@ -332,7 +356,7 @@ run_exception() {
 run_flush() {
   read_settings
   place || { say "cannot write $unwritable; set XDG_STATE_HOME"; exit 1; }
-  everything=${1:-} own_dir=$dir sent_all=0 refused_all=0 left=0 others=0 stopped='' why=
+  everything=${1:-} counts=1 own_dir=$dir sent_all=0 refused_all=0 left=0 others=0 stopped='' why=
   for dir in "$home"/????????????????; do
     [ -d "$dir" ] || continue
     is_ours=
@@ -412,11 +436,20 @@ find_command() { # sets failure, code and looked if the command cannot be run
 find_reset() {
   reset='' typed=TERM
   if [ -n "${BASH_VERSION:-}" ]; then reset=bash typed=INT
-  elif env --default-signal=INT true 2>/dev/null; then
-    case $(sed -n 's/^SigIgn:.*\(.\)$/\1/p' /proc/$$/status 2>/dev/null) in [0189]) reset=env typed=INT ;; esac
+  else
+    case $ignored in *[0189]) ! env --default-signal=INT true 2>/dev/null || reset=env typed=INT ;; esac
   fi
 }
+read_status() { # sets ignored, the signals as a mask, and own_mask, with which the command starts; files of ours are private
+  ignored='' own_mask=
+  while read -r name value _; do
+    case $name in Umask:) own_mask=$value ;; SigIgn:) ignored=$value; break ;; esac
+  done 2>/dev/null </proc/$$/status
+  own_mask=${own_mask:-$(umask)}
+  umask 077
+}
 start_command() {
+  umask "$own_mask"
   : >"$mark" # from here on a signal ends this shell, or the command that it becomes
   case $reset in
     bash) trap - INT QUIT; exec "$@" ;;
@@ -433,24 +466,37 @@ pass() { # the signal, when the command has none of the traps of this shell any 
   until [ -e "$mark" ] || [ $tries -ge 50 ]; do tries=$((tries + 1)); sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries + 10)); }; done
   kill -s "$passed" "$job" 2>/dev/null
 }
-keep_end() { # copies standard input into two files of at most 32 MiB, the later one and the one before
+nap() { # longer each time, and fewer
+  tries=$((tries + 1))
+  case $tries in 1) pause=0.02 ;; 2) pause=0.05 ;; 3) pause=0.1 ;; *) pause=0.2 ;; esac
+  sleep $pause 2>/dev/null || { sleep 1; tries=9; }
+}
+keep_end() { # copies standard input into files of at most 32 MiB: the last one, empty at the end, and two before it
   trap '' INT QUIT TERM HUP
+  n=1000000
   while :; do
-    mv -f "$tmp/end" "$tmp/before" 2>/dev/null
-    dd bs=4096 count=8192 of="$tmp/end" 2>/dev/null
-    [ -s "$tmp/end" ] || break
+    dd bs=4096 count=8192 of="$tmp/end.$n" 2>/dev/null
+    [ -s "$tmp/end.$n" ] || break
+    [ ! -e "$tmp/end.$((n - 2))" ] || rm -f "$tmp/end.$((n - 2))"
+    n=$((n + 1))
   done
   : >"$tmp/done"
 }
+read_end() { # prints the end of what was kept
+  set -- "$tmp"/end.*
+  if [ $# -le 2 ] && [ ! -s "${2:-}" ]; then exec tail -c 48000 "$1"; fi
+  cat "$@" | tail -c 48000
+}
 catch_signals() {
   job='' is_over='' relayed='' hurried=''
+  read_status
   find_reset
   for name in TERM HUP USR1 USR2 ALRM; do trap "relay $name" $name; done
-  if (: </dev/tty) 2>/dev/null; then trap : INT QUIT; else trap "relay INT $typed" INT; trap 'relay QUIT' QUIT; fi
+  if { command : </dev/tty; } 2>/dev/null; then trap : INT QUIT; else trap "relay INT $typed" INT; trap 'relay QUIT' QUIT; fi
 }
 run_job() { # COMMAND …: sets code, and tmp if the end of its standard error is there
   tmp='' mark=$file.run
-  if (: <&0) 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
+  if { command : <&0; } 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
   if [ ! -t 2 ] && tmp=$(mktemp -d "${TMPDIR:-/tmp}/stint.XXXXXX" 2>/dev/null) && mkfifo "$tmp/err" "$tmp/copy"; then
     keep_end <"$tmp/copy" >/dev/null 2>&1 3<&- &
     (trap '' INT QUIT TERM HUP; exec tee "$tmp/copy" <"$tmp/err" >&2 2>/dev/null 3<&-) &
@@ -468,10 +514,9 @@ run_job() { # COMMAND …: sets code, and tmp if the end of its standard error i
     [ $code -gt 128 ] && kill -0 "$job" 2>/dev/null || break
   done
   job='' is_over=1
-  rm -f "$mark"
-  [ -n "$tmp" ] || return 0
+  [ -n "$tmp" ] || { rm -f "$mark"; return 0; }
   tries=0 # a process that the command left running may hold its standard error open
-  until [ -e "$tmp/done" ] || [ $tries -ge 20 ]; do tries=$((tries + 1)); sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries + 10)); }; done
+  until [ -e "$tmp/done" ] || [ $tries -ge 4 ]; do nap; done
 }
 end_events() { # sets events: the end, and for a failed run its exception, which is a microsecond older
   how="exited with code $code" signal=
@@ -484,11 +529,12 @@ end_events() { # sets events: the end, and for a failed run its exception, which
   end="{\"kind\":\"end\",$fields,\"at\":\"${at%.*}.${micros#1}Z\""
   case " 0$ok" in *" $code "*) [ -z "$failure" ] && events="$end}" && return ;; esac
   micros=$((micros - 1))
-  text=$(printf '%s: %s' "${1##*/}" "$how" | json)
+  quote "${1##*/}: $how"
+  text=${quoted#?} text=${text%?}
   said=
   [ -z "$looked" ] || quote "$looked"
   [ -z "$looked" ] || said=${quoted#?} said=${said%?}
-  [ -z "${tmp:-}" ] || said=$(cat "$tmp/before" "$tmp/end" 2>/dev/null | tail -c 48000 | json $TAIL_CHARACTERS)
+  [ ! -s "${tmp:-}/end.1000000" ] && [ ! -e "${tmp:-}/end.1000001" ] || said=$(read_end | json $TAIL_CHARACTERS)
   events="$end,\"failed\":true}$LF,{\"kind\":\"exception\",$fields"
   events="$events,\"exception\":\"$text${said:+\\n$said}\",\"at\":\"${at%.*}.${micros#1}Z\"}"
 }
@@ -503,7 +549,8 @@ run_exec() {
   now
   store
   start="{\"kind\":\"start\",$fields,\"at\":\"${at}Z\"}"
-  file=$dir/$(printf %s "$at" | tr -d 'TZ:.-')-$$
+  stamp_of "$at"
+  file=$dir/$words-$$ lines=2
   catch_signals # before Stint hears of the run: its end would be missing
   write "$file-s.json" "$start"
   ( # beside the command, as often as it takes
@@ -515,9 +562,9 @@ run_exec() {
   if [ -n "$failure" ]; then is_over=1; say "${1##*/}: $failure${looked:+; $looked}"; else run_job "$@"; fi
   now
   end_events "$1"
-  [ -z "${tmp:-}" ] || rm -rf "$tmp"
+  [ -z "${tmp:-}" ] || rm -rf "$tmp" "$mark"
   tries=0 # a short command ends before the answer to its start
-  while [ -e "$file-s.json" ] && [ $tries -lt 10 ]; do tries=$((tries + 1)); sleep 0.02 2>/dev/null || { sleep 1; tries=$((tries + 10)); }; done
+  while [ -e "$file-s.json" ] && [ $tries -lt 3 ]; do nap; done
   kill $sender 2>/dev/null
   wait $sender 2>/dev/null
   silence=$wait_s
@@ -526,8 +573,9 @@ run_exec() {
     ! silent_for 60 || [ "$silence" -eq 0 ] || silence=1
     ! silent_for 10 || silence=0
   fi
-  write "$file.json" "$events" && rm -f "$file-s.json"
-  (trap - TERM INT HUP; deliver "$file.json" "$silence") </dev/null >/dev/null &
+  case $events in *"$LF"*) lines=3 ;; esac
+  if write "$file.json" "$events" && [ -e "$file-s.json" ]; then rm -f "$file-s.json"; fi
+  (trap - TERM INT HUP; deliver "$file.json" "$silence" "$lines") </dev/null >/dev/null &
   sender=$!
   wait $sender
   if [ -n "$hurried" ] && [ -e "$file.json" ]; then say "$(count_in "$file.json") events kept, sent later"; fi
