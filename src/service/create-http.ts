@@ -88,7 +88,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       nowMs: () => Math.floor(clock.wallUs() / 1000),
       limits: linkLimits(clock),
       publicUrl: () => publicUrlOf(config),
-      ...(rooms.watches.mailer && { mails: createLinkMails(rooms.watches.mailer, config, clock) }),
+      ...(rooms.watches.mails && { mails: createLinkMails(rooms.watches.mails, config, clock, log) }),
       mailFailed: (err: unknown) => log.warn({ err }, 'a link could not be mailed'),
       passwordSignIn: config.passwordSignIn,
       ...(config.oidc && { providerName: config.oidc.name }),

@@ -5,6 +5,7 @@ import { createDeliver } from '../notify/delivery/deliver.ts'
 import { createMailer } from '../notify/delivery/mailer.ts'
 import type { OutboxMeter } from '../notify/delivery/outbox.ts'
 import type { Resolve } from '../notify/delivery/pinned-post.ts'
+import { createRepeatMails } from '../notify/delivery/repeat-mails.ts'
 import { Problem } from '../problem.ts'
 import { openPostgres } from '../state/postgres.ts'
 import { createHeartbeat } from './heartbeat.ts'
@@ -94,7 +95,8 @@ export function openWatches(options: WatchesOptions) {
     if (isExpected(err)) log.debug({ err }, message)
     else log.error({ err }, message)
   }
-  const mails = mailer && createConfirmationMails({ store, mailer, nowUs, onFault })
+  const repeat = mailer && createRepeatMails({ mailer, nowUs, onFault })
+  const mails = repeat && createConfirmationMails({ store, repeat, nowUs })
   const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
   const deliver = createDeliver({ post, nowUs, publicUrl, ...(mailer && { mailer }) })
   const nodeOptions: NodeOptions = {
@@ -148,7 +150,7 @@ export function openWatches(options: WatchesOptions) {
     /** Grows with each change of what answers show, of any account. */
     changes: store.changes,
     /** Absent without SMTP. */
-    mailer,
+    mails: repeat,
     /** Of an account, or of all. */
     async stats(account?: string): Promise<WatchStats> {
       const state = { unknown: isBehind(node, nowUs()), judgedUs: node.judgedUs() }
@@ -177,11 +179,11 @@ export function openWatches(options: WatchesOptions) {
       if (lost !== undefined) log.error(lost)
       await node.start()
       heartbeat?.start()
-      mails?.start()
+      repeat?.start()
     },
     async stop(): Promise<void> {
       heartbeat?.stop()
-      mails?.stop()
+      repeat?.stop()
       await node.stop()
       mailer?.close()
     },

@@ -5,7 +5,7 @@ import { STRANGER_PROBLEMS, WRITE_PROBLEMS } from './problem.ts'
 import { ROLES, type Role } from './roles.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
 import { Session } from './sessions.ts'
-import { choice, closed, LaterMs, Text, TimeMs } from './shapes.ts'
+import { choice, closed, LaterMs, orNull, Text, TimeMs } from './shapes.ts'
 
 const RoleOf = choice(ROLES)
 const WHO = (id: string, email: string, role: Role) => ({
@@ -34,7 +34,13 @@ export const NewInvitation = Type.Object({
       'https://stint.example.com/#/invitation?token=q0a1…',
       'The link, shown this once. It holds the token in its fragment.',
     ),
-    mailed: Type.Boolean({ examples: [true], description: 'The link is also on its way by e-mail.' }),
+    mailed: Type.Boolean({ examples: [true], description: 'The mail server took an e-mail with the link within 5 s.' }),
+    mail: orNull(
+      Type.String({
+        description: 'What the mail server said, and when the e-mail is sent again; null where none was asked.',
+      }),
+      '250 2.0.0 Ok: queued as 4XyZ',
+    ),
   }),
 })
 export type NewInvitation = Static<typeof NewInvitation>

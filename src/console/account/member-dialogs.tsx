@@ -33,11 +33,16 @@ export const askForInvitation = (view: View): void =>
     },
   })
 
-function reveal(view: View, { email, url, mailed }: NewInvitation['invitation']): void {
+function reveal(view: View, { email, url, mailed, mail }: NewInvitation['invitation']): void {
   const { app } = view
   view.again()
   app.announce('Invitation created')
-  const text = mailed ? `The link is on its way to ${email}.` : `Send this link to ${email}.`
+  const send = `Send this link to ${email}.`
+  const text = mailed
+    ? `The link is on its way to ${email}.`
+    : mail === null
+      ? send
+      : `${mail}. ${send}`.replace('..', '.')
   // The server may not know the address that people reach it by; this page was reached by it.
   const link = `${app.baseUrl}/${url.slice(url.indexOf('#'))}`
   revealOnce(

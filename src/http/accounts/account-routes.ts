@@ -65,9 +65,20 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
   async function mailLink(email: string): Promise<void> {
     if (!(await accounts.strangerMails.take(email))) return
     const person = await people.find(email)
-    if (person === undefined)
-      await mails?.signUp(email, `${publicUrl()}/#/sign-up?token=${await accounts.signUp.issueLink(email)}`)
-    else await mails?.known(email, `${publicUrl()}/#/reset?token=${await accounts.tickets.issue(person.id)}`)
+    const isAsBefore = async () => (await people.find(email))?.id === person?.id
+    const linkTo = (path: string, issue: () => Promise<string>) => async () =>
+      (await isAsBefore()) ? `${publicUrl()}/#/${path}?token=${await issue()}` : undefined
+    if (person === undefined) {
+      await mails?.signUp(
+        email,
+        linkTo('sign-up', () => accounts.signUp.issueLink(email)),
+      )
+    } else {
+      await mails?.known(
+        email,
+        linkTo('reset', () => accounts.tickets.issue(person.id)),
+      )
+    }
   }
 
   const findSession = async (request: Request) => {

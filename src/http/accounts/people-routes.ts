@@ -59,10 +59,16 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const named = strangerMails.isLimited
       ? { ...(isProved && { by: session!.email }) }
       : { by: session!.email, account: (await accounts.get(account))?.name ?? '' }
-    if (isMailed) mails.invitation(made.email, { ...named, url }).catch(deps.mailFailed)
+    const isOpen = () =>
+      invitations.look(token).then(
+        () => true,
+        () => false,
+      )
+    const link = async () => ((await isOpen()) ? url : undefined)
+    const mailed = isMailed ? await mails.invitation(made.email, { ...named, link }) : undefined
     noted.target = made.email
     noted.detail = role
-    return { invitation: { ...made, url, mailed: isMailed } }
+    return { invitation: { ...made, url, mailed: mailed?.ok === true, mail: mailed?.detail ?? null } }
   })
   on(wire.WITHDRAW_INVITATION, async ({ account }, { params, noted }) => {
     noted.target = (await invitations.revoke(account, params.id)).email
@@ -118,7 +124,10 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
 
   async function mailConfirmation(person: string, email: string): Promise<void> {
     if (!(await strangerMails.take(email))) return
-    await mails?.confirmation(email, `${deps.publicUrl()}/#/confirm?token=${await tickets.issue(person, 'confirm')}`)
+    await mails?.confirmation(email, async () => {
+      if ((await people.find(email))?.id !== person || (await people.proofOf(person)).isProved) return undefined
+      return `${deps.publicUrl()}/#/confirm?token=${await tickets.issue(person, 'confirm')}`
+    })
   }
 
   async function findSession(request: Request) {

@@ -14,8 +14,10 @@ export function mountReset({ onStranger }: Mounts, deps: PeopleDeps): void {
   async function sendLink(email: string): Promise<void> {
     const person = await people.find(email)
     if (person === undefined) return
-    const token = await tickets.issue(person.id)
-    await mails?.reset(person.email, `${publicUrl()}/#/reset?token=${token}`)
+    await mails?.reset(person.email, async () => {
+      const isThere = (await people.find(email))?.id === person.id
+      return isThere ? `${publicUrl()}/#/reset?token=${await tickets.issue(person.id)}` : undefined
+    })
   }
 
   onStranger(wire.REQUEST_RESET, (_, { request, body: { email } }) => {

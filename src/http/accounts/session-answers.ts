@@ -54,15 +54,24 @@ export interface PeopleDeps {
   readonly mails?: LinkMails
 }
 
-/** E-mails with a link. Each resolves once it is handed to the server for mail. */
+/** A link that works now; undefined when it is no longer wanted. Called for each attempt to send the e-mail. */
+export type MakeLink = () => Promise<string | undefined>
+
+/** E-mails with a link. Each resolves once the server for mail has answered; what it defers is sent again for a day. */
 export interface LinkMails {
-  /** `by` and `account`: absent where they might be an address or a link of a stranger's making. */
-  invitation(to: string, invitation: { by?: string; account?: string; url: string }): Promise<void>
-  reset(to: string, url: string): Promise<void>
-  signUp(to: string, url: string): Promise<void>
+  /**
+   * `by` and `account`: absent where they might be an address or a link of a stranger's making. What the server said
+   * within 5 s.
+   */
+  invitation(
+    to: string,
+    invitation: { by?: string; account?: string; link: MakeLink },
+  ): Promise<{ readonly ok: boolean; readonly detail: string }>
+  reset(to: string, link: MakeLink): Promise<void>
+  signUp(to: string, link: MakeLink): Promise<void>
   /** To somebody who has an account and signed up again. */
-  known(to: string, url: string): Promise<void>
-  confirmation(to: string, url: string): Promise<void>
+  known(to: string, link: MakeLink): Promise<void>
+  confirmation(to: string, link: MakeLink): Promise<void>
 }
 
 /** Into the audit log of each account whose claim ended. */

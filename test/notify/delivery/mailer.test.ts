@@ -4,6 +4,7 @@ import type { SMTPServerOptions } from 'smtp-server'
 import { createDeliver } from '../../../src/notify/delivery/deliver.ts'
 import { createMailer } from '../../../src/notify/delivery/mailer.ts'
 import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
+import { createRepeatMails } from '../../../src/notify/delivery/repeat-mails.ts'
 import { createConfirmationMails } from '../../../src/watch/manage/confirmation-mails.ts'
 import { createManageChannels } from '../../../src/watch/manage/manage-channels.ts'
 import { type Mail, startMailServer } from '../../support/mail-server.ts'
@@ -106,13 +107,14 @@ async function startChannels(options: SMTPServerOptions = {}, nowUs = () => Date
   const onFault = (err: unknown) => {
     throw err
   }
-  const confirmations = createConfirmationMails({ store, mailer, nowUs, onFault })
+  const repeat = createRepeatMails({ mailer, nowUs, onFault })
+  const confirmations = createConfirmationMails({ store, repeat, nowUs })
   const hash = (text: string) => `hash of ${text}`
   const strangerMails = { isLimited: false, take: async () => true }
   const manage = createManageChannels({ store, deliver, mails: confirmations, strangerMails, publicUrl, nowUs, hash })
   /** The token of the link in the newest mail. */
   const newestToken = () => /confirm\?token=([\w-]{43})/.exec(mails.at(-1)!.text)![1]!
-  return { mails, store, nowUs, deliver, manage, confirmations, newestToken }
+  return { mails, store, nowUs, deliver, manage, repeat, newestToken }
 }
 
 test('a mail that is refused as one too many changes nothing: the link in the inbox stays valid', async () => {
@@ -184,7 +186,7 @@ describe('an e-mail that asks for a confirmation and that the mail server', () =
     const started = await startChannels({ onRcptTo }, () => clock.us)
     const pass = async (minutes: number) => {
       clock.us += minutes * 60e6
-      await started.confirmations.step()
+      await started.repeat.step()
     }
     const create = () => started.manage.create(ACCOUNT, { name: 'mail', kind: 'email', to: 'ada@example.com' }, true)
     return { ...started, left, pass, create }
