@@ -15,6 +15,7 @@ import {
   type TimingSummaryRow,
 } from '../store/source.ts'
 import type * as exceptions from '../wire/exceptions.ts'
+import { shortHeadline } from '../wire/headline.ts'
 import type * as metrics from '../wire/metrics.ts'
 import type { OutputText } from '../wire/outputs.ts'
 import { PROCESS_KINDS, type ProcessEntry } from '../wire/processes.ts'
@@ -112,7 +113,15 @@ export const answerMetricRows = (rows: readonly MetricRow[]): metrics.MetricRow[
     ...row,
   }))
 
+export type Exported = Omit<exceptions.ExceptionText, 'headline'>
+
 export const answerException = (row: Omit<ExceptionRow, 'place'>): exceptions.ExceptionText => ({
+  ...exportException(row),
+  headline: shortHeadline(row.exception),
+})
+
+/** Without what follows from its text: an export may have 100,000. */
+export const exportException = (row: Omit<ExceptionRow, 'place'>): Exported => ({
   at: formatNs(row.atNs),
   process: row.process,
   meta: orNull(row.meta),
@@ -133,6 +142,7 @@ export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({
   ...{ fingerprint: group.fingerprint, process: group.process, count: group.count, runs: group.runs },
   ...{ first_at: formatNs(group.firstNs), last_at: formatNs(group.lastNs), meta: orNull(group.meta) },
   example: group.example,
+  headline: shortHeadline(group.example),
   ...(group.counts && { counts: group.counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),
 })
 

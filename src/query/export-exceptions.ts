@@ -1,9 +1,9 @@
 // All exceptions of a selection as CSV or JSON lines: readers set the pace, and one page is in memory at a time.
 import type { ExceptionRow, ExceptionSelection, ExceptionSource, Page } from '../store/source.ts'
 import { formatCsvLine } from '../wire/csv.ts'
-import { EXPORT_FIELDS, EXPORT_MAX, type ExceptionText } from '../wire/exceptions.ts'
+import { EXPORT_FIELDS, EXPORT_MAX } from '../wire/exceptions.ts'
 import type { EXPORT_FORMATS } from '../wire/parameters.ts'
-import { answerException } from './answers.ts'
+import { type Exported, exportException } from './answers.ts'
 import { assertExport } from './limits.ts'
 import type { Question } from './question.ts'
 
@@ -12,13 +12,13 @@ const PAGE_ROWS = 1_000
 const SLICE_CHARS = 128 * 1024
 
 const TO_LINE = {
-  csv: (row: ExceptionText) =>
+  csv: (row: Exported) =>
     formatCsvLine(
       EXPORT_FIELDS.map((field) => row[field]),
       true,
     ),
-  jsonl: (row: ExceptionText) => `${JSON.stringify(row)}\n`,
-} as const satisfies Record<(typeof EXPORT_FORMATS)[number], (row: ExceptionText) => string>
+  jsonl: (row: Exported) => `${JSON.stringify(row)}\n`,
+} as const satisfies Record<(typeof EXPORT_FORMATS)[number], (row: Exported) => string>
 
 /** Asks for what is selected, in a turn of its own. */
 export type InTurn = <T>(find: (selection: ExceptionSelection) => Promise<T>) => Promise<T>
@@ -48,7 +48,7 @@ async function* writeFile(
   for (;;) {
     const rows = await find({ limit: PAGE_ROWS, after })
     for (const row of rows) {
-      text += TO_LINE[format](answerException(row))
+      text += TO_LINE[format](exportException(row))
       if (text.length < SLICE_CHARS) continue
       yield text
       text = ''

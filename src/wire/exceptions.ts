@@ -6,6 +6,7 @@ import { Count, choice, closed, LIST_PAGES, orNull, ProcessName, pageOf, Text, T
 
 const EXAMPLE = 'Error: connection reset\n    at load (import.ts:12:9)'
 const Fingerprint = Text('v5:5f0c1e2d3b4a6978')
+const Headline = Text('Error: connection reset', 'The line that says what happened, at most 300 characters.')
 
 export const ExceptionText = Type.Object({
   at: Time,
@@ -13,6 +14,7 @@ export const ExceptionText = Type.Object({
   meta: orNull(Type.String()),
   uid: Type.Optional(Type.String({ description: 'Of the run that raised it, if it was sent with one.' })),
   exception: Text(EXAMPLE),
+  headline: Headline,
   fingerprint: Fingerprint,
 })
 export type ExceptionText = Static<typeof ExceptionText>
@@ -49,6 +51,7 @@ export const ExceptionGroup = Type.Object({
     EXAMPLE,
     'The newest text; without `fingerprint`, a line of `…` replaces the middle of one above 4,000 bytes.',
   ),
+  headline: Headline,
   counts: Type.Optional(
     Type.Array(Type.Object({ at: Time, count: Count }), {
       description: 'With `every`: oldest bucket first, without empty ones.',

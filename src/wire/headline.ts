@@ -37,6 +37,15 @@ export function headlineOf(text: string): string {
   )
 }
 
+const LOOKED_AT = 15_000
+const SHORT_MAX = 300
+
+/** Cut to fit a table; empty for a text without any. */
+export const shortHeadline = (text: string): string => cutText(headlineOf(text.slice(0, LOOKED_AT)), SHORT_MAX)
+
+/** Cuts a text to `length` code units without splitting a surrogate pair, such as an emoji. */
+export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+
 /** The last of chained exceptions is the one that was not caught; for a group it is the group itself. */
 function afterTraceback(lines: readonly string[]): string | undefined {
   const isTop = (line: string) => PYTHON.test(line) && !line.trimStart().startsWith('|')

@@ -1,7 +1,6 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { cutText } from '../../src/console/kit/cut-text.ts'
 import { formatBytes, formatCompact, formatValue, plural } from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
 import { toLine } from '../../src/console/kit/line-chart.tsx'
@@ -16,6 +15,7 @@ import {
 } from '../../src/console/kit/time-range.ts'
 import { inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
 import { describeAlert } from '../../src/console/watch/alert-table.tsx'
+import { cutText } from '../../src/wire/headline.ts'
 import { formatDuration } from '../../src/wire/span-text.ts'
 
 test.each([

@@ -15,7 +15,7 @@ import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
 import { Link, useRange, useView } from '../kit/view.tsx'
 import { askGroup, GroupContent, GroupHeading, RANGE } from './group.tsx'
 import { StatusActions, StatusBadge } from './group-status.tsx'
-import { headline } from './headline.ts'
+import { lineOf } from './line-of.ts'
 
 const [BARS_MAX, GROUPS_MAX, EVERY_MS] = [40, 200, 5_000]
 const FILTERS = [
@@ -131,8 +131,8 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
 
 function Named({ group }: { group: ExceptionGroup }) {
   const { params } = useView()
-  const { example, fingerprint, process, last_at: last } = group
-  const title = headline(example)
+  const { fingerprint, process, last_at: last } = group
+  const title = lineOf(group)
   return (
     <>
       <Link

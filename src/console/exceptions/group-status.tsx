@@ -4,7 +4,7 @@ import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions
 import { explain } from '../kit/explain.ts'
 import { Ago } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
-import { headline } from './headline.ts'
+import { lineOf } from './line-of.ts'
 
 interface Props {
   readonly group: ExceptionGroup
@@ -51,7 +51,7 @@ interface ActionsProps extends Props {
 
 export function StatusActions({ group, class: look }: ActionsProps) {
   const { app, again } = useView()
-  const { fingerprint, process, status, example } = group
+  const { fingerprint, process, status } = group
   const [fault, setFault] = useState('')
   const isOpen = status === 'unresolved' || status === 'regressed'
   async function change(next: ChangeExceptionGroup['status']): Promise<void> {
@@ -71,7 +71,7 @@ export function StatusActions({ group, class: look }: ActionsProps) {
           key={next}
           type="button"
           class={look}
-          aria-label={`${label} ${headline(example)}`}
+          aria-label={`${label} ${lineOf(group)}`}
           onClick={() => void change(next)}
         >
           {label}

@@ -17,7 +17,7 @@ import { Ago, Moment } from '../kit/time.tsx'
 import { bucketsOf, chooseEvery, describeEvery, fixRange, type TimeRange } from '../kit/time-range.ts'
 import { Link, useRange, useView } from '../kit/view.tsx'
 import { StatusActions, StatusBadge } from './group-status.tsx'
-import { EMPTY_TEXT, headline } from './headline.ts'
+import { EMPTY_TEXT, lineOf } from './line-of.ts'
 
 export const RANGE = '-24h'
 const [POINTS_MAX, TEXTS, AROUND_MS] = [60, 20, 300_000]
@@ -32,7 +32,7 @@ export async function askGroup(app: App, get: Get, params: URLSearchParams, rang
     get('api/exceptions', { ...query, limit: TEXTS }),
   ])
   const [group] = groups
-  if (group !== undefined) app.setTitle(headline(group.example))
+  if (group !== undefined) app.setTitle(lineOf(group))
   return { group, texts: exceptions }
 }
 
@@ -51,8 +51,8 @@ export function GroupHeading({ group }: Props) {
               All groups
             </Link>
           </p>
-          <h1 tabIndex={-1} class="group-title" title={group && headline(group.example)}>
-            <bdi>{group === undefined ? 'Exception' : headline(group.example)}</bdi>
+          <h1 tabIndex={-1} class="group-title" title={group && lineOf(group)}>
+            <bdi>{group === undefined ? 'Exception' : lineOf(group)}</bdi>
           </h1>
         </div>
         {group !== undefined && (

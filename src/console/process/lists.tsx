@@ -1,8 +1,8 @@
 // The lists of the page of a process: its newest runs, its exceptions, its metrics, and the same by meta.
 
-import { headlineOf } from '../../wire/headline.ts'
 import type { OverviewMeta } from '../../wire/overview.ts'
 import { formatDuration } from '../../wire/span-text.ts'
+import { lineOf } from '../exceptions/line-of.ts'
 import { formatCount, formatValue, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
@@ -88,14 +88,14 @@ export function ExceptionList({ row: { process }, rest }: Props) {
   return (
     <Card title="Exceptions" end={end}>
       <ul class="divided">
-        {groups.map(({ fingerprint: group, example, count, first_at, last_at, counts = [] }) => (
+        {groups.map(({ fingerprint: group, example, headline, count, first_at, last_at, counts = [] }) => (
           <li key={group}>
             <div>
               <Link
                 class="strong clip"
                 to="exceptions"
                 of={{ process, from, group }}
-                text={headlineOf(example)}
+                text={lineOf({ headline })}
                 title={example}
               />
               <span class="sub">

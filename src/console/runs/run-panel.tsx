@@ -5,7 +5,7 @@ import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
 import { formatDuration } from '../../wire/span-text.ts'
-import { EMPTY_TEXT, headline } from '../exceptions/headline.ts'
+import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
@@ -194,7 +194,7 @@ const Metrics = ({ metrics }: { metrics: readonly MetricPoint[] }) => (
 
 const Exceptions = ({ exceptions }: { exceptions: readonly ExceptionText[] }) => (
   <ul class="texts">
-    {exceptions.map(({ at, exception, fingerprint, process }) => (
+    {exceptions.map(({ at, exception, headline, fingerprint, process }) => (
       <li key={`${at} ${fingerprint}`}>
         <p class="texts-head">
           <time dateTime={at} title={at}>
@@ -202,7 +202,7 @@ const Exceptions = ({ exceptions }: { exceptions: readonly ExceptionText[] }) =>
           </time>
           <a href={formatRoute('exceptions', { group: fingerprint, process })}>All like this</a>
         </p>
-        {!exception.startsWith(headline(exception)) && exception !== '' && <p class="bad">{headline(exception)}</p>}
+        {!exception.startsWith(headline) && <p class="bad">{headline}</p>}
         <pre tabIndex={0} role="region" aria-label="Exception">
           {exception || EMPTY_TEXT}
         </pre>

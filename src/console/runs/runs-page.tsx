@@ -4,7 +4,7 @@ import { SETTLED_KEPT } from '../../process/usual.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
-import { headline } from '../exceptions/headline.ts'
+import { lineOf } from '../exceptions/line-of.ts'
 import { getPages } from '../kit/api.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
@@ -80,8 +80,8 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
     const from = new Date(Math.min(...shown.map(({ startMs }) => startMs))).toISOString()
     const asks = { from, to: range.query.to, process: query.process, meta: query.meta, limit: EXCEPTIONS_MAX }
     const { exceptions } = await get('api/exceptions', asks)
-    const list = exceptions.map(({ at, process, meta, uid = null, exception }) => ({
-      ...{ atMs: parseTime(at), process, meta, uid, text: headline(exception) },
+    const list = exceptions.map(({ at, process, meta, uid = null, headline }) => ({
+      ...{ atMs: parseTime(at), process, meta, uid, text: lineOf({ headline }) },
     }))
     return { atMs: nowMs, list }
   }
