@@ -1,31 +1,33 @@
 // The page of watches in a real browser: from nothing to a channel, a watch, and an alert that fires.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
-import { SMTPServer } from 'smtp-server'
 import { HIDDEN } from '../../src/wire/channel-kinds.ts'
+import { signUpByMail } from '../support/caller.ts'
+import { startMailServer } from '../support/mail-server.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
 import { until } from '../support/until.ts'
 import { type ConsoleStint, cannotRun, QUICK, startConsole, type Visit } from './console-visit.ts'
 
 describe.skipIf(cannotRun())('the watches page', () => {
   let console: ConsoleStint
-  let mails = 0
-  const smtp = new SMTPServer({
-    authOptional: true,
-    onData(stream, _, done) {
-      mails++
-      stream.resume().on('end', () => done())
-    },
-  })
+  let smtp: Awaited<ReturnType<typeof startMailServer>>
+  const mailsTo = (email: string) => smtp.mails.filter(({ to }) => to.includes(email))
   beforeAll(async () => {
-    await new Promise<void>((resolve) => smtp.listen(0, '127.0.0.1', () => resolve()))
-    const { port } = smtp.server.address() as { port: number }
-    const mail = { SMTP_URL: `smtp://127.0.0.1:${port}`, MAIL_FROM: 'Stint <stint@example.com>' }
+    smtp = await startMailServer()
+    const mail = { SMTP_URL: smtp.url, MAIL_FROM: 'Stint <stint@example.com>' }
     console = await startConsole({ NOTIFY_PRIVATE: 'true', ...mail }, (settings) => createQuickProcess(settings))
   })
   afterAll(async () => {
     await console.close()
     smtp.close()
   })
+  async function signUp(email: string) {
+    const signedUp = await signUpByMail(console.stint.url, email, async () => {
+      const find = () => /#\/sign-up\?token=(\w{43})/.exec(mailsTo(email).at(-1)?.text ?? '')?.[1]
+      await until(`the link to ${email}`, () => find() !== undefined)
+      return find()!
+    })
+    return { ...signedUp, cookie: signedUp.cookie.replace(/^.*=/, '') }
+  }
   const visits: Visit[] = []
   const visit: ConsoleStint['visit'] = async (...given) => {
     const opened = await console.visit(...given)
@@ -37,7 +39,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('creates a channel and a watch, an alert is acknowledged by name, undone and resolved, everything is deleted', async () => {
-    const { cookie } = await console.signUp('watch@example.com')
+    const { cookie } = await signUp('watch@example.com')
     const { page, go } = await visit(QUICK, cookie)
     const more = async (name: string, action: string) => {
       await page.getByRole('button', { name: `More for ${name}` }).click()
@@ -109,7 +111,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('a maintenance is planned, shown where alerts are, ended early, repeated and deleted, by keyboard', async () => {
-    const { cookie, bySession } = await console.signUp('plan@example.com')
+    const { cookie, bySession } = await signUp('plan@example.com')
     const { page, go, complaints } = await visit({ ...QUICK, viewport: { width: 390, height: 844 } }, cookie)
     const dialog = page.getByRole('dialog')
     const planned = async () => (await bySession.get('/api/maintenance')).json.maintenance
@@ -176,7 +178,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('a lost link is sent again, and a disabled channel is enabled', async () => {
-    const { cookie, bySession } = await console.signUp('again@example.com')
+    const { cookie, bySession } = await signUp('again@example.com')
     const { page, go } = await visit(QUICK, cookie)
     const send = async (method: string, path: string, body: object): Promise<string> =>
       (await bySession.call(method, `/api/${path}`, body)).json.channel.id
@@ -184,18 +186,18 @@ describe.skipIf(cannotRun())('the watches page', () => {
     const mail = await send('POST', 'channels', { name: 'mail', kind: 'email', to: 'ops@example.com' })
     const hook = await send('POST', 'channels', { name: 'hook', kind: 'webhook', url: 'http://127.0.0.1:1/' })
     await send('PATCH', `channels/${hook}`, { enabled: false })
-    await until('the link arrives', () => mails === 1)
+    await until('the link arrives', () => mailsTo('ops@example.com').length === 1)
     await go('watches')
     await page.getByRole('button', { name: 'More for mail' }).click()
     await page.getByRole('button', { name: 'Send the link again mail' }).click()
-    await until('the link arrives again', () => mails === 2)
+    await until('the link arrives again', () => mailsTo('ops@example.com').length === 2)
     await page.getByText('Confirmation link sent.').waitFor({ state: 'attached' })
     await row('mail').getByText('pending', { exact: true }).waitFor()
     await send('PATCH', `channels/${mail}`, { enabled: false })
     await row('mail').getByText('disabled', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'More for mail' }).click()
     await page.getByRole('button', { name: 'Enable mail' }).click()
-    await until('the link arrives once more', () => mails === 3)
+    await until('the link arrives once more', () => mailsTo('ops@example.com').length === 3)
     await page.getByRole('button', { name: 'More for hook' }).click()
     await page.getByRole('button', { name: 'Enable hook' }).click()
     await row('hook').getByText('untested', { exact: true }).waitFor()
@@ -203,7 +205,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('a new watch notifies every channel, reports no failure a second time, and has the grace of the API', async () => {
-    const { cookie, bySession } = await console.signUp('twice@example.com')
+    const { cookie, bySession } = await signUp('twice@example.com')
     const { page, go } = await visit(QUICK, cookie)
     const [open, fails] = [
       page.getByRole('button', { name: 'Create watch' }).first(),
@@ -242,7 +244,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
         return new Response(null, { status: received.length === 1 ? 404 : 204 })
       },
     })
-    const { cookie, secret, bySession } = await console.signUp('rhythm@example.com')
+    const { cookie, secret, bySession } = await signUp('rhythm@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     const runs = Array.from({ length: 40 }, (_, i) => [
       { kind: 'start', process: 'hourly', at: at((i + 0.5) * 3_600_000 + (i % 3) * 60_000) },
@@ -272,7 +274,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('a watch of a process that sends exceptions alone is tested on them, and says so where nothing is looked at', async () => {
-    const { cookie, secret } = await console.signUp('loud@example.com')
+    const { cookie, secret } = await signUp('loud@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     await console.send(secret, [
       ...[3, 2, 1].map((h) => ({ kind: 'exception', process: 'loud', exception: 'E: no', at: at(h * 3_600_000) })),
@@ -290,7 +292,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('the link of a notification shows its watch', async () => {
-    const { cookie, bySession } = await console.signUp('link@example.com')
+    const { cookie, bySession } = await signUp('link@example.com')
     const { page, go } = await visit({ ...QUICK, viewport: { width: 1280, height: 500 } }, cookie)
     const ids: string[] = []
     for (let i = 0; i < 30; i++) {
@@ -309,7 +311,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('lists all alerts that fire, also older ones than the newest 50', async () => {
-    const { cookie, secret, bySession } = await console.signUp('many@example.com')
+    const { cookie, secret, bySession } = await signUp('many@example.com')
     await bySession.post('/api/watches', { name: 'all', process: '*', failed: {}, channels: [] })
     const failing = (from: number, to: number) =>
       Array.from({ length: to - from }, (_, i) => ({ process: `job ${from + i}` })).flatMap((job) => [
@@ -328,7 +330,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('every condition can be set and changed, by keyboard on a phone, and faults are shown at their fields', async () => {
-    const { cookie, secret, bySession } = await console.signUp('edit@example.com')
+    const { cookie, secret, bySession } = await signUp('edit@example.com')
     await console.send(secret, [{ kind: 'start', process: 'queue', meta: 'eu' }])
     const { page, go } = await visit({ ...QUICK, viewport: { width: 390, height: 844 } }, cookie)
     const watch = async () => (await bySession.get('/api/watches')).json.watches[0]
@@ -416,7 +418,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('a process is watched from its page, and Home shows the alert until it is resolved', async () => {
-    const { cookie, secret, bySession } = await console.signUp('links@example.com')
+    const { cookie, secret, bySession } = await signUp('links@example.com')
     const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
     await console.send(secret, [
       { kind: 'start', process: 'a/b & c', at: at(600_000) },

@@ -77,7 +77,18 @@ export async function signInAt(url: string, email = 'ada@example.com', password 
 
 /** Creates an account over HTTP. Throws when it is refused. */
 export async function signUpAt(url: string, email = 'ada@example.com') {
-  const { status, headers, text, json } = await createCaller(url).post('/api/accounts', { email, password: PASSWORD })
+  return signedUp(url, await createCaller(url).post('/api/accounts', { email, password: PASSWORD }))
+}
+
+/** Where an address is proved first: with the token of the link, which `tokenOf` finds in its mail. */
+export async function signUpByMail(url: string, email: string, tokenOf: () => Promise<string>) {
+  const caller = createCaller(url)
+  const answer = await caller.post('/api/accounts', { email, password: PASSWORD })
+  if (answer.status !== 202) return signedUp(url, answer)
+  return signedUp(url, await caller.post('/api/accounts/confirm', { token: await tokenOf(), password: PASSWORD }))
+}
+
+function signedUp(url: string, { status, headers, text, json }: Awaited<ReturnType<ApiCaller['post']>>) {
   if (status !== 201) throw new Error(`no account: ${status} ${text}`)
   const { id: keyId, secret } = json.key as { id: string; secret: string }
   const cookie = headers.get('set-cookie')!.split(';')[0]!
