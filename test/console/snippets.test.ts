@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeSnippets } from '../../src/console/welcome/snippets.ts'
+import { fillIn, writeSnippets } from '../../src/console/welcome/snippets.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
@@ -97,4 +97,19 @@ test.concurrent.each(HERE)('the snippet for %s sends a run, and a failed run', a
   expect([count('start'), count('end')]).toEqual([2, 2])
   expect(events.filter((event) => event.kind === 'end' && event.failed)).toHaveLength(1)
   if (name !== 'curl') expect(count('exception')).toBe(1)
+})
+
+test('the recipes are tabs, too, with address and key filled in', async () => {
+  const settings = { baseUrl: app.url, keyHeader: 'x-stint-api-key', secret: app.keys.writer, token }
+  const recipes = fillIn(await (await fetch(`${app.url}/clients/recipes`)).json(), settings, snippets())
+  expect(recipes.length).toBeGreaterThan(14)
+  for (const { name, hint, text } of recipes) {
+    expect([name, `${hint}\n${text}`]).toEqual([
+      name,
+      expect.not.stringMatching(/example\.com\/(ping|clients)|ADDRESS|\/TOKEN|"KEY"|tests/),
+    ])
+    expect(snippets().map((snippet) => snippet.name)).not.toContain(name)
+  }
+  const go = recipes.find(({ name }) => name === 'Go')!
+  expect(go.text).toContain(`${app.url}/ping/${token}/`)
 })

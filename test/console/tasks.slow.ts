@@ -69,6 +69,17 @@ describe.skipIf(cannotRun())(`with ${PROCESSES} processes and ${PROCESSES * RUNS
     await page.getByText(/^Last \d+ runs$/).waitFor()
   })
 
+  test('the page of a process makes a ping address that is good for it alone', async () => {
+    const { page } = visit
+    await visit.go('process?process=import')
+    await page.getByRole('button', { name: 'Create a ping address' }).click()
+    const line = page.locator('code', { hasText: '/ping/stint_' })
+    await line.waitFor()
+    const [address] = /http\S+\/ping\/[^"]+/.exec((await line.textContent()) ?? '')!
+    expect((await fetch(address)).status).toBe(200)
+    expect((await fetch(address.replace(/import$/, 'other'))).status).toBe(404)
+  })
+
   test('a process is found by a part of its name, and Ctrl-K opens one from anywhere', async () => {
     const { page } = visit
     await visit.go('home')

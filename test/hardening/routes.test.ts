@@ -154,6 +154,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /': everybody(200),
   'GET /console/:name': everybody(404),
   'GET /clients': everybody(200),
+  'GET /clients/recipes': everybody(200),
   'GET /clients/stint.d.mts': everybody(200),
   'GET /clients/stint.d.ts': everybody(200),
   'GET /clients/stint.js': everybody(200),

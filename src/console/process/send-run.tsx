@@ -1,6 +1,8 @@
 // How this process sends a run: lines to paste, with its name in them.
 import { useState } from 'preact/hooks'
+import { CopyButton } from '../kit/copy-button.tsx'
 import { Card } from '../kit/icon.tsx'
+import { PingKey } from '../kit/ping-key.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { useView } from '../kit/view.tsx'
 
@@ -8,8 +10,8 @@ const KINDS = ['curl', 'cron', 'exec'] as const
 
 const shellQuoted = (text: string): string => (/^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
-function lineOf(kind: (typeof KINDS)[number], process: string, baseUrl: string): string {
-  const ping = `curl -fsS -m 10 --retry 5 -o /dev/null "${baseUrl}/ping/$TOKEN/${encodeURIComponent(process)}"`
+function lineOf(kind: (typeof KINDS)[number], process: string, baseUrl: string, token = '$TOKEN'): string {
+  const ping = `curl -fsS -m 10 --retry 5 -o /dev/null "${baseUrl}/ping/${token}/${encodeURIComponent(process)}"`
   switch (kind) {
     case 'curl':
       return ping
@@ -25,6 +27,8 @@ function lineOf(kind: (typeof KINDS)[number], process: string, baseUrl: string):
 export function SendRun({ process }: { process: string }) {
   const { baseUrl } = useView().app
   const [kind, setKind] = useState<(typeof KINDS)[number]>('curl')
+  const [token, setToken] = useState<string>()
+  const line = lineOf(kind, process, baseUrl, token)
   return (
     <Card title="Send a run">
       <div class="segments" role="group" aria-label="Kind">
@@ -35,12 +39,18 @@ export function SendRun({ process }: { process: string }) {
         ))}
       </div>
       <pre>
-        <code>{lineOf(kind, process, baseUrl)}</code>
+        <code>{line}</code>
       </pre>
+      {token !== undefined && kind !== 'exec' && <CopyButton label="Copy" text={line} />}
+      {kind !== 'exec' && <PingKey process={process} token={token} made={setToken} />}
       <p class="sub">
-        {kind === 'exec' ? 'Needs a key with the permission write. ' : 'TOKEN: a key with the permission ping. '}
-        <a href={formatRoute('keys')}>Create a key</a>
-        {' · '}
+        {kind === 'exec' && (
+          <>
+            {'Needs a key with the permission write. '}
+            <a href={formatRoute('keys')}>Create a key</a>
+            {' · '}
+          </>
+        )}
         <a href="clients">Install a client</a>
       </p>
     </Card>

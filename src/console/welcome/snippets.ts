@@ -1,7 +1,10 @@
 // Complete snippets for a first run, ready to paste: the first line installs what the rest needs, from this Stint. Each
 // but the ping sends a start and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
 
-interface SnippetSettings {
+/** The process of the first snippet. */
+export const FIRST_PING = 'first-steps'
+
+export interface SnippetSettings {
   readonly baseUrl: string
   readonly keyHeader: string
   readonly secret: string
@@ -9,7 +12,7 @@ interface SnippetSettings {
   readonly token?: string | undefined
 }
 
-interface Snippet {
+export interface Snippet {
   readonly name: string
   readonly hint: string
   readonly text: string
@@ -35,7 +38,7 @@ export function writeSnippets({
       name: 'ping',
       hint: 'Add one line of curl after a job. It is sent only if the job succeeds. The page of the process is there two seconds later.',
       text: `# nothing to install; put && and this line behind your job
-curl -fsS -m 10 --retry 5 -o /dev/null '${baseUrl}/ping/${token}/first-steps'
+curl -fsS -m 10 --retry 5 -o /dev/null '${baseUrl}/ping/${token}/${FIRST_PING}'
 `,
     },
     {
@@ -125,3 +128,19 @@ try {
     },
   ]
 }
+
+/** Recipes with address and keys, but for those that `snippets` has by that name. */
+export const fillIn = (
+  recipes: readonly Snippet[],
+  { baseUrl, secret, token = 'YOUR_PING_TOKEN' }: SnippetSettings,
+  snippets: readonly Snippet[],
+): readonly Snippet[] =>
+  recipes
+    .filter(({ name }) => !snippets.some((known) => known.name === name))
+    .map((recipe) => ({
+      ...recipe,
+      text: recipe.text
+        .replaceAll('ADDRESS', baseUrl)
+        .replaceAll(/\bKEY\b/g, secret)
+        .replaceAll(/\bTOKEN\b/g, token),
+    }))

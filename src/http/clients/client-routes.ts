@@ -3,9 +3,10 @@
 import { Elysia } from 'elysia'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
-import { answerHeaders, pageHeaders, tagHeaders } from '../answers.ts'
+import { answerHeaders, jsonAnswer, pageHeaders, tagHeaders } from '../answers.ts'
 import { acceptedCoding, createTextAnswers } from '../compressed.ts'
 import { writeClientsPage } from './clients-page.ts'
+import { readRecipes } from './recipes.ts'
 import { createServedFiles, FORMER_NAMES, SERVED_NAMES, type ServedFile, type ServedName } from './served-files.ts'
 
 export interface ClientRoutesDeps {
@@ -50,6 +51,7 @@ export function clientRoutes({ ownAddress, log }: ClientRoutesDeps) {
       HIDDEN,
     )
   }
+  routes.get('/clients/recipes', async () => jsonAnswer(await readRecipes()), HIDDEN)
   return routes.get(
     '/clients',
     async ({ request }) => {
