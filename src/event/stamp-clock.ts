@@ -1,8 +1,8 @@
 // Stamps events at arrival (lane 0). Invariants, over clock steps in either direction and over restarts:
 //   1. each stamp is new: it is later than every earlier one and than the floor, the newest one of earlier runs;
-//   2. the difference of two stamps is the time that passed: the clock runs at the monotonic rate, and is moved only
-//      forward, by as much as the wall clock is ahead of it.
-// So a wall clock that is set back is waited for, however far: until it has caught up, the stamps lead it.
+//   2. the difference of two stamps is the time that passed: the clock runs at the monotonic rate, and is moved forward
+//      by as much as the wall clock is ahead of it. While it leads the wall clock, which was set back, it runs at 99 % of
+//      that rate, until the wall clock has caught up: an hour is gone after four days.
 // The wall clock shows whole milliseconds, so a reading may be late by one, and by any pause before the monotonic
 // clock is read; no reading is early. The greatest difference of both clocks is therefore the nearest to the true one:
 // that of a reading just after a millisecond began.
@@ -17,6 +17,10 @@ const SHARP_US = 10
 const MOST_MILLISECONDS = 50
 const MOST_READINGS = 20_000
 
+/** A smaller lead may be a reading that was interrupted. */
+const SLEWED_FROM_US = 5000
+export const SLEWED = 0.01
+
 export type StampClock = ReturnType<typeof createStampClock>
 
 /** `nodeId` 0 … 249; `floorUs`: the µs of the newest stamp ever given on this node, 0 when none. */
@@ -25,11 +29,20 @@ export function createStampClock(clock: Clock, nodeId: number, floorUs: number) 
   let newestUs = floorUs
   /** What the wall clock is ahead of the monotonic one. */
   let aheadUs = floorUs - clock.monotonicUs()
+  /** Of the reading before: its time, and that difference. */
+  let readAtUs = clock.monotonicUs()
+  let differenceUs = clock.wallUs() - readAtUs
 
   const readUs = () => {
     const wallUs = clock.wallUs()
     const monotonicUs = clock.monotonicUs()
-    aheadUs = Math.max(aheadUs, wallUs - monotonicUs)
+    const nowUs = wallUs - monotonicUs
+    const targetUs = Math.max(nowUs, differenceUs)
+    if (nowUs > aheadUs) aheadUs = nowUs
+    else if (aheadUs - targetUs > SLEWED_FROM_US)
+      aheadUs = Math.max(targetUs, aheadUs - SLEWED * (monotonicUs - readAtUs))
+    readAtUs = monotonicUs
+    differenceUs = nowUs
     return monotonicUs + aheadUs
   }
   let [lastWallUs, beforeUs, lastUs] = [clock.wallUs(), clock.monotonicUs(), clock.monotonicUs()]

@@ -14,6 +14,7 @@ import type { Spool } from '../spool/spool.ts'
 import type { Stores } from '../store/open-stores.ts'
 import type { IsIgnored } from '../watch/log/apply-record.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
+import { isStuck } from './readiness.ts'
 import { createMarkSource, createWatchHistory } from './watch-history.ts'
 
 /** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */
@@ -54,9 +55,11 @@ export function openWatchRoom(parts: WatchParts): Watches {
     history: createWatchHistory(stores, accounts),
     nowUs: clock.wallUs,
     logUs: stampClock.nowUs,
+    leadUs: stampClock.leadUs,
     monotonicUs: clock.monotonicUs,
     accepts: () => {
       const refusal = spools.points.refusal()
+      if (Object.values(spools).some((spool) => isStuck(spool, stampClock.nowUs()))) return false
       return refusal === undefined || refusal === 'busy'
     },
     lastArrivalUs: () => Math.max(...Object.values(spools).map(({ floorUs }) => floorUs)),

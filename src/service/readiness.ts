@@ -8,17 +8,17 @@ import type { Rooms } from './open-rooms.ts'
 import { rivalText } from './shared-nodes.ts'
 
 /** While one of the spools takes events, a balancer must send them. */
-export function unready({ spools, sharedNodes }: Rooms): Problem | undefined {
-  const [first, second] = DESTINATIONS.map((destination) => refusalOf(spools[destination]))
+export function unready({ spools, stampClock, sharedNodes }: Rooms): Problem | undefined {
+  const [first, second] = DESTINATIONS.map((destination) => refusalOf(spools[destination], stampClock.nowUs()))
   if (first !== undefined && second !== undefined) return first
   const rival = sharedNodes.rival()
   if (rival) return new Problem('node_id_in_use', rivalText(rival))
 }
 
 /** A spool that is busy takes events again with its next commit, long before anybody has acted on the answer. */
-function refusalOf(spool: Spool): Problem | undefined {
-  const fault = spool.fault()
-  if (fault !== undefined) return new Problem(fault, SPOOL_FAULTS[fault])
+function refusalOf(spool: Spool, nowUs: number): Problem | undefined {
+  const fault = spool.fault() ?? (isStuck(spool, nowUs) ? 'stuck' : undefined)
+  if (fault !== undefined) return new Problem(fault === 'stuck' ? 'disk_failed' : fault, SPOOL_FAULTS[fault])
   const refusal = spool.refusal()
   if (refusal !== undefined && refusal !== 'busy') return SPOOL_REFUSALS[refusal]()
 }
@@ -26,14 +26,21 @@ function refusalOf(spool: Spool): Problem | undefined {
 const SPOOL_FAULTS = {
   spool_missing: 'The directory of a spool was deleted. Restore DATA_DIR and start Stint again.',
   disk_failed: 'The last write to the disk failed. It is tried again each second.',
+  stuck: 'The disk has not finished a write for a minute.',
 }
+
+const STUCK_AFTER_US = 60e6
+
+/** Callers have given up by then, and may send again what is being written. */
+export const isStuck = (spool: Pick<Spool, 'writingUs'>, nowUs: number): boolean =>
+  nowUs - (spool.writingUs() ?? nowUs) > STUCK_AFTER_US
 
 /** Faults of a Stint that is ready, a line each. */
 export const notesOf = (rooms: Rooms): string[] => [...refused(rooms), ...unreadable(rooms)]
 
-const refused = ({ spools }: Rooms): string[] =>
+const refused = ({ spools, stampClock }: Rooms): string[] =>
   DESTINATIONS.flatMap((destination) => {
-    const problem = refusalOf(spools[destination])
+    const problem = refusalOf(spools[destination], stampClock.nowUs())
     return problem === undefined ? [] : [`${destination} are refused: ${problem.code}`]
   })
 

@@ -14,7 +14,7 @@ import { mayLink } from './open-watch-room.ts'
 
 export const VERSION = readVersion()
 const LEAD_LOGGED_US = 1_000_000
-const LONG_LEAD_US = 60_000_000
+const LONG_LEAD_US = 3_600_000_000
 const LEAD_CHECKED_EVERY_MS = 10_000
 
 /** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
@@ -46,7 +46,7 @@ export async function renderMetrics(rooms: Rooms): Promise<string> {
   return metrics.registry.metrics()
 }
 
-/** Logs when the stamps run ahead of the wall clock by more than a second or a minute, and when they no longer do. */
+/** Logs when the stamps run ahead of the wall clock by more than a second or an hour, and when they no longer do. */
 export function watchLead({ config, stampClock, log }: Rooms): { stop(): void } {
   let was: keyof typeof LEADS = 'none'
   const check = () => {
@@ -64,9 +64,9 @@ export function watchLead({ config, stampClock, log }: Rooms): { stop(): void } 
 
 const LEADS = {
   none: 'stamps follow the wall clock again',
-  short: 'stamps are ahead of the wall clock, which was set back',
+  short: 'stamps are ahead of the wall clock, which was set back; the lead shrinks by 1 % of the time that passes',
   long:
-    'stamps are ahead of the wall clock, which was set back, until it has caught up; to return to it at once, stop ' +
+    'stamps are ahead of the wall clock, which was set back, for more than four days; to return to it at once, stop ' +
     'Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these stores',
 }
 

@@ -1,17 +1,29 @@
 // Faults of this installation that do not keep it from taking events, for /api/health.
+import { DESTINATIONS } from '../event/event.ts'
+import { SLEWED } from '../event/stamp-clock.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 import type { Rooms } from './open-rooms.ts'
+import { isStuck } from './readiness.ts'
 import { nodeWarnings, silenceWarnings } from './shared-nodes.ts'
 
-export function warningsOf({ sharedNodes, watches, accounts, deadLetters }: Rooms): HealthWarning[] {
-  const lost = accounts.watchCount?.lost()
+type Fault = readonly [code: HealthWarning['code'], detail: string | undefined]
+
+export function warningsOf(rooms: Rooms): HealthWarning[] {
+  const { sharedNodes, watches, accounts, deadLetters } = rooms
   const fault = watches.fileFault()
+  const faults: Fault[] = [
+    ['watches_lost', accounts.watchCount?.lost()],
+    ['watches_unwritable', fault && unwritableText(fault)],
+    ['dead_letters_full', deadLetters.isAlmostFull() ? DEAD_LETTERS_FULL : undefined],
+    ['database_away', watches.isAway() ? AWAY : undefined],
+    ['disk_stuck', stuckText(rooms)],
+    ['clock_ahead', aheadText(rooms)],
+    ['downtimes', downtimesText(watches.downtimes())],
+  ]
   return [
     ...nodeWarnings(sharedNodes),
     ...silenceWarnings(watches.nodes()),
-    ...(lost === undefined ? [] : [{ code: 'watches_lost' as const, detail: lost }]),
-    ...(fault === undefined ? [] : [{ code: 'watches_unwritable' as const, detail: unwritableText(fault) }]),
-    ...(deadLetters.isAlmostFull() ? [{ code: 'dead_letters_full' as const, detail: DEAD_LETTERS_FULL }] : []),
+    ...faults.flatMap(([code, detail]) => (detail === undefined ? [] : [{ code, detail }])),
   ]
 }
 
@@ -22,3 +34,48 @@ const DEAD_LETTERS_FULL =
 const unwritableText = (fault: string): string =>
   `watches.sqlite cannot be written: ${fault.charAt(0).toLowerCase()}${fault.slice(1)} ` +
   'Until it can be, no alert fires or ends, and no watch can be changed.'
+
+const AWAY =
+  'PostgreSQL does not answer: events are accepted, and nothing is judged or notified until it does. Then what was due ' +
+  'meanwhile is judged as of its time.'
+
+function stuckText({ spools, stampClock }: Rooms): string | undefined {
+  const stuck = DESTINATIONS.filter((destination) => isStuck(spools[destination], stampClock.nowUs()))
+  if (stuck.length === 0) return undefined
+  return (
+    `The disk has not finished a write of ${stuck.join(' and ')} for a minute. Watches are not judged until it has; ` +
+    'the time after the first minute is a downtime.'
+  )
+}
+
+const LEAST_LEAD_US = 1e6
+const LONG_LEAD_US = 3600e6
+
+function aheadText({ stampClock, clock }: Rooms): string | undefined {
+  const leadUs = stampClock.leadUs()
+  if (leadUs <= LEAST_LEAD_US) return undefined
+  const goneAt = new Date((clock.wallUs() + leadUs / SLEWED) / 1000).toISOString()
+  const way = leadUs > LONG_LEAD_US ? ` ${NEW_NODE_ID}` : ''
+  return (
+    `The clock was ahead once, so the times of new events are ${Math.round(leadUs / 1e6)} s ahead of it. The lead shrinks ` +
+    `by 1 % of the time that passes and is gone at ${goneAt}. Cron times of watches are moved by it.${way}`
+  )
+}
+
+/** Ends a lead at once. */
+const NEW_NODE_ID =
+  'To end it at once, stop Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these ' +
+  'stores.'
+
+const MANY_DOWNTIMES = 5
+
+/** `downtimes`: of the last hour. */
+function downtimesText(downtimes: readonly { readonly fromUs: number; readonly toUs: number }[]): string | undefined {
+  if (downtimes.length < MANY_DOWNTIMES) return undefined
+  const longestS = Math.ceil(Math.max(...downtimes.map(({ fromUs, toUs }) => toUs - fromUs)) / 1e6)
+  return (
+    `${downtimes.length} downtimes in the last hour: this process was stopped, or stood still for more than 5 s. What is ` +
+    'due in one, or in the 30 s after it, is judged a limit later and then often over: limits and intervals of up to ' +
+    `${longestS} s can miss what they watch for.`
+  )
+}

@@ -30,6 +30,7 @@ interface WatchesOptions
     | 'receivingUs'
     | 'nowUs'
     | 'logUs'
+    | 'leadUs'
     | 'monotonicUs'
     | 'maxRunUs'
     | 'accepts'
@@ -165,6 +166,8 @@ export function openWatches(options: WatchesOptions) {
     },
     /** The other nodes that were heard of within an hour. */
     nodes: node.nodes,
+    isAway: node.isAway,
+    downtimes: node.downtimes,
     /** Why the last change was not written to watches.sqlite. */
     fileFault: () => fileFault,
     async removeAccount(account: string): Promise<void> {

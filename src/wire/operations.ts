@@ -20,6 +20,7 @@ const WatchHealth = Type.Object({
     description: 'The watches could not be judged for a minute. Their alerts stay as they are.',
   }),
   waiting: Type.Integer({ minimum: 0, description: 'Notifications of all accounts that are not delivered yet.' }),
+  oldest_s: Type.Number({ minimum: 0, description: 'The age of the oldest of them.' }),
 })
 
 const OtherNode = Type.Object({
@@ -35,6 +36,7 @@ const WARNINGS = [
   'watches_lost',
   'watches_unwritable',
   'dead_letters_full',
+  ...(['database_away', 'disk_stuck', 'clock_ahead', 'downtimes', 'notifications_waiting'] as const),
 ] as const
 export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>

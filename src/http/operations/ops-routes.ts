@@ -51,7 +51,9 @@ export interface HealthDeps {
   readonly shippers: Both<Pick<Shipper, 'status'>>
   readonly deadLetters: Pick<DeadLetters, 'count' | 'stats' | 'refusedPings'>
   /** The state of one account's watches; `unknown`: they could not be judged for a minute. */
-  watches(account: string): Promise<{ firing: number; unknown: boolean; outbox: { waiting: number } }>
+  watches(
+    account: string,
+  ): Promise<{ firing: number; unknown: boolean; outbox: { waiting: number; oldestUs?: number } }>
   /** The other nodes of this PostgreSQL. */
   nodes(): readonly { node: number; seenUs: number; isSilent: boolean }[]
   readonly version: Version
@@ -68,10 +70,11 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
     parseParameters({}, new URL(request.url).searchParams)
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
+    const oldestS = outbox.oldestUs === undefined ? 0 : Math.max(0, (nowUs - outbox.oldestUs) / 1e6)
     return {
       ...health.version,
       node: health.node,
-      watches: { firing, unknown, waiting: outbox.waiting },
+      watches: { firing, unknown, waiting: outbox.waiting, oldest_s: oldestS },
       spools: eachOf((destination) => {
         const { records, bytes, oldestUs } = health.spools[destination].stats()
         return { records, bytes, oldest_s: oldestUs === undefined ? 0 : Math.max(0, (nowUs - oldestUs) / 1e6) }
@@ -97,10 +100,20 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         seen_at: new Date(seenUs / 1000).toISOString(),
         silent: isSilent,
       })),
-      warnings: health.warnings(),
+      warnings: [...health.warnings(), ...(oldestS > OLDEST_S ? [waitingText(outbox.waiting, oldestS)] : [])],
     }
   })
 }
+
+/** A notification that waits longer is late for whom it should wake. */
+const OLDEST_S = 300
+
+const waitingText = (waiting: number, oldestS: number): HealthWarning => ({
+  code: 'notifications_waiting',
+  detail:
+    `${waiting} notifications are not delivered yet, the oldest for ${Math.floor(oldestS / 60)} minutes: a receiver is ` +
+    'slow or refuses them. The channels on Alerts & watches show the last answer of each.',
+})
 
 const eachOf = <T>(answer: (destination: Destination) => T): Both<T> => ({
   points: answer('points'),

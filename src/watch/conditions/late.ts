@@ -34,8 +34,8 @@ export const late: ConditionOf<Given, LateRule> = {
   },
   summarize(subject, { every, cron, tz = 'UTC', grace = DEFAULT_GRACE }, { sinceUs, dueUs = sinceUs, lastUs, lost }) {
     const due = every === undefined ? `on the schedule ${cron} (${tz})` : `every ${every}`
-    // after a downtime it is judged later than that
-    const byUs = lost === undefined ? sinceUs : dueUs + spanUs(grace)
+    // after a downtime it is judged later than that, and the stamps may lead the schedule
+    const byUs = dueUs === sinceUs ? sinceUs : dueUs + spanUs(grace)
     const orNot = lost === undefined ? '' : `, ${orLost(lost, 'its start', tz)}`
     const last = lastUs === undefined ? '' : `; its last known run was at ${minute(lastUs, tz)}`
     return `${subjectName(subject)} is late: it should start ${due}, and did not by ${minute(byUs, tz)}${orNot}${last}`

@@ -54,6 +54,8 @@ export interface EngineOptions {
   /** The stamp clock, by which events arrive. */
   logUs(): number
   monotonicUs(): number
+  /** The stamp clock leads the wall clock by so much; absent: it never does. */
+  leadUs?(): number
   readonly maxRunUs: number
   publicUrl(): string
   /** Hands a record to the judge. */
@@ -109,6 +111,7 @@ export function createEngine(options: EngineOptions) {
     committedUs = clockUs
     seedFromUs = seedUs
     const accounts = await book.loadAll()
+    judge.setLead(options.leadUs?.() ?? 0)
     for (const row of state) if (!seed.load(row)) judge.load(row)
     for (const account of accounts) setAccount(account, clockUs)
     isLoaded = true
@@ -151,6 +154,7 @@ export function createEngine(options: EngineOptions) {
   const isFull = () => changes.length >= CHANGES_AT_ONCE || judge.dirtyCount() >= ROWS_AT_ONCE
 
   function advance(us: number): boolean {
+    judge.setLead(options.leadUs?.() ?? 0)
     const isDone = judge.advance(us)
     clockUs = Math.max(clockUs, isDone ? us : judge.judgedUs())
     return isDone

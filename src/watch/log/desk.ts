@@ -28,6 +28,8 @@ export function createDesk(maxRunUs: number, firing: Firing) {
   const waits = new Map<string, Waiting>()
   return {
     maxRunUs,
+    /** The stamps lead the wall clock by so much. */
+    leadUs: 0,
     firing,
     heap,
     /** By subject: what became due but is judged later. */

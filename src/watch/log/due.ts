@@ -40,7 +40,10 @@ function moveDue(downtimes: readonly Downtime[], fromUs: number, dueUs: number, 
 }
 
 export interface LateDue extends Due {
+  /** By the schedule, which is that of the wall clock. */
   readonly dueUs: number
+  /** With the grace, in the time of the stamps: it is late then. */
+  readonly overUs: number
   /** A start at this time or later covers it. */
   readonly fromUs: number
 }
@@ -51,35 +54,46 @@ export interface NewestStart {
   readonly restUs: number
 }
 
-/** The next due time that no start covers; undefined after the last one. `sinceUs`: the condition counts from then on. */
+/**
+ * The next due time that no start covers; undefined after the last one. `sinceUs`: the condition counts from then on.
+ * `leadUs`: the stamps lead the wall clock, which a schedule follows, by so much.
+ */
 export function nextLate(
   rule: LateRule,
   { newestStartUs, restUs }: NewestStart,
   sinceUs: number,
   downtimes: readonly Downtime[],
+  leadUs = 0,
 ): LateDue | undefined {
   const { graceUs } = rule
-  const countsUs = Math.max(newestStartUs, sinceUs)
-  const move = (dueUs: number) => moveLate(rule, dueUs, restUs, downtimes)
   if ('everyUs' in rule) {
     const { everyUs } = rule
+    const countsUs = Math.max(newestStartUs, sinceUs)
     const dueUs = countsUs + everyUs
     const fromUs = Math.max(countsUs + 1, dueUs - Math.min(graceUs, everyUs / 2))
-    return { dueUs, fromUs, ...move(dueUs) }
+    return { dueUs, overUs: dueUs + graceUs, fromUs, ...moveLate(rule, dueUs, restUs, downtimes) }
   }
   const { schedule } = rule
+  const countsUs = Math.max(newestStartUs - leadUs, sinceUs)
   let dueUs = schedule.nextUs(countsUs)
   // covered by a start a little early; a watch that was made in that time begins with the next one
   if (dueUs !== undefined && countsUs >= dueUs - earlyOf(schedule, dueUs, graceUs)) dueUs = schedule.nextUs(dueUs)
   if (dueUs === undefined) return undefined
-  return { dueUs, fromUs: dueUs - earlyOf(schedule, dueUs, graceUs), ...move(dueUs) }
+  const fromUs = dueUs - earlyOf(schedule, dueUs, graceUs) + leadUs
+  return { dueUs, overUs: dueUs + graceUs + leadUs, fromUs, ...moveLate(rule, dueUs, restUs, downtimes, leadUs) }
 }
 
 /** A start is expected at its due time and later, so the grace counts again after a downtime. */
-export function moveLate(rule: LateRule, dueUs: number, restUs: number, downtimes: readonly Downtime[]): Due {
+export function moveLate(
+  rule: LateRule,
+  dueUs: number,
+  restUs: number,
+  downtimes: readonly Downtime[],
+  leadUs = 0,
+): Due {
   const { graceUs } = rule
   const spanUs = 'everyUs' in rule ? rule.everyUs : dueUs - (rule.schedule.previousUs(dueUs) ?? dueUs - WAIT_US)
-  return moveDue(downtimes, dueUs, dueUs + graceUs, spanUs + graceUs, restUs)
+  return moveDue(downtimes, dueUs + leadUs, dueUs + leadUs + graceUs, spanUs + graceUs, restUs)
 }
 
 /** How much too early a start may be. */

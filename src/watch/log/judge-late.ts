@@ -4,7 +4,7 @@ import type { LateRule } from '../conditions/late.ts'
 import { type Desk, factsOf } from './desk.ts'
 import { type LateDue, moveLate, nextLate } from './due.ts'
 import { keyOf } from './firing.ts'
-import { type LateSubject, nameOf, sinceOf, type Track } from './subjects.ts'
+import { type HeldLate, type LateSubject, nameOf, sinceOf, type Track } from './subjects.ts'
 
 const MAX_HELD = 20
 /** The stores are waited for so long. */
@@ -14,7 +14,7 @@ const instanceOfLate = (process: string): string => keyOf('late', process)
 
 const waitName = ({ watch, process }: LateSubject): string => nameOf(watch.id, instanceOfLate(process))
 
-function dueOf(subject: LateSubject): LateDue | undefined {
+function dueOf({ leadUs }: Desk, subject: LateSubject): LateDue | undefined {
   const { watch, account, process, newestStartUs } = subject
   const rule = watch.rules.late
   if (rule === undefined || subject.isGone) return undefined
@@ -23,7 +23,7 @@ function dueOf(subject: LateSubject): LateDue | undefined {
   const instance = instanceOfLate(process)
   const hand = account.byHand.get(nameOf(watch.id, instance))
   if (hand?.isExpired === true && newestStartUs <= hand.atUs) return undefined
-  const due = nextLate(rule, subject, sinceOf(account, watch, 'late', instance), account.downtimes)
+  const due = nextLate(rule, subject, sinceOf(account, watch, 'late', instance), account.downtimes, leadUs)
   return due && afterReading(subject, due)
 }
 
@@ -46,8 +46,9 @@ export function planUnread(desk: Desk, subject: LateSubject): void {
 
 /** Plans its next due time, unless that was before `judgedUs`. What a downtime adds to it counts when it comes up. */
 export function planLate(desk: Desk, subject: LateSubject, judgedUs = 0): void {
-  const due = dueOf(subject)
+  const due = dueOf(desk, subject)
   if (due === undefined || due.atUs < judgedUs) return
+  // not yet by the lead, which shrinks until then
   planAt(desk, subject, due.dueUs + subject.watch.rules.late!.graceUs)
 }
 
@@ -57,12 +58,17 @@ function planAt(desk: Desk, subject: LateSubject, us: number): void {
   desk.heap.push(us, { kind: 'late', subject })
 }
 
+const leadOf = ({ graceUs }: LateRule, { dueUs, overUs }: HeldLate): number => overUs - graceUs - dueUs
+
 /** What waits for a silent node is looked at when it is back, or has been waited for long enough. */
 export function planHeld(desk: Desk, subject: LateSubject): void {
   const rule = subject.watch.rules.late
   if (rule === undefined) return
   for (const it of subject.held)
-    desk.heap.push(moveLate(rule, it.dueUs, it.restUs, subject.account.downtimes).atUs, { kind: 'late', subject })
+    desk.heap.push(moveLate(rule, it.dueUs, it.restUs, subject.account.downtimes, leadOf(rule, it)).atUs, {
+      kind: 'late',
+      subject,
+    })
 }
 
 /** Those of a due time that a silent node did not cover: it was late, and a start came. */
@@ -71,7 +77,7 @@ function judgeHeld(desk: Desk, subject: LateSubject, rule: LateRule, us: number)
   const instance = instanceOfLate(process)
   subject.held = subject.held.filter((it) => {
     const { dueUs, fromUs, silentUs, lastUs, restUs, startUs } = it
-    const { atUs, sinceUs, lost } = moveLate(rule, dueUs, restUs, account.downtimes)
+    const { atUs, sinceUs, lost } = moveLate(rule, dueUs, restUs, account.downtimes, leadOf(rule, it))
     if (atUs > us) return true
     desk.touchLate(subject)
     const last = lastUs > 0 && { lastUs }
@@ -89,7 +95,7 @@ export function noteHeldStart({ late }: Track, atUs: number, desk: Desk): void {
   for (const subject of late) {
     const rule = subject.watch.rules.late
     if (subject.held.length === 0 || rule === undefined) continue
-    const left = subject.held.filter(({ fromUs, dueUs }) => atUs < fromUs || atUs > dueUs + rule.graceUs)
+    const left = subject.held.filter(({ fromUs, overUs }) => atUs < fromUs || atUs > overUs)
     if (left.length < subject.held.length) desk.touchLate(subject)
     subject.held = left
   }
@@ -98,17 +104,20 @@ export function noteHeldStart({ late }: Track, atUs: number, desk: Desk): void {
 /** A start came, while the silent node may hold an earlier one. */
 function hold(desk: Desk, subject: LateSubject, { atUs, arrivedUs }: Started): void {
   const { watch, account, process, newestStartUs, restUs } = subject
-  const due = dueOf(subject)
+  const due = dueOf(desk, subject)
   const rule = watch.rules.late
   if (due === undefined || rule === undefined || !due.isHeld) return
-  if (due.atUs <= arrivedUs || due.dueUs + rule.graceUs >= atUs || subject.held.length >= MAX_HELD) return
+  if (due.atUs <= arrivedUs || due.overUs >= atUs || subject.held.length >= MAX_HELD) return
   const silentUs = Math.max(newestStartUs, sinceOf(account, watch, 'late', instanceOfLate(process)))
-  const { dueUs, fromUs } = due
-  subject.held.push({ dueUs, fromUs, silentUs, lastUs: newestStartUs, restUs, startUs: atUs })
+  const { dueUs, overUs, fromUs } = due
+  subject.held.push({ dueUs, overUs, fromUs, silentUs, lastUs: newestStartUs, restUs, startUs: atUs })
   subject.isKept = true
   desk.touchLate(subject)
   planHeld(desk, subject)
 }
+
+/** A lead shrinks by a hundredth of the time that passes, so what is left comes sooner, by no more than that. */
+const soonerOf = (us: number, overUs: number): number => (overUs - us < 1e6 ? overUs : us + 0.99 * (overUs - us))
 
 export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
   if (subject.plannedUs <= us) subject.plannedUs = Number.POSITIVE_INFINITY
@@ -117,12 +126,11 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
   const { watch, account, process, newestStartUs } = subject
   const instance = instanceOfLate(process)
   if (desk.firing.find(watch.id, instance) !== undefined) return
-  const due = dueOf(subject)
+  const due = dueOf(desk, subject)
   desk.waits.delete(waitName(subject))
   if (due === undefined) return
-  const { dueUs, fromUs, atUs, sinceUs, lost } = due
-  const overUs = dueUs + watch.rules.late!.graceUs
-  if (overUs > us) planAt(desk, subject, overUs)
+  const { dueUs, overUs, fromUs, atUs, sinceUs, lost } = due
+  if (overUs > us) planAt(desk, subject, desk.leadUs > 0 ? soonerOf(us, overUs) : overUs)
   else if (atUs > us) {
     // not `plannedUs`: the next start may make an earlier due time count
     desk.heap.push(atUs, { kind: 'late', subject })

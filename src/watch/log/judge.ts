@@ -15,6 +15,8 @@ import { type Account, createAccount } from './subjects.ts'
 import { sweep } from './sweep.ts'
 
 const SWEEP_EVERY_US = 3600e6
+/** Clocks agree to this. */
+const LEAST_LEAD_US = 1e6
 /** Downtimes of before hide nothing that is still judged. */
 const DOWNTIMES_KEPT = 1000
 
@@ -78,6 +80,9 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
     advance,
     judgedUs: () => judgedUs,
     nextUs: desk.heap.peekUs,
+    setLead(us): void {
+      desk.leadUs = us > LEAST_LEAD_US ? us : 0
+    },
     applyMark(name, mark): void {
       const account = accounts.get(name)
       if (account !== undefined) applyMark(desk, account, mark)

@@ -68,6 +68,7 @@ export interface LateSubject {
 
 export interface HeldLate {
   readonly dueUs: number
+  readonly overUs: number
   readonly fromUs: number
   readonly silentUs: number
   /** The last start that was known; 0 = none. */

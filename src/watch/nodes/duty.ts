@@ -6,6 +6,7 @@ import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.t
 import { createDowntimeLog, type DowntimeOptions } from '../engine/downtime.ts'
 import { createEngine, type EngineOptions, type Inputs } from '../engine/engine.ts'
 import { createSeed, type MarkSource } from '../engine/seed.ts'
+import type { Downtime } from '../log/episode.ts'
 import type { KnownNode } from './presence.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 
@@ -17,6 +18,7 @@ const ALIVE_MS = 1000
 const PRUNE_EVERY_US = 3600e6
 const RESOLVED_KEPT_US = 90 * 86_400e6
 const RETRY_MS = 1000
+const HOUR_US = 3600e6
 
 export type DutyOptions = Omit<EngineOptions, 'inputs' | 'seed' | 'onChanged'> &
   Omit<OutboxOptions, 'log'> &
@@ -38,7 +40,15 @@ export function createDuty(options: DutyOptions) {
   const outbox = createOutbox(options)
   const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
   const engine = createEngine({ ...options, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
-  const downtime = createDowntimeLog({ ...options, nowUs: logUs, onDowntime: (it) => engine.addDowntime(it) })
+  let recent: Downtime[] = []
+  const downtime = createDowntimeLog({
+    ...{ ...options, nowUs: logUs },
+    onDowntime(it) {
+      recent = [...downtimes(), it]
+      engine.addDowntime(it)
+    },
+  })
+  const downtimes = (): Downtime[] => recent.filter(({ toUs }) => toUs > logUs() - HOUR_US)
   const silentNodes = createSilentNodes(options.nodes ?? (() => []), logUs, engine)
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
@@ -90,6 +100,8 @@ export function createDuty(options: DutyOptions) {
     addDowntime: engine.addDowntime,
     judgedUs: engine.judgedUs,
     waiting: engine.waiting,
+    /** Of the last hour. */
+    downtimes,
     /** Which watches wait for runs of before, because their store does not answer. */
     pending: seed.pending,
     /** Processes that are not judged, because the account has too many. */

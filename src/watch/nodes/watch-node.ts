@@ -5,6 +5,7 @@ import { createBlockInputs } from '../feed/block-inputs.ts'
 import { createFeeder, type FollowedSpools } from '../feed/feeder.ts'
 import { createOwnInputs } from '../feed/own-inputs.ts'
 import { createPostBlocks } from '../feed/post-blocks.ts'
+import type { Downtime } from '../log/episode.ts'
 import type { Waiting } from '../log/judge-interface.ts'
 import { createWatchStore, type WatchStore } from '../storage/create-watch-store.ts'
 import { createFeedStatements } from '../storage/feed-statements.ts'
@@ -30,6 +31,10 @@ export interface WatchNode {
   judgedUs(): number
   /** What is due, but judged later; undefined if no node judges. */
   waiting(): readonly Waiting[] | undefined
+  /** PostgreSQL does not answer. */
+  isAway(): boolean
+  /** Downtimes of the last hour; known on the judging node. */
+  downtimes(): readonly Downtime[]
   /** Other nodes that were heard of within an hour. */
   nodes(): readonly KnownNode[]
   /** Which watches wait for runs of before, and since when; known on the judging node. */
@@ -74,6 +79,8 @@ export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly 
     isOnDuty: () => true,
     judgedUs: duty.judgedUs,
     waiting: duty.waiting,
+    isAway: () => false,
+    downtimes: duty.downtimes,
     nodes: () => [],
     pending: duty.pending,
     unjudged: duty.unjudged,
@@ -140,6 +147,8 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     isOnDuty: presence.isOnDuty,
     judgedUs: presence.judgedUs,
     waiting: () => presence.round()?.waiting,
+    isAway: presence.isAway,
+    downtimes: () => duty?.downtimes() ?? [],
     nodes: presence.nodes,
     pending: (account) => duty?.pending(account),
     unjudged: (account) => presence.round()?.dropped?.[account] ?? [],

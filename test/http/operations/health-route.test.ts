@@ -61,7 +61,7 @@ test('the operator sees why delivery is paused and the total number of dead lett
   expect(await askAs('ada')).toEqual({
     version: '1.2.3',
     node: 7,
-    watches: { firing: 1, unknown: false, waiting: 4 },
+    watches: { firing: 1, unknown: false, waiting: 4, oldest_s: 0 },
     spools: SPOOLS,
     destinations: {
       points: { store: 'influxdb', state: 'parked', reason: 'it quotes somebody’s event', since: SINCE },
@@ -78,7 +78,7 @@ test('other accounts see that delivery is paused and their own dead letters', as
   expect(await askAs('eve')).toEqual({
     version: '1.2.3',
     node: 7,
-    watches: { firing: 0, unknown: false, waiting: 4 },
+    watches: { firing: 0, unknown: false, waiting: 4, oldest_s: 0 },
     spools: SPOOLS,
     destinations: { points: { store: 'influxdb', state: 'parked', since: SINCE }, exceptions: IDLE },
     dead: { own: 0 },

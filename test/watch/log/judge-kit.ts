@@ -67,6 +67,8 @@ export interface DeskOptions {
   readonly maxRunUs?: number
   watches: readonly JudgedWatch[]
   downtimes?: readonly Downtime[]
+  /** Of the stamps at that time. */
+  leadUs?(us: number): number
 }
 
 /** What is stored survives `kill`; the rest is lost. */
@@ -94,6 +96,7 @@ export function openDesk(options: DeskOptions) {
       emit: (change) => pending.push(change),
       isKnown: (watch, identity) => known.has(nameOf(watch, identity)),
     })
+    judge.setLead(options.leadUs?.(judgedUs) ?? 0)
     for (const downtime of downtimes) judge.addDowntime(downtime)
     for (const row of rows.values()) judge.load(row)
     judge.setWatches(ACCOUNT, { watches, firing: firing(), byHand }, judgedUs)
@@ -129,6 +132,7 @@ export function openDesk(options: DeskOptions) {
     judgedUs = judge.judgedUs()
   }
   function advance(us: number): void {
+    judge.setLead(options.leadUs?.(us) ?? 0)
     while (!judge.advance(us)) commit()
   }
   open()
