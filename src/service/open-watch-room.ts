@@ -10,11 +10,11 @@ import type { Metrics } from '../metrics.ts'
 import { isLoopback, isWildcard } from '../parse-settings.ts'
 import { decisionOf } from '../query/former-decisions.ts'
 import type { Config } from '../settings.ts'
+import { isStuck } from '../spool/is-stuck.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Stores } from '../store/open-stores.ts'
 import type { IsIgnored } from '../watch/log/apply-record.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
-import { isStuck } from './readiness.ts'
 import { createMarkSource, createWatchHistory } from './watch-history.ts'
 
 /** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */

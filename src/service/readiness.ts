@@ -3,6 +3,7 @@ import { basename, join } from 'node:path'
 import { DESTINATIONS } from '../event/event.ts'
 import { SPOOL_REFUSALS } from '../http/intake/intake-gate.ts'
 import { Problem } from '../problem.ts'
+import { isStuck } from '../spool/is-stuck.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Rooms } from './open-rooms.ts'
 import { rivalText } from './shared-nodes.ts'
@@ -28,12 +29,6 @@ const SPOOL_FAULTS = {
   disk_failed: 'The last write to the disk failed. It is tried again each second.',
   stuck: 'The disk has not finished a write for a minute.',
 }
-
-const STUCK_AFTER_US = 60e6
-
-/** Callers have given up by then, and may send again what is being written. */
-export const isStuck = (spool: Pick<Spool, 'writingUs'>, nowUs: number): boolean =>
-  nowUs - (spool.writingUs() ?? nowUs) > STUCK_AFTER_US
 
 /** Faults of a Stint that is ready, a line each. */
 export const notesOf = (rooms: Rooms): string[] => [...refused(rooms), ...unreadable(rooms)]

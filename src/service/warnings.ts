@@ -1,9 +1,9 @@
 // Faults of this installation that do not keep it from taking events, for /api/health.
 import { DESTINATIONS } from '../event/event.ts'
 import { SLEWED } from '../event/stamp-clock.ts'
+import { isStuck } from '../spool/is-stuck.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 import type { Rooms } from './open-rooms.ts'
-import { isStuck } from './readiness.ts'
 import { nodeWarnings, silenceWarnings } from './shared-nodes.ts'
 
 type Fault = readonly [code: HealthWarning['code'], detail: string | undefined]
