@@ -20,6 +20,7 @@ import {
   type Verdict,
 } from './judge-answer.ts'
 import type { KeptEvents, KeptFile } from './kept-events.ts'
+import { UNCONFIRMED } from './report.ts'
 import type { Settings } from './settings.ts'
 
 export interface Item {
@@ -51,8 +52,6 @@ const MAX_WAIT_MS = 60_000
 const MAX_RETRY_AFTER_MS = 300_000
 /** A flush tries a last time this long before its time is over. */
 const LAST_TRY_MS = 500
-
-const GIVEN_UP = 'the process ended before Stint accepted it'
 
 const pack = promisify(gzip)
 
@@ -260,7 +259,7 @@ export function createOutbox(
       }
       const left = [...inHand, ...waiting.splice(0)]
       inHand = []
-      for (const { line, file } of left) if (file === undefined) drop(line, because(GIVEN_UP))
+      for (const { line, file } of left) if (file === undefined) drop(line, because(UNCONFIRMED))
       settled = added
     },
   }

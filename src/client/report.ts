@@ -1,5 +1,5 @@
 // Says what went wrong on stderr, at most once a minute and at the end of the process. The numbers of its lines add up
-// to the events that were dropped.
+// to the events that were dropped or are not confirmed.
 import { monotonicMs } from './event-times.ts'
 import type { Dropped, Options } from './settings.ts'
 
@@ -12,6 +12,8 @@ export interface Report {
 }
 
 const EVERY_MS = 60_000
+/** The reason of what was sent, or was about to be, when the process ended: the answer is unknown. */
+export const UNCONFIRMED = 'not confirmed before the process ended, it may be stored'
 
 export function createReport(onDrop: Options['onDrop']): Report {
   const warnings = new Set<string>()
@@ -22,8 +24,10 @@ export function createReport(onDrop: Options['onDrop']): Report {
 
   function print(): void {
     if (isCollecting || monotonicMs() - printedAt < EVERY_MS) return
-    for (const [reason, count] of dropped)
-      warnings.add(`${count} ${count === 1 ? 'event' : 'events'} dropped: ${reason}`)
+    for (const [reason, count] of dropped) {
+      const how = reason.startsWith(UNCONFIRMED) ? '' : 'dropped: '
+      warnings.add(`${count} ${count === 1 ? 'event' : 'events'} ${how}${reason}`)
+    }
     if (warnings.size > 0) printedAt = monotonicMs()
     for (const text of warnings) console.warn(`stint: ${text}`)
     warnings.clear()

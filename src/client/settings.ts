@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import process from 'node:process'
 import { findHomes, type Home } from './homes.ts'
 
-/** An event that will never be stored, with the fields that were to be sent. */
+/** An event that was given up, with the fields that were to be sent. */
 export interface Dropped {
   readonly kind: string
   readonly process?: string

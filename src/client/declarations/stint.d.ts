@@ -1,5 +1,5 @@
 // The types of stint.mjs. Written by test/support/client-declarations.ts from stint.ts: do not edit.
-/** An event that will never be stored, with the fields that were to be sent. */
+/** An event that was given up, with the fields that were to be sent. */
 interface Dropped {
   readonly kind: string
   readonly process?: string

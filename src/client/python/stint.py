@@ -56,6 +56,8 @@ MAX_ANSWER_BYTES = 8 * 2**20
 MAX_OPEN_RUNS = 10_000  # a caller that never ends its runs must not fill the memory
 MAX_PROCESS, MAX_META, MAX_EXCEPTION = 250, 500, 15_000
 OUTPUT_TAIL = 4096
+# The reason of what was sent, or was about to be, when the process ended: the answer is unknown.
+UNCONFIRMED = "not confirmed before the process ended, it may be stored"
 TOO_LATE = "the interpreter shuts down"
 WRONG_CLOCK_S = 60  # a clock this far from the server's is wrong, and not only read a moment later
 F = TypeVar("F", bound=Callable[..., Any])
@@ -549,13 +551,13 @@ class Stint:
         with self._report.at_once():
             for item in left:
                 if item.file is None:
-                    self._drop(json.loads(item.line), self._because("the process ended before Stint accepted it"))
+                    self._drop(json.loads(item.line), self._because(UNCONFIRMED))
         if self._backlog is not None:
             self._backlog.close()
 
 
 class _Report:
-    """Says what went wrong on stderr, at most once a minute. The numbers of its lines add up to the dropped events."""
+    """Says what went wrong on stderr, at most once a minute. Its numbers add up to the dropped and unconfirmed events."""
 
     def __init__(self, on_drop: Callable[[dict[str, Any], str], None] | None) -> None:
         self._on_drop = on_drop
@@ -602,7 +604,8 @@ class _Report:
             if lines:
                 self._printed = time.monotonic()
         for text, count in lines.items():
-            events = "" if count is None else f"{count} event{'' if count == 1 else 's'} dropped: "
+            how = "" if text.startswith(UNCONFIRMED) else "dropped: "
+            events = "" if count is None else f"{count} event{'' if count == 1 else 's'} {how}"
             try:
                 print(f"stint: {events}{text}", file=sys.stderr)
             except Exception:  # noqa: BLE001 - stderr may be closed
