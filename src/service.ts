@@ -96,6 +96,7 @@ async function runAll({ log }: Rooms, steps: readonly (() => unknown)[]): Promis
 const stopWork = (rooms: Rooms): Promise<void> =>
   runAll(rooms, [
     () => rooms.watches.stop(),
+    () => rooms.live.close(),
     () => rooms.eraseAccounts.stop(),
     () => Promise.all([rooms.shippers.points.stop(), rooms.shippers.exceptions.stop()]),
     () => rooms.sharedNodes.stop(),

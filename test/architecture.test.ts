@@ -22,12 +22,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   client: ['wire'],
   store: ['root', 'event', 'wire'],
   ship: ['root', 'event', 'spool', 'state', 'store'],
+  live: ['root', 'event', 'spool', 'store', 'process', 'query', 'wire'],
   process: ['wire'], // the rules that live, the judge, questions and pages share: pure
   query: ['root', 'event', 'store', 'process', 'wire'],
   copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
   watch: ['root', 'event', 'spool', 'process', 'wire', 'query', 'state', 'notify'],
   notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
-  http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'watch', 'wire'],
+  http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'live', 'watch', 'wire'],
   cli: ['root', 'wire', 'client'], // the server itself only over HTTP
   demo: ['root', 'wiring'], // it starts the service in its own process
   deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
@@ -42,6 +43,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'store',
     'ship',
     'query',
+    'live',
     'watch',
     'notify',
     'wire',

@@ -20,12 +20,18 @@ import { createPaint, oneLine, safeJson } from './safe-text.ts'
 
 const KINDS = ['points', 'exceptions'] as const
 
+/** Nothing is wrong in an answer that is older than this, but what came since is not known. */
+const OLD_S = 60
+const EXIT_OLD = 3
+
 export function register(program: Program, io: Io): void {
   const open = () => createApi(io)
 
   program
     .command('status')
-    .description('show how every process is, trouble first; exits with 1 while something is wrong')
+    .description(
+      'show how every process is, trouble first; exits with 1 while something is wrong, with 3 if the answer is older than a minute',
+    )
     .argument('[process]', 'only this process')
     .option(...JSON_OPTION)
     .option(...CSV_FLAG)
@@ -38,6 +44,7 @@ export function register(program: Program, io: Io): void {
       else if (options.csv) io.stdout.write(statusCsv(overview))
       else io.stdout.write(describeStatus(overview, io))
       if (overview.tone === 'bad') throw new CliError(options.json || options.csv ? overview.sentence : '')
+      if ((overview.stale_s ?? 0) > OLD_S) throw new CliError('the answer is older than a minute', EXIT_OLD)
     })
 
   program
@@ -111,7 +118,7 @@ function describeStatus({ at, sentence, stale_s: staleS, processes }: Overview, 
     const style = tone === 'bad' ? 'red' : tone === 'warn' ? 'yellow' : undefined
     return [row.process, style === undefined ? said.join(' ') : { text: said.join(' '), style }]
   })
-  const age = staleS === null ? '' : ` A store does not answer: this is ${formatSpan(staleS * 1000)} old.`
+  const age = staleS === null ? '' : ` This is ${formatSpan(staleS * 1000)} old: events wait to be read.`
   const table = rows.length === 0 ? '' : formatTable(COLUMNS_SHOWN, rows, lookOf(io))
   return `${sentence === '' ? 'No processes yet.' : sentence}${age}\n${table}`
 }

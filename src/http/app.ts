@@ -1,11 +1,11 @@
 // The Elysia app: the gate before /v1, the one place where errors become answers, and every route.
 import { Elysia, NotFoundError } from 'elysia'
 import type { EventKind } from '../event/event.ts'
+import type { Live } from '../live/live.ts'
+import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import type { Changes } from '../query/changes.ts'
 import type { ChangeGroup } from '../query/exception-groups.ts'
-import type { AskOverview } from '../query/overview/overview.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { PING_BY_GET } from '../wire/other-protocols.ts'
@@ -51,8 +51,8 @@ export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, Clie
   readonly questions: Questions
   readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
-  readonly changes: Changes
-  readonly tags: Pick<AnswerTagsDeps, 'start' | 'watchChanges'>
+  readonly changes: Pick<Live, 'changesOf'>
+  readonly tags: Pick<AnswerTagsDeps, 'start' | 'watchChanges' | 'versionOf'>
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
@@ -101,7 +101,7 @@ export function createApp(deps: AppDeps) {
   const { stamp, rateLimit } = gate
   const authorize = createAuthorize(deps)
   const nameOf = createNameOf(deps.accounts.accounts.keys)
-  const tags = createAnswerTags({ ...deps.tags, changes: deps.changes, nowMs: () => nowUs() / 1000 })
+  const tags = createAnswerTags({ ...deps.tags, nowMs: () => nowUs() / 1000 })
   const shared = createSharedAnswers(() => deps.monotonicUs() / 1000)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
@@ -170,7 +170,7 @@ export function createApp(deps: AppDeps) {
   mountWatches(mounts, deps.watch, nameOf, deps.overview)
   mountGroups(mounts, deps.changeGroup, nameOf, shared)
   mountChanges(mounts, deps.changes)
-  mountOverview(mounts, deps.overview, deps.changes)
+  mountOverview(mounts, deps.overview)
   mountDeadLetters(mounts, deps)
   mountHealth(mounts, deps.health)
   mountOperations(mounts, deps)

@@ -1,6 +1,6 @@
 // The state of a process and of each of its metas, from its newest runs, exceptions, starts and alerts. Pure; µs.
 //
-// A meta is judged by its last settled run: a failure counts until a run of the same meta completes, even while the next
+// A meta is judged by the run that settled last: a failure counts until a run of the same meta completes, even while the next
 // one runs. The worst meta decides, of several alike the one to which it happened last.
 import { PROCESS_STATES, type ProcessState } from '../wire/process-state.ts'
 import type { TimingState } from '../wire/timings.ts'
@@ -11,6 +11,8 @@ import { limitOf, OVERDUE_TIMES } from './usual.ts'
 /** `endUs`: Infinity while it runs; `startUs` when it never finished or has no start. */
 export interface JudgedRun extends RunSpan {
   readonly state: TimingState
+  /** Its end; of one that never finished when that was sure: with the next start, or after MAX_RUN. */
+  readonly settledUs: number
   readonly hasException: boolean
 }
 
@@ -86,7 +88,7 @@ function* findStates<R extends JudgedRun, E extends Raised>(
   { runs, raised, alerts, rhythm, lastStartUs, usualUs }: MetaFacts<R, E>,
   knownUs: number,
 ): Generator<Found<R, E>> {
-  const settled = runs.find(isOver)
+  const settled = lastSettled(runs)
   const running = runs.filter(({ state }) => state === 'running')
   if (settled?.state === 'failed') yield ['failed', settled.endUs, settled]
   if (settled?.state === 'abandoned') yield ['never_finished', settled.startUs, settled]
@@ -107,6 +109,12 @@ function* findStates<R extends JudgedRun, E extends Raised>(
   const done = settled ?? runs.find(({ state }) => state === 'orphan')
   if (done !== undefined) yield ['completed', done.endUs, done]
   yield ['no_runs', undefined]
+}
+
+function lastSettled<R extends JudgedRun>(runs: readonly R[]): R | undefined {
+  let last: R | undefined
+  for (const run of runs) if (isOver(run) && (last === undefined || run.settledUs > last.settledUs)) last = run
+  return last
 }
 
 export const isOverdue = (takenUs: number, usualUs: number | undefined): boolean =>

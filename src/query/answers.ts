@@ -2,17 +2,16 @@
 // null. Lists are sorted here, the same for every store; names compare by code units, null before any.
 import { formatNs } from '../event/stamp.ts'
 import { compare, compareMetricRows, comparePlaces } from '../store/order.ts'
-import {
-  type ExceptionGroup,
-  type ExceptionRow,
-  type MetricPoint,
-  type MetricRow,
-  type OutputRow,
-  type Place,
-  PROCESS_METAS,
-  type ProcessRow,
-  type Timing,
-  type TimingSummaryRow,
+import { PROCESS_METAS, type ProcessRow } from '../store/process-row.ts'
+import type {
+  ExceptionGroup,
+  ExceptionRow,
+  MetricPoint,
+  MetricRow,
+  OutputRow,
+  Place,
+  Timing,
+  TimingSummaryRow,
 } from '../store/source.ts'
 import type * as exceptions from '../wire/exceptions.ts'
 import { shortHeadline } from '../wire/headline.ts'

@@ -151,11 +151,19 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   }
 }
 
-/** Reads the parameters of a question that has parsers of its own, each at most once. Throws Problem `question_invalid`. */
-export function parseParameters<P extends Parsers>(parsers: P, search: URLSearchParams, nowNs = 0n): Values<P> {
-  const { given, faults } = readParameters(parsers, search, nowNs)
+/**
+ * Reads the parameters of a question that has parsers of its own, each at most once, or as often as `repeated` says.
+ * Throws Problem `question_invalid`.
+ */
+export function parseParameters<P extends Parsers, R extends string = never>(
+  parsers: P,
+  search: URLSearchParams,
+  nowNs = 0n,
+  repeated: { readonly [N in R]?: number } = {},
+): { readonly [N in keyof Values<P>]: N extends R ? readonly NonNullable<Values<P>[N]>[] | undefined : Values<P>[N] } {
+  const { given, faults } = readParameters(parsers, search, nowNs, repeated)
   if (faults.length > 0) throw incorrect(faults)
-  return given as Values<P>
+  return given as ReturnType<typeof parseParameters<P, R>>
 }
 
 const incorrect = (errors: readonly Fault[]) =>
@@ -165,7 +173,7 @@ function readParameters(
   parsers: Parsers,
   search: URLSearchParams,
   nowNs: bigint,
-  repeated: { readonly [N in ParameterName]?: number } = {},
+  repeated: Readonly<Record<string, number | undefined>> = {},
 ) {
   const faults: Fault[] = []
   const given: Record<string, unknown> = {}
@@ -174,7 +182,7 @@ function readParameters(
     if (faults.length >= MAX_FAULTS) break
     const fault = (detail: string) => faults.push({ pointer: `/${escapePointer(name)}`, detail })
     const all = search.getAll(name)
-    const max = repeated[name as ParameterName]
+    const max = repeated[name]
     if (!Object.hasOwn(parsers, name)) fault(unknownDetail(Object.keys(parsers)))
     else if (all.length > (max ?? 1))
       fault(max === undefined ? 'may be given only once' : `may be given at most ${max} times`)

@@ -47,8 +47,6 @@ export type Questions = ReturnType<typeof createQuestions>
 
 /** A question about at most this time does not wait behind long ones. */
 const SHORT_NS = 3_600_000_000_000n
-/** Of the runs of `recent`, which takes them in whole. */
-const RECENT_MARKS = 2_000
 /** How long the number of all marks is not asked for again: meanwhile a store gets few beside `maxMarks`. */
 const BOUND_KEPT_NS = 10_000_000_000n
 /** Per account: each holds a page of texts until it is read. */
@@ -145,14 +143,6 @@ export function createQuestions(deps: QuestionDeps) {
 
   return {
     timings: limited('timings', askTimings),
-
-    /** What began or ended in the range, in any order; where that costs as much as all timings of it, those. */
-    recent: limited('timings', async (asker, question) => {
-      const selection = await selectTimings(asker, question, true)
-      const found = await ask(Promise.resolve(points.findRecentTimings?.({ ...selection, maxMarks: RECENT_MARKS })))
-      if (found === undefined) return (await askTimings(asker, question)).timings
-      return answerTimings(asker, groups.troubleOf(asker), found, question)
-    }),
 
     latest: limited('latest', async (asker, question) => {
       const { each, byMeta } = question

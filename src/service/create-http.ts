@@ -19,6 +19,7 @@ import { isLoopback, isWildcard } from '../parse-settings.ts'
 import { Problem } from '../problem.ts'
 import type { Questions } from '../query/questions.ts'
 import type { OidcConfig } from '../settings.ts'
+import { SHOW_OVERVIEW } from '../wire/overview.ts'
 import { createLinkMails } from './link-mails.ts'
 import type { Rooms } from './open-rooms.ts'
 import { publicUrlOf } from './open-watch-room.ts'
@@ -96,6 +97,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       isSecure,
       audit,
       onDeleted: (account) => {
+        rooms.live.forget(account)
+        rooms.overview.forget(account)
         void rooms.eraseAccounts.step()
         rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
       },
@@ -104,8 +107,14 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     questions: measureQuestions(rooms),
     overview: rooms.overview,
     changeGroup: rooms.changeGroup,
-    changes: rooms.changes,
-    tags: { start: createSessionToken(), watchChanges: rooms.watches.changes },
+    changes: rooms.live,
+    tags: {
+      ...{ start: createSessionToken(), watchChanges: rooms.watches.changes },
+      versionOf: (account, { pathname, searchParams }) =>
+        pathname === SHOW_OVERVIEW.path
+          ? rooms.overview.versionOf(account, searchParams)
+          : rooms.live.versionOf(account, searchParams.has('process') ? searchParams.getAll('process') : undefined),
+    },
     watch: rooms.watches,
     dead: {
       list: deadLetters.list,

@@ -1,6 +1,6 @@
 // What the room of the watches says about the processes of an account, for the overview: it is current, whatever the
 // stores do.
-import type { Watched } from '../query/overview/index-facts.ts'
+import type { Watched } from '../live/overview/covering.ts'
 import { CONDITIONS } from '../watch/conditions/conditions.ts'
 import type { LateRule } from '../watch/conditions/late.ts'
 import { createMatch } from '../watch/process-pattern.ts'

@@ -12,18 +12,16 @@ import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { accountOfRecord } from '../event/record.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import { createTakenStamps } from '../event/taken-stamps.ts'
+import type { Live } from '../live/live.ts'
+import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
-import { type Changes, createChanges, noteStored } from '../query/changes.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
-import { adoptDecisions } from '../query/former-decisions.ts'
-import { type AskOverview, createOverview } from '../query/overview/overview.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
-import { whileKept } from '../ship/keep-files.ts'
-import { createShipper, type Shipper } from '../ship/shipper.ts'
+import type { Shipper } from '../ship/shipper.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool } from '../spool/open-spool.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -34,8 +32,10 @@ import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
-import { createFindWatched } from './find-watched.ts'
+import { createShipperTo } from './create-shipper-to.ts'
+import { findFloor } from './find-floor.ts'
 import { noteStores } from './note-stores.ts'
+import { openLive } from './open-live.ts'
 import { mayLink, openWatchRoom } from './open-watch-room.ts'
 import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
 
@@ -59,7 +59,7 @@ export interface Rooms {
   readonly arrivals: Arrivals
   readonly stores: Stores
   readonly keptFiles: KeptFiles
-  readonly changes: Changes
+  readonly live: Live
   readonly sharedNodes: SharedNodes
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
@@ -97,12 +97,11 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     embeddedPath: join(config.dataDir, 'clickhouse'),
     log,
   })
-  const changes = createChanges(clock.wallUs, config.databaseUrl !== undefined)
   const taken = createTakenStamps()
   const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
   const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, isNewNode, log)
-  const opened = { ...base, ...files, lock, stampClock, arrivals, takenStamps, ownStamps, stores, changes }
+  const opened = { ...base, ...files, lock, stampClock, arrivals, takenStamps, ownStamps, stores }
   const watches = openWatchRoom(opened)
   const keptFiles = openKeptFiles(keptPaths(config))
   const shipping = { ...opened, keptFiles }
@@ -119,10 +118,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
     states: (account) => overview.states(account),
   })
-  const overview = createOverview({
-    ...{ questions, changes, points: stores.points, nowMs: () => Math.floor(nowUs() / 1000) },
-    watched: createFindWatched(watches),
-  })
+  const { live, overview } = openLive({ ...opened, watches, nowUs })
   return {
     ...shipping,
     sharedNodes,
@@ -130,6 +126,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     eraseAccounts: createEraseAccounts({
       removals: files.accounts.removals,
       removed: files.accounts.removed,
+      forget: live.forget,
       spools: Object.values(files.spools),
       sinks: Object.values(stores.sinks),
       deadLetters: files.deadLetters,
@@ -139,23 +136,12 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     watches,
     changeGroup: createChangeGroup({
       ...{ exceptions: stores.exceptions, states: groupStates, nowUs },
-      changed: changes.touch,
+      changed: live.touch,
     }),
     questions,
+    live,
     overview,
   }
-}
-
-/** A floor that leads the wall clock by more stays behind with its NODE_ID. */
-const MAX_LEAD_US = 60_000_000
-
-/** Below it this NODE_ID may have given stamps. What a new one finds are those of another, which it cannot repeat. */
-async function findFloor(spools: Both<Spool>, isNewNode: boolean, clock: Clock): Promise<number> {
-  const all = Object.values(spools)
-  const floorUs = Math.max(...all.map((spool) => spool.floorUs))
-  if (!isNewNode || floorUs - clock.wallUs() <= MAX_LEAD_US) return floorUs
-  for (const spool of all) await spool.forgetFloor()
-  return 0
 }
 
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
@@ -221,37 +207,4 @@ function keptPaths({ dataDir, clickhouse, databaseUrl }: Config): string[] {
     ...(databaseUrl === undefined ? ['accounts.sqlite', 'watches.sqlite'] : []),
   ]
   return names.map((name) => join(dataDir, name))
-}
-
-type ShipperParts = Pick<
-  Rooms,
-  'spools' | 'stores' | 'keptFiles' | 'deadLetters' | 'clock' | 'log' | 'metrics' | 'changes' | 'accounts'
->
-
-/**
- * An insert costs ClickHouse some 12 ms of processor time; a row in one of 20,000 costs 0.6 of a row in one of 5,000.
- */
-const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000, lingerMs: 500 }
-
-function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
-  const { spools, stores, keptFiles, metrics, changes, accounts, ...same } = parts
-  const sink = stores.sinks[destination]
-  const adopting = { states: accounts.groupStates, clock: same.clock, log: same.log }
-  return createShipper({
-    ...same,
-    ...(sink.store === 'clickhouse' && CLICKHOUSE_WRITES),
-    destination,
-    spool: spools[destination],
-    sink: whileKept(
-      noteStored(destination === 'exceptions' ? adoptDecisions(sink, adopting) : sink, changes),
-      keptFiles,
-    ),
-    meter: {
-      delivered: (n) => metrics.delivered.labels(destination).inc(n),
-      expired: (n) => metrics.expired.labels(destination).inc(n),
-      dead: (n) => metrics.dead.labels(destination).inc(n),
-      deliverySeconds: (s) => metrics.deliverySeconds.labels(destination).observe(s),
-      batch: (outcome) => metrics.batches.labels(destination, outcome).inc(),
-    },
-  })
 }

@@ -8,6 +8,8 @@ import type { Sink } from '../store/sink.ts'
 export interface EraseAccountsOptions {
   /** The closed accounts whose data may still be somewhere; kept over restarts. */
   removals(): readonly string[]
+  /** Nothing of the account is remembered from now on. */
+  forget(account: string): void
   /** Everything of the account is gone. */
   removed(account: string): void
   readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered' | 'release'>[]
@@ -50,6 +52,7 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     const known = underWay.get(account)
     if (known !== undefined) return known
     for (const spool of spools) spool.release(account)
+    options.forget(account)
     const progress: Progress = { seenUs: nowUs(), done: new Set(), told: new Set() }
     underWay.set(account, progress)
     return progress

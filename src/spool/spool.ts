@@ -1,60 +1,27 @@
 // The durable buffer of events that are accepted and not yet stored, one for each destination.
 //
 //   append ─▶ Writer ─▶ segments ─▶ Reader ─▶ read … advance ─▶ position ─▶ passed segments are unlinked
-//                           └─▶ Reader ─▶ follow … keep ─▶ (its position is kept by the watches)
+//                           ├─▶ Reader ─▶ follow … keep ─▶ (its position is kept by the watches)
+//                           └─▶ Reader ─▶ tail ─▶ (nothing is held for it)
 //
 // * An append resolves when it is on disk. Acknowledged records are read in order, exactly once between two advances.
 // * A record whose append was rejected or never resolved may or may not be delivered; it never affects others.
 // * The position is durable before a segment that it has passed is unlinked.
 // * No disk fault ends the process: appends are rejected until it recovers, and reading continues on a full disk.
-import type { Logger } from '../log.ts'
 import { createFollower, type Follower, neededFrom } from './follower.ts'
-import type { NoteFull } from './note-full.ts'
-import type { PositionFile } from './position-file.ts'
 import type { Batch, Reader } from './reader.ts'
-import { type Chain, type PassedSegments, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
-import type { Shares } from './shares.ts'
+import { type Chain, type Position, SEGMENT_HEADER_BYTES } from './segment.ts'
 import { SpoolError, type SpoolRefusal } from './spool-error.ts'
-import type { DiskWatch } from './watch-disk.ts'
-import type { Committed, Writer } from './writer.ts'
+import type { SpoolParts, SpoolStats } from './spool-parts.ts'
+import type { Writer } from './writer.ts'
 
+export type Tail = Follower & { close(): Promise<void> }
 export type { Batch, Follower, Position }
 
 /** In front of a disk that does not keep up: beyond it appends are refused as `busy`. */
 const MOST_WAITING_BYTES = 24 * 1024 * 1024
 /** Beyond it large batches wait, so a single event has at most about twice this in front of it: two commits. */
 const MUCH_WAITING_BYTES = 512 * 1024
-
-interface SpoolStats {
-  /** Acknowledged and not yet advanced over. */
-  readonly records: number
-  /** Bytes they take in the log. */
-  readonly bytes: number
-  /** Arrival of the oldest of them, or of one before it; 0 while it could not be read. */
-  readonly oldestUs: number | undefined
-  /** Records found damaged or missing since opening. */
-  readonly damaged: number
-  /** The segment that the disk could not read last: nothing is delivered until it can, or until it is moved away. */
-  readonly unreadable: string | undefined
-}
-
-interface SpoolParts {
-  readonly dir: string
-  readonly log: Logger
-  readonly maxBytes: number
-  readonly chain: Chain
-  readonly position: Position
-  readonly positionFile: PositionFile
-  readonly watch: DiskWatch
-  readonly noteFull: NoteFull
-  readonly passed: PassedSegments
-  readonly shares: Shares
-  readonly isFollowed: boolean
-  openReader(keeps?: (head: Buffer) => boolean): Reader
-  openWriter(onCommit: (group: Committed) => void): Writer
-  /** Counts what was there at the start in the background. */
-  countBacklog(): { stop(): Promise<void> } | undefined
-}
 
 export class Spool {
   readonly #parts: SpoolParts
@@ -189,22 +156,45 @@ export class Spool {
 
   /** A second reader, from the position on that it kept; see follower.ts. The spool was opened with `isFollowed`. */
   follow(from: Position | undefined, keeps: (head: Buffer) => boolean): Follower {
+    return this.#follower(this.#open(keeps), from, async ({ segment }) => {
+      this.#followedSegment = segment
+      await this.#removePassed()
+    })
+  }
+
+  /** Reads from the position on what `keeps` keeps, and holds nothing back for it; without one from the shipper's. */
+  tail(from: Position | undefined, keeps: (head: Buffer) => boolean): Tail {
+    const reader = this.#open(keeps)
+    const close = () => {
+      this.#followers = this.#followers.filter((it) => it !== reader)
+      return reader.close()
+    }
+    return Object.assign(
+      this.#follower(reader, from, async () => {}),
+      { close },
+    )
+  }
+
+  #open(keeps: (head: Buffer) => boolean): Reader {
     const reader = this.#parts.openReader(keeps)
     this.#followers.push(reader)
+    return reader
+  }
+
+  #follower(reader: Reader, from: Position | undefined, passed: (position: Position) => Promise<void>): Follower {
     return createFollower(from, {
-      ...{ chain: this.#chain, reader },
-      shipped: () => this.#position,
-      passed: (position) =>
-        this.#inTurn(() => {
-          this.#followedSegment = position.segment
-          return this.#removePassed()
-        }),
+      ...{ chain: this.#chain, reader, shipped: () => this.#position },
+      passed: (position) => this.#inTurn(() => passed(position)),
       waitBeyond: (seq, signal) => this.#waitBeyond(seq, signal),
     })
   }
 
   /** The earliest arrival of the records that are being written, however long the disk takes; undefined if none is. */
   readonly writingUs = (): number | undefined => this.#writer.writingUs
+  /** The shipper's: what lies before is in the store. */
+  get position(): Position {
+    return this.#position
+  }
 
   /** A mark behind everything acknowledged so far. */
   readonly mark = (): number => this.#chain.nextSeq

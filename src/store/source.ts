@@ -1,6 +1,8 @@
 // The interface for asking questions. All times are event times (`time(stamp)`) in epoch ns; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
-import type { Family, MarkName, ONE_OF } from '../event/event.ts'
+import type { MarkName } from '../event/event.ts'
+import type { ProcessRow } from './process-row.ts'
+import type { RaisedRow } from './raised-rows.ts'
 import type { StartTimes } from './start-times.ts'
 
 /** The store is down, refuses the credentials, or gave up; `isTooSlow`: it is up, but the question takes too long. */
@@ -214,15 +216,10 @@ export interface ExceptionGroup extends GroupSpan {
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
-/** Metas that are read per process: one more than an answer names. */
-export const PROCESS_METAS = 101
-
-export interface ProcessRow {
-  readonly process: string
-  /** Sorted, '' for events without one; at most `PROCESS_METAS`, with `byMeta` one. */
-  readonly metas: readonly string[]
-  readonly lastNs: bigint
-  readonly kinds: readonly (typeof ONE_OF)[Family][]
+export interface RaisedQuestion extends Selection {
+  readonly countFromNs: bigint
+  readonly each: number
+  readonly maxRows: number
 }
 
 export interface ProcessSelection extends Selection {
@@ -240,6 +237,9 @@ export interface StoredMark {
   readonly ns: bigint
 }
 
+/** `restNs`: the rest of its stamp, which with its time and run identifies it. */
+export type FoundMark = StoredMark & { readonly restNs: number }
+
 export type MarkSelection = Omit<Selection, 'meta' | 'maxRows'>
 
 /** `byMeta`: also the last timing of each process and meta that is over. */
@@ -253,7 +253,7 @@ export interface PointSource {
   /** Whether pages of all, completed or failed timings rarely read the whole window: its marks need not be counted. */
   readonly pagesStopEarly?: true
   /** Newest first, at most `maxRows`, about `perSeries` per process and meta. A mark sent twice may come twice. */
-  findMarks(q: MarkSelection & { perSeries?: number | undefined; readonly maxRows: number }): Promise<StoredMark[]>
+  findMarks(q: MarkSelection & { perSeries?: number | undefined; readonly maxRows: number }): Promise<FoundMark[]>
   /** How often each process and meta starts, in any order. */
   findStartTimes(q: MarkSelection & { readonly each: number }): Promise<StartTimes[]>
   /**
@@ -261,8 +261,6 @@ export interface PointSource {
    * `slowest`: only completed and failed ones, longest first, then newest; the `ns` of a place is then the length.
    */
   findTimings(q: TimingQuestion, page: Page): Promise<Timing[]>
-  /** Those that start or end in a short range, in any order; undefined if their runs have more than `maxMarks`. */
-  findRecentTimings?(q: TimingSelection & { readonly maxMarks: number }): Promise<PlainTiming[] | undefined>
   /** Timings that match, newest first, from one pass over the marks; absent where reading pages costs less. */
   findMatching?(q: TimingSelection, page: Page, matches: (timing: PlainTiming) => boolean): Promise<Timing[]>
   /** By the rule of store/latest.ts and in its order. */
@@ -290,6 +288,8 @@ export interface ExceptionSource {
   findOutputs(q: RunSelection, page: Page): Promise<OutputRow[]>
   /** Most recent first. */
   groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
+  /** The groups of each process and meta, most recent first. */
+  findRaised(q: RaisedQuestion): Promise<RaisedRow[]>
   /** Without texts and pages, in any order. */
   findGroupSpans(q: ExceptionSelection): Promise<GroupSpan[]>
   /** One row per process and meta, in any order. */

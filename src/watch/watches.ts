@@ -170,6 +170,8 @@ export function openWatches(options: WatchesOptions) {
     downtimes: node.downtimes,
     /** Why the last change was not written to watches.sqlite. */
     fileFault: () => fileFault,
+    /** What the other nodes say about what they stored; absent alone. */
+    others: node.others,
     async removeAccount(account: string): Promise<void> {
       await store.removeAccount(account)
       node.hurry(account)

@@ -2,7 +2,7 @@
 import { type Static, type TUnsafe, Type } from '@sinclair/typebox'
 import { AlertSummary } from './alerts.ts'
 import { CONDITIONS } from './conditions.ts'
-import { PROCESS_STATES } from './process-state.ts'
+import { OVERVIEW_SORTS, PROCESS_STATES } from './process-state.ts'
 import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes.ts'
 import { Watch } from './watches.ts'
@@ -175,7 +175,9 @@ export const Overview = Type.Object({
   stale_s: orNull(
     Type.Integer({
       minimum: 0,
-      description: 'While a store does not answer: how old everything but the alerts is. Null: it is current.',
+      description:
+        '`at` minus the time up to which every accepted event is in the answer, but for the medians of days; null ' +
+        'below 5 s. Alerts are always current.',
     }),
   ),
   sentence: Text('1 failed, 2 silent, 196 fine.', 'The state of everything; empty without any process.'),
@@ -183,7 +185,12 @@ export const Overview = Type.Object({
   counts: Counts,
   unjudged: Type.Integer({ minimum: 0, description: 'Checks of watches that could not be judged.' }),
   failing_channels: Type.Integer({ minimum: 0, description: 'Channels whose last delivery failed.' }),
-  last_24h: Type.Object(DayCounts, { description: 'Of all processes.' }),
+  last_24h: Type.Object(DayCounts, { description: 'Of all processes: of 24 full hours and the one that is not over.' }),
+  counts_since: Moment(
+    null,
+    'Since when `last_24h` counts, while what the account sent before is too much to be read; else null.',
+  ),
+  found: Type.Integer({ minimum: 0, description: 'Processes that match `q` and `state`, of all pages.' }),
   processes: Type.Array(Type.Object({ ...OverviewRow.properties, ...Detail }), {
     description: 'Trouble first, then the most recent; 100 a page.',
   }),
@@ -197,14 +204,17 @@ export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
   ...REPEATED_QUESTION,
   summary: 'Show how every process is',
   description:
-    'Every process that sent something in the last 40 days: its state, newest runs, when it should start next, and ' +
-    'whether somebody is notified. Alerts are always current. States, runs and counts are at most 5 seconds old, ' +
-    '`every_s`, `usual_ms`, `change` and the medians of 24 hours 5 minutes, `median_7d_ms` an hour. While a store does not answer, the ' +
-    'last answer is repeated with its age in `stale_s`.',
+    'Every process that sent something in the last 39 days: its state, newest runs, when it should start next, and ' +
+    'whether somebody is notified. An event is in the answer within a second of its 201, also while the stores are ' +
+    'away, if somebody looked before; of other nodes within 5 seconds. The medians of days are read once an hour. ' +
+    'Counts and the sentence are of all processes, whatever is asked for.',
   parameters: [],
   ownParameters: {
     process: Type.String({ minLength: 1, maxLength: 250, description: 'Only this process, with more of it.' }),
     cursor: Type.String({ minLength: 1, description: 'The `next` of the previous page.' }),
+    q: Type.String({ minLength: 1, description: 'Words, each in the name of the process or of one of its metas.' }),
+    state: choice(PROCESS_STATES, { description: 'Only processes in this state; repeat it for several.' }),
+    sort: choice(OVERVIEW_SORTS, { description: 'Default `trouble`: the worst first, then the most recent.' }),
   },
   answers: { 200: json('The overview', Overview) },
 })

@@ -13,6 +13,10 @@ export const PROCESS_STATES = [
 ] as const
 export type ProcessState = (typeof PROCESS_STATES)[number]
 
+/** The orders of processes: `trouble` has the worst first, then the most recent. */
+export const OVERVIEW_SORTS = ['trouble', 'name', 'recent', 'slow', 'failures'] as const
+export type OverviewSort = (typeof OVERVIEW_SORTS)[number]
+
 /** `bad`: somebody has to look. */
 export type Tone = 'bad' | 'warn' | 'good'
 

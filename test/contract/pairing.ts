@@ -175,12 +175,6 @@ async function compareTimings(source: PointSource, marks: readonly StampedMark[]
 /** The whole answer, and its figures. */
 async function compareAnswers(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   await compareTimings(source, marks, q)
-  const isIn = (ns: bigint | undefined) => ns !== undefined && ns >= q.fromNs && ns < q.toNs
-  const recent = await source.findRecentTimings?.({ ...q, maxMarks: 10_000 })
-  if (recent !== undefined && q.asOfNs === undefined)
-    expect(plain(inOrder(recent))).toEqual(
-      plain(inOrder(pairMarks(marks, q).filter(({ startedNs, endedNs }) => isIn(startedNs) || isIn(endedNs)))),
-    )
   for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }, { byMeta: true, newest: true }])
     compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
 }

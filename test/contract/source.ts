@@ -6,17 +6,17 @@ import type { Mark, MarkName, Metrics } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
 import { compareMetricRows, comparePlaces } from '../../src/store/order.ts'
+import { PROCESS_METAS } from '../../src/store/process-row.ts'
 import type { Sink } from '../../src/store/sink.ts'
-import {
-  type MetricPoint,
-  type Page,
-  type Place,
-  type PointSource,
-  PROCESS_METAS,
-  type Timing,
-  type TimingQuestion,
-  type TimingSelection,
-  type TimingSummaryRow,
+import type {
+  MetricPoint,
+  Page,
+  Place,
+  PointSource,
+  Timing,
+  TimingQuestion,
+  TimingSelection,
+  TimingSummaryRow,
 } from '../../src/store/source.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 

@@ -7,8 +7,8 @@
 // what is not known of a pause cannot be told from a stop.
 import { describe, expect, test } from 'bun:test'
 import { playDays } from '../../src/demo/day-of-jobs.ts'
+import { KNOWN_RARE_US, KNOWN_US } from '../../src/live/base.ts'
 import { findRhythm, RHYTHM_STARTS } from '../../src/process/rhythm.ts'
-import { RARE_STARTS_MS, STARTS_MS } from '../../src/query/overview/overview.ts'
 import { seededRandom } from '../support/random.ts'
 
 const MINUTE = 60_000
@@ -16,7 +16,7 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const WEEK = 7 * DAY
 const MONDAY = Date.UTC(2026, 8, 7)
-const [KNOWN_MS, KNOWN_RARE_MS] = [STARTS_MS - DAY, RARE_STARTS_MS - DAY]
+const [KNOWN_MS, KNOWN_RARE_MS] = [KNOWN_US / 1000, KNOWN_RARE_US / 1000]
 
 /** When the last of these starts counts as silent, asked at some time. */
 function lateAfter(starts: readonly number[], askedMs = starts.at(-1)!): number {

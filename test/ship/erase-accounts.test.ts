@@ -22,6 +22,7 @@ function open(changes: Partial<EraseAccountsOptions> = {}) {
   const eraseAccounts = createEraseAccounts({
     removals: () => [...closed],
     removed: (account) => void closed.delete(account),
+    forget: () => {},
     spools: [trial.spool],
     sinks: [sinkOf(trial.store)],
     deadLetters: trial.deadLetters,

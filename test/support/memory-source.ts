@@ -3,26 +3,25 @@ import { type Event, markName } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
 import { bucketNs, compare, comparePlaces, groupTie, LAST_NS } from '../../src/store/order.ts'
-import {
-  type Buckets,
-  type ExceptionRow,
-  type ExceptionSelection,
-  type ExceptionSource,
-  type GroupKey,
-  type MarkSelection,
-  type MetricPoint,
-  type MetricSelection,
-  type Names,
-  type OutputRow,
-  type Page,
-  type Place,
-  type PointSource,
-  PROCESS_METAS,
-  type ProcessRow,
-  type ProcessSelection,
-  type RunSelection,
-  type Selection,
-  type Timing,
+import { PROCESS_METAS, type ProcessRow } from '../../src/store/process-row.ts'
+import type {
+  Buckets,
+  ExceptionRow,
+  ExceptionSelection,
+  ExceptionSource,
+  GroupKey,
+  MarkSelection,
+  MetricPoint,
+  MetricSelection,
+  Names,
+  OutputRow,
+  Page,
+  Place,
+  PointSource,
+  ProcessSelection,
+  RunSelection,
+  Selection,
+  Timing,
 } from '../../src/store/source.ts'
 import { pairMarks, type StampedMark } from './pair-marks.ts'
 import { summarizeTimings } from './summarize-timings.ts'
@@ -161,6 +160,7 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
           .toSorted((a, b) => compare(b.ns, a.ns))
           .filter(isFew)
           .slice(0, q.maxRows)
+          .map((mark) => ({ ...mark, restNs: Number(mark.stamp - mark.ns) }))
       },
       async findStartTimes(q) {
         const found = marks(q)
@@ -271,6 +271,23 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
             })),
           page,
         ),
+      findRaised: async (q) =>
+        [...Map.groupBy(texts(q), (row) => JSON.stringify([row.fingerprint, row.process, row.meta])).values()]
+          .map((same) => same.toSorted((a, b) => comparePlaces(a.place, b.place)))
+          .toSorted(([a], [b]) => compare(b!.atNs, a!.atNs))
+          .slice(0, q.maxRows)
+          .map((same) => {
+            const { fingerprint, process, meta, exception: example } = same[0]!
+            const counted = same.filter(({ atNs }) => atNs >= q.countFromNs)
+            const hours = Map.groupBy(counted, ({ atNs }) => Number(atNs / 3_600_000_000_000n))
+            return {
+              ...{ fingerprint, process, meta, example },
+              moments: same.slice(0, q.each).map(({ atNs, uid, place }) => ({
+                ...{ atNs, uid, restNs: Number(BigInt(place.tie.split('\0')[0]!) - atNs) },
+              })),
+              hours: [...hours].map(([hour, own]) => [hour, own.length] as const),
+            }
+          }),
       findGroupSpans: async (q) =>
         [...Map.groupBy(texts(q), (row) => JSON.stringify([row.fingerprint, row.process])).values()].map((same) => {
           const times = same.map(({ atNs }) => atNs).toSorted(compare)

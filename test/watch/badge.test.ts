@@ -75,7 +75,7 @@ describe('a badge', () => {
     }
     const replace = (rooms: Rooms): Rooms => ({
       ...rooms,
-      overview: Object.assign(away, { describe: away, states: away, versionOf: () => undefined }),
+      overview: Object.assign(away, { describe: away, states: away, versionOf: () => undefined, forget: () => {} }),
     })
     await using lost = await startApp({ replace })
     const { call } = await signInAt(lost.url)

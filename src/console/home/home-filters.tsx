@@ -1,13 +1,13 @@
 // Search, states and order of Home's table, kept in the address.
 import type { Overview } from '../../wire/overview.ts'
-import { PROCESS_STATES } from '../../wire/process-state.ts'
+import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/process-state.ts'
 import { PROCESS_STATE_TEXT } from '../../wire/words.ts'
 import { Filters } from '../kit/filters.tsx'
 import { formatCount } from '../kit/format-number.ts'
 import { useView } from '../kit/view.tsx'
-import { type HomeView, SORTS, type Sort } from './select-rows.ts'
+import type { HomeView } from './select-rows.ts'
 
-const SORT_TEXT: Readonly<Record<Sort, string>> = {
+const SORT_TEXT: Readonly<Record<OverviewSort, string>> = {
   trouble: 'Trouble first',
   name: 'Name',
   recent: 'Last seen',
@@ -19,7 +19,10 @@ const FILTERS = [
   { name: 'q', label: 'Search', placeholder: 'Name or meta' },
   {
     ...{ name: 'sort', label: 'Sort by' },
-    choices: SORTS.map((value) => ({ value: value === 'trouble' ? undefined : value, label: SORT_TEXT[value] })),
+    choices: OVERVIEW_SORTS.map((value) => ({
+      value: value === 'trouble' ? undefined : value,
+      label: SORT_TEXT[value],
+    })),
   },
 ]
 

@@ -14,16 +14,18 @@ import { LostWatches } from './lost-watches.tsx'
 import { MaintenanceLine } from './maintenance-line.tsx'
 import { NeedsYou } from './needs-you.tsx'
 import { ProcessTable } from './process-table.tsx'
-import { FILTERS_FROM, readHomeView, selectRows } from './select-rows.ts'
+import { FILTERS_FROM, queryOf, readHomeView } from './select-rows.ts'
 
 const EVERY_MS = 5_000
-/** Pages of 100 that are asked when the address searches, sorts or asks for all. */
+/** Pages of 100 of what the address searches, sorts or asks for. */
 const PAGES_MAX = 10
 const DAY = '-24h'
 
 interface HomeAnswer {
   readonly overview: Overview
+  /** As the address asks for them. */
   readonly rows: readonly OverviewProcess[]
+  readonly found: number
   readonly maintenance: readonly Maintenance[]
   /** What is to be said about watches that are gone. */
   readonly lost: string | undefined
@@ -35,15 +37,15 @@ async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
     get('api/maintenance'),
     get('api/health'),
   ])
-  const rows = [...overview.processes]
-  let { next } = overview
-  for (let page = 1; next !== null && page < PAGES_MAX && readHomeView(params).needsAll; page++) {
-    const more: Overview = await get('api/overview', { cursor: next })
-    rows.push(...more.processes)
-    next = more.next
+  const view = readHomeView(params)
+  let part: Overview = view.isChosen ? await get('api/overview', queryOf(view)) : overview
+  const rows = [...part.processes]
+  for (let page = 1; part.next !== null && page < PAGES_MAX && view.isChosen; page++) {
+    part = await get('api/overview', { ...queryOf(view), cursor: part.next })
+    rows.push(...part.processes)
   }
   return {
-    ...{ overview: { ...overview, next }, rows, maintenance: maintenance.filter(({ active }) => active) },
+    ...{ overview, rows, found: part.found, maintenance: maintenance.filter(({ active }) => active) },
     lost: warnings.find(({ code }) => code === 'watches_lost')?.detail,
   }
 }
@@ -60,19 +62,18 @@ function Heading({ answer }: { answer: HomeAnswer | undefined }) {
 
 function Content({ answer }: { answer: HomeAnswer }) {
   const { params } = useView()
-  const { overview, rows, maintenance, lost } = answer
+  const { overview, rows, found, maintenance, lost } = answer
   const view = readHomeView(params)
   const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
-  const selected = selectRows(rows, view)
   const notices = (
     <>
       {lost !== undefined && <LostWatches text={lost} />}
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
       {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
-      <NeedsYou overview={overview} rows={rows} />
+      <NeedsYou overview={overview} rows={overview.processes} />
     </>
   )
-  if (rows.length === 0)
+  if (total === 0)
     return (
       <div class="home-content">
         {notices}
@@ -86,8 +87,13 @@ function Content({ answer }: { answer: HomeAnswer }) {
       <h2 class="hidden">All processes</h2>
       <section class="card card-table">
         {total >= FILTERS_FROM && <HomeFilters view={view} counts={overview.counts} />}
-        {selected.length > 0 ? <ProcessTable rows={selected} /> : <p class="muted">No process matches.</p>}
-        {overview.next !== null && !view.needsAll && (
+        {rows.length > 0 ? <ProcessTable rows={rows} /> : <p class="muted">No process matches.</p>}
+        {found > rows.length && view.isChosen && (
+          <p class="home-more muted">
+            The first {formatCount(rows.length)} of {formatCount(found)}: search to find the others.
+          </p>
+        )}
+        {overview.next !== null && !view.isChosen && (
           <p class="home-more">
             <a href={formatRoute('home', { all: '1' })}>Show all {formatCount(total)} processes</a>
           </p>
@@ -115,7 +121,7 @@ function DayLine({ overview: { last_24h: day } }: { overview: Overview }) {
 const Stale = ({ seconds }: { seconds: number }) => (
   <div class="banner banner-warn" role="alert">
     <Icon name="warning" />
-    <p>A store does not answer. Alerts are current; everything else is {formatSpan(seconds * 1000)} old.</p>
+    <p>Alerts are current; everything else is {formatSpan(seconds * 1000)} old, because events wait to be read.</p>
   </div>
 )
 

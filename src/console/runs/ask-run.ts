@@ -1,6 +1,5 @@
 // Loads one run with the runs before it and the events sent during it.
 import { BELATED_US } from '../../process/belongs-to.ts'
-import { SETTLED_KEPT } from '../../process/usual.ts'
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
@@ -11,11 +10,11 @@ import { askPoints } from '../kit/ask-metrics.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import { belongsTo } from '../timeline/belongs-to.ts'
 import { formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
-import { usualMsFor } from '../timeline/usual.ts'
+import { usualMsOf } from '../timeline/usual.ts'
 
 export interface RunContext {
   readonly run: Run
-  /** By the runs before it, ms; undefined below five. */
+  /** Of its process and meta, ms; undefined below five runs. */
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined
@@ -33,6 +32,8 @@ const DAY_MS = 86_400_000
 /** How far to look back from the run; tried in turn until the store does not refuse the question as too large. */
 const REACHES_MS = [30 * DAY_MS, 7 * DAY_MS, DAY_MS]
 const SENT_MAX = 100
+/** Completed runs before it. */
+const BEFORE = 20
 
 /** undefined if the run is not found. Throws ApiError. */
 export async function askRun({ nowMs }: App, get: Get, id: string): Promise<RunContext | undefined> {
@@ -55,8 +56,9 @@ export async function askRun({ nowMs }: App, get: Get, id: string): Promise<RunC
   }
   const aheadMs = Math.max(3_600_000, 4 * (endMs - run.startMs))
 
-  const [before, after, open, metrics, { exceptions }, { outputs }] = await Promise.all([
-    askBefore(askTimings, { ...same, to: at, limit: SETTLED_KEPT }, run.startMs),
+  const [{ processes }, before, after, open, metrics, { exceptions }, { outputs }] = await Promise.all([
+    get('api/overview', { process }),
+    askBefore(askTimings, { ...same, to: at, state: 'completed', limit: BEFORE }, run.startMs),
     askTimings({ ...same, from: afterNs(at), to: iso(run.startMs + aheadMs), limit: 1000 }),
     askTimings({ ...same, from: at, to: iso(endMs + 1), limit: 2 }),
     askMetrics(),
@@ -68,8 +70,8 @@ export async function askRun({ nowMs }: App, get: Get, id: string): Promise<RunC
   const isBefore = (other: Run) => other.id !== run.id && other.startMs <= run.startMs
   return {
     run,
-    usualMs: usualMsFor(run, before),
-    previous: before.find((other) => other.state === 'completed' && isBefore(other)),
+    usualMs: usualMsOf(run, processes[0]),
+    previous: before.find(isBefore),
     metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
     outputs: outputs.filter(isOwn),

@@ -1,6 +1,5 @@
 // The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
-
-import { SETTLED_KEPT } from '../../process/usual.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
@@ -19,9 +18,9 @@ import { askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-ti
 import { belongsTo, type ExceptionMark } from '../timeline/belongs-to.ts'
 import { countRuns } from '../timeline/count-bins.ts'
 import { RUN_PX } from '../timeline/make-bands.ts'
-import { parseRunId, type Run, toRun } from '../timeline/run.ts'
+import { parseRunId, type Run } from '../timeline/run.ts'
 import { Timeline } from '../timeline/timeline.tsx'
-import { isOverdue, usualMsFor } from '../timeline/usual.ts'
+import { isOverdue, usualMsOf } from '../timeline/usual.ts'
 import { askPage, type RunPage } from './ask-page.ts'
 import { askRun, type RunContext } from './ask-run.ts'
 import { readRunView } from './read-run-query.ts'
@@ -32,6 +31,8 @@ import { RunTable } from './run-table.tsx'
 const EVERY_MS = 2_000
 const SLOWLY_MS = 30_000
 const USUAL_EVERY_MS = 600_000
+/** Processes whose usual duration is asked for. */
+const USUAL_MAX = 20
 const EXCEPTIONS_MAX = 200
 const FRAME_PX = 460
 
@@ -44,12 +45,12 @@ interface RunsAnswer {
   readonly page: RunPage
   readonly processes: readonly ProcessEntry[]
   readonly raised: { readonly atMs: number; readonly list: readonly Raised[] }
-  readonly latest: { readonly atMs: number; readonly byProcess: ReadonlyMap<string, readonly Run[]> }
+  readonly usual: { readonly atMs: number; readonly byProcess: ReadonlyMap<string, OverviewProcess> }
   readonly chosen: { readonly id: string; readonly context: RunContext | null } | undefined
 }
 
 const NOTHING_RAISED: RunsAnswer['raised'] = { atMs: Number.NEGATIVE_INFINITY, list: [] }
-const NO_LATEST: RunsAnswer['latest'] = { atMs: Number.NEGATIVE_INFINITY, byProcess: new Map() }
+const NO_USUAL: RunsAnswer['usual'] = { atMs: Number.NEGATIVE_INFINITY, byProcess: new Map() }
 
 const keyOf = (params: URLSearchParams): string => changeParams(params, { run: undefined, page: undefined }).toString()
 
@@ -67,10 +68,10 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
     askPage(get, range, query, page, nowMs, held?.page),
     app.askProcesses(signal),
   ])
-  const { raised = NOTHING_RAISED, latest = NO_LATEST, chosen } = held ?? {}
-  early({ timeline, page: runPage, processes, raised, latest, chosen })
-  const [raisedNow, latestNow, chosenNow] = await Promise.all([askRaised(), askLatest(), askChosen()])
-  return { timeline, page: runPage, processes, raised: raisedNow, latest: latestNow, chosen: chosenNow }
+  const { raised = NOTHING_RAISED, usual = NO_USUAL, chosen } = held ?? {}
+  early({ timeline, page: runPage, processes, raised, usual, chosen })
+  const [raisedNow, usualNow, chosenNow] = await Promise.all([askRaised(), askUsual(), askChosen()])
+  return { timeline, page: runPage, processes, raised: raisedNow, usual: usualNow, chosen: chosenNow }
 
   async function askRaised(): Promise<RunsAnswer['raised']> {
     const shown = [...runPage.trouble, ...runPage.runs]
@@ -86,15 +87,14 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
     return { atMs: nowMs, list }
   }
   /** Only while something runs: nothing else can be overdue. */
-  async function askLatest(): Promise<RunsAnswer['latest']> {
+  async function askUsual(): Promise<RunsAnswer['usual']> {
     const running = timeline.runs.filter(({ state }) => state === 'running').map((run) => run.process)
-    const names = [...new Set(running)].slice(0, 100)
-    if (names.length === 0) return { atMs: nowMs, byProcess: new Map() }
-    const isKnown = names.every((name) => held?.latest.byProcess.has(name))
-    if (held !== undefined && isKnown && nowMs - held.latest.atMs < USUAL_EVERY_MS) return held.latest
-    const asks = { from: '-30d', each: SETTLED_KEPT, process: names }
-    const { timings } = await get('api/timings/latest', asks)
-    return { atMs: nowMs, byProcess: Map.groupBy(timings.map(toRun), ({ process }) => process) }
+    const names = [...new Set(running)].slice(0, USUAL_MAX)
+    const isKnown = names.every((name) => held?.usual.byProcess.has(name))
+    if (held !== undefined && isKnown && nowMs - held.usual.atMs < USUAL_EVERY_MS) return held.usual
+    const answers = await Promise.all(names.map((process) => get('api/overview', { process })))
+    const rows = answers.flatMap(({ processes }) => processes)
+    return { atMs: nowMs, byProcess: new Map(rows.map((row) => [row.process, row])) }
   }
 }
 
@@ -115,12 +115,12 @@ function Heading({ answer }: { answer: RunsAnswer | undefined }) {
 function Content({ answer }: { answer: RunsAnswer }) {
   const { app, params, nowMs, change } = useView()
   const { range, query, runId } = readRunView(params, nowMs)
-  const { timeline, page, raised, latest, chosen } = answer
+  const { timeline, page, raised, usual, chosen } = answer
   const all = [...page.trouble, ...page.runs]
   const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id }))
   const total =
     query.state === 'trouble' ? undefined : timeline.totals.reduce((sum, row) => sum + countRuns(row, query.state), 0)
-  const usualMs = (run: Run) => usualMsFor(run, latest.byProcess.get(run.process) ?? [])
+  const usualMs = (run: Run) => usualMsOf(run, usual.byProcess.get(run.process))
   const exported = async () => {
     const { rows } = await getPages(async (page) => {
       const { timings, next } = await app.api.get('api/timings', { ...range.query, ...query, ...page })

@@ -1,22 +1,14 @@
-// How a run compares with the usual duration of its process and meta.
-import { isOverdue as isOver } from '../../process/judge-meta.ts'
-import { usualOf } from '../../process/usual.ts'
+// How a run compares with the usual duration of its process and meta, which the server says.
+import { limitOf, OVERDUE_TIMES } from '../../process/usual.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
 import type { Run } from './run.ts'
 
-/** By the runs that ended before `run` began, ms; undefined below five. `runs`: of its process, in any order. */
-export function usualMsFor(run: Run, runs: readonly Run[]): number | undefined {
-  const settled = runs
-    .filter(({ id, meta, timing }) => id !== run.id && meta === run.meta && timing.duration_ms !== null)
-    .map(({ startMs, endMs, state }) => ({
-      ...{ startedUs: startMs * 1000, endedUs: endMs * 1000, failed: state === 'failed' },
-    }))
-    .sort((a, b) => a.endedUs - b.endedUs)
-  const usualUs = usualOf(settled, run.startMs * 1000)
-  return usualUs === undefined ? undefined : usualUs / 1000
-}
+/** ms; undefined if it is not known. `process`: that of the run, with its metas. */
+export const usualMsOf = ({ meta }: Run, process: OverviewProcess | undefined): number | undefined =>
+  process?.by_meta?.find((one) => one.meta === meta)?.usual_ms ?? undefined
 
 export const isOverdue = ({ state, startMs }: Run, usualMs: number | undefined, nowMs: number): boolean =>
-  state === 'running' && usualMs !== undefined && isOver((nowMs - startMs) * 1000, usualMs * 1000)
+  state === 'running' && usualMs !== undefined && (nowMs - startMs) * 1000 > limitOf(OVERDUE_TIMES, usualMs * 1000)
 
 const ALIKE = 1.2
 

@@ -1,26 +1,29 @@
 // ETags of answers about an account: a caller that sends one back as `If-None-Match` gets 304 without a store being asked.
 // A tag is what the account was like when the answer was begun. Invariants:
 // * A change that an answer may show moves the state no later than it is visible to everybody.
-// * Ranges and states move with now, so a tag holds for half a minute at most.
+// * Ranges move with now, so a tag holds for as long as theirs may be old: half a minute for an hour, ten at most.
 // * Another person, key or role has other tags, and so has each start of the process.
-import type { Changes } from '../../query/changes.ts'
 import { knowsTag, uncachedHeaders } from '../answers.ts'
 import type { Asker } from '../authorize.ts'
 
-const HALF_MINUTE_MS = 30_000
+const LEAST_MS = 30_000
+const MOST_MS = 600_000
+/** A range that ends now may be old by this part of it. */
+const PART = 300
 
 export interface AnswerTagsDeps {
   /** Differs at each start of the process. */
   readonly start: string
-  readonly changes: Pick<Changes, 'of'>
+  /** Of what is asked for; undefined: other nodes change the account as well, or it is not known yet. */
+  versionOf(account: string, url: URL): string | undefined
   /** How many changes watches, alerts, channels and maintenances have seen. */
   watchChanges(): number
   nowMs(): number
 }
 
 export interface AnswerTags {
-  /** Take it before the answer is made. undefined: other nodes change the account as well, so no answer has a tag. */
-  stateOf(account: string): string | undefined
+  /** Take it before the answer is made. undefined: no answer has a tag. */
+  stateOf(account: string, url: URL): string | undefined
   /** The tag of an answer that was begun in this state. */
   tagOf(asker: Asker, state: string): string
   /** 304 for a caller that has the answer already. */
@@ -32,18 +35,19 @@ export interface AnswerTags {
 /** Calls `leaveUntagged` if the answer shows less than the account is, so that it must be asked again. */
 export type MakeAnswer = (leaveUntagged: () => void) => Promise<Response>
 
-export function createAnswerTags({ start, changes, watchChanges, nowMs }: AnswerTagsDeps): AnswerTags {
+export function createAnswerTags({ start, versionOf, watchChanges, nowMs }: AnswerTagsDeps): AnswerTags {
   const tags: AnswerTags = {
-    stateOf(account) {
-      const { version, whole } = changes.of(account)
-      return whole ? `${version} ${watchChanges()} ${Math.floor(nowMs() / HALF_MINUTE_MS)}` : undefined
+    stateOf(account, url) {
+      const version = versionOf(account, url)
+      return version && `${version} ${watchChanges()} ${Math.floor(nowMs() / keptMs(url.searchParams))}`
     },
     tagOf({ account, role, isOperator, key, session }, state) {
       const who = [account, role, isOperator, key?.keyId, session?.person]
       return `W/"${Bun.SHA256.hash(JSON.stringify([start, state, who]), 'base64url').slice(0, 22)}"`
     },
     answerKnown(request, asker) {
-      const state = request.headers.has('if-none-match') ? tags.stateOf(asker.account) : undefined
+      const isAsked = request.headers.has('if-none-match')
+      const state = isAsked ? tags.stateOf(asker.account, new URL(request.url)) : undefined
       if (state === undefined) return undefined
       const tag = tags.tagOf(asker, state)
       if (!knowsTag(request, tag)) return undefined
@@ -52,7 +56,7 @@ export function createAnswerTags({ start, changes, watchChanges, nowMs }: Answer
     async answer(request, asker, make) {
       const known = tags.answerKnown(request, asker)
       if (known !== undefined) return known
-      let state = tags.stateOf(asker.account) // before the answer, which may know more
+      let state = tags.stateOf(asker.account, new URL(request.url)) // before the answer, which may know more
       const response = await make(() => {
         state = undefined
       })
@@ -62,3 +66,12 @@ export function createAnswerTags({ start, changes, watchChanges, nowMs }: Answer
   }
   return tags
 }
+
+/** How old the range of an answer may be. */
+function keptMs(search: URLSearchParams): number {
+  const [, n, unit] = /^-(\d+)([smhdw])$/.exec(search.get('from') ?? '') ?? []
+  if (n === undefined) return LEAST_MS
+  return Math.min(MOST_MS, Math.max(LEAST_MS, (Number(n) * UNITS_MS[unit!]!) / PART))
+}
+
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 }

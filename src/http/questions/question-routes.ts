@@ -38,20 +38,21 @@ export function questionRoutes({ authorize, questions, shared, tags }: QuestionR
         const ownTags = hasTag(QUESTION_ROUTES[kind]) ? tags : undefined
         const known = ownTags?.answerKnown(request, asker)
         if (known !== undefined) return known
-        const search = new URL(request.url).searchParams
+        const url = new URL(request.url)
+        const search = url.searchParams
         const { promise: sent, resolve } = Promise.withResolvers<void>()
         let noteSent: () => void = resolve
         try {
           if (shared !== undefined && isShared(kind)) {
             const make = async (reader: Reader) => {
-              const state = tags?.stateOf(account) // before the answer, which may know more
+              const state = tags?.stateOf(account, url) // before the answer, which may know more
               return { state, ...(await encodeFor(request, await questions[kind](account, search, reader))) }
             }
             const found = await shared(
               request,
               account,
               make,
-              ({ state }) => state !== undefined && state === tags?.stateOf(account),
+              ({ state }) => state !== undefined && state === tags?.stateOf(account, url),
             )
             const { answer } = found
             noteSent = found.noteSent

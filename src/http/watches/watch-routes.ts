@@ -1,7 +1,7 @@
 // Watches, channels, maintenances and alerts over HTTP, for a session or a key with the scope `manage`.
 import { checkMeta, checkProcess, nameFault, stripText } from '../../event/fields.ts'
+import type { AskOverview, CoveredState } from '../../live/overview/overview.ts'
 import { Problem } from '../../problem.ts'
-import type { AskOverview, CoveredState } from '../../query/overview/overview.ts'
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import { createMatch, isPattern } from '../../watch/process-pattern.ts'

@@ -12,6 +12,7 @@ import type {
   Page,
 } from '../source.ts'
 import { findInParts } from './newest-part.ts'
+import { findRaised } from './raised.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -132,7 +133,7 @@ export function createExceptionQuestions(select: Select, schema: Schema): Except
   /** The newest text of each group. A second question: an aggregate over texts would read those of all exceptions. */
   async function findExamples(
     q: ExceptionSelection,
-    groups: readonly StoredGroup[],
+    groups: readonly Pick<StoredGroup, 'process' | 'newest'>[],
   ): Promise<ReadonlyMap<string, string>> {
     if (groups.length === 0) return new Map()
     const processes = isIn('process', 'of', [...new Set(groups.map(({ process }) => process))])
@@ -203,6 +204,14 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
         const example = examples.get(exampleKey(group.process, group.newest))
         return example === undefined ? [] : [fromGroup(group, example)] // none: its account was erased in between
       })
+    },
+
+    findRaised: (q) => {
+      const findTexts = async (groups: readonly { readonly process: string; readonly newest: NewestKey }[]) => {
+        const examples = await findExamples(q, groups)
+        return groups.map(({ process, newest }) => examples.get(exampleKey(process, newest)) ?? '')
+      }
+      return findRaised(select, schema, findTexts, q)
     },
 
     async findGroupSpans(q) {

@@ -1,7 +1,13 @@
 // Raw marks for the watches, which pair them themselves.
-import type { MarkSelection, PointSource, StoredMark } from '../source.ts'
+import type { FoundMark, MarkSelection, PointSource } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
+
+interface MarkColumns {
+  readonly name: FoundMark['mark']
+  readonly ns: Ns
+  readonly stamp_rest: number
+}
 
 type MarkQuestions = Pick<PointSource, 'findMarks' | 'findStartTimes' | 'boundMarks'>
 
@@ -26,13 +32,15 @@ export function createMarkQuestions(select: Select, schema: Schema): MarkQuestio
     async findMarks(q) {
       const { sql, params } = from(q)
       const each = q.perSeries === undefined ? '' : ` LIMIT {each:UInt32} BY process, meta`
-      const rows = await select<Omit<StoredMark, 'mark' | 'ns'> & { name: StoredMark['mark']; ns: Ns }>(
-        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns ${sql} ORDER BY at DESC${each} ` +
+      const rows = await select<Omit<FoundMark, 'mark' | 'ns' | 'restNs'> & MarkColumns>(
+        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns, stamp_rest ${sql} ORDER BY at DESC${each} ` +
           'LIMIT {max:UInt32}',
         { ...params, max: q.maxRows, ...(q.perSeries !== undefined && { each: q.perSeries }) },
         q,
       )
-      return rows.map(({ process, meta, uid, name, ns }) => ({ process, meta, uid, mark: name, ns: BigInt(ns) }))
+      return rows.map(({ process, meta, uid, name, ns, stamp_rest }) => ({
+        ...{ process, meta, uid, mark: name, ns: BigInt(ns), restNs: Number(stamp_rest) },
+      }))
     },
     /** Lists are selected as text: a server may write their numbers as texts. */
     async findStartTimes(q) {

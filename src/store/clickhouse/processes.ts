@@ -1,6 +1,7 @@
 // Lists the processes of an account. Duplicate events do not affect the answer, so the tables are read without FINAL.
 import { type Family, ONE_OF } from '../../event/event.ts'
-import { PROCESS_METAS, type ProcessRow, type ProcessSelection } from '../source.ts'
+import { PROCESS_METAS, type ProcessRow } from '../process-row.ts'
+import type { ProcessSelection } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { limitOf, type Ns, nsText, type Select, selectionOf } from './selection.ts'
 

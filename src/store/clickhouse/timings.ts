@@ -16,7 +16,6 @@ import { bindPairing, type Excluding, findRecentNs, latestFromNs } from './bind-
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { HAS_START, runHash, summarySql, timingsSql } from './pairing.ts'
-import { findRecentTimings } from './recent-timings.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -34,10 +33,7 @@ import {
   toInt64,
 } from './selection.ts'
 
-type TimingQuestions = Pick<
-  PointSource,
-  'findTimings' | 'findRecentTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'
->
+type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
 
 interface StoredTiming {
   readonly state: TimingState
@@ -153,7 +149,6 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
     },
 
     // a subquery about shards would read those of all from each
-    ...(schema.cluster === undefined && { findRecentTimings: (q) => findRecentTimings(select, schema, q) }),
 
     /** First of what began recently: a process with enough there is not read any further. */
     async findLatest(q) {

@@ -1,6 +1,6 @@
 // Raw marks for the watches, which pair them themselves.
 import { compare } from '../order.ts'
-import type { MarkSelection, StoredMark } from '../source.ts'
+import type { FoundMark, MarkSelection } from '../source.ts'
 import type { InfluxClient } from './client.ts'
 import { createMarkReader, type MarkReader, type MarkSeries } from './read-marks.ts'
 import { ceilS, floorS } from './slices.ts'
@@ -9,15 +9,19 @@ import { ceilS, floorS } from './slices.ts'
 export async function findMarks(
   client: InfluxClient,
   q: MarkSelection & { readonly perSeries?: number | undefined; readonly maxRows: number },
-): Promise<StoredMark[]> {
+): Promise<FoundMark[]> {
   if (q.process?.length === 0) return []
   const reader = createMarkReader(client, q, { tail: q.perSeries })
   const series = await readNewest(reader, floorS(q.fromNs), ceilS(q.toNs), q.maxRows)
   const rows = series.flatMap(({ subject, marks }) =>
-    marks.map(({ mark, uid, at }): StoredMark => ({ ...subject, uid, mark, ns: BigInt(at) * 1000n })),
+    marks.map(
+      ({ mark, uid, at, stampUs, sub }): FoundMark => ({
+        ...{ ...subject, uid, mark, ns: BigInt(at) * 1000n, restNs: (stampUs - at) * 1000 + sub },
+      }),
+    ),
   )
   const left = new Map<string, number>()
-  const isFew = ({ process, meta }: StoredMark) => {
+  const isFew = ({ process, meta }: FoundMark) => {
     const key = `${process}\0${meta}`
     const n = left.get(key) ?? q.perSeries ?? Number.POSITIVE_INFINITY
     left.set(key, n - 1)

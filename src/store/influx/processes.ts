@@ -1,7 +1,8 @@
 // Lists the processes that have sent marks or metrics. InfluxDB finds the newest point of every series; the series of a
 // process are combined here. A point may lie up to a second after its event's time: where a range ends within a second,
 // or the newest point is of a whole second or ms, all points of that second are read.
-import { PROCESS_METAS, type ProcessRow, type ProcessSelection, type Selection } from '../source.ts'
+import { PROCESS_METAS, type ProcessRow } from '../process-row.ts'
+import type { ProcessSelection, Selection } from '../source.ts'
 import { collectRows, type FluxText, flux, type GetColumn, type InfluxClient } from './client.ts'
 import { edgesOf, isUnsure, readSeconds } from './metrics.ts'
 import type { Stretch } from './read-metrics.ts'

@@ -3,6 +3,8 @@
 // * What arrived before `knownUs` is handed over: the least of the clock, of what requests are received, of what the
 //   spools are writing, and of what was read. See rule 1 of ../README.md.
 // * Where a spool has removed what only the feeder needed, it continues at the shipper's position, see `skipped`.
+
+import { accountOfHead } from '../../event/account-of-head.ts'
 import { type Both, DESTINATIONS, type Destination, KINDS } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Follower } from '../../spool/follower.ts'
@@ -135,14 +137,6 @@ export function createFeeder({ spools, nowUs, receivingUs, isWatched, log }: Fee
   }
 }
 
-const QUOTE = 34
 /** The tag of a record, and that of outputs: no watch reads them. */
 const KIND_AT = 2
 const OUTPUT = KINDS.output.tag.charCodeAt(0)
-
-/** The account by the first bytes of a record, `["s",1764107210000000,2,"acc_…`: the first quote behind the kind. */
-export function accountOfHead(head: Buffer): string | undefined {
-  const from = head.indexOf(QUOTE, 5)
-  const to = head.indexOf(QUOTE, from + 1)
-  return from < 0 || to < 0 ? undefined : head.toString('latin1', from + 1, to)
-}

@@ -23,9 +23,21 @@ export interface NodeReport {
   readonly round?: Round
   /** It makes accounts by mailed links. Absent from a node of 2.0. */
   readonly links?: true
+  /** What this node has stored, for nodes on which an account is looked at. Absent: a node of 2.0. */
+  readonly stored?: {
+    /** What arrived before is in the stores. */
+    readonly us: number
+    /** Accounts that are looked at there. */
+    readonly looked: readonly string[]
+    /** Of accounts that are looked at on another node. */
+    readonly news: Readonly<Record<string, StoredNews>>
+  }
   /** Read by nodes of version 1. */
   readonly late: readonly never[]
 }
+
+/** How often something was stored, the newest last, and the time of the earliest event of each. */
+export type StoredNews = readonly (readonly [count: number, earliestUs: number])[]
 
 /** How far the judging node is, and what it judges later. */
 export interface Round {

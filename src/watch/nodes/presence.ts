@@ -51,6 +51,8 @@ export interface PresenceOptions {
   accepts(): boolean
   /** What arrived here before is in blocks. */
   knownUs(): number
+  /** What this node has stored. */
+  stored(): NodeReport['stored']
   /** The report about the duty, while this node is on duty. */
   round(): Round | undefined
   /** Starts judging and delivering with this token; resolves to a function that stops both. */
@@ -104,12 +106,14 @@ export function createPresence(options: PresenceOptions) {
   function ownReport(): NodeReport {
     const now = nowUs()
     const round = isOnDuty() ? options.round() : undefined
+    const stored = options.stored()
     return {
       ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
       knownUs: options.knownUs(),
       changed: [...changed.keys()],
       links: true,
       late: [],
+      ...(stored && { stored }),
       ...(round && { round }),
     }
   }
@@ -252,6 +256,8 @@ export function createPresence(options: PresenceOptions) {
     isAway: (): boolean => isAway,
     /** The other nodes that were heard of within an hour. */
     nodes: (): KnownNode[] => others().map(toKnown),
+    /** What each of them said last. */
+    reports: () => others(),
     /** What is judged waits for these, this one included. */
     awaited: (): number[] => [
       node,

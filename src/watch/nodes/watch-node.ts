@@ -13,6 +13,7 @@ import { createDuty, type Duty, type DutyOptions } from './duty.ts'
 import { fenced, type Round } from './node-table.ts'
 import { createPresence, type KnownNode } from './presence.ts'
 import { returned } from './silent-nodes.ts'
+import { createStoredElsewhere, type StoredElsewhere } from './stored-elsewhere.ts'
 
 /** What a duty needs besides what its node gives it. */
 export type NodeOptions = Omit<
@@ -39,6 +40,8 @@ export interface WatchNode {
   nodes(): readonly KnownNode[]
   /** Which watches wait for runs of before, and since when; known on the judging node. */
   pending(account: string): Pending | undefined
+  /** Absent alone. */
+  readonly others?: StoredElsewhere
   /** Processes that are not judged, because the account has too many. */
   unjudged(account: string): readonly string[]
   /** Call it when the watches of an account were changed on this node. */
@@ -116,8 +119,10 @@ export function createSharedNode(options: SharedOptions): WatchNode {
   const isWatched = (account: string) => watched.has(account) || added.has(account)
   const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, log })
   const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, log })
+  const elsewhere = createStoredElsewhere({ reports: () => presence.reports(), nowUs: logUs })
   const presence = createPresence({
     ...options,
+    stored: elsewhere.report,
     knownUs: feeder.knownUs,
     round: () => duty && toRound(duty),
     async takeDuty(token) {
@@ -151,6 +156,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     downtimes: () => duty?.downtimes() ?? [],
     nodes: presence.nodes,
     pending: (account) => duty?.pending(account),
+    others: elsewhere,
     unjudged: (account) => presence.round()?.dropped?.[account] ?? [],
     hurry(account) {
       added.add(account)

@@ -9,7 +9,6 @@ import { createAnswerTags } from '../../../src/http/questions/answer-tags.ts'
 import { type QuestionRoutesDeps, questionRoutes } from '../../../src/http/questions/question-routes.ts'
 import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import type { Problem } from '../../../src/problem.ts'
-import { createChanges } from '../../../src/query/changes.ts'
 import { memoryQuestions, NOW_NS } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { until } from '../../support/until.ts'
@@ -116,7 +115,7 @@ test('an export that nobody reads holds a place among exports, and no turn of qu
 test('a shared answer that could not be begun counts as sent', async () => {
   const tags = createAnswerTags({
     start: '',
-    changes: createChanges(() => 0, false),
+    versionOf: () => '1',
     watchChanges: () => 0,
     nowMs: () => 0,
   })

@@ -1,10 +1,11 @@
 // The feeder against a real spool: over kills each record of a watched account is handed over once.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { accountOfHead } from '../../../src/event/account-of-head.ts'
 import type { Destination, Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
 import type { Spool } from '../../../src/spool/spool.ts'
-import { accountOfHead, createFeeder, type FeedStart } from '../../../src/watch/feed/feeder.ts'
+import { createFeeder, type FeedStart } from '../../../src/watch/feed/feeder.ts'
 import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
 import { FakeDisk } from '../../spool/fake-disk.ts'
 import { createLogLines, drain, openOn } from '../../spool/spool-trial.ts'

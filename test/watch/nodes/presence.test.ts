@@ -46,6 +46,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
       monotonicUs: () => performance.now() * 1000,
       accepts: () => true,
       knownUs: () => 5,
+      stored: () => undefined,
       round: () => ({ judgedUs: 7, waiting: [], dropped: {} }),
       async takeDuty(token) {
         tokens.push(token)

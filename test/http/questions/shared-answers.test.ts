@@ -1,45 +1,7 @@
-// What an account learns about its own changes, and which requests share an answer.
+// Which requests share an answer.
 import { expect, test } from 'bun:test'
-import type { Event } from '../../src/event/event.ts'
-import { createSharedAnswers } from '../../src/http/questions/shared-answers.ts'
-import { createChanges, noteStored } from '../../src/query/changes.ts'
-import type { Reader } from '../../src/query/limit-questions.ts'
-import type { Sink, WriteResult } from '../../src/store/sink.ts'
-
-const NOW_US = 1_800_000_000_000_000
-const event = (account: string, agoS = 0): Event =>
-  ({ account, kind: 'start', process: 'p', meta: '', uid: '', stamp: { us: NOW_US - agoS * 1e6, sub: 0 } }) as Event
-
-test('a stored event changes the version of its account alone, and an old one also `late`', () => {
-  const changes = createChanges(() => NOW_US, false)
-  const [ada, bob] = [changes.of('ada'), changes.of('bob')]
-  changes.note([event('ada'), event('ada')])
-  expect(changes.of('ada').version).not.toBe(ada.version)
-  expect(changes.of('ada').late).toBe(ada.late)
-  expect(changes.of('bob')).toEqual(bob)
-  changes.note([event('ada', 61)])
-  expect(changes.of('ada').late).not.toBe(ada.late)
-  expect(createChanges(() => NOW_US, true).of('ada').whole).toBe(false)
-})
-
-test('the accounts that are counted are bounded, and none misses a change when the counts start again', () => {
-  const changes = createChanges(() => NOW_US, false)
-  changes.note([event('ada')])
-  const before = changes.of('ada').version
-  for (let i = 0; i < 10_000; i++) changes.note([event(`account ${i}`)])
-  expect(changes.of('ada').version).not.toBe(before)
-})
-
-test.each<WriteResult>([
-  { kind: 'stored', expired: 0 },
-  { kind: 'retry', reason: 'the answer was lost' },
-])('a batch that may have been stored is a change: %j', async (result) => {
-  const changes = createChanges(() => NOW_US, false)
-  const before = changes.of('ada').version
-  const sink = noteStored({ write: async () => result } as unknown as Sink, changes)
-  expect(await sink.write([event('ada')])).toBe(result)
-  expect(changes.of('ada').version).not.toBe(before)
-})
+import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
+import type { Reader } from '../../../src/query/limit-questions.ts'
 
 test('a shared question is aborted when the last page that waits for it has left, and not before', async () => {
   const shared = createSharedAnswers(() => 0)

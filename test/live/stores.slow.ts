@@ -3,10 +3,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
+import { createLive } from '../../src/live/live.ts'
+import { NO_OTHERS } from '../../src/live/other-nodes.ts'
+import type { CoveringWatch } from '../../src/live/overview/covering.ts'
+import { createMedians } from '../../src/live/overview/medians.ts'
+import { createOverview } from '../../src/live/overview/overview.ts'
 import { createLog } from '../../src/log.ts'
-import { createChanges } from '../../src/query/changes.ts'
-import type { CoveringWatch } from '../../src/query/overview/index-facts.ts'
-import { createOverview } from '../../src/query/overview/overview.ts'
 import { openClickHouse } from '../../src/store/clickhouse/open.ts'
 import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import { createInfluxSource } from '../../src/store/influx/source.ts'
@@ -17,7 +19,6 @@ import { exampleOf } from '../../src/wire/route.ts'
 import { Watch } from '../../src/wire/watches.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { influxd, influxdMissing } from '../support/influxd.ts'
-import { memoryQuestions } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 import { until } from '../support/until.ts'
 
@@ -27,7 +28,6 @@ const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 const ACCOUNT = 'acc_overview'
 const NOW_MS = Math.floor(Date.now() / 1000) * 1000
-const MAX_RUN_NS = BigInt(DAY) * 1_000_000n
 
 const events: Event[] = []
 const at = (agoMs: number) => parseStampNs(BigInt(NOW_MS - agoMs) * 1_000_000n)
@@ -67,12 +67,26 @@ const alert = {
 }
 
 function openOverview(points: PointSource, exceptions: ExceptionSource) {
-  const questions = memoryQuestions([], {
-    ...{ points, exceptions, nowNs: () => BigInt(NOW_MS) * 1_000_000n, maxRunNs: MAX_RUN_NS, maxMarks: 1e6 },
+  const inTurn = <T>(_: string, work: (signal: AbortSignal) => Promise<T>) => work(new AbortController().signal)
+  const nowUs = () => NOW_MS * 1000
+  const common = { inTurn, log, nowUs, maxRunUs: DAY * 1000, monotonicUs: () => Bun.nanoseconds() / 1000 }
+  const end = { segment: 0, offset: 64, seq: 1 }
+  const tail = () => ({
+    ...{ position: end, skipped: () => false, keep: async () => {}, close: async () => {} },
+    read: async () => ({ records: [], arrivedUs: [], nexts: [], next: end, damaged: 0 }),
+    waitForRecords: () => new Promise<void>(() => {}),
   })
-  const changes = createChanges(() => NOW_MS * 1000, false)
-  const watched = async () => ({ alerts: [alert], watches: [watch], unjudged: 0, failingChannels: 0 })
-  const ask = createOverview({ questions, changes, points, nowMs: () => NOW_MS, watched })
+  const stats = () => ({ records: 0, bytes: 0, oldestUs: undefined, damaged: 0, unreadable: undefined })
+  const spool = { tail, stats, position: end, mark: () => 1, writingUs: () => undefined }
+  const live = createLive({
+    ...{ ...common, maxMarks: 1e9, maxBytes: 2 ** 26, sources: { points, exceptions }, others: NO_OTHERS },
+    receivingUs: () => undefined,
+    spools: { points: spool, exceptions: spool },
+  })
+  const ask = createOverview({
+    ...{ ...common, live, medians: createMedians({ ...common, points }), decisions: async () => [] },
+    watched: async () => ({ alerts: [alert], watches: [watch], unjudged: 0, failingChannels: 0 }),
+  })
   return (search = '') => ask(ACCOUNT, new URLSearchParams(search))
 }
 type Ask = ReturnType<typeof openOverview>

@@ -1,97 +1,42 @@
-// The overview over events in memory: states, counts, expected starts, and what it costs the store.
+// The overview over a log and a store in memory: states, counts, expected starts, and what it costs the store.
 import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Event } from '../../src/event/event.ts'
-import { parseStampNs } from '../../src/event/stamp.ts'
-import { createChanges } from '../../src/query/changes.ts'
-import type { Watched } from '../../src/query/overview/index-facts.ts'
-import { createOverview } from '../../src/query/overview/overview.ts'
-import { createQuestions } from '../../src/query/questions.ts'
-import { StoreError } from '../../src/store/source.ts'
 import { Alert } from '../../src/wire/alerts.ts'
 import { describeOverall, PROCESS_STATES, toneOf } from '../../src/wire/process-state.ts'
 import { exampleOf } from '../../src/wire/route.ts'
 import { Watch } from '../../src/wire/watches.ts'
-import { createMemorySource } from '../support/memory-source.ts'
+import { type Cast, DAY, HOUR, MINUTE, openCast, raiseAt, runAt, T0 } from './live-cast.ts'
 
-const MINUTE = 60_000
-const HOUR = 60 * MINUTE
-const DAY = 24 * HOUR
-const T0 = Date.UTC(2026, 10, 26, 12)
+let open: Cast
 
-let nowMs = T0
-let events: Event[] = []
-let isAway = false
-/** The only questions that are answered while it is away. */
-let answered: readonly string[] = []
-let reads: string[] = []
-let watched: Watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
-let open: ReturnType<typeof openOverview>
-
-beforeEach(() => {
-  nowMs = T0
-  events = []
-  isAway = false
-  answered = []
-  reads = []
-  watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
-  open = openOverview()
+beforeEach(async () => {
+  open = await openCast()
 })
 
-function openOverview() {
-  const memory = createMemorySource(events)
-  const watch = <T extends object>(source: T): T =>
-    Object.fromEntries(
-      Object.entries(source).map(([name, find]) => [
-        name,
-        async (...given: unknown[]) => {
-          reads.push(name)
-          if (isAway && !answered.includes(name)) throw new StoreError('away')
-          return find(...given)
-        },
-      ]),
-    ) as T
-  const points = watch(memory.points)
-  const exceptions = watch(memory.exceptions)
-  const changes = createChanges(() => nowMs * 1000, false)
-  const questions = createQuestions({
-    ...{ points, exceptions, nowNs: () => BigInt(nowMs) * 1_000_000n, maxRunNs: BigInt(DAY) * 1_000_000n },
-    ...{ maxMarks: 1e9, series: () => ({ used: 0, max: 0 }), firing: async () => [] },
-  })
-  const ask = createOverview({ questions, points, changes, nowMs: () => nowMs, watched: async () => watched })
-  return { changes, ask: (search = '') => ask('ada', new URLSearchParams(search)) }
-}
-
-const at = (agoMs: number, process: string, meta: string) => ({
-  ...{ account: 'ada', process, meta },
-  stamp: parseStampNs(BigInt(nowMs - agoMs) * 1_000_000n),
-})
 interface Of {
   readonly process?: string
   readonly meta?: string
-  readonly failed?: boolean | undefined
+  readonly failed?: boolean
 }
-/** A run that began so long ago. */
-function run(agoMs: number, ms: number | undefined, { process = 'job', meta = '', failed = false }: Of = {}): void {
-  const uid = `u${agoMs}`
-  const added: Event[] = [
-    { ...at(agoMs, process, meta), kind: 'start', uid },
-    ...(ms === undefined
-      ? []
-      : [{ ...at(agoMs - ms, process, meta), kind: 'end' as const, uid, ...(failed && { failed: true as const }) }]),
-  ]
-  events.push(...added)
-  open.changes.note(added)
+/** A run that began so long ago, in the store. */
+const run = (agoMs: number, ms: number | undefined, of: Of = {}): void => {
+  open.events.push(...runAt(open.nowMs - agoMs, ms, { ...of, uid: `u${agoMs}` }))
 }
-function raise(agoMs: number, exception = 'Error: x\n  at y', process = 'job'): void {
-  const added: Event[] = [{ ...at(agoMs, process, ''), kind: 'exception', exception }]
-  events.push(...added)
-  open.changes.note(added)
+/** The same, in the log alone. */
+const sendRun = (agoMs: number, ms: number | undefined, of: Of = {}): Promise<void> =>
+  open.send(...runAt(open.nowMs - agoMs, ms, { ...of, uid: `u${agoMs}` }))
+const raise = (agoMs: number, exception = 'Error: x\n  at y', process = 'job'): void => {
+  open.events.push(raiseAt(open.nowMs - agoMs, exception, { process }))
 }
 const nightly = (lastAgoMs: number, nights = 10, of: Of = {}) => {
   for (let i = nights - 1; i >= 0; i--) run(lastAgoMs + i * DAY, MINUTE, of)
 }
 const one = async () => (await open.ask()).processes[0]!
+const metricsAt = (ms: number): Event => ({
+  ...{ account: 'ada', process: 'job', meta: '', stamp: { us: ms * 1000, sub: 0 }, kind: 'metrics' },
+  items: [['x', 1]],
+})
 
 describe('the state of a process', () => {
   test('silent: no start for 4 days of a nightly job, which nobody watches', async () => {
@@ -118,8 +63,7 @@ describe('the state of a process', () => {
       exception: 'Error: no space',
       since: new Date(T0 - 9 * MINUTE).toISOString(),
     })
-    nowMs += 3_000
-    run(4_000, 1_000)
+    await sendRun(4_000, 1_000)
     expect(await one()).toMatchObject({ state: 'completed', exception: null })
   })
   test('a failure of one meta counts while others complete', async () => {
@@ -142,7 +86,7 @@ describe('the state of a process', () => {
     for (let i = 8; i > 0; i--) run(i * HOUR, 10 * MINUTE)
     run(15 * MINUTE, undefined)
     expect(await one()).toMatchObject({ state: 'running', usual_ms: 10 * MINUTE })
-    nowMs += 6 * MINUTE
+    open.nowMs += 6 * MINUTE
     expect(await one()).toMatchObject({ state: 'overdue' })
   })
   test('a run that still runs is not silent, although the next start is late', async () => {
@@ -155,7 +99,7 @@ describe('the state of a process', () => {
     expect(await one()).toMatchObject({ state: 'completed', meta: 'v2' })
   })
   test('no runs: it sends metrics alone', async () => {
-    events.push({ ...at(MINUTE, 'job', ''), kind: 'metrics', items: [['x', 1]] })
+    open.events.push(metricsAt(T0 - MINUTE))
     expect(await one()).toMatchObject({ state: 'no_runs', last_start_at: null, runs: [] })
   })
   test('a monthly job that did not start', async () => {
@@ -168,12 +112,12 @@ describe('watches', () => {
   const watch = exampleOf(Watch)
   const alert = { ...exampleOf(Alert), process: 'job', meta: null }
   test('a late alert is silence, also of a process that never started', async () => {
-    watched = { ...watched, alerts: [{ ...alert, condition: 'late' }] }
+    open.watched = { ...open.watched, alerts: [{ ...alert, condition: 'late' }] }
     expect(await one()).toMatchObject({ process: 'job', state: 'silent', since: null, alerts: [{ id: alert.id }] })
   })
   test('any other alert counts where nothing worse is known', async () => {
     run(HOUR, MINUTE)
-    watched = { ...watched, alerts: [{ ...alert, condition: 'slow' }] }
+    open.watched = { ...open.watched, alerts: [{ ...alert, condition: 'slow' }] }
     expect(await one()).toMatchObject({ state: 'firing' })
   })
   test('say when the next start is due, and who hears', async () => {
@@ -183,7 +127,7 @@ describe('watches', () => {
       ...{ shown: watch, meta: null, covers: (name: string) => name === 'job' },
       ...{ hearsLate: true, hearsFailed: false, channels: ['ops'] },
     }
-    watched = { ...watched, watches: [{ ...covering, late }, covering] }
+    open.watched = { ...open.watched, watches: [{ ...covering, late }, covering] }
     const due = new Date(T0 - 30 * HOUR + 2 * DAY).toISOString()
     expect(await one()).toMatchObject({
       ...{ state: 'completed', every_s: 2 * 86_400, next_start_at: due },
@@ -230,57 +174,29 @@ test('pages hold every process once, trouble first', async () => {
 })
 
 describe('a store that does not answer', () => {
-  test('what was last known is repeated with its age; alerts are current', async () => {
+  const alert = { ...exampleOf(Alert), process: 'job', meta: null } as const
+  test('what comes after the first look is in the answer, which is not older for it', async () => {
     nightly(HOUR)
-    await open.ask()
-    isAway = true
-    nowMs += 60_000
-    run(1_000, 500)
-    watched = { ...watched, alerts: [{ ...exampleOf(Alert), condition: 'late', process: 'job', meta: null }] }
-    expect(await open.ask()).toMatchObject({ stale_s: 60, processes: [{ state: 'silent' }] })
-    isAway = false
-    nowMs += 3_000
-    expect(await open.ask()).toMatchObject({ stale_s: null })
+    expect((await one()).state).toBe('completed')
+    open.isAway = true
+    open.nowMs += MINUTE
+    await sendRun(1_000, 500, { failed: true })
+    expect(await open.ask()).toMatchObject({ stale_s: null, processes: [{ state: 'failed', last_24h: { runs: 2 } }] })
   })
   test('without anything known the alerts are still shown', async () => {
-    isAway = true
-    watched = { ...watched, alerts: [{ ...exampleOf(Alert), process: 'job', meta: null }] }
+    open.isAway = true
+    open.watched = { ...open.watched, alerts: [{ ...alert, condition: 'late' }] }
     expect(await open.ask()).toMatchObject({ stale_s: 0, processes: [{ process: 'job', state: 'silent' }] })
   })
   test('with nothing known at all the store is reported, instead of no processes', async () => {
-    isAway = true
+    open.isAway = true
     await expect(open.ask()).rejects.toMatchObject({ code: 'store_unavailable' })
-  })
-  test('with names known, but no run, the store is reported, instead of processes without runs', async () => {
-    nightly(HOUR)
-    nightly(HOUR, 3, { process: 'other' })
-    isAway = true
-    answered = ['findPointProcesses', 'findExceptionProcesses']
-    await expect(open.ask()).rejects.toMatchObject({ code: 'store_unavailable' })
-    watched = { ...watched, alerts: [{ ...exampleOf(Alert), process: 'job', meta: null }] }
-    expect((await open.ask()).processes.map(({ process }) => process)).toEqual(['job'])
   })
   test('an exception that belongs to no run is not said of another run', async () => {
-    const thrown = { kind: 'exception', exception: 'Error: lone' } as const
     run(2 * HOUR, MINUTE, { meta: 'eu' })
-    events.push({ ...at(HOUR, 'job', 'us'), ...thrown, uid: '' })
+    open.events.push(raiseAt(T0 - HOUR, 'Error: lone', { meta: 'us' }))
     expect(await one()).toMatchObject({ state: 'exceptions', meta: 'us', run: null })
   })
-})
-
-test('what was stored since is known within seconds, and while nothing is stored no store is asked', async () => {
-  nightly(HOUR)
-  await open.ask()
-  nowMs += 5_000
-  run(2_000, 1_000, { failed: true })
-  expect((await one()).state).toBe('failed')
-  expect((await one()).last_24h).toMatchObject({ runs: 2, failed: 1 })
-  reads = []
-  for (let i = 0; i < 10; i++) {
-    nowMs += 5_000
-    await open.ask()
-  }
-  expect(reads).toEqual([])
 })
 
 test('the sentence says what the rows say, whatever happened', async () => {
@@ -296,9 +212,8 @@ test('the sentence says what the rows say, whatever happened', async () => {
   const jobs = fc.array(fc.uniqueArray(fc.constantFrom(...kinds), { minLength: 1, maxLength: 2 }), { maxLength: 9 })
   await fc.assert(
     fc.asyncProperty(jobs, fc.nat({ max: 2 }), fc.nat({ max: 1 }), async (jobs, unjudged, failingChannels) => {
-      events = []
-      watched = { alerts: [], watches: [], unjudged, failingChannels }
-      open = openOverview()
+      open = await openCast()
+      open.watched = { alerts: [], watches: [], unjudged, failingChannels }
       for (const [i, of] of jobs.entries()) for (const kind of of) histories[kind](`job ${i}`)
       const { processes, counts, sentence, tone } = await open.ask()
       expect(processes).toHaveLength(jobs.length)

@@ -1,0 +1,179 @@
+// What is remembered of one account that somebody looks at: its processes, folded from the log. Invariants:
+// * What is known does not depend on the order in which events came, nor on how often.
+// * A version of a process changes with each of its events, and that of the account with each event at all.
+import type { Event } from '../event/event.ts'
+import { markName } from '../event/event.ts'
+import { timeUs } from '../event/stamp.ts'
+import type { LiveMark } from './marks.ts'
+import { createRaised, type Raised, raise, raisedBytes } from './raised.ts'
+import { bytesOf, createRow, foldMarks, type Row } from './row.ts'
+
+/** Positions in both spools. */
+export interface Seqs {
+  readonly points: number
+  readonly exceptions: number
+}
+
+export interface Process {
+  readonly name: string
+  /** By meta, '' = without. */
+  readonly rows: Map<string, Row>
+  readonly raised: Map<string, Raised>
+  /** Of all kinds of events; sorted when they are shown. */
+  readonly metas: Set<string>
+  /** Of the newest event of any kind. */
+  seenUs: number
+  version: number
+  /** Behind its newest event in the log. */
+  seqs: Seqs
+  /** Something happened since it was judged. */
+  isChanged: boolean
+}
+
+export interface Account {
+  readonly name: string
+  processes: Map<string, Process>
+  version: number
+  /** How many events were raised or decided about. */
+  seqs: Seqs
+  /** Processes with events that only the store can judge, and behind which position it has them. */
+  readonly again: Map<string, Seqs>
+  /** Counts before it are not known. */
+  countsSinceUs: number | undefined
+  bytes: number
+}
+
+const NO_SEQS: Seqs = { points: 0, exceptions: 0 }
+/** More metas of a process are not named. */
+const METAS_MAX = 101
+
+export const createAccount = (name: string): Account => ({
+  ...{ name, processes: new Map(), version: 0, seqs: NO_SEQS, again: new Map() },
+  ...{ countsSinceUs: undefined, bytes: 0 },
+})
+
+export const createProcess = (name: string): Process => ({
+  ...{ name, rows: new Map(), raised: new Map(), metas: new Set(), seenUs: 0, version: 0 },
+  ...{ seqs: NO_SEQS, isChanged: true },
+})
+
+/** An event as the log has it. */
+export interface LoggedEvent {
+  readonly event: Event
+  /** Behind its record. */
+  readonly seqs: Seqs
+}
+
+/** Of a start or an end. */
+export const toMark = (event: Event): LiveMark => ({
+  uid: event.uid ?? '',
+  mark: event.kind === 'start' || event.kind === 'end' ? markName(event) : 'end',
+  ...timesOf(event),
+})
+
+/** The time, and the rest of the stamp behind it in ns. */
+function timesOf({ stamp }: Event): { atUs: number; restNs: number } {
+  const atUs = timeUs(stamp)
+  return { atUs, restNs: (stamp.us - atUs) * 1000 + stamp.sub }
+}
+
+export function findProcess(account: Account, name: string): Process {
+  const known = account.processes.get(name)
+  if (known !== undefined) return known
+  const process = createProcess(name)
+  account.processes.set(name, process)
+  return process
+}
+
+export interface Folding {
+  readonly maxRunUs: number
+  fingerprint(exception: string): string
+}
+
+const latest = (a: Seqs, b: Seqs): Seqs => ({
+  points: Math.max(a.points, b.points),
+  exceptions: Math.max(a.exceptions, b.exceptions),
+})
+
+/** Events of this account, in any order. */
+export function foldEvents(account: Account, events: readonly LoggedEvent[], folding: Folding): void {
+  for (const [name, own] of Map.groupBy(events, ({ event }) => event.process)) {
+    const process = findProcess(account, name)
+    const before = bytesOfProcess(process)
+    for (const one of own) noteEvent(process, one)
+    if (!foldProcess(process, own, folding)) account.again.set(name, process.seqs)
+    process.version = ++account.version
+    account.seqs = latest(account.seqs, process.seqs)
+    account.bytes += bytesOfProcess(process) - before
+  }
+}
+
+/** Of an account whose processes are not known: only their versions. */
+export function noteEvents(account: Account, events: readonly LoggedEvent[]): void {
+  for (const one of events) {
+    const process = findProcess(account, one.event.process)
+    noteEvent(process, one)
+    process.version = ++account.version
+    account.seqs = latest(account.seqs, one.seqs)
+  }
+}
+
+/** What every event says about its process. */
+export function noteEvent(process: Process, { event, seqs }: LoggedEvent): void {
+  process.seqs = latest(process.seqs, seqs)
+  process.isChanged = true
+  process.seenUs = Math.max(process.seenUs, timeUs(event.stamp))
+  if (process.metas.size < METAS_MAX) process.metas.add(event.meta)
+}
+
+export const toException = (event: Extract<Event, { kind: 'exception' }>, fingerprint: Folding['fingerprint']) => ({
+  ...{ ...timesOf(event), uid: event.uid ?? null, fingerprint: fingerprint(event.exception), text: event.exception },
+})
+
+/** False: the store must be asked again, because something is older than what is remembered. */
+function foldProcess(process: Process, events: readonly LoggedEvent[], folding: Folding): boolean {
+  let isKnown = true
+  const marks = new Map<string, LiveMark[]>()
+  for (const { event } of events) {
+    const { meta } = event
+    if (event.kind === 'start' || event.kind === 'end') {
+      const own = marks.get(meta)
+      if (own === undefined) marks.set(meta, [toMark(event)])
+      else own.push(toMark(event))
+    } else if (event.kind === 'exception') {
+      isKnown = raise(raisedOf(process, meta), toException(event, folding.fingerprint)) && isKnown
+    }
+  }
+  for (const [meta, own] of marks) isKnown = foldMarks(rowOf(process, meta), own, folding.maxRunUs) && isKnown
+  return isKnown
+}
+
+export function rowOf({ name, rows }: Process, meta: string): Row {
+  const known = rows.get(meta)
+  if (known !== undefined) return known
+  const row = createRow(name, meta)
+  rows.set(meta, row)
+  return row
+}
+
+export function raisedOf({ raised }: Process, meta: string): Raised {
+  const known = raised.get(meta)
+  if (known !== undefined) return known
+  const made = createRaised()
+  raised.set(meta, made)
+  return made
+}
+
+/** Its object and its places in maps, as measured. */
+const PROCESS_BYTES = 900
+const META_BYTES = 60
+
+export function bytesOfProcess({ name, rows, raised, metas }: Process): number {
+  let bytes = PROCESS_BYTES + 2 * name.length + META_BYTES * metas.size
+  for (const row of rows.values()) bytes += bytesOf(row)
+  for (const one of raised.values()) bytes += raisedBytes(one)
+  return bytes
+}
+
+export const bytesOfAccount = ({ processes }: Account): number =>
+  processes.values().reduce((sum, process) => sum + bytesOfProcess(process), 0)

@@ -1,0 +1,190 @@
+// The processes of an account from what the stores know, united with what the log has had since. Pure.
+//
+// An event that is in both counts once: marks by uid, kind, time and rest of the stamp, exceptions by time, rest and
+// group. Closed hours have the store's figures, and what the log changes of them; the hour that is not over is counted
+// from its marks.
+import type { FoundMark, TimingSummaryRow } from '../store/source.ts'
+import {
+  type Account,
+  bytesOfAccount,
+  type Folding,
+  findProcess,
+  type LoggedEvent,
+  noteEvent,
+  type Process,
+  raisedOf,
+  rowOf,
+  type Seqs,
+  toException,
+  toMark,
+} from './account.ts'
+import { type BaseHead, type BasePage, EACH, HOUR_US } from './base.ts'
+import { countHour, createHours } from './hours.ts'
+import type { LiveMark, LiveRun } from './marks.ts'
+import { addMoment, findGroup, MOMENTS_KEPT, raise, shorten } from './raised.ts'
+import {
+  countChange,
+  countedUs,
+  FAILURES,
+  FIGURES,
+  fillRow,
+  foldMarks,
+  noteStartHour,
+  pairAll,
+  type Row,
+  RUNS,
+  UNFINISHED,
+} from './row.ts'
+
+const toUs = (ns: bigint): number => Number(ns / 1000n)
+const keyOf = (process: string, meta: string): string => `${process}\0${meta}`
+
+interface Building extends Folding {
+  readonly nowUs: number
+  /** What lies before was in the stores before their figures were read. */
+  readonly delivered: Seqs
+}
+
+/** Adds what is short. */
+export function addHead(account: Account, { processes, raised, countsSinceUs }: BaseHead): void {
+  account.countsSinceUs = countsSinceUs
+  for (const { process: name, metas, lastNs } of processes) {
+    const process = findProcess(account, name)
+    for (const meta of metas) process.metas.add(meta)
+    process.seenUs = Math.max(process.seenUs, toUs(lastNs))
+  }
+  for (const { process: name, meta, fingerprint, example, moments, hours } of raised) {
+    const [newest] = moments
+    if (newest === undefined) continue
+    const own = raisedOf(findProcess(account, name), meta)
+    const group = findGroup(own, fingerprint)
+    Object.assign(group, { atUs: toUs(newest.atNs), restNs: newest.restNs, headline: shorten(example) })
+    for (const [hour, count] of hours) countHour(group.hours, hour * HOUR_US, 0, count)
+    for (const { atNs, restNs, uid } of moments)
+      addMoment(own, { atUs: toUs(atNs), restNs, uid: uid === '' ? null : uid, group })
+  }
+}
+
+/** By process and meta. */
+export type HeadFigures = ReadonlyMap<string, readonly TimingSummaryRow[]>
+export const groupFigures = ({ figures }: BaseHead): HeadFigures =>
+  Map.groupBy(figures, ({ process, meta = '' }) => keyOf(process, meta))
+
+/** Adds the rows of a page. `events`: what the log has had of its processes since the base began. */
+export function addPage(
+  account: Account,
+  page: BasePage,
+  figures: HeadFigures,
+  events: readonly LoggedEvent[],
+  building: Building,
+): void {
+  const starts = new Map(page.starts.map((row) => [keyOf(row.process, row.meta), row]))
+  const logged = Map.groupBy(events, ({ event }) => keyOf(event.process, event.meta))
+  const stored = Map.groupBy(page.marks, ({ process, meta }) => keyOf(process, meta))
+  for (const key of new Set([...stored.keys(), ...logged.keys()])) {
+    const [name, meta] = key.split('\0') as [string, string]
+    const known = (stored.get(key) ?? []).map(fromStored)
+    const news = (logged.get(key) ?? []).filter(isMark)
+    if (known.length + news.length === 0) continue
+    const row = rowOf(findProcess(account, name), meta)
+    for (const hour of starts.get(key)?.hours ?? []) noteStartHour(row, hour * 1e6)
+    const isFresh = ({ seqs }: LoggedEvent) => seqs.points > building.delivered.points
+    const before = [...known, ...news.filter((one) => !isFresh(one)).map(markOf)]
+    const runs = fillRow(row, [...known, ...news.map(markOf)], building.maxRunUs)
+    if (known.length >= EACH && row.cutUs < 0) row.cutUs = Math.min(...known.map(({ atUs }) => atUs))
+    countRow(
+      row,
+      figures.get(key) ?? [],
+      news.some(isFresh) ? pairAll(before, building.maxRunUs) : runs,
+      runs,
+      page,
+      building,
+    )
+    noteClosedHours(account, name, news, building)
+  }
+  addExceptions(account, events, building)
+  for (const one of events) noteEvent(findProcess(account, one.event.process), one)
+}
+
+/** What a store has of a short time. */
+export interface StoredNews extends Pick<BaseHead, 'processes' | 'raised'> {
+  readonly marks: readonly FoundMark[]
+}
+
+/** Adds what other nodes have stored; what was there before changes nothing. */
+export function foldStored(account: Account, { marks, raised, processes }: StoredNews, folding: Folding): void {
+  const changed = new Set<Process>()
+  for (const { process: name, metas, lastNs } of processes) {
+    const process = findProcess(account, name)
+    for (const meta of metas) process.metas.add(meta)
+    process.seenUs = Math.max(process.seenUs, toUs(lastNs))
+    changed.add(process)
+  }
+  const again = (name: string) => account.again.set(name, { points: 0, exceptions: 0 })
+  for (const [key, own] of Map.groupBy(marks, ({ process, meta }) => keyOf(process, meta))) {
+    const [name, meta] = key.split('\0') as [string, string]
+    if (!foldMarks(rowOf(findProcess(account, name), meta), own.map(fromStored), folding.maxRunUs)) again(name)
+  }
+  for (const { process: name, meta, fingerprint, example: text, moments } of raised)
+    for (const { atNs, restNs, uid } of moments) {
+      const exception = { atUs: toUs(atNs), restNs, uid: uid === '' ? null : uid, fingerprint, text }
+      if (!raise(raisedOf(findProcess(account, name), meta), exception)) again(name)
+    }
+  for (const process of changed) {
+    process.isChanged = true
+    process.version = ++account.version
+  }
+  account.bytes = bytesOfAccount(account)
+}
+
+const fromStored = ({ uid, mark, ns, restNs }: FoundMark): LiveMark => ({ uid, mark, atUs: toUs(ns), restNs })
+
+const isMark = ({ event: { kind } }: LoggedEvent): boolean => kind === 'start' || kind === 'end'
+const markOf = ({ event }: LoggedEvent): LiveMark => toMark(event)
+
+/** `before`: the runs that the figures know. */
+function countRow(
+  row: Row,
+  figures: readonly TimingSummaryRow[],
+  before: readonly LiveRun[],
+  after: readonly LiveRun[],
+  { isOpenHourWhole }: BasePage,
+  { nowUs }: Building,
+): void {
+  const openHourUs = Math.floor(nowUs / HOUR_US) * HOUR_US
+  const isCounted = (us: number) => !isOpenHourWhole || us < openHourUs
+  addFigures(
+    row,
+    figures.filter(({ atNs = 0n }) => isCounted(toUs(atNs))),
+  )
+  const inFigures = (run: LiveRun) => isCounted(countedUs(run))
+  countChange(row, before.filter(inFigures), after)
+}
+
+function addFigures(row: Row, rows: readonly TimingSummaryRow[]): void {
+  if (rows.length === 0) return
+  row.figures ??= createHours(FIGURES)
+  for (const { atNs = 0n, count, failed, abandoned } of rows) {
+    const us = toUs(atNs)
+    countHour(row.figures, us, RUNS, count)
+    countHour(row.figures, us, FAILURES, failed)
+    countHour(row.figures, us, UNFINISHED, abandoned)
+  }
+}
+
+/** Whether the figures of a closed hour know an event of these seconds is not certain: the process is read again. */
+function noteClosedHours(account: Account, name: string, news: readonly LoggedEvent[], { nowUs }: Building): void {
+  const openHourUs = Math.floor(nowUs / HOUR_US) * HOUR_US
+  const late = news.findLast((one) => markOf(one).atUs < openHourUs)
+  if (late !== undefined) account.again.set(name, late.seqs)
+}
+
+function addExceptions(account: Account, events: readonly LoggedEvent[], { fingerprint }: Building): void {
+  for (const { event, seqs } of events) {
+    if (event.kind !== 'exception') continue
+    const { process: name, meta } = event
+    const raised = raisedOf(findProcess(account, name), meta)
+    const isFull = raised.moments.length >= MOMENTS_KEPT
+    if (!raise(raised, toException(event, fingerprint)) && isFull) account.again.set(name, seqs)
+  }
+}

@@ -1,0 +1,262 @@
+// What processes are like, kept from the log while somebody looks. Invariants:
+// * Everything that had its answer is in the state: what the stores had at a position of the log, and the log from it on.
+// * Nothing is read for an account that nobody looks at, and the memory of all together is bounded: the account that was
+//   asked for longest ago goes.
+// * While a store does not answer, the former state stays, and the log goes on.
+import { type Both, DESTINATIONS } from '../event/event.ts'
+import { rememberFingerprints } from '../event/fingerprint.ts'
+import { timeUs } from '../event/stamp.ts'
+import type { Logger } from '../log.ts'
+import type { ChangesAnswer } from '../wire/processes.ts'
+import { type Account, bytesOfProcess, foldEvents, noteEvents, type Seqs } from './account.ts'
+import type { BaseSources } from './base.ts'
+import { foldStored } from './build.ts'
+import { createHeldAccounts, type Held } from './held-accounts.ts'
+import { type OtherNodes, readSince } from './other-nodes.ts'
+import { farBehind, type Reading, readAccount } from './read-account.ts'
+import { createStoredCount } from './stored-count.ts'
+import { createLogReader, type TailSpool } from './tail.ts'
+
+export interface LiveOptions {
+  readonly sources: BaseSources
+  readonly spools: Both<TailSpool>
+  readonly others: OtherNodes
+  /** The stamp clock. */
+  nowUs(): number
+  monotonicUs(): number
+  /** The earliest stamp of a request that is still being received. */
+  receivingUs(): number | undefined
+  readonly maxRunUs: number
+  readonly maxMarks: number
+  readonly maxBytes: number
+  /** Gives a question its turn and its time; rejects with Problem. */
+  inTurn<T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
+  readonly log: Logger
+}
+
+/** What somebody who looks is shown. */
+export interface Look {
+  readonly account: Account
+  /** Every event of before is in it. */
+  readonly knownUs: number
+}
+
+/** Copies and imports write past the log: what somebody looks at is read again. */
+const RENEW_US = 600e6
+const CATCH_UP_MS = 10_000
+/** The stores are not asked again so soon after a failure, or for what only they can judge. */
+const RETRY_US = 2e6
+/** An answer that is older says so. */
+const FRESH_US = 5e6
+/** Processes that are read again at once. */
+const AGAIN_MAX = 50
+/** Events that come while the stores are asked. */
+const BUFFER_MAX = 100_000
+
+export type Live = ReturnType<typeof createLive>
+
+export function createLive(options: LiveOptions) {
+  const { sources, spools, others, nowUs, monotonicUs, maxRunUs, maxMarks, maxBytes, inTurn, log } = options
+  const folding = { maxRunUs, fingerprint: rememberFingerprints() }
+  const accounts = createHeldAccounts({
+    ...{ nowUs, maxBytes },
+    onFirst: () => reader.open(),
+    onLast: () => void reader.close(),
+    onLooked: others.look,
+  })
+  const { find, forget, held } = accounts
+
+  const reader = createLogReader({
+    ...{ spools, nowUs, log, receivingUs: options.receivingUs },
+    isLooked: (account) => held.has(account),
+    onEvents(account, events) {
+      const one = held.get(account)
+      if (one === undefined) return
+      if (one.buffer !== undefined && one.buffer.length + events.length > BUFFER_MAX) one.buffer = undefined
+      one.buffer?.push(...events)
+      one.stored?.note(events)
+      if (one.hasBase) foldEvents(one.account, events, folding)
+      else noteEvents(one.account, events)
+    },
+    onGap() {
+      for (const one of held.values()) one.gapUs ??= one.baseUs
+    },
+  })
+
+  const isDelivered = (seqs: Seqs): boolean => DESTINATIONS.every((spool) => spools[spool].position.seq >= seqs[spool])
+
+  others.serve({
+    storedUs: () =>
+      Math.min(
+        ...DESTINATIONS.map((spool) => {
+          const { records, oldestUs = 0 } = spools[spool].stats()
+          return records === 0 ? reader.edgeUs() : oldestUs
+        }),
+      ),
+    newsOf: (accounts) =>
+      Object.fromEntries(
+        accounts.map((name) => {
+          const one = find(name)
+          one.stored ??= createStoredCount(isDelivered, ({ event }) => timeUs(event.stamp))
+          return [name, one.stored.take()]
+        }),
+      ),
+  })
+
+  async function close(): Promise<void> {
+    accounts.close()
+    await reader.close()
+  }
+
+  /** One reading of an account at a time; of these processes alone if they are named. */
+  function read(one: Held, processes?: readonly string[]): Promise<void> {
+    one.reading ??= start().finally(() => {
+      one.reading = undefined
+      one.buffer = undefined
+    })
+    return one.reading
+
+    async function start(): Promise<void> {
+      const { name } = one.account
+      const seen = others.stateOf(name)
+      one.buffer = []
+      const reading: Reading = {
+        ...{ account: name, processes, sources, reader, spools, folding, maxMarks, nowUs, monotonicUs },
+        buffer: one.buffer,
+      }
+      try {
+        const finish = await inTurn(name, (signal) => readAccount(reading, signal))
+        if (held.get(name) !== one) return
+        if (one.buffer !== reading.buffer) throw farBehind()
+        adopt(one, finish(), processes)
+        if (processes === undefined) {
+          Object.assign(one, { hasBase: true, baseUs: nowUs(), gapUs: undefined, baseVersion: one.account.version })
+          one.othersSeen = seen
+        }
+        one.fault = undefined
+        accounts.bound()
+      } catch (error) {
+        Object.assign(one, { fault: error, faultUs: nowUs() })
+        throw error
+      }
+    }
+  }
+
+  async function readBase(one: Held): Promise<void> {
+    if (one.reading !== undefined) await one.reading.catch(() => {})
+    if (one.hasBase && one.gapUs === undefined) return
+    if (one.fault !== undefined && nowUs() - one.faultUs < RETRY_US) throw one.fault
+    await read(one)
+  }
+
+  /** What may be asked for without anybody waiting. */
+  function refresh(one: Held): void {
+    const { account, reading, baseUs, baseVersion } = one
+    if (reading !== undefined || nowUs() - one.askedUs < RETRY_US) return
+    const again = [...account.again].filter(([, seqs]) => isDelivered(seqs)).map(([process]) => process)
+    const ageUs = nowUs() - baseUs
+    const isOld = ageUs > RENEW_US && (account.version !== baseVersion || ageUs > 6 * RENEW_US)
+    const work = isOld ? read(one) : again.length > 0 ? read(one, again.slice(0, AGAIN_MAX)) : askOthers(one)
+    if (work === undefined) return
+    one.askedUs = nowUs()
+    work.catch((err: unknown) => log.debug({ err, account: account.name }, 'live: the stores do not answer yet'))
+  }
+
+  /** What other nodes have stored since. */
+  function askOthers(one: Held): Promise<void> | undefined {
+    const { name } = one.account
+    const state = others.stateOf(name)
+    if (state === one.othersSeen) return undefined
+    const sinceUs = others.sinceUs(name, one.othersSeen ?? '{}')
+    if (sinceUs === undefined) return read(one)
+    const ask = (signal: AbortSignal) => readSince(sources, { account: name, sinceUs, nowUs: nowUs(), signal })
+    return inTurn(name, ask).then((news) => {
+      if (news === undefined) return read(one)
+      one.othersSeen = state
+      foldStored(one.account, news, folding)
+      return undefined
+    })
+  }
+
+  function versionOf({ account, heldSince }: Held, processes?: readonly string[]): string {
+    const text = ({ version, seqs }: { version: number; seqs: Seqs }) => `${version}${isDelivered(seqs) ? '' : '+'}`
+    const own = processes?.map((process) => {
+      const known = account.processes.get(process)
+      return known === undefined ? '0' : text(known)
+    })
+    return `${heldSince.toString(36)} ${own?.join(' ') ?? text(account)}`
+  }
+
+  return {
+    /** Rejects with Problem if nothing is known, because a store does not answer. */
+    async look(name: string): Promise<Look> {
+      const one = find(name)
+      accounts.noteLook(one)
+      if (!one.hasBase || one.gapUs !== undefined)
+        await readBase(one).catch((error: unknown) => {
+          if (!one.hasBase) throw error
+        })
+      await reader.catchUp(CATCH_UP_MS)
+      refresh(one)
+      const knownUs = Math.min(reader.knownUs(), others.knownUs(), one.gapUs ?? Number.POSITIVE_INFINITY)
+      return { account: one.account, knownUs }
+    },
+    /**
+     * What changes with each event that answers about these processes may show, once when it is in the log and again
+     * when it is in its store; undefined where other nodes store events, too.
+     */
+    versionOf(name: string, processes?: readonly string[]): string | undefined {
+      const one = find(name)
+      if (one.hasBase) refresh(one)
+      return others.isAlone ? versionOf(one, processes) : undefined
+    },
+    /** Of what the answers about all processes show, while they are not old. */
+    freshVersionOf(name: string, processes?: readonly string[]): string | undefined {
+      const one = find(name)
+      if (!others.isAlone || !one.hasBase || one.gapUs !== undefined || nowUs() - reader.knownUs() > FRESH_US)
+        return undefined
+      refresh(one)
+      return versionOf(one, processes)
+    },
+    knownUs: () => reader.knownUs(),
+    /** Are the stores being asked? */
+    isReading: (name: string): boolean => held.get(name)?.reading !== undefined,
+    /** For GET /api/changes. */
+    changesOf(name: string): ChangesAnswer {
+      const version = `${versionOf(find(name))} ${others.stateOf(name)}`
+      return { version, late: version, whole: others.isAlone }
+    },
+    /** Something else of the account changed that its answers show. */
+    touch(name: string): void {
+      const one = held.get(name)
+      if (one === undefined) return
+      one.account.version++
+      for (const process of one.account.processes.values()) process.isChanged = true
+    },
+    forget,
+    close,
+    bytes: () => held.values().reduce((sum, { account }) => sum + account.bytes, 0),
+  }
+}
+
+/** Replaces what is known of the account, or of some of its processes. */
+function adopt(one: Held, fresh: Account, processes: readonly string[] | undefined): void {
+  const { account } = one
+  fresh.version = Math.max(fresh.version, account.version) + 1
+  if (processes === undefined) {
+    for (const process of fresh.processes.values()) process.version = fresh.version
+    one.account = fresh
+    return
+  }
+  for (const name of processes) {
+    account.again.delete(name)
+    const process = fresh.processes.get(name)
+    const before = account.processes.get(name)
+    if (process === undefined) continue
+    process.version = fresh.version
+    account.processes.set(name, process)
+    account.bytes += bytesOfProcess(process) - (before === undefined ? 0 : bytesOfProcess(before))
+  }
+  for (const [name, seqs] of fresh.again) account.again.set(name, seqs)
+  account.version = fresh.version
+}

@@ -1,0 +1,67 @@
+// What the other nodes have stored: they say so with their heartbeats, and the stores are asked from the earliest event
+// on that this node does not have.
+import { MAX_AHEAD_US } from '../event/own-time.ts'
+import type { BaseSources } from './base.ts'
+import type { StoredNews } from './build.ts'
+import { MOMENTS_KEPT } from './raised.ts'
+
+export interface OtherNodes {
+  /** No other node stores events. */
+  readonly isAlone: boolean
+  /** The accounts that are looked at here: what is stored of them elsewhere is of interest. */
+  look(accounts: Iterable<string>): void
+  /** What this node says to the others. */
+  serve(here: StoredHere): void
+  /** What arrived before is in the stores, of all other nodes; infinite without any. */
+  knownUs(): number
+  /** Differs once another node has stored something of the account. */
+  stateOf(account: string): string
+  /** The earliest event that was stored since that state; undefined: not known, so that all is to be asked for. */
+  sinceUs(account: string, state: string): number | undefined
+}
+
+export interface StoredHere {
+  /** What arrived before is in the stores. */
+  storedUs(): number
+  /** Of these accounts, how often something was stored, and from when on. */
+  newsOf(
+    accounts: readonly string[],
+  ): Readonly<Record<string, readonly (readonly [count: number, earliestUs: number])[]>>
+}
+
+/** A single node. */
+export const NO_OTHERS: OtherNodes = {
+  isAlone: true,
+  look: () => {},
+  serve: () => {},
+  knownUs: () => Number.POSITIVE_INFINITY,
+  stateOf: () => '',
+  sinceUs: () => undefined,
+}
+
+interface OthersQuestion {
+  readonly account: string
+  readonly sinceUs: number
+  readonly nowUs: number
+  readonly signal: AbortSignal
+}
+
+const MARKS_MAX = 20_000
+const PROCESSES_MAX = 1_000
+
+/** Everything of the account with a time since then. undefined: it is so much that the account is read again. */
+export async function readSince(
+  { points, exceptions }: BaseSources,
+  { account, sinceUs, nowUs, signal }: OthersQuestion,
+): Promise<StoredNews | undefined> {
+  const toNs = BigInt(Math.floor(nowUs + MAX_AHEAD_US)) * 1000n
+  const range = { account, signal, fromNs: BigInt(Math.floor(sinceUs)) * 1000n, toNs }
+  const [marks, raised, ...processes] = await Promise.all([
+    points.findMarks({ ...range, maxRows: MARKS_MAX + 1 }),
+    exceptions.findRaised({ ...range, countFromNs: range.fromNs, each: MOMENTS_KEPT, maxRows: PROCESSES_MAX + 1 }),
+    points.findPointProcesses({ ...range, maxRows: PROCESSES_MAX + 1 }),
+    exceptions.findExceptionProcesses({ ...range, maxRows: PROCESSES_MAX + 1 }),
+  ])
+  const isTooMuch = marks.length > MARKS_MAX || [raised, ...processes].some((rows) => rows.length > PROCESSES_MAX)
+  return isTooMuch ? undefined : { marks, raised, processes: processes.flat() }
+}

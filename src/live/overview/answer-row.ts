@@ -1,0 +1,125 @@
+// The row of a process in the answer, and the same of each of its metas.
+import { toTime } from '../../clock.ts'
+import { formatTime } from '../../event/stamp.ts'
+import type { Change } from '../../process/change.ts'
+import { compare } from '../../store/order.ts'
+import type { OverviewMeta, OverviewRow, OverviewRun } from '../../wire/overview.ts'
+import type { Process } from '../account.ts'
+import { type CoveringWatch, type Due, dueBy, type Watched } from './covering.ts'
+import type { Medians } from './medians.ts'
+import type { MetaView, ProcessView, ShownRun } from './view-process.ts'
+
+const METAS_MAX = 20
+const BY_META_MAX = 100
+
+const timeOrNull = (ms: number | undefined): string | null => (ms === undefined ? null : toTime(ms))
+/** With nine digits, as events have them. */
+const eventTime = (us: number): string => formatTime({ us, sub: 0 })
+
+export function answerRun({ firstUs, state, hasException, tookUs, meta, uid }: ShownRun): OverviewRun {
+  const shown = state === 'completed' && hasException ? 'exceptions' : state
+  return [eventTime(firstUs), shown, tookUs === undefined ? null : tookUs / 1000, meta, uid]
+}
+
+const answerState = ({ judgement: { state, meta, sinceUs, run, raised } }: Pick<MetaView, 'judgement'>) => ({
+  ...{ state, meta, since: timeOrNull(sinceUs === undefined ? undefined : Math.floor(sinceUs / 1000)) },
+  run: run === undefined ? null : answerRun(run),
+  exception: raised?.group.headline ?? null,
+  fingerprint: raised?.group.fingerprint ?? null,
+})
+
+const answerChange = (change: Change | undefined): OverviewMeta['change'] =>
+  change === undefined
+    ? null
+    : {
+        at: toTime(Math.floor(change.atUs / 1000)),
+        before_ms: change.beforeUs / 1000,
+        after_ms: change.afterUs / 1000,
+      }
+
+const answerUsual = (meta: MetaView | undefined) => ({
+  usual_ms: meta?.usual === undefined ? null : meta.usual.us / 1000,
+  usual_of: meta?.usual?.of ?? null,
+})
+
+/** By the watch where there is one, else by the rhythm: what is due first. */
+function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaView[]) {
+  const lastUs = Math.max(...metas.map(({ lastStartUs }) => lastStartUs ?? Number.NEGATIVE_INFINITY))
+  const watched = watches.flatMap((watch) => dueBy(watch, metas) ?? [])
+  const usual = metas.flatMap(({ expected }): Due[] => (expected === undefined ? [] : [expected]))
+  const [due] = (watched.length > 0 ? watched : usual).toSorted((a, b) => a.nextMs - b.nextMs)
+  return {
+    last_start_at: Number.isFinite(lastUs) ? eventTime(lastUs) : null,
+    next_start_at: timeOrNull(due?.nextMs),
+    late_at: timeOrNull(due?.lateMs),
+    every_s: due?.everyMs === undefined ? null : due.everyMs / 1000,
+  }
+}
+
+const slowerBy = ({ beforeUs, afterUs }: Change): number => afterUs / beforeUs
+
+interface Around {
+  readonly watched: Pick<Watched, 'alerts'>
+  readonly watches: readonly CoveringWatch[]
+  readonly medians: Medians
+  /** Runs of a row. */
+  readonly each: number
+}
+
+export function answerRow(
+  process: Process,
+  view: ProcessView,
+  { watched, watches, medians, each }: Around,
+): OverviewRow {
+  const { metas, judgement } = view
+  const runs = metas.flatMap((meta) => meta.runs).toSorted((a, b) => b.firstUs - a.firstUs)
+  const worst = metas.find((meta) => meta.judgement === judgement)
+  const [changed] = metas
+    .flatMap(({ change }) => (change === undefined ? [] : [change]))
+    .toSorted((a, b) => slowerBy(b) - slowerBy(a))
+  const names = [...process.metas].toSorted(compare).map((meta) => (meta === '' ? null : meta))
+  const known = answerState(view)
+  return {
+    ...{ process: process.name, metas: names.slice(0, METAS_MAX), more_metas: names.length > METAS_MAX },
+    ...known,
+    ...answerExpected(watches, metas),
+    last_seen_at: process.seenUs === 0 ? null : eventTime(process.seenUs),
+    ...answerUsual(worst),
+    change: answerChange(worst?.change ?? changed),
+    runs: runs.slice(0, each).map(answerRun),
+    last_24h: view.day,
+    ...medians.of(process.name),
+    // an exception that belongs to no run is no reason to show another one
+    run: known.run ?? (runs[0] === undefined || known.state === 'exceptions' ? null : answerRun(runs[0])),
+    alerts: watched.alerts.map(({ id, watch, condition, meta, since, summary, acknowledged }) => ({
+      ...{ id, watch, condition, meta, since, summary },
+      acknowledged_by: acknowledged?.by ?? null,
+    })),
+    notified: {
+      late: watches.some(({ hearsLate }) => hearsLate),
+      failed: watches.some(({ hearsFailed }) => hearsFailed),
+      channels: [...new Set(watches.flatMap(({ channels }) => channels))],
+    },
+  }
+}
+
+export const answerMetas = (
+  process: Process,
+  { metas }: ProcessView,
+  { watches, medians, each }: Omit<Around, 'watched'>,
+): OverviewMeta[] =>
+  metas.slice(0, BY_META_MAX).map(
+    (meta): OverviewMeta => ({
+      ...answerState(meta),
+      ...answerExpected(metas.length === 1 ? watches : watches.filter((watch) => watch.meta === (meta.meta ?? '')), [
+        meta,
+      ]),
+      last_seen_at: meta.runs[0] === undefined ? null : eventTime(meta.runs[0].firstUs),
+      ...answerUsual(meta),
+      change: answerChange(meta.change),
+      runs: meta.runs.slice(0, each).map(answerRun),
+      last_24h: meta.day,
+      ...medians.of(process.name, meta.meta),
+      meta: meta.meta,
+    }),
+  )

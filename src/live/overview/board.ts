@@ -1,0 +1,139 @@
+// The state of each process of an account, kept as long as nothing changes it, and their order. Judging goes in turns of
+// a few ms. Invariants:
+// * A process is judged again after an event, when its alerts, its watches or a decision about a group changed, when the
+//   clock changes its state, and when an hour is over.
+import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
+import { type Account, createProcess, type Process } from '../account.ts'
+import type { CoveringWatch, Watched } from './covering.ts'
+import { type Day, type ProcessView, type ViewOptions, viewProcess } from './view-process.ts'
+
+export interface Verdict {
+  readonly process: Process
+  readonly state: ProcessState
+  readonly rank: number
+  readonly sinceUs: number | undefined
+  readonly day: Day
+  readonly metas: readonly { readonly meta: string | null; readonly state: ProcessState }[]
+  readonly nextChangeUs: number
+  readonly hour: number
+  /** What it depends on beside its events. */
+  readonly around: string
+}
+
+export interface GroupDecision {
+  readonly fingerprint: string
+  readonly process: string
+  readonly status: 'resolved' | 'ignored'
+  readonly atUs: number
+}
+
+export interface Judging {
+  readonly watched: Watched
+  readonly decisions: readonly GroupDecision[]
+  readonly nowUs: number
+  readonly knownUs: number
+  readonly maxRunUs: number
+  monotonicUs(): number
+}
+
+const HOUR_US = 3_600e6
+const TURN_US = 5_000
+
+export type Around = ReturnType<typeof createAround>
+
+/** What is known of each process beside its events. */
+export function createAround({ watched, decisions, nowUs, knownUs, maxRunUs }: Judging) {
+  const alertsOf = Map.groupBy(watched.alerts, ({ process }) => process)
+  const decisionsOf = Map.groupBy(decisions, ({ process }) => process)
+  const watches = JSON.stringify(watched.watches.map(({ shown }) => [shown.id, shown.process, shown.meta, shown.late]))
+  const covering = new Map<string, readonly CoveringWatch[]>()
+  const coveringOf = (process: string): readonly CoveringWatch[] => {
+    const known = covering.get(process) ?? watched.watches.filter((watch) => watch.covers(process))
+    covering.set(process, known)
+    return known
+  }
+  const watchesKey = watched.watches.length === 0 ? '' : Bun.hash(watches).toString(36)
+  return {
+    coveringOf,
+    alertsOf: (process: string) => alertsOf.get(process) ?? [],
+    names: (): Iterable<string> => alertsOf.keys(),
+    /** Differs when a process is to be judged again. */
+    keyOf(process: string): string {
+      const [alerts, decided] = [alertsOf.get(process), decisionsOf.get(process)]
+      if (alerts === undefined && decided === undefined) return watchesKey
+      return JSON.stringify([watchesKey, alerts?.map(({ id }) => id), decided])
+    },
+    optionsOf(process: string): ViewOptions {
+      const own = decisionsOf.get(process) ?? []
+      return {
+        ...{ nowUs, knownUs, maxRunUs, alerts: alertsOf.get(process) ?? [], watches: coveringOf(process) },
+        isHidden: (fingerprint, atUs) =>
+          own.some((it) => it.fingerprint === fingerprint && (it.status === 'ignored' || atUs <= it.atUs)),
+      }
+    },
+  }
+}
+
+export type Board = ReturnType<typeof createBoard>
+
+export function createBoard() {
+  const verdicts = new Map<string, Verdict>()
+
+  const isCurrent = (verdict: Verdict, process: Process, key: string, { nowUs, knownUs }: Judging): boolean =>
+    !process.isChanged &&
+    verdict.process === process &&
+    verdict.around === key &&
+    verdict.nextChangeUs >= knownUs &&
+    verdict.hour === Math.floor(nowUs / HOUR_US)
+
+  return {
+    /** Of all processes, and those of which only an alert is known. */
+    async judge(account: Account, around: Around, judging: Judging): Promise<ReadonlyMap<string, Verdict>> {
+      let beganUs = judging.monotonicUs()
+      const extra = [...around.names()].filter((name) => !account.processes.has(name))
+      for (const process of [...account.processes.values(), ...extra.map(bareProcess)]) {
+        const { name } = process
+        const key = around.keyOf(name)
+        const known = verdicts.get(name)
+        if (known !== undefined && (isCurrent(known, process, key, judging) || isBareStill(known, process, key)))
+          continue
+        process.isChanged = false
+        const view = viewProcess(process, around.optionsOf(name))
+        verdicts.set(name, toVerdict(process, view, key, judging.nowUs))
+        if (judging.monotonicUs() - beganUs < TURN_US) continue
+        await new Promise((done) => setImmediate(done))
+        beganUs = judging.monotonicUs()
+      }
+      if (verdicts.size > account.processes.size + extra.length) {
+        const isThere = (name: string) => account.processes.has(name) || extra.includes(name)
+        for (const name of [...verdicts.keys()]) if (!isThere(name)) verdicts.delete(name)
+      }
+      return verdicts
+    },
+    /** When the clock changes a state next. */
+    nextChangeUs: (process?: string): number =>
+      process === undefined
+        ? verdicts.values().reduce((least, verdict) => Math.min(least, verdict.nextChangeUs), Number.POSITIVE_INFINITY)
+        : (verdicts.get(process)?.nextChangeUs ?? Number.POSITIVE_INFINITY),
+  }
+}
+
+const isBareStill = (verdict: Verdict, process: Process, key: string): boolean =>
+  verdict.process.seenUs === 0 && process.seenUs === 0 && verdict.around === key
+
+function toVerdict(
+  process: Process,
+  { judgement, metas, day, nextChangeUs }: ProcessView,
+  around: string,
+  nowUs: number,
+) {
+  const { state, sinceUs } = judgement
+  return {
+    ...{ process, state, rank: PROCESS_STATES.indexOf(state), sinceUs, day, nextChangeUs, around },
+    metas: metas.map(({ meta, judgement: { state } }) => ({ meta, state })),
+    hour: Math.floor(nowUs / HOUR_US),
+  }
+}
+
+/** A process that has sent nothing yet, but is watched. */
+const bareProcess = (name: string): Process => createProcess(name)

@@ -1,0 +1,194 @@
+// GET /api/overview: what is known of every process of an account, with the alerts as they are.
+import { toTime } from '../../clock.ts'
+import { Problem } from '../../problem.ts'
+import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
+import { createAccount } from '../account.ts'
+import type { Live, Look } from '../live.ts'
+import { answerMetas, answerRow } from './answer-row.ts'
+import {
+  type Around,
+  type Board,
+  createAround,
+  createBoard,
+  type GroupDecision,
+  type Judging,
+  type Verdict,
+} from './board.ts'
+import { dueBy, type Watched } from './covering.ts'
+import type { createMedians, Medians } from './medians.ts'
+import { encodeCursor, parseOverview, sortVerdicts } from './select-rows.ts'
+import { viewProcess } from './view-process.ts'
+
+interface OverviewDeps {
+  readonly live: Pick<Live, 'look' | 'freshVersionOf' | 'knownUs'>
+  readonly medians: ReturnType<typeof createMedians>
+  nowUs(): number
+  monotonicUs(): number
+  readonly maxRunUs: number
+  /** Current, whatever the stores do. */
+  watched(account: string): Promise<Watched>
+  /** Decisions about groups of exceptions. Rejects with Problem. */
+  decisions(account: string): Promise<readonly GroupDecision[]>
+}
+
+/** What a watch covers. */
+interface Covered {
+  /** Absent for a pattern. */
+  readonly process?: string
+  covers(process: string): boolean
+  /** '' = only without meta; null = any. */
+  readonly meta: string | null
+}
+
+export interface CoveredState extends Overall {
+  /** Of one process its word, `silent`; else the sentence. */
+  readonly short: string
+}
+
+export type AskOverview = ReturnType<typeof createOverview>
+
+const PAGE = 100
+const BOARDS_MAX = 200
+const HOUR_US = 3_600e6
+/** Younger answers are not older than the way to them. */
+const STALE_US = 5e6
+const NO_MEDIANS: Medians = { of: () => ({ median_24h_ms: null, median_7d_ms: null }) }
+
+interface Loaded {
+  readonly look: Look
+  readonly verdicts: ReadonlyMap<string, Verdict>
+  readonly around: Around
+  readonly watched: Watched
+  readonly nowUs: number
+  /** The stores do not answer, and nothing is known but the alerts. */
+  readonly isBlind: boolean
+}
+
+/** Throws Problem `question_invalid`; those of a store only if nothing at all is known. */
+export function createOverview(deps: OverviewDeps) {
+  const { live, medians, nowUs, monotonicUs, maxRunUs } = deps
+  const boards = new Map<string, Board>()
+
+  function boardOf(account: string): Board {
+    const board = boards.get(account) ?? createBoard()
+    boards.delete(account)
+    boards.set(account, board)
+    if (boards.size > BOARDS_MAX) boards.delete(boards.keys().next().value!)
+    return board
+  }
+
+  async function load(account: string): Promise<Loaded> {
+    const [watched, decisions] = await Promise.all([
+      deps.watched(account),
+      deps.decisions(account).catch(() => []), // then every exception counts
+    ])
+    const found = await live.look(account).catch((error: unknown) => {
+      if (!(error instanceof Problem) || watched.alerts.length === 0) throw error
+      return undefined
+    })
+    const look = found ?? { account: createAccount(account), knownUs: 0 }
+    const judging: Judging = { ...{ watched, decisions, maxRunUs, monotonicUs, nowUs: nowUs(), knownUs: look.knownUs } }
+    const around = createAround(judging)
+    const board = found === undefined ? createBoard() : boardOf(account)
+    const verdicts = await board.judge(look.account, around, judging)
+    return { look, verdicts, around, watched, nowUs: judging.nowUs, isBlind: found === undefined }
+  }
+
+  function answerProcess(
+    { process }: Verdict,
+    { around, watched }: Loaded,
+    known: Medians,
+    isDetail: boolean,
+  ): OverviewProcess {
+    const options = around.optionsOf(process.name)
+    const view = viewProcess(process, options)
+    const { watches } = options
+    const each = isDetail ? 60 : 30
+    const row = answerRow(process, view, {
+      watched: { ...watched, alerts: options.alerts },
+      watches,
+      medians: known,
+      each,
+    })
+    if (!isDetail) return row
+    const time = (ms: number | undefined) => (ms === undefined ? null : toTime(ms))
+    return {
+      ...row,
+      by_meta: answerMetas(process, view, { watches, medians: known, each }),
+      watches: watches.map((watch) => {
+        const due = dueBy(watch, view.metas)
+        return { ...watch.shown, due_at: time(due?.nextMs), late_at: time(due?.lateMs) }
+      }),
+    }
+  }
+
+  async function ask(account: string, search: URLSearchParams): Promise<Overview> {
+    const asked = parseOverview(search)
+    const loaded = await load(account)
+    const { look, verdicts, watched, isBlind } = loaded
+    const { process } = asked
+    const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
+    const known = isBlind ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
+    const { rows, found, next } = sortVerdicts(all, asked, known, PAGE)
+    const counts = countStates(all.map(({ state }) => state))
+    const { unjudged, failingChannels } = watched
+    const sum = (of: (verdict: Verdict) => number) => all.reduce((total, verdict) => total + of(verdict), 0)
+    const ageUs = loaded.nowUs - look.knownUs
+    const since = look.account.countsSinceUs
+    return {
+      at: toTime(Math.floor(loaded.nowUs / 1000)),
+      stale_s: isBlind ? 0 : ageUs < STALE_US ? null : Math.round(ageUs / 1e6),
+      ...describeOverall({ counts, unjudged, failingChannels }),
+      ...{ counts, unjudged, failing_channels: failingChannels },
+      last_24h: {
+        runs: sum(({ day }) => day.runs),
+        failed: sum(({ day }) => day.failed),
+        exceptions: sum(({ day }) => day.exceptions),
+      },
+      counts_since: since === undefined ? null : toTime(Math.floor(since / 1000)),
+      found,
+      processes: rows.map((verdict) => answerProcess(verdict, loaded, known, process !== undefined)),
+      next: next === undefined ? null : encodeCursor(next),
+    }
+  }
+
+  /** How these processes are, without their names; undefined if none is known. */
+  async function describe(account: string, { process, covers, meta }: Covered): Promise<CoveredState | undefined> {
+    const { verdicts } = await load(account)
+    const states = [...verdicts.values()].flatMap(({ process: { name }, state, metas }): ProcessState[] => {
+      if ((process !== undefined && name !== process) || !covers(name)) return []
+      if (meta === null) return [state]
+      return metas.filter((one) => (one.meta ?? '') === meta).map((one) => one.state)
+    })
+    if (states.length === 0) return undefined
+    const overall = describeOverall({ counts: countStates(states) })
+    return { ...overall, short: states.length === 1 ? wordOf(states[0]!) : overall.sentence.replace(/\.$/, '') }
+  }
+
+  return Object.assign(ask, {
+    describe,
+    /** Differs when an answer to this shows something else; undefined while it has no tag. */
+    versionOf(account: string, search: URLSearchParams): string | undefined {
+      const process = search.get('process') ?? undefined
+      const version = live.freshVersionOf(account, process === undefined ? undefined : [process])
+      const board = boards.get(account)
+      if (version === undefined || board === undefined) return undefined
+      const isDue = board.nextChangeUs(process) < live.knownUs()
+      return isDue ? undefined : `${version} ${Math.floor(nowUs() / HOUR_US)}`
+    },
+    /** The state of every process. */
+    states: async (account: string) =>
+      [...(await load(account)).verdicts.values()].map(({ process: { name }, state }) => ({ process: name, state })),
+    forget(account: string): void {
+      boards.delete(account)
+      medians.forget(account)
+    },
+  })
+}
+
+function countStates(states: readonly ProcessState[]): Record<ProcessState, number> {
+  const counts = Object.fromEntries(PROCESS_STATES.map((state) => [state, 0])) as Record<ProcessState, number>
+  for (const state of states) counts[state]++
+  return counts
+}

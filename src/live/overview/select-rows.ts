@@ -1,0 +1,92 @@
+// Which processes an answer shows, and in which order: by default trouble first, then the most recent. Between two pages
+// a process that changes its state may be seen twice or not.
+import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
+import { parseParameters } from '../../query/question.ts'
+import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/process-state.ts'
+import type { Verdict } from './board.ts'
+import type { Medians } from './medians.ts'
+
+/** A row's place: its key in the order, then its name. */
+interface Place {
+  readonly key: readonly number[]
+  readonly name: string
+}
+
+export type OverviewQuestion = ReturnType<typeof parseOverview>
+
+/** Throws Problem `question_invalid`. */
+export const parseOverview = (search: URLSearchParams) =>
+  parseParameters(ASKED, search, 0n, { state: PROCESS_STATES.length })
+
+const ASKED = {
+  process: PARSERS.process,
+  cursor: parseCursor,
+  q: PARSERS.text,
+  state: parseChoice(PROCESS_STATES),
+  sort: parseChoice(OVERVIEW_SORTS),
+}
+
+export function sortVerdicts(
+  all: readonly Verdict[],
+  { q: words = [], state: states, sort = 'trouble', cursor }: OverviewQuestion,
+  medians: Medians,
+  limit: number,
+) {
+  const lower = words.map((word) => word.toLowerCase())
+  const chosen = all.filter((verdict) => (states?.includes(verdict.state) ?? true) && matches(verdict, lower))
+  const placed = chosen.map((verdict) => ({
+    verdict,
+    place: { key: KEYS[sort](verdict, medians), name: verdict.process.name },
+  }))
+  placed.sort((a, b) => comparePlaces(a.place, b.place))
+  const first = cursor === undefined ? 0 : placed.findIndex(({ place }) => comparePlaces(place, cursor) > 0)
+  const page = first < 0 ? [] : placed.slice(first, first + limit)
+  const hasMore = first >= 0 && first + limit < placed.length
+  return {
+    rows: page.map(({ verdict }) => verdict),
+    found: chosen.length,
+    next: hasMore ? page.at(-1)!.place : undefined,
+  }
+}
+
+/** Each word is in the name of the process or in one of its metas. */
+function matches({ process: { name, metas } }: Verdict, words: readonly string[]): boolean {
+  if (words.length === 0) return true
+  const texts = [name, ...metas].map((text) => text.toLowerCase())
+  return words.every((word) => texts.some((text) => text.includes(word)))
+}
+
+/** How many times as long as in the 7 days before its completed runs of the day took; 0 when unknown. */
+function slownessOf({ process: { name } }: Verdict, medians: Medians): number {
+  const { median_24h_ms: today, median_7d_ms: before } = medians.of(name)
+  return today === null || !before ? 0 : today / before
+}
+
+/** Smaller comes first. */
+const KEYS: Readonly<Record<OverviewSort, (verdict: Verdict, medians: Medians) => readonly number[]>> = {
+  trouble: ({ rank, process }) => [rank, -process.seenUs],
+  name: () => [],
+  recent: ({ process }) => [-process.seenUs],
+  slow: (verdict, medians) => [-slownessOf(verdict, medians)],
+  failures: ({ day }) => [-day.failed],
+}
+
+function comparePlaces(a: Place, b: Place): number {
+  for (const [i, key] of a.key.entries()) if (key !== b.key[i]) return key - (b.key[i] ?? 0)
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0
+}
+
+export const encodeCursor = ({ key, name }: Place): string =>
+  Buffer.from(JSON.stringify([...key, name])).toString('base64url')
+
+function parseCursor(text: string): Parsed<Place> {
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())
+    if (Array.isArray(parts)) {
+      const [key, name] = [parts.slice(0, -1), parts.at(-1)]
+      if (typeof name === 'string' && key.every((one): one is number => typeof one === 'number'))
+        return { value: { key, name } }
+    }
+  } catch {} // as any other text
+  return { detail: 'is not a cursor of an earlier answer' }
+}

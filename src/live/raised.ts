@@ -1,0 +1,85 @@
+// The exceptions of an account, as far as its processes show them: per process and meta the newest moments, per group
+// of each its newest text and counts by hour. A group's decision is looked up when somebody asks.
+import { headlineOf } from '../wire/headline.ts'
+import { countHour, createHours, type Hours } from './hours.ts'
+
+/** Identified by time, rest of the stamp and group within its process and meta. */
+export interface Moment {
+  readonly atUs: number
+  readonly restNs: number
+  /** null = without. */
+  readonly uid: string | null
+  readonly group: RaisedGroup
+}
+
+export interface RaisedGroup {
+  readonly fingerprint: string
+  /** Of its newest exception. */
+  headline: string
+  atUs: number
+  restNs: number
+  readonly hours: Hours
+}
+
+/** Of one process and meta. */
+export interface Raised {
+  /** Newest first. */
+  moments: Moment[]
+  readonly groups: Map<string, RaisedGroup>
+}
+
+/** Enough for the runs that a page shows. */
+export const MOMENTS_KEPT = 60
+/** Of one process and meta; beyond it the one that was raised longest ago goes. */
+const GROUPS_KEPT = 100
+const HEADLINE_MAX = 500
+
+export const createRaised = (): Raised => ({ moments: [], groups: new Map() })
+
+const isNewer = (a: Pick<Moment, 'atUs' | 'restNs'>, b: Pick<Moment, 'atUs' | 'restNs'>): boolean =>
+  a.atUs > b.atUs || (a.atUs === b.atUs && a.restNs > b.restNs)
+
+export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
+  const known = raised.groups.get(fingerprint)
+  if (known !== undefined) return known
+  const group = { fingerprint, headline: '', atUs: Number.NEGATIVE_INFINITY, restNs: 0, hours: createHours(1) }
+  raised.groups.set(fingerprint, group)
+  if (raised.groups.size > GROUPS_KEPT) {
+    const [oldest] = [...raised.groups.values()].sort((a, b) => a.atUs - b.atUs)
+    if (oldest !== undefined) raised.groups.delete(oldest.fingerprint)
+  }
+  return group
+}
+
+export interface Exception {
+  readonly atUs: number
+  readonly restNs: number
+  readonly uid: string | null
+  readonly fingerprint: string
+  readonly text: string
+}
+
+/** False: it was there already, or is older than what is remembered, so that nothing is known of it. */
+export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, text }: Exception): boolean {
+  const { moments } = raised
+  const oldest = moments.length < MOMENTS_KEPT ? undefined : moments.at(-1)
+  if (oldest !== undefined && !isNewer({ atUs, restNs }, oldest)) return false
+  if (moments.some((it) => it.atUs === atUs && it.restNs === restNs && it.group.fingerprint === fingerprint))
+    return true
+  const group = findGroup(raised, fingerprint)
+  if (isNewer({ atUs, restNs }, group)) Object.assign(group, { atUs, restNs, headline: shorten(text) })
+  countHour(group.hours, atUs, 0, 1)
+  addMoment(raised, { atUs, restNs, uid, group })
+  return true
+}
+
+export function addMoment({ moments }: Raised, moment: Moment): void {
+  const at = moments.findIndex((it) => isNewer(moment, it))
+  moments.splice(at < 0 ? moments.length : at, 0, moment)
+  if (moments.length > MOMENTS_KEPT) moments.pop()
+}
+
+export const shorten = (text: string): string => (headlineOf(text).split('\n', 1)[0] ?? '').slice(0, HEADLINE_MAX)
+
+/** What it takes in memory. */
+export const raisedBytes = ({ moments, groups }: Raised): number => 200 + 120 * moments.length + 400 * groups.size

@@ -1,0 +1,80 @@
+// Reads an account, or some of its processes: what the stores know, united with the log since the shipper's position,
+// which is taken before the stores are asked. In turns of a few ms.
+import type { Both } from '../event/event.ts'
+import { Problem } from '../problem.ts'
+import { type Account, bytesOfAccount, createAccount, type Folding, foldEvents, type LoggedEvent } from './account.ts'
+import { type BaseSources, readHead, readPages } from './base.ts'
+import { addHead, addPage, groupFigures } from './build.ts'
+import type { LogReader, TailSpool } from './tail.ts'
+
+export interface Reading {
+  readonly account: string
+  /** Only these. */
+  readonly processes: readonly string[] | undefined
+  readonly sources: BaseSources
+  readonly reader: Pick<LogReader, 'begin' | 'readBetween'>
+  readonly spools: Both<TailSpool>
+  readonly folding: Folding
+  readonly maxMarks: number
+  nowUs(): number
+  monotonicUs(): number
+  /** Grows with the events that come meanwhile. */
+  readonly buffer: readonly LoggedEvent[]
+}
+
+/** What the stores lack is read from the log, if it is not longer. */
+const CATCH_UP_BYTES = 64 * 2 ** 20
+const TURN_US = 5_000
+
+export const farBehind = (cause?: unknown) =>
+  new Problem('store_unavailable', 'The store is far behind. What was sent is safe: try again later.', {
+    retryAfterS: 30,
+    cause,
+  })
+
+/**
+ * Call what it returns when the account takes the place of the former one: it adds what came in between. Rejects with
+ * StoreError, and with Problem `store_unavailable` while too much waits for the stores.
+ */
+export async function readAccount(reading: Reading, signal: AbortSignal): Promise<() => Account> {
+  const { account: name, processes, sources, reader, spools, folding, maxMarks, monotonicUs, buffer } = reading
+  const from = { points: spools.points.position, exceptions: spools.exceptions.position }
+  const until = await reader.begin()
+  const missed = await reader.readBetween(from, until, name, CATCH_UP_BYTES).catch((cause) => {
+    throw farBehind(cause)
+  })
+  const events = () => [...missed, ...buffer].filter(({ event }) => processes?.includes(event.process) ?? true)
+  const nowUs = reading.nowUs()
+  const q = { ...{ account: name, processes, maxRunUs: folding.maxRunUs, maxMarks, signal }, nowUs }
+  const head = await readHead(sources, q)
+  const delivered = { points: spools.points.position.seq, exceptions: spools.exceptions.position.seq }
+  const account = createAccount(name)
+  addHead(account, head)
+  const figures = groupFigures(head)
+  let beganUs = monotonicUs()
+  /** How many events of each process its rows have. */
+  const used = new Map<string, number>()
+  for await (const page of readPages(sources, q, head)) {
+    const known = events()
+    const [logged, marks, starts] = [
+      Map.groupBy(known, ({ event }) => event.process),
+      Map.groupBy(page.marks, ({ process }) => process),
+      Map.groupBy(page.starts, ({ process }) => process),
+    ]
+    for (const process of page.processes) {
+      const own = { processes: [process], marks: marks.get(process) ?? [], starts: starts.get(process) ?? [] }
+      const building = { ...folding, nowUs, delivered }
+      addPage(account, { ...page, ...own }, figures, logged.get(process) ?? [], building)
+      used.set(process, known.length)
+      if (monotonicUs() - beganUs < TURN_US) continue
+      await new Promise((done) => setImmediate(done))
+      beganUs = monotonicUs()
+    }
+  }
+  return () => {
+    const rest = events().filter(({ event }, i) => i >= (used.get(event.process) ?? 0))
+    foldEvents(account, rest, folding)
+    account.bytes = bytesOfAccount(account)
+    return account
+  }
+}

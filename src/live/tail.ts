@@ -1,0 +1,174 @@
+// Reads both spools from where the stores end, for the accounts that somebody looks at. Invariants:
+// * It holds no segment: what was removed before it was read is said, see `onGap`.
+// * It is open only while an account is looked at, and reads in turns of a few ms.
+
+import { accountOfHead } from '../event/account-of-head.ts'
+import { type Both, DESTINATIONS, type Destination } from '../event/event.ts'
+import { fromRecord } from '../event/record.ts'
+import type { Logger } from '../log.ts'
+import type { Position, Spool, Tail } from '../spool/spool.ts'
+import type { LoggedEvent, Seqs } from './account.ts'
+
+export type TailSpool = Pick<Spool, 'tail' | 'position' | 'mark' | 'stats' | 'writingUs'>
+
+/** Of one turn. */
+const RECORDS = 1_000
+const BYTES = 512 * 1024
+const RETRY_MS = 1_000
+
+interface LogReaderOptions {
+  readonly spools: Both<TailSpool>
+  /** The stamp clock. */
+  nowUs(): number
+  /** The earliest stamp of a request that is still being received. */
+  receivingUs(): number | undefined
+  isLooked(account: string): boolean
+  onEvents(account: string, events: readonly LoggedEvent[]): void
+  /** Something was removed before it was read. */
+  onGap(): void
+  readonly log: Logger
+}
+
+interface Open {
+  readonly tails: Both<Tail>
+  readonly stop: AbortController
+  /** Behind what was folded. */
+  readonly seqs: { -readonly [D in Destination]: number }
+  /** Arrival of the last record that was read. */
+  readonly arrivedUs: { -readonly [D in Destination]: number }
+  readonly turns: { [D in Destination]: Promise<void> }
+}
+
+export type LogReader = ReturnType<typeof createLogReader>
+
+export function createLogReader({ spools, nowUs, receivingUs, isLooked, onEvents, onGap, log }: LogReaderOptions) {
+  let open: Open | undefined
+  const waiting = new Set<() => void>()
+
+  function deliver(spool: Destination, records: readonly string[], nexts: readonly Position[], at: Open): void {
+    const byAccount = new Map<string, LoggedEvent[]>()
+    for (const [i, record] of records.entries()) {
+      const seqs: Seqs = { points: 0, exceptions: 0, [spool]: nexts[i]!.seq }
+      try {
+        const event = fromRecord(record)
+        const own = byAccount.get(event.account)
+        if (own === undefined) byAccount.set(event.account, [{ event, seqs }])
+        else own.push({ event, seqs })
+      } catch {} // a record that a newer Stint wrote: the shipper reports it
+    }
+    for (const [account, events] of byAccount) onEvents(account, events)
+    at.seqs[spool] = at.tails[spool].position.seq
+    for (const wake of waiting) wake()
+  }
+
+  /** Everything that arrived before stands in the logs, or was rejected. */
+  function edgeUs(): number {
+    const under = [receivingUs(), ...DESTINATIONS.map((spool) => spools[spool].writingUs())]
+    return Math.min(nowUs() - 1, ...under.filter((us) => us !== undefined))
+  }
+
+  async function readTurn(spool: Destination, at: Open): Promise<void> {
+    const tail = at.tails[spool]
+    const { records, nexts, arrivedUs } = await tail.read(RECORDS, BYTES)
+    if (tail.skipped()) onGap()
+    at.arrivedUs[spool] = arrivedUs.at(-1) ?? at.arrivedUs[spool]
+    deliver(spool, records, nexts, at)
+  }
+
+  async function follow(spool: Destination, at: Open): Promise<void> {
+    const { signal } = at.stop
+    while (!signal.aborted) {
+      await at.tails[spool].waitForRecords(signal)
+      if (signal.aborted) return
+      try {
+        at.turns[spool] = readTurn(spool, at)
+        await at.turns[spool]
+        await new Promise((done) => setImmediate(done))
+      } catch (err) {
+        // a segment that was removed in between; or the disk fails, which the shipper reports
+        log.debug({ err, spool }, 'live: the log cannot be read; trying again')
+        await Bun.sleep(RETRY_MS)
+      }
+    }
+  }
+
+  return {
+    isOpen: (): boolean => open !== undefined,
+    /** From the shipper's position on. */
+    open(): void {
+      if (open !== undefined) return
+      const keeps = (head: Buffer) => isLooked(accountOfHead(head) ?? '')
+      const tailOf = (spool: Destination) => spools[spool].tail(undefined, keeps)
+      const tails = { points: tailOf('points'), exceptions: tailOf('exceptions') }
+      const now = nowUs()
+      open = {
+        ...{ tails, stop: new AbortController(), arrivedUs: { points: now, exceptions: now } },
+        seqs: { points: tails.points.position.seq, exceptions: tails.exceptions.position.seq },
+        turns: { points: Promise.resolve(), exceptions: Promise.resolve() },
+      }
+      for (const spool of DESTINATIONS) void follow(spool, open)
+    },
+    async close(): Promise<void> {
+      const at = open
+      open = undefined
+      if (at === undefined) return
+      at.stop.abort()
+      for (const spool of DESTINATIONS) {
+        await at.turns[spool].catch(() => {})
+        await at.tails[spool].close()
+      }
+    },
+    /** Where events of an account that is looked at since now are delivered from. */
+    async begin(): Promise<Seqs> {
+      if (open === undefined) throw new Error('the log is not being read')
+      const { turns, tails } = open
+      // a turn that is under way may have passed events of the account
+      await Promise.allSettled(Object.values(turns))
+      return { points: tails.points.position.seq, exceptions: tails.exceptions.position.seq }
+    },
+    /** The events of one account from a position to another one, without moving anything. */
+    async readBetween(from: Both<Position>, to: Seqs, account: string, maxBytes: number): Promise<LoggedEvent[]> {
+      const found: LoggedEvent[] = []
+      for (const spool of DESTINATIONS) {
+        if (from[spool].seq >= to[spool]) continue
+        const tail = spools[spool].tail(from[spool], (head) => accountOfHead(head) === account)
+        try {
+          for (let bytes = 0; tail.position.seq < to[spool]; ) {
+            const { records, nexts } = await tail.read(RECORDS, BYTES)
+            bytes += records.reduce((sum, record) => sum + record.length, 0)
+            if (tail.skipped() || bytes > maxBytes) throw new Error('the log is too long')
+            for (const [i, record] of records.entries())
+              found.push({ event: fromRecord(record), seqs: { points: 0, exceptions: 0, [spool]: nexts[i]!.seq } })
+            await new Promise((done) => setImmediate(done))
+          }
+        } finally {
+          await tail.close()
+        }
+      }
+      return found
+    },
+    /** Has everything been folded that had its answer by now? Resolves to false after so long. */
+    async catchUp(withinMs: number): Promise<boolean> {
+      const marks = { points: spools.points.mark(), exceptions: spools.exceptions.mark() }
+      const isHere = () => open !== undefined && DESTINATIONS.every((spool) => open!.seqs[spool] >= marks[spool])
+      if (isHere()) return true
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const wake = () => isHere() && resolve()
+      const timer = setTimeout(resolve, withinMs)
+      waiting.add(wake)
+      await promise
+      waiting.delete(wake)
+      clearTimeout(timer)
+      return isHere()
+    },
+    edgeUs,
+    /** Everything that arrived before is folded. */
+    knownUs(): number {
+      const at = open
+      if (at === undefined) return 0
+      const ofSpool = (spool: Destination) =>
+        at.seqs[spool] >= spools[spool].mark() ? Number.POSITIVE_INFINITY : at.arrivedUs[spool]
+      return Math.min(edgeUs(), ...DESTINATIONS.map(ofSpool))
+    },
+  }
+}

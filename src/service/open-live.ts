@@ -1,0 +1,57 @@
+// Opens the room that knows what processes are like, on the spools, the stores and the watches.
+import type { Accounts } from '../account/accounts.ts'
+import type { Clock } from '../clock.ts'
+import type { Arrivals } from '../event/arrivals.ts'
+import type { Both } from '../event/event.ts'
+import { createLive, type Live } from '../live/live.ts'
+import { NO_OTHERS } from '../live/other-nodes.ts'
+import { createMedians } from '../live/overview/medians.ts'
+import { type AskOverview, createOverview } from '../live/overview/overview.ts'
+import type { TailSpool } from '../live/tail.ts'
+import type { Logger } from '../log.ts'
+import { ask, createQuestionLimit, QUESTION_LIMITS } from '../query/limit-questions.ts'
+import type { Config } from '../settings.ts'
+import { pointStoreFacts, type Stores } from '../store/open-stores.ts'
+import type { Watches } from '../watch/watches.ts'
+import { createFindWatched } from './find-watched.ts'
+
+interface LiveParts {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  readonly spools: Both<TailSpool>
+  readonly arrivals: Pick<Arrivals, 'leastUs'>
+  readonly stores: Stores
+  readonly accounts: Pick<Accounts, 'groupStates'>
+  readonly watches: Watches
+  /** No earlier than any stamp given so far. */
+  nowUs(): number
+}
+
+const MOST_BYTES = 64 * 2 ** 20
+/** Of the memory that this process may use. */
+const SHARE = 16
+/** Readings of an account, beside its questions. */
+const LIMITS = { ...QUESTION_LIMITS, maxRunning: 2 }
+
+export function openLive(parts: LiveParts): { readonly live: Live; readonly overview: AskOverview } {
+  const { config, clock, log, spools, stores, accounts, watches, nowUs } = parts
+  const limit = createQuestionLimit(LIMITS)
+  const inTurn = <T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
+    limit(account, {}, (signal) => ask(work(signal)))
+  const { points, exceptions } = stores
+  const common = { inTurn, log, maxRunUs: config.maxRunUs, monotonicUs: clock.monotonicUs, nowUs }
+  const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY
+  const live = createLive({
+    ...{ ...common, spools, sources: { points, exceptions }, others: watches.others ?? NO_OTHERS },
+    receivingUs: parts.arrivals.leastUs,
+    maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
+    maxBytes: Math.min(MOST_BYTES, memory / SHARE),
+  })
+  const overview = createOverview({
+    ...{ ...common, live, medians: createMedians({ ...common, points }) },
+    watched: createFindWatched(watches),
+    decisions: accounts.groupStates.list,
+  })
+  return { live, overview }
+}
