@@ -1,19 +1,16 @@
-// `bun run settings`: writes the tables of settings from src/settings.ts: the basic ones into README.md, all others into
-// src/deploy/README.md. readme.test.ts compares them.
+// `bun run settings`: writes the table of settings from src/settings.ts into src/deploy/README.md, those to begin with
+// first. readme.test.ts compares them.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS, settingsOf } from '../../src/settings.ts'
 import { ROOT, readRepo } from './readme.ts'
 
-/** The document of each table, and whether it is that of the basic settings. */
-const TABLES = [
-  ['README.md', true],
-  ['src/deploy/README.md', false],
-] as const
+const DOCUMENT = 'src/deploy/README.md'
 
 /** A table of Markdown, its columns as wide as their widest cell. */
-function settingsTable(isBasic: boolean): string {
-  const settings = settingsOf(SETTINGS).filter((setting) => (setting.isBasic ?? false) === isBasic)
+function settingsTable(): string {
+  const isBasic = (setting: { readonly isBasic?: boolean }) => setting.isBasic ?? false
+  const settings = settingsOf(SETTINGS).toSorted((a, b) => Number(isBasic(b)) - Number(isBasic(a)))
   const rows = settings.map(({ variable, isSecret, unset, defaultWords, about }) => [
     `\`${variable}\`${isSecret ? `, \`${variable}_FILE\`` : ''}`,
     defaultWords ?? (typeof unset === 'object' && unset.text !== '' ? `\`${unset.text}\`` : ''),
@@ -25,17 +22,14 @@ function settingsTable(isBasic: boolean): string {
   return [line(head), line(widths.map((width) => '-'.repeat(width))), ...rows.map(line)].join('\n')
 }
 
-/** The documents with their tables as src/settings.ts has them. */
-export const settingsDocuments = () =>
-  TABLES.map(([path, isBasic]) => {
-    const text = readRepo(path)
-    const written = text.replace(/^\| variable .*(?:\n\|.*)*/m, () => settingsTable(isBasic))
-    return { path, text, written }
-  })
+/** The document with its table as src/settings.ts has it. */
+export function settingsDocument() {
+  const text = readRepo(DOCUMENT)
+  return { path: DOCUMENT, text, written: text.replace(/^\| variable .*(?:\n\|.*)*/m, settingsTable) }
+}
 
 if (import.meta.main) {
-  for (const { path, text, written } of settingsDocuments()) {
-    writeFileSync(join(ROOT, path), written)
-    console.log(`${path} ${written === text ? 'is up to date' : 'is written'}`)
-  }
+  const { path, text, written } = settingsDocument()
+  writeFileSync(join(ROOT, path), written)
+  console.log(`${path} ${written === text ? 'is up to date' : 'is written'}`)
 }
