@@ -23,13 +23,21 @@ export function describeAlert(alert: AlertText): string {
   return isAboutException(alert) ? 'raised an exception' : CONDITION_TEXT[alert.condition]
 }
 
+/** The event that ends an alert of this condition. */
+const EVENT_TEXT = {
+  late: 'a start arrived',
+  long: 'the run ended',
+  failed: 'a later run succeeded',
+  slow: 'a later run was not slow',
+  metric: 'back in range',
+} as const satisfies Record<Alert['condition'], string>
+
 const ENDED_TEXT = {
-  event: 'a later run succeeded',
   changed: 'its watch was changed',
   deleted: 'its watch was deleted',
   person: 'by hand',
   expired: 'nothing arrived any more',
-} as const satisfies Record<EndedBy, string>
+} as const satisfies Record<Exclude<EndedBy, 'event'>, string>
 
 /** Does something to a row; its failure is shown above all tables. */
 export type Act = (work: () => Promise<unknown>, done: string) => void
@@ -53,13 +61,13 @@ export function AlertTable({ alerts, chosenWatch, act }: Props) {
         {
           label: 'Resolved',
           class: 'extra',
-          cell: ({ resolved_at: at, ended_by: why }) =>
+          cell: ({ resolved_at: at, ended_by: why, condition }) =>
             at === null ? (
               '–'
             ) : (
               <>
                 <Ago at={at} />
-                {why !== null && <span class="sub">{ENDED_TEXT[why]}</span>}
+                {why !== null && <span class="sub">{why === 'event' ? EVENT_TEXT[condition] : ENDED_TEXT[why]}</span>}
               </>
             ),
         },
