@@ -163,7 +163,9 @@ export function createApp(deps: AppDeps) {
     .use(consoleRoutes(deps))
     .use(clientRoutes(deps))
   const noteDone = createNoteDone(deps.accounts)
-  const mounts = createMounts(app, { authorize, isOwnHost: deps.isOwnHost, noteDone, tags })
+  const mounts = createMounts(app, {
+    ...{ authorize, isOwnHost: deps.isOwnHost, publicOrigin: deps.publicOrigin, noteDone, tags },
+  })
   for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
   mountDisputes(mounts, deps.accounts, deps.watch)

@@ -29,6 +29,8 @@ export interface AuthorizeDeps {
   isOperator(account: string): boolean
   /** Is the host name of the request one of Stint's own? */
   isOwnHost(request: Request): boolean
+  /** PUBLIC_URL, if it is set. */
+  readonly publicOrigin?: string | undefined
 }
 
 /** A request that may. Either `key` or `session` is there. */
@@ -62,7 +64,7 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
       return { account: key.account, role: key.role, isOperator: false, key }
     }
     const token = deps.cookies.tokenOf(request)
-    if (token !== undefined || signIn) refuseStrangers(request, deps.isOwnHost)
+    if (token !== undefined || signIn) refuseStrangers(request, deps.isOwnHost, deps.publicOrigin)
     const session = token === undefined ? undefined : await deps.findSession(token)
     if (session === undefined) throw notProved(request, token !== undefined || signIn)
     const { account, role } = session

@@ -72,13 +72,18 @@ export interface Mounts {
 interface MountDeps {
   readonly authorize: Authorize
   isOwnHost(request: Request): boolean
+  /** PUBLIC_URL, if it is set. */
+  readonly publicOrigin?: string | undefined
   readonly noteDone: NoteDone
   readonly tags?: AnswerTags
 }
 
-export const createMounts = (app: AnyElysia, { authorize, isOwnHost, noteDone, tags }: MountDeps): Mounts => ({
+export const createMounts = (
+  app: AnyElysia,
+  { authorize, isOwnHost, publicOrigin, noteDone, tags }: MountDeps,
+): Mounts => ({
   on: createMount(app, authorize, { noteDone, ...(tags && { withTag: tags.answer }) }),
-  onStranger: createMount(app, (request) => refuseStrangers(request, isOwnHost)),
+  onStranger: createMount(app, (request) => refuseStrangers(request, isOwnHost, publicOrigin)),
   onAnyone: createMount(app, () => {}),
 })
 

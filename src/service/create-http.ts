@@ -64,6 +64,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     isOperator: accounts.isOperator,
     disputedBy: accounts.disputedBy,
     isOwnHost,
+    publicOrigin: config.publicUrl,
     ownAddress: createOwnAddress({
       publicUrl: config.publicUrl,
       allowed: config.allowedHosts,

@@ -53,19 +53,31 @@ function portOf(request: Request, publicUrl: string | undefined): string {
   return port === '' ? (protocol === 'https:' ? '443' : '80') : port
 }
 
-/** Throws Problem `cross_site`. */
-export function refuseStrangers(request: Request, isOwnHost: (request: Request) => boolean): void {
+/** `publicUrl`: PUBLIC_URL, whose pages are Stint's own, whatever a proxy says. Throws Problem `cross_site`. */
+export function refuseStrangers(
+  request: Request,
+  isOwnHost: (request: Request) => boolean,
+  publicUrl: string | undefined,
+): void {
   refuseForeignHost(request, isOwnHost)
-  refuseCrossSite(request)
+  refuseCrossSite(request, publicUrl)
 }
 
 /** Throws Problem `cross_site` when a page of another site sent a changing request. Non-browsers pass. */
-function refuseCrossSite(request: Request): void {
+function refuseCrossSite(request: Request, publicUrl: string | undefined): void {
   if (request.method === 'GET' || request.method === 'HEAD') return
-  const site = request.headers.get('sec-fetch-site')
-  const same =
-    site === null ? isOwnOrigin(request.headers.get('origin'), request) : site === 'same-origin' || site === 'none'
-  if (!same) throw new Problem('cross_site', 'Only pages of Stint itself may do this in a browser.')
+  const { headers } = request
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  if (site === null ? isOwnOrigin(origin, request, publicUrl) : site === 'same-origin' || site === 'none') return
+  const host = headers.get('host') ?? ''
+  const isMisread = site === null && [origin, host].every((text) => /^[\w.:/[\]-]{1,260}$/.test(text ?? ''))
+  throw new Problem(
+    'cross_site',
+    isMisread
+      ? `The page is ${origin}, and the proxy says that it is ${host}. Let it pass the Host header on, or set PUBLIC_URL.`
+      : 'Only pages of Stint itself may do this in a browser.',
+  )
 }
 
 /** Throws Problem `cross_site` when the host name of the request is not Stint's own; see request-origin.ts. */
@@ -78,7 +90,12 @@ function refuseForeignHost(request: Request, isOwnHost: (request: Request) => bo
 }
 
 /** The scheme is not compared: a proxy may have ended TLS. */
-function isOwnOrigin(origin: string | null, request: Request): boolean {
+function isOwnOrigin(origin: string | null, request: Request, publicUrl: string | undefined): boolean {
   if (origin === null) return true
-  return URL.canParse(origin) && new URL(origin).host === (request.headers.get('host') ?? new URL(request.url).host)
+  if (!URL.canParse(origin)) return false
+  const { host } = new URL(origin)
+  return host === (request.headers.get('host') ?? new URL(request.url).host) || isPublic(origin, publicUrl)
 }
+
+const isPublic = (origin: string, publicUrl: string | undefined): boolean =>
+  publicUrl !== undefined && new URL(publicUrl).origin === new URL(origin).origin
