@@ -6,6 +6,9 @@ import type { Role } from '../wire/roles.ts'
 import { hashSecret, looksLikeKey } from './secret.ts'
 
 const KEYS_IN_USE_MAX = 10_000
+const LOOKED_AT_ONCE = 5_000
+
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 /** The rights that a key gives a request. */
 export interface FoundKey {
@@ -63,6 +66,9 @@ export interface KeyUse {
 }
 
 interface Entry extends FoundKey {
+  /** The last sweep that met it. */
+  sweep: number
+
   role: Exclude<Role, 'owner'>
   expiresMs: number
   lastUsedMs: number
@@ -78,6 +84,9 @@ export function loadKeyRing(db: Database, clock: Clock) {
   /** Keys in use by their exact text, which saves the hash. Emptied whenever a key ends. */
   const bySecret = new Map<string, Entry>()
   const unwritten = new Map<string, Entry>()
+  /** The hashes of each account's keys: an account that goes does not search all of them. */
+  const byAccount = new Map<string, Set<string>>()
+  let sweep = 0
 
   function set(row: KeyRow): void {
     const expiresMs = row.expires_ms ?? Number.POSITIVE_INFINITY
@@ -86,8 +95,12 @@ export function loadKeyRing(db: Database, clock: Clock) {
     if (known !== undefined) {
       known.expiresMs = expiresMs
       known.role = role
-    } else
+      known.sweep = sweep
+    } else {
+      const hashes = byAccount.get(row.account) ?? new Set()
+      byAccount.set(row.account, hashes.add(row.hash))
       byHash.set(row.hash, {
+        sweep,
         keyId: row.id,
         account: row.account,
         write: row.may_write === 1,
@@ -100,10 +113,20 @@ export function loadKeyRing(db: Database, clock: Clock) {
         lastUsedMs: 0,
         unwritten: false,
       })
+    }
+  }
+
+  function forget(hash: string): void {
+    const account = byHash.get(hash)?.account
+    if (account === undefined) return
+    byHash.delete(hash)
+    const hashes = byAccount.get(account)
+    hashes?.delete(hash)
+    if (hashes?.size === 0) byAccount.delete(account)
   }
 
   function remove(hash: string): void {
-    byHash.delete(hash)
+    forget(hash)
     bySecret.clear()
   }
 
@@ -143,7 +166,8 @@ export function loadKeyRing(db: Database, clock: Clock) {
     /** The key fails from the next look-up on. */
     delete: remove,
     dropAccount(account: string): void {
-      for (const [hash, entry] of byHash) if (entry.account === account) byHash.delete(hash)
+      for (const hash of byAccount.get(account) ?? []) byHash.delete(hash)
+      byAccount.delete(account)
       bySecret.clear()
     },
     /** Uses that are not written down yet. */
@@ -157,12 +181,18 @@ export function loadKeyRing(db: Database, clock: Clock) {
         unwritten.delete(keyId)
       }
     },
-    /** From now on these keys and no others are known. */
-    replace(rows: readonly KeyRow[]): void {
-      const there = new Set(rows.map(({ hash }) => hash))
-      for (const hash of byHash.keys()) if (!there.has(hash)) byHash.delete(hash)
+    /** Begins to read all keys: `endSweep` removes those that are not `set` until then. */
+    beginSweep(): void {
+      sweep++
+    },
+    /** Removes, in slices, the keys that were not met. */
+    async endSweep(): Promise<void> {
+      let looked = 0
+      for (const [hash, entry] of byHash) {
+        if (entry.sweep !== sweep) forget(hash)
+        if (++looked % LOOKED_AT_ONCE === 0) await nextTurn()
+      }
       bySecret.clear()
-      for (const row of rows) set(row)
     },
   }
 }

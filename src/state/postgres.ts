@@ -34,13 +34,8 @@ const ROOMS = {
   feed: { connections: 1, takeTurn: `SELECT ${LIMITS}` },
 } as const
 
-export interface Postgres extends SqlDatabase {
-  /** All statements see the same moment. Rejects like `read`. */
-  readOneMoment<T>(script: () => Script<T>): Promise<T>
-}
-
 /** Opens no connection yet: the first use does, and brings the schema up to date. */
-export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts'): Postgres {
+export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts'): SqlDatabase {
   const { connections, takeTurn } = ROOMS[room]
   const createPool = () =>
     new SQL(url, { max: connections, connectionTimeout: CONNECT_WITHIN_S, bigint: true, prepare: false })
@@ -79,8 +74,6 @@ export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts')
 
   return {
     read: (script) => withPool((sql) => runScript(sql, script())),
-    readOneMoment: (script) =>
-      withPool((sql) => sql.begin('isolation level repeatable read read only', (tx) => runScript(tx, script()))),
     write: (script) =>
       withPool((sql) =>
         sql.begin(async (tx) => {

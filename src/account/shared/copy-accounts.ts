@@ -1,7 +1,6 @@
 // Copies accounts.sqlite into PostgreSQL in small, repeatable transactions: run an interrupted copy again.
-import { all, copyRows, get, type Script, type Value } from '../../state/database.ts'
+import { all, copyRows, get, type Script, type SqlDatabase, type Value } from '../../state/database.ts'
 import type { SqliteFile } from '../../state/open-sqlite.ts'
-import type { Postgres } from '../../state/postgres.ts'
 
 /** Accounts and people first: everything else refers to them. */
 const TABLES = [
@@ -19,7 +18,7 @@ type CopiedAccounts = Readonly<Record<Table, number>>
  * Throws an Error for the operator if PostgreSQL has accounts that the file lacks, and Problem `store_unavailable`.
  * The nodes must be stopped. Series are not copied: each node counts its own.
  */
-export async function copyAccounts({ db }: SqliteFile, postgres: Postgres): Promise<CopiedAccounts> {
+export async function copyAccounts({ db }: SqliteFile, postgres: SqlDatabase): Promise<CopiedAccounts> {
   /** In the order in which they were written, where that is kept. */
   const rowsOf = (table: Table) => {
     const order = IN_ORDER.includes(table) ? ' ORDER BY rowid' : ''

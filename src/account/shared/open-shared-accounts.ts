@@ -1,6 +1,6 @@
 // Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
 import { all, type Script, type SqlDatabase } from '../../state/database.ts'
-import { openPostgres, type Postgres } from '../../state/postgres.ts'
+import { openPostgres } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
 import { loadKeyRing } from '../key-ring.ts'
 import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
@@ -63,7 +63,7 @@ function* hasFormerNodes(): Script<boolean> {
 }
 
 /** A change is known at its own node when it resolves, or by the poll if PostgreSQL goes away right after it. */
-const readingBack = (postgres: Postgres, follow: FollowChanges, closeReplica: () => void): SqlDatabase => ({
+const readingBack = (postgres: SqlDatabase, follow: FollowChanges, closeReplica: () => void): SqlDatabase => ({
   read: postgres.read,
   async write(script) {
     const result = await postgres.write(script)

@@ -10,6 +10,7 @@ import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
 const APPLICATION_ID = 0x53746e6b
 /** A new node, or one of 1.1, has nothing of accounts deleted before. */
 const REMOVALS_OF_NEW_NODE_MS = 30 * 86_400_000
+const CHANGES_AT_ONCE = 200
 
 const SCHEMA: Schema = {
   oldest: 3,
@@ -65,74 +66,146 @@ const SCHEMA: Schema = {
 }
 
 /** The part of an account's row that decides about a request. */
-interface AccountState {
+export interface AccountState {
   readonly id: string
   readonly operator: number
   readonly disputed_by: string | null
 }
 
-/** All that a node knows of PostgreSQL, at one moment. */
-export interface Snapshot {
+export interface Removal {
+  readonly account: string
+  readonly deleted_ms: number
+}
+
+/** Filling a new file in the order of hashes would write most pages of this index once for each page of keys. */
+const DROP_INDEX = 'DROP INDEX IF EXISTS api_key_by_account'
+const ADD_INDEX = 'CREATE INDEX IF NOT EXISTS api_key_by_account ON api_key (account)'
+
+/** A moment of PostgreSQL's history: everything up to it is known. */
+export interface Moment {
   readonly databaseId: string
-  readonly accounts: readonly AccountState[]
-  readonly removed: readonly { readonly account: string; readonly deleted_ms: number }[]
-  /** Those that were not revoked. */
-  readonly keys: readonly KeyRow[]
+  readonly version: number
+  readonly mark: string
 }
 
 export type Replica = ReturnType<typeof openReplica>
 
-/** Throws an Error that tells the operator what to do when the file is damaged or of a newer Stint. */
+/** All changes are differences, a page at a time. Throws an Error for the operator when the file is damaged or newer. */
 export function openReplica(path: string, log: Logger) {
   const options = { path, what: 'known keys', applicationId: APPLICATION_ID, schema: SCHEMA, log }
   const file = withDiskProblems(
     openSqlite({ ...options, withoutIt: 'the copy of the keys (it is read from PostgreSQL again)' }),
   )
-  const { db, write } = file
+  const { db, commit } = file
+  const followed = () =>
+    db.query<{ database_id: string; version: number; mark: string }, []>('SELECT * FROM followed').get()!
+  if (followed().version === 0) file.write(() => db.run(DROP_INDEX))
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
-  const addKey = query(`INSERT INTO api_key (${KEY_COLUMNS}) VALUES (${KEY_COLUMNS.map(() => '?')})`)
+  const setKey = query(
+    `INSERT OR REPLACE INTO api_key (${KEY_COLUMNS}) SELECT ${KEY_COLUMNS.map((_, i) => `?${i + 1}`)}
+     WHERE EXISTS (SELECT 1 FROM account WHERE id = ?${KEY_COLUMNS.indexOf('account') + 1})`,
+  )
+  const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
   const setAccount = query(
     `INSERT INTO account (id, operator, disputed_by) VALUES (?1, ?2, ?3)
      ON CONFLICT (id) DO UPDATE SET operator = ?2, disputed_by = ?3`,
   )
+  const deleteAccount = query('DELETE FROM account WHERE id = ?')
+  const setMoment = query('UPDATE followed SET database_id = ?, version = ?, mark = ?')
   const addErased = query('INSERT OR IGNORE INTO erased VALUES (?)')
   const addRemoval = query(
     'INSERT OR IGNORE INTO removal SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE account = ?1)',
   )
-  const followed = () =>
-    db.query<{ database_id: string; version: number }, []>('SELECT database_id, version FROM followed').get()!
-  let written: number | bigint | undefined
+  const keysBetween = db.query<KeyRow, [string, string]>(
+    `SELECT ${KEY_COLUMNS} FROM api_key WHERE hash > ? AND hash <= ?`,
+  )
+  const accountsBetween = db.query<AccountState, [string, string]>(
+    'SELECT id, operator, disputed_by FROM account WHERE id > ? AND id <= ?',
+  )
+  const writeKey = (key: KeyRow) => setKey.run(...KEY_COLUMNS.map((column) => key[column]))
 
-  function replaceAll({ databaseId, accounts, removed, keys }: Snapshot, nowMs: number): void {
-    const isNew = followed().version === 0
-    const ids = JSON.stringify(accounts.map(({ id }) => id))
-    db.run('DELETE FROM api_key')
-    query('DELETE FROM account WHERE id NOT IN (SELECT value FROM json_each(?))').run(ids)
-    for (const table of ['removal', 'erased']) // a restored database has these accounts again
-      query(`DELETE FROM ${table} WHERE account IN (SELECT value FROM json_each(?))`).run(ids)
-    for (const { id, operator, disputed_by } of accounts) setAccount.run(id, operator, disputed_by)
-    for (const key of keys) addKey.run(...KEY_COLUMNS.map((column) => key[column]))
-    for (const { account, deleted_ms } of removed)
-      (isNew && deleted_ms < nowMs - REMOVALS_OF_NEW_NODE_MS ? addErased : addRemoval).run(account)
-    query('UPDATE followed SET database_id = ?, version = 1').run(databaseId)
+  /** A restored database has these accounts again. */
+  function forgetRemovals(ids: readonly string[]): void {
+    for (const table of ['removal', 'erased'])
+      query(`DELETE FROM ${table} WHERE account IN (SELECT value FROM json_each(?))`).run(JSON.stringify(ids))
+  }
+
+  /** In transactions of which none holds the event loop up for long, unless nothing runs yet: then one. */
+  async function writeIf(changes: readonly (() => unknown)[]): Promise<void> {
+    const atOnce = followed().version === 0 ? changes.length : CHANGES_AT_ONCE
+    for (let from = 0; from < changes.length; from += atOnce) {
+      await commit(() => {
+        for (const change of changes.slice(from, from + atOnce)) change()
+      })
+    }
   }
 
   return {
     file,
     /** It knows no keys yet. */
     isEmpty: (): boolean => followed().database_id === '',
-    /** Accounts of the file that the snapshot lacks. */
-    accountsMissingFrom({ accounts }: Snapshot): readonly string[] {
-      const there = new Set(accounts.map(({ id }) => id))
-      const known = db.query<{ id: string }, []>('SELECT id FROM account').all()
-      return known.map(({ id }) => id).filter((id) => !there.has(id))
+    /** What the file knows everything up to; undefined before the first time, and for a file of 2.0. */
+    moment(): Moment | undefined {
+      const { database_id: databaseId, version, mark } = followed()
+      return mark === '' ? undefined : { databaseId, version, mark }
     },
-    /** Replaces what the file holds; writes nothing if the snapshot is the one before. Throws when it cannot. */
-    apply(snapshot: Snapshot, nowMs: number): void {
-      const hash = Bun.hash(JSON.stringify(snapshot))
-      if (hash === written) return
-      write(() => replaceAll(snapshot, nowMs))
-      written = hash
+    noteMoment: ({ databaseId, version, mark }: Moment): Promise<void> =>
+      writeIf([() => setMoment.run(databaseId, version, mark), () => db.run(ADD_INDEX)]),
+    setAccounts: (accounts: readonly AccountState[]): Promise<void> =>
+      writeIf(
+        accounts.map(
+          ({ id, operator, disputed_by }) =>
+            () =>
+              setAccount.run(id, operator, disputed_by),
+        ),
+      ),
+    setKeys: (keys: readonly (KeyRow & { readonly revoked_ms: number | null })[]): Promise<void> =>
+      writeIf(keys.map((key) => () => (key.revoked_ms === null ? writeKey(key) : deleteKey.run(key.hash)))),
+    /** Accounts that were deleted: their data is to be erased here, too. */
+    remove: (removals: readonly Removal[]): Promise<void> =>
+      writeIf(removals.flatMap(({ account }) => [() => deleteAccount.run(account), () => addRemoval.run(account)])),
+    /** `page`: all accounts with ids behind `after`, up to `last`. `lost`: those that are there no more. */
+    compareAccounts(page: readonly AccountState[], after: string, last: string) {
+      const known = new Map(accountsBetween.all(after, last).map((row) => [row.id, row]))
+      const changed = page.filter((row) => !Bun.deepEquals(row, known.get(row.id)))
+      for (const { id } of page) known.delete(id)
+      const lost = [...known.keys()]
+      const ids = page.map(({ id }) => id)
+      const written = writeIf([
+        ...changed.map(
+          ({ id, operator, disputed_by }) =>
+            () =>
+              setAccount.run(id, operator, disputed_by),
+        ),
+        ...lost.map((id) => () => deleteAccount.run(id)),
+        ...(changed.length === 0 ? [] : [() => forgetRemovals(ids)]),
+      ])
+      return { lost, written }
+    },
+    /** `page`: all keys with hashes behind `after`, up to `last`. */
+    compareKeys(page: readonly KeyRow[], after: string, last: string): Promise<void> {
+      const known = new Map(keysBetween.all(after, last).map((row) => [row.hash, row]))
+      const changed = page.filter((row) => !Bun.deepEquals(row, known.get(row.hash)))
+      for (const { hash } of page) known.delete(hash)
+      return writeIf([
+        ...changed.map((key) => () => writeKey(key)),
+        ...[...known.keys()].map((hash) => () => deleteKey.run(hash)),
+      ])
+    },
+    compareRemovals(page: readonly Removal[], nowMs: number): Promise<void> {
+      const isNew = followed().version === 0
+      const known = db.query<{ account: string }, [string]>(
+        `SELECT value AS account FROM json_each(?1) WHERE value IN (SELECT account FROM removal)
+         OR value IN (SELECT account FROM erased)`,
+      )
+      const noted = new Set(known.all(JSON.stringify(page.map(({ account }) => account))).map(({ account }) => account))
+      const added = page.filter(({ account }) => !noted.has(account))
+      return writeIf(
+        added.map(({ account, deleted_ms }) => () => {
+          const isOld = isNew && deleted_ms < nowMs - REMOVALS_OF_NEW_NODE_MS
+          return (isOld ? addErased : addRemoval).run(account)
+        }),
+      )
     },
   }
 }

@@ -2,7 +2,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { SQL } from 'bun'
 import { pino } from 'pino'
-import { openPostgres, type Postgres } from '../../../src/state/postgres.ts'
+import type { SqlDatabase } from '../../../src/state/database.ts'
+import { openPostgres } from '../../../src/state/postgres.ts'
 import { fenced, LeaseLost } from '../../../src/watch/nodes/node-table.ts'
 import { createPresence, type PresenceOptions } from '../../../src/watch/nodes/presence.ts'
 import { createWatchStore } from '../../../src/watch/storage/create-watch-store.ts'
@@ -14,7 +15,7 @@ import { silent } from '../watch-cast.ts'
 const NO_LEASE = "UPDATE watch_lease SET token = 0, holder = '', until_us = 0"
 
 describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches in PostgreSQL', () => {
-  const databases: Postgres[] = []
+  const databases: SqlDatabase[] = []
   let sql: SQL
   let url: string
   beforeAll(async () => {
