@@ -34,6 +34,8 @@ export interface ChannelKindSender {
    * ones of a watch are one message, because the vendor keeps one incident per watch.
    */
   readonly grouping: 'each' | 'digest' | 'watch'
+  /** So many messages are under way at once, each of another alert; absent: one. */
+  readonly atOnce?: number
   /** What the schema of its members cannot express. */
   faults?(channel: Channel): Fault[]
   /** Resolves to the receiver's answer, or rejects with DeliveryError. */

@@ -1,5 +1,6 @@
 // Delivers notifications from the outbox: at least once, with the same id at each attempt, for 24 hours. Invariants:
-// * One delivery per channel at a time; a slow receiver does not delay other channels: the channels take turns.
+// * One delivery per channel at a time, of a webhook up to eight of different alerts; a slow receiver does not delay
+//   other channels: the channels take turns.
 // * The notifications of one alert reach a channel in order: "firing" is never the last one after "resolved".
 // * A notification leaves the outbox only after its receiver accepted it, after 24 hours, or when its channel is
 //   deleted, disabled or to be confirmed again.
@@ -126,18 +127,37 @@ export function createOutbox(options: OutboxOptions) {
     const untilUs = nowUs() + TURN_US
     const old = rows.filter(({ createdUs, isHeld }) => !isHeld && nowUs() - createdUs > GIVE_UP_AFTER_US)
     if (old.length > 0) await giveUp(channel, old)
-    for (const message of toMessages(
+    const ready = await released(
       channel,
-      await released(
-        channel,
-        rows.filter((row) => !old.includes(row)),
-      ),
-    )) {
-      if (isStopping || nowUs() > untilUs || options.mayDeliver?.() === false) return
-      if (!tokens.take(id, KINDS[channel.kind].rate) || !mayEmail(channel)) return
-      if (!(await send(channel, message))) return // the others would probably fail, too: they wait for the next step
+      rows.filter((row) => !old.includes(row)),
+    )
+    const { rate, atOnce = 1 } = KINDS[channel.kind]
+    const messages = toMessages(channel, ready)
+    const waiting = atOnce === 1 ? [messages] : byAlert(messages)
+    let isOver = false
+    const sendOne = async (message: Notification[]) => {
+      isOver ||= isStopping || nowUs() > untilUs || options.mayDeliver?.() === false
+      isOver ||= !tokens.take(id, rate) || !mayEmail(channel)
+      // when one fails, the others would probably fail, too: they wait for the next step
+      isOver ||= !(await send(channel, message))
     }
+    const sendNext = async () => {
+      for (let own = waiting.shift(); own !== undefined && !isOver; own = waiting.shift())
+        for (const message of own) if (!isOver) await sendOne(message)
+    }
+    // a receiver whose last answer was no 2xx is asked with one
+    const [first] = waiting[0] ?? []
+    if (first !== undefined && channel.last?.ok !== true) {
+      await sendOne(first)
+      waiting[0]!.shift()
+    }
+    await Promise.all(Array.from({ length: atOnce }, sendNext))
   }
+
+  /** Those of one alert stay in order. */
+  const byAlert = (messages: readonly Notification[][]): Notification[][][] => [
+    ...Map.groupBy(messages, ([first]) => first!.alert ?? first!.id).values(),
+  ]
 
   async function step(): Promise<void> {
     const due = await store.dueChannels(nowUs())
