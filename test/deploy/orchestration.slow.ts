@@ -18,9 +18,12 @@ interface Resource {
   readonly [property: string]: any
 }
 
-const resources = readFileSync(MANIFEST, 'utf8')
-  .split(/^---$/m)
-  .map((text) => YAML.parse(text) as Resource)
+const readManifest = (path: string) =>
+  readFileSync(path, 'utf8')
+    .split(/^---$/m)
+    .map((text) => YAML.parse(text) as Resource)
+const resources = readManifest(MANIFEST)
+const embedded = readManifest(MANIFEST.replace('kubernetes/', 'kubernetes-embedded/'))
 const find = (kind: string, name = 'stint') =>
   resources.find((resource) => resource.kind === kind && resource.metadata.name === name)!
 const set = find('StatefulSet')
@@ -53,6 +56,7 @@ describe('the Kubernetes manifests', () => {
 
   test('fit the schema of the API, which rejects invalid ones', () => {
     expect(compile(resources)).toBe('')
+    expect(compile(embedded)).toBe('')
     const broken = structuredClone(resources)
     const spec = broken.find(({ kind }) => kind === 'StatefulSet')!.spec.template.spec
     spec.containers[0].readinesProbe = spec.containers[0].readinessProbe
@@ -69,7 +73,9 @@ describe('the Kubernetes manifests', () => {
       'Service stint-nodes',
       'PodDisruptionBudget stint',
       'NetworkPolicy stint',
+      'Ingress stint',
     ])
+    expect(find('Ingress').spec.rules[0].host).toBe(new URL(find('ConfigMap').data.PUBLIC_URL).host)
     const { labels } = set.spec.template.metadata
     for (const selector of [
       set.spec.selector.matchLabels,
@@ -127,6 +133,17 @@ describe('the Kubernetes manifests', () => {
       influx: { token: 'a secret of a test' },
     })
   })
+})
+
+test('Stint alone on Kubernetes needs no store, and no port of one', () => {
+  const of = (kind: string) => embedded.find((resource) => resource.kind === kind)!
+  const { SETUP_CODE_FILE: _, ...data } = of('ConfigMap').data
+  expect(readConfig({ ...data, SETUP_CODE: 'a set-up code of a test' })).toMatchObject({
+    host: '0.0.0.0',
+    dataDir: '/data',
+  })
+  expect(JSON.stringify(embedded)).not.toMatch(/INFLUX|CLICKHOUSE|8086|8123|5432/)
+  expect(of('StatefulSet').spec.serviceName).toBe(of('Service').metadata.name)
 })
 
 describe('the systemd unit', () => {

@@ -79,7 +79,9 @@ test('builds what a release has, and twice the same bytes', () => {
     'env.example',
     'grafana',
     'kubernetes',
+    'kubernetes-embedded',
     'prometheus-rules.yml',
+    'prometheus-stint-rules.yml',
     'prometheus.yml',
     'stint.service',
   ])

@@ -5,7 +5,10 @@ import { readHead } from '../../version.ts'
 import { ROOT, readPackageJson, runTool, toJson } from './sources.ts'
 
 const CONTEXT = ['src', 'bun.lock', 'bunfig.toml', 'LICENSE', '.dockerignore', 'docker-compose.yml']
-const DEPLOYMENT = ['kubernetes', 'grafana', 'prometheus.yml', 'prometheus-rules.yml', 'stint.service', 'env.example']
+const DEPLOYMENT = [
+  ...['kubernetes', 'kubernetes-embedded', 'grafana', 'prometheus.yml', 'prometheus-rules.yml'],
+  ...['prometheus-stint-rules.yml', 'stint.service', 'env.example'],
+]
 
 /** Of the paths in `cwd`. Throws outside a clone. */
 function archive(dist: string, top: string, cwd: string, added: string, paths: readonly string[]): void {

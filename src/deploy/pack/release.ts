@@ -20,6 +20,7 @@ export const VERSION_PLACES: readonly (readonly [path: string, pattern: RegExp])
   ['src/client/README.md', /stint[-_](?:client|server)-(\d+\.\d+\.\d+)/g],
   ['src/client/python/stint.py', /__version__ = "([^"]+)"/g],
   ['src/deploy/kubernetes/stint.yaml', /image: stint:(\S+)/g],
+  ['src/deploy/kubernetes-embedded/stint.yaml', /image: stint-embedded:(\S+)/g],
   ['src/CHANGELOG.md', /^## (\S+)/m],
 ]
 
