@@ -42,10 +42,21 @@ const fillIn = (text: string, dotEnv: Readonly<Record<string, string>> = {}) =>
   text.replaceAll(/\$\{(\w+):([-+])([^}]*)\}/g, (_, name: string, kind: string, other: string) =>
     kind === '+' ? (dotEnv[name] ? other : '') : dotEnv[name] || other,
   )
+interface Bind {
+  readonly type: string
+  readonly source: string
+  readonly target: string
+  readonly read_only: boolean
+  readonly bind: { readonly create_host_path: boolean }
+}
+
+const toShortForm = (volume: string | Bind) =>
+  typeof volume === 'string' ? volume : `${volume.source}:${volume.target}${volume.read_only ? ':ro' : ''}`
+
 /** With the lists of variables as records; a name without a value is null: a setting of `.env`. */
 const readCompose = (text: string): ComposeFile => {
   const { services, volumes = {} } = YAML.parse(text) as {
-    services: Record<string, Service & { environment?: string[] | Record<string, string> }>
+    services: Record<string, Service & { environment?: string[] | Record<string, string>; volumes?: (string | Bind)[] }>
     volumes?: Record<string, unknown>
   }
   const toRecord = (list: readonly string[]) =>
@@ -58,7 +69,10 @@ const readCompose = (text: string): ComposeFile => {
       ),
     )
   for (const service of Object.values(services))
-    if (Array.isArray(service.environment)) Object.assign(service, { environment: toRecord(service.environment) })
+    Object.assign(service, {
+      ...(Array.isArray(service.environment) && { environment: toRecord(service.environment) }),
+      ...(service.volumes && { volumes: service.volumes.map(toShortForm) }),
+    })
   return { services, volumes }
 }
 const compose = readCompose(fillIn(text))
@@ -196,6 +210,14 @@ describe('reach', () => {
   })
 })
 
+test('Prometheus reaches Stint and Grafana, and no store', () => {
+  const { services: raw } = YAML.parse(text) as { services: Record<string, { networks?: string[] }> }
+  const on = (network: string) =>
+    Object.entries(raw).flatMap(([name, { networks = ['default'] }]) => (networks.includes(network) ? [name] : []))
+  expect(on('metrics')).toEqual(['stint', 'prometheus', 'grafana'])
+  expect(on('default')).not.toContain('prometheus')
+})
+
 describe('secrets', () => {
   test('are in files, not in variables', () => {
     // the password of the operator's own mail server is in .env
@@ -220,6 +242,16 @@ describe('secrets', () => {
 })
 
 describe('mounts', () => {
+  test('of files that .env names are an error where the file is missing', () => {
+    const { services: raw } = YAML.parse(text) as { services: Record<string, { volumes?: (string | Bind)[] }> }
+    const named = Object.values(raw).flatMap(({ volumes = [] }) =>
+      volumes.filter((volume) => JSON.stringify(volume).includes('${')),
+    )
+    expect(named).toHaveLength(5)
+    for (const volume of named)
+      expect(volume).toMatchObject({ type: 'bind', read_only: true, bind: { create_host_path: false } })
+  })
+
   const mounts = services.flatMap(([, { volumes = [] }]) => volumes.map((volume) => volume.split(':')))
   test('are files of this repository, or volumes with names', () => {
     for (const [source] of mounts) {
