@@ -49,8 +49,12 @@ function isPlainHttpUrl(text: string): boolean {
 export function isSmtpUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const url = new URL(text)
-  return /^smtps?:$/.test(url.protocol) && url.hostname !== '' && hasPlainCredentials(url)
+  return /^smtps?:$/.test(url.protocol) && url.hostname !== '' && hasPlainCredentials(url) && isInsecureOrPlain(url)
 }
+
+/** `?insecure=true` gives up STARTTLS, so it is refused where a password would cross the network. */
+const isInsecureOrPlain = ({ search, protocol, username }: URL): boolean =>
+  search === '' || (search === '?insecure=true' && protocol === 'smtp:' && username === '')
 
 /** With or without a name before it. */
 export const isMailAddress = (text: string): boolean => /^[^\r\n]*[^\s@<]+@[^\s@>]+>?$/.test(text)

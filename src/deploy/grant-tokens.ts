@@ -1,5 +1,6 @@
 // `bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE`, with an operator's INFLUX_TOKEN: makes the
-// bucket and docker-compose.yml's two tokens: Stint's for this bucket alone, Grafana's to read it. Valid tokens stay.
+// bucket and two tokens: Stint's for this bucket alone, Grafana's to read it. Valid tokens stay. With `in-compose` behind
+// it the bucket is Stint's alone, so its retention follows RETENTION_DAYS, and other users read the files.
 import { existsSync, readFileSync } from 'node:fs'
 import { readConfig } from '../config.ts'
 import { createLog } from '../log.ts'
@@ -10,7 +11,8 @@ import { writeSecret } from './write-secret.ts'
 
 const TIMEOUT_MS = 10_000
 
-const [stintFile, grafanaFile] = process.argv.slice(2)
+const [stintFile, grafanaFile, where] = process.argv.slice(2)
+const isInCompose = where === 'in-compose'
 if (stintFile === undefined || grafanaFile === undefined)
   throw new Error('usage: bun src/deploy/grant-tokens.ts STINT_TOKEN_FILE GRAFANA_TOKEN_FILE')
 
@@ -18,7 +20,7 @@ const { influx, retentionDays, logLevel } = readConfig()
 if (influx === undefined) throw new Error('INFLUX_URL: is needed')
 const log = createLog({ level: logLevel, pretty: false })
 
-const sink = createInfluxSink({ ...influx, retentionDays, isOwn: true, log })
+const sink = createInfluxSink({ ...influx, retentionDays, isOwn: isInCompose, log })
 const made = await sink.prepare()
 await sink.close()
 if (made.kind !== 'stored') throw new Error(`the bucket could not be made: ${JSON.stringify(made)}`)
@@ -34,7 +36,7 @@ async function grant(description: string, actions: readonly ('read' | 'write')[]
   const { token } = (await client.request('POST', '/api/v2/authorizations', { orgID, description, permissions })) as {
     token: string
   }
-  writeSecret(file, token)
+  writeSecret(file, token, isInCompose ? 0o444 : 0o600)
   log.info({ description }, 'token made')
 }
 

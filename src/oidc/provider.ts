@@ -27,14 +27,23 @@ interface Proof {
   readonly claims: Readonly<Record<string, unknown>>
 }
 
-/** `unavailable`: the provider cannot be reached or is set up wrongly; `refused`: it did not confirm the sign-in. */
+const MESSAGES = {
+  unavailable: 'the identity provider is not available',
+  misconfigured: 'the identity provider refuses OIDC_CLIENT_ID or OIDC_CLIENT_SECRET: check both',
+  refused: 'the provider did not confirm',
+}
+
+/**
+ * `unavailable`: the provider cannot be reached or is set up wrongly; `misconfigured`: it does not accept this Stint;
+ * `refused`: it did not confirm the sign-in.
+ */
 export class ProviderError extends Error {
   override readonly name = 'ProviderError'
   constructor(
-    readonly kind: 'unavailable' | 'refused',
+    readonly kind: keyof typeof MESSAGES,
     options: ErrorOptions,
   ) {
-    super(kind === 'unavailable' ? 'the identity provider is not available' : 'the provider did not confirm', options)
+    super(MESSAGES[kind], options)
   }
 }
 
@@ -119,7 +128,9 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
           claims,
         }
       } catch (cause) {
-        throw new ProviderError(isAway(cause) ? 'unavailable' : 'refused', { cause })
+        throw new ProviderError(isAway(cause) ? 'unavailable' : isWrongClient(cause) ? 'misconfigured' : 'refused', {
+          cause,
+        })
       }
     },
   }
@@ -127,6 +138,12 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
 
 /** RFC 6749 2.3.1 asks for Basic; providers that take only the body are rare. */
 const secretBy = (secret: string) => client.ClientSecretBasic(secret)
+
+/** The answer of the token endpoint to a client that it does not know (RFC 6749 5.2). */
+function isWrongClient(error: unknown): boolean {
+  const { status, error: code, cause } = error as { status?: number; error?: string; cause?: unknown }
+  return status === 401 || code === 'invalid_client' || (cause instanceof Response && cause.status === 401)
+}
 
 /** A network error or timeout, or an answer of 5xx. */
 function isAway(error: unknown): boolean {

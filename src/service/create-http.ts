@@ -133,6 +133,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       shippers: rooms.shippers,
       deadLetters,
       watches: rooms.watches.stats,
+      isOperators: accounts.isOperator,
       version: VERSION,
       node: config.nodeId,
       warnings: () => warningsOf(rooms),

@@ -152,7 +152,14 @@ function isAway(cause: unknown): boolean {
 }
 
 const awayProblem = (cause: unknown): Problem =>
-  new Problem('store_unavailable', 'PostgreSQL does not answer. Events are still accepted; try again later.', {
+  new Problem('store_unavailable', `${whyAway(cause)}. Events are still accepted; try again later.`, {
     retryAfterS: 5,
     cause,
   })
+
+/** Of an error that a method of Postgres rejected with, for the operator: silence is not a refused password. */
+export function whyAway(error: unknown): string {
+  const { errno = '' } = (error instanceof Problem ? error.cause : error) as { errno?: unknown }
+  if (String(errno).startsWith('28')) return 'PostgreSQL refuses the user or the password of DATABASE_URL'
+  return errno === '3D000' ? 'PostgreSQL has no database of the name in DATABASE_URL' : 'PostgreSQL does not answer'
+}

@@ -121,6 +121,7 @@ describe.skipIf(influxdMissing !== undefined)('grant-tokens', () => {
       buckets: { retentionRules: { everySeconds: number }[] }[]
     }
     expect(buckets[0]!.retentionRules[0]!.everySeconds).toBe(30 * 86_400)
+    for (const file of [stintFile, grafanaFile]) expect(statSync(file).mode & 0o777).toBe(0o600)
     const [stint, grafana] = tokens()
     expect([await write(stint, bucket), await ask(stint, bucket), await write(stint, other.bucket)]).toEqual([
       204, 200, 403,

@@ -139,6 +139,11 @@ test('clocks may differ by a minute', async () => {
   expect(await signIn()).toMatchObject({ subject: 'ada' })
 })
 
+test('a provider that does not accept the client is no refusal of the person', async () => {
+  answer = { status: 401 }
+  expect(await faultOf(signIn())).toBe('misconfigured')
+})
+
 test('a provider that fails, is another one, or is gone is not available', async () => {
   answer = { status: 503 }
   expect(await faultOf(signIn())).toBe('unavailable')

@@ -10,7 +10,8 @@ export interface Mail {
   readonly secure: boolean
 }
 
-export async function startMailServer(options: SMTPServerOptions = {}) {
+/** `host`: where it listens. */
+export async function startMailServer(options: SMTPServerOptions = {}, host = '127.0.0.1') {
   const mails: Mail[] = []
   const server = new SMTPServer({
     authOptional: true,
@@ -30,7 +31,7 @@ export async function startMailServer(options: SMTPServerOptions = {}) {
     ...options,
   })
   server.on('error', () => {})
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()))
+  await new Promise<void>((resolve) => server.listen(0, host, () => resolve()))
   const { port } = server.server.address() as { port: number }
   return { mails, port, url: `smtp://127.0.0.1:${port}`, close: () => server.close() }
 }

@@ -8,6 +8,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
 import { all, get, type Script, type SqlDatabase } from '../../state/database.ts'
+import { whyAway } from '../../state/postgres.ts'
 import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
 import type { AccountState, Moment, Removal, Replica } from './replica.ts'
 import { createSweep, PAGE_ROWS } from './sweep.ts'
@@ -148,7 +149,7 @@ export function createFollowChanges(options: FollowChangesOptions) {
       if (isAway) log.info('accounts: PostgreSQL answers again')
       isAway = false
     } catch (err) {
-      if (!isAway) log.warn({ err }, 'accounts: PostgreSQL does not answer; events are accepted by the known keys')
+      if (!isAway) log.warn({ err }, `accounts: ${whyAway(err)}; events are accepted by the known keys`)
       isAway = true
     }
     if (!isStopped) timer = setTimeout(() => void poll(), POLL_EVERY_MS)

@@ -1,6 +1,6 @@
 // Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
 import { all, type Script, type SqlDatabase } from '../../state/database.ts'
-import { openPostgres } from '../../state/postgres.ts'
+import { openPostgres, whyAway } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
 import { loadKeyRing } from '../key-ring.ts'
 import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
@@ -33,7 +33,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
         cause,
       })
     }
-    log.warn({ err: cause }, 'accounts: PostgreSQL does not answer; events are accepted by the known keys')
+    log.warn({ err: cause }, `accounts: ${whyAway(cause)}; events are accepted by the known keys`)
   }
   series = createSeriesBudget({ database: replica.file, max: seriesMax, log })
   follow.start()

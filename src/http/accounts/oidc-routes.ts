@@ -84,7 +84,7 @@ export function mountOidc({ onAnyone }: Mounts, deps: PeopleDeps, oidc?: OidcDep
     try {
       return await step(request, oidc)
     } catch (error) {
-      const problem = toProblem(error, oidc)
+      const problem = toProblem(error, oidc, deps.passwordSignIn)
       if (problem === undefined) throw error
       const response = request.headers.get('accept')?.includes('text/html') ? page(problem) : problemResponse(problem)
       if (step === finish) response.headers.append('set-cookie', cookieOf(request, '', 0)) // what was begun is over
@@ -101,20 +101,22 @@ const localPath = (text: string | null): string =>
   text !== null && /^\/(?![/\\])[\w\-./#?=&%]*$/.test(text) ? text : '/'
 
 /** Undefined for a fault that is not about the sign-in. */
-function toProblem(error: unknown, { settings, log }: OidcDeps): Problem | undefined {
+function toProblem(error: unknown, { settings, log }: OidcDeps, passwordSignIn: boolean): Problem | undefined {
   if (error instanceof Problem) return error
   if (!(error instanceof Error) || error.name !== 'ProviderError') return undefined
   const { kind } = error as Error & { kind?: string }
   const { cause } = error
   log.warn({ reason: reasonOf(cause), issuer: settings.issuer }, error.message)
+  const otherwise = passwordSignIn ? ' Passwords still work.' : ''
+  if (kind === 'misconfigured')
+    return new Problem(
+      'provider_unavailable',
+      `${settings.name} does not accept this Stint: the operator must check OIDC_CLIENT_SECRET.${otherwise}`,
+    )
   return kind === 'unavailable'
-    ? new Problem(
-        'provider_unavailable',
-        `${settings.name} cannot be reached. Passwords still work; try again later.`,
-        {
-          retryAfterS: 10,
-        },
-      )
+    ? new Problem('provider_unavailable', `${settings.name} cannot be reached.${otherwise} Try again later.`, {
+        retryAfterS: 10,
+      })
     : new Problem('sign_in_refused', `${settings.name} did not confirm who you are. Begin again on the sign-in page.`)
 }
 

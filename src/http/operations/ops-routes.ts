@@ -59,6 +59,8 @@ export interface HealthDeps {
   readonly version: Version
   /** NODE_ID. */
   readonly node: number
+  /** Is this the operator's account? */
+  isOperators(account: string): boolean
   warnings(): HealthWarning[]
   dismissLostWatches(): Promise<void>
   nowUs(): number
@@ -66,7 +68,8 @@ export interface HealthDeps {
 
 export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): void {
   on(DISMISS_LOST_WATCHES, () => health.dismissLostWatches())
-  on(SHOW_HEALTH, async ({ account, isOperator }, { request }) => {
+  on(SHOW_HEALTH, async ({ account, isOperator, key }, { request }) => {
+    const mayKnow = isOperator || (key !== undefined && health.isOperators(account))
     parseParameters({}, new URL(request.url).searchParams)
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
@@ -84,7 +87,7 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         return {
           store: health.sinks[destination].store,
           state,
-          ...(isOperator && reason !== undefined && { reason }),
+          ...(mayKnow && reason !== undefined && { reason }),
           since: formatStamp({ us: sinceUs, sub: 0 }),
         }
       }),

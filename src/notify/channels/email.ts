@@ -19,6 +19,7 @@ export const email: ChannelKindSender = {
       text: `${toText(bodies)}\n\n-- \nStop these e-mails: ${unsubscribe}`,
       html: `${toHtml(bodies)}<p><small><a href="${unsubscribe}">Stop these e-mails</a></small></p>`,
       id,
+      ...(bodies.length === 1 && { thread: `alert-${bodies[0]!.data.id}` }),
       unsubscribe,
     })
   },

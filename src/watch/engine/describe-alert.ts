@@ -149,6 +149,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, facts = 
   if (usualUs !== undefined) lines.push(['Usually', formatSpan(usualUs)])
   if (exception !== undefined) lines.push(['Exception', exception])
   lines.push(['Since', iso(sinceUs)])
+  if (resolvedUs !== null) lines.push(['Until', iso(resolvedUs)])
   return {
     type,
     timestamp: iso(nowUs),

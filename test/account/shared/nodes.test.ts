@@ -16,6 +16,21 @@ import { freshUrl, useNodes } from './use-nodes.ts'
 const { openNode, atEnd } = useNodes()
 
 describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', () => {
+  test.each([
+    ['a user that it refuses', (url: URL) => (url.username = 'nobody'), 'refuses the user or the password'],
+    ['a database that it lacks', (url: URL) => (url.pathname = '/none'), 'has no database of the name'],
+    ['a port where nobody is', (url: URL) => (url.port = '1'), 'does not answer'],
+  ])('name %s', async (_, change, reason) => {
+    const wrong = new URL(await freshUrl())
+    change(wrong)
+    const postgres = openPostgres(wrong.href)
+    atEnd(() => postgres.close())
+    const read = postgres.read(function* () {
+      yield { sql: 'SELECT 1', values: [] }
+    })
+    await expect(read).rejects.toMatchObject({ detail: expect.stringContaining(`PostgreSQL ${reason}`) })
+  })
+
   test('keys of a deleted account fail on every node, and each node erases its data once', async () => {
     const url = await freshUrl()
     const [a, b] = await Promise.all([openNode(url), openNode(url)])

@@ -39,6 +39,7 @@ mountHealth(mounts, {
   },
   watches: async (account) => ({ firing: account === 'ada' ? 1 : 0, unknown: false, outbox: { waiting: 4 } }),
   node: 7,
+  isOperators: (account) => account === 'ada',
   nodes: () => [],
   warnings: () => [{ code: 'events_split', detail: 'Set CLICKHOUSE_URL on every node.' }],
   dismissLostWatches: async () => {},

@@ -1,12 +1,16 @@
 // E-mail to a real SMTP server: STARTTLS, AUTH, greylisting, refusals.
 import { afterEach, describe, expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
 import type { SMTPServerOptions } from 'smtp-server'
 import { createDeliver } from '../../../src/notify/delivery/deliver.ts'
 import { createMailer } from '../../../src/notify/delivery/mailer.ts'
 import { createOutbox } from '../../../src/notify/delivery/outbox.ts'
 import { createRepeatMails } from '../../../src/notify/delivery/repeat-mails.ts'
+import { toBody } from '../../../src/watch/engine/describe-alert.ts'
 import { createConfirmationMails } from '../../../src/watch/manage/confirmation-mails.ts'
 import { createManageChannels } from '../../../src/watch/manage/manage-channels.ts'
+import { createCertificate } from '../../support/certificate.ts'
 import { type Mail, startMailServer } from '../../support/mail-server.ts'
 import { inMemoryDir } from '../../support/temp-dir.ts'
 import {
@@ -27,6 +31,11 @@ afterEach(() => {
 
 const publicUrl = () => 'https://stint.example'
 const refusal = (code: number) => Object.assign(new Error('4.7.1 no'), { responseCode: code })
+
+const readPair = ({ certPath, keyPath }: ReturnType<typeof createCertificate>) => ({
+  cert: readFileSync(certPath),
+  key: readFileSync(keyPath),
+})
 
 async function startSmtp(options: SMTPServerOptions = {}) {
   const smtp = await startMailServer({
@@ -94,8 +103,68 @@ test('a full mailbox, a wrong password and a server that is away are failed deli
   const { port } = await startSmtp()
   const wrong = await deliverTo(port, 'stint:secret@')().catch((error) => error)
   expect(wrong.message).toBe('The mail server did not take the e-mail: 535 4.7.1 no')
-  const away = await deliverTo(1)().catch((error) => error)
-  expect(away.message).toMatch(/^The mail server did not take the e-mail: E\w+$/)
+})
+
+/** A name of this machine that is no loopback address: certificates and STARTTLS count as for any other host. */
+const HOST = hostname()
+
+describe('a mail server that cannot be spoken to', () => {
+  const reasonOf = async (url: string): Promise<string> => {
+    const mailer = createMailer({ url, from: 'Stint <stint@example.com>', timeoutMs: 1000 })
+    stops.push(() => mailer.close())
+    const mail = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', id: 'id' }
+    return mailer.send(mail).then(
+      () => 'sent',
+      ({ message }: Error) => message.replace('The mail server did not take the e-mail: ', ''),
+    )
+  }
+  const begin = async (options: SMTPServerOptions, host = HOST) => {
+    const { port } = await startMailServerAt(host, options)
+    return `${host}:${port}`
+  }
+  const startMailServerAt = async (host: string, options: SMTPServerOptions) => {
+    const server = await startMailServer(options, host)
+    stops.push(server.close)
+    return server
+  }
+
+  test('is named by a sentence for each cause', async () => {
+    const plain = await begin({ disabledCommands: ['STARTTLS'] })
+    const tls = await begin({ secure: true, ...readPair(createCertificate(inMemoryDir(), 'mail')) })
+    expect(await reasonOf('smtp://127.0.0.1:1')).toBe('nobody listens at the address of SMTP_URL')
+    expect(await reasonOf('smtp://mail.invalid')).toBe('the host name of SMTP_URL does not resolve')
+    expect(await reasonOf(`smtps://${tls}`)).toMatch(/unknown authority|another host name/)
+    expect(await reasonOf(`smtps://${plain}`)).toContain('does not begin with TLS; set smtp://')
+    expect(await reasonOf(`smtp://${tls}`)).toContain('did not answer in time')
+  })
+
+  test('without STARTTLS gets no link over a network, unless the operator says so', async () => {
+    const plain = await begin({ disabledCommands: ['STARTTLS'] })
+    expect(await reasonOf(`smtp://${plain}`)).toContain('offers no STARTTLS')
+    expect(await reasonOf(`smtp://${plain}?insecure=true`)).toBe('sent')
+    expect(await reasonOf(`smtp://${await begin({ disabledCommands: ['STARTTLS'] }, '127.0.0.1')}`)).toBe('sent')
+  })
+})
+
+test('the e-mails of one alert are one thread, and that of its end says when', async () => {
+  const { mails, port } = await startSmtp()
+  const mailer = createMailer({ url: `smtp://127.0.0.1:${port}`, from: 'Stint <stint@example.com>' })
+  stops.push(() => mailer.close())
+  const deliver = createDeliver({ post: { allowPrivate: false }, mailer, publicUrl, nowUs: () => 0 })
+  const channel = channelOf('cha_1', { kind: 'email', target: 'ada@example.com', secret: 'leave' })
+  const watch = watchOf('wat_1')
+  for (const [id, resolvedUs] of [
+    ['msg_1', null],
+    ['msg_2', 1_790_000_000_000_000],
+  ] as const) {
+    const alert = { ...alertOf('alr_1', watch.id), resolvedUs }
+    const type = resolvedUs === null ? 'alert.firing' : 'alert.resolved'
+    const body = toBody({ type, alert, watch, summary: 's', nowUs: 0, publicUrl: publicUrl() })
+    await deliver({ channel, id, bodies: [body], isStillFiring: false })
+  }
+  const threads = mails.map(({ text }) => /^References: (.*)\r$/m.exec(text)?.[1])
+  expect(threads).toEqual(['<alert-alr_1@example.com>', '<alert-alr_1@example.com>'])
+  expect(mails.map(({ text }) => text.includes('Until: 2026-'))).toEqual([false, true])
 })
 
 async function startChannels(options: SMTPServerOptions = {}, nowUs = () => Date.now() * 1000) {
