@@ -56,7 +56,7 @@ describe('one that it did not take is not mailed, and the answer says why', () =
     await using stint = await open({}, deadUrl().replace('http:', 'smtp:'))
     expect(await stint.invite('bo@example.com')).toMatchObject({
       mailed: false,
-      mail: expect.stringMatching(/^The mail server did not take the e-mail: E\w+$/),
+      mail: 'The mail server did not take the e-mail: nobody listens at the address of SMTP_URL',
     })
   })
 
