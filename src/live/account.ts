@@ -40,6 +40,8 @@ export interface Account {
   readonly again: Map<string, Seqs>
   /** Counts before it are not known. */
   countsSinceUs: number | undefined
+  /** Processes that have no room; they sent nothing for longer than the others. */
+  omitted: number
   bytes: number
 }
 
@@ -49,7 +51,7 @@ const METAS_MAX = 101
 
 export const createAccount = (name: string): Account => ({
   ...{ name, processes: new Map(), version: 0, seqs: NO_SEQS, again: new Map() },
-  ...{ countsSinceUs: undefined, bytes: 0 },
+  ...{ countsSinceUs: undefined, omitted: 0, bytes: 0 },
 })
 
 export const createProcess = (name: string): Process => ({

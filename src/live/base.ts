@@ -25,12 +25,16 @@ export interface BaseQuestion {
   readonly maxRunUs: number
   /** A range with more marks than this is not read whole. */
   readonly maxMarks: number
+  /** Only so many, those with the newest events. */
+  readonly maxProcesses: number
   readonly signal?: AbortSignal | undefined
 }
 
 /** What is short, of all processes. */
 export interface BaseHead {
   readonly processes: readonly ProcessRow[]
+  /** So many others sent nothing for longer, and are left out. */
+  readonly omitted: number
   /** By process, meta and hour: of the last 24 hours and the one that is not over. */
   readonly figures: readonly TimingSummaryRow[]
   readonly raised: readonly RaisedRow[]
@@ -94,8 +98,10 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
       ...{ each: MOMENTS_KEPT, maxRows: RAISED_MAX },
     }),
   ])
+  const { kept, omitted } = keepNewest([...marked, ...texts], q.maxProcesses)
   return {
-    ...{ processes: [...marked, ...texts], figures, raised, reachUs },
+    ...{ processes: kept, omitted, figures, reachUs },
+    raised: omitted === 0 ? raised : raised.filter(isOf(kept)),
     countsSinceUs: isDayKnown ? undefined : nowUs,
   }
 
@@ -113,6 +119,21 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
       ...{ maxRunNs: toNs(maxRunUs), nowNs: toNs(nowUs), maxRows: PROCESSES_MAX * 25 },
     })
   }
+}
+
+/** A process may have a row of each store. */
+function keepNewest(rows: readonly ProcessRow[], max: number) {
+  const newest = new Map<string, bigint>()
+  for (const { process, lastNs } of rows) if (lastNs > (newest.get(process) ?? -1n)) newest.set(process, lastNs)
+  if (newest.size <= max) return { kept: rows, omitted: 0 }
+  const names = [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).slice(0, max)
+  const chosen = new Set(names.map(([name]) => name))
+  return { kept: rows.filter(({ process }) => chosen.has(process)), omitted: newest.size - max }
+}
+
+const isOf = (rows: readonly ProcessRow[]) => {
+  const names = new Set(rows.map(({ process }) => process))
+  return ({ process }: { readonly process: string }) => names.has(process)
 }
 
 /** Those with the newest events first. Of one without an event in reach each is asked for by itself. */

@@ -46,8 +46,8 @@ interface Building extends Folding {
 }
 
 /** Adds what is short. */
-export function addHead(account: Account, { processes, raised, countsSinceUs }: BaseHead): void {
-  account.countsSinceUs = countsSinceUs
+export function addHead(account: Account, { processes, raised, countsSinceUs, omitted }: BaseHead): void {
+  Object.assign(account, { countsSinceUs, omitted })
   for (const { process: name, metas, lastNs } of processes) {
     const process = findProcess(account, name)
     for (const meta of metas) process.metas.add(meta)
@@ -92,14 +92,15 @@ export function addPage(
     const before = [...known, ...news.filter((one) => !isFresh(one)).map(markOf)]
     const runs = fillRow(row, [...known, ...news.map(markOf)], building.maxRunUs)
     if (known.length >= EACH && row.cutUs < 0) row.cutUs = Math.min(...known.map(({ atUs }) => atUs))
-    countRow(
-      row,
-      figures.get(key) ?? [],
-      news.some(isFresh) ? pairAll(before, building.maxRunUs) : runs,
-      runs,
-      page,
-      building,
-    )
+    if (account.countsSinceUs === undefined)
+      countRow(
+        row,
+        figures.get(key) ?? [],
+        news.some(isFresh) ? pairAll(before, building.maxRunUs) : runs,
+        runs,
+        page,
+        building,
+      )
     noteClosedHours(account, name, news, building)
   }
   addExceptions(account, events, building)

@@ -48,6 +48,8 @@ const CATCH_UP_MS = 10_000
 const RETRY_US = 2e6
 /** An answer that is older says so. */
 const FRESH_US = 5e6
+/** What a process takes with a dozen runs, as measured, its verdict included. */
+const PROCESS_BYTES = 3_300
 /** Processes that are read again at once. */
 const AGAIN_MAX = 50
 /** Events that come while the stores are asked. */
@@ -122,6 +124,7 @@ export function createLive(options: LiveOptions) {
       one.buffer = []
       const reading: Reading = {
         ...{ account: name, processes, sources, reader, spools, folding, maxMarks, nowUs, monotonicUs },
+        maxProcesses: Math.max(1, Math.floor(maxBytes / PROCESS_BYTES)),
         buffer: one.buffer,
       }
       try {

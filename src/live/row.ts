@@ -137,8 +137,8 @@ function store(row: Row, runs: LiveRun[]): void {
 export function countChange(row: Row, before: readonly LiveRun[], after: readonly LiveRun[]): void {
   row.figures ??= createHours(FIGURES)
   for (const [runs, by] of [
+    [after, 1], // first, for no count is below zero
     [before, -1],
-    [after, 1],
   ] as const)
     for (const run of runs) {
       const figure = figureOf(run)

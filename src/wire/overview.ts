@@ -190,6 +190,10 @@ export const Overview = Type.Object({
     null,
     'Since when `last_24h` counts, while what the account sent before is too much to be read; else null.',
   ),
+  omitted: Type.Integer({
+    minimum: 0,
+    description: 'Processes that have no room in memory: those that sent nothing for longest. They are not counted.',
+  }),
   found: Type.Integer({ minimum: 0, description: 'Processes that match `q` and `state`, of all pages.' }),
   processes: Type.Array(Type.Object({ ...OverviewRow.properties, ...Detail }), {
     description: 'Trouble first, then the most recent; 100 a page.',

@@ -56,7 +56,7 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-interface CastOptions extends Partial<Pick<LiveOptions, 'maxBytes' | 'maxMarks'>> {
+interface CastOptions extends Partial<Pick<LiveOptions, 'maxBytes' | 'maxMarks' | 'receivingUs'>> {
   readonly others?: OtherNodes
 }
 
@@ -88,7 +88,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
   const common = { inTurn, log: silent, maxRunUs: DAY * 1000, monotonicUs: () => Bun.nanoseconds() / 1000, nowUs }
   const live = createLive({
     ...{ ...common, spools, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
-    receivingUs: () => undefined,
+    receivingUs: options.receivingUs ?? (() => undefined),
     ...{ maxMarks: options.maxMarks ?? 1e9, maxBytes: options.maxBytes ?? 2 ** 26 },
   })
   const overview = createOverview({

@@ -147,7 +147,7 @@ export function createOverview(deps: OverviewDeps) {
         exceptions: sum(({ day }) => day.exceptions),
       },
       counts_since: since === undefined ? null : toTime(Math.floor(since / 1000)),
-      found,
+      ...{ found, omitted: look.account.omitted },
       processes: rows.map((verdict) => answerProcess(verdict, loaded, known, process !== undefined)),
       next: next === undefined ? null : encodeCursor(next),
     }

@@ -1,0 +1,200 @@
+// Looking at accounts: whose events are shown, how old an answer is, what is bounded, and what other nodes say.
+import { describe, expect, test } from 'bun:test'
+import { NO_OTHERS, type OtherNodes } from '../../src/live/other-nodes.ts'
+import { createStoredElsewhere } from '../../src/watch/nodes/stored-elsewhere.ts'
+import { DAY, endAt, HOUR, MINUTE, openCast, raiseAt, runAt, startAt, T0 } from './live-cast.ts'
+
+test('another account never finds a row of this one', async () => {
+  const cast = await openCast()
+  cast.events.push(...runAt(T0 - HOUR, MINUTE, { process: 'secret', account: 'ada' }))
+  expect((await cast.ask('', 'eve')).processes).toEqual([])
+  expect((await cast.ask('', 'ada')).processes).toHaveLength(1)
+  await cast.send(startAt(T0, { process: 'mine', account: 'eve' }), startAt(T0, { process: 'hers', account: 'ada' }))
+  const namesOf = async (account: string) => (await cast.ask('', account)).processes.map(({ process }) => process)
+  expect(await namesOf('eve')).toEqual(['mine'])
+  expect((await namesOf('ada')).toSorted()).toEqual(['hers', 'secret'])
+  expect((await cast.ask('process=secret', 'eve')).processes).toEqual([])
+})
+
+describe('the reason of a failure', () => {
+  test('comes with it, before any store has either', async () => {
+    const cast = await openCast()
+    await cast.ask()
+    const of = { uid: 'a' }
+    await cast.send(startAt(T0 - 5_000, of), raiseAt(T0 - 3_000, 'Error: disk full\n  at x', of))
+    await cast.send(endAt(T0 - 2_000, { ...of, failed: true }))
+    expect((await cast.ask()).processes[0]).toMatchObject({ state: 'failed', exception: 'Error: disk full' })
+  })
+  test('of a run that is still open goes when its group is ignored, and comes back', async () => {
+    const cast = await openCast()
+    await cast.send(startAt(T0 - 5_000, { uid: 'a' }), raiseAt(T0 - 3_000, 'Error: x\n  at y', { uid: 'a' }))
+    const { fingerprint, state } = (await cast.ask()).processes[0]!
+    expect(state).toBe('exceptions')
+    cast.decisions = [{ fingerprint: fingerprint!, process: 'job', status: 'ignored', atUs: T0 * 1000 }]
+    expect(await cast.ask()).toMatchObject({ last_24h: { exceptions: 0 }, processes: [{ state: 'running' }] })
+    cast.decisions = []
+    expect((await cast.ask()).processes[0]!.state).toBe('exceptions')
+  })
+})
+
+describe('the age of an answer', () => {
+  const nightly = (lastMs: number) => Array.from({ length: 10 }, (_, i) => runAt(lastMs - i * DAY, MINUTE)).flat()
+
+  test('is said when a request is still being received, and silence is judged at what is known', async () => {
+    let receivingUs: number | undefined
+    const cast = await openCast({ receivingUs: () => receivingUs })
+    cast.events.push(...nightly(T0 - 26 * HOUR))
+    expect(await cast.ask()).toMatchObject({ stale_s: null, processes: [{ state: 'completed' }] })
+    receivingUs = T0 * 1000
+    cast.nowMs += HOUR
+    expect(await cast.ask()).toMatchObject({ stale_s: 3600, processes: [{ state: 'completed' }] })
+    receivingUs = undefined
+    expect(await cast.ask()).toMatchObject({ stale_s: null, processes: [{ state: 'silent' }] })
+  })
+  test('after a pause the answer waits until it is fresh', async () => {
+    const cast = await openCast()
+    await cast.ask()
+    cast.nowMs += 5 * MINUTE
+    await cast.send(...runAt(cast.nowMs - 60_000, 1_000, { failed: true }))
+    expect(await cast.ask()).toMatchObject({ stale_s: null, sentence: '1 process failed.' })
+  })
+})
+
+describe('bounds', () => {
+  test('all processes are counted, and the last of many is found by its name', async () => {
+    const cast = await openCast()
+    for (let i = 0; i < 1500; i++)
+      cast.events.push(...runAt(T0 - HOUR - i, 1_000, { process: `job ${i}`, failed: i % 3 === 0 }))
+    expect(await cast.ask()).toMatchObject({ counts: { failed: 500, completed: 1000 }, found: 1500, omitted: 0 })
+    const one = await cast.ask('q=job 1499')
+    expect(one.processes.map(({ process }) => process)).toEqual(['job 1499'])
+    expect(one).toMatchObject({ found: 1, counts: { completed: 1000 } })
+    const failed = await cast.ask('state=failed&sort=name')
+    expect([failed.found, failed.processes[0]!.process, failed.processes.length]).toEqual([500, 'job 0', 100])
+    await expect(cast.ask('sort=wrong')).rejects.toMatchObject({ code: 'question_invalid' })
+  })
+  test('beyond the room the newest processes are shown, and the answer says how many are not', async () => {
+    const cast = await openCast({ maxBytes: 5 * 3_300 })
+    for (let i = 0; i < 8; i++) cast.events.push(...runAt(T0 - (i + 1) * HOUR, 1_000, { process: `job ${i}` }))
+    const { omitted, counts, processes } = await cast.ask()
+    expect({ omitted, completed: counts.completed }).toEqual({ omitted: 3, completed: 5 })
+    expect(processes.map(({ process }) => process)).toEqual(['job 0', 'job 1', 'job 2', 'job 3', 'job 4'])
+  })
+  test('the account that was asked for longest ago goes', async () => {
+    const cast = await openCast({ maxBytes: 3_300 })
+    for (const account of ['ada', 'eve'])
+      for (let i = 0; i < 3; i++) cast.events.push(...runAt(T0 - i * HOUR - HOUR, 1_000, { account }))
+    await cast.ask('', 'ada')
+    await cast.ask('', 'eve')
+    cast.reads = []
+    await cast.ask('', 'eve')
+    expect(cast.reads).toEqual([])
+    await cast.ask('', 'ada')
+    expect(cast.reads).toContain('findMarks')
+  })
+  test('of a long history the newest runs are read, and counts begin now', async () => {
+    const cast = await openCast({ maxMarks: 3 })
+    for (let i = 0; i < 20; i++) cast.events.push(...runAt(T0 - i * MINUTE - HOUR, 1_000, { failed: i === 0 }))
+    const { counts_since: since, last_24h: day, processes } = await cast.ask()
+    expect(since).toBe(new Date(T0).toISOString())
+    expect(day.runs).toBe(0)
+    expect(processes[0]).toMatchObject({ state: 'failed' })
+    await cast.send(...runAt(T0 - 2_000, 1_000))
+    expect(await cast.ask()).toMatchObject({ last_24h: { runs: 1 }, processes: [{ state: 'completed' }] })
+  })
+  test('an account that was erased is read again', async () => {
+    const cast = await openCast()
+    cast.events.push(...runAt(T0 - HOUR, MINUTE))
+    expect((await cast.ask()).processes).toHaveLength(1)
+    cast.events.length = 0
+    cast.live.forget('ada')
+    expect((await cast.ask()).processes).toEqual([])
+    expect(cast.live.bytes()).toBe(0)
+  })
+  test('while nothing is new no store is asked', async () => {
+    const cast = await openCast()
+    cast.events.push(...runAt(T0 - HOUR, MINUTE))
+    await cast.ask()
+    cast.reads = []
+    for (let i = 0; i < 20; i++) {
+      cast.nowMs += 5_000
+      await cast.ask()
+    }
+    expect(cast.reads).toEqual([])
+  })
+})
+
+describe('versions', () => {
+  test('change when an event is in the log, and again when it is in its store; of other processes they do not', async () => {
+    const cast = await openCast()
+    await cast.ask()
+    const of = (process: string) => cast.live.versionOf('ada', [process])
+    const versions = [of('job')]
+    const other = of('other')
+    await cast.send(startAt(T0 - 1_000))
+    await cast.ask()
+    versions.push(of('job'))
+    await cast.ship()
+    versions.push(of('job'))
+    expect(new Set(versions).size).toBe(3)
+    expect(of('other')).toBe(other)
+    expect(of('job')).toBe(versions[2])
+  })
+})
+
+describe('other nodes', () => {
+  interface Report {
+    us: number
+    news: Record<string, readonly (readonly [number, number])[]>
+  }
+  const withOther = async () => {
+    const report: Report = { us: T0 * 1000, news: {} }
+    const elsewhere = createStoredElsewhere({
+      nowUs: () => cast.nowMs * 1000,
+      reports: () => [
+        {
+          ...{ node: 2, seenUs: cast.nowMs * 1000 },
+          report: { changed: [], late: [], stored: { us: report.us, looked: [], news: report.news } },
+        },
+      ],
+    })
+    const cast = await openCast({ others: elsewhere satisfies OtherNodes })
+    return { cast, report }
+  }
+
+  test('a store that is away there makes no process silent, and the answer says how old it is', async () => {
+    const { cast, report } = await withOther()
+    for (let i = 0; i < 10; i++) cast.events.push(...runAt(T0 - 26 * HOUR - i * DAY, MINUTE))
+    expect((await cast.ask()).processes[0]!.state).toBe('completed')
+    cast.nowMs += HOUR
+    expect(await cast.ask()).toMatchObject({ stale_s: 3600, processes: [{ state: 'completed' }] })
+    report.us = cast.nowMs * 1000
+    expect(await cast.ask()).toMatchObject({ stale_s: null, processes: [{ state: 'silent' }] })
+  })
+  test('what they stored is found, also what happened long ago', async () => {
+    const { cast, report } = await withOther()
+    report.news = { ada: [[0, Number.MAX_SAFE_INTEGER]] }
+    await cast.ask()
+    const lateMs = T0 - 3 * HOUR
+    cast.events.push(...runAt(lateMs, 1_000, { process: 'late' }), ...runAt(T0 - 5_000, 1_000, { failed: true }))
+    report.news = {
+      ada: [
+        [0, Number.MAX_SAFE_INTEGER],
+        [1, lateMs * 1000],
+      ],
+    }
+    cast.nowMs += 3_000
+    report.us = cast.nowMs * 1000
+    await cast.until(({ processes }) => processes.length === 2)
+    expect(await cast.ask()).toMatchObject({ counts: { failed: 1, completed: 1 }, last_24h: { runs: 2 } })
+  })
+  test('one that begins to count makes the account be read once more', async () => {
+    const { cast, report } = await withOther()
+    await cast.ask()
+    cast.events.push(...runAt(T0 - 5_000, 1_000))
+    report.news = { ada: [[0, Number.MAX_SAFE_INTEGER]] }
+    cast.nowMs += 3_000
+    await cast.until(({ processes }) => processes.length === 1)
+  })
+  test('alone none is asked', () => expect(NO_OTHERS.isAlone).toBe(true))
+})
