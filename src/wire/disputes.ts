@@ -69,7 +69,7 @@ export const CONFIRM_ADDRESS = defineRoute('POST /api/address/confirm', {
       'The address is confirmed',
       Type.Object({
         email: Text('ada@example.com'),
-        disputed: Type.Boolean({ description: 'Its password has ended: set one by /api/password/forgot.' }),
+        password_ended: Type.Boolean({ description: 'It may be that of a stranger: set one by /api/password/forgot.' }),
       }),
     ),
   },

@@ -90,6 +90,20 @@ describe.each(databases())('claims in $database', ({ open }) => {
     expect(await codeOf(() => accounts.disputes.keep(claimed.seat))).toBe('not_found')
   })
 
+  test('a stranger whom accomplices made a viewer there keeps no way in either', async () => {
+    const { accounts, claimed } = await openClaimed()
+    await using _closed = accounts
+    const { account, owner, seat } = claimed
+    const { token } = await accounts.invitations.create(seat, EVE.email, 'owner')
+    await accounts.invitations.joinAsNew(token, 'no hash')
+    await accounts.members.changeRole(seat, 'viewer')
+    const session = await accounts.sessions.create({ ...seat, userAgent: '' })
+    expect(await accounts.people.proveAddress(owner.id)).toMatchObject({ disputed: [], hasEnded: true })
+    expect(await accounts.sessions.find(session)).toBeUndefined()
+    expect(await codeOf(() => accounts.people.signIn(VICTIM))).toBe('credentials_invalid')
+    expect(accounts.disputedBy(account.id)).toBeUndefined() // it belongs to somebody else: the person is a viewer there
+  })
+
   test('left, it is deleted if nobody else is in it, and the session shows a new account', async () => {
     const { accounts, claimed } = await openClaimed()
     await using _closed = accounts

@@ -13,33 +13,40 @@ interface ProofOptions {
   readonly nowMs: number
 }
 
-/** Accounts that the person made, other than the operator's. */
+/** Accounts that the person made, other than the operator's. Accomplices may have made them less than an owner there. */
 const MADE = `SELECT account.id FROM account JOIN membership ON membership.account = account.id
-  WHERE membership.person = $1 AND role = 'owner' AND account.email = $2 AND operator = 0`
+  WHERE membership.person = $1 AND account.email = $2 AND operator = 0`
 
 /** People of 2.0 have no mark: then it is a claim if sign-up is open and they made an account, not joined one. */
 export function* isClaim({ id, email, verified_ms, claim }: PersonRow, isSignUpOpen: boolean): Script<boolean> {
   if (verified_ms !== null || claim === 0) return false
-  const made = yield* all(MADE, id, email)
-  return made.length > 0 && (claim === 1 || isSignUpOpen)
+  return claim === 1 || (isSignUpOpen && (yield* all(MADE, id, email)).length > 0)
 }
 
-/** For use inside a `write`. The ids of accounts that are disputed now. */
-export function* proveAddress(person: PersonRow, { by, isSignUpOpen, nowMs }: ProofOptions): Script<readonly string[]> {
-  if (person.verified_ms !== null) return []
+export interface Proved {
+  /** The ids of accounts that are disputed now. */
+  readonly disputed: readonly string[]
+  /** The password, sessions and links have ended. */
+  readonly hasEnded: boolean
+}
+
+/** For use inside a `write`. */
+export function* proveAddress(person: PersonRow, { by, isSignUpOpen, nowMs }: ProofOptions): Script<Proved> {
+  if (person.verified_ms !== null) return { disputed: [], hasEnded: false }
   const isClaimed = yield* isClaim(person, isSignUpOpen)
   yield* run('UPDATE person SET verified_ms = $1, claim = 0 WHERE id = $2', nowMs, person.id)
-  if (isClaimed || by === 'provider') {
+  const hasEnded = isClaimed || by === 'provider'
+  if (hasEnded) {
     yield* run('UPDATE person SET password = NULL WHERE id = $1', person.id)
     yield* run('DELETE FROM ticket WHERE person = $1', person.id)
     yield* run('DELETE FROM invitation WHERE creator = $1', person.id)
     yield* run('DELETE FROM session WHERE person = $1', person.id)
   }
-  if (!isClaimed) return []
+  if (!isClaimed) return { disputed: [], hasEnded }
   const disputed = yield* all<{ id: string }>(
-    `UPDATE account SET disputed_by = $1 WHERE id IN (${MADE}) RETURNING id`,
+    `UPDATE account SET disputed_by = $1 WHERE id IN (${MADE} AND role = 'owner') RETURNING id`,
     person.id,
     person.email,
   )
-  return disputed.map(({ id }) => id)
+  return { disputed: disputed.map(({ id }) => id), hasEnded }
 }

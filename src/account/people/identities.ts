@@ -65,7 +65,7 @@ export function createIdentities({ database, ring, members, isSignUpOpen, nowMs 
     const same = yield* selectPersonByEmail(address)
     const isKnown = same !== undefined && (yield* selectLanding(same.id)) !== undefined
     const proof = { by: 'provider', isSignUpOpen, nowMs: nowMs() } as const
-    const disputed = isKnown ? yield* proveAddress(same, proof) : []
+    const { disputed } = isKnown ? yield* proveAddress(same, proof) : { disputed: [] }
     const person = isKnown ? same : yield* insertPerson(address, null, nowMs(), 'proved')
     yield* insert('identity', { issuer, subject, person: person.id, created_ms: nowMs() })
     return { id: person.id, email: person.email, isNew: !isKnown, disputed }

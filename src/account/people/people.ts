@@ -5,7 +5,7 @@ import { normalizeEmail, passwordFault } from '../credentials.ts'
 import type { Passwords } from '../passwords.ts'
 import type { Sessions } from '../sessions.ts'
 import type { ProvePassword } from '../sign-in.ts'
-import { isClaim, proveAddress } from './first-proof.ts'
+import { isClaim, type Proved, proveAddress } from './first-proof.ts'
 import {
   type Person,
   type PersonRow,
@@ -108,7 +108,8 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
       if (row === undefined) throw new Problem('not_found', 'No account has this e-mail address.')
       const hash = await passwords.hash(password)
       const disputed = await database.write(function* () {
-        const disputed = isProof ? yield* proveAddress(row, { by: 'link', isSignUpOpen, nowMs: nowMs() }) : []
+        const proof = { by: 'link', isSignUpOpen, nowMs: nowMs() } as const
+        const { disputed } = isProof ? yield* proveAddress(row, proof) : { disputed: [] }
         yield* run('UPDATE person SET password = $1 WHERE id = $2', hash, row.id)
         yield* run('DELETE FROM ticket WHERE person = $1', row.id)
         yield* sessions.revokeOthers(row.id)
@@ -117,12 +118,12 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
       return { id: row.id, email: row.email, disputed }
     },
     /** By a mailed link, without a new password. Undefined when the person is gone. */
-    async proveAddress(id: string): Promise<(Person & { readonly disputed: readonly string[] }) | undefined> {
+    async proveAddress(id: string): Promise<(Person & Proved) | undefined> {
       return database.write(function* () {
         const row = yield* selectPerson(id)
         if (row === undefined) return undefined
-        const disputed = yield* proveAddress(row, { by: 'link', isSignUpOpen, nowMs: nowMs() })
-        return { id, email: row.email, disputed }
+        const proved = yield* proveAddress(row, { by: 'link', isSignUpOpen, nowMs: nowMs() })
+        return { id, email: row.email, ...proved }
       })
     },
     /** Has the person proved the address, and may they be a stranger who claims it? */

@@ -17,10 +17,10 @@ export function ConfirmAddress({ api, token, setTitle, showDoor }: ConfirmAddres
   useLayoutEffect(() => setTitle('Confirm your address'), [])
   const confirm = () =>
     attempt(async () => {
-      const { email, disputed } = await api.send('POST', 'api/address/confirm', { token })
+      const { email, password_ended } = await api.send('POST', 'api/address/confirm', { token })
       const next =
         'Its password has ended, because somebody else may have set it: choose “Forgot your password?” to sign in.'
-      setSaid(`${email} is confirmed. ${disputed ? next : ''}`)
+      setSaid(`${email} is confirmed. ${password_ended ? next : ''}`)
     })
   const leave = () => {
     history.replaceState(null, '', '#/')

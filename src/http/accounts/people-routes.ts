@@ -116,10 +116,10 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const id = await tickets.redeem(token, 'confirm')
     const proved = id === undefined ? undefined : await people.proveAddress(id)
     if (proved === undefined) throw new Problem('credentials_invalid', 'The link has expired or was already used.')
-    const { email, disputed } = proved
+    const { email, disputed, hasEnded } = proved
     await audit('address_confirmed', { account: (await people.landing(proved.id)).account, actor: email, address })
     await noteClaims(deps, { disputed, email, address })
-    return { email, disputed: disputed.length > 0 }
+    return { email, password_ended: hasEnded }
   })
 
   async function mailConfirmation(person: string, email: string): Promise<void> {

@@ -119,7 +119,7 @@ test('a claim invites nobody until its address is confirmed, and its person is a
   expect((await gil.bySession.post('/api/address/confirmation', undefined)).status).toBe(202)
   const token = await newestLink('gil@example.com', 'confirm')
   const confirmed = await nobody.post('/api/address/confirm', { token })
-  expect([confirmed.status, confirmed.json]).toEqual([200, { email: 'gil@example.com', disputed: true }])
+  expect([confirmed.status, confirmed.json]).toEqual([200, { email: 'gil@example.com', password_ended: true }])
   expect((await nobody.post('/api/address/confirm', { token })).json.code).toBe('credentials_invalid')
 })
 
@@ -133,7 +133,7 @@ test('a person by invitation is asked to confirm, and loses nothing by it', asyn
   const token = await newestLink('ida@example.com', 'confirm', 2)
   expect((await nobody.post('/api/address/confirm', { token })).json).toEqual({
     email: 'ida@example.com',
-    disputed: false,
+    password_ended: false,
   })
   expect((await ida.get('/api/session')).json.person.unconfirmed).toBe(false)
 })
