@@ -73,6 +73,8 @@ export function createEngine(options: EngineOptions) {
   /** Everything that arrived before it is judged; never goes back. */
   let clockUs = 0
   let committedUs = 0
+  /** As the database has it, unless it was set to an earlier state. */
+  let storedUs = 0
   let changes: AlertChange[] = []
   let rows: StateRow[] = []
   let dropped: string[] = []
@@ -109,6 +111,7 @@ export function createEngine(options: EngineOptions) {
     const { judgedUs, seedUs, state } = await store.judged()
     clockUs = judgedUs ?? seedUs ?? logUs()
     committedUs = clockUs
+    storedUs = judgedUs ?? 0
     seedFromUs = seedUs
     const accounts = await book.loadAll()
     judge.setLead(options.leadUs?.() ?? 0)
@@ -210,6 +213,7 @@ export function createEngine(options: EngineOptions) {
     const done = pending
     pending = undefined
     committedUs = done.judgedUs
+    storedUs = done.judgedUs
     savedUs = monotonicUs()
     for (const { alert, why } of omitted) {
       if (why === 'known') book.noteKnown(alert)
@@ -223,6 +227,7 @@ export function createEngine(options: EngineOptions) {
     const state = new Map([...rows, ...judge.takeDirty()].map((row) => [`${row.account} ${row.name}`, row]))
     const taken = {
       judgedUs: clockUs,
+      beforeUs: storedUs,
       seedUs: seedFromUs,
       seededUs,
       ...inputs.taken(),

@@ -1,7 +1,8 @@
 // Hands the records of this node over to the judging one: a block a second in PostgreSQL, with the position of the
 // feeder in one transaction. While PostgreSQL is away, the spool holds them.
+import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
-import type { createFeedStatements, FeedPosition } from '../storage/feed-statements.ts'
+import { type createFeedStatements, type FeedPosition, WentBack } from '../storage/feed-statements.ts'
 import type { Block, Feeder } from './feeder.ts'
 import { earlier, type Fed } from './log-window.ts'
 
@@ -47,9 +48,14 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
   /** What had arrived before this start and was handed over. */
   let fedUs = 0
   let isStopping = false
+  /** The `knownUs` of the stored rows, as this node left them. */
+  const stored = new Map<Destination, number>()
 
   async function begin(): Promise<void> {
     const rows = await store.feedPositions(node)
+    waiting = []
+    stored.clear()
+    for (const { spool, knownUs } of rows) stored.set(spool, knownUs)
     fedUs = Math.min(...rows.map((row) => row.knownUs), Number.MAX_SAFE_INTEGER)
     feeder.begin(Object.fromEntries(rows.map(({ spool, position, knownUs }) => [spool, { position, knownUs }])))
   }
@@ -67,7 +73,8 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
     while (waiting.length > 0) {
       const { records, ...fed } = waiting[0]!
       const lines = records.map(({ arrivedUs, record }) => [arrivedUs, record] as const)
-      await store.addBlock({ node, ...fed }, lines)
+      await store.addBlock({ node, ...fed }, lines, stored.get(fed.spool))
+      stored.set(fed.spool, fed.knownUs)
       waiting.shift()
       await feeder.keep({ [fed.spool]: fed.position })
     }
@@ -80,6 +87,10 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
       isMore = await step()
       isAway = false
     } catch (err) {
+      if (err instanceof WentBack) {
+        log.warn({ node }, 'watches: PostgreSQL was set to an earlier state; events are handed over again from there')
+        await begin().catch(() => {}) // tried again with the next step, which finds the same
+      }
       if (!isAway) log.warn({ err }, 'watches: events could not be handed over to the judging node; trying again')
       isAway = true
     }
@@ -91,6 +102,8 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
 
   return {
     step,
+    /** At the stored rows: at the start, and again when the database was set to an earlier state. */
+    begin,
     /** Its first position is stored before events are accepted: a kill loses none that is delivered meanwhile. */
     async start(): Promise<void> {
       run()

@@ -7,6 +7,7 @@ import { createDowntimeLog, type DowntimeOptions } from '../engine/downtime.ts'
 import { createEngine, type EngineOptions, type Inputs } from '../engine/engine.ts'
 import { createSeed, type MarkSource } from '../engine/seed.ts'
 import type { Downtime } from '../log/episode.ts'
+import { WentBack } from '../storage/feed-statements.ts'
 import type { KnownNode } from './presence.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 
@@ -25,6 +26,8 @@ export type DutyOptions = Omit<EngineOptions, 'inputs' | 'seed' | 'onChanged'> &
   Omit<DowntimeOptions, 'log' | 'nowUs' | 'onDowntime'> & {
     readonly inputs: Inputs
     readonly source: MarkSource
+    /** What is in memory is of a later state than the database: begin again from there. */
+    onWentBack?(): void
     /** The other nodes; absent for a single one. */
     nodes?(): readonly KnownNode[]
     /** Resolves when there is something to read, or the signal aborts; never resolves when absent. */
@@ -89,6 +92,7 @@ export function createDuty(options: DutyOptions) {
           await pause(TICK_MS)
         }
       } catch (err) {
+        if (err instanceof WentBack) options.onWentBack?.()
         onFault(err, 'the watches could not be judged; trying again')
         await Bun.sleep(RETRY_MS)
       }

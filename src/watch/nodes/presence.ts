@@ -280,6 +280,8 @@ export function createPresence(options: PresenceOptions) {
       run()
       await running
     },
+    /** Ends the duty; the lease is asked for again. */
+    dropDuty: endDuty,
     /** Ends the duty and hands the lease over. */
     async stop(): Promise<void> {
       isStopping = true

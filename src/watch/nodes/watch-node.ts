@@ -18,7 +18,7 @@ import { createStoredElsewhere, type StoredElsewhere } from './stored-elsewhere.
 /** What a duty needs besides what its node gives it. */
 export type NodeOptions = Omit<
   DutyOptions,
-  'store' | 'inputs' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver' | 'nodes'
+  'store' | 'inputs' | 'onWentBack' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver' | 'nodes'
 > & {
   readonly spools: FollowedSpools
   /** The earliest stamp of the requests that are received; undefined if none is. */
@@ -130,7 +130,16 @@ export function createSharedNode(options: SharedOptions): WatchNode {
       const store = createWatchStore(fenced(database, token))
       const onMade = (accounts: readonly string[]) => accounts.forEach(mine.hurry)
       const inputs = createBlockInputs({ store, awaited, onMade, nowUs: options.nowUs })
-      const mine = createDuty({ ...options, store, inputs, accepts, coveredSinceUs, nodes, mayDeliver: isOnDuty })
+      const mine = createDuty({
+        ...options,
+        store,
+        inputs,
+        accepts,
+        coveredSinceUs,
+        nodes,
+        mayDeliver: isOnDuty,
+        onWentBack: presence.dropDuty,
+      })
       // the judge of before may have gone on without a node that is back, or without this one
       for (const { node: fed, knownUs } of await store.feedPositions())
         if (awaited().includes(fed)) mine.addDowntime(returned(fed, knownUs, logUs()))

@@ -18,6 +18,14 @@ export interface FeedPosition {
   readonly knownUs: number
 }
 
+/** The database is not as this process left it: it was restored, or another writer has gone on. Nothing was written. */
+export class WentBack extends Error {
+  override readonly name = 'WentBack'
+  constructor() {
+    super('the database of the watches was set to an earlier state')
+  }
+}
+
 /** A row of the judge's memory; `null` deletes it. */
 export interface StateRow {
   readonly account: string
@@ -39,6 +47,8 @@ interface StoredBlock {
 /** What one commit of the judge stores. */
 export interface Judged {
   readonly judgedUs: number
+  /** The one of the commit before; absent: any. An earlier one in the database is refused with WentBack. */
+  readonly beforeUs?: number
   /** See `judged`. `seededUs`: that stretch is judged. */
   readonly seedUs: number | undefined
   readonly seededUs: number | undefined
@@ -124,6 +134,8 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
    */
   commitJudged: (judged: Judged, nowUs: number): Promise<readonly Omitted[]> =>
     write(function* () {
+      const alive = yield* get<{ judged_us: number | null }>('SELECT judged_us FROM alive')
+      if ((alive?.judged_us ?? 0) < Math.floor(judged.beforeUs ?? 0)) throw new WentBack()
       const omitted: Omitted[] = []
       const { judgedUs, seedUs, seededUs, positions, state, dropped, changes, passed, taken } = judged
       yield* putPositions(positions)
@@ -144,12 +156,20 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
       }
       return omitted
     }),
-  /** Adds the records that a node has read with its new position in one transaction. */
-  addBlock: (fed: FeedPosition, records: readonly (readonly [arrivedUs: number, record: string])[]): Promise<void> =>
+  /**
+   * Adds the records that a node has read with its new position in one transaction. `beforeUs`: the `knownUs` of the row
+   * before; another one is refused with WentBack, absent: any.
+   */
+  addBlock: (
+    fed: FeedPosition,
+    records: readonly (readonly [arrivedUs: number, record: string])[],
+    beforeUs?: number,
+  ): Promise<void> =>
     write(function* () {
       const own = 'SELECT known_us FROM feed WHERE node = $1 AND spool = $2'
       const known = yield* get<{ known_us: number }>(own, fed.node, fed.spool)
-      const isRepeated = known !== undefined && known.known_us >= fed.knownUs // its answer was lost
+      const isRepeated = known !== undefined && known.known_us === Math.floor(fed.knownUs) // its answer was lost
+      if (beforeUs !== undefined && !isRepeated && known?.known_us !== Math.floor(beforeUs)) throw new WentBack()
       if (records.length > 0 && !isRepeated) {
         const lines = records.map((one) => JSON.stringify(one)).join('\n')
         const [first, last] = [records[0]![0], records.at(-1)![0]]

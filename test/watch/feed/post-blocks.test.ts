@@ -12,6 +12,11 @@ import { ACCOUNT } from '../watch-cast.ts'
 
 const NOTHING_MADE = { onMade() {}, nowUs: () => 30e6 }
 
+const NOTHING_JUDGED = {
+  ...{ seedUs: undefined, seededUs: undefined, positions: [], state: [], dropped: [], changes: [], passed: [] },
+  taken: new Map(),
+}
+
 const recordAt = (us: number, account = ACCOUNT) =>
   toRecord({ kind: 'start', account, process: `job ${us}`, meta: '', uid: '', stamp: { us, sub: 0 } } as Event)
 
@@ -50,6 +55,42 @@ describe.each(databases)('in $database', ({ open }) => {
     two.clock.us = 30e6
     await two.post.step()
     expect(await takeAll(inputs)).toEqual([14e6, 15e6].map((us) => recordAt(us)))
+    await store.close()
+  })
+
+  test('a node begins at its stored rows when the database was set to an earlier state', async () => {
+    const store = await open()
+    const node = await openNode(store, 1)
+    const inputs = () => createBlockInputs({ store, awaited: () => [1], ...NOTHING_MADE })
+    await node.append(11e6)
+    node.clock.us = 12e6
+    await node.post.step()
+    const backup = await store.feedPositions(1)
+    await node.append(12e6)
+    node.clock.us = 13e6
+    await node.post.step()
+    const { blocks } = await store.blocks([])
+    // as a restored backup has it: the rows of before, and no block of later
+    const passed = blocks.slice(1).map(({ seq }) => seq)
+    await store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 1, positions: backup, passed }, 1)
+    await node.append(13e6)
+    node.clock.us = 14e6
+    await expect(node.post.step()).rejects.toThrow('earlier state')
+    expect(await takeAll(inputs())).toEqual([recordAt(11e6)])
+    await node.post.begin()
+    await node.post.step()
+    expect(await takeAll(inputs())).toEqual([11e6, 12e6, 13e6].map((us) => recordAt(us)))
+    await store.close()
+  })
+
+  test('a judge whose state is later than that of the database stores nothing', async () => {
+    const store = await open()
+    await store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 20 }, 1)
+    await store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 30, beforeUs: 20 }, 1)
+    await store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 30, beforeUs: 20 }, 1) // its answer was lost
+    await store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 10 }, 1) // as a restored backup has it
+    await expect(store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 40, beforeUs: 30 }, 1)).rejects.toThrow('earlier')
+    expect((await store.judged()).judgedUs).toBe(10)
     await store.close()
   })
 
