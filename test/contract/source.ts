@@ -139,6 +139,14 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await source.findMarks({ ...q, account: 'stranger' })).toEqual([])
       })
 
+      test('are told apart by the rest of their stamps', async () => {
+        const { account, store, start } = cast()
+        await store([start(1n), start(2n)])
+        const found = await source.findMarks({ account, fromNs: T, toNs: T + MINUTE, maxRows: 10 })
+        expect(new Set(found.map(({ ns, restNs }) => `${ns} ${restNs}`)).size).toBe(2)
+        for (const { restNs } of found) expect(restNs).toBeWithin(0, 1_000_000_000)
+      })
+
       test('a limit keeps the newest of each process and meta', async () => {
         const { account, store, start } = cast()
         await store([

@@ -286,3 +286,22 @@ test('over any kills each record is read once between two kept positions, and th
     { numRuns: RUNS },
   )
 })
+
+test('a tail holds nothing back: what went before it was read is said, and it continues at the first reader', async () => {
+  const disk = new FakeDisk()
+  const spool = await openOn(disk, { isFollowed: false, segmentBytes: 512 })
+  const tail = spool.tail(undefined, all)
+  const first = await appendGroups(spool, [3])
+  expect(await readAll(tail)).toEqual(first)
+  await appendGroups(
+    spool,
+    Array.from({ length: 20 }, () => 5),
+  )
+  await drain(spool)
+  expect(keptOn(disk).length).toBeLessThan(4)
+  const later = await appendGroups(spool, [2])
+  expect(await readAll(tail)).toEqual(later)
+  expect([tail.skipped(), tail.skipped()]).toEqual([true, false])
+  await tail.close()
+  await spool.close()
+})

@@ -57,6 +57,42 @@ export const proveGroups = (at: NamedPlace): void =>
       ])
     })
 
+    test('the groups of each process and meta come with their newest moments and their counts by hour', async () => {
+      await keep([
+        exception('raised', 0, 'same', { uid: 'u' }),
+        exception('raised', 1_000_000, 'same'),
+        exception('raised', 2_000_000, 'same', { meta: 'eu' }),
+        exception('raised', 3_000_000, 'other', { process: 'q' }),
+      ])
+      const q = { ...all('raised'), countFromNs: NS + 1_000_000_000n, each: 10, maxRows: 10 }
+      const hour = Number(NS / 3_600_000_000_000n)
+      const row = (
+        process: string,
+        meta: string,
+        text: string,
+        at: readonly (readonly [us: number, uid: string])[],
+      ) => ({
+        ...{ fingerprint: fingerprint(text), process, meta, example: text },
+        hours: [[hour, at.filter(([us]) => us >= 1_000_000).length]],
+        moments: at.map(([us, uid]) => ({ atNs: NS + BigInt(us) * 1000n, restNs: expect.any(Number), uid })),
+      })
+      const expected = [
+        row('q', '', 'other', [[3_000_000, '']]),
+        row('p', 'eu', 'same', [[2_000_000, '']]),
+        row('p', '', 'same', [
+          [1_000_000, ''],
+          [0, 'u'],
+        ]),
+      ]
+      expect(await store.source.findRaised(q)).toEqual(expected as never)
+      expect(await store.source.findRaised({ ...q, each: 1, process: 'p' })).toMatchObject([
+        { meta: 'eu' },
+        { moments: [{ uid: '' }] },
+      ])
+      expect(await store.source.findRaised({ ...q, maxRows: 1 })).toHaveLength(1)
+      expect(await store.source.findRaised({ ...q, account: 'stranger' })).toEqual([])
+    })
+
     test('a list carries both ends of a long text, a question about one group the whole', async () => {
       const frames = Array.from({ length: 500 }, (_, i) => `  File "/srv/größe${i}.py", line ${i}, in step`)
       const long = ['Traceback (most recent call last):', ...frames, 'ValueError: ä'].join('\n')
