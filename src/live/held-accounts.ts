@@ -19,6 +19,8 @@ export interface Held {
   usedUs: number
   /** Here, and not only on another node. */
   isLooked: boolean
+  /** How often something changed that is no event. */
+  touches: number
   /** Versions of another time do not count. */
   readonly heldSince: number
   /** Events since a reading began. */
@@ -102,5 +104,5 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onLooked 
 const createHeld = (name: string, now: number): Held => ({
   ...{ account: createAccount(name), hasBase: false, baseUs: 0, baseVersion: 0, reading: undefined, usedUs: now },
   ...{ faultUs: Number.NEGATIVE_INFINITY, fault: undefined, gapUs: undefined, buffer: undefined, stored: undefined },
-  ...{ isLooked: false, othersSeen: undefined, heldSince: now, askedUs: Number.NEGATIVE_INFINITY },
+  ...{ touches: 0, isLooked: false, othersSeen: undefined, heldSince: now, askedUs: Number.NEGATIVE_INFINITY },
 })

@@ -181,13 +181,13 @@ export function createLive(options: LiveOptions) {
     })
   }
 
-  function versionOf({ account, heldSince }: Held, processes?: readonly string[]): string {
+  function versionOf({ account, heldSince, touches }: Held, processes?: readonly string[]): string {
     const text = ({ version, seqs }: { version: number; seqs: Seqs }) => `${version}${isDelivered(seqs) ? '' : '+'}`
     const own = processes?.map((process) => {
       const known = account.processes.get(process)
       return known === undefined ? '0' : text(known)
     })
-    return `${heldSince.toString(36)} ${own?.join(' ') ?? text(account)}`
+    return `${heldSince.toString(36)} ${touches} ${own?.join(' ') ?? text(account)}`
   }
 
   return {
@@ -233,6 +233,7 @@ export function createLive(options: LiveOptions) {
     touch(name: string): void {
       const one = held.get(name)
       if (one === undefined) return
+      one.touches++
       one.account.version++
       for (const process of one.account.processes.values()) process.isChanged = true
     },

@@ -139,7 +139,7 @@ export function pointSourceContract(subject: SourceSubject): void {
         expect(await source.findMarks({ ...q, account: 'stranger' })).toEqual([])
       })
 
-      test('are told apart by the rest of their stamps', async () => {
+      test('differ by the rest of their stamps', async () => {
         const { account, store, start } = cast()
         await store([start(1n), start(2n)])
         const found = await source.findMarks({ account, fromNs: T, toNs: T + MINUTE, maxRows: 10 })

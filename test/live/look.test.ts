@@ -139,6 +139,9 @@ describe('versions', () => {
     expect(new Set(versions).size).toBe(3)
     expect(of('other')).toBe(other)
     expect(of('job')).toBe(versions[2])
+    cast.live.touch('ada') // a group was resolved
+    expect(of('job')).not.toBe(versions[2])
+    expect(of('other')).not.toBe(other)
   })
 })
 
