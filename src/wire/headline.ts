@@ -1,7 +1,7 @@
 // The headline of an exception: the line of its text that says what happened, for where a whole text has no room.
 import { ENDING } from '../event/failed-command.ts'
 import { faultIn } from '../event/fault-words.ts'
-import { reasonOf } from '../event/rank-lines.ts'
+import { RANK, rankLines, reasonOf } from '../event/rank-lines.ts'
 import { readText } from '../event/reading/read-text.ts'
 import { withoutLogger } from '../event/trace/printed-lines.ts'
 
@@ -45,6 +45,13 @@ export const shortHeadline = (text: string): string => cutText(headlineOf(text.s
 
 /** Cuts a text to `length` code units without splitting a surrogate pair, such as an emoji. */
 export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
+
+/** Whether the text of a failed command says why it failed: in a trace, or in a line that names a fault. */
+export function saysWhy(text: string): boolean {
+  const lines = readText(text).map(withoutLogger)
+  if ((afterTraceback(lines) ?? afterPanic(lines) ?? aboveFrames(lines)) !== undefined) return true
+  return rankLines(lines.slice(1)).some(({ rank }) => rank > RANK.outcome)
+}
 
 /** The last of chained exceptions is the one that was not caught; for a group it is the group itself. */
 function afterTraceback(lines: readonly string[]): string | undefined {

@@ -8,6 +8,8 @@ export interface TextTail {
   push(chunk: Uint8Array): void
   /** The last `maxCodePoints` code points, of text in UTF-8, UTF-16 or windows-1252. */
   text(): string
+  /** What is kept of the stream has a NUL: it is data, or UTF-16. */
+  hasNul(): boolean
 }
 
 export function createTextTail(maxCodePoints: number): TextTail {
@@ -33,6 +35,7 @@ export function createTextTail(maxCodePoints: number): TextTail {
       buffer.set(chunk, used)
       used += chunk.length
     },
+    hasNul: () => buffer.subarray(Math.max(0, used - keptBytes), used).includes(0),
     text() {
       let start = Math.max(0, used - keptBytes)
       // A cut may fall inside a sequence, whose rest is not a character of the text.

@@ -63,6 +63,44 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
     expect(JSON.stringify(await stint.events())).not.toContain('hunter2')
   })
 
+  const SAID = 'echo "no rate for EUR"; echo "WARN slow" >&2; exit 1'
+  const QUIET = 'sh: exited with code 1\nWARN slow'
+  const TOLD = 'sh: exited with code 1\nno rate for EUR\nWARN slow'
+  test.each([
+    ['a pipe of its own', '2>/dev/null | cat', '', QUIET, []],
+    ['a pipe of its own, and STINT_OUTPUT is 1', '2>/dev/null | cat', '1', TOLD, ['no rate for EUR']],
+    ['the pipe of standard error', '2>&1 | cat', '', TOLD, []],
+    ['the pipe of standard error, and STINT_OUTPUT is 0', '2>&1 | cat', '0', QUIET, []],
+    ['a file', '>/dev/shm/stint-sh-out', '1', QUIET, []],
+  ] as const)('of a failed run whose standard output is %s', async (_, redirected, output, text, outputs) => {
+    const user = createOne()
+    const script = `${user.words.map((word) => `'${word}'`).join(' ')} exec -- sh -c "$SAID" ${redirected}`
+    const env = { ...user.shellEnv, SAID, STINT_OUTPUT: output }
+    await Bun.spawn([Bun.which('sh')!, '-c', script], { env, stdout: 'pipe', stderr: 'pipe' }).exited
+    rmSync('/dev/shm/stint-sh-out', { force: true })
+    const runs = (await stint.runs('sh')).filter(({ exceptions: [first] }) => first === text)
+    expect(runs.map((run) => run.outputs)).toContainEqual([...outputs])
+  })
+
+  test('--output brings the end of what a command that succeeds wrote, of data nothing', async () => {
+    const user = createOne()
+    await user.run([
+      'exec',
+      '--process',
+      'wrote',
+      '--output',
+      '--',
+      'sh',
+      '-c',
+      'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo $i; done',
+    ])
+    await user.run(['exec', '--process', 'data', '--output', '--', 'sh', '-c', 'printf "a\\0b"'])
+    await user.run(['exec', '--process', 'silent', '--', 'sh', '-c', 'echo fine'])
+    const outputsOf = async (process: string) => (await stint.runs(process)).flatMap(({ outputs }) => outputs)
+    expect((await outputsOf('wrote'))[0]).toEndWith('\n2999\n3000')
+    expect([await outputsOf('data'), await outputsOf('silent')]).toEqual([[], []])
+  })
+
   test('an exit code that --ok names is a success, and a large one passes', async () => {
     const words = ['exec', '--process', 'ok', '--ok', '3,200', '--', 'sh', '-c', 'exit 200']
     expect((await createOne().run(words)).exitCode).toBe(200)

@@ -12,7 +12,7 @@ export interface ExecCall {
   readonly ok?: readonly number[]
   /** Seconds. */
   readonly wait?: number
-  /** Keep what the command writes, also when it succeeds. */
+  /** Keep what the command writes, also when it succeeds; false: keep nothing of its standard output. */
   readonly output?: boolean
 }
 
@@ -23,8 +23,9 @@ export const EXEC_FLAGS = {
   uid: ['<id>', 'identifies this run: any id, such as the scheduler’s; default: a new one'],
   ok: ['<codes>', 'exit codes besides 0 that count as success, such as 3 or 3,4'],
   output: ['', 'keep the last 4 kB that the command writes, which may hold secrets'],
+  'no-output': ['', 'keep nothing of standard output, also of a failed run'],
   wait: ['<span>', 'how long the end waits for a Stint that does not answer; default: 10s'],
-} as const satisfies Partial<Record<keyof ExecCall, readonly [value: string, about: string]>>
+} as const satisfies Partial<Record<keyof ExecCall | 'no-output', readonly [value: string, about: string]>>
 
 /** The arguments are wrong; the message says why. */
 export class ExecUsage extends Error {
@@ -50,9 +51,11 @@ export function parseExecCall(args: readonly string[]): ExecCall | 'help' {
   // Bun puts U+FFFD in place of bytes that are no UTF-8.
   if ([name, ...rest].some((word) => word.includes('\ufffd')))
     throw new ExecUsage('the arguments of the command are not UTF-8; put the command into a script and run that')
-  const { ok, wait, ...texts } = given
+  const { ok, wait, output, 'no-output': noOutput, ...texts } = given
+  if (output !== undefined && noOutput !== undefined) throw new ExecUsage('--output and --no-output exclude each other')
   return {
     ...texts,
+    ...((output ?? noOutput) !== undefined && { output: output !== undefined }),
     ...(ok !== undefined && { ok: expect(parseExitCodes(ok), '--ok', 'exit codes from 0 to 255 such as 3 or 3,4') }),
     ...(wait !== undefined && { wait: expect(parseSpanS(wait), '--wait', 'a span such as 0, 5s or 1m') }),
     command: [name, ...rest],

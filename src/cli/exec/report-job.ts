@@ -7,7 +7,7 @@ import { type CliConfig, readCliConfig } from '../config.ts'
 import type { Io } from '../io.ts'
 import { oneLine } from '../safe-text.ts'
 import { createDelivery, type DeliveryReport } from './deliver-events.ts'
-import { endEvents, type JobIdentity, startEvent } from './job-events.ts'
+import { endEvents, hasSucceeded, type JobIdentity, startEvent } from './job-events.ts'
 import type { ExecCall } from './parse-exec-call.ts'
 import type { Ending } from './run-job.ts'
 import { createBatchSender, formatEvent } from './send-batch.ts'
@@ -41,7 +41,10 @@ export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: I
   delivery.start(formatEvent(startEvent(job, startedUs)))
   return {
     async end(ending, endedUs, hurry) {
-      const events = endEvents(job, { startedUs, endedUs }, name, ending, call.ok).map(formatEvent)
+      // what knows reasons takes longer to load than many jobs run
+      const isRead = (ending.stdoutTail ?? '') !== '' && !hasSucceeded(ending, call.ok ?? [])
+      const saysWhy = isRead ? (await import('../../wire/headline.ts')).saysWhy : undefined
+      const events = endEvents(job, { startedUs, endedUs }, name, ending, call.ok, saysWhy).map(formatEvent)
       const waitMs = Math.min(call.wait ?? WAIT_S, WAIT_MAX_S) * 1000
       const line = describeReport(await delivery.finish(events, waitMs, hurry), backlog)
       if (line !== undefined) say(line)

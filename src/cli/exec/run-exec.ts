@@ -1,10 +1,10 @@
 // `stint exec`: the command comes first. Reporting happens beside it, and only its last request is waited for.
-import { fstatSync } from 'node:fs'
+import { fstatSync, type Stats } from 'node:fs'
 import { basename } from 'node:path'
 import { systemClock } from '../../clock.ts'
 import type { Io } from '../io.ts'
 import type { ExecCall } from './parse-exec-call.ts'
-import { type Ending, RELAYED, runJob } from './run-job.ts'
+import { type Ending, type OutputRoute, RELAYED, runJob } from './run-job.ts'
 
 const STDERR = 2
 const LINUX_NULL_DEVICE = 0x103
@@ -14,8 +14,9 @@ export async function runExec(call: ExecCall, io: Io): Promise<never> {
   const stderrIsTerminal = await isTerminal(STDERR)
   const startedUs = systemClock.wallUs()
   const sinceUs = systemClock.monotonicUs()
-  const { command, output: keepsOutput = false } = call
-  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal, keepsOutput })
+  const { command, output: wanted = fromEnvironment(io.env.STINT_OUTPUT) } = call
+  const output = chooseOutput(wanted, stderrIsTerminal)
+  const job = runJob({ command, env: io.env, clock: systemClock, stderrIsTerminal, output })
   const reporting = import('./report-job.ts').then(({ reportJob }) => reportJob(call, startedUs, systemClock, io))
   reporting.catch(() => {}) // handled below
   const ending = await job.ended
@@ -27,6 +28,29 @@ export async function runExec(call: ExecCall, io: Io): Promise<never> {
     await say(`the command was not timed: ${error}`)
   }
   return leave(ending, job.letGo, io)
+}
+
+const fromEnvironment = (value: string | undefined): boolean | undefined =>
+  value === '1' ? true : value === '0' ? false : undefined
+
+/**
+ * What becomes of the command's standard output. Without being asked it is kept where standard error goes the same way
+ * (`2>&1`, cron) and where it is a socket (journald); a file gets all of it directly, so that a dump does not pass through.
+ */
+function chooseOutput(wanted: boolean | undefined, stderrIsTerminal: boolean): OutputRoute {
+  const [out, err] = [statOf(1), statOf(2)]
+  if (wanted === false || out === undefined || out.isFile()) return { kept: 'none' }
+  const isJoined = !stderrIsTerminal && out.dev === err?.dev && out.ino === err.ino
+  if (isJoined) return { kept: 'with_errors', ...(wanted && { always: true }) }
+  return wanted || out.isSocket() ? { kept: 'alone', ...(wanted && { always: true }) } : { kept: 'none' }
+}
+
+function statOf(fd: number): Stats | undefined {
+  try {
+    return fstatSync(fd)
+  } catch {
+    return undefined // it is closed
+  }
 }
 
 /** For the person at the terminal; the exception stays the same on every machine. */

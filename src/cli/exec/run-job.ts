@@ -3,7 +3,7 @@
 import { closeSync, constants, openSync, readFileSync } from 'node:fs'
 import { constants as os } from 'node:os'
 import type { Clock } from '../../clock.ts'
-import { createTextTail } from '../../wire/text-tail.ts'
+import { createTextTail, type TextTail } from '../../wire/text-tail.ts'
 import { reapOrphans } from './reap-orphans.ts'
 import { StartFailure, startCommand } from './start-command.ts'
 import { createTee } from './tee.ts'
@@ -19,8 +19,10 @@ export interface Ending {
   /** Why it could not be started. */
   readonly failure?: string
   readonly stderrTail: string
-  /** With `keepsOutput`: the end of all that it wrote. */
+  /** Asked for: the end of all that it wrote. */
   readonly outputTail?: string
+  /** The end of its standard output, where that has a pipe of its own. */
+  readonly stdoutTail?: string
   /** Monotonic clock. */
   readonly endedUs: number
 }
@@ -31,8 +33,16 @@ interface JobOptions {
   readonly clock: Clock
   /** The command then gets the terminal itself, and nothing of its standard error is kept. */
   readonly stderrIsTerminal: boolean
-  /** Its standard output is then a pipe, even where ours is a terminal. */
-  readonly keepsOutput?: boolean
+  readonly output?: OutputRoute
+}
+
+/**
+ * `with_errors`: one pipe for standard output and error, whose lines stay in order. `alone`: a pipe of its own, even where
+ * ours is a terminal. `always`: also sent of a run that succeeds.
+ */
+export interface OutputRoute {
+  readonly kept: 'none' | 'with_errors' | 'alone'
+  readonly always?: true
 }
 
 export interface Job {
@@ -48,16 +58,18 @@ const TAIL_CODE_POINTS = 12_000
 const OUTPUT_CODE_POINTS = 4096
 
 /** The command is running when this returns. */
-export function runJob({ command, env, clock, stderrIsTerminal, keepsOutput = false }: JobOptions): Job {
+export function runJob({ command, env, clock, stderrIsTerminal, output = { kept: 'none' } }: JobOptions): Job {
   const relay = createSignalRelay()
   const tail = createTextTail(TAIL_CODE_POINTS)
-  const outputTail = keepsOutput ? createTextTail(OUTPUT_CODE_POINTS) : undefined
-  const out = outputTail && createTee(1, [outputTail])
+  const outputTail = output.always ? createTextTail(OUTPUT_CODE_POINTS) : undefined
+  const stdoutTail = output.kept === 'alone' ? createTextTail(OUTPUT_CODE_POINTS) : undefined
+  const out = stdoutTail && createTee(1, [stdoutTail, ...(outputTail ? [outputTail] : [])])
   const tee = stderrIsTerminal ? undefined : createTee(2, [tail, ...(outputTail ? [outputTail] : [])])
+  const joined = output.kept === 'with_errors' && typeof tee?.end === 'number' ? tee.end : undefined
   const start = () => {
     try {
       return startCommand(command, {
-        ...{ stdout: out?.end ?? 'inherit', stderr: tee?.end ?? 'inherit' },
+        ...{ stdout: out?.end ?? joined ?? 'inherit', stderr: tee?.end ?? 'inherit' },
         ...{ env, ignored: relay.ignored },
       })
     } catch (error) {
@@ -84,13 +96,17 @@ export function runJob({ command, env, clock, stderrIsTerminal, keepsOutput = fa
     return {
       exitCode,
       ...(signal !== undefined && { signal }),
-      stderrTail: tail.text(),
-      ...(outputTail !== undefined && { outputTail: outputTail.text() }),
+      stderrTail: joined === undefined ? tail.text() : textOnly(tail),
+      ...(outputTail !== undefined && { outputTail: textOnly(outputTail) }),
+      ...(stdoutTail !== undefined && { stdoutTail: textOnly(stdoutTail) }),
       endedUs,
     }
   }
   return { ended: end(child), hurry: relay.hurry, letGo: relay.stop }
 }
+
+/** Standard output may be data. */
+const textOnly = (tail: TextTail): string => (tail.hasNul() ? '' : tail.text())
 
 /** Signals without a name (real-time ones) come as their number. */
 const nameOf = (signal: NodeJS.Signals | number | null): string | undefined =>

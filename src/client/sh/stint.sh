@@ -7,12 +7,12 @@ set -u
 VERSION='@VERSION@'
 LF='
 '
-TAIL_CHARACTERS=12000
+TAIL_CHARACTERS=12000 OUTPUT_CHARACTERS=4096 REASON_CHARACTERS=2000
 MAX_KIB=32768
 
 usage() {
   cat <<'HELP'
-stint exec [--process P] [--meta M] [--uid U] [--ok CODES] [--wait SPAN] -- COMMAND [ARGUMENT…]
+stint exec [--process P] [--meta M] [--uid U] [--ok CODES] [--output | --no-output] [--wait SPAN] -- COMMAND [ARGUMENT…]
 stint start PROCESS [--meta M] [--uid U]           prints the uid of the run
 stint end PROCESS [--meta M] [--uid U] [--failed]
 stint metric PROCESS [--meta M] [--uid U] NAME=VALUE…
@@ -54,11 +54,12 @@ read_file() { # the key of the file goes to the url of the file alone
 }
 
 # ---- events as JSON
-json() { # standard input as the content of a JSON string in ASCII; $1: only so many characters of its end
-  LC_ALL=C od -An -v -tu1 | LC_ALL=C awk -v max="${1:-0}" '
+json() { # standard input as the content of a JSON string in ASCII; $1: only so many characters of its end; $2: no data
+  LC_ALL=C od -An -v -tu1 | LC_ALL=C awk -v max="${1:-0}" -v text_only="${2:-0}" '
     BEGIN { for (i = 32; i < 127; i++) ascii[i] = sprintf("%c", i); n = need = 0 }
     { for (i = 1; i <= NF; i++) {
         b = $i + 0
+        if (b == 0 && text_only) { data = 1; exit }
         if (need > 0 && b >= low && b <= high) {
           code = code * 64 + b % 64; low = 128; high = 191
           if (--need == 0) out[n++] = code
@@ -73,6 +74,7 @@ json() { # standard input as the content of a JSON string in ASCII; $1: only so 
         else if (n > 0) out[n++] = 65533
       } }
     END {
+      if (data) exit
       while (n > 0 && (out[n - 1] == 10 || out[n - 1] == 13 || out[n - 1] == 32)) n--
       for (i = max > 0 && n > max ? n - max : 0; i < n; i++) {
         c = out[i]
@@ -198,7 +200,10 @@ explain() {
     *) why="$url answered $status${detail:+: $detail}" ;;
   esac
 }
-take() { [ -z "${counts:-}" ] || sent=$((${sent:-0} + $(count_in "$1"))); rm -f "$1"; } # flush alone says how many
+take() { # flush alone says how many
+  [ -z "${counts:-}" ] || sent=$((${sent:-0} + $(count_in "$1")))
+  if [ -n "${tmp:-}" ]; then rm -f "$1" "$tmp" "$tmp".* "$mark"; else rm -f "$1"; fi
+}
 send_one() { # FILE SECONDS: true if it is gone. 0 stored, 1 stays, 2 refused for good; sets why
   if [ -z "$key" ]; then why=$fault; return 1; fi
   post "$1" "$2"
@@ -380,7 +385,7 @@ run_flush() {
 
 # ---- stint exec
 parse_exec() { # sets process meta uid ok wait_s, and shifted: how many arguments come before the command
-  process='' meta='' uid='' ok=' ' wait_s=10 shifted=0
+  process='' meta='' uid='' ok=' ' wait_s=10 output=${STINT_OUTPUT:-} shifted=0
   while [ $# -gt 0 ]; do
     option=$1 taken=1
     case $option in
@@ -390,6 +395,8 @@ parse_exec() { # sets process meta uid ok wait_s, and shifted: how many argument
         [ $# -gt 1 ] || wrong "$option needs a value"
         value=$2 taken=2
         ;;
+      --output) output=1 ;;
+      --no-output) output=0 ;;
       --help | -h) usage; exit 0 ;;
       -*) wrong "unknown option $option" ;;
       *) return ;;
@@ -471,19 +478,19 @@ nap() { # longer each time, and fewer
   case $tries in 1) pause=0.02 ;; 2) pause=0.05 ;; 3) pause=0.1 ;; *) pause=0.2 ;; esac
   sleep $pause 2>/dev/null || { sleep 1; tries=9; }
 }
-keep_end() { # copies standard input into files of at most 32 MiB: the last one, empty at the end, and two before it
+keep_end() { # NAME: copies standard input into files of at most 32 MiB: the last one, which may be empty, and the one before it
   trap '' INT QUIT TERM HUP
   n=1000000
   while :; do
-    dd bs=4096 count=8192 of="$tmp/end.$n" 2>/dev/null
-    [ -s "$tmp/end.$n" ] || break
-    [ ! -e "$tmp/end.$((n - 2))" ] || rm -f "$tmp/end.$((n - 2))"
+    dd bs=16384 count=2048 of="$tmp.$1.$n" 2>/dev/null
+    [ -s "$tmp.$1.$n" ] || break
+    [ ! -e "$tmp.$1.$((n - 1))" ] || rm -f "$tmp.$1.$((n - 1))"
     n=$((n + 1))
   done
-  : >"$tmp/done"
+  : >"$tmp.done-$1"
 }
-read_end() { # prints the end of what was kept
-  set -- "$tmp"/end.*
+read_end() { # NAME: prints the end of what was kept
+  set -- "$tmp.$1".*
   if [ $# -le 2 ] && [ ! -s "${2:-}" ]; then exec tail -c 48000 "$1"; fi
   cat "$@" | tail -c 48000
 }
@@ -494,15 +501,61 @@ catch_signals() {
   for name in TERM HUP USR1 USR2 ALRM; do trap "relay $name" $name; done
   if { command : </dev/tty; } 2>/dev/null; then trap : INT QUIT; else trap "relay INT $typed" INT; trap 'relay QUIT' QUIT; fi
 }
+# Standard error is kept unless it is a terminal. Standard output goes the same way where both are one (2>&1, cron), so that
+# lines stay in order; it has a pipe of its own where it is a socket (journald), or where it is asked for. A file gets it
+# directly: a dump does not pass through.
+choose_output() { # sets kept: nothing, err, err-of-both, out, or err and out
+  kept=err
+  [ ! -t 2 ] || kept=
+  if [ "$output" = 0 ] || [ -f /proc/$$/fd/1 ] || { [ -t 1 ] && [ "$output" != 1 ]; }; then return
+  elif [ -n "$kept" ] && [ /proc/$$/fd/1 -ef /proc/$$/fd/2 ]; then kept=err-of-both
+  elif [ "$output" = 1 ] || [ -S /proc/$$/fd/1 ]; then kept=$kept${kept:+-}out; fi
+}
+name_files() { # sets tmp, with which the names of temporary files begin: nobody can guess it
+  if { read -r tmp </proc/sys/kernel/random/uuid; } 2>/dev/null; then tmp=${TMPDIR:-/tmp}/stint.$tmp
+  else tmp=$(mktemp "${TMPDIR:-/tmp}/stint.XXXXXX" 2>/dev/null); fi
+}
+make_pipes() { # fails without a word where none can be made
+  case $kept in
+    err-out) mkfifo "$tmp.pipe-err" "$tmp.copy-err" "$tmp.pipe-out" "$tmp.copy-out" ;;
+    out) mkfifo "$tmp.pipe-out" "$tmp.copy-out" ;;
+    *) mkfifo "$tmp.pipe-err" "$tmp.copy-err" ;;
+  esac 2>/dev/null
+}
+is_kept() {
+  case $kept in *err*) [ -e "$tmp.done-err" ] || return ;; esac
+  case $kept in *out) [ -e "$tmp.done-out" ] || return ;; esac
+}
+has_end() { # NAME
+  [ -n "${tmp:-}" ] || return
+  set -- "$tmp.$1".*
+  [ -s "$1" ] || [ -s "${2:-}" ]
+}
 run_job() { # COMMAND …: sets code, and tmp if the end of its standard error is there
   tmp='' mark=$file.run
   if { command : <&0; } 2>/dev/null; then exec 3<&0; else exec 3</dev/null; fi
-  if [ ! -t 2 ] && tmp=$(mktemp -d "${TMPDIR:-/tmp}/stint.XXXXXX" 2>/dev/null) && mkfifo "$tmp/err" "$tmp/copy"; then
-    keep_end <"$tmp/copy" >/dev/null 2>&1 3<&- &
-    (trap '' INT QUIT TERM HUP; exec tee "$tmp/copy" <"$tmp/err" >&2 2>/dev/null 3<&-) &
-    (start_command "$@") <&3 2>"$tmp/err" 3<&- &
+  choose_output
+  if [ -n "$kept" ] && name_files && make_pipes; then
+    case $kept in
+      *err*)
+        keep_end err <"$tmp.copy-err" >/dev/null 2>&1 3<&- &
+        (trap '' INT QUIT TERM HUP; exec tee "$tmp.copy-err" <"$tmp.pipe-err" >&2 2>/dev/null 3<&-) &
+        ;;
+    esac
+    case $kept in
+      *out*)
+        keep_end out <"$tmp.copy-out" >/dev/null 2>&1 3<&- &
+        (trap '' INT QUIT TERM HUP; exec tee "$tmp.copy-out" <"$tmp.pipe-out" 2>/dev/null 3<&-) &
+        ;;
+    esac
+    case $kept in
+      err) (start_command "$@") <&3 2>"$tmp.pipe-err" 3<&- & ;;
+      err-of-both) (start_command "$@") <&3 >"$tmp.pipe-err" 2>&1 3<&- & ;;
+      out) (start_command "$@") <&3 >"$tmp.pipe-out" 3<&- & ;;
+      *) (start_command "$@") <&3 >"$tmp.pipe-out" 2>"$tmp.pipe-err" 3<&- & ;;
+    esac
   else
-    tmp=
+    tmp='' kept=
     (start_command "$@") <&3 3<&- &
   fi
   job=$!
@@ -516,7 +569,7 @@ run_job() { # COMMAND …: sets code, and tmp if the end of its standard error i
   job='' is_over=1
   [ -n "$tmp" ] || { rm -f "$mark"; return 0; }
   tries=0 # a process that the command left running may hold its standard error open
-  until [ -e "$tmp/done" ] || [ $tries -ge 4 ]; do nap; done
+  until is_kept || [ $tries -ge 4 ]; do nap; done
 }
 end_events() { # sets events: the end, and for a failed run its exception, which is a microsecond older
   how="exited with code $code" signal=
@@ -527,16 +580,33 @@ end_events() { # sets events: the end, and for a failed run its exception, which
   micros=1${at##*.}
   [ "$micros" -gt 1000002 ] || micros=1000002
   end="{\"kind\":\"end\",$fields,\"at\":\"${at%.*}.${micros#1}Z\""
-  case " 0$ok" in *" $code "*) [ -z "$failure" ] && events="$end}" && return ;; esac
+  joined=0 fine=
+  case ${kept:-} in *both) joined=1 ;; esac
+  case " 0$ok" in *" $code "*) [ -n "$failure" ] || fine=1 ;; esac
+  bring_output
+  if [ -n "$fine" ]; then events="$end}"; return; fi
   micros=$((micros - 1))
   quote "${1##*/}: $how"
   text=${quoted#?} text=${text%?}
   said=
   [ -z "$looked" ] || quote "$looked"
   [ -z "$looked" ] || said=${quoted#?} said=${said%?}
-  [ ! -s "${tmp:-}/end.1000000" ] && [ ! -e "${tmp:-}/end.1000001" ] || said=$(read_end | json $TAIL_CHARACTERS)
+  ! has_end err || said=$(read_end err | json $TAIL_CHARACTERS $joined)
+  if has_end out; then # above standard error: of lines that say as much, the last is the reason
+    wrote=$(read_end out | json $REASON_CHARACTERS 1)
+    said=$wrote${wrote:+${said:+\\n}}$said
+  fi
   events="$end,\"failed\":true}$LF,{\"kind\":\"exception\",$fields"
   events="$events,\"exception\":\"$text${said:+\\n$said}\",\"at\":\"${at%.*}.${micros#1}Z\"}"
+}
+bring_output() { # adds to the end what the command wrote: if it is asked for, and of a failed run where it has a pipe of its own
+  wrote='' name=
+  case ${kept:-} in
+    err-of-both) [ "$output" != 1 ] || name=err ;;
+    *out) [ "$output" != 1 ] && [ -n "$fine" ] || name=out ;;
+  esac
+  [ -z "$name" ] || ! has_end "$name" || wrote=$(read_end "$name" | json $OUTPUT_CHARACTERS 1)
+  [ -z "$wrote" ] || end="$end,\"output\":\"$wrote\""
 }
 run_exec() {
   parse_exec "$@"
@@ -562,7 +632,6 @@ run_exec() {
   if [ -n "$failure" ]; then is_over=1; say "${1##*/}: $failure${looked:+; $looked}"; else run_job "$@"; fi
   now
   end_events "$1"
-  [ -z "${tmp:-}" ] || rm -rf "$tmp" "$mark"
   tries=0 # a short command ends before the answer to its start
   while [ -e "$file-s.json" ] && [ $tries -lt 3 ]; do nap; done
   kill $sender 2>/dev/null
@@ -578,6 +647,7 @@ run_exec() {
   (trap - TERM INT HUP; deliver "$file.json" "$silence" "$lines") </dev/null >/dev/null &
   sender=$!
   wait $sender
+  [ -z "${tmp:-}" ] || [ ! -e "$mark" ] || rm -f "$tmp" "$tmp".* "$mark"
   if [ -n "$hurried" ] && [ -e "$file.json" ]; then say "$(count_in "$file.json") events kept, sent later"; fi
   [ -z "${unkept:-}" ] || rm -rf "$dir"
   case $relayed in '') ;; "$signal") trap - "$signal"; kill -s "$signal" $$ ;; esac

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { describeFailure, endEvents, formatUs, startEvent } from '../../../src/cli/exec/job-events.ts'
 import type { Ending } from '../../../src/cli/exec/run-job.ts'
+import { saysWhy } from '../../../src/wire/headline.ts'
 
 const JOB = { process: 'import', meta: 'eu', uid: 'u-1' }
 const SPAN = { startedUs: 1_795_211_562_171_920, endedUs: 1_795_211_563_171_921 }
@@ -20,6 +21,10 @@ test('the end brings what the command wrote, if it is kept and there is any', ()
     endEvents(JOB, SPAN, 'import', ended({ exitCode, ...(outputTail !== undefined && { outputTail }) }))[0]!.body
   expect(endOf('7 pages\n')).toMatchObject({ output: '7 pages' })
   expect(endOf('7 pages\n', 1)).toMatchObject({ output: '7 pages', failed: true })
+  expect(endEvents(JOB, SPAN, 'import', ended({ stdoutTail: 'a' }))[0]!.body).not.toHaveProperty('output')
+  expect(endEvents(JOB, SPAN, 'import', ended({ stdoutTail: 'a', exitCode: 1 }))[0]!.body).toMatchObject({
+    output: 'a',
+  })
   for (const nothing of [undefined, '', ' \n']) expect(endOf(nothing)).not.toHaveProperty('output')
 })
 
@@ -55,6 +60,15 @@ describe('a failed command sends an exception', () => {
     ['the end of its stderr', { exitCode: 1, stderrTail: 'a\nb\n' }, 'import.sh: exited with code 1\na\nb'],
   ])('that tells %s', (_, ending, text) => {
     expect(describeFailure('/opt/jobs/import.sh', ended(ending))).toBe(text)
+  })
+
+  test.each([
+    ['nothing', '', 'import: exited with code 1\n12 rows'],
+    ['only a warning', 'WARN: the cache is cold', 'import: exited with code 1\n12 rows\nWARN: the cache is cold'],
+    ['the fault', 'no rates', 'import: exited with code 1\nno rates'],
+  ])('that has the end of the output where standard error says %s', (_, stderrTail, text) => {
+    const failed = ended({ exitCode: 1, stderrTail, stdoutTail: '12 rows\n' })
+    expect(describeFailure('import', failed, saysWhy)).toBe(text)
   })
 })
 

@@ -26,9 +26,9 @@ test.each(['--help', '-h', '--process x --help', '--help ls'])('%s asks for help
 
 test('help names each flag', async () => {
   const { stdout, exitCode } = await user.run(['exec', '--help'])
-  expect([exitCode, stdout.toString().match(/--\w+/g)]).toEqual([
+  expect([exitCode, stdout.toString().match(/--[\w-]+/g)]).toEqual([
     0,
-    ['--process', '--meta', '--uid', '--ok', '--output', '--wait', '--help'],
+    ['--process', '--meta', '--uid', '--ok', '--output', '--no-output', '--wait', '--help'],
   ])
 })
 

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path'
 import type { SeenRun } from '../../support/real-stint.ts'
 import { until } from '../../support/until.ts'
-import { deadUrl, KEY, type Sent, usePerTest } from './exec-cast.ts'
+import { deadUrl, KEY, MAIN, type Sent, usePerTest } from './exec-cast.ts'
 
 const { listen, open, userOf, silence } = usePerTest()
 
@@ -40,17 +40,46 @@ describe('a command that fails', () => {
     expect(JSON.stringify(await stint.events())).not.toContain('hunter2')
   })
 
-  test('with --output brings the end of what it said, and without it nothing of its standard output', async () => {
+  test('with --output brings the end of what it said, and with --no-output nothing of its standard output', async () => {
     const stint = await open()
     const user = userOf(stint.url, stint.key)
     const script = 'seq 3000; echo no rate for EUR; exit 1'
     await user.run(['exec', '--process', 'said', '--output', '--', 'sh', '-c', script])
-    await user.run(['exec', '--process', 'quiet', '--', 'sh', '-c', script])
+    await user.run(['exec', '--process', 'quiet', '--no-output', '--', 'sh', '-c', script])
     const [said] = await stint.runs('said')
     expect(said!.outputs).toHaveLength(1)
     expect(said!.outputs[0]).toEndWith('\n2999\n3000\nno rate for EUR')
     expect(await stint.runs('quiet')).toMatchObject([{ state: 'failed', outputs: [] }])
     expect(JSON.stringify((await stint.events()).filter(({ process }) => process === 'quiet'))).not.toContain('rate')
+  })
+
+  const SAID = 'echo "no rate for EUR"; echo "WARN slow" >&2; exit 1'
+  const QUIET = 'sh: exited with code 1\nWARN slow'
+  const TOLD = 'sh: exited with code 1\nno rate for EUR\nWARN slow'
+  test.each([
+    ['a pipe of its own', '2>/dev/null | cat', {}, QUIET],
+    ['a pipe of its own, and STINT_OUTPUT=1', '2>/dev/null | cat', { STINT_OUTPUT: '1' }, TOLD],
+    ['the pipe of standard error', '2>&1 | cat', {}, TOLD],
+    ['the pipe of standard error, and STINT_OUTPUT=0', '2>&1 | cat', { STINT_OUTPUT: '0' }, QUIET],
+    ['the null device, as standard error', '>/dev/null 2>&1', {}, TOLD],
+    ['a file', '>out.txt', { STINT_OUTPUT: '1' }, QUIET],
+    ['the file of standard error', '>out.txt 2>&1', { STINT_OUTPUT: '1' }, QUIET],
+  ])('whose standard output is %s', async (_, redirected, more, text) => {
+    const stint = await open()
+    const user = userOf(stint.url, stint.key)
+    const env = { ...user.env, ...more, MAIN, SAID, BUN: process.execPath }
+    const script = `"$BUN" "$MAIN" exec -- sh -c "$SAID" ${redirected}`
+    await Bun.spawn(['sh', '-c', script], { env, cwd: user.home, stdout: 'pipe', stderr: 'pipe' }).exited
+    expect((await stint.runs('sh')).map(({ exceptions }) => exceptions)).toEqual([[text]])
+  })
+
+  test('whose standard output is a socket, as with journald, and of data nothing', async () => {
+    const stint = await open()
+    const user = userOf(stint.url, stint.key)
+    await user.exec(['sh', '-c', SAID])
+    await user.run(['exec', '--process', 'data', '--', 'sh', '-c', 'printf "a\\0b"; exit 1'])
+    expect(await stint.runs('sh')).toMatchObject([{ exceptions: [TOLD], outputs: ['no rate for EUR'] }])
+    expect(await stint.runs('data')).toMatchObject([{ exceptions: ['sh: exited with code 1'], outputs: [] }])
   })
 
   test.each([
