@@ -6,8 +6,8 @@ import type { Program } from './program.ts'
 const AFTER = `
 Input, output, signals and the exit code are those of the command. The run counts as failed if the exit code is not 0,
 after a signal, and if the command cannot start; an exception then says how it ended and holds the end of its standard
-error, unless that is a terminal, and of its standard output where both are one (2>&1) or it is a socket; --output
-(STINT_OUTPUT=1) and --no-output (STINT_OUTPUT=0) change that. The command's arguments are never sent. Events that Stint does not take are kept in
+error, unless that is a terminal, and of its standard output where both are one (2>&1) or it is a socket. STINT_OUTPUT=1
+and 0 choose this for all commands. The command's arguments are never sent. Events that Stint does not take are kept in
 $XDG_STATE_HOME/stint (~/.local/state/stint) and sent by the next stint exec or stint flush.`
 
 export function register(program: Program, io: Io): void {
