@@ -77,7 +77,7 @@ test.skipIf(missing('node') !== undefined || !existsSync(join(NODE_PEERS, 'node-
   async () => {
     symlinkSync(NODE_PEERS, join(dir, 'node_modules'))
     await writeClient(dir)
-    const block = recipeOf('node-cron', filled).replace('cron.schedule(', 'const task = cron.schedule(')
+    const block = recipeOf('Node schedules', filled).replace('cron.schedule(', 'const task = cron.schedule(')
     const once = 'await task.execute()\nif (!(await stint.flush())) process.exitCode = 1\nawait task.destroy()\n'
     await Bun.write(join(dir, 'jobs.mjs'), block + once)
     await run(['node', 'jobs.mjs'])

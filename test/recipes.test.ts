@@ -46,7 +46,7 @@ test('cron: a job that fails is a failed run with its last lines', async () => {
 })
 
 test('cron with curl alone: start, then the exit code', async () => {
-  expect(await run(toLine(recipeOf('cron, curl alone', fill())))).toBe(0)
+  expect(await run(toLine(recipeOf('A line without a client', fill())))).toBe(0)
   expect(await storedOf('nightly-import')).toEqual(['end failed', 'exception', 'start'])
 })
 
@@ -55,7 +55,7 @@ test('Docker: the command in the container is timed from outside', async () => {
   expect(await storedOf('in docker')).toEqual(['end', 'start'])
 })
 
-test.each(['Kubernetes CronJob', 'GitHub Actions', 'GitLab CI'])('the YAML for %s is read', (heading) => {
+test.each(['Kubernetes', 'GitHub Actions', 'GitLab CI'])('the YAML for %s is read', (heading) => {
   expect(Object.keys(Bun.YAML.parse(recipeOf(heading, fill())) as object).length).toBeGreaterThan(0)
 })
 

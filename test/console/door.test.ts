@@ -50,6 +50,12 @@ describe.skipIf(cannotRun())('the console', () => {
     await press('Copy key')
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret)
     await page.getByText('Waiting for an event…').waitFor()
+    await page.getByRole('tab', { name: 'cron' }).click()
+    await press('Create a key that may only write')
+    const cron = page.getByLabel('cron example')
+    await cron.filter({ hasText: '"api_key": "stint_' }).waitFor()
+    expect(await cron.textContent()).not.toContain(secret) // it may also read
+    await page.getByRole('tab', { name: 'ping' }).click()
     await press('Create a ping address')
     await page.getByText('The token is shown only once.').waitFor()
     const ping = (await page.getByLabel('ping example').textContent()) ?? ''

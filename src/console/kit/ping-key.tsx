@@ -15,7 +15,7 @@ export function PingKey({ process, token, made }: Props) {
   const { fault, attempt } = useAttempt()
   if (!app.may('member')) return null
   if (token !== undefined)
-    return <p class="muted">The key in it is shown only once. It can send pings of this process, and nothing else.</p>
+    return <p class="muted">The token is shown only once. It can send pings of this process, and nothing else.</p>
   const create = () =>
     attempt(async () => {
       const name = [...`ping ${process}`].slice(0, NAME_MAX).join('')

@@ -1,7 +1,9 @@
-// Snippets to paste, with the key of this page in them; one that pings gets a key that may do nothing else.
+// Snippets to paste, with the key of this page in them; those for hosts that run jobs get a key that may write alone, one
+// that pings a key that may do nothing else.
 import { useEffect, useState } from 'preact/hooks'
 import { CopyButton } from '../kit/copy-button.tsx'
 import { PingKey } from '../kit/ping-key.tsx'
+import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'
 import { FIRST_PING, fillIn, type Snippet, writeSnippets } from './snippets.ts'
 import { Tabs } from './tabs.tsx'
@@ -15,7 +17,9 @@ interface Props {
 export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) {
   const { app } = useView()
   const [token, setToken] = useState<string>()
-  const settings = { baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret, token }
+  const [hostKey, setHostKey] = useState<string>()
+  const hostSecret = hostKey ?? (secret === app.firstKey?.secret ? HOST_KEY : secret) // the first key may also read
+  const settings = { baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret, hostSecret, token }
   const snippets = writeSnippets(settings)
   const tabs = [...snippets, ...fillIn(useRecipes(), settings, snippets)].map(({ name, hint, text }) => ({
     label: name,
@@ -28,11 +32,34 @@ export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) 
         <pre tabIndex={0} role="region" aria-label={`${name} example`}>
           <code>{text}</code>
         </pre>
+        {text.includes(HOST_KEY) && <HostKey made={setHostKey} />}
         {name === 'ping' && <PingKey process={FIRST_PING} token={token} made={setToken} />}
       </div>
     ),
   }))
   return <Tabs label="Languages" {...{ tabs, chosen, choose }} />
+}
+
+/** Until there is one. */
+const HOST_KEY = 'YOUR_WRITE_KEY'
+
+function HostKey({ made }: { made(secret: string): void }) {
+  const { app } = useView()
+  const { fault, attempt } = useAttempt()
+  if (!app.may('member')) return null
+  const create = () =>
+    attempt(async () => {
+      const { key } = await app.api.send('POST', 'api/keys', { name: 'host of jobs', scopes: ['write'] })
+      made(key.secret)
+    })
+  return (
+    <div>
+      <button type="button" class="button" onClick={() => void create()}>
+        Create a key that may only write
+      </button>
+      {fault}
+    </div>
+  )
 }
 
 /** Those of the page Recipes; empty until they are there. */

@@ -8,6 +8,8 @@ export interface SnippetSettings {
   readonly baseUrl: string
   readonly keyHeader: string
   readonly secret: string
+  /** Secret of a key that may write alone, for a host that runs jobs; `secret` unless it is given. */
+  readonly hostSecret?: string | undefined
   /** Secret of a key that may ping; without one the reader puts it in. */
   readonly token?: string | undefined
 }
@@ -25,12 +27,13 @@ export function writeSnippets({
   baseUrl,
   keyHeader,
   secret,
+  hostSecret = secret,
   token = 'YOUR_PING_TOKEN',
 }: SnippetSettings): readonly Snippet[] {
   const service = /^x-(.+)-api-key$/.exec(keyHeader)?.[1] ?? 'stint'
   const isUsual = service === 'stint'
   const env = `STINT_URL='${baseUrl}' STINT_API_KEY='${secret}'${isUsual ? '' : ` STINT_SERVICE='${service}'`}`
-  const file = `{"url": "${baseUrl}", "api_key": "${secret}"${isUsual ? '' : `, "service": "${service}"`}}`
+  const file = `{"url": "${baseUrl}", "api_key": "${hostSecret}"${isUsual ? '' : `, "service": "${service}"`}}`
   const clients = `${baseUrl}/clients`
   const install = `curl -fsSo stint.sh '${clients}/stint.sh' && sudo install stint.sh /usr/local/bin/stint`
   return [
@@ -132,7 +135,7 @@ try {
 /** Recipes with address and keys, but for those that `snippets` has by that name. */
 export const fillIn = (
   recipes: readonly Snippet[],
-  { baseUrl, secret, token = 'YOUR_PING_TOKEN' }: SnippetSettings,
+  { baseUrl, secret, hostSecret = secret, token = 'YOUR_PING_TOKEN' }: SnippetSettings,
   snippets: readonly Snippet[],
 ): readonly Snippet[] =>
   recipes
@@ -141,6 +144,6 @@ export const fillIn = (
       ...recipe,
       text: recipe.text
         .replaceAll('ADDRESS', baseUrl)
-        .replaceAll(/\bKEY\b/g, secret)
+        .replaceAll(/\bKEY\b/g, hostSecret)
         .replaceAll(/\bTOKEN\b/g, token),
     }))
