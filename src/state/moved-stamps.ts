@@ -87,6 +87,7 @@ export function openMovedStamps(options: {
     fileRecords = kept.length
   }
 
+  let isFailing = false
   async function work(): Promise<void> {
     for (let group = filling; group !== undefined; group = filling) {
       filling = undefined
@@ -94,9 +95,12 @@ export function openMovedStamps(options: {
         await append(group.entries)
         for (const entry of group.entries) remember(entry)
         group.done.resolve()
+        isFailing = false
       } catch (error) {
         await file?.close().catch(() => {})
         file = undefined
+        if (!isFailing) log.error({ err: error, path }, 'the list of moved stamps cannot be written')
+        isFailing = true
         group.done.reject(error)
       }
       for (const { atUs, content } of group.entries) pending.delete(keyOf(atUs, content))

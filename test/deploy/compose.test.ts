@@ -247,7 +247,7 @@ describe('mounts', () => {
     const named = Object.values(raw).flatMap(({ volumes = [] }) =>
       volumes.filter((volume) => JSON.stringify(volume).includes('${')),
     )
-    expect(named).toHaveLength(5)
+    expect(named).toHaveLength(6)
     for (const volume of named)
       expect(volume).toMatchObject({ type: 'bind', read_only: true, bind: { create_host_path: false } })
   })
@@ -353,6 +353,7 @@ describe('settings', () => {
       if (
         ![
           'NODE_ENV',
+          'NODE_EXTRA_CA_CERTS',
           'UV_THREADPOOL_SIZE',
           'BUN_RUNTIME_TRANSPILER_CACHE_PATH',
           'interval',

@@ -117,8 +117,10 @@ test('times that are no longer accepted are removed at the start', async () => {
 
 test('a failing disk rejects the move, which is not found afterwards; the next one is written', async () => {
   const path = join(freshPath(), 'no-such-directory', 'moved-stamps')
-  const moved = open(path)
-  await expect(moved.keep(NOW_US, content(1), 1)).rejects.toThrow('ENOENT')
+  const lines: string[] = []
+  const moved = open(path, { lines })
+  for (let n = 0; n < 3; n++) await expect(moved.keep(NOW_US, content(1), 1)).rejects.toThrow('ENOENT')
+  expect(lines.map((line) => JSON.parse(line).path)).toEqual([path])
   expect(moved.find(NOW_US, content(1))).toBeUndefined()
   const { mkdirSync } = await import('node:fs')
   mkdirSync(join(path, '..'), { recursive: true })
