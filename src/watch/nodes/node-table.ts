@@ -15,8 +15,10 @@ const FORGOTTEN_AFTER_US = 3600e6
 export interface NodeReport {
   /** Since when it has accepted events without interruption; absent = it accepts none. */
   readonly acceptingForUs?: number
-  /** What arrived before is in its blocks. Absent: a node of version 1, which judges by other rules. */
+  /** What arrived before is in its blocks. */
   readonly knownUs?: number
+  /** The same since 2.1. Absent: a node of an earlier version, which judges by other rules and does so while it lives. */
+  readonly edgeUs?: number
   /** Accounts whose watches were recently changed on this node. */
   readonly changed: readonly string[]
   /** Only from the judging node. */

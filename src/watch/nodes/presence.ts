@@ -109,7 +109,7 @@ export function createPresence(options: PresenceOptions) {
     const stored = options.stored()
     return {
       ...(acceptingSinceUs !== undefined && { acceptingForUs: Math.max(0, now - acceptingSinceUs) }),
-      knownUs: options.knownUs(),
+      ...{ knownUs: options.knownUs(), edgeUs: options.knownUs() },
       changed: [...changed.keys()],
       links: true,
       late: [],
@@ -129,8 +129,8 @@ export function createPresence(options: PresenceOptions) {
     if (nodes.length === 0) nodes = toHeard(await database.read(listNodes))
     const asked = readClocks()
     const { token = -1 } = duty ?? {}
-    // nodes of version 1 judge until the last of them has gone
-    const isFormer = others().some((it) => it.report.knownUs === undefined && !isSilent(it))
+    // nodes of an earlier version judge until the last of them has gone
+    const isFormer = others().some((it) => it.report.edgeUs === undefined && !isSilent(it))
     const mayHold = ending === undefined && !isStopping && !isFormer
     const sign = { node, report: ownReport(), holder, token, mayHold }
     const answer = await database.write(() => giveSignOfLife(sign))

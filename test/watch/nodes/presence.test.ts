@@ -125,6 +125,24 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect(a.isOnDuty()).toBe(true)
   })
 
+  test('a node that is on duty leaves it to one of 2.0 that comes, and takes it again when that has gone', async () => {
+    const a = nodeOf(2)
+    await a.step()
+    expect(a.isOnDuty()).toBe(true)
+    const now = '(extract(epoch FROM clock_timestamp()) * 1000000)::bigint'
+    await sql.unsafe(`INSERT INTO node VALUES (1, ${now}, '{"knownUs":5,"late":[],"changed":[]}')`)
+    await a.step() // hears of it
+    await a.step()
+    expect([a.isOnDuty(), a.ended()]).toEqual([false, 1])
+    await expire()
+    await a.step()
+    expect(a.isOnDuty()).toBe(false)
+    await sql.unsafe('DELETE FROM node WHERE node = 1') // it stopped
+    await a.step()
+    await a.step()
+    expect(a.isOnDuty()).toBe(true)
+  })
+
   test('one is on duty; another takes over only when the lease has expired, with a greater token', async () => {
     const [a, b] = [nodeOf(1), nodeOf(2)]
     await Promise.all([a.step(), b.step()])
