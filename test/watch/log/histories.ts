@@ -34,7 +34,8 @@ export interface History {
   readonly downtimes: readonly Downtime[]
 }
 
-export function makeHistory(random: Random): History {
+/** `isSilent`: another node is silent for a while, once or twice, and hands over in time. */
+export function makeHistory(random: Random, isSilent = false): History {
   const downtimes: Downtime[] = []
   for (let us = T0 + random.int(5400) * S; us < T0 + HOURS * HOUR && downtimes.length < 3; ) {
     const toUs = us + (5 + random.int(random.pick([20, 600]))) * S
@@ -64,5 +65,10 @@ export function makeHistory(random: Random): History {
       if (random.next() < 0.05) sent.push({ ...mark, arrivedUs: arrivedUs + 333 }) // twice
     }
   }
+  if (isSilent)
+    for (let us = T0 + random.int(7200) * S; us < T0 + HOURS * HOUR && downtimes.length < 5; us += HOUR) {
+      const toUs = us + (10 + random.int(590)) * S
+      downtimes.push({ node: 2, fromUs: us, toUs, waitsUs: toUs })
+    }
   return { marks: sent.sort((a, b) => a.arrivedUs - b.arrivedUs), downtimes }
 }
