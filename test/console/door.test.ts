@@ -55,6 +55,9 @@ describe.skipIf(cannotRun())('the console', () => {
     const cron = page.getByLabel('cron example')
     await cron.filter({ hasText: '"api_key": "stint_' }).waitFor()
     expect(await cron.textContent()).not.toContain(secret) // it may also read
+    await press('Show all schedulers')
+    await page.getByRole('tab', { name: 'Kubernetes' }).click()
+    expect(await page.getByLabel('Kubernetes example').textContent()).toContain(new URL(page.url()).origin)
     await page.getByRole('tab', { name: 'ping' }).click()
     await press('Create a ping address')
     await page.getByText('The token is shown only once.').waitFor()

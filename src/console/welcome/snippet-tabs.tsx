@@ -1,6 +1,6 @@
 // Snippets to paste, with the key of this page in them; those for hosts that run jobs get a key that may write alone, one
 // that pings a key that may do nothing else.
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { CopyButton } from '../kit/copy-button.tsx'
 import { PingKey } from '../kit/ping-key.tsx'
 import { useAttempt } from '../kit/use-attempt.tsx'
@@ -21,7 +21,8 @@ export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) 
   const hostSecret = hostKey ?? (secret === app.firstKey?.secret ? HOST_KEY : secret) // the first key may also read
   const settings = { baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret, hostSecret, token }
   const snippets = writeSnippets(settings)
-  const tabs = [...snippets, ...fillIn(useRecipes(), settings, snippets)].map(({ name, hint, text }) => ({
+  const { recipes, more } = useRecipes()
+  const tabs = [...snippets, ...fillIn(recipes, settings, snippets)].map(({ name, hint, text }) => ({
     label: name,
     content: (
       <div class="snippet">
@@ -37,7 +38,12 @@ export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) 
       </div>
     ),
   }))
-  return <Tabs label="Languages" {...{ tabs, chosen, choose }} />
+  return (
+    <>
+      <Tabs label="Languages" {...{ tabs, chosen, choose }} />
+      {more}
+    </>
+  )
 }
 
 /** Until there is one. */
@@ -62,13 +68,24 @@ function HostKey({ made }: { made(secret: string): void }) {
   )
 }
 
-/** Those of the page Recipes; empty until they are there. */
-function useRecipes(): readonly Snippet[] {
-  const [recipes, setRecipes] = useState<readonly Snippet[]>([])
-  useEffect(() => {
-    fetch('clients/recipes')
-      .then((answer) => answer.json())
-      .then(setRecipes, () => {}) // the other tabs stay
-  }, [])
-  return recipes
+/** Those of the page Recipes: they are as many again, so that they come when they are asked for. */
+function useRecipes() {
+  const [recipes, setRecipes] = useState<readonly Snippet[]>()
+  const { fault, attempt } = useAttempt()
+  const load = () =>
+    attempt(async () => {
+      const answer = await fetch('clients/recipes')
+      setRecipes(await answer.json())
+    })
+  return {
+    recipes: recipes ?? [],
+    more: recipes === undefined && (
+      <div>
+        <button type="button" class="button" onClick={() => void load()}>
+          Show all schedulers
+        </button>
+        {fault}
+      </div>
+    ),
+  }
 }
