@@ -6,14 +6,15 @@ import process from 'node:process'
 import { monotonicMs } from './event-times.ts'
 import type { Outbox } from './outbox.ts'
 import { createPostNow, type PostNow } from './post-now.ts'
+import type { ExitLimits } from './settings.ts'
 
 interface Leaving {
   readonly outbox: Pick<Outbox, 'flush' | 'isEmpty'>
-  readonly withinMs: number
+  readonly limits: ExitLimits
   /** Ends the runs whose work has not ended: with an error as failed, without one as done. */
   endRuns(error?: unknown): void
   /** At the very end, synchronously. */
-  close(withinMs: number, postNow: PostNow): void
+  close(limits: ExitLimits, postNow: PostNow): void
 }
 
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const
@@ -43,7 +44,7 @@ function listen(): void {
 
   function flushAll(): Promise<boolean[]> {
     since ??= monotonicMs()
-    return Promise.all([...all].map(({ outbox, withinMs }) => outbox.flush(withinMs)))
+    return Promise.all([...all].map(({ outbox, limits }) => outbox.flush(limits.withinMs, limits.restartMs)))
   }
 
   const endRuns = (error?: unknown) => {
@@ -54,9 +55,11 @@ function listen(): void {
     const began = since ?? monotonicMs()
     const postNow = createPostNow()
     let left = all.size
-    for (const { close, withinMs } of all) {
-      const shareMs = (withinMs - (monotonicMs() - began)) / left--
-      close(isGivenUp ? 0 : shareMs, postNow)
+    for (const { close, limits } of all) {
+      const shareOf = (ms: number) => (isGivenUp ? 0 : (ms - (monotonicMs() - began)) / left)
+      const shares = { withinMs: shareOf(limits.withinMs), restartMs: shareOf(limits.restartMs) }
+      left--
+      close(shares, postNow)
     }
     postNow.close()
   }

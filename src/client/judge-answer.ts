@@ -73,6 +73,14 @@ export function describeVerdict({ status, words, faults }: Verdict, nameField = 
   return status === 0 ? parts.join('; ') : `answered ${status}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}`
 }
 
+/** For the caller of a library: `the server answered 503: not now`, or why no answer came. */
+export const describeOutcome = (verdict: Verdict): string =>
+  verdict.status === 0 ? describeVerdict(verdict) : `the server ${describeVerdict(verdict)}`
+
+/** The fault of a whole answer; empty for a success. */
+export const faultOf = (answer: Answer): string =>
+  answer.status === 201 || answer.status === 207 ? '' : describeOutcome(judgeAnswer(answer, 1)[0]!)
+
 function parse(text: string): Problem | undefined {
   try {
     return JSON.parse(text)

@@ -13,53 +13,51 @@ import {
   type Answer,
   correctTime,
   describeAhead,
-  describeVerdict,
+  describeOutcome,
+  faultOf,
   isRefusedForTime,
   judgeAnswer,
   newerReading,
-  type Verdict,
 } from './judge-answer.ts'
 import type { KeptEvents, KeptFile } from './kept-events.ts'
+import { REFUSED } from './post.ts'
 import { UNCONFIRMED } from './report.ts'
-import type { Settings } from './settings.ts'
+import { findPause, LAST_TRY_MS } from './retry-pause.ts'
+import type { ExitLimits, Settings, Unconfirmed } from './settings.ts'
 
 export interface Item {
   /** The event as one line of a batch. */
   line: string
-  /** The file in which it is kept in case of a crash. */
-  readonly file: KeptFile | undefined
+  /** The file in which it is kept. */
+  file: KeptFile | undefined
   /** It has the time that it has by the server's clock. */
   isCorrected?: true
 }
 
 export interface Outbox {
   add(kind: string, body: string): void
-  /** Resolves to whether all events added so far were settled within the time. */
-  flush(withinMs: number): Promise<boolean>
+  /**
+   * Resolves to whether all events added so far were settled within the time, or within `restartMs` while Stint seems to
+   * restart.
+   */
+  flush(withinMs: number, restartMs?: number): Promise<boolean>
   isEmpty(): boolean
-  /** At the very end: sends within the time, synchronously; drops what is then neither settled nor in the backlog. */
-  leave(withinMs: number, sendNow: (body: Uint8Array, timeoutMs: number) => Answer, sleep: (ms: number) => void): void
+  /** At the very end: sends within the time, synchronously, and keeps what is not settled then. */
+  leave(limits: ExitLimits, sendNow: (body: Uint8Array, timeoutMs: number) => Answer, sleep: (ms: number) => void): void
 }
 
 /** What the delivery asks of its driver: to send a text, or to wait for some ms. */
 type Step = string | number
 
-type Settling = Pick<Settings, 'flushMs' | 'maxBytes'>
-
-const FIRST_WAIT_MS = 500
-const MAX_WAIT_MS = 60_000
-/** Beyond this the server's own wish is not followed. */
-const MAX_RETRY_AFTER_MS = 300_000
-/** A flush tries a last time this long before its time is over. */
-const LAST_TRY_MS = 500
+type Settling = Pick<Settings, 'flushMs' | 'maxBytes' | 'keepsEach' | 'keepAfterMs'>
 
 const pack = promisify(gzip)
 
 export function createOutbox(
-  { flushMs, maxBytes }: Settling,
+  { flushMs, maxBytes, keepsEach, keepAfterMs }: Settling,
   send: (body: Uint8Array) => Promise<Answer>,
   kept: KeptEvents | undefined,
-  drop: (line: string, reason: string) => void,
+  drop: (line: string, reason: string, unconfirmed?: Unconfirmed) => void,
   warn: (text: string) => void,
 ): Outbox {
   const waiting: Item[] = []
@@ -73,13 +71,21 @@ export function createOutbox(
   let tries = 0
   /** Until when somebody waits in `flush` or `leave`. */
   let hurryUntil = 0
+  let restartUntil = 0
   /** Of the last attempt. */
   let fault = ''
+  /** It was refused a connection or answered 503. */
+  let isRestarting = false
+  /** New events are written to the backlog, too. */
+  let keepsNow = keepsEach
+  /** When Stint last took an event, or the first one began to wait. */
+  let heardMs = 0
   let timer: ReturnType<typeof setTimeout> | undefined
   let endPause: (() => void) | undefined
   let waiters: { readonly upTo: number; readonly resolve: () => void }[] = []
 
   function push(item: Item): void {
+    if (settled === added) heardMs = monotonicMs()
     waiting.push(item)
     bytes += item.line.length
     added++
@@ -121,16 +127,16 @@ export function createOutbox(
     const again = items.filter((item, i) => {
       const verdict = verdicts[i]!
       if (verdict.is === 'stored') return false
-      if (verdict.is === 'again' || (verdict.is === 'waits' && kept !== undefined)) return true
+      if (verdict.is === 'again' || (verdict.is === 'waits' && keepsEach)) return true
       if (isRefusedForTime(verdict) && correct(item)) {
         isCorrected = true
         return true
       }
       if (verdict.is === 'refused') refused.push(item.line)
-      drop(item.line, describe(verdict))
+      drop(item.line, describeOutcome(verdict))
       return false
     })
-    if (refused.length > 0) kept?.refuse(refused)
+    if (refused.length > 0 && keepsEach) kept?.refuse(refused)
     return { again, isCorrected }
   }
 
@@ -155,23 +161,37 @@ export function createOutbox(
       const answer = (yield toBatch(sent.map(({ line }) => line)))!
       if (inHand !== sent) return // `leave` took it over
       fault = faultOf(answer)
+      isRestarting = answer.status === 503 || (answer.status === 0 && answer.text === REFUSED)
       const { again, isCorrected } = judge(sent, answer)
-      if (again.length > 0 && !isCorrected) kept?.share()
+      if (again.length > 0 && !isCorrected) shareKept()
       if (again.length < sent.length) {
         const left = new Set(again)
         inHand = again
         settle(sent.filter((item) => !left.has(item)))
         tries = 0
+        keepsNow = keepsEach
+        heardMs = monotonicMs()
       }
       if (inHand.length > 0 && !isCorrected) yield pauseMs(answer.retryAfterMs)
     }
   }
 
+  function shareKept(): void {
+    if (!keepsNow && monotonicMs() - heardMs > keepAfterMs) {
+      keepsNow = true
+      keep([...inHand, ...waiting])
+    }
+    if (keepsNow) kept?.share()
+  }
+
+  const keep = (items: readonly Item[]) => {
+    for (const item of items) item.file ??= kept?.keep(item.line, false)
+  }
+
   function pauseMs(retryAfterMs: number): number {
-    const backOff = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries++) * (0.5 + Math.random() / 2)
-    const wait = Math.max(backOff, Math.min(retryAfterMs, MAX_RETRY_AFTER_MS))
-    const spare = hurryUntil - monotonicMs() - LAST_TRY_MS
-    return spare > 0 ? Math.min(wait, spare) : wait
+    const nowMs = monotonicMs()
+    const isAwaited = isRestarting && nowMs < restartUntil
+    return findPause({ tries: tries++, retryAfterMs, isAwaited, spareMs: hurryUntil - nowMs, chance: Math.random() })
   }
 
   async function deliverInBackground(): Promise<void> {
@@ -210,7 +230,7 @@ export function createOutbox(
     add(kind, body) {
       const line = toEvent(kind, body)
       const isFull = bytes + line.length > maxBytes
-      const file = kept?.keep(line, isFull)
+      const file = keepsNow || isFull ? kept?.keep(line, isFull) : undefined
       if (isFull) {
         if (file === undefined) drop(line, because('too many events are waiting'))
         return
@@ -218,15 +238,22 @@ export function createOutbox(
       push({ line, file })
       start(waiting.length >= BATCH_EVENTS || bytes >= BATCH_CHARACTERS ? 0 : flushMs)
     },
-    flush(withinMs) {
+    flush(withinMs, restartMs = 0) {
       const upTo = added
       if (settled >= upTo) return Promise.resolve(true)
       hurryUntil = Math.max(hurryUntil, monotonicMs() + withinMs)
+      const untilMs = monotonicMs() + restartMs
+      restartUntil = Math.max(restartUntil, untilMs)
       tries = 0
       start(0)
       endPause?.()
       return new Promise((resolve) => {
-        const limit = setTimeout(resolve, withinMs, false) // referenced: it holds the process for us
+        const giveUp = () => {
+          const leftMs = untilMs - monotonicMs()
+          if (isRestarting && leftMs > 0) limit = setTimeout(giveUp, Math.min(leftMs, LAST_TRY_MS))
+          else resolve(false)
+        }
+        let limit = setTimeout(giveUp, withinMs) // referenced: it holds the process for us
         waiters.push({
           upTo,
           resolve: () => {
@@ -237,10 +264,11 @@ export function createOutbox(
       })
     },
     isEmpty: () => settled === added,
-    leave(withinMs, sendNow, sleep) {
-      const until = monotonicMs() + withinMs
-      const hasTime = (ms = 0) => monotonicMs() + ms < until
-      hurryUntil = until
+    leave({ withinMs, restartMs }, sendNow, sleep) {
+      hurryUntil = monotonicMs() + withinMs
+      restartUntil = monotonicMs() + restartMs
+      const until = () => (isRestarting ? Math.max(hurryUntil, restartUntil) : hurryUntil)
+      const hasTime = (ms = 0) => monotonicMs() + ms < until()
       tries = 0
       inHand = [...inHand] // the background's batch is ours now
       try {
@@ -250,7 +278,7 @@ export function createOutbox(
             isDone = typeof value === 'number' ? !hasTime(value) : !hasTime()
             if (isDone) break
             if (typeof value === 'number') sleep(value)
-            const answer = typeof value === 'string' ? sendNow(gzipSync(value), until - monotonicMs()) : undefined
+            const answer = typeof value === 'string' ? sendNow(gzipSync(value), until() - monotonicMs()) : undefined
             ;({ value, done } = steps.next(answer))
           }
         }
@@ -259,17 +287,11 @@ export function createOutbox(
       }
       const left = [...inHand, ...waiting.splice(0)]
       inHand = []
-      for (const { line, file } of left) if (file === undefined) drop(line, because(UNCONFIRMED))
+      const reported = left.filter(({ file }) => file === undefined)
+      keep(reported)
+      for (const { line, file } of reported)
+        drop(line, because(UNCONFIRMED), { reason: 'unconfirmed', kept: file !== undefined })
       settled = added
     },
   }
 }
-
-/** Empty for a success. */
-const faultOf = (answer: Answer): string => {
-  const { status } = answer
-  return status === 201 || status === 207 ? '' : describe(judgeAnswer(answer, 1)[0]!)
-}
-
-const describe = (verdict: Verdict): string =>
-  verdict.status === 0 ? describeVerdict(verdict) : `the server ${describeVerdict(verdict)}`

@@ -51,8 +51,9 @@ export function post(
   })
 }
 
+export const REFUSED = 'connection refused'
 const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
+  ECONNREFUSED: REFUSED,
   ECONNRESET: 'connection closed without an answer',
   ENOTFOUND: 'host name does not resolve',
   EAI_AGAIN: 'host name does not resolve',

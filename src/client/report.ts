@@ -1,12 +1,12 @@
 // Says what went wrong on stderr, at most once a minute and at the end of the process. The numbers of its lines add up
 // to the events that were dropped or are not confirmed.
 import { monotonicMs } from './event-times.ts'
-import type { Dropped, Options } from './settings.ts'
+import type { Dropped, Options, Unconfirmed } from './settings.ts'
 
 export interface Report {
   warn(text: string): void
   /** `line` is the event in JSON. */
-  drop(line: string, reason: string): void
+  drop(line: string, reason: string, unconfirmed?: Unconfirmed): void
   /** At the end of the process: prints what is left, and what `work` adds to it, at once. */
   close(work: () => void): void
 }
@@ -39,10 +39,11 @@ export function createReport(onDrop: Options['onDrop']): Report {
       warnings.add(text)
       print()
     },
-    drop(line, reason) {
+    drop(line, reason, unconfirmed) {
       try {
-        if (onDrop !== undefined) return onDrop(JSON.parse(line) as Dropped, reason)
-        dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+        if (onDrop !== undefined) return onDrop(JSON.parse(line) as Dropped, reason, unconfirmed)
+        const said = unconfirmed?.kept ? `${reason}; kept, sent later` : reason
+        dropped.set(said, (dropped.get(said) ?? 0) + 1)
         print()
       } catch {
         // the caller's own fault must not end the sending

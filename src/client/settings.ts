@@ -13,6 +13,12 @@ export interface Dropped {
   readonly [field: string]: unknown
 }
 
+export interface Unconfirmed {
+  readonly reason: 'unconfirmed'
+  /** It is in a file, and is sent later. */
+  readonly kept: boolean
+}
+
 export interface Options {
   /** Address of the server; STINT_URL, else `http://127.0.0.1:7070`. */
   readonly url?: string
@@ -23,19 +29,32 @@ export interface Options {
   /** SERVICE_NAME of the server, which names the header of the key; STINT_SERVICE, else `stint`. */
   readonly service?: string
   /**
-   * Directory that keeps events until the server has them, so that they survive a crash of this process; `true` is the
-   * directory that `stint flush` reads. STINT_BACKLOG (`1` or a path), else off. Each call then writes to a file (about
-   * 10 µs).
+   * Where events are kept that no answer has confirmed: `true` is the directory that `stint flush` reads. Each call then
+   * writes to a file (about 10 µs), so that events survive a crash of this process. STINT_BACKLOG (`1`, a path, or `0`
+   * for nowhere); else they are written there at the end of the process and after 60 s without Stint.
    */
   readonly backlog?: boolean | string
-  /** Called once for each event that was given up. Default: at most one line per minute on stderr. */
-  readonly onDrop?: (event: Dropped, reason: string) => void
+  /**
+   * Called once for each event that was given up, and for those that are not confirmed at the end of the process: they may
+   * be stored, and are sent later if they are kept. Default: at most one line per minute on stderr.
+   */
+  readonly onDrop?: (event: Dropped, reason: string, unconfirmed?: Unconfirmed) => void
   /** How long an event may wait for others to share its request; 1000 ms. */
   readonly flushMs?: number
   /** Limit of the events in memory, in characters of JSON; 4 Mi. */
   readonly maxBytes?: number
-  /** How long the exit of the process may wait for the last events; 2000 ms. */
+  /**
+   * How long the exit of the process may wait for the last events. Else 2 s, and up to 15 s while Stint refuses connections
+   * or answers 503, as it does during a restart.
+   */
   readonly exitWaitMs?: number
+}
+
+/** How long the end of the process may wait. */
+export interface ExitLimits {
+  readonly withinMs: number
+  /** While Stint seems to restart. */
+  readonly restartMs: number
 }
 
 export interface Settings {
@@ -46,11 +65,21 @@ export interface Settings {
   readonly fault: string | undefined
   /** Where the backlog may be; undefined without one. */
   readonly backlogHomes: readonly Home[] | undefined
+  /** Each call writes to it. */
+  readonly keepsEach: boolean
+  /** Without Stint for so long, what waits in memory is written to it, too. */
+  readonly keepAfterMs: number
   readonly onDrop: Options['onDrop']
   readonly flushMs: number
   readonly maxBytes: number
   readonly exitWaitMs: number
+  /** While Stint seems to restart. */
+  readonly restartWaitMs: number
 }
+
+const EXIT_WAIT_MS = 2_000
+const KEEP_AFTER_MS = 60_000
+const RESTART_WAIT_MS = 15_000
 
 /** Never throws: what cannot be read becomes `fault`. */
 export function readSettings(options: Options): Settings {
@@ -80,21 +109,25 @@ export function readSettings(options: Options): Settings {
   const service = options.service ?? env('STINT_SERVICE') ?? 'stint'
   if (!/^[a-z0-9-]+$/i.test(service)) fault = 'STINT_SERVICE is not the name of a service'
   const backlog = options.backlog ?? env('STINT_BACKLOG')
+  const isOff = backlog === false || backlog === '0' || backlog === ''
+  function backlogHomes(): Home[] | undefined {
+    if (isOff) return undefined
+    if (typeof backlog === 'string' && backlog !== '1') return [{ path: backlog }]
+    return findHomes(env, env('HOME') ?? userHome())
+  }
   return {
     url: url ? (url.origin + url.pathname).replace(/\/+$/, '') : '',
     headers: { [`x-${service}-api-key`]: key ?? '' },
     fault,
     key: key ?? '',
-    backlogHomes:
-      backlog === true || backlog === '1'
-        ? findHomes(env, env('HOME') ?? userHome())
-        : backlog
-          ? [{ path: backlog }]
-          : undefined,
+    backlogHomes: backlogHomes(),
+    keepsEach: backlog !== undefined && !isOff,
+    keepAfterMs: KEEP_AFTER_MS,
     onDrop: options.onDrop,
     flushMs: options.flushMs ?? 1000,
     maxBytes: options.maxBytes ?? 4 * 2 ** 20,
-    exitWaitMs: options.exitWaitMs ?? 2000,
+    exitWaitMs: options.exitWaitMs ?? EXIT_WAIT_MS,
+    restartWaitMs: options.exitWaitMs ?? RESTART_WAIT_MS,
   }
 }
 

@@ -10,7 +10,7 @@ import { type KeptEvents, keepEvents } from './kept-events.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { post } from './post.ts'
 import { createReport } from './report.ts'
-import { type Dropped, type Options, readSettings } from './settings.ts'
+import { type Dropped, type Options, readSettings, type Unconfirmed } from './settings.ts'
 
 export type StintOptions = Options
 export type DroppedEvent = Dropped
@@ -85,7 +85,7 @@ const MAX_OPEN_RUNS = 10_000
 /** Reads the environment now; what is missing or wrong makes a client that only reports it. */
 export function createStint(options: StintOptions = {}): Stint {
   const settings = readSettings(options)
-  const { url, key, headers, fault, backlogHomes, onDrop, exitWaitMs } = settings
+  const { url, key, headers, fault, backlogHomes, onDrop, exitWaitMs, restartWaitMs } = settings
   const nextTime = createEventTimes()
   const scope = new AsyncLocalStorage<Run>()
   const report = createReport(onDrop)
@@ -106,22 +106,22 @@ export function createStint(options: StintOptions = {}): Stint {
     const made = createOutbox(settings, send, kept, drop, report.warn)
     sendAtExit({
       outbox: made,
-      withinMs: exitWaitMs,
+      limits: { withinMs: exitWaitMs, restartMs: restartWaitMs },
       endRuns(error) {
         for (const run of [...openRuns].reverse()) error === undefined ? run.end() : run.fail(error)
       },
-      close(withinMs, { post: postNow, sleep }) {
+      close(limits, { post: postNow, sleep }) {
         const sendNow = (body: Uint8Array, timeoutMs: number) => postNow(address, all, body, timeoutMs)
-        report.close(() => made.leave(withinMs, sendNow, sleep))
+        report.close(() => made.leave(limits, sendNow, sleep))
         kept?.close()
       },
     })
     return made
   }
 
-  function drop(line: string, reason: string): void {
+  function drop(line: string, reason: string, unconfirmed?: Unconfirmed): void {
     dropped++
-    report.drop(line, reason)
+    report.drop(line, reason, unconfirmed)
   }
 
   function send(kind: string, read: () => Readonly<Record<string, unknown>>): void {

@@ -65,9 +65,9 @@ export async function runScript(
 ): Promise<Script> {
   const path = join(dir, `script-${crypto.randomUUID()}.mjs`)
   await Bun.write(path, code)
-  const { PATH = '', HOME = '' } = process.env
+  const { PATH = '' } = process.env
   const child = Bun.spawn([...runtime, path], {
-    env: { PATH, HOME, ...env },
+    env: { PATH, HOME: dir, ...env },
     stdout: 'pipe',
     stderr: 'pipe',
     stdin: 'ignore',

@@ -14,6 +14,7 @@ const connect = (options: StintOptions = {}) => {
   return createStint({
     url: options.url ?? receiver.url,
     key: 'secret-key',
+    backlog: false,
     onDrop: (event, reason) => void drops.push(`${event.kind} ${event.process}: ${reason}`),
     ...options,
   })

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { TimingState } from '../../src/wire/timings.ts'
+import { takePort } from '../support/ports.ts'
 import { type RealStint, startRealStint } from '../support/real-stint.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { type Receiver, runScript, startReceiver, taken, writeClient } from './client-cast.ts'
@@ -248,25 +249,65 @@ export function describeExits(name: 'node' | 'bun' | 'deno', runtime: readonly s
       expect(await script.output()).toMatch(/^the run\na timer\nsoon\nstint: 2 events not confirmed [^\n]*\n$/)
     })
 
-    test.concurrent('events that are given up at the end are reported, those in the backlog are not', async () => {
+    test.concurrent('events that are not confirmed at the end are reported, and kept unless the backlog is off', async () => {
+      const home = tempDir('home')
       const script = await start(
         `
       const told = []
-      const first = createStint({ exitWaitMs: 300, flushMs: 1, onDrop: ({ kind }, reason) => told.push(kind + ': ' + reason) })
+      const onDrop = ({ kind }, reason, { kept }) => told.push(kind + ': ' + reason + ' ' + kept)
+      const first = createStint({ exitWaitMs: 300, flushMs: 1, onDrop })
       await first.run('given up', () => new Promise((resolve) => setTimeout(resolve, 50)))
-      const kept = createStint({ exitWaitMs: 300, backlog: process.env.BACKLOG })
-      kept.start('kept')
+      const off = createStint({ exitWaitMs: 300, backlog: false, onDrop })
+      off.start('given up')
       const mute = createStint({ exitWaitMs: 300 })
       mute.start('given up')
       mute.end('given up')
+      createStint({ exitWaitMs: 300, backlog: process.env.BACKLOG }).start('kept by its call')
       process.on('exit', () => console.log(told.join('\\n')))
     `,
         servers.silent.url,
-        { BACKLOG: join(dir, `backlog-${name}`) },
+        { HOME: home, BACKLOG: join(dir, `backlog-${name}`) },
       )
       expect(await script.exited).toBe(0)
       const reason = 'not confirmed before the process ended, it may be stored'
-      expect(await script.output()).toBe(`start: ${reason}\nend: ${reason}\nstint: 2 events ${reason}\n`)
+      expect(await script.output()).toBe(
+        `start: ${reason} true\nend: ${reason} true\nstart: ${reason} false\nstint: 2 events ${reason}; kept, sent later\n`,
+      )
+      const kept = [...new Bun.Glob('.local/state/stint/*/*.json').scanSync({ cwd: home, dot: true })]
+      expect(kept).toHaveLength(2)
+    })
+
+    test.concurrent('a restart of Stint is waited for, and what it outlasts is sent by the next process', async () => {
+      const home = tempDir('home')
+      const port = takePort()
+      const url = `http://127.0.0.1:${port}`
+      const listen = () =>
+        Bun.serve({
+          ...{ hostname: '127.0.0.1', port },
+          fetch: async (request) =>
+            fetch(`${servers.stint.url}/v1/batch`, {
+              ...{ method: 'POST', headers: request.headers, body: await request.arrayBuffer() },
+            }),
+        })
+      const code = (more: string) => `
+      const { run } = createStint({ ${more} })
+      await run(process.env.NAME, async () => {})
+      console.log('ready')
+    `
+      const waits = await start(code(''), url, { HOME: home, NAME: `${name} restart` })
+      await waits.prints('ready')
+      await Bun.sleep(4_000) // longer than the wait for a silent Stint
+      await using forward = listen()
+      expect(await waits.exited).toBe(0)
+      expect(await waits.output()).toBe('ready\n')
+      expect(await toldOf(`${name} restart`)).toEqual([['completed']])
+      await forward.stop(true)
+      const gone = await start(code('exitWaitMs: 200'), url, { HOME: home, NAME: `${name} gone` })
+      expect(await gone.exited).toBe(0)
+      await using _ = listen()
+      const next = await start(code(''), url, { HOME: home, NAME: `${name} next` })
+      expect(await next.exited).toBe(0)
+      expect([await toldOf(`${name} gone`), await toldOf(`${name} next`)]).toEqual([[['completed']], [['completed']]])
     })
 
     test('each event was sent once', async () => {

@@ -99,7 +99,7 @@ async function playRound(
   const each = Math.ceil(runs / (ENDINGS.length * CLIENTS.length))
   const { PATH = '', HOME = '' } = process.env
   const python = { PYTHONPATH: PYTHON_CLIENT, PYTHONDONTWRITEBYTECODE: '1' }
-  const env = { PATH, HOME, STINT_URL: server.url, STINT_API_KEY: secret, ...python }
+  const env = { PATH, HOME, STINT_URL: server.url, STINT_API_KEY: secret, STINT_BACKLOG: '0', ...python }
   const callers = CLIENTS.flatMap((client) =>
     ENDINGS.map((ending) => {
       const name = `${client}-${ending}-${round}`

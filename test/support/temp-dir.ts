@@ -31,6 +31,7 @@ export function useOwnTempDir(): () => void {
   const own = mkdtempSync(join(outer, `${PREFIX}${process.pid}-`))
   chmodSync(own, 0o711) // some tests start processes as a user without rights
   process.env.TMPDIR = own
+  process.env.XDG_STATE_HOME = join(own, 'state') // clients keep events there
   return () => {
     process.env.TMPDIR = outer
     rmSync(own, { recursive: true, force: true })

@@ -16,18 +16,24 @@ interface Options {
   /** SERVICE_NAME of the server, which names the header of the key; STINT_SERVICE, else `stint`. */
   readonly service?: string
   /**
-   * Directory that keeps events until the server has them, so that they survive a crash of this process; `true` is the
-   * directory that `stint flush` reads. STINT_BACKLOG (`1` or a path), else off. Each call then writes to a file (about
-   * 10 µs).
+   * Where events are kept that no answer has confirmed: `true` is the directory that `stint flush` reads. Each call then
+   * writes to a file (about 10 µs), so that events survive a crash of this process. STINT_BACKLOG (`1`, a path, or `0`
+   * for nowhere); else they are written there at the end of the process and after 60 s without Stint.
    */
   readonly backlog?: boolean | string
-  /** Called once for each event that was given up. Default: at most one line per minute on stderr. */
-  readonly onDrop?: (event: Dropped, reason: string) => void
+  /**
+   * Called once for each event that was given up, and for those that are not confirmed at the end of the process: they may
+   * be stored, and are sent later if they are kept. Default: at most one line per minute on stderr.
+   */
+  readonly onDrop?: (event: Dropped, reason: string, unconfirmed?: Unconfirmed) => void
   /** How long an event may wait for others to share its request; 1000 ms. */
   readonly flushMs?: number
   /** Limit of the events in memory, in characters of JSON; 4 Mi. */
   readonly maxBytes?: number
-  /** How long the exit of the process may wait for the last events; 2000 ms. */
+  /**
+   * How long the exit of the process may wait for the last events. Else 2 s, and up to 15 s while Stint refuses connections
+   * or answers 503, as it does during a restart.
+   */
   readonly exitWaitMs?: number
 }
 export type StintOptions = Options

@@ -42,7 +42,7 @@ import weakref
 from typing import Any, Callable, Iterator, Mapping, TypeVar, overload
 
 __version__ = "2.1.0"
-__all__ = ["Run", "Stint", "begin", "end", "exception", "flush", "metrics", "run", "start", "timed"]
+__all__ = ["Run", "Stint", "Unconfirmed", "begin", "end", "exception", "flush", "metrics", "run", "start", "timed"]
 
 BATCH_EVENTS = 1000
 BATCH_CHARACTERS = 2**19
@@ -50,6 +50,11 @@ REQUEST_TIMEOUT_S = 10
 FIRST_WAIT_S = 0.5
 MAX_WAIT_S = 60.0
 MAX_RETRY_AFTER_S = 300.0
+EXIT_WAIT_S = 2.0
+RESTART_WAIT_S = 15.0  # at the end of the process, while Stint refuses connections or answers 503
+RESTART_PAUSE_S = 1.0
+KEEP_AFTER_S = 60.0  # without Stint for so long, what waits in memory is kept
+REFUSED = "connection refused"
 LAST_TRY_S = 0.5  # a flush tries a last time this long before its time is over
 WARN_EVERY_S = 60.0
 MAX_ANSWER_BYTES = 8 * 2**20
@@ -168,11 +173,13 @@ def _is_success(error: BaseException) -> bool:
 class Stint:
     """A client with settings of its own; missing ones come from the environment. Use one per process.
 
-    backlog: directory that keeps events until the server has them, so that they survive a crash; True is the one that
-    `stint flush` sends. on_drop: called with the event (a dict) and the reason for each event that is given up; by
-    default stderr shows how many and why, at most once a minute. flush_ms: how long an event may wait for others to
-    share its request. max_bytes: limit of what waits in memory. exit_wait_ms: how long the exit of the process may wait
-    for the last events.
+    backlog: directory that keeps events that no answer has confirmed; True is the one that `stint flush` sends. Each call
+    then writes to it, so that events survive a crash. None: they are written there at the end of the process and after
+    60 s without Stint; False: never. on_drop: called with the event (a dict) and the reason for each event that is given
+    up, and with an `Unconfirmed` for those without an answer at the end; by default stderr shows how many and why, at
+    most once a minute. flush_ms: how long an event may wait for others to share its request. max_bytes: limit of what
+    waits in memory. exit_wait_ms: how long the exit of the process may wait for the last events; else 2 s, and up to 15 s
+    while Stint refuses connections or answers 503, as it does during a restart.
     """
 
     def __init__(
@@ -184,13 +191,16 @@ class Stint:
         on_drop: Callable[[dict[str, Any], str], None] | None = None,
         flush_ms: float = 1000,
         max_bytes: int = 4 * 2**20,
-        exit_wait_ms: float = 2000,
+        exit_wait_ms: float | None = None,
     ) -> None:
         self._on_drop = on_drop
         self._flush_s = flush_ms / 1000
         self._max_bytes = max_bytes
-        self._exit_wait_s = exit_wait_ms / 1000
-        self._fault, self._url, self._key, self._headers, self._homes = _read_settings(url, key, service, backlog)
+        self._exit_wait_s = EXIT_WAIT_S if exit_wait_ms is None else exit_wait_ms / 1000
+        self._restart_wait_s = RESTART_WAIT_S if exit_wait_ms is None else exit_wait_ms / 1000
+        self._keep_after_s = KEEP_AFTER_S
+        self._fault, self._url, self._key, self._headers = _read_settings(url, key, service)
+        self._homes, self._keeps_each = _read_backlog(backlog)
         self._opener = urllib.request.build_opener(_NoRedirect)
         self._reset()
         _clients.add(self)
@@ -207,7 +217,11 @@ class Stint:
         self._hurry_until = float("-inf")  # somebody waits in `flush` until then
         self._tries = 0
         self._last_fault = ""  # of the last attempt
-        self._exit_left_s = self._exit_wait_s
+        self._is_restarting = False  # it was refused a connection or answered 503
+        self._restart_until = float("-inf")  # somebody waits for a restart until then
+        self._keeps_now = self._keeps_each  # new events are written to the backlog, too
+        self._heard = time.monotonic()  # when the server last took an event, or the first one began to wait
+        self._exit_left_s, self._restart_left_s = self._exit_wait_s, self._restart_wait_s
         self._thread: threading.Thread | None = None
         self._times = _Times()
         self._report = _Report(self._on_drop)
@@ -282,16 +296,21 @@ class Stint:
         self._told = self._dropped
         return is_settled and self._dropped == before
 
-    def _settle_within(self, timeout: float) -> bool:
+    def _settle_within(self, timeout: float, restart_s: float = 0) -> bool:
         with self._cond:
             up_to = self._added
             if self._settled >= up_to:
                 return True
             until = time.monotonic() + timeout
+            restart_until = time.monotonic() + restart_s
             self._hurry_until = max(self._hurry_until, until)
+            self._restart_until = max(self._restart_until, restart_until)
             self._hurry()
             if self._ensure_thread():
-                return self._cond.wait_for(lambda: self._settled >= up_to, timeout)
+                is_settled = self._cond.wait_for(lambda: self._settled >= up_to, timeout)
+                while not is_settled and self._is_restarting and time.monotonic() < restart_until:
+                    is_settled = self._cond.wait_for(lambda: self._settled >= up_to, LAST_TRY_S)
+                return is_settled
         return self._deliver_here(up_to, until)
 
     def _hurry(self) -> None:
@@ -331,7 +350,8 @@ class Stint:
         line = _dump({"kind": kind, **fields})
         is_full = self._bytes + len(line) > self._max_bytes
         is_late = _is_finalizing()
-        file = self._backlog.keep(line, is_full) if self._backlog else None
+        is_kept = self._keeps_now or is_full or is_late
+        file = self._backlog.keep(line, is_full) if self._backlog and is_kept else None
         if is_full or is_late:
             if file is None:
                 self._drop(json.loads(line), TOO_LATE if is_late else self._because("too many events are waiting"))
@@ -351,6 +371,8 @@ class Stint:
         return f"{reason}: {self._last_fault}" if self._last_fault else reason
 
     def _push(self, item: _Item) -> None:
+        if self._settled == self._added:
+            self._heard = time.monotonic()
         self._waiting.append(item)
         self._bytes += len(item.line)
         self._added += 1
@@ -419,20 +441,22 @@ class Stint:
             if self._ahead_s is None or (ahead_s is not None and abs(ahead_s - self._ahead_s) > WRONG_CLOCK_S):
                 self._ahead_s = ahead_s
             again, is_corrected = self._judge(in_hand, status, text)
-            if again and not is_corrected and self._backlog is not None:
-                self._backlog.share(self._cond)
+            self._is_restarting = status == 503 or (status == 0 and text == REFUSED)
+            if again and not is_corrected:
+                self._share_kept()
             if len(again) < len(in_hand):
                 left = set(map(id, again))
                 self._settle([item for item in in_hand if id(item) not in left])
                 in_hand = self._in_hand = again
                 body, self._tries = None, 0
+                self._keeps_now, self._heard = self._keeps_each, time.monotonic()
             if is_corrected:
                 body = None
                 continue
             if not in_hand:
                 return
             wait_s = self._pause_s(retry_after_s)
-            if time.monotonic() + wait_s > until:
+            if time.monotonic() + wait_s > self._limit(until):
                 with self._cond:
                     self._waiting[:0] = in_hand
                     self._in_hand = []
@@ -441,15 +465,35 @@ class Stint:
                 self._cond.wait_for(lambda: self._is_hurried, wait_s)
                 self._is_hurried = False
 
+    def _limit(self, until: float) -> float:
+        return max(until, self._restart_until) if self._is_restarting else until
+
+    def _share_kept(self) -> None:
+        if self._backlog is None:
+            return
+        with self._cond:
+            if not self._keeps_now and time.monotonic() - self._heard > self._keep_after_s:
+                self._keeps_now = True
+                self._keep(self._in_hand + self._waiting)
+        if self._keeps_now:
+            self._backlog.share(self._cond)
+
+    def _keep(self, items: list[_Item]) -> None:
+        for item in items:
+            if item.file is None and self._backlog is not None:
+                item.file = self._backlog.keep(item.line, False)
+
     def _pause_s(self, retry_after_s: float) -> float:
         back_off = min(MAX_WAIT_S, FIRST_WAIT_S * 2.0**self._tries) * (0.5 + random.random() / 2)
         self._tries += 1
+        if self._is_restarting and time.monotonic() < self._restart_until:
+            back_off = min(back_off, RESTART_PAUSE_S)
         wait_s = max(back_off, min(retry_after_s, MAX_RETRY_AFTER_S))
         spare_s = self._hurry_until - time.monotonic() - LAST_TRY_S
         return min(wait_s, spare_s) if spare_s > 0 else wait_s
 
     def _deliver_here(self, up_to: int, until: float) -> bool:
-        while self._settled < up_to and time.monotonic() < until:
+        while self._settled < up_to and time.monotonic() < self._limit(until):
             before = self._settled
             self._is_hurried = False
             self._deliver(until)
@@ -498,7 +542,7 @@ class Stint:
             if code == 201:
                 continue
             is_final = code in (413, 422)
-            if _is_passing(code) or (self._backlog is not None and not is_final):
+            if _is_passing(code) or (self._keeps_each and not is_final):
                 again.append(item)
             elif _is_refused_for_time(code, own, i) and self._correct(item):
                 is_corrected = True
@@ -507,7 +551,7 @@ class Stint:
                 if is_final:
                     refused.append(item.line)
                 self._drop(json.loads(item.line), _explain(code, own, i))
-        if refused and self._backlog is not None:
+        if refused and self._keeps_each and self._backlog is not None:
             self._backlog.refuse(refused)
         return again, is_corrected
 
@@ -539,21 +583,37 @@ class Stint:
         """All flushes at exit together wait `exit_wait_ms` at most."""
         began = time.monotonic()
         with self._report.at_once():
-            if not self.flush(self._exit_left_s):
+            if not self._settle_within(self._exit_left_s, self._restart_left_s):
                 self._leave()
-        self._exit_left_s -= time.monotonic() - began
+        took = time.monotonic() - began
+        self._exit_left_s -= took
+        self._restart_left_s -= took
 
     def _leave(self) -> None:
         with self._cond:
             left = self._in_hand + self._waiting
             self._in_hand, self._waiting = [], []
             self._settled = self._added
+            reported = [item for item in left if item.file is None]
+            self._keep(reported)
         with self._report.at_once():
-            for item in left:
-                if item.file is None:
-                    self._drop(json.loads(item.line), self._because(UNCONFIRMED))
+            for item in reported:
+                reason = Unconfirmed(self._because(UNCONFIRMED), item.file is not None)
+                self._drop(json.loads(item.line), reason)
         if self._backlog is not None:
             self._backlog.close()
+
+
+class Unconfirmed(str):
+    """The reason of an event that got no answer before the process ended: it may be stored, and is sent later if `kept`."""
+
+    reason = "unconfirmed"
+    kept: bool
+
+    def __new__(cls, text: str, kept: bool) -> Unconfirmed:
+        made = super().__new__(cls, text)
+        made.kept = kept
+        return made
 
 
 class _Report:
@@ -571,7 +631,8 @@ class _Report:
 
     def drop(self, event: dict[str, Any], reason: str) -> None:
         if self._on_drop is None:
-            return self._add(reason, 1)
+            is_kept = isinstance(reason, Unconfirmed) and reason.kept
+            return self._add(f"{reason}; kept, sent later" if is_kept else reason, 1)
         try:
             self._on_drop(event, reason)
         except Exception:  # noqa: BLE001 - the caller's own fault must not end the sending
@@ -976,9 +1037,9 @@ def _now_us() -> int:
 
 
 def _read_settings(
-    url: str | None, key: str | None, service: str | None, backlog: str | bool | None
-) -> tuple[str | None, str, str, dict[str, str], list[tuple[str, bool]]]:
-    """The fault of the settings, or None; address, key, headers, and where the backlog may be."""
+    url: str | None, key: str | None, service: str | None
+) -> tuple[str | None, str, str, dict[str, str]]:
+    """The fault of the settings, or None; address, key and headers."""
     fault = None
     env = os.environ.get
     key = key if key is not None else env("STINT_API_KEY")
@@ -992,7 +1053,6 @@ def _read_settings(
     key = (key or "").strip()
     url = (url or env("STINT_URL") or "http://127.0.0.1:7070").rstrip("/")
     service = service or env("STINT_SERVICE") or "stint"
-    backlog = backlog if backlog is not None else env("STINT_BACKLOG")
     if not re.match(r"https?://[^\s?#]+$", url):
         fault = "STINT_URL is not an http address"
     elif not key:
@@ -1007,9 +1067,17 @@ def _read_settings(
         "content-encoding": "gzip",
         "user-agent": f"stint-python/{__version__}",
     }
+    return fault, url, key, headers
+
+
+def _read_backlog(given: str | bool | None) -> tuple[list[tuple[str, bool]], bool]:
+    """Where it may be, and whether each call writes to it."""
+    backlog = given if given is not None else os.environ.get("STINT_BACKLOG") or None
+    if backlog is None:
+        return _find_homes(), False
     if backlog is True or backlog == "1":
-        return fault, url, key, headers, _find_homes()
-    return fault, url, key, headers, [(str(backlog), False)] if backlog else []
+        return _find_homes(), True
+    return ([], False) if backlog in (False, "0", "") else ([(str(backlog), False)], True)
 
 
 def _find_homes() -> list[tuple[str, bool]]:
@@ -1092,7 +1160,7 @@ def _fault_of(status: int, text: str) -> str:
 def _no_answer(error: Exception) -> str:
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
     if isinstance(cause, ConnectionRefusedError):
-        return "connection refused"
+        return REFUSED
     if isinstance(cause, ssl.SSLCertVerificationError):
         return f"certificate not trusted ({cause.verify_message})"
     if isinstance(cause, socket.gaierror):
@@ -1249,7 +1317,8 @@ def _leave_all() -> None:
         client._hurry()
     began = time.monotonic()
     for client in clients:
-        client._exit_left_s = client._exit_wait_s - (time.monotonic() - began)
+        took = time.monotonic() - began
+        client._exit_left_s, client._restart_left_s = client._exit_wait_s - took, client._restart_wait_s - took
         client._flush_at_exit()
     for client in clients:
         client._leave()

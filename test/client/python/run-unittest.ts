@@ -2,13 +2,14 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 import { startRealStint } from '../../support/real-stint.ts'
+import { tempDir } from '../../support/temp-dir.ts'
 
 const CLIENT = join(import.meta.dir, '../../../src/client/python')
 const WITHIN_S = 120
 
 export const pythonEnv = (extra: Readonly<Record<string, string>> = {}) => {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1', ...extra }
+  const { PATH = '' } = process.env
+  return { PATH, HOME: tempDir('home'), PYTHONPATH: CLIENT, PYTHONDONTWRITEBYTECODE: '1', ...extra }
 }
 
 /** `names` are classes or methods; without them all run. */

@@ -15,6 +15,7 @@ import multiprocessing
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -95,6 +96,7 @@ class ClientTest(unittest.TestCase):
 
     def client(self, receiver, **options):
         self.drops = []
+        options.setdefault("backlog", False)
         options.setdefault("on_drop", lambda event, reason: self.drops.append((event["kind"], reason)))
         return stint.Stint(receiver.url, "secret-key", **options)
 
@@ -558,7 +560,7 @@ class ExitTest(ClientTest):
     def script(self, code, receiver, **env):
         return subprocess.Popen(
             [sys.executable, "-c", PATIENTLY + code],
-            env={**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "k", **env},
+            env={**os.environ, "STINT_URL": receiver.url, "STINT_API_KEY": "k", "STINT_BACKLOG": "0", **env},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -756,6 +758,107 @@ class ExitTest(ClientTest):
         )
         reason = "not confirmed before the process ended, it may be stored"
         self.assertEqual(self.ends(self.script(code, self.receiver()), 0), f"['{reason}']\n")
+
+
+class Forwarder:
+    """A server on a port of the test's choice that hands batches to the real Stint: what is there before and after a restart."""
+
+    def __init__(self, port):
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["content-length"]))
+                headers = {name: self.headers[name] for name in ("x-stint-api-key", "content-type", "content-encoding")}
+                request = urllib.request.Request(os.environ["STINT_TEST_URL"] + self.path, body, headers)
+                with urllib.request.urlopen(request, timeout=20) as answer:
+                    text = answer.read()
+                self.send_response(201)
+                self.end_headers()
+                self.wfile.write(text)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.server.daemon_threads = True
+        threading.Thread(target=self.server.serve_forever, args=(0.01,), daemon=True).start()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class RestartTest(RealTest):
+    """A process that ends while Stint is away, with the settings that nobody sets."""
+
+    def setUp(self):
+        super().setUp()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.home = tempfile.TemporaryDirectory()
+        self.addCleanup(self.home.cleanup)
+
+    def script(self, code, **env):
+        url = f"http://127.0.0.1:{self.port}"
+        key = os.environ["STINT_TEST_KEY"]
+        return subprocess.Popen(
+            [sys.executable, "-c", "import stint\n" + code],
+            env={**os.environ, "STINT_URL": url, "STINT_API_KEY": key, "XDG_STATE_HOME": self.home.name, **env},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def kept(self):
+        return whole_files(self.home.name)
+
+    def test_a_restart_is_waited_for(self):
+        process = self.script(f"with stint.run({self.named('job')!r}): print('ready', flush=True)")
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(4)  # longer than the wait for a silent Stint
+        with Forwarder(self.port):
+            output, _ = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, output), (0, ""))
+        self.assertEqual(self.kept(), [])
+        self.expect(self.states("job"), [("completed", 0)])
+
+    def test_what_is_not_confirmed_is_kept_and_sent_by_the_next_process(self):
+        code = f"stint._shared = stint.Stint(exit_wait_ms=200)\nwith stint.run({self.named('gone')!r}): pass"
+        output, _ = self.script(code).communicate(timeout=30)
+        said = "stint: 2 events not confirmed before the process ended, it may be stored: connection refused; kept, sent later\n"
+        self.assertEqual(output, said)
+        (path,) = self.kept()
+        self.assertEqual((os.stat(path).st_mode & 0o777, os.stat(os.path.dirname(path)).st_mode & 0o777), (0o600, 0o700))
+        with Forwarder(self.port):
+            output, _ = self.script(f"with stint.run({self.named('next')!r}): pass\nstint.flush()\nstint.flush()").communicate(timeout=30)
+        self.assertEqual((output, self.kept()), ("", []))
+        self.expect(self.states("gone"), [("completed", 0)])
+        self.expect(self.states("next"), [("completed", 0)])
+
+    def test_on_drop_hears_whether_it_is_kept(self):
+        code = (
+            "tell = lambda event, reason: print(event['kind'], reason.reason, reason.kept)\n"
+            "stint._shared = stint.Stint(exit_wait_ms=200, on_drop=tell)\n"
+            "stint.start('job')"
+        )
+        self.assertEqual(self.script(code).communicate(timeout=30)[0], "start unconfirmed True\n")
+        self.assertEqual(self.script(code, STINT_BACKLOG="0").communicate(timeout=30)[0], "start unconfirmed False\n")
+
+    def test_without_stint_for_long_what_waits_is_kept_until_it_is_stored(self):
+        client = stint.Stint(f"http://127.0.0.1:{self.port}", os.environ["STINT_TEST_KEY"], flush_ms=1, exit_wait_ms=1)
+        client._homes = [(self.home.name, False)]
+        client._reset()
+        client._keep_after_s = 0.3
+        client.start(self.named("long"), uid="u")
+        self.until(self.kept)
+        client.end(self.named("long"), uid="u")
+        with Forwarder(self.port):
+            self.assertTrue(client.flush(20))
+        self.until(lambda: self.kept() == [])
+        self.expect(self.states("long"), [("completed", 0)])
 
 
 class BacklogTest(ClientTest):
