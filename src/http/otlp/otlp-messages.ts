@@ -54,6 +54,7 @@ const SPAN: Message = {
 const LOG_RECORD: Message = {
   1: { name: 'timeUnixNano', as: 'fixed64' },
   2: { name: 'severityNumber', as: 'int' },
+  3: { name: 'severityText', as: 'text' },
   5: { name: 'body', as: anyValue },
   6: { name: 'attributes', as: keyValue, many },
   10: { name: 'spanId', as: 'hex' },

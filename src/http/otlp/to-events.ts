@@ -32,8 +32,19 @@ const SKIPPED: Translated = { bodies: [], items: 0 }
 
 /** Enums are numbers; some encoders write their names. */
 const isStatusError = (code: unknown) => code === 'STATUS_CODE_ERROR' || integer(code) === 2n
-const isSeverityError = (severity: unknown) =>
-  /^SEVERITY_NUMBER_(ERROR|FATAL)[2-4]?$/.test(text(severity)) || (integer(severity) ?? 0n) >= 17n
+const UNSPECIFIED = /^(?:|0|SEVERITY_NUMBER_UNSPECIFIED)$/
+const ERROR_TEXT = /^(?:err(?:or)?|severe|fatal|crit(?:ical)?|alert|emerg(?:ency)?|(?:d?)panic)[2-4]?$/i
+const OTHER_TEXT = /^(?:trace|debug|verbose|info(?:rmation)?|notice|warn(?:ing)?)[2-4]?$/i
+
+/** Its number, else its text, by the names that loggers use; undefined if neither says. */
+function severityOf({ severityNumber, severityText }: Json): 'error' | 'less' | undefined {
+  const number = integer(severityNumber)
+  if (UNSPECIFIED.test(text(severityNumber)) && (number ?? 0n) === 0n) {
+    const named = text(severityText).trim()
+    return ERROR_TEXT.test(named) ? 'error' : OTHER_TEXT.test(named) ? 'less' : undefined
+  }
+  return /^SEVERITY_NUMBER_(ERROR|FATAL)[2-4]?$/.test(text(severityNumber)) || (number ?? 0n) >= 17n ? 'error' : 'less'
+}
 
 interface Scoped {
   readonly service: string
@@ -124,7 +135,10 @@ export function* logsToEvents(request: Json): Generator<Translated> {
 function recordToEvents(scoped: Scoped): Translated {
   const { item } = scoped
   const raised = exceptionText(attributesOf(item.attributes))
-  if (raised === undefined && !isSeverityError(item.severityNumber)) return SKIPPED
+  const severity = severityOf(item)
+  if (raised === undefined && severity === 'less') return SKIPPED
+  if (raised === undefined && severity === undefined)
+    return { bodies: [], items: 1, fault: 'a log record without an exception needs a severity, as a number or a text' }
   const said = saidBy(raised, anyText(member(item, 'body', scoped.pointer)), text(item.eventName))
   if (said === undefined)
     return {

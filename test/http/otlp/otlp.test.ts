@@ -213,6 +213,26 @@ describe('what other encoders write', () => {
   })
 
   test.each([
+    ['ERROR', 1],
+    ['err', 1],
+    ['Critical', 1],
+    ['panic', 1],
+    ['Information', 0],
+    ['WARN2', 0],
+  ])('the severity by the text %s alone', async (severityText, stored) => {
+    const record = { timeUnixNano: ns(nowUs()), severityText, body: any('full') }
+    const { json } = await app.post('/otlp/v1/logs', logs({ 'service.name': severityText }, record))
+    expect(json).toEqual({})
+    expect(await exceptionsOf(severityText)).toEqual(Array(stored).fill('full'))
+  })
+
+  test.each([{}, { severityNumber: 0 }, { severityText: 'loud' }])('no severity is counted: %j', async (severity) => {
+    const record = { timeUnixNano: ns(nowUs()), ...severity, body: any('full') }
+    const { json } = await app.post('/otlp/v1/logs', logs({ 'service.name': 'none' }, record))
+    expect(json.partialSuccess).toMatchObject({ rejectedLogRecords: '1' })
+  })
+
+  test.each([
     ['SEVERITY_NUMBER_ERROR', 1],
     ['SEVERITY_NUMBER_FATAL4', 1],
     ['SEVERITY_NUMBER_WARN4', 0],
