@@ -17,6 +17,7 @@ import type { Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff, pause } from './backoff.ts'
 import { createDelivery, type Delivery, type Hold, type ShipMeter } from './deliver-batch.ts'
 import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
+import { createPace } from './pace.ts'
 
 export interface ShipperOptions {
   readonly destination: Destination
@@ -78,6 +79,8 @@ export function createShipper(options: ShipperOptions): Shipper {
   const { destination, spool, sink, clock, log, meter } = options
   const { limits = LIMITS, maxLines: mostLines = MAX_LINES, lingerMs = LINGER_MS } = options
   const backoff = createBackoff(options.random)
+  const pace = sink.pace && createPace(sink.pace)
+  const nowMs = () => clock.monotonicUs() / 1000
   const stopping = new AbortController()
   let status: ShipperStatus = { state: 'idle', sinceUs: clock.wallUs() }
   let isPrepared = false
@@ -146,6 +149,7 @@ export function createShipper(options: ShipperOptions): Shipper {
     await during('the position in the spool cannot be written', spool.advance(batch.next))
     for (const [family, { mark }] of givenUp) if (spool.hasDelivered(mark)) givenUp.delete(family)
     inHand = undefined
+    pace?.spend(nowMs())
     maxLines = Math.min(mostLines, Math.ceil(delivery.maxLines * 1.125))
     return holdsBatches(1) ? 'again' : { pauseMs: lingerMs }
   }
@@ -159,7 +163,11 @@ export function createShipper(options: ShipperOptions): Shipper {
 
   async function tryStep(): Promise<Next> {
     if (!isPrepared) return prepare()
-    inHand ??= await load()
+    if (!inHand) {
+      const waitMs = spool.stats().records > 0 ? (pace?.waitMs(nowMs()) ?? 0) : 0
+      if (waitMs > 0 && !holdsBatches(1)) return { pauseMs: Math.min(waitMs, lingerMs) }
+      inHand = await load()
+    }
     if (!inHand) {
       enter('idle')
       return 'idle'

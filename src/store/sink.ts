@@ -17,9 +17,19 @@ export type WriteResult =
   | { readonly kind: 'retry'; readonly reason: string; readonly afterMs?: number }
   | { readonly kind: 'wait'; readonly reason: string }
 
+/** Batches that are not full are written at this pace. */
+export interface Pace {
+  /** Writes that may follow each other after a pause. */
+  readonly atOnce: number
+  /** Then one more in each of these. */
+  readonly everyMs: number
+}
+
 export interface Sink {
   /** `influxdb` or `clickhouse`, for logs and metrics. */
   readonly store: string
+  /** Absent: a write costs the store little. */
+  readonly pace?: Pace
   /** Creates what is missing (bucket, tables, views, migrations). `stored` when it can be written to. Idempotent. */
   prepare(): Promise<WriteResult>
   /** Writes a batch; the same batch again changes nothing. Never throws, even if the store fails or is down. */

@@ -5,6 +5,7 @@ import type { Spool } from '../../src/spool/spool.ts'
 import { SpoolError } from '../../src/spool/spool-error.ts'
 import type { WriteResult } from '../../src/store/sink.ts'
 import type { StoreRequest } from '../support/memory-sink.ts'
+import { createStepClock } from '../support/step-clock.ts'
 import { until } from '../support/until.ts'
 import { ACCOUNT, drain, markAt, marks, NOW_US, openShipTrial, type ShipTrial, stepUntilHeld } from './ship-trial.ts'
 
@@ -56,6 +57,33 @@ describe('delivery', () => {
     await trial.append(marks(12_000))
     expect(await drain(trial.shipper())).toEqual(['again', 'again', { pauseMs: 250 }, { pauseMs: 250 }, 'idle'])
     expect(writes().map(({ events }) => events.length)).toEqual([5000, 5000, 2000])
+  })
+
+  test('writes few events at the pace of the store, and a full batch at once', async () => {
+    const clock = createStepClock()
+    const sink = { ...trial.store.sink(), pace: { atOnce: 2, everyMs: 10_000 } }
+    const shipper = trial.shipper({ clock, sink })
+    const writesAfter = async (events: number, passMs: number) => {
+      await trial.append(marks(events, sent))
+      sent += events
+      clock.pass(passMs * 1000)
+      const before = writes().length
+      for (let i = 0; i < 10; i++) await shipper.step()
+      return writes().length - before
+    }
+    let sent = 0
+    expect(await writesAfter(3, 0)).toBe(1) // after a pause two may follow each other
+    expect(await writesAfter(3, 0)).toBe(1)
+    expect(await writesAfter(3, 9_000)).toBe(0)
+    expect(await shipper.step()).toEqual({ pauseMs: 250 })
+    expect(await writesAfter(3, 1_000)).toBe(1)
+    expect(trial.store.events()).toHaveLength(sent)
+    expect(await writesAfter(3, 5_000)).toBe(0)
+    expect(await writesAfter(6_000, 0)).toBe(1)
+    expect(trial.store.events()).toHaveLength(sent - 1_003)
+    expect(await writesAfter(0, 60_000)).toBe(1)
+    expect([trial.store.events().length, await shipper.step()]).toEqual([sent, 'idle'])
+    expect(await writesAfter(1, 0)).toBe(1)
   })
 
   test('a request has at most 10,000 lines, one per name of a metric', async () => {

@@ -3,7 +3,7 @@
 import { type Event, FAMILIES, type Family } from '../../event/event.ts'
 import { rememberFingerprints } from '../../event/fingerprint.ts'
 import type { Stamp } from '../../event/stamp.ts'
-import { attempt, checkByCanary, type Sink, type WriteResult } from '../sink.ts'
+import { attempt, checkByCanary, type Pace, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
 import { COLUMNS, toRows } from './encode-events.ts'
@@ -34,6 +34,9 @@ const GROUPED =
 /** `async_insert`: the answer must mean "stored". `insert_deduplicate`: see above. The last keeps a metric exact. */
 const SETTINGS = 'async_insert = 0, insert_deduplicate = 0, precise_float_parsing = 1'
 
+/** Every part and every merge of the embedded engine is synced: an insert writes some 250 kB, whatever its size. */
+const EMBEDDED_PACE: Pace = { atOnce: 10, everyMs: 10_000 }
+
 const DAY_US = 86_400_000_000
 
 export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
@@ -62,6 +65,7 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
 
   return {
     store: 'clickhouse',
+    ...(isEmbedded && { pace: EMBEDDED_PACE }),
     prepare,
     write,
     /** One canary for each shard: a shard that fails must not make good events look bad. */
