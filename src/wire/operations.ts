@@ -17,7 +17,7 @@ const both = <T extends TSchema>(schema: T) => Type.Object({ points: schema, exc
 const WatchHealth = Type.Object({
   firing: Count,
   unknown: Type.Boolean({
-    description: 'The watches could not be judged for a minute. Their alerts stay as they are.',
+    description: 'The watches could not be checked for a minute. Their alerts stay as they are.',
   }),
   waiting: Type.Integer({ minimum: 0, description: 'Notifications of all accounts that are not delivered yet.' }),
   oldest_s: Type.Number({ minimum: 0, description: 'The age of the oldest of them.' }),

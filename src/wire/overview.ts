@@ -183,7 +183,7 @@ export const Overview = Type.Object({
   sentence: Text('1 failed, 2 silent, 196 fine.', 'The state of everything; empty without any process.'),
   tone: choice(['bad', 'warn', 'good']),
   counts: Counts,
-  unjudged: Type.Integer({ minimum: 0, description: 'Checks of watches that could not be judged.' }),
+  unjudged: Type.Integer({ minimum: 0, description: 'Watches that could not be checked.' }),
   failing_channels: Type.Integer({ minimum: 0, description: 'Channels whose last delivery failed.' }),
   last_24h: Type.Object(DayCounts, { description: 'Of all processes: of 24 full hours and the one that is not over.' }),
   counts_since: Moment(

@@ -93,7 +93,7 @@ export function createDuty(options: DutyOptions) {
         }
       } catch (err) {
         if (err instanceof WentBack) options.onWentBack?.()
-        onFault(err, 'the watches could not be judged; trying again')
+        onFault(err, 'the watches could not be checked; trying again')
         await Bun.sleep(RETRY_MS)
       }
     }

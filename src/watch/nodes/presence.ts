@@ -181,7 +181,7 @@ export function createPresence(options: PresenceOptions) {
       log.info({ node }, 'this node judges the watches')
     } catch (err) {
       duty = undefined
-      log.warn({ err }, 'the watches could not be judged here; trying again')
+      log.warn({ err }, 'the watches could not be checked here; trying again')
       await database.write(() => releaseLease(token)).catch(() => {}) // it expires
     }
   }
