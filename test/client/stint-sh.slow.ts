@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { LIMITS } from '../../src/event/fields.ts'
 import { deadUrl, KEY } from '../cli/exec/exec-cast.ts'
 import { missing } from '../support/needs.ts'
 import { type RealStint, startRealStint } from '../support/real-stint.ts'
@@ -12,6 +13,8 @@ import { until } from '../support/until.ts'
 import { createShellUser, KINDS, type ShellUser } from './sh-cast.ts'
 
 const DAY_MS = 86_400_000
+/** A process that Stint refuses. */
+const TOO_LONG = 'p'.repeat(LIMITS.process + 1)
 const created: ShellUser[] = []
 afterAll(() => {
   for (const user of created) user.remove()
@@ -233,7 +236,7 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
 
   test('what Stint refuses for good is in refused/, and the rest of its file is stored', async () => {
     const user = createOne()
-    const one = await user.run(['start', 'refused', '--uid', 'A B'])
+    const one = await user.run(['start', TOO_LONG])
     expect([one.exitCode, one.stdout, one.stderr]).toEqual([1, '', expect.stringContaining('answered 422')])
     const now = new Date().toISOString()
     const good = `{"kind":"start","process":"refused","uid":"good","at":"${now}"}`
@@ -247,7 +250,7 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
   test('flush sends each file of refused/ once more, and what is refused again is renamed', async () => {
     const user = createOne()
     const dir = join(dirOf(user, stint.url, stint.key), 'refused')
-    await user.run(['start', 'retried', '--uid', 'A B'])
+    await user.run(['start', TOO_LONG])
     const at = (daysAgo: number) => new Date(Date.now() - daysAgo * DAY_MS).toISOString()
     const end = (uid: string, daysAgo: number) =>
       `{"kind":"end","process":"retried","uid":"${uid}","failed":true,"at":"${at(daysAgo)}"}`
