@@ -33,7 +33,7 @@ describe.skipIf(missing('chdb') !== undefined)('with the real process', () => {
     const show = (line: string) => createPerson(cast.stint.url).run(`timings show ${line}`, { env })
     const shown = await show('report')
     expect(shown.stdout).toMatch(/^report {2}failed\nuid .*\nstarted .*\nended .*\nduration /)
-    expect(shown.stdout).toMatch(/\nException\n {2}sh: exited with code 3\n {2}2 without a title\n/)
+    expect(shown.stdout).toMatch(/\nException\n {2}sh: exited with code 3\n {2}7 pages\n {2}2 without a title\n/)
     expect(shown.stdout).toMatch(/\nOutput\n( {2}(7 pages|2 without a title)\n){2}$/)
     const { timing, outputs } = JSON.parse((await show('report --json')).stdout)
     expect([timing.state, outputs.length]).toEqual(['failed', 1])
