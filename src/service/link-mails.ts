@@ -63,7 +63,8 @@ export function createLinkMails(repeat: RepeatMails, config: Config, clock: Cloc
     async confirmation(to, link) {
       const write = (url: string) =>
         `Someone, probably you, uses this address on Stint at ${here}.\n\nTo confirm that it is yours within 24 hours, ` +
-        `open this link:\n${url}\n\nOtherwise ignore this e-mail.`
+        `open this link where you are signed in:\n${url}\n\nElsewhere it ends the password, too, because somebody ` +
+        `else may have set it.\n\nOtherwise ignore this e-mail.`
       await send('confirm', to, 'Confirm your address', link, write)
     },
   }

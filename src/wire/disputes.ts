@@ -63,6 +63,9 @@ export const CONFIRM_ADDRESS = defineRoute('POST /api/address/confirm', {
   tag: 'session',
   access: 'anyone',
   summary: 'Confirm an address by a link',
+  description:
+    'With a session of the person whose address it is, nothing ends. Without it the password, sessions and links of ' +
+    'the person end.',
   body: jsonBody(closed({ token: Token }), { token: 'q0a1B2c3D4e5F6g7H8i9J0k' }),
   answers: {
     200: json(

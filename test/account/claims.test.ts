@@ -58,7 +58,10 @@ describe.each(databases())('claims in $database', ({ open }) => {
     const cy = await accounts.invitations.joinAsNew(token, 'no hash')
     for (const id of [ada.id, cy.id]) {
       const session = await accounts.sessions.create({ account, person: id, userAgent: '' })
-      expect((await confirm(accounts, id)).disputed).toEqual([])
+      const token = await accounts.tickets.issue(id, 'confirm')
+      const self = (await accounts.sessions.find(session))!
+      const proved = await accounts.people.proveAddress((await accounts.tickets.redeem(token, 'confirm'))!, self)
+      expect(proved).toMatchObject({ disputed: [], hasEnded: false })
       expect(await accounts.sessions.find(session)).toMatchObject({ person: id })
     }
     expect(await accounts.people.proofOf(cy.id)).toEqual({ isProved: true, isClaim: false })
@@ -76,6 +79,53 @@ describe.each(databases())('claims in $database', ({ open }) => {
     expect(await accounts.sessions.find(token)).toBeUndefined()
     expect(await codeOf(() => accounts.people.signIn(ADA))).toBe('credentials_invalid')
     expect((await accounts.keys.list(account)).map(({ revoked_at }) => revoked_at)).toEqual([null])
+  })
+
+  /** Eve accepts, with a password of hers, the invitation that she sent to the victim. */
+  async function preHijack() {
+    const accounts = await open({ signup: 'open' })
+    const { seat } = await accounts.create(ADA)
+    const { token } = await accounts.invitations.create(seat, BOB.email, 'owner')
+    const hash = await accounts.hashFrom(EVE.password, EVE.address)
+    const bob = await accounts.invitations.joinAsNew(token, hash)
+    return { accounts, bob, byEve: () => accounts.people.signIn({ ...EVE, email: BOB.email }) }
+  }
+
+  test('a link that is opened without the session of the person ends the password that an inviter may have set', async () => {
+    const { accounts, bob, byEve } = await preHijack()
+    await using _closed = accounts
+    const session = await accounts.sessions.create({ ...(await byEve()), userAgent: '' })
+    await accounts.invitations.create({ account: bob.account, person: bob.id }, EVE.email, 'owner')
+    const stale = await accounts.tickets.issue(bob.id)
+    expect(await accounts.people.proveAddress(bob.id, { person: 'per_another' })).toMatchObject({ hasEnded: true })
+    expect(await codeOf(byEve)).toBe('credentials_invalid')
+    expect(await accounts.sessions.find(session)).toBeUndefined()
+    expect(await accounts.invitations.list(bob.account)).toEqual([])
+    expect(await accounts.tickets.redeem(stale)).toBeUndefined()
+  })
+
+  test('the first sign-in by the provider ends a password that a confirmation kept, and none that a mailed link set', async () => {
+    const { accounts, bob, byEve } = await preHijack()
+    await using _closed = accounts
+    expect(await accounts.people.proveAddress(bob.id, { person: bob.id })).toMatchObject({ hasEnded: false })
+    const session = await accounts.sessions.create({ ...(await byEve()), userAgent: '' })
+    expect(await accounts.people.proveAddress(bob.id, { person: bob.id })).toMatchObject({ hasEnded: false })
+    expect(await accounts.people.proveAddress(bob.id)).toMatchObject({ hasEnded: false })
+    await byProvider(accounts, BOB.email)
+    expect(await codeOf(byEve)).toBe('credentials_invalid')
+    expect(await accounts.sessions.find(session)).toBeUndefined()
+
+    const { token } = await accounts.invitations.create(
+      await accounts.people.landing(bob.id),
+      'cy@example.com',
+      'member',
+    )
+    const cy = await accounts.invitations.joinAsNew(token, 'no hash')
+    await accounts.people.proveAddress(cy.id, { person: cy.id })
+    await reset(accounts, cy.id)
+    await byProvider(accounts, 'cy@example.com')
+    const signedIn = { ...EVE, email: 'cy@example.com', password: 'the password of Bob' }
+    expect(await accounts.people.signIn(signedIn)).toMatchObject({ person: cy.id })
   })
 
   test('kept, the account is theirs with all that is in it', async () => {

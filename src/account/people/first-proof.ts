@@ -1,14 +1,22 @@
 // The first proof that an address is somebody's: by a mailed link or the provider's verified claim. An invitation is no
-// proof: the inviter sees its link. Three cases:
+// proof: the inviter may see its link. Cases:
 // * a claim: a stranger may have signed up with the address. Their password, sessions and links end, and the account
 //   that they made is disputed: the person of the proof chooses what becomes of it (disputes.ts).
 // * by the provider, someone else: password, sessions and links end, too: the provider signs in from now on.
-// * by a link, someone else: nothing ends.
+// * by a link that confirms, someone else: password, sessions and links end, too, because who set the password may have
+//   been invited by somebody else; unless the person is signed in where the link is opened.
+// * by a link that sets a password, someone else: no more than a new password ends.
 import { all, run, type Script } from '../../state/database.ts'
 import type { PersonRow } from './person-rows.ts'
 
+/** `session`: a link that confirms, opened where the person is signed in. `password`: a link that sets a password. */
+type ProofBy = 'link' | 'session' | 'password' | 'provider'
+
+/** Of `claim`: confirmed by `session`, with a password that no mailed link set. The provider's first proof ends it. */
+const KEPT_PASSWORD = 2
+
 interface ProofOptions {
-  readonly by: 'link' | 'provider'
+  readonly by: ProofBy
   readonly isSignUpOpen: boolean
   readonly nowMs: number
 }
@@ -32,10 +40,12 @@ export interface Proved {
 
 /** For use inside a `write`. */
 export function* proveAddress(person: PersonRow, { by, isSignUpOpen, nowMs }: ProofOptions): Script<Proved> {
-  if (person.verified_ms !== null) return { disputed: [], hasEnded: false }
+  const isKept = person.claim === KEPT_PASSWORD && (by === 'provider' || by === 'password')
+  if (person.verified_ms !== null && !isKept) return { disputed: [], hasEnded: false }
   const isClaimed = yield* isClaim(person, isSignUpOpen)
-  yield* run('UPDATE person SET verified_ms = $1, claim = 0 WHERE id = $2', nowMs, person.id)
-  const hasEnded = isClaimed || by === 'provider'
+  const claim = by === 'session' && !isClaimed ? KEPT_PASSWORD : 0
+  yield* run('UPDATE person SET verified_ms = $1, claim = $2 WHERE id = $3', nowMs, claim, person.id)
+  const hasEnded = isClaimed || by === 'provider' || by === 'link'
   if (hasEnded) {
     yield* run('UPDATE person SET password = NULL WHERE id = $1', person.id)
     yield* run('DELETE FROM ticket WHERE person = $1', person.id)

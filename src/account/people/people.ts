@@ -108,7 +108,7 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
       if (row === undefined) throw new Problem('not_found', 'No account has this e-mail address.')
       const hash = await passwords.hash(password)
       const disputed = await database.write(function* () {
-        const proof = { by: 'link', isSignUpOpen, nowMs: nowMs() } as const
+        const proof = { by: 'password', isSignUpOpen, nowMs: nowMs() } as const
         const { disputed } = isProof ? yield* proveAddress(row, proof) : { disputed: [] }
         yield* run('UPDATE person SET password = $1 WHERE id = $2', hash, row.id)
         yield* run('DELETE FROM ticket WHERE person = $1', row.id)
@@ -117,12 +117,16 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
       })
       return { id: row.id, email: row.email, disputed }
     },
-    /** By a mailed link, without a new password. Undefined when the person is gone. */
-    async proveAddress(id: string): Promise<(Person & Proved) | undefined> {
+    /** By a mailed link, without a new password, with this person's session or none. Undefined: the person is gone. */
+    async proveAddress(id: string, session?: { readonly person: string }): Promise<(Person & Proved) | undefined> {
       return database.write(function* () {
         const row = yield* selectPerson(id)
         if (row === undefined) return undefined
-        const proved = yield* proveAddress(row, { by: 'link', isSignUpOpen, nowMs: nowMs() })
+        const proved = yield* proveAddress(row, {
+          by: session?.person === id ? 'session' : 'link',
+          isSignUpOpen,
+          nowMs: nowMs(),
+        })
         return { id, email: row.email, ...proved }
       })
     },

@@ -14,7 +14,7 @@ export interface PersonRow {
   readonly verified_ms: number | null
   readonly last_account: string | null
   readonly created_ms: number
-  /** 1: a stranger's sign-up without proof; 0: none; null: made by 2.0. */
+  /** 1: a stranger's sign-up without proof; 0: none; 2: first-proof.ts; null: made by 2.0. */
   readonly claim: number | null
 }
 

@@ -11,6 +11,10 @@ interface ConfirmAddressProps {
   showDoor(note?: string): Promise<void>
 }
 
+const QUESTION =
+  'Confirm that this address is yours. If you are not signed in with it in this browser, its password ends, because ' +
+  'somebody else may have set it.'
+
 export function ConfirmAddress({ api, token, setTitle, showDoor }: ConfirmAddressProps) {
   const [said, setSaid] = useState<string>()
   const { fault, attempt } = useAttempt()
@@ -31,7 +35,7 @@ export function ConfirmAddress({ api, token, setTitle, showDoor }: ConfirmAddres
       <div class="door-place">
         <h1 tabIndex={-1}>Confirm your address</h1>
         {fault}
-        <p role="status">{said ?? 'Confirm that this address is yours.'}</p>
+        <p role="status">{said ?? QUESTION}</p>
         <button
           type="button"
           class="button button-main"

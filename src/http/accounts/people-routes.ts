@@ -114,7 +114,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const address = addressOf(request)
     limits.linksOfCaller.attempt(networkOf(address))
     const id = await tickets.redeem(token, 'confirm')
-    const proved = id === undefined ? undefined : await people.proveAddress(id)
+    const proved = id === undefined ? undefined : await people.proveAddress(id, await findSession(request))
     if (proved === undefined) throw new Problem('credentials_invalid', 'The link has expired or was already used.')
     const { email, disputed, hasEnded } = proved
     await audit('address_confirmed', { account: (await people.landing(proved.id)).account, actor: email, address })

@@ -123,7 +123,7 @@ test('a claim invites nobody until its address is confirmed, and its person is a
   expect((await nobody.post('/api/address/confirm', { token })).json.code).toBe('credentials_invalid')
 })
 
-test('a person by invitation is asked to confirm, and loses nothing by it', async () => {
+test('a person by invitation is asked to confirm, and loses nothing by it where they are signed in', async () => {
   const hal = await proved('hal@example.com')
   const { url } = (await hal.post('/api/invitations', { email: 'ida@example.com', role: 'member' })).json.invitation
   await until('the invitation arrives', () => mailsTo('ida@example.com').length === 1)
@@ -131,11 +131,24 @@ test('a person by invitation is asked to confirm, and loses nothing by it', asyn
   const ida = createCaller(app.url, { cookie: joined.headers.get('set-cookie')!.split(';')[0] })
   expect(joined.json.person.unconfirmed).toBe(true)
   const token = await newestLink('ida@example.com', 'confirm', 2)
-  expect((await nobody.post('/api/address/confirm', { token })).json).toEqual({
+  expect((await ida.post('/api/address/confirm', { token })).json).toEqual({
     email: 'ida@example.com',
     password_ended: false,
   })
   expect((await ida.get('/api/session')).json.person.unconfirmed).toBe(false)
+
+  const again = (await hal.post('/api/invitations', { email: 'ian@example.com', role: 'member' })).json.invitation
+  await until('the invitation arrives', () => mailsTo('ian@example.com').length === 1)
+  const accepted = { token: again.url.split('=')[1], password: PASSWORD }
+  const byHal = await nobody.post('/api/invitations/accept', accepted, from())
+  const other = createCaller(app.url, { cookie: byHal.headers.get('set-cookie')!.split(';')[0] })
+  const unasked = await newestLink('ian@example.com', 'confirm', 2)
+  expect((await hal.post('/api/address/confirm', { token: unasked })).json).toEqual({
+    email: 'ian@example.com',
+    password_ended: true,
+  })
+  expect((await other.get('/api/session')).json.signed_in).not.toBe(true)
+  expect((await nobody.post('/api/session', { email: 'ian@example.com', password: PASSWORD }, from())).status).toBe(401)
 })
 
 test('a disputed account answers nobody but its person, and that only the choice; keys that write go on', async () => {
