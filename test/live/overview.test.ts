@@ -135,6 +135,9 @@ describe('watches', () => {
     })
     const [row] = (await open.ask('process=job')).processes
     expect(row!.watches).toMatchObject([{ id: watch.id, due_at: due }, { due_at: null }])
+    open.watched = { ...open.watched, watches: [{ ...covering, meta: '', late }] }
+    open.live.touch('ada')
+    expect((await one()).state).toBe('completed') // the watch decides, not the rhythm
   })
 })
 

@@ -104,7 +104,8 @@ function meetMeta(process: Process, meta: string | null, isOnly: boolean, option
   const starts = runs.map((run) => run.firstUs / 1000)
   const hours = row === undefined ? [] : startHoursMs(row)
   const rhythm = findRhythm(starts.slice(0, RHYTHM_STARTS), hours)
-  const isWatched = watches.some(({ late, meta: of }) => late !== undefined && (of === null ? isOnly : of === meta))
+  const isOf = (of: string | null): boolean => (of === null ? isOnly : of === (meta ?? ''))
+  const isWatched = watches.some((watch) => watch.late !== undefined && isOf(watch.meta))
   const { usual, change } = findDurations(all.flatMap(toSettled), knownUs)
   return {
     ...{ meta, runs, raised, usual, usualUs: usual?.us, change, expected: rhythm },
