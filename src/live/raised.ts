@@ -42,12 +42,12 @@ const isNewer = (a: Pick<Moment, 'atUs' | 'restNs'>, b: Pick<Moment, 'atUs' | 'r
 export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
   const known = raised.groups.get(fingerprint)
   if (known !== undefined) return known
+  if (raised.groups.size >= GROUPS_KEPT) {
+    const oldest = raised.groups.values().reduce((least, one) => (one.atUs < least.atUs ? one : least))
+    raised.groups.delete(oldest.fingerprint)
+  }
   const group = { fingerprint, headline: '', atUs: Number.NEGATIVE_INFINITY, restNs: 0, hours: createHours(1) }
   raised.groups.set(fingerprint, group)
-  if (raised.groups.size > GROUPS_KEPT) {
-    const [oldest] = [...raised.groups.values()].sort((a, b) => a.atUs - b.atUs)
-    if (oldest !== undefined) raised.groups.delete(oldest.fingerprint)
-  }
   return group
 }
 
