@@ -88,12 +88,13 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onLooked 
       tellLooked()
     },
     forget,
-    /** The one that has just been looked at stays. */
-    bound(): void {
+    /** What has just been looked at stays, and what is being read. */
+    bound(just: Held): void {
       let bytes = held.values().reduce((sum, { account }) => sum + account.bytes, 0)
-      for (const [name, { account }] of [...held]) {
-        if (bytes <= maxBytes || held.size === 1) return
-        bytes -= account.bytes
+      for (const [name, one] of [...held]) {
+        if (bytes <= maxBytes) return
+        if (one === just || one.reading !== undefined) continue
+        bytes -= one.account.bytes
         forget(name)
       }
     },

@@ -129,15 +129,14 @@ export function createLive(options: LiveOptions) {
       }
       try {
         const finish = await inTurn(name, (signal) => readAccount(reading, signal))
-        if (held.get(name) !== one) return
-        if (one.buffer !== reading.buffer) throw farBehind()
+        if (held.get(name) !== one || one.buffer !== reading.buffer) throw farBehind()
         adopt(one, finish(), processes)
         if (processes === undefined) {
           Object.assign(one, { hasBase: true, baseUs: nowUs(), gapUs: undefined, baseVersion: one.account.version })
           one.othersSeen = seen
         }
         one.fault = undefined
-        accounts.bound()
+        accounts.bound(one)
       } catch (error) {
         Object.assign(one, { fault: error, faultUs: nowUs() })
         throw error
@@ -200,6 +199,7 @@ export function createLive(options: LiveOptions) {
           if (!one.hasBase) throw error
         })
       await reader.catchUp(CATCH_UP_MS)
+      if (!one.hasBase || held.get(name) !== one) throw farBehind() // nothing is folded into it any more
       refresh(one)
       const knownUs = Math.min(reader.knownUs(), others.knownUs(), one.gapUs ?? Number.POSITIVE_INFINITY)
       return { account: one.account, knownUs }

@@ -92,6 +92,29 @@ describe('bounds', () => {
     await cast.ask('', 'ada')
     expect(cast.reads).toContain('findMarks')
   })
+  test('an account that is being read stays, whatever is read meanwhile', async () => {
+    const cast = await openCast({ maxBytes: 1_000 })
+    for (const account of ['ada', 'eve']) cast.events.push(...runAt(T0 - HOUR, 1_000, { account }))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    cast.answers = promise
+    const reading = cast.ask('', 'ada')
+    while (cast.reads.length === 0) await new Promise((done) => setImmediate(done))
+    cast.answers = Promise.resolve()
+    expect((await cast.ask('', 'eve')).processes).toHaveLength(1)
+    resolve()
+    expect((await reading).processes).toHaveLength(1)
+  })
+  test('an account that is erased while it is read is not answered as empty', async () => {
+    const cast = await openCast()
+    cast.events.push(...runAt(T0 - HOUR, 1_000))
+    const { promise, resolve } = Promise.withResolvers<void>()
+    cast.answers = promise
+    const reading = cast.ask()
+    while (cast.reads.length === 0) await new Promise((done) => setImmediate(done))
+    cast.live.forget('ada')
+    resolve()
+    await expect(reading).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
   test('of a long history the newest runs are read, and counts begin now', async () => {
     const cast = await openCast({ maxMarks: 3 })
     for (let i = 0; i < 20; i++) cast.events.push(...runAt(T0 - i * MINUTE - HOUR, 1_000, { failed: i === 0 }))
