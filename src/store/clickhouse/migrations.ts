@@ -104,13 +104,16 @@ const DURABLE = [
   'old_parts_lifetime = 60', // merged parts are on disk: their sources need not stay for eight minutes
 ]
 
+/** A week goes as a whole: else its part is written again every four hours, without the rows that have expired. */
+export const BY_PARTS = 'ttl_only_drop_parts = 1'
+
 function createTable({ schema, retentionDays, embedded }: TableOptions, table: Family): string[] {
   const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
   const storage = [
     BY_WEEK, // by day a backlog would span more partitions than one INSERT may
     `ORDER BY (${SORTING_KEYS[table].join(', ')})`,
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
-    ...(embedded ? [`SETTINGS ${DURABLE.join(', ')}`] : []),
+    `SETTINGS ${[BY_PARTS, ...(embedded ? DURABLE : [])].join(', ')}`,
   ].join(' ')
   // an event's week follows from its key, so equal keys never lie in two partitions
   const select = (from: string) =>

@@ -6,6 +6,7 @@ import type { Logger } from '../../log.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS } from './cluster.ts'
 import { ACCESS_DENIED, isFault } from './judge-failure.ts'
+import { BY_PARTS } from './migrations.ts'
 import type { Schema } from './schema.ts'
 
 export interface StoredTable {
@@ -31,9 +32,15 @@ export async function applyRetention(
   for (const table of tables) {
     const stored = found.find(({ name }) => schema.stored(table).endsWith(`\`${name}\``))
     const actual = stored && daysOf(stored)
-    if (actual === undefined || actual === retentionDays) continue
+    if (actual === undefined) continue
+    const alter = `ALTER TABLE ${schema.stored(table)}${schema.cluster?.onCluster ?? ''}`
+    if (retentionDays > 0 && actual !== 'foreign' && !stored?.engine.includes(BY_PARTS)) {
+      const statement = `${alter} MODIFY SETTING ${BY_PARTS}`
+      if (!isMade(table) || !(await mayRun(client, statement, schema))) left.push(statement)
+    }
+    if (actual === retentionDays) continue
     const change = retentionDays === 0 ? 'REMOVE TTL' : `MODIFY TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`
-    const statement = `ALTER TABLE ${schema.stored(table)}${schema.cluster?.onCluster ?? ''} ${change}`
+    const statement = `${alter} ${change}`
     if (actual === 'foreign' || !isMade(table) || !(await mayRun(client, statement, schema))) left.push(statement)
     else
       log.warn(

@@ -155,7 +155,23 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
     await until('the old part is gone', async () => (await held()) === 1)
 
     expect(await (await opened(address, log, 0)).createSink().prepare()).toEqual(STORED)
-    expect((await tablesAt(address)).marks_raw).not.toContain('TTL')
+    expect((await tablesAt(address)).marks_raw).not.toContain('TTL toDateTime')
+  })
+
+  test('weeks that expired go as a whole, also in tables of 2.0', async () => {
+    const { address } = await atPlace(placeRemote)
+    expect(await (await opened(address, silent, 30)).createSink().prepare()).toEqual(STORED)
+    const created = await tablesAt(address)
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    for (const table of ['exceptions_raw', 'marks_raw', 'metrics_raw', 'outputs_raw']) {
+      expect(created[table]).toContain('ttl_only_drop_parts = 1')
+      await client.run(`ALTER TABLE ${address.database}.${table} RESET SETTING ttl_only_drop_parts`)
+    }
+    expect((await tablesAt(address)).marks_raw).not.toContain('ttl_only_drop_parts')
+    expect(await (await opened(address, silent, 30)).createSink().prepare()).toEqual(STORED)
+    for (const [name, sql] of Object.entries(await tablesAt(address)))
+      if (name.endsWith('_raw')) expect(sql).toContain('ttl_only_drop_parts = 1')
   })
 
   test('a TTL of somebody else, or without the right to alter, is logged with the statements in one line', async () => {
