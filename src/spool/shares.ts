@@ -41,9 +41,10 @@ export class Shares {
   }
 
   /** `waitingBytes`: what of this owner waits for the disk. */
-  isOver(owner: string, waitingBytes: number): boolean {
+  refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | undefined {
     const { maxBytes, isShared, isOver } = this.#options
-    return (this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE || isOver(owner)) && isShared()
+    const isFull = this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE
+    return !(isFull || isOver(owner)) || !isShared() ? undefined : isFull ? 'share_full' : 'letters_full'
   }
 
   /**

@@ -97,8 +97,7 @@ export class Spool {
     if (this.#heldBytes - this.#parts.shares.uncountedBytes + waiting >= this.#parts.maxBytes) return 'spool_full'
     if (this.#parts.watch.isLow()) return 'disk_low'
     if (waiting >= MOST_WAITING_BYTES) return 'busy'
-    const isOver = owner !== undefined && this.#parts.shares.isOver(owner, this.#writer.waitingBytesOf(owner))
-    return isOver ? 'share_full' : undefined
+    return owner === undefined ? undefined : this.#parts.shares.refusal(owner, this.#writer.waitingBytesOf(owner))
   }
 
   /** Why every append fails: its directory is gone, or the last write failed, which is tried again each second. */

@@ -86,9 +86,11 @@ export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () =
   spool_full: () =>
     new Problem('spool_full', 'The spool for this kind of event is full; its store is behind.', { retryAfterS: 5 }),
   share_full: () =>
+    new Problem('spool_full', "This account's share of the spool is full; its store is behind.", { retryAfterS: 5 }),
+  letters_full: () =>
     new Problem(
       'spool_full',
-      "This account's share is full: of the spool, whose store is behind, or of the dead letters (stint dead list).",
+      "This account's share of the dead letters is full: replay or delete them (`stint dead list` shows them).",
       { retryAfterS: 5 },
     ),
   disk_low: () =>

@@ -94,7 +94,7 @@ describe.skipIf(engineMissing !== undefined)('tables by month', () => {
     expect(await read()).toEqual(expected)
   })
 
-  test('keep their retention and their settings', async () => {
+  test('follow RETENTION_DAYS and keep their settings', async () => {
     const { address, database, client } = await former(10_000)
     const store = await openStore(address, silent, 30)
     closing.push(() => store.close())
@@ -103,7 +103,7 @@ describe.skipIf(engineMissing !== undefined)('tables by month', () => {
       `SELECT engine_full AS engine FROM system.tables WHERE database = '${database}' AND name = 'marks_raw'`,
     )
     expect(table!.engine).toMatch(
-      /PARTITION BY toMonday\(at\) ORDER BY \(.*\) TTL toDateTime\(at\) \+ toIntervalDay\(10000\) SETTINGS fsync_after/,
+      /PARTITION BY toMonday\(at\) ORDER BY \(.*\) TTL toDateTime\(at\) \+ toIntervalDay\(30\) SETTINGS (ttl_only_drop_parts = 1, )?fsync_after/,
     )
   })
 
