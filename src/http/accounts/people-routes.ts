@@ -22,6 +22,7 @@ import {
 const INVITE_RULES = {
   email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
 }
+const NOT_MAILED = 'Nothing was sent: the address had three e-mails within 24 hours. Invite it again later.'
 const ACCEPT_RULES = { password: (password: string) => passwordFault(password)?.detail }
 
 export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void {
@@ -68,7 +69,9 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const mailed = isMailed ? await mails.invitation(made.email, { ...named, link }) : undefined
     noted.target = made.email
     noted.detail = role
-    return { invitation: { ...made, url, mailed: mailed?.ok === true, mail: mailed?.detail ?? null } }
+    const mail = mailed?.detail ?? (isEarlierKept ? NOT_MAILED : null)
+    // strangers may invite: the link goes to the mailbox alone
+    return { invitation: { ...made, ...(!strangerMails.isLimited && { url }), mailed: mailed?.ok === true, mail } }
   })
   on(wire.WITHDRAW_INVITATION, async ({ account }, { params, noted }) => {
     noted.target = (await invitations.revoke(account, params.id)).email
