@@ -4,6 +4,20 @@
 # a kill loses nothing. Functions return by variables, and the shell does itself what it can: each process costs a
 # millisecond.
 set -u
+# All variables of this script. What the environment has under these names is put aside, and the command gets it back.
+_stint_theirs=
+for _stint_name in \
+  LF MAX_KIB OUTPUT_CHARACTERS REASON_CHARACTERS TAIL_CHARACTERS VERSION again answer at at_dir before blocked code \
+  command config count counts deadline detail dir draft each end events everything failed failure fault fields file \
+  file_url fine first_s first_up found hash header here home how hurried ignored is_ours is_over item items job joined \
+  kept key later left limit line lines looked mark meta micros n name of ok oldest only option others output own \
+  own_dir own_mask part passed pause process quoted refusals refused refused_all relayed reset rest result rows said \
+  sender sent sent_all service shifted signal silence start status stem stopped taken text then tmp tries typed uid \
+  unkept until unwritable up url value wait_s why words worst wrote; do
+  eval "[ -z \"\${$_stint_name+x}\" ] ||
+    { _their_$_stint_name=\$$_stint_name _stint_theirs=\"\$_stint_theirs $_stint_name\"; }"
+  unset -v "$_stint_name"
+done
 VERSION='@VERSION@'
 LF='
 '
@@ -459,10 +473,11 @@ start_command() {
   umask "$own_mask"
   : >"$mark" # from here on a signal ends this shell, or the command that it becomes
   case $reset in
-    bash) trap - INT QUIT; exec "$@" ;;
-    env) case $1 in *=*) exec "$@" ;; *) exec env --default-signal=INT,QUIT -- "$@" ;; esac ;;
-    *) exec "$@" ;;
+    bash) trap - INT QUIT ;;
+    env) case $1 in *=*) ;; *) set -- env --default-signal=INT,QUIT -- "$@" ;; esac ;;
   esac
+  for _stint_name in $_stint_theirs; do eval "export $_stint_name=\"\$_their_$_stint_name\""; done
+  exec "$@"
 }
 relay() { # SIGNAL: to the command, also to one that is about to start; after its end it ends the waiting
   relayed=$1 passed=${2:-$1}

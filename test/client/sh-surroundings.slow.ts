@@ -1,0 +1,62 @@
+// The shell client and its surroundings: variables and files of the caller stay as they are.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { missing } from '../support/needs.ts'
+import { ROOT } from '../support/readme.ts'
+import { type RealStint, startRealStint } from '../support/real-stint.ts'
+import { createShellUser, KINDS, type ShellUser } from './sh-cast.ts'
+
+const SCRIPT = readFileSync(join(ROOT, 'src/client/sh/stint.sh'), 'utf8')
+/** Set for one program or for the shell itself. */
+const NOT_OURS = ['IFS', 'LC_ALL', 'PATH', 'WGETRC', 'NAME', '_']
+/** All names that the script gives a value, with some of its awk program. */
+const NAMES = [
+  ...SCRIPT.matchAll(/(?<![\w$\\"'-])([A-Za-z_]\w*)=(?!=)/g),
+  ...SCRIPT.matchAll(/for (\w+) in/g),
+  ...SCRIPT.matchAll(/read -r (\w+)/g),
+]
+  .map(([, name]) => name!)
+  .filter((name) => !NOT_OURS.includes(name) && !name.startsWith('_stint'))
+
+const created: ShellUser[] = []
+afterAll(() => {
+  for (const user of created) user.remove()
+})
+
+describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in %s', (_, kind) => {
+  let stint: RealStint
+  beforeAll(async () => {
+    stint = await startRealStint()
+  })
+  afterAll(() => stint.stop())
+  const createOne = () => {
+    const user = createShellUser(stint.url, kind, stint.key)
+    created.push(user)
+    return user
+  }
+
+  test('variables of the caller change nothing, stay as they are for the command, and their files stay', async () => {
+    const user = createOne()
+    const [precious, beside] = [join(user.home, 'precious'), join(user.home, 'precious.txt')]
+    for (const path of [precious, beside]) user.own(path, 'x')
+    const theirs = Object.fromEntries(NAMES.map((name) => [name, `the "caller's" $${name}`]))
+    const env = { ...theirs, tmp: precious, mark: beside }
+    const ended = await user.run(['exec', '--process', 'job', '--no-output', '--', 'sh', '-c', 'env; exit 3'], env)
+    expect([ended.exitCode, ended.stderr]).toEqual([3, ''])
+    const seen = ended.stdout.split('\n')
+    expect(Object.entries(env).filter(([name, value]) => !seen.includes(`${name}=${value}`))).toEqual([])
+    expect(await stint.runs('job')).toMatchObject([{ state: 'failed', exceptions: ['sh: exited with code 3'] }])
+    expect((await user.run(['exec', '--', 'no-such-command'], { tmp: precious })).exitCode).toBe(127)
+    const uid = (await user.run(['start', 'single'], env)).stdout.trim()
+    for (const words of [
+      ['metric', 'single', '--uid', uid, 'rows=3'],
+      ['exception', 'single', '--uid', uid, 'why'],
+      ['end', 'single', '--uid', uid],
+    ])
+      expect(await user.run(words, env)).toMatchObject({ exitCode: 0, stderr: '' })
+    expect((await user.run(['flush'], env)).stdout).toBe('0 sent, 0 refused, 0 left\n')
+    expect(await stint.runs('single')).toMatchObject([{ uid, metrics: { rows: 3 }, exceptions: ['why'] }])
+    for (const path of [precious, beside]) expect([path, existsSync(path)]).toEqual([path, true])
+  })
+})
