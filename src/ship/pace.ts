@@ -8,9 +8,9 @@ export function createPace({ atOnce, everyMs }: Pace) {
   return {
     /** The ms until the next write is due; 0 = now. */
     waitMs: (nowMs: number): number => Math.max(0, fullAtMs - (atOnce - 1) * everyMs - nowMs),
-    /** A write was made. */
+    /** A write was made. However many came before, the next one is due in `everyMs`. */
     spend(nowMs: number): void {
-      fullAtMs = Math.max(fullAtMs, nowMs) + everyMs
+      fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + everyMs, nowMs + atOnce * everyMs)
     },
   }
 }

@@ -79,9 +79,11 @@ describe('delivery', () => {
     expect(await writesAfter(3, 1_000)).toBe(1)
     expect(trial.store.events()).toHaveLength(sent)
     expect(await writesAfter(3, 5_000)).toBe(0)
-    expect(await writesAfter(6_000, 0)).toBe(1)
+    expect(await writesAfter(21_000, 0)).toBe(4)
     expect(trial.store.events()).toHaveLength(sent - 1_003)
-    expect(await writesAfter(0, 60_000)).toBe(1)
+    expect(await writesAfter(0, 9_900)).toBe(0)
+    expect(await writesAfter(0, 100)).toBe(1) // full batches put off nothing
+    clock.pass(60_000_000)
     expect([trial.store.events().length, await shipper.step()]).toEqual([sent, 'idle'])
     expect(await writesAfter(1, 0)).toBe(1)
   })
