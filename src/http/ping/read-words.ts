@@ -128,16 +128,18 @@ const IGNORED = ['_', 't', 'ts', 'time', 'stamp', 'cb', 'nonce', 'create']
 
 const SIGNAL_NAMES = { start: '/start', success: 'exit code 0', fail: '/fail', log: '/log' } as const
 
+const createSaid = (): Said => ({
+  ...{ signals: new Map(), codes: new Set(), uids: new Set(), metas: new Map(), texts: [] },
+  ...{ durations: new Set(), metrics: [] },
+})
+
 /** `of`: what the address says. Returns the faults if it cannot be understood: `pointer` is `/` and the parameter. */
 export function readWords(
   parameters: Iterable<readonly [name: string, value: string]>,
   of: { readonly signal: Signal | undefined; readonly exitCode: number | undefined },
 ): Words | readonly Fault[] {
   const faults: Fault[] = []
-  const said: Said = {
-    ...{ signals: new Map(), codes: new Set(), uids: new Set(), metas: new Map(), texts: [] },
-    ...{ durations: new Set(), metrics: [] },
-  }
+  const said = createSaid()
   if (of.exitCode) said.codes.add(of.exitCode)
   for (const [name, value] of parameters) {
     if (IGNORED.includes(name)) continue
@@ -167,35 +169,58 @@ export function readWords(
 }
 
 /** Members of Sentry's check-in in JSON. */
-const CHECK_IN = ['status', 'check_in_id', 'duration', 'environment']
+const CHECK_IN = ['status', 'state', 'check_in_id', 'duration', 'environment']
 const CHECK_IN_CONFIG = ['monitor_config', 'monitor_slug', 'release', 'contexts']
+
+type Pair = readonly [name: string, value: string]
 
 /**
  * The parameters that a body holds: a form (`curl -d s=$?`) or a check-in of Sentry in JSON. Undefined: it is text, as a
  * body of Healthchecks is, which curl sends as a form, too.
  */
-export function readBodyWords(body: string, contentType: string | null): [name: string, value: string][] | undefined {
+export function readBodyWords(body: string, contentType: string | null): readonly Pair[] | undefined {
   const [type] = (contentType ?? '').toLowerCase().split(/\s*;/)
   if (type === 'application/json') return readCheckIn(body)
-  if (type !== 'application/x-www-form-urlencoded' || !/^[a-z_]+=[^\r\n]*\s*$/.test(body)) return undefined
-  const pairs = [...new URLSearchParams(body.trim())]
-  const isKnown = pairs.every(([name]) => Object.hasOwn(PARAMETERS, name) || IGNORED.includes(name))
-  const isEnding = ([name, value]: readonly [string, string]) => ENDINGS.includes(name) && !/\s/.test(value)
-  const isText = pairs.some(([name, value]) => ENDINGS.includes(name) && /\s/.test(value))
-  return !isText && (isKnown || pairs.some(isEnding)) ? pairs : undefined
+  return type === 'application/x-www-form-urlencoded' ? readForm(body.trim()) : undefined
 }
 
-function readCheckIn(body: string): [name: string, value: string][] | undefined {
+const isKnown = ([name]: Pair) => Object.hasOwn(PARAMETERS, name) || IGNORED.includes(name)
+/** Says in one word, or without one, how the run ended; lines of a log have more behind it. */
+const isEnding = ([name, value]: Pair) => ENDINGS.includes(name) && !/\s/.test(value.trim())
+/** The text before a `&` that belongs to an address in a log. */
+const IN_ADDRESS = /\?[^\s?&=]+=\S*$/
+
+function readForm(body: string): readonly Pair[] | undefined {
+  if (!/^[a-z_]+=/.test(body)) return undefined
+  const pairs = [...new URLSearchParams(body)]
+  if (!/[\r\n]/.test(body)) {
+    const hasEnding = pairs.some(([name]) => ENDINGS.includes(name))
+    return pairs.some(isEnding) || (!hasEnding && pairs.every(isKnown)) ? pairs : undefined
+  }
+  // line breaks belong to a value of a form, or it is a log, whose addresses may have the same words
+  if (!Object.hasOwn(PARAMETERS, pairs[0]![0])) return undefined
+  const areKnown = pairs.every(isKnown)
+  const isForm = pairs.some((pair, at) => isEnding(pair) && (areKnown || !IN_ADDRESS.test(pairs[at - 1]?.[1] ?? '')))
+  return isForm ? pairs : undefined
+}
+
+function readCheckIn(body: string): readonly Pair[] | undefined {
   let json: unknown
   try {
     json = JSON.parse(body)
   } catch {
     return undefined // text that is called JSON
   }
-  if (typeof json !== 'object' || json === null || !Object.hasOwn(json, 'status')) return undefined
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return undefined
   const members = Object.entries(json)
-  if (!members.every(([name]) => CHECK_IN.includes(name) || CHECK_IN_CONFIG.includes(name))) return undefined
-  return members.flatMap(([name, value]) =>
-    CHECK_IN.includes(name) && value !== null && typeof value !== 'object' ? [[name, String(value)]] : [],
-  )
+    .filter(([name]) => !CHECK_IN_CONFIG.includes(name))
+    .map(([name, value]): Pair => [name, isKnown([name, '']) && isNothing(value) ? '' : String(value)])
+  const states = members.filter(([name]) => name === 'status' || name === 'state')
+  const isCheckIn = states.length > 0 && members.every(([name]) => CHECK_IN.includes(name))
+  return isCheckIn || states.some(isState) ? members : undefined
 }
+
+const isNothing = (value: unknown) => value === null || typeof value === 'object'
+/** A known word, or none where one is due. */
+const isState = ([name, value]: Pair) =>
+  value.trim() === '' || PARAMETERS[name]!(value.trim(), createSaid(), name) === undefined
