@@ -53,24 +53,28 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number) {
       )
       return rows.map(({ ends_ms, ...row }) => ({ ...row, expires_at: toTime(ends_ms) }))
     },
-    /** Ends earlier ones, unless those are kept. `email` is normalized. Throws Problem `already_member`, `limit_reached`, `role_missing`. */
+    /**
+     * Ends earlier ones, unless `mayMail` says that this one is not mailed. `email` is normalized. Throws Problem
+     * `already_member`, `limit_reached`, `role_missing`.
+     */
     async create(
       { account, person }: Seat,
       email: string,
       role: Role,
-      isEarlierKept = false,
-    ): Promise<Invitation & { readonly token: string }> {
+      mayMail?: (email: string) => Script<boolean>,
+    ): Promise<Invitation & { readonly token: string; readonly isMailed: boolean }> {
       const token = createSessionToken()
       const id = createId('inv')
       const ends_ms = nowMs() + VALID_MS
-      await database.write(function* () {
+      const isMailed = await database.write(function* () {
         if ((yield* selectRole({ account, person })) !== 'owner')
           throw new Problem('role_missing', 'Only an owner invites people.')
         yield* refuseMember(account, email)
+        const isMailed = mayMail !== undefined && (yield* mayMail(email))
         yield* run(
           'DELETE FROM invitation WHERE account = $1 AND (email = $2 OR ends_ms <= $3)',
           account,
-          isEarlierKept ? '' : email,
+          mayMail !== undefined && !isMailed ? '' : email,
           nowMs(),
         )
         const counted = yield* get<{ n: number }>('SELECT count(*) n FROM invitation WHERE account = $1', account)
@@ -78,8 +82,9 @@ export function createInvitations(database: SqlDatabase, nowMs: () => number) {
           throw new Problem('limit_reached', `At most ${PENDING_MAX} invitations can be open at once; withdraw some.`)
         const columns = { id, account, email, role, creator: person, hash: hashSecret(token) }
         yield* insert('invitation', { ...columns, created_ms: nowMs(), ends_ms })
+        return isMailed
       })
-      return { id, email, role, expires_at: toTime(ends_ms), token }
+      return { id, email, role, expires_at: toTime(ends_ms), token, isMailed }
     },
     /** Throws Problem `not_found`. */
     async revoke(account: string, id: string): Promise<{ readonly email: string }> {

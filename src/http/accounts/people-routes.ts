@@ -53,9 +53,8 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const { isClaim, isProved } = await people.proofOf(by.person)
     if (isClaim && strangerMails.isLimited)
       throw new Problem('address_unproved', 'Open the link that the page Account sends to your address, then invite.')
-    const isMailed = mails !== undefined && (await strangerMails.take(email))
-    const isEarlierKept = mails !== undefined && !isMailed
-    const { token, ...made } = await invitations.create(by, normalizeEmail(email)!, role, isEarlierKept)
+    const mayMail = mails && strangerMails.taking
+    const { token, isMailed, ...made } = await invitations.create(by, normalizeEmail(email)!, role, mayMail)
     const url = `${deps.publicUrl()}/#/invitation?token=${token}`
     const named = strangerMails.isLimited
       ? { ...(isProved && { by: session!.email }) }
@@ -66,10 +65,10 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
         () => false,
       )
     const link = async () => ((await isOpen()) ? url : undefined)
-    const mailed = isMailed ? await mails.invitation(made.email, { ...named, link }) : undefined
+    const mailed = isMailed ? await mails?.invitation(made.email, { ...named, link }) : undefined
     noted.target = made.email
     noted.detail = role
-    const mail = mailed?.detail ?? (isEarlierKept ? NOT_MAILED : null)
+    const mail = mailed?.detail ?? (mails === undefined ? null : NOT_MAILED)
     // strangers may invite: the link goes to the mailbox alone
     return { invitation: { ...made, ...(!strangerMails.isLimited && { url }), mailed: mailed?.ok === true, mail } }
   })

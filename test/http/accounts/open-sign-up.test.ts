@@ -109,6 +109,14 @@ test('an invitation goes to the mailbox alone, three to an address, without text
   expect((await nobody.post('/api/invitations/look', { token }, from())).status).toBe(200)
 })
 
+test('invitations that are refused use up no e-mail of the address', async () => {
+  const ned = await proved('ned@example.com')
+  const invite = (email: string) => ned.post('/api/invitations', { email, role: 'viewer' })
+  for (let i = 0; i < 3; i++) expect((await invite('ned@example.com')).json.code).toBe('already_member')
+  await signUp('ned@example.com')
+  await newestLink('ned@example.com', 'reset')
+})
+
 test('a claim invites nobody until its address is confirmed, and its person is asked to choose then', async () => {
   const gil = await claimedBy2_0('gil@example.com')
   const refused = await gil.bySession.post('/api/invitations', { email: 'flo2@example.com', role: 'viewer' })
