@@ -89,8 +89,10 @@ export function createPings(deps: PingDeps): AcceptPing {
       else if (signal !== 'log') open.delete(run)
     }
     // a run may log several times a minute
+    const texts = signal === 'log' && [words.text, said]
     if (uid === '') await take()
-    else await recent.once(JSON.stringify([run, signal, exitCode, signal === 'log' && [words.text, said]]), take)
+    else
+      await recent.once(JSON.stringify([run, signal, exitCode, words.metrics, words.durationUs ?? null, texts]), take)
     return new Response(request.method === 'HEAD' ? null : 'OK', { headers: OK })
   }
 

@@ -125,6 +125,17 @@ describe('a ping', () => {
     expect((await eventsOf('logs')).map((event) => event.kind === 'output' && event.output)).toEqual(['a', 'b'])
   })
 
+  test.each(['/log', '', '/fail'])('of %p with a rid and another metric or duration is another', async (signal) => {
+    const job = `figures${signal.slice(1)}`
+    for (const words of ['metric=rows:1', 'metric=rows:2', 'metric=rows:2'])
+      expect((await ping(`${job}${signal}?rid=a&${words}`)).status).toBe(200)
+    const items = (await eventsOf(job)).flatMap((event) => (event.kind === 'metrics' ? [event.items] : []))
+    expect(items).toEqual([[['rows', 1]], [['rows', 2]]])
+    if (signal === '/log') return
+    for (const words of ['duration=3', 'duration=4', 'duration=4']) await ping(`${job}${signal}?rid=b&${words}`)
+    expect((await eventsOf(job)).filter(({ kind, uid }) => kind === 'end' && uid === 'b')).toHaveLength(2)
+  })
+
   test('keeps the end of a long body', async () => {
     await ping('long/fail', { method: 'POST', body: `${'x'.repeat(100_000)} the reason` })
     const [exception] = (await eventsOf('long')).filter((event) => event.kind === 'exception')
