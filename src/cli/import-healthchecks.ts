@@ -70,12 +70,14 @@ export function defineHealthchecks(command: Program, io: Io): void {
     })
 }
 
-/** The hosts of the old addresses, each with the command that replaces it. */
+/** The command that replaces the old addresses, those of checks that have a key here and no others. */
 function toSubstitutions(watches: readonly PlannedWatch[], url: string): string[] {
-  const bases = new Set(watches.map(({ pingUrl, uuid }) => pingUrl!.slice(0, pingUrl!.indexOf(uuid!))))
-  return [...bases]
-    .filter((base) => /^https?:\/\/[\w.:/-]+\/$/.test(base)) // nothing that a shell or sed would read as a command
-    .map((base) => `crontab -l | sed 's#${base}#${url}/ping/#g' | crontab -`)
+  const changes = watches
+    .map(({ pingUrl = '', uuid = '' }) => ({ old: pingUrl.slice(0, pingUrl.indexOf(uuid)) + uuid, uuid }))
+    // nothing that a shell or sed would read as a command
+    .filter(({ old }) => /^https?:\/\/[\w.:/-]+\/[\da-f-]{36}$/i.test(old))
+    .map(({ old, uuid }) => `-e 's#${old}#${url}/ping/${uuid}#g'`)
+  return changes.length === 0 ? [] : [`crontab -l | sed ${changes.join(' ')} | crontab -`]
 }
 
 /** The UUIDs that are keys now, and why others are not. Throws CliError when Stint is away. */

@@ -105,7 +105,7 @@ test('--keys makes the old addresses work at Stint, prints old and new, and repe
   expect(once.exitCode).toBe(0)
   expect(linesUnder(once.stderr, 'Old address')).toEqual([`  ${old}/${first} → ${app.url}/ping/${first}`])
   expect(linesUnder(once.stderr, 'All of a crontab')).toEqual([
-    `  crontab -l | sed 's#${old}/#${app.url}/ping/#g' | crontab -`,
+    `  crontab -l | sed -e 's#${old}/${first}#${app.url}/ping/${first}#g' | crontab -`,
   ])
   const again = await plan([of(first, 'moved-1'), of(second, 'moved-2')], [], '--keys')
   expect([again.exitCode, linesUnder(again.stderr, 'Old address').length]).toEqual([0, 2])
@@ -128,6 +128,12 @@ test('--keys names each check whose UUID cannot be a key, makes the others, and 
     expect.stringMatching(/^ {2}check taken: no key: There is a key with this secret/),
     expect.stringMatching(/^ {2}check old: no key: .*v4 UUID/),
   ])
+  const [line, ...more] = linesUnder(stderr, 'All of a crontab')
+  expect(more).toEqual([])
+  const sed = /^ {2}crontab -l \| (sed .*) \| crontab -$/.exec(line!)![1]!
+  const crontab = checks.map(({ ping_url }) => `0 3 * * * curl ${ping_url}/start; curl ${ping_url}?rid=1\n`).join('')
+  const changed = Bun.spawnSync(['sh', '-c', sed], { stdin: Buffer.from(crontab) }).stdout.toString()
+  expect(changed).toBe(crontab.replaceAll(`https://h/${free}`, `${app.url}/ping/${free}`))
   expect((await app.fetch(`/${free}/start`)).status).toBe(200)
 })
 
