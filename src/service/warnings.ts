@@ -58,7 +58,7 @@ function aheadText({ stampClock, clock }: Rooms): string | undefined {
   const way = leadUs > LONG_LEAD_US ? ` ${NEW_NODE_ID}` : ''
   return (
     `The clock was ahead once, so the times of new events are ${Math.round(leadUs / 1e6)} s ahead of it. The lead shrinks ` +
-    `by 1 % of the time that passes and is gone at ${goneAt}. Cron times of watches are moved by it.${way}`
+    `by 1 % of the time that passes and is gone at ${goneAt}. Due times of starts are moved by it.${way}`
   )
 }
 

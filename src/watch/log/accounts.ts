@@ -95,7 +95,8 @@ function findLate(account: Account, watch: JudgedWatch, process: string, start?:
   const known = account.late.get(name)
   if (known !== undefined) return known
   const subject: LateSubject = {
-    ...{ watch, account, process, newestStartUs: 0, restUs: 0, held: [], ...start, isGone: false },
+    ...{ watch, account, process, newestStartUs: 0, wallUs: start?.newestStartUs ?? 0, restUs: 0, held: [], ...start },
+    isGone: false,
     isKept: start !== undefined,
     plannedUs: Number.POSITIVE_INFINITY,
   }
@@ -219,6 +220,7 @@ function matchAgain(desk: Desk, account: Account): void {
     for (const subject of track.late)
       if (track.series.newestStartUs > subject.newestStartUs) {
         subject.newestStartUs = track.series.newestStartUs
+        subject.wallUs = track.series.wallUs
         subject.restUs = track.series.restUs
       }
   }

@@ -7,6 +7,7 @@ import { judgeWaiting, lookAgain, noteFailure, noteItsStart, noteUnfinished, suc
 import type { Mark } from './judge-interface.ts'
 import { noteHeldStart, noteStart } from './judge-late.ts'
 import { endLongs, forgetWaits, holdRun, judgeSlow, planRun, shortenHeld } from './judge-runs.ts'
+import { wallOf } from './series.ts'
 import type { Account, Track } from './subjects.ts'
 
 export function applyMark(desk: Desk, account: Account, mark: Mark): void {
@@ -14,23 +15,25 @@ export function applyMark(desk: Desk, account: Account, mark: Mark): void {
   if (track.watches.length === 0) return
   const own = mark.atUs > mark.arrivedUs ? { ...mark, atUs: mark.arrivedUs } : mark
   if (keepTrack(account, track)) {
-    fold(desk, track, own)
+    fold(desk, track, own, desk.leadUs)
     return
   }
   // there is no room for its series: only the newest start is remembered, with the watch
   for (const subject of track.late) subject.isKept = true
   const { atUs, arrivedUs, kind } = own
-  if (kind === 'start') noteStart(desk, track, { atUs, arrivedUs, restUs: 0, isEnd: false })
+  const wallUs = wallOf(own, desk.leadUs)
+  if (kind === 'start') noteStart(desk, track, { atUs, arrivedUs, wallUs, restUs: 0, isEnd: false })
 }
 
-function fold(desk: Desk, track: Track, mark: Mark): Outcome {
+/** `leadUs`: 0 for marks whose arrival is not known. */
+function fold(desk: Desk, track: Track, mark: Mark, leadUs: number): Outcome {
   const { series, watches } = track
   const isTimed = watches.some(({ rules }) => rules.slow !== undefined)
   const before = series.newestStartUs
   const former = series.open.get(mark.uid)
   if (series.held.length > 0) shortenHeld(series, mark)
-  if (mark.kind === 'start') noteHeldStart(track, mark.atUs, desk)
-  const outcome = foldMark(series, mark, { maxRunUs: desk.maxRunUs, isTimed })
+  if (mark.kind === 'start') noteHeldStart(track, wallOf(mark, leadUs), desk)
+  const outcome = foldMark(series, mark, { maxRunUs: desk.maxRunUs, isTimed, leadUs })
   desk.touchTrack(track)
   if (outcome.kind === 'nothing') return outcome
   const { uid, atUs, arrivedUs } = mark
@@ -51,16 +54,16 @@ function fold(desk: Desk, track: Track, mark: Mark): Outcome {
       break
     }
     case 'orphan':
-      noteHeldStart(track, atUs, desk)
+      noteHeldStart(track, wallOf(mark, leadUs), desk)
       if (outcome.isFailed) noteFailure(desk, track, { uid, atUs, arrivedUs, cause: 'failed' })
       else succeed(desk, track, atUs, countBareSuccess(series, atUs))
       break
     default:
       outcome satisfies never
   }
-  const { newestStartUs, restUs } = series
+  const { newestStartUs, wallUs, restUs } = series
   if (newestStartUs > before)
-    noteStart(desk, track, { atUs: newestStartUs, arrivedUs, restUs, isEnd: mark.kind !== 'start' })
+    noteStart(desk, track, { atUs: newestStartUs, arrivedUs, wallUs, restUs, isEnd: mark.kind !== 'start' })
   return outcome
 }
 
@@ -86,7 +89,7 @@ export function seedMarks(
     track.judgedUs = Math.max(track.judgedUs, quietUntilUs)
     const outcome = desk.firing.muted(isQuiet, () => {
       if (isQuiet) judgeWaiting(desk, track, mark.atUs)
-      return fold(desk, track, isQuiet ? { ...mark, arrivedUs: mark.atUs } : mark)
+      return fold(desk, track, isQuiet ? { ...mark, arrivedUs: mark.atUs } : mark, 0)
     })
     if (outcome.kind !== 'nothing') touched.add(track)
     if (outcome.kind !== 'started') continue

@@ -40,46 +40,46 @@ function moveDue(downtimes: readonly Downtime[], fromUs: number, dueUs: number, 
 }
 
 export interface LateDue extends Due {
-  /** By the schedule, which is that of the wall clock. */
+  /** By the wall clock. */
   readonly dueUs: number
   /** With the grace, in the time of the stamps: it is late then. */
   readonly overUs: number
-  /** A start at this time or later covers it. */
+  /** A start at this time of the wall clock or later covers it. */
   readonly fromUs: number
 }
 
 /** The newest start of a subject, as far as `late` cares. */
 export interface NewestStart {
-  readonly newestStartUs: number
+  /** By the wall clock. */
+  readonly wallUs: number
   readonly restUs: number
 }
 
 /**
  * The next due time that no start covers; undefined after the last one. `sinceUs`: the condition counts from then on.
- * `leadUs`: the stamps lead the wall clock, which a schedule follows, by so much.
+ * `leadUs`: the stamps lead the wall clock, which jobs follow, by so much.
  */
 export function nextLate(
   rule: LateRule,
-  { newestStartUs, restUs }: NewestStart,
+  { wallUs, restUs }: NewestStart,
   sinceUs: number,
   downtimes: readonly Downtime[],
   leadUs = 0,
 ): LateDue | undefined {
   const { graceUs } = rule
+  const countsUs = Math.max(wallUs, sinceUs)
   if ('everyUs' in rule) {
     const { everyUs } = rule
-    const countsUs = Math.max(newestStartUs, sinceUs)
     const dueUs = countsUs + everyUs
     const fromUs = Math.max(countsUs + 1, dueUs - Math.min(graceUs, everyUs / 2))
-    return { dueUs, overUs: dueUs + graceUs, fromUs, ...moveLate(rule, dueUs, restUs, downtimes) }
+    return { dueUs, overUs: dueUs + graceUs + leadUs, fromUs, ...moveLate(rule, dueUs, restUs, downtimes, leadUs) }
   }
   const { schedule } = rule
-  const countsUs = Math.max(newestStartUs - leadUs, sinceUs)
   let dueUs = schedule.nextUs(countsUs)
   // covered by a start a little early; a watch that was made in that time begins with the next one
   if (dueUs !== undefined && countsUs >= dueUs - earlyOf(schedule, dueUs, graceUs)) dueUs = schedule.nextUs(dueUs)
   if (dueUs === undefined) return undefined
-  const fromUs = dueUs - earlyOf(schedule, dueUs, graceUs) + leadUs
+  const fromUs = dueUs - earlyOf(schedule, dueUs, graceUs)
   return { dueUs, overUs: dueUs + graceUs + leadUs, fromUs, ...moveLate(rule, dueUs, restUs, downtimes, leadUs) }
 }
 

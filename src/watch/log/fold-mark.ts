@@ -1,7 +1,7 @@
 // A mark becomes part of its series: what starts, ends, is paired, or came before.
 import { SETTLED_KEPT, usualOf } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
-import { MAX_OPEN, type OpenRun, restOf, type Series, type Settled, tagOf } from './series.ts'
+import { MAX_OPEN, type OpenRun, restOf, type Series, type Settled, tagOf, wallOf } from './series.ts'
 import { isNeverFinished, nextChain, takeBack } from './unfinished.ts'
 
 export type Outcome =
@@ -20,6 +20,8 @@ interface Folding {
   readonly maxRunUs: number
   /** Open runs are compared with the usual duration. */
   readonly isTimed: boolean
+  /** Of the stamps; 0 for marks whose arrival is not known. */
+  readonly leadUs: number
 }
 
 export function foldMark(series: Series, mark: Mark, folding: Folding): Outcome {
@@ -28,13 +30,14 @@ export function foldMark(series: Series, mark: Mark, folding: Folding): Outcome 
 }
 
 /** The process has shown life: a start, or an end whose start was lost or is still to come. */
-function noteLife(series: Series, mark: Mark): void {
+function noteLife(series: Series, mark: Mark, leadUs: number): void {
   if (mark.atUs <= series.newestStartUs) return
   series.newestStartUs = mark.atUs
+  series.wallUs = wallOf(mark, leadUs)
   series.restUs = restOf(mark)
 }
 
-function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): Outcome {
+function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed, leadUs }: Folding): Outcome {
   const { uid, atUs } = mark
   const { open, orphans, settled } = series
   const before = open.get(uid)
@@ -42,7 +45,7 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): 
   const tag = tagOf(uid)
   // it came before, or another mark of its uid followed it
   if (settled.some((run) => run.tag === tag && (run.startedUs === atUs || run.endedUs > atUs))) return NOTHING
-  noteLife(series, mark)
+  noteLife(series, mark, leadUs)
   const restUs = restOf(mark)
   const usualUs = isTimed ? usualOf(settled, atUs) : undefined
   const chain = before && nextChain(before, atUs)
@@ -62,7 +65,7 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): 
   return { kind: 'started', run, ...(isUnfinished && { unfinishedUs: before.startedUs }) }
 }
 
-function foldEnd(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): Outcome {
+function foldEnd(series: Series, mark: Mark, { maxRunUs, isTimed, leadUs }: Folding): Outcome {
   const { uid, atUs } = mark
   const failed = mark.kind === 'failed'
   const { open, orphans, settled } = series
@@ -86,7 +89,7 @@ function foldEnd(series: Series, mark: Mark, { maxRunUs, isTimed }: Folding): Ou
     orphans.set(uid, { endedUs: atUs, failed })
     if (orphans.size > MAX_OPEN) orphans.delete(orphans.keys().next().value!)
   }
-  noteLife(series, mark)
+  noteLife(series, mark, leadUs)
   return { kind: 'orphan', isFailed: failed }
 }
 

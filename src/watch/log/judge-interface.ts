@@ -126,7 +126,7 @@ export interface Waiting {
 export interface WatchJudge {
   /** Fires what became due before `us`. False: it stopped after MAX_CHANGES; store them, then call it again. */
   advance(us: number): boolean
-  /** The stamps lead the wall clock, which cron follows, by so much. Call it before `setWatches` and `advance`. */
+  /** The stamps lead the wall clock, which `late` follows, by so much. Call it before `setWatches` and `advance`. */
   setLead(us: number): void
   /** What became due before is judged: store it with the state. */
   judgedUs(): number

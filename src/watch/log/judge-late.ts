@@ -91,26 +91,26 @@ function judgeHeld(desk: Desk, subject: LateSubject, rule: LateRule, us: number)
 }
 
 /** A start, or an end whose start is not known, that the silent node held: it was in time. */
-export function noteHeldStart({ late }: Track, atUs: number, desk: Desk): void {
+export function noteHeldStart({ late }: Track, wallUs: number, desk: Desk): void {
   for (const subject of late) {
     const rule = subject.watch.rules.late
     if (subject.held.length === 0 || rule === undefined) continue
-    const left = subject.held.filter(({ fromUs, overUs }) => atUs < fromUs || atUs > overUs)
+    const left = subject.held.filter(({ fromUs, dueUs }) => wallUs < fromUs || wallUs > dueUs + rule.graceUs)
     if (left.length < subject.held.length) desk.touchLate(subject)
     subject.held = left
   }
 }
 
 /** A start came, while the silent node may hold an earlier one. */
-function hold(desk: Desk, subject: LateSubject, { atUs, arrivedUs }: Started): void {
-  const { watch, account, process, newestStartUs, restUs } = subject
+function hold(desk: Desk, subject: LateSubject, { atUs, arrivedUs, wallUs }: Started): void {
+  const { watch, account, process, newestStartUs: lastUs, restUs } = subject
   const due = dueOf(desk, subject)
   const rule = watch.rules.late
   if (due === undefined || rule === undefined || !due.isHeld) return
-  if (due.atUs <= arrivedUs || due.overUs >= atUs || subject.held.length >= MAX_HELD) return
-  const silentUs = Math.max(newestStartUs, sinceOf(account, watch, 'late', instanceOfLate(process)))
+  if (due.atUs <= arrivedUs || due.dueUs + rule.graceUs >= wallUs || subject.held.length >= MAX_HELD) return
+  const silentUs = Math.max(subject.wallUs, sinceOf(account, watch, 'late', instanceOfLate(process)))
   const { dueUs, overUs, fromUs } = due
-  subject.held.push({ dueUs, overUs, fromUs, silentUs, lastUs: newestStartUs, restUs, startUs: atUs })
+  subject.held.push({ dueUs, overUs, fromUs, silentUs, lastUs, restUs, startUs: atUs })
   subject.isKept = true
   desk.touchLate(subject)
   planHeld(desk, subject)
@@ -138,7 +138,7 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
     if (lost !== undefined) desk.waits.set(waitName(subject), { ...wait, judgedAtUs: atUs, lost })
   }
   if (overUs > us || atUs > us) return
-  const silentUs = Math.max(newestStartUs, sinceOf(account, watch, 'late', instance))
+  const silentUs = Math.max(subject.wallUs, sinceOf(account, watch, 'late', instance))
   const episode = {
     ...{ sinceUs: lost === undefined ? overUs : sinceUs, dueUs, fromUs, silentUs, ...(lost && { lost }) },
     ...(newestStartUs > 0 && { lastUs: newestStartUs }),
@@ -149,7 +149,7 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
 
 /** A start, or an end whose start is not known, is newer than all before. */
 export function noteStart(desk: Desk, { account, late }: Track, started: Started): void {
-  const { atUs, arrivedUs, restUs, isEnd } = started
+  const { atUs, arrivedUs, wallUs, restUs, isEnd } = started
   for (const subject of late) {
     if (atUs <= subject.newestStartUs) continue
     if (
@@ -158,14 +158,16 @@ export function noteStart(desk: Desk, { account, late }: Track, started: Started
     )
       hold(desk, subject, started)
     subject.newestStartUs = atUs
+    subject.wallUs = wallUs
     subject.restUs = restUs
     if (subject.isKept) desk.touchLate(subject)
     const { watch, process } = subject
     const alert = desk.firing.find(watch.id, instanceOfLate(process))
     const { fromUs, sinceUs } = alert?.episode ?? { sinceUs: 0 }
-    if (alert !== undefined && atUs >= (fromUs ?? sinceUs))
+    if (alert !== undefined && wallUs >= (fromUs ?? sinceUs))
       desk.firing.end(account.name, alert, factsOf(account, process, watch.meta), {
-        atUs,
+        // in the time of the stamps, as the beginning of the alert
+        atUs: Math.min(arrivedUs, wallUs + desk.leadUs),
         ...(isEnd && { ended: { endedAs: 'completed' } }),
       })
     desk.waits.delete(waitName(subject))
@@ -177,6 +179,8 @@ export function noteStart(desk: Desk, { account, late }: Track, started: Started
 export interface Started {
   readonly atUs: number
   readonly arrivedUs: number
+  /** Its time by the wall clock. */
+  readonly wallUs: number
   readonly restUs: number
   /** An end whose start is not known. */
   readonly isEnd: boolean

@@ -21,7 +21,7 @@ type Text = readonly [
 /** In the order in which they are stored: new ones only at the end. */
 const NUMBERS = [
   ...(['newestStartUs', 'restUs', 'lastUs', 'others', 'row', 'rowWithExceptions'] as const),
-  ...(['okUs', 'failedUs', 'exceptionUs'] as const),
+  ...(['okUs', 'failedUs', 'exceptionUs', 'wallUs'] as const),
 ] as const
 
 const bit = (flag: boolean): 0 | 1 => (flag ? 1 : 0)
@@ -52,6 +52,8 @@ export function fromText(text: string): Series {
   NUMBERS.forEach((name, i) => {
     series[name] = numbers[i] ?? 0
   })
+  // rows of 2.0 do not have it
+  series.wallUs ||= series.newestStartUs
   series.open = new Map(open.map(([uid, ...run]) => [uid, toOpenRun(...run)]))
   series.orphans = new Map(orphans.map(([uid, endedUs, failed]) => [uid, { endedUs, failed: failed === 1 }]))
   series.settled = settled.map(

@@ -51,6 +51,8 @@ interface WaitingFailure {
 
 export interface Series {
   newestStartUs: number
+  /** The same by the wall clock, see `wallOf`. */
+  wallUs: number
   /** See OpenRun; of the newest start. */
   restUs: number
   /** The newest arrival. */
@@ -107,10 +109,17 @@ export const MAX_LATE = 100
 export const createSeries = (): Series => ({
   ...{ newestStartUs: 0, restUs: 0, lastUs: 0, open: new Map(), others: 0, orphans: new Map(), settled: [], row: 0 },
   ...{ rowWithExceptions: 0, isBare: true, okUs: 0, failedUs: 0, exceptionUs: 0, failures: [], late: [] },
-  ...{ exception: null, seen: [], held: [] },
+  ...{ wallUs: 0, exception: null, seen: [], held: [] },
 })
 
 export const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(uid) || 1)
+
+/**
+ * The time of a start by the wall clock, while the stamps lead it by so much: one that was stamped at its arrival has the
+ * lead in it, one that brings its own time has not.
+ */
+export const wallOf = ({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>, leadUs: number): number =>
+  Math.min(atUs, arrivedUs - leadUs)
 
 const PROMPT_US = 1e6
 const LATE_US = 60e6

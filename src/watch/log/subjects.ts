@@ -55,6 +55,8 @@ export interface LateSubject {
   readonly account: Account
   readonly process: string
   newestStartUs: number
+  /** The same by the wall clock, see `wallOf`. */
+  wallUs: number
   restUs: number
   /** The soonest of its places in the heap. */
   plannedUs: number
@@ -89,8 +91,8 @@ export interface MetricSubject {
   isGone: boolean
 }
 
-/** `held` is absent in rows of 2.0. */
-export type LateState = Pick<LateSubject, 'newestStartUs' | 'restUs'> & Partial<Pick<LateSubject, 'held'>>
+/** Rows of 2.0 have neither `held` nor `wallUs`. */
+export type LateState = Pick<LateSubject, 'newestStartUs' | 'restUs'> & Partial<Pick<LateSubject, 'held' | 'wallUs'>>
 
 /** A subject as its row has it. */
 type LoadedSubject = { readonly watch: string; readonly process: string } & (

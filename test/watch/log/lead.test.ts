@@ -1,6 +1,7 @@
-// Stamps that lead the wall clock, because it was ahead once: cron follows the wall clock, everything else the stamps.
+// Stamps that lead the wall clock, because it was ahead once: `late` follows the wall clock, everything else the stamps.
 import { expect, test } from 'bun:test'
 import { CONDITIONS } from '../../../src/watch/conditions/conditions.ts'
+import type { JudgedWatch } from '../../../src/watch/log/judge-interface.ts'
 import { DAY, HOUR, MIN, markOf, openDesk, S, T0, watchOf } from './judge-kit.ts'
 
 const LATE = { cron: '0 3 * * *', grace: '10m' }
@@ -15,13 +16,21 @@ const stampOf = (wallUs: number): number => {
 }
 const nightOf = (day: number): number => T0 + day * DAY + 3 * HOUR
 
-/** Step by step, as the engine does. */
-function judge(nights: readonly number[], isKilled = false) {
-  const desk = openDesk({ watches: [NIGHTLY], leadUs })
-  const starts = nights.map((day) => stampOf(nightOf(day) + 20 * S))
+/** Starts by the wall clock, judged step by step, as the engine does. `isOwn`: they bring that time. */
+function judgeStarts(
+  starts: readonly number[],
+  { isKilled = false, isOwn = false, watches = [NIGHTLY] }: Judging = {},
+) {
+  const desk = openDesk({ watches, leadUs })
   for (let us = T0, i = 0; us < T0 + 6 * DAY; us += MIN) {
-    for (; i < starts.length && starts[i]! < us; i++)
-      desk.apply(markOf('start', starts[i]!, { uid: `${i}` }), markOf('end', starts[i]! + S, { uid: `${i}` }))
+    for (; i < starts.length && stampOf(starts[i]!) < us; i++)
+      for (const [kind, wallUs] of [
+        ['start', starts[i]!],
+        ['end', starts[i]! + S],
+      ] as const) {
+        const arrivedUs = stampOf(wallUs)
+        desk.apply(markOf(kind, isOwn ? wallUs : arrivedUs, { uid: `${i}`, arrivedUs }))
+      }
     desk.advance(us)
     if (!isKilled) continue
     desk.commit()
@@ -30,6 +39,18 @@ function judge(nights: readonly number[], isKilled = false) {
   desk.commit()
   return desk
 }
+
+interface Judging {
+  readonly isKilled?: boolean
+  readonly isOwn?: boolean
+  readonly watches?: readonly JudgedWatch[]
+}
+
+const judge = (nights: readonly number[], isKilled = false) =>
+  judgeStarts(
+    nights.map((day) => nightOf(day) + 20 * S),
+    { isKilled },
+  )
 
 test('a nightly job that starts on time is never late', () => {
   for (const isKilled of [false, true]) expect(judge([0, 1, 2, 3, 4, 5], isKilled).story()).toBe('')
@@ -49,11 +70,78 @@ test('a missing start is late at its due time by the wall clock, and the text sa
   }
 })
 
-test('an interval is not moved', () => {
-  const desk = openDesk({ watches: [watchOf('w', { late: { every: '1h', grace: '5m' } })], leadUs })
+test('a nightly job whose starts bring their own time is never late while they are punctual', () => {
+  const nights = [0, 1, 2, 3, 4, 5].map((day) => nightOf(day) + 5 * S)
+  for (const isKilled of [false, true]) expect(judgeStarts(nights, { isKilled, isOwn: true }).story()).toBe('')
+})
+
+test('a start that brings its own time and is late ends its alert', () => {
+  const nights = [0, 1, 2, 3, 4, 5].map((day) => nightOf(day) + (day === 1 ? 20 * MIN : 5 * S))
+  for (const isKilled of [false, true]) {
+    const desk = judgeStarts(nights, { isKilled, isOwn: true })
+    expect(desk.alerts).toHaveLength(1)
+    expect(Math.abs(desk.alerts[0]!.alert.episode.sinceUs - stampOf(nightOf(1) + 10 * MIN))).toBeLessThan(MIN)
+    const startedUs = stampOf(nightOf(1) + 20 * MIN)
+    expect(desk.alerts[0]!.untilUs).toBeWithin(startedUs - 1, startedUs + 1)
+  }
+})
+
+test('an hourly job whose starts bring their own time is not late by its interval', () => {
+  const watches = [watchOf('hourly', { late: { every: '1h', grace: '5m' } }, { sinceUs: T0 - HOUR })]
+  const hours = Array.from({ length: 6 * 24 - 1 }, (_, i) => T0 - HOUR + 5 * S + i * HOUR)
+  for (const isKilled of [false, true]) {
+    const desk = judgeStarts(hours, { isKilled, isOwn: true, watches })
+    expect(desk.alerts.map(({ alert }) => alert.episode.dueUs)).toEqual([hours.at(-1)! + HOUR])
+  }
+})
+
+test('an interval counts by the wall clock, too', () => {
+  const desk = openDesk({
+    watches: [watchOf('w', { late: { every: '1h', grace: '5m' } }, { sinceUs: T0 - HOUR - 1 })],
+    leadUs,
+  })
   desk.apply(markOf('start', T0))
-  desk.advance(T0 + 65 * MIN - 1)
+  const overUs = stampOf(T0 - HOUR + 65 * MIN)
+  desk.advance(overUs - 2 * S)
   expect(desk.story()).toBe('')
-  desk.advance(T0 + 65 * MIN + 1)
-  expect(desk.story()).toBe('late@3900')
+  desk.advance(overUs + 2 * S)
+  expect(desk.story()).toMatch(/^late@38\d\d$/)
+})
+
+test('a start that a silent node held is in time by its own clock', () => {
+  for (const [minute, story] of [
+    [1, /^$/],
+    [20, /^late@\d+–\d+\?$/],
+  ] as const) {
+    const desk = openDesk({ watches: [NIGHTLY], leadUs })
+    const silent = { fromUs: stampOf(nightOf(0)), node: 2, waitsUs: stampOf(nightOf(0) + 60 * MIN) }
+    desk.advance(silent.fromUs)
+    desk.addDowntime({ ...silent, toUs: silent.fromUs + 2 * HOUR })
+    const apply = (startMinute: number, arrivedMinute: number, uid: string) => {
+      const arrivedUs = stampOf(nightOf(0) + arrivedMinute * MIN)
+      desk.apply(markOf('start', nightOf(0) + startMinute * MIN, { uid, arrivedUs }))
+    }
+    apply(30, 30, 'seen')
+    desk.commit()
+    desk.kill()
+    apply(minute, 35, 'held')
+    desk.advance(stampOf(nightOf(0) + 120 * MIN))
+    expect(desk.story()).toMatch(story)
+  }
+})
+
+test('in a row of 2.0 the newest start counts by its own time', () => {
+  const desk = openDesk({ watches: [NIGHTLY] })
+  desk.apply(markOf('start', nightOf(0) + 5 * S))
+  desk.commit()
+  for (const [name, row] of desk.rows) {
+    const [[...numbers], ...rest] = JSON.parse(row.state!)
+    expect(numbers.pop()).toBe(nightOf(0) + 5 * S)
+    desk.rows.set(name, { ...row, state: JSON.stringify([numbers, ...rest]) })
+  }
+  desk.kill()
+  desk.advance(nightOf(1) + 9 * MIN)
+  expect(desk.story()).toBe('')
+  desk.advance(nightOf(1) + 11 * MIN)
+  expect(desk.story()).toMatch(/^late@\d+$/)
 })

@@ -80,7 +80,7 @@ export function judgeNaively({ marks, downtimes }: History, maxRunUs: number) {
         late.push(`${id} ${alert.identity} ends`)
         firing.delete(id)
       }
-      const start = { newestStartUs: newest.atUs, restUs: newest.restUs }
+      const start = { wallUs: newest.atUs, restUs: newest.restUs }
       const due = dues.get(id) ?? nextLate(rules.late, start, sinceUs('late'), downtimes)!
       dues.set(id, due)
       if (due.atUs >= us) continue
