@@ -84,10 +84,10 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const lock = lockDataDir(config.dataDir)
   const isNewNode = checkNodeId(config.dataDir, config.nodeId)
   if (config.databaseUrl === undefined) refuseLostAccounts(config.dataDir)
-  noteStores(config, log)
   const metrics = createMetrics()
   const base: Base = { config, clock, log, metrics }
   const files = await openFiles(base, parts)
+  noteStores(config, log)
   const floorUs = await findFloor(files.spools, isNewNode, clock)
   if (isNewNode && files.accounts.count() > 0) refuseSecondNodeZero(config)
   const stampClock = createStampClock(clock, config.nodeId, floorUs)

@@ -84,7 +84,7 @@ describe.skipIf(cannotRun())(`with ${PROCESSES} processes and ${PROCESSES * RUNS
     const { page } = visit
     await visit.go('home')
     await page.getByLabel('Search').fill('job 04')
-    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 10)
+    await page.waitForFunction(() => document.querySelectorAll('tbody tr').length === 12) // 004, 040 to 049, 104
     await visit.go('health')
     await page.getByRole('heading', { level: 1, name: 'Health' }).waitFor()
     await page.keyboard.press('Control+k')
