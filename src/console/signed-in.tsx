@@ -51,7 +51,7 @@ export function SignedIn({ showDoor, switchTo, takesFocus, ...given }: Props) {
   function follow(): void {
     const next = parseRoute(location.hash)
     const { page, params } = next
-    if ((linkToken('invitation') ?? linkToken('reset')) !== undefined) return void showDoor()
+    if ((linkToken('invitation') ?? linkToken('reset') ?? linkToken('confirm')) !== undefined) return void showDoor()
     if (params.has('account')) return void given.reload()
     if (page === '') return void app.go(HOME, {}, 'replace')
     const known = pageOf(page)
