@@ -61,6 +61,8 @@ interface AccountParts {
   readonly series: SeriesBudget
   /** Is there a node of 2.0, or was there one within three minutes? Absent: there is one node. */
   hasFormerNodes?(): Script<boolean>
+  /** With PostgreSQL: from memory, which is ahead of the copy while the disk is full. */
+  disputedBy?(account: string): string | undefined
   /** With SQLite alone: watches are in a file of their own there. */
   readonly watchCount?: WatchCount
   /** Ends what works beside the requests, before the files are closed. */
@@ -76,7 +78,7 @@ export type Accounts = ReturnType<typeof createAccounts>
 export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const { database, local, ring, series } = parts
   const { clock, log, signup, isMailed = false } = options
-  const { hasFormerNodes = noFormerNodes } = parts
+  const { hasFormerNodes = noFormerNodes, disputedBy = disputedByLocal } = parts
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
   const keys = createKeys(database, ring, clock)
   const sessions = createSessions(database, clock, log)
@@ -91,6 +93,9 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const selectDispute = local.db.query<{ disputed_by: string | null }, [string]>(
     'SELECT disputed_by FROM account WHERE id = ?',
   )
+  function disputedByLocal(id: string): string | undefined {
+    return selectDispute.get(id)?.disputed_by ?? undefined
+  }
   const selectOperator = local.db.query<unknown, [string]>('SELECT 1 FROM account WHERE id = ? AND operator = 1')
   const selectRemovals = local.db.query<{ account: string }, []>('SELECT account FROM removal')
   const deleteRemoval = local.db.query<null, [string]>('DELETE FROM removal WHERE account = ?')
@@ -144,7 +149,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     disputes: createDisputes({ database, ring, signUp, nowMs, dropAccount: dropFromMemory }),
     strangerMails: createStrangerMails(database, nowMs, signup === 'open' && isMailed),
     /** The person whose proof ended the claim on the account, and who has not chosen yet what becomes of it. */
-    disputedBy: (id: string): string | undefined => selectDispute.get(id)?.disputed_by ?? undefined,
+    disputedBy,
     /** Throws Problem `not_found`. */
     async rename(id: string, name: string): Promise<Account> {
       const changed = await database.write(() => run('UPDATE account SET name = $1 WHERE id = $2', name, id))

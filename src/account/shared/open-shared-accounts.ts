@@ -46,6 +46,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
       series,
       stopWork: follow.stop,
       hasFormerNodes,
+      disputedBy: replica.disputedBy,
     },
     options,
   )

@@ -122,6 +122,21 @@ export function openReplica(path: string, log: Logger) {
   const accountsBetween = db.query<AccountState, [string, string]>(
     'SELECT id, operator, disputed_by FROM account WHERE id > ? AND id <= ?',
   )
+  /** Who disputes which account. In memory before it is in the file: it holds although the disk is full. */
+  const disputes = new Map(
+    db
+      .query<{ id: string; by: string }, []>(
+        'SELECT id, disputed_by AS "by" FROM account WHERE disputed_by IS NOT NULL',
+      )
+      .all()
+      .map(({ id, by }) => [id, by]),
+  )
+  function noteDisputes(accounts: readonly AccountState[]): void {
+    for (const { id, disputed_by } of accounts) {
+      if (disputed_by === null) disputes.delete(id)
+      else disputes.set(id, disputed_by)
+    }
+  }
   const writeKey = (key: KeyRow) => setKey.run(...KEY_COLUMNS.map((column) => key[column]))
 
   /** A restored database has these accounts again. */
@@ -151,25 +166,34 @@ export function openReplica(path: string, log: Logger) {
     },
     noteMoment: ({ databaseId, version, mark }: Moment): Promise<void> =>
       writeIf([() => setMoment.run(databaseId, version, mark), () => db.run(ADD_INDEX)]),
-    setAccounts: (accounts: readonly AccountState[]): Promise<void> =>
-      writeIf(
+    disputedBy: (account: string): string | undefined => disputes.get(account),
+    setAccounts(accounts: readonly AccountState[]): Promise<void> {
+      noteDisputes(accounts)
+      return writeIf(
         accounts.map(
           ({ id, operator, disputed_by }) =>
             () =>
               setAccount.run(id, operator, disputed_by),
         ),
-      ),
+      )
+    },
     setKeys: (keys: readonly (KeyRow & { readonly revoked_ms: number | null })[]): Promise<void> =>
       writeIf(keys.map((key) => () => (key.revoked_ms === null ? writeKey(key) : deleteKey.run(key.hash)))),
     /** Accounts that were deleted: their data is to be erased here, too. */
-    remove: (removals: readonly Removal[]): Promise<void> =>
-      writeIf(removals.flatMap(({ account }) => [() => deleteAccount.run(account), () => addRemoval.run(account)])),
+    remove(removals: readonly Removal[]): Promise<void> {
+      for (const { account } of removals) disputes.delete(account)
+      return writeIf(
+        removals.flatMap(({ account }) => [() => deleteAccount.run(account), () => addRemoval.run(account)]),
+      )
+    },
     /** `page`: all accounts with ids behind `after`, up to `last`. `lost`: those that are there no more. */
     compareAccounts(page: readonly AccountState[], after: string, last: string) {
+      noteDisputes(page)
       const known = new Map(accountsBetween.all(after, last).map((row) => [row.id, row]))
       const changed = page.filter((row) => !Bun.deepEquals(row, known.get(row.id)))
       for (const { id } of page) known.delete(id)
       const lost = [...known.keys()]
+      for (const id of lost) disputes.delete(id)
       const ids = page.map(({ id }) => id)
       const written = writeIf([
         ...changed.map(
