@@ -43,6 +43,8 @@ export function createFollowChanges(options: FollowChangesOptions) {
   let isAway = false
   /** The file lacks a change that it could not take. */
   let isFileBehind = false
+  /** The file has taken everything since the sweep began, also the news. */
+  let isWhole = false
   const sweep = createSweep({ ...options, forgetAccount, write })
 
   function forgetAccount(account: string): void {
@@ -50,15 +52,13 @@ export function createFollowChanges(options: FollowChangesOptions) {
     options.onRemoved(account)
   }
 
-  /** False if the disk does not take it. */
-  async function write(work: Promise<unknown>): Promise<boolean> {
+  async function write(work: Promise<unknown>): Promise<void> {
     try {
       await work
-      return true
     } catch (err) {
       if (!isFileBehind) log.warn({ err }, 'accounts: the copy of the keys cannot be written; trying again')
       isFileBehind = true
-      return false
+      isWhole = false
     }
   }
 
@@ -87,11 +87,12 @@ export function createFollowChanges(options: FollowChangesOptions) {
 
   function beginSweep(): void {
     sweptUs = clock.monotonicUs()
+    isWhole = true
     sweep.begin()
   }
 
   async function endSweep(moment: Moment): Promise<void> {
-    if (!sweep.isWhole()) return
+    if (!isWhole) return
     isFileBehind = false
     await write(replica.noteMoment(moment))
   }

@@ -17,21 +17,16 @@ interface SweepOptions {
   readonly clock: Clock
   /** An account is there no more. */
   forgetAccount(account: string): void
-  /** False if the file does not take it. */
-  write(work: Promise<unknown>): Promise<boolean>
+  /** Resolves also if the file does not take it. */
+  write(work: Promise<unknown>): Promise<void>
 }
 
 type Table = 'account' | 'api_key' | 'removal'
 const NEXT = { account: 'api_key', api_key: 'removal', removal: undefined } as const
 
 export function createSweep(options: SweepOptions) {
-  const { postgres, replica, ring, clock, forgetAccount } = options
+  const { postgres, replica, ring, clock, forgetAccount, write } = options
   let place: { readonly table: Table; readonly after: string } | undefined
-  let isWhole = false
-
-  async function write(work: Promise<unknown>): Promise<void> {
-    if (!(await options.write(work))) isWhole = false
-  }
 
   async function readPage<Row>(table: Table, key: string, columns: string, after: string) {
     const rows = await postgres.read(() =>
@@ -72,11 +67,8 @@ export function createSweep(options: SweepOptions) {
 
   return {
     isRunning: (): boolean => place !== undefined,
-    /** The file took every page of the last sweep. */
-    isWhole: (): boolean => isWhole,
     begin(): void {
       ring.beginSweep()
-      isWhole = true
       place = { table: 'account', after: '' }
     },
     /** Resolves to true after the last page. A page that fails is read again by the next step. */

@@ -71,6 +71,7 @@ async function openNodes() {
       inFile,
       path,
       close,
+      replica,
       knows: (i: number) => ring.find(secretOf(i)) !== undefined,
     }
   }
@@ -135,6 +136,40 @@ describe.skipIf(missing('postgresql') !== undefined)('a node follows PostgreSQL'
     expect([node.inFile(), node.knows(4), node.knows(5)]).toEqual([ACCOUNTS - 1, true, false])
     expect(node.removed).toEqual(['acc_made_up'])
     expect(await node.pull()).toEqual([1])
+    node.close()
+  })
+
+  test('while the disk is full a dispute holds, and ends, at once', async () => {
+    const { change, openNode } = await openNodes()
+    const node = openNode()
+    await node.pull()
+    node.db.run('PRAGMA query_only = ON')
+    await change("UPDATE account SET disputed_by = 'per_1' WHERE id = 'acc_3'")
+    await node.pull()
+    expect(node.replica.disputedBy('acc_3')).toBe('per_1')
+    node.db.run('PRAGMA query_only = OFF')
+    for (let polls = 0; polls < 3; polls++) await node.pull()
+    node.close()
+    const again = openNode(node.path)
+    expect([again.replica.disputedBy('acc_3'), again.replica.disputedBy('acc_4')]).toEqual(['per_1', undefined])
+    await change("UPDATE account SET disputed_by = NULL WHERE id = 'acc_3'")
+    await again.pull()
+    expect(again.replica.disputedBy('acc_3')).toBeUndefined()
+    again.close()
+  })
+
+  test('a change that the file does not take while all of it is compared is compared again', async () => {
+    const { change, openNode } = await openNodes()
+    const node = openNode()
+    await node.pull()
+    node.clock.passS(HOUR_S)
+    await node.pull() // compares all accounts and some keys
+    node.db.run("CREATE TRIGGER full BEFORE UPDATE ON account BEGIN SELECT RAISE(ABORT, 'disk full'); END")
+    await change("UPDATE account SET disputed_by = 'per_1' WHERE id = 'acc_3'")
+    await node.pull()
+    node.db.run('DROP TRIGGER full')
+    for (let polls = 0; polls < 3; polls++) await node.pull()
+    expect(node.db.query("SELECT disputed_by FROM account WHERE id = 'acc_3'").get()).toEqual({ disputed_by: 'per_1' })
     node.close()
   })
 
