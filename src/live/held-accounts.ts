@@ -16,17 +16,21 @@ export interface Held {
   fault: unknown
   /** The log had a gap: everything of before this time is known. */
   gapUs: number | undefined
+  /** When it was asked for here. */
   usedUs: number
-  /** Here, and not only on another node. */
-  isLooked: boolean
+  /** When another node, on which it is looked at, was told about it. */
+  servedUs: number
   /** How often something changed that is no event. */
   touches: number
   /** Versions of another time do not count. */
   readonly heldSince: number
   /** Events since a reading began. */
   buffer: LoggedEvent[] | undefined
-  /** What the other nodes had stored when they were asked last. */
+  /** What the other nodes had stored when the stores were asked last for it, and what was known of them then. */
   othersSeen: string | undefined
+  othersKnownUs: number
+  othersAskedUs: number
+  othersAsking: Promise<void> | undefined
   /** Somebody looks at it on another node. */
   stored: StoredCount | undefined
 }
@@ -36,24 +40,18 @@ interface HeldOptions {
   readonly maxBytes: number
   onFirst(): void
   onLast(): void
-  /** The accounts that are looked at here. */
-  onLooked(accounts: Iterable<string>): void
 }
 
 /** Nobody has looked for so long: the account is forgotten. */
 const IDLE_US = 600e6
 const SWEEP_MS = 60_000
 
-export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onLooked }: HeldOptions) {
+export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast }: HeldOptions) {
   const held = new Map<string, Held>()
   let timer: Timer | undefined
 
-  const tellLooked = () => onLooked(held.entries().flatMap(([name, { isLooked }]) => (isLooked ? [name] : [])))
-
   function forget(name: string): void {
-    if (!held.delete(name)) return
-    tellLooked()
-    if (held.size > 0) return
+    if (!held.delete(name) || held.size > 0) return
     close()
     onLast()
   }
@@ -63,30 +61,39 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onLooked 
     timer = undefined
   }
 
+  const isIdle = (us: number): boolean => nowUs() - us > IDLE_US
+
   function sweep(): void {
-    const now = nowUs()
-    for (const [name, { usedUs }] of [...held]) if (now - usedUs > IDLE_US) forget(name)
+    for (const [name, { usedUs, servedUs }] of [...held]) if (isIdle(usedUs) && isIdle(servedUs)) forget(name)
+  }
+
+  function add(name: string): Held {
+    const one = createHeld(name, nowUs())
+    held.set(name, one)
+    if (held.size === 1) onFirst()
+    timer ??= setInterval(sweep, SWEEP_MS)
+    timer.unref()
+    return one
   }
 
   return {
     held,
     find(name: string): Held {
-      const known = held.get(name)
-      const one = known ?? createHeld(name, nowUs())
+      const one = held.get(name) ?? add(name)
       one.usedUs = nowUs()
       held.delete(name)
       held.set(name, one)
-      if (known !== undefined) return one
-      if (held.size === 1) onFirst()
-      timer ??= setInterval(sweep, SWEEP_MS)
-      timer.unref()
       return one
     },
-    noteLook(one: Held): void {
-      if (one.isLooked) return
-      one.isLooked = true
-      tellLooked()
+    /** For another node: nobody asks for it here. */
+    serve(name: string): Held {
+      const one = held.get(name) ?? add(name)
+      one.servedUs = nowUs()
+      return one
     },
+    /** Asked for here, newest last. */
+    looked: (): string[] => [...held].flatMap(([name, { usedUs }]) => (isIdle(usedUs) ? [] : [name])),
+    sweep,
     forget,
     /** What has just been looked at stays, and what is being read. */
     bound(just: Held): void {
@@ -103,7 +110,9 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onLooked 
 }
 
 const createHeld = (name: string, now: number): Held => ({
-  ...{ account: createAccount(name), hasBase: false, baseUs: 0, baseVersion: 0, reading: undefined, usedUs: now },
+  ...{ account: createAccount(name), hasBase: false, baseUs: 0, baseVersion: 0, reading: undefined },
   ...{ faultUs: Number.NEGATIVE_INFINITY, fault: undefined, gapUs: undefined, buffer: undefined, stored: undefined },
-  ...{ touches: 0, isLooked: false, othersSeen: undefined, heldSince: now, askedUs: Number.NEGATIVE_INFINITY },
+  ...{ touches: 0, heldSince: now, askedUs: Number.NEGATIVE_INFINITY, usedUs: Number.NEGATIVE_INFINITY },
+  ...{ othersSeen: undefined, othersAsking: undefined, servedUs: Number.NEGATIVE_INFINITY },
+  ...{ othersKnownUs: Number.NEGATIVE_INFINITY, othersAskedUs: Number.NEGATIVE_INFINITY },
 })

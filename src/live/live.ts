@@ -9,10 +9,10 @@ import { timeUs } from '../event/stamp.ts'
 import type { Logger } from '../log.ts'
 import type { ChangesAnswer } from '../wire/processes.ts'
 import { type Account, bytesOfProcess, foldEvents, noteEvents, type Seqs } from './account.ts'
+import { createAskOthers } from './ask-others.ts'
 import type { BaseSources } from './base.ts'
-import { foldStored } from './build.ts'
 import { createHeldAccounts, type Held } from './held-accounts.ts'
-import { type OtherNodes, readSince } from './other-nodes.ts'
+import type { OtherNodes } from './other-nodes.ts'
 import { farBehind, type Reading, readAccount } from './read-account.ts'
 import { createStoredCount } from './stored-count.ts'
 import { createLogReader, type TailSpool } from './tail.ts'
@@ -64,9 +64,9 @@ export function createLive(options: LiveOptions) {
     ...{ nowUs, maxBytes },
     onFirst: () => reader.open(),
     onLast: () => void reader.close(),
-    onLooked: others.look,
   })
   const { find, forget, held } = accounts
+  const elsewhere = createAskOthers({ others, sources, folding, nowUs, inTurn, read: (one) => read(one) })
 
   const reader = createLogReader({
     ...{ spools, nowUs, log, receivingUs: options.receivingUs },
@@ -95,11 +95,16 @@ export function createLive(options: LiveOptions) {
           return records === 0 ? reader.edgeUs() : oldestUs
         }),
       ),
-    newsOf: (accounts) =>
+    looked: accounts.looked,
+    newsOf: (names) =>
       Object.fromEntries(
-        accounts.map((name) => {
-          const one = find(name)
-          one.stored ??= createStoredCount(isDelivered, ({ event }) => timeUs(event.stamp))
+        names.map((name) => {
+          const one = accounts.serve(name)
+          one.stored ??= createStoredCount(
+            { points: spools.points.mark(), exceptions: spools.exceptions.mark() },
+            isDelivered,
+            ({ event }) => timeUs(event.stamp),
+          )
           return [name, one.stored.take()]
         }),
       ),
@@ -120,7 +125,7 @@ export function createLive(options: LiveOptions) {
 
     async function start(): Promise<void> {
       const { name } = one.account
-      const seen = others.stateOf(name)
+      const [othersSeen, othersKnownUs] = [others.stateOf(name), others.knownUs()]
       one.buffer = []
       const reading: Reading = {
         ...{ account: name, processes, sources, reader, spools, folding, maxMarks, nowUs, monotonicUs },
@@ -133,7 +138,7 @@ export function createLive(options: LiveOptions) {
         adopt(one, finish(), processes)
         if (processes === undefined) {
           Object.assign(one, { hasBase: true, baseUs: nowUs(), gapUs: undefined, baseVersion: one.account.version })
-          one.othersSeen = seen
+          Object.assign(one, { othersSeen, othersKnownUs })
         }
         one.fault = undefined
         accounts.bound(one)
@@ -154,30 +159,19 @@ export function createLive(options: LiveOptions) {
   /** What may be asked for without anybody waiting. */
   function refresh(one: Held): void {
     const { account, reading, baseUs, baseVersion } = one
+    const isBehind = elsewhere.isBehind(one)
     if (reading !== undefined || nowUs() - one.askedUs < RETRY_US) return
     const again = [...account.again].filter(([, seqs]) => isDelivered(seqs)).map(([process]) => process)
     const ageUs = nowUs() - baseUs
     const isOld = ageUs > RENEW_US && (account.version !== baseVersion || ageUs > 6 * RENEW_US)
-    const work = isOld ? read(one) : again.length > 0 ? read(one, again.slice(0, AGAIN_MAX)) : askOthers(one)
-    if (work === undefined) return
+    if (!isOld && !isBehind && again.length === 0) return
     one.askedUs = nowUs()
-    work.catch((err: unknown) => log.debug({ err, account: account.name }, 'live: the stores do not answer yet'))
-  }
-
-  /** What other nodes have stored since. */
-  function askOthers(one: Held): Promise<void> | undefined {
-    const { name } = one.account
-    const state = others.stateOf(name)
-    if (state === one.othersSeen) return undefined
-    const sinceUs = others.sinceUs(name, one.othersSeen ?? '{}')
-    if (sinceUs === undefined) return read(one)
-    const ask = (signal: AbortSignal) => readSince(sources, { account: name, sinceUs, nowUs: nowUs(), signal })
-    return inTurn(name, ask).then((news) => {
-      if (news === undefined) return read(one)
-      one.othersSeen = state
-      foldStored(one.account, news, folding)
-      return undefined
-    })
+    const work = async (): Promise<void> => {
+      if (isOld) return read(one)
+      await elsewhere.ask(one)
+      if (again.length > 0) await read(one, again.slice(0, AGAIN_MAX))
+    }
+    work().catch((err: unknown) => log.debug({ err, account: account.name }, 'live: the stores do not answer yet'))
   }
 
   function versionOf({ account, heldSince, touches }: Held, processes?: readonly string[]): string {
@@ -193,15 +187,15 @@ export function createLive(options: LiveOptions) {
     /** Rejects with Problem if nothing is known, because a store does not answer. */
     async look(name: string): Promise<Look> {
       const one = find(name)
-      accounts.noteLook(one)
       if (!one.hasBase || one.gapUs !== undefined)
         await readBase(one).catch((error: unknown) => {
           if (!one.hasBase) throw error
         })
+      await elsewhere.await(one)
       await reader.catchUp(CATCH_UP_MS)
       if (!one.hasBase || held.get(name) !== one) throw farBehind() // nothing is folded into it any more
       refresh(one)
-      const knownUs = Math.min(reader.knownUs(), others.knownUs(), one.gapUs ?? Number.POSITIVE_INFINITY)
+      const knownUs = Math.min(reader.knownUs(), elsewhere.knownUs(one), one.gapUs ?? Number.POSITIVE_INFINITY)
       return { account: one.account, knownUs }
     },
     /**

@@ -8,21 +8,21 @@ import { MOMENTS_KEPT } from './raised.ts'
 export interface OtherNodes {
   /** No other node stores events. */
   readonly isAlone: boolean
-  /** The accounts that are looked at here: what is stored of them elsewhere is of interest. */
-  look(accounts: Iterable<string>): void
   /** What this node says to the others. */
   serve(here: StoredHere): void
   /** What arrived before is in the stores, of all other nodes; infinite without any. */
   knownUs(): number
   /** Differs once another node has stored something of the account. */
   stateOf(account: string): string
-  /** The earliest event that was stored since that state; undefined: not known, so that all is to be asked for. */
-  sinceUs(account: string, state: string): number | undefined
+  /** The earliest event that was stored since that state, when `knownUs` was known; undefined: ask for all. */
+  sinceUs(account: string, state: string, knownUs: number): number | undefined
 }
 
 export interface StoredHere {
   /** What arrived before is in the stores. */
   storedUs(): number
+  /** The accounts that are looked at, newest last: what is stored of them elsewhere is of interest. */
+  looked(): readonly string[]
   /** Of these accounts, how often something was stored, and from when on. */
   newsOf(
     accounts: readonly string[],
@@ -32,7 +32,6 @@ export interface StoredHere {
 /** A single node. */
 export const NO_OTHERS: OtherNodes = {
   isAlone: true,
-  look: () => {},
   serve: () => {},
   knownUs: () => Number.POSITIVE_INFINITY,
   stateOf: () => '',

@@ -1,5 +1,6 @@
 // Counts what this node has stored of an account that is looked at on another one. An event counts once its store has it:
 // those that came meanwhile wait until the ones before are counted, so that a steady stream moves the count, too.
+// What the log held before the count began is one event more, of any time.
 import type { LoggedEvent, Seqs } from './account.ts'
 
 interface Waiting {
@@ -12,8 +13,13 @@ const REPEATED = 8
 
 export type StoredCount = ReturnType<typeof createStoredCount>
 
-export function createStoredCount(isDelivered: (seqs: Seqs) => boolean, timeOf: (event: LoggedEvent) => number) {
-  let first: Waiting | undefined
+/** `begun`: behind what the log holds. */
+export function createStoredCount(
+  begun: Seqs,
+  isDelivered: (seqs: Seqs) => boolean,
+  timeOf: (event: LoggedEvent) => number,
+) {
+  let first: Waiting | undefined = { seqs: begun, earliestUs: 0 }
   let next: Waiting | undefined
   const counts: (readonly [count: number, earliestUs: number])[] = [[0, Number.MAX_SAFE_INTEGER]]
 

@@ -1,6 +1,6 @@
 // Looking at accounts: whose events are shown, how old an answer is, what is bounded, and what other nodes say.
 import { describe, expect, test } from 'bun:test'
-import { NO_OTHERS, type OtherNodes } from '../../src/live/other-nodes.ts'
+import { NO_OTHERS, type OtherNodes, type StoredHere } from '../../src/live/other-nodes.ts'
 import { createStoredElsewhere } from '../../src/watch/nodes/stored-elsewhere.ts'
 import { DAY, endAt, HOUR, MINUTE, openCast, raiseAt, runAt, startAt, T0 } from './live-cast.ts'
 
@@ -171,6 +171,8 @@ describe('versions', () => {
 describe('other nodes', () => {
   interface Report {
     us: number
+    /** Of a node that is silent. */
+    seenUs?: number
     news: Record<string, readonly (readonly [number, number])[]>
   }
   const withOther = async () => {
@@ -179,7 +181,7 @@ describe('other nodes', () => {
       nowUs: () => cast.nowMs * 1000,
       reports: () => [
         {
-          ...{ node: 2, seenUs: cast.nowMs * 1000 },
+          ...{ node: 2, seenUs: report.seenUs ?? cast.nowMs * 1000, isSilent: report.seenUs !== undefined },
           report: { changed: [], late: [], stored: { us: report.us, looked: [], news: report.news } },
         },
       ],
@@ -221,6 +223,45 @@ describe('other nodes', () => {
     report.news = { ada: [[0, Number.MAX_SAFE_INTEGER]] }
     cast.nowMs += 3_000
     await cast.until(({ processes }) => processes.length === 1)
+  })
+  const nothing: readonly [number, number] = [0, Number.MAX_SAFE_INTEGER]
+  test('the first look after a pause has what they stored meanwhile, or says its age', async () => {
+    for (const isSaid of [true, false]) {
+      const { cast, report } = await withOther()
+      if (isSaid) report.news = { ada: [nothing] }
+      await cast.ask()
+      cast.nowMs += 5 * MINUTE
+      report.us = cast.nowMs * 1000
+      const atMs = T0 + MINUTE
+      cast.events.push(...runAt(atMs, 1_000))
+      if (isSaid) report.news = { ada: [nothing, [1, atMs * 1000]] }
+      cast.isAway = true
+      expect(await cast.ask()).toMatchObject({ stale_s: 300, processes: [] })
+      cast.isAway = false
+      cast.nowMs += 3_000
+      report.us = cast.nowMs * 1000
+      expect(await cast.ask()).toMatchObject({ stale_s: null, processes: [{ process: 'job' }] })
+    }
+  })
+  test('one that died is waited for ten minutes', async () => {
+    const { cast, report } = await withOther()
+    report.news = { ada: [nothing] }
+    await cast.ask()
+    report.seenUs = T0 * 1000
+    cast.nowMs += 9 * MINUTE
+    expect((await cast.ask()).stale_s).toBe(540)
+    cast.nowMs += 2 * MINUTE
+    await cast.ask()
+    expect((await cast.ask()).stale_s).toBeNull()
+  })
+  test('hear of what the log held when the count began', async () => {
+    const served: StoredHere[] = []
+    const cast = await openCast({ others: { ...NO_OTHERS, serve: (source) => served.push(source) } })
+    await cast.send(...runAt(T0 - 5_000, 1_000))
+    const counts = () => served[0]!.newsOf(['ada'])['ada']!.at(-1)
+    expect(counts()).toEqual([0, Number.MAX_SAFE_INTEGER])
+    await cast.ship()
+    expect(counts()).toEqual([1, 0])
   })
   test('alone none is asked', () => expect(NO_OTHERS.isAlone).toBe(true))
 })

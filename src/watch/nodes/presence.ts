@@ -257,7 +257,7 @@ export function createPresence(options: PresenceOptions) {
     /** The other nodes that were heard of within an hour. */
     nodes: (): KnownNode[] => others().map(toKnown),
     /** What each of them said last. */
-    reports: () => others(),
+    reports: () => others().map((it) => ({ ...it, isSilent: isSilent(it) })),
     /** What is judged waits for these, this one included. */
     awaited: (): number[] => [
       node,

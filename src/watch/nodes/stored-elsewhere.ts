@@ -6,6 +6,8 @@ import type { NodeReport, StoredNews } from './node-table.ts'
 interface StoredHere {
   /** What arrived before is in the stores. */
   storedUs(): number
+  /** The accounts that are looked at, newest last. */
+  looked(): readonly string[]
   /** Of these accounts, which are looked at elsewhere. */
   newsOf(accounts: readonly string[]): Readonly<Record<string, StoredNews>>
 }
@@ -13,6 +15,7 @@ interface StoredHere {
 interface Reported {
   readonly node: number
   readonly seenUs: number
+  readonly isSilent: boolean
   readonly report: NodeReport
 }
 
@@ -25,64 +28,62 @@ interface StoredElsewhereOptions {
 export type StoredElsewhere = ReturnType<typeof createStoredElsewhere>
 
 const LOOKED_MAX = 100
+/** So long a silent node is waited for, as by the watches. */
+const WAITS_US = 600e6
 /** A node of 2.0 does not say what it stores: its events are in the stores within this time while they are up. */
 const FORMER_US = 4e6
-const FORMER_EVERY_US = 2e6
-const FORMER_BACK_US = 15e6
+/** Of a node that says nothing about an account what is new is asked for so often, and from so long before. */
+const UNSAID_EVERY_US = 2e6
+const UNSAID_BACK_US = 15e6
 
 export function createStoredElsewhere({ reports, nowUs }: StoredElsewhereOptions) {
-  let looked: readonly string[] = []
   let here: StoredHere | undefined
-  const formerTurn = (): number => Math.floor(nowUs() / FORMER_EVERY_US)
+  const unsaidTurn = (): number => Math.floor(nowUs() / UNSAID_EVERY_US)
+  const awaited = () => reports().filter(({ isSilent, seenUs }) => !isSilent || nowUs() - seenUs <= WAITS_US)
 
   const countsOf = (account: string): Record<string, number> =>
     Object.fromEntries(
-      reports().flatMap(({ node, report: { stored } }) => {
-        if (stored === undefined) return [[node, formerTurn()]]
-        const last = stored.news[account]?.at(-1)
-        return last === undefined ? [] : [[node, last[0]]]
-      }),
+      awaited().map(({ node, report: { stored } }) => [node, stored?.news[account]?.at(-1)?.[0] ?? unsaidTurn()]),
     )
 
   return {
     isAlone: false,
-    /** What the others are to say something about, newest last. */
-    look(accounts: Iterable<string>): void {
-      looked = [...accounts].slice(-LOOKED_MAX)
-    },
     serve(source: StoredHere): void {
       here = source
     },
     /** What this node says with its heartbeat. */
     report(): NonNullable<NodeReport['stored']> | undefined {
       if (here === undefined) return undefined
-      const wanted = new Set(reports().flatMap(({ report: { stored } }) => stored?.looked ?? []))
-      return { us: here.storedUs(), looked, news: here.newsOf([...wanted]) }
+      const wanted = new Set(awaited().flatMap(({ report: { stored } }) => stored?.looked ?? []))
+      return { us: here.storedUs(), looked: here.looked().slice(-LOOKED_MAX), news: here.newsOf([...wanted]) }
     },
     /** What arrived before at any other node is in the stores. */
     knownUs: (): number =>
       Math.min(
-        ...reports().map(({ seenUs, report: { stored } }) =>
+        ...awaited().map(({ seenUs, report: { stored } }) =>
           stored === undefined ? Math.min(seenUs, nowUs()) - FORMER_US : stored.us,
         ),
       ),
     /** Differs once another node has stored something of the account. */
     stateOf: (account: string): string => JSON.stringify(countsOf(account)),
-    /** The earliest event that was stored since that state; undefined: not known, so that all is to be asked for. */
-    sinceUs(account: string, state: string): number | undefined {
+    /**
+     * The earliest event that was stored since that state, when `knownUs` was known; undefined: not known, so that all is
+     * to be asked for.
+     */
+    sinceUs(account: string, state: string, knownUs: number): number | undefined {
       const seen: Record<string, number> = JSON.parse(state)
       let sinceUs = Number.POSITIVE_INFINITY
-      for (const { node, report } of reports()) {
-        const news = report.stored?.news[account]
-        if (report.stored === undefined) sinceUs = Math.min(sinceUs, nowUs() - FORMER_BACK_US)
-        else if (news !== undefined) {
-          const before = seen[node]
-          const [first] = news
-          if (before === undefined || first === undefined || first[0] > before + 1 || news.at(-1)![0] < before)
-            return undefined
-          for (const [count, us] of news) if (count > before) sinceUs = Math.min(sinceUs, us)
+      for (const { node, report } of awaited()) {
+        const [first, ...more] = report.stored?.news[account] ?? []
+        if (first === undefined) {
+          sinceUs = Math.min(sinceUs, Math.min(nowUs(), knownUs) - UNSAID_BACK_US)
+          continue
         }
+        const before = seen[node]
+        if (before === undefined || first[0] > before + 1 || (more.at(-1) ?? first)[0] < before) return undefined
+        for (const [count, us] of [first, ...more]) if (count > before) sinceUs = Math.min(sinceUs, us)
       }
+      if (sinceUs <= 0) return undefined
       return Number.isFinite(sinceUs) ? sinceUs : nowUs()
     },
   }

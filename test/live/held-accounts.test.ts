@@ -1,0 +1,29 @@
+// Which accounts are kept, for whom, and which are said to be looked at.
+import { expect, test } from 'bun:test'
+import { createHeldAccounts } from '../../src/live/held-accounts.ts'
+
+const MINUTE_US = 60e6
+
+test('an account is looked at for ten minutes, and kept while another node asks about it', () => {
+  let nowUs = 0
+  let isOpen = false
+  const accounts = createHeldAccounts({
+    ...{ nowUs: () => nowUs, maxBytes: 1e6 },
+    onFirst: () => (isOpen = true),
+    onLast: () => (isOpen = false),
+  })
+  accounts.find('ada')
+  accounts.find('eve')
+  accounts.serve('ada')
+  expect(accounts.looked()).toEqual(['ada', 'eve']) // in the order in which they were asked for here
+  nowUs += 8 * MINUTE_US
+  accounts.find('eve')
+  accounts.serve('ada')
+  accounts.serve('bob')
+  nowUs += 8 * MINUTE_US
+  accounts.sweep()
+  expect([accounts.looked(), [...accounts.held.keys()]]).toEqual([['eve'], ['ada', 'eve', 'bob']])
+  nowUs += 8 * MINUTE_US
+  accounts.sweep()
+  expect([accounts.held.size, isOpen]).toEqual([0, false])
+})
