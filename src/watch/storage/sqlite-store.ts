@@ -20,6 +20,8 @@ const WATCHES_FILE: Schema = {
   steps: [
     `${toWatchesFile(UNJUDGED_TABLES)} DELETE FROM blind WHERE from_us > to_us`,
     `${toWatchesFile(FEED_TABLES)} DROP TABLE progress; DROP TABLE set_back; DROP TABLE unjudged`,
+    // 2.0 judged in the order of the log: nothing behind a position of it is in the state, however late known_us is
+    'UPDATE feed SET known_us = 0',
   ],
 }
 

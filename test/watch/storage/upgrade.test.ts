@@ -1,4 +1,4 @@
-// A watches.sqlite of version 1.1 becomes one of this version.
+// A watches.sqlite of an earlier version becomes one of this version.
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
@@ -6,9 +6,9 @@ import { RELEASED } from '../../support/released.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 import { openStore } from '../watch-cast.ts'
 
-function unpack(): { dir: string; file: Database } {
+function unpack(version: string): { dir: string; file: Database } {
   const dir = tempDir('upgrade')
-  const tar = ['tar', '-xJf', join(RELEASED, '1.1.0.tar.xz'), '-C', dir]
+  const tar = ['tar', '-xJf', join(RELEASED, `${version}.tar.xz`), '-C', dir]
   expect(Bun.spawnSync([...tar, './watches.sqlite', './watches.sqlite-wal']).success).toBe(true)
   return { dir, file: new Database(join(dir, 'watches.sqlite')) }
 }
@@ -17,11 +17,23 @@ test.each([
   ['the time until which 1.1 judged', 'INSERT INTO progress SELECT account, 4711 FROM watch', 4711],
   ['the making of the watch, if 1.1 did not note how far it judged', 'DELETE FROM progress', undefined],
 ])('the stores are asked for what came since %s', async (_, change, us) => {
-  const { dir, file } = unpack()
+  const { dir, file } = unpack('1.1.0')
   const made = file.query<{ us: number }, []>('SELECT since_us us FROM watch').get()!.us
   file.run(change)
   file.close()
   const store = openStore(dir)
   expect((await store.judged()).seedUs).toBe(us ?? made)
+  await store.close()
+})
+
+test('a position of 2.0 is followed by what is not judged yet, however late its known_us is', async () => {
+  const { dir, file } = unpack('2.0.0')
+  const spools = file.query<{ spool: string }, []>('SELECT spool FROM feed').all()
+  expect(spools).not.toBeEmpty()
+  file.run('UPDATE feed SET byte = 42, known_us = 4711')
+  file.close()
+  const store = openStore(dir)
+  const rows = await store.feedPositions()
+  expect(rows.map(({ knownUs, position }) => [knownUs, position.offset])).toEqual(spools.map(() => [0, 42]))
   await store.close()
 })
