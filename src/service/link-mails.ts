@@ -11,8 +11,18 @@ import { publicUrlOf } from './open-watch-room.ts'
 const ANSWERS_WITHIN_MS = 5_000
 
 export function createLinkMails(repeat: RepeatMails, config: Config, clock: Clock, log: Logger): LinkMails {
-  /** `write` makes the text around a link that works now; nothing is sent where there is no link. */
-  async function send(kind: string, to: string, subject: string, link: MakeLink, write: (url: string) => string) {
+  /**
+   * `write` makes the text around a link that works now; nothing is sent where there is no link. A newer e-mail about
+   * the same takes the place of one that waits.
+   */
+  async function send(
+    kind: string,
+    to: string,
+    subject: string,
+    link: MakeLink,
+    write: (url: string) => string,
+    about = to,
+  ) {
     const id = `${kind}-${clock.wallUs()}`
     const make = async () => {
       const url = await link()
@@ -26,11 +36,11 @@ export function createLinkMails(repeat: RepeatMails, config: Config, clock: Cloc
       if (!answer.ok) log.warn({ detail: answer.detail }, 'a link could not be mailed')
       return answer
     }
-    return repeat.send({ key: `${kind} ${to}`, mail, again: make, told: note }).then(note)
+    return repeat.send({ key: `${kind} ${about}`, mail, again: make, told: note }).then(note)
   }
   const here = publicUrlOf(config)
   return {
-    async invitation(to, { by, account, link }) {
+    async invitation(to, { id, by, account, link }) {
       const where = account === undefined ? 'an account' : `the account ${account.replaceAll(/\s+/g, ' ')}`
       const who = by === undefined ? 'Somebody invites you' : `${by} invites you`
       const end = by === undefined ? 'If you expected no invitation' : `If you do not know ${by}`
@@ -38,7 +48,7 @@ export function createLinkMails(repeat: RepeatMails, config: Config, clock: Cloc
         `${who} to ${where} on Stint.\n\nTo accept within 7 days, open this link:\n${url}\n\n${end}, ignore this e-mail.`
       const late = Promise.withResolvers<MailAnswer>()
       const timer = setTimeout(() => late.resolve(NO_ANSWER), ANSWERS_WITHIN_MS)
-      const answer = send('invitation', to, 'Invitation', link, write).finally(() => clearTimeout(timer))
+      const answer = send('invitation', to, 'Invitation', link, write, id).finally(() => clearTimeout(timer))
       return Promise.race([answer, late.promise])
     },
     async reset(to, link) {

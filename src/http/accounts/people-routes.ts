@@ -65,7 +65,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
         () => false,
       )
     const link = async () => ((await isOpen()) ? url : undefined)
-    const mailed = isMailed ? await mails?.invitation(made.email, { ...named, link }) : undefined
+    const mailed = isMailed ? await mails?.invitation(made.email, { id: made.id, ...named, link }) : undefined
     noted.target = made.email
     noted.detail = role
     const mail = mailed?.detail ?? (mails === undefined ? null : NOT_MAILED)

@@ -65,7 +65,7 @@ export interface LinkMails {
    */
   invitation(
     to: string,
-    invitation: { by?: string; account?: string; link: MakeLink },
+    invitation: { id: string; by?: string; account?: string; link: MakeLink },
   ): Promise<{ readonly ok: boolean; readonly detail: string }>
   reset(to: string, link: MakeLink): Promise<void>
   signUp(to: string, link: MakeLink): Promise<void>

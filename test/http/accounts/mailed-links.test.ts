@@ -3,15 +3,15 @@ import { describe, expect, test } from 'bun:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { deadUrl } from '../../cli/exec/exec-cast.ts'
 import { startApp } from '../../support/app.ts'
-import { createCaller, signInAt } from '../../support/caller.ts'
+import { createCaller, PASSWORD, signInAt } from '../../support/caller.ts'
 import { startMailServer } from '../../support/mail-server.ts'
 import { until } from '../../support/until.ts'
 
 const refuse = (responseCode: number, message: string) => Object.assign(new Error(message), { responseCode })
 
-async function open(options: SMTPServerOptions = {}, url?: string) {
+async function open(options: SMTPServerOptions = {}, url?: string, signup: 'first' | 'open' = 'first') {
   const smtp = await startMailServer(options)
-  const app = await startApp({ env: { SMTP_URL: url ?? smtp.url, MAIL_FROM: 'Stint <stint@example.com>' } })
+  const app = await startApp({ signup, env: { SMTP_URL: url ?? smtp.url, MAIL_FROM: 'Stint <stint@example.com>' } })
   const owner = await signInAt(app.url)
   return {
     ...{ smtp, app, owner },
@@ -101,6 +101,27 @@ describe('what it defers is sent again', () => {
     expect(stint.smtp.mails[0]!.text).toContain(first.url)
     await stint.pass(60 * 24)
     expect(stint.smtp.mails).toHaveLength(1)
+  })
+
+  test('invitations of two accounts to one address, both', async () => {
+    const { state, options } = greylisting()
+    await using stint = await open(options, undefined, 'open')
+    const { app, smtp, owner } = stint
+    state.isOpen = true
+    const nobody = createCaller(app.url)
+    await nobody.post('/api/accounts', { email: 'bob@example.com' })
+    await until('the link arrives', () => smtp.mails.length === 1)
+    const token = /sign-up\?token=(\w{43})/.exec(smtp.mails[0]!.text)![1]!
+    expect((await nobody.post('/api/accounts/confirm', { token, password: PASSWORD })).status).toBe(201)
+    const bob = await signInAt(app.url, 'bob@example.com')
+    state.isOpen = false
+    for (const inviter of [owner, bob]) {
+      const { json } = await inviter.post('/api/invitations', { email: 'cy@example.com', role: 'member' })
+      expect(json.invitation.mail).toContain('sent again in 1 min')
+    }
+    state.isOpen = true
+    await stint.pass(2)
+    expect(smtp.mails.filter(({ to }) => to.includes('cy@example.com'))).toHaveLength(2)
   })
 
   test('a reset, for a day, with a link that works when it arrives', async () => {
