@@ -1,4 +1,4 @@
-// The shell client and its surroundings: variables and files of the caller stay as they are.
+// The shell client and its surroundings: variables and files of the caller stay as they are, and the key is in no file.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -60,3 +60,24 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
     for (const path of [precious, beside]) expect([path, existsSync(path)]).toEqual([path, true])
   })
 })
+
+test.skipIf(missing('shells') !== undefined || Bun.which('strace') === null).each(['bash', 'bash --posix'])(
+  'in %s as before 5.1, which keeps here-documents in files, the key is in none',
+  async (name) => {
+    await using stint = await startRealStint()
+    const user = createShellUser(stint.url, KINDS[name]!, stint.key)
+    created.push(user)
+    const trace = join(user.home, 'trace')
+    const run = (compat: string) => {
+      const words = ['strace', '-f', '-q', '-o', trace, '-e', 'trace=openat', ...user.words]
+      const env = { ...user.shellEnv, BASH_COMPAT: compat }
+      return Bun.spawn([...words, 'metric', 'job', 'rows=1'], { env, stdin: 'ignore' }).exited
+    }
+    for (const compat of ['5.0', '44']) {
+      expect(await run(compat)).toBe(0)
+      const files = [...readFileSync(trace, 'utf8').matchAll(/openat\(\w+, "[^"]*sh-thd[^"]*", O_[A-Z|_]*CREAT/g)]
+      expect(files).toHaveLength(1) // the metrics
+    }
+    expect(await stint.metrics('job')).toEqual({ rows: 1 })
+  },
+)

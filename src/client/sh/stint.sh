@@ -180,13 +180,19 @@ silent_for() { # SECONDS: was Stint silent within that time?
 }
 
 # ---- delivery
+curl_it() { # FILE SECONDS: prints the answer and its status; standard input has the header with the key
+  exec curl -q -sS -K - -m "$2" -H 'Content-Type: application/json' -H 'expect:' --data-binary "@$1" \
+    -w '\n%{http_code}' "$url/v1/batch" 2>&1
+}
 post() { # FILE SECONDS: sets status and answer. The key is no argument, which other users could see
   if command -v curl >/dev/null 2>&1; then
-    answer=$(exec curl -q -sS -K - -m "$2" -H 'Content-Type: application/json' \
-      -H 'expect:' --data-binary "@$1" -w '\n%{http_code}' "$url/v1/batch" 2>&1 <<HEADER
+    case ${BASH_COMPAT:-${BASH_VERSION:-6}} in
+      [1-4]* | 5.0* | 50*) answer=$(printf 'header = "%s: %s"\n' "$header" "$key" | curl_it "$@") ;; # its here-documents are files
+      *) answer=$(curl_it "$@" <<HEADER
 header = "$header: $key"
 HEADER
-    )
+      ) ;;
+    esac
     status=${answer##*"$LF"} answer=${answer%"$LF"*}
   elif command -v wget >/dev/null 2>&1; then
     if wget --version 2>/dev/null | grep -q GNU; then
