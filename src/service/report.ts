@@ -80,7 +80,7 @@ export function warnWithoutPublicUrl({ config, log }: Pick<Rooms, 'config' | 'lo
   )
 }
 
-/** A sign-up is then no proof of its address. */
+/** A sign-up then proves no address. */
 export function warnOpenSignUp({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
   if (config.signup !== 'open' || (config.smtp !== undefined && mayLink(config))) return
   log.warn(

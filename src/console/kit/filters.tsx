@@ -8,7 +8,7 @@ import { useView } from './view.tsx'
 
 /** One that is usual has no value: the address does not name it. */
 interface Choice extends Option<string | undefined> {
-  /** Further parameters that it stands for. */
+  /** Further parameters that it sets. */
   readonly also?: Params
 }
 

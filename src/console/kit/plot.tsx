@@ -132,7 +132,7 @@ interface BarsProps {
   readonly class?: string
 }
 
-/** Bars that stand on the axis, `LEAST_PX` high at least; zero is none. */
+/** Bars that stand on the axis, `LEAST_PX` high at least; zero has none. */
 export function Bars({ at, step, values, class: look = 'chart-failed' }: BarsProps) {
   const { x, y, box } = useScales()
   const bars = values.map((value, i) => {
