@@ -1,10 +1,13 @@
-// The shell client and its surroundings: variables and files of the caller stay as they are, and the key is in no file.
+// The shell client and its surroundings: variables and files of the caller stay as they are, the key is in no file,
+// and none is left in TMPDIR.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { Glob } from 'bun'
 import { missing } from '../support/needs.ts'
 import { ROOT } from '../support/readme.ts'
 import { type RealStint, startRealStint } from '../support/real-stint.ts'
+import { until } from '../support/until.ts'
 import { createShellUser, KINDS, type ShellUser } from './sh-cast.ts'
 
 const SCRIPT = readFileSync(join(ROOT, 'src/client/sh/stint.sh'), 'utf8')
@@ -18,6 +21,9 @@ const NAMES = [
 ]
   .map(([, name]) => name!)
   .filter((name) => !NOT_OURS.includes(name) && !name.startsWith('_stint'))
+
+/** More than the script keeps in one file. */
+const MORE_BYTES = 40 * 2 ** 20
 
 const created: ShellUser[] = []
 afterAll(() => {
@@ -59,7 +65,35 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
     expect(await stint.runs('single')).toMatchObject([{ uid, metrics: { rows: 3 }, exceptions: ['why'] }])
     for (const path of [precious, beside]) expect([path, existsSync(path)]).toEqual([path, true])
   })
+
+  test('a process that the command leaves running writes on, and no temporary file stays behind', async () => {
+    const user = createOne()
+    const [go, over] = [join(user.home, 'go'), join(user.home, 'over')]
+    const more = `head -c ${MORE_BYTES} /dev/zero >&2; echo >${over}`
+    const child = user.start(
+      ['exec', '--', 'sh', '-c', `(while [ ! -e ${go} ]; do sleep 0.05; done; ${more}) & exit 5`],
+      { TMPDIR: user.home },
+    )
+    const stderr = new Response(child.stderr).bytes()
+    expect(await child.exited).toBe(5)
+    expect(user.leftovers()).toEqual([])
+    user.own(go, '')
+    expect((await stderr).length).toBe(MORE_BYTES)
+    expect(existsSync(over)).toBe(true)
+    await until('the end of all parts of the script', () => !isRunning(user.words.at(-1)!))
+    expect(user.leftovers()).toEqual([])
+  })
 })
+
+/** Is a process of this script running? */
+const isRunning = (script: string) =>
+  [...new Glob('[0-9]*/cmdline').scanSync({ cwd: '/proc', onlyFiles: false })].some((path) => {
+    try {
+      return readFileSync(join('/proc', path), 'utf8').includes(script)
+    } catch {
+      return false // has just ended
+    }
+  })
 
 test.skipIf(missing('shells') !== undefined || Bun.which('strace') === null).each(['bash', 'bash --posix'])(
   'in %s as before 5.1, which keeps here-documents in files, the key is in none',

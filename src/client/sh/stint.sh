@@ -502,13 +502,16 @@ nap() { # longer each time, and fewer
 keep_end() { # NAME: copies standard input into files of at most 32 MiB: the last one, which may be empty, and the one before it
   trap '' INT QUIT TERM HUP
   n=1000000
-  while :; do
+  while [ -e "$tmp.copy-$1" ]; do # the script removes it with the files, when the run is over
     dd bs=16384 count=2048 of="$tmp.$1.$n" 2>/dev/null
     [ -s "$tmp.$1.$n" ] || break
     [ ! -e "$tmp.$1.$((n - 1))" ] || rm -f "$tmp.$1.$((n - 1))"
     n=$((n + 1))
   done
   : >"$tmp.done-$1"
+  [ -e "$tmp.copy-$1" ] && return
+  rm -f "$tmp.$1".* "$tmp.done-$1"
+  exec cat >/dev/null # what a process that the command left running still writes
 }
 read_end() { # NAME: prints the end of what was kept
   set -- "$tmp.$1".*
