@@ -1,6 +1,9 @@
-// Where a text stops being JSON, and how: line, column and the kind of the fault, never a character of the text. Walks it
-// once, after JSON.parse has refused it.
+// Where a text stops being JSON, and how: line, column and the kind of the fault, never a character of the text. Walks its
+// beginning once, after JSON.parse has refused it; the rest would hold the event loop.
 
+/** How many characters are read. */
+const MAX_READ = 64 * 1024
+const BEYOND = `after the first ${MAX_READ} characters`
 const SPACE = /[ \t\n\r]/
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 /** What may follow a value. */
@@ -9,10 +12,12 @@ const WORD = /[A-Za-z_$][\w$]*/y
 const LITERALS = ['true', 'false', 'null']
 const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
 
-/** `line 2, column 14: a comma before a closing bracket`; undefined if no fault is found. `firstLine`: of the text. */
+/** `line 2, column 14: a comma before a closing bracket`, or `after the first 65536 characters`; undefined if no fault is
+ * found. `firstLine`: of the text. */
 export function findJsonFault(text: string, firstLine = 1): string | undefined {
   const found = scan(text)
   if (found === undefined) return undefined
+  if (found.at >= MAX_READ) return BEYOND
   const before = text.slice(0, found.at)
   const line = firstLine + before.split('\n').length - 1
   const column = [...before.slice(before.lastIndexOf('\n') + 1)].length + 1
@@ -35,7 +40,8 @@ function scan(text: string): Fault | undefined {
   const fault = (kind: string): Fault => ({ at, kind })
   const afterValue = (): Expected => (closers.length === 0 ? 'end' : 'comma')
   for (;;) {
-    while (at < text.length && SPACE.test(text[at]!)) at++
+    while (at < text.length && at < MAX_READ && SPACE.test(text[at]!)) at++
+    if (at >= MAX_READ) return fault(BEYOND)
     const char = text[at]
     if (char === undefined) return expected === 'end' ? undefined : fault('the text ends in the middle of a value')
     switch (expected) {
@@ -112,6 +118,7 @@ function endOfScalar(text: string, at: number, char: string): number | Fault {
 
 function endOfString(text: string, start: number): number | Fault {
   for (let at = start + 1; at < text.length; at++) {
+    if (at >= MAX_READ) return { at, kind: BEYOND }
     const char = text[at]!
     if (char === '"') return at + 1
     if (char < ' ') return { at, kind: char === '\n' ? 'a line break in a text' : 'a control character in a text' }

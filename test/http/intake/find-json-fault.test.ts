@@ -61,7 +61,24 @@ test('a text is found faulty exactly if JSON.parse refuses it', () => {
   )
 })
 
-test('deep nesting neither recurses nor takes long; lines count from the first', () => {
-  expect(findJsonFault('['.repeat(200_000))).toBe('line 1, column 200001: the text ends in the middle of a value')
+test('deep nesting does not recurse; lines count from the first', () => {
+  expect(findJsonFault('['.repeat(60_000))).toBe('line 1, column 60001: the text ends in the middle of a value')
   expect(findJsonFault('[1,]', 7)).toBe('line 7, column 4: a comma before a closing bracket')
+})
+
+const FIRST = 64 * 1024
+const BEYOND = 'after the first 65536 characters'
+
+test.each([
+  ['brackets alone', '['.repeat(FIRST + 1), BEYOND],
+  ['a fault in the middle', `[${'1,'.repeat(FIRST)}]`, BEYOND],
+  ['a long text without its end', `["${'x'.repeat(2 * FIRST)}`, BEYOND],
+  ['a long text and a fault', `["${'x'.repeat(2 * FIRST)}" 1]`, BEYOND],
+  ['spaces', ' '.repeat(2 * FIRST), BEYOND],
+  ['the last of them', `${' '.repeat(FIRST - 1)}x`, `line 1, column ${FIRST}: a word without quotes`],
+  ['the next one', `${' '.repeat(FIRST)}x`, BEYOND],
+  ['a line break in a long text', `["\n${'x'.repeat(2 * FIRST)}`, 'line 1, column 3: a line break in a text'],
+])('only the first 65,536 characters are read: %s', (_, text, expected) => {
+  expect(() => JSON.parse(text)).toThrow()
+  expect(findJsonFault(text)).toBe(expected)
 })
