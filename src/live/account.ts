@@ -89,6 +89,8 @@ export function findProcess(account: Account, name: string): Process {
 
 export interface Folding {
   readonly maxRunUs: number
+  /** Beyond it those go that sent nothing for longest; some more are kept until they go together. */
+  readonly maxProcesses: number
   fingerprint(exception: string): string
 }
 
@@ -100,23 +102,43 @@ const latest = (a: Seqs, b: Seqs): Seqs => ({
 /** Events of this account, in any order. */
 export function foldEvents(account: Account, events: readonly LoggedEvent[], folding: Folding): void {
   for (const [name, own] of Map.groupBy(events, ({ event }) => event.process)) {
+    const isOmitted = account.omitted > 0 && !account.processes.has(name) // the stores may know more of it
+    const before = bytesAt(account, name)
     const process = findProcess(account, name)
-    const before = bytesOfProcess(process)
     for (const one of own) noteEvent(process, one)
-    if (!foldProcess(process, own, folding)) account.again.set(name, process.seqs)
+    if (!foldProcess(process, own, folding) || isOmitted) account.again.set(name, process.seqs)
     process.version = ++account.version
     account.seqs = latest(account.seqs, process.seqs)
     account.bytes += bytesOfProcess(process) - before
   }
+  dropProcesses(account, folding)
 }
 
 /** Of an account whose processes are not known: only their versions. */
-export function noteEvents(account: Account, events: readonly LoggedEvent[]): void {
+export function noteEvents(account: Account, events: readonly LoggedEvent[], folding: Folding): void {
   for (const one of events) {
+    const before = bytesAt(account, one.event.process)
     const process = findProcess(account, one.event.process)
     noteEvent(process, one)
     process.version = ++account.version
     account.seqs = latest(account.seqs, one.seqs)
+    account.bytes += bytesOfProcess(process) - before
+  }
+  dropProcesses(account, folding)
+}
+
+function dropProcesses(account: Account, { maxProcesses }: Folding): void {
+  const { processes, again } = account
+  if (processes.size <= maxProcesses + Math.floor(maxProcesses / 16)) return
+  const times = Float64Array.from(processes.values(), ({ seenUs }) => seenUs).sort()
+  const goneUs = times[times.length - maxProcesses - 1]!
+  for (const process of [...processes.values()]) {
+    if (processes.size <= maxProcesses) return
+    if (process.seenUs > goneUs) continue
+    processes.delete(process.name)
+    again.delete(process.name)
+    account.bytes -= bytesOfProcess(process)
+    account.omitted++
   }
 }
 
@@ -169,6 +191,11 @@ export function raisedOf({ raised }: Process, meta: string): Raised {
 /** Its object and its places in maps, as measured. */
 const PROCESS_BYTES = 900
 const META_BYTES = 60
+
+function bytesAt({ processes }: Account, name: string): number {
+  const process = processes.get(name)
+  return process === undefined ? 0 : bytesOfProcess(process)
+}
 
 export function bytesOfProcess({ name, rows, raised, metas }: Process): number {
   let bytes = PROCESS_BYTES + 2 * name.length + META_BYTES * metas.size

@@ -59,7 +59,8 @@ export type Live = ReturnType<typeof createLive>
 
 export function createLive(options: LiveOptions) {
   const { sources, spools, others, nowUs, monotonicUs, maxRunUs, maxMarks, maxBytes, inTurn, log } = options
-  const folding = { maxRunUs, fingerprint: rememberFingerprints() }
+  const maxProcesses = Math.max(1, Math.floor(maxBytes / PROCESS_BYTES))
+  const folding = { maxRunUs, maxProcesses, fingerprint: rememberFingerprints() }
   const accounts = createHeldAccounts({
     ...{ nowUs, maxBytes },
     onFirst: () => reader.open(),
@@ -78,7 +79,8 @@ export function createLive(options: LiveOptions) {
       one.buffer?.push(...events)
       one.stored?.note(events)
       if (one.hasBase) foldEvents(one.account, events, folding)
-      else noteEvents(one.account, events)
+      else noteEvents(one.account, events, folding)
+      accounts.bound(one)
     },
     onGap() {
       for (const one of held.values()) one.gapUs ??= one.baseUs
@@ -129,7 +131,6 @@ export function createLive(options: LiveOptions) {
       one.buffer = []
       const reading: Reading = {
         ...{ account: name, processes, sources, reader, spools, folding, maxMarks, nowUs, monotonicUs },
-        maxProcesses: Math.max(1, Math.floor(maxBytes / PROCESS_BYTES)),
         buffer: one.buffer,
       }
       try {
@@ -178,7 +179,7 @@ export function createLive(options: LiveOptions) {
     const text = ({ version, seqs }: { version: number; seqs: Seqs }) => `${version}${isDelivered(seqs) ? '' : '+'}`
     const own = processes?.map((process) => {
       const known = account.processes.get(process)
-      return known === undefined ? '0' : text(known)
+      return known === undefined ? `0${account.omitted}` : text(known)
     })
     return `${heldSince.toString(36)} ${touches} ${own?.join(' ') ?? text(account)}`
   }

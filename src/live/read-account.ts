@@ -16,7 +16,6 @@ export interface Reading {
   readonly spools: Both<TailSpool>
   readonly folding: Folding
   readonly maxMarks: number
-  readonly maxProcesses: number
   nowUs(): number
   monotonicUs(): number
   /** Grows with the events that come meanwhile. */
@@ -38,18 +37,7 @@ export const farBehind = (cause?: unknown) =>
  * StoreError, and with Problem `store_unavailable` while too much waits for the stores.
  */
 export async function readAccount(reading: Reading, signal: AbortSignal): Promise<() => Account> {
-  const {
-    account: name,
-    processes,
-    sources,
-    reader,
-    spools,
-    folding,
-    maxMarks,
-    maxProcesses,
-    monotonicUs,
-    buffer,
-  } = reading
+  const { account: name, processes, sources, reader, spools, folding, maxMarks, monotonicUs, buffer } = reading
   const from = { points: spools.points.position, exceptions: spools.exceptions.position }
   const until = await reader.begin()
   const missed = await reader.readBetween(from, until, name, CATCH_UP_BYTES).catch((cause) => {
@@ -57,7 +45,8 @@ export async function readAccount(reading: Reading, signal: AbortSignal): Promis
   })
   const events = () => [...missed, ...buffer].filter(({ event }) => processes?.includes(event.process) ?? true)
   const nowUs = reading.nowUs()
-  const q = { ...{ account: name, processes, maxRunUs: folding.maxRunUs, maxMarks, maxProcesses, signal }, nowUs }
+  const { maxRunUs, maxProcesses } = folding
+  const q = { ...{ account: name, processes, maxRunUs, maxMarks, maxProcesses, signal }, nowUs }
   const head = await readHead(sources, q)
   const delivered = { points: spools.points.position.seq, exceptions: spools.exceptions.position.seq }
   const account = createAccount(name)

@@ -80,6 +80,26 @@ describe('bounds', () => {
     expect({ omitted, completed: counts.completed }).toEqual({ omitted: 3, completed: 5 })
     expect(processes.map(({ process }) => process)).toEqual(['job 0', 'job 1', 'job 2', 'job 3', 'job 4'])
   })
+  test('processes that begin while somebody looks take no more room than others', async () => {
+    const cast = await openCast({ maxBytes: 5 * 3_300 })
+    const started = (i: number) => startAt(T0 - HOUR + i * 1_000, { process: `job ${i}` })
+    await cast.ask()
+    for (let i = 0; i < 40; i++) await cast.send(started(i))
+    const { omitted, processes } = await cast.ask('sort=name')
+    expect([omitted, processes.map(({ process }) => process)]).toEqual([
+      35,
+      [35, 36, 37, 38, 39].map((i) => `job ${i}`),
+    ])
+    expect(cast.live.bytes()).toBeLessThan(5 * 3_300)
+  })
+  test('events of an account that is not read yet are bounded, too', async () => {
+    const cast = await openCast({ maxBytes: 5 * 3_300 })
+    cast.live.changesOf('ada')
+    for (let i = 0; i < 40; i++) await cast.send(startAt(T0 - HOUR, { process: `job ${i}` }))
+    while (!cast.live.changesOf('ada').version.includes(' 40+')) await new Promise((done) => setTimeout(done, 1))
+    expect(cast.live.bytes()).toBeGreaterThan(0)
+    expect(cast.live.bytes()).toBeLessThan(5 * 3_300)
+  })
   test('the account that was asked for longest ago goes', async () => {
     const cast = await openCast({ maxBytes: 3_300 })
     for (const account of ['ada', 'eve'])
