@@ -278,7 +278,7 @@ describe('other nodes', () => {
     const served: StoredHere[] = []
     const cast = await openCast({ others: { ...NO_OTHERS, serve: (source) => served.push(source) } })
     await cast.send(...runAt(T0 - 5_000, 1_000))
-    const counts = () => served[0]!.newsOf(['ada'])['ada']!.at(-1)
+    const counts = () => served[0]!.newsOf(['ada']).ada!.at(-1)
     expect(counts()).toEqual([0, Number.MAX_SAFE_INTEGER])
     await cast.ship()
     expect(counts()).toEqual([1, 0])
