@@ -10,12 +10,15 @@ const DOMAIN = new RegExp(`^(?:(?:${LABEL}\\.)+${LABEL}|localhost)$`, 'u')
 /** Letters such as Kelvin's K or a wide a are read as plain ones elsewhere: two people would have one address. */
 const isCompatible = (text: string): boolean => [...text].every((letter) => letter.normalize('NFKC') === letter)
 
-/**
- * The form in which an address is stored and compared: NFC, lower case. undefined when it is no e-mail address, or has
- * letters that compatibility folding (NFKC) changes.
- */
+/** An address that is new here, as `normalizeEmail`; undefined also when it has letters that NFKC folds. */
+export const newEmail = (email: string): string | undefined => {
+  const normal = normalizeEmail(email)
+  return normal !== undefined && isCompatible(email) ? normal : undefined
+}
+
+/** The form in which an address is stored and compared: NFC, lower case. undefined when it is no e-mail address. */
 export function normalizeEmail(email: string): string | undefined {
-  if (email.length > EMAIL_MAX * 2 || !email.isWellFormed() || !isCompatible(email)) return undefined
+  if (email.length > EMAIL_MAX * 2 || !email.isWellFormed()) return undefined
   const normal = email.normalize('NFC').toLowerCase()
   const at = normal.lastIndexOf('@')
   if (normal.length > EMAIL_MAX || at < 0) return undefined
@@ -41,7 +44,7 @@ export function passwordFault(password: string, email = '', pointer = '/password
 
 /** The normalised address; throws Problem `fields_invalid` with every fault of both. */
 export function checkCredentials(email: string, password: string): string {
-  const normal = normalizeEmail(email)
+  const normal = newEmail(email)
   const errors: Fault[] = []
   if (normal === undefined) errors.push({ pointer: '/email', detail: 'must be an e-mail address' })
   const fault = passwordFault(password, email)

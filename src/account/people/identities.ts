@@ -7,7 +7,7 @@
 import { Problem } from '../../problem.ts'
 import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { Role } from '../../wire/roles.ts'
-import { normalizeEmail } from '../credentials.ts'
+import { newEmail } from '../credentials.ts'
 import type { KeyRing, KeyRow } from '../key-ring.ts'
 import { proveAddress } from './first-proof.ts'
 import type { Members } from './members.ts'
@@ -56,7 +56,8 @@ export function createIdentities({ database, ring, members, isSignUpOpen, nowMs 
     )
     const row = known && (yield* selectPerson(known.person))
     if (row !== undefined) return { id: row.id, email: row.email, isNew: false, disputed: [] }
-    const address = normalizeEmail(email ?? '')
+    // An address with letters that fold (Kelvin's K) is not that of the person with plain ones.
+    const address = newEmail(email ?? '')
     if (address === undefined || !isEmailVerified)
       throw new Problem(
         'email_unverified',

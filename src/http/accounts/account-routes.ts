@@ -1,6 +1,6 @@
 // The account and the person over HTTP: signing up, in and out, passwords, sessions.
 import type { Accounts } from '../../account/accounts.ts'
-import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
+import { newEmail, normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { networkOf } from '../../account/networks.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import * as wire from '../../wire/accounts.ts'
@@ -20,7 +20,7 @@ import {
 const RECENT_PROOF_MS = 5 * 60_000
 
 const SIGN_UP_RULES = {
-  email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
+  email: (email: string) => (newEmail(email) === undefined ? 'must be an e-mail address' : undefined),
   password: (password: string | undefined) => password && passwordFault(password)?.detail,
 }
 const CONFIRM_RULES = { password: (password: string) => passwordFault(password)?.detail }

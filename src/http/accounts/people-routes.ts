@@ -1,6 +1,6 @@
 // Members, roles and invitations over HTTP. Tokens of invitations travel in bodies and fragments, never in paths.
 
-import { normalizeEmail, passwordFault } from '../../account/credentials.ts'
+import { newEmail, normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { networkOf } from '../../account/networks.ts'
 import { invalidBody, Problem } from '../../problem.ts'
 import { parseChoice } from '../../query/parameters.ts'
@@ -20,7 +20,7 @@ import {
 } from './session-answers.ts'
 
 const INVITE_RULES = {
-  email: (email: string) => (normalizeEmail(email) === undefined ? 'must be an e-mail address' : undefined),
+  email: (email: string) => (newEmail(email) === undefined ? 'must be an e-mail address' : undefined),
 }
 const NOT_MAILED = 'Nothing was sent: the address had three e-mails within 24 hours. Invite it again later.'
 const ACCEPT_RULES = { password: (password: string) => passwordFault(password)?.detail }
