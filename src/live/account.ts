@@ -92,6 +92,8 @@ export interface Folding {
   /** Beyond it those go that sent nothing for longest; some more are kept until they go together. */
   readonly maxProcesses: number
   fingerprint(exception: string): string
+  /** By the rules of 2.0, while anything was decided by them. */
+  former?(exception: string): string | undefined
 }
 
 const latest = (a: Seqs, b: Seqs): Seqs => ({
@@ -150,8 +152,11 @@ export function noteEvent(process: Process, { event, seqs }: LoggedEvent): void 
   if (process.metas.size < METAS_MAX) process.metas.add(event.meta)
 }
 
-export const toException = (event: Extract<Event, { kind: 'exception' }>, fingerprint: Folding['fingerprint']) => ({
-  ...{ ...timesOf(event), uid: event.uid ?? null, fingerprint: fingerprint(event.exception), text: event.exception },
+type Fingerprints = Pick<Folding, 'fingerprint' | 'former'>
+
+export const toException = (event: Extract<Event, { kind: 'exception' }>, { fingerprint, former }: Fingerprints) => ({
+  ...{ ...timesOf(event), uid: event.uid ?? null, text: event.exception },
+  ...{ fingerprint: fingerprint(event.exception), former: former?.(event.exception) },
 })
 
 /** False: the store must be asked again, because something is older than what is remembered. */
@@ -165,7 +170,7 @@ function foldProcess(process: Process, events: readonly LoggedEvent[], folding: 
       if (own === undefined) marks.set(meta, [toMark(event)])
       else own.push(toMark(event))
     } else if (event.kind === 'exception') {
-      isKnown = raise(raisedOf(process, meta), toException(event, folding.fingerprint)) && isKnown
+      isKnown = raise(raisedOf(process, meta), toException(event, folding)) && isKnown
     }
   }
   for (const [meta, own] of marks) isKnown = foldMarks(rowOf(process, meta), own, folding.maxRunUs) && isKnown

@@ -180,12 +180,12 @@ function noteClosedHours(account: Account, name: string, news: readonly LoggedEv
   if (late !== undefined) account.again.set(name, late.seqs)
 }
 
-function addExceptions(account: Account, events: readonly LoggedEvent[], { fingerprint }: Building): void {
+function addExceptions(account: Account, events: readonly LoggedEvent[], building: Building): void {
   for (const { event, seqs } of events) {
     if (event.kind !== 'exception') continue
     const { process: name, meta } = event
     const raised = raisedOf(findProcess(account, name), meta)
     const isFull = raised.moments.length >= MOMENTS_KEPT
-    if (!raise(raised, toException(event, fingerprint)) && isFull) account.again.set(name, seqs)
+    if (!raise(raised, toException(event, building)) && isFull) account.again.set(name, seqs)
   }
 }

@@ -6,6 +6,8 @@ import type { StoredCount } from './stored-count.ts'
 export interface Held {
   account: Account
   hasBase: boolean
+  /** Something was decided about groups of 2.0. */
+  hasFormer: boolean
   /** When the base was read. */
   baseUs: number
   baseVersion: number
@@ -110,7 +112,7 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast }: HeldOpt
 }
 
 const createHeld = (name: string, now: number): Held => ({
-  ...{ account: createAccount(name), hasBase: false, baseUs: 0, baseVersion: 0, reading: undefined },
+  ...{ account: createAccount(name), hasBase: false, hasFormer: false, baseUs: 0, baseVersion: 0, reading: undefined },
   ...{ faultUs: Number.NEGATIVE_INFINITY, fault: undefined, gapUs: undefined, buffer: undefined, stored: undefined },
   ...{ touches: 0, heldSince: now, askedUs: Number.NEGATIVE_INFINITY, usedUs: Number.NEGATIVE_INFINITY },
   ...{ othersSeen: undefined, othersAsking: undefined, servedUs: Number.NEGATIVE_INFINITY },

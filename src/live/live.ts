@@ -4,11 +4,11 @@
 //   asked for longest ago goes.
 // * While a store does not answer, the former state stays, and the log goes on.
 import { type Both, DESTINATIONS } from '../event/event.ts'
-import { rememberFingerprints } from '../event/fingerprint.ts'
+import { formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'
 import { timeUs } from '../event/stamp.ts'
 import type { Logger } from '../log.ts'
 import type { ChangesAnswer } from '../wire/processes.ts'
-import { type Account, bytesOfProcess, foldEvents, noteEvents, type Seqs } from './account.ts'
+import { type Account, bytesOfProcess, type Folding, foldEvents, noteEvents, type Seqs } from './account.ts'
 import { createAskOthers } from './ask-others.ts'
 import type { BaseSources } from './base.ts'
 import { createHeldAccounts, type Held } from './held-accounts.ts'
@@ -61,6 +61,8 @@ export function createLive(options: LiveOptions) {
   const { sources, spools, others, nowUs, monotonicUs, maxRunUs, maxMarks, maxBytes, inTurn, log } = options
   const maxProcesses = Math.max(1, Math.floor(maxBytes / PROCESS_BYTES))
   const folding = { maxRunUs, maxProcesses, fingerprint: rememberFingerprints() }
+  const foldingFormer = { ...folding, former: rememberFingerprints(undefined, formerFingerprint) }
+  const foldingOf = ({ hasFormer }: Held): Folding => (hasFormer ? foldingFormer : folding)
   const accounts = createHeldAccounts({
     ...{ nowUs, maxBytes },
     onFirst: () => reader.open(),
@@ -78,7 +80,7 @@ export function createLive(options: LiveOptions) {
       if (one.buffer !== undefined && one.buffer.length + events.length > BUFFER_MAX) one.buffer = undefined
       one.buffer?.push(...events)
       one.stored?.note(events)
-      if (one.hasBase) foldEvents(one.account, events, folding)
+      if (one.hasBase) foldEvents(one.account, events, foldingOf(one))
       else noteEvents(one.account, events, folding)
       accounts.bound(one)
     },
@@ -130,7 +132,8 @@ export function createLive(options: LiveOptions) {
       const [othersSeen, othersKnownUs] = [others.stateOf(name), others.knownUs()]
       one.buffer = []
       const reading: Reading = {
-        ...{ account: name, processes, sources, reader, spools, folding, maxMarks, nowUs, monotonicUs },
+        ...{ account: name, processes, sources, reader, spools, maxMarks, nowUs, monotonicUs },
+        folding: foldingOf(one),
         buffer: one.buffer,
       }
       try {
@@ -185,9 +188,13 @@ export function createLive(options: LiveOptions) {
   }
 
   return {
-    /** Rejects with Problem if nothing is known, because a store does not answer. */
-    async look(name: string): Promise<Look> {
+    /**
+     * Rejects with Problem if nothing is known, because a store does not answer. `hasFormer`: something was decided about
+     * groups of 2.0.
+     */
+    async look(name: string, hasFormer: boolean): Promise<Look> {
       const one = find(name)
+      one.hasFormer = hasFormer
       if (!one.hasBase || one.gapUs !== undefined)
         await readBase(one).catch((error: unknown) => {
           if (!one.hasBase) throw error

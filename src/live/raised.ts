@@ -14,6 +14,8 @@ export interface Moment {
 
 export interface RaisedGroup {
   readonly fingerprint: string
+  /** Its v4 group, by which 2.0 decided; what is in the store has that decision as its own. */
+  former: string | undefined
   /** Of its newest exception. */
   headline: string
   atUs: number
@@ -46,7 +48,10 @@ export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
     const oldest = raised.groups.values().reduce((least, one) => (one.atUs < least.atUs ? one : least))
     raised.groups.delete(oldest.fingerprint)
   }
-  const group = { fingerprint, headline: '', atUs: Number.NEGATIVE_INFINITY, restNs: 0, hours: createHours(1) }
+  const group: RaisedGroup = {
+    ...{ fingerprint, former: undefined, headline: '', atUs: Number.NEGATIVE_INFINITY, restNs: 0 },
+    hours: createHours(1),
+  }
   raised.groups.set(fingerprint, group)
   return group
 }
@@ -56,17 +61,19 @@ export interface Exception {
   readonly restNs: number
   readonly uid: string | null
   readonly fingerprint: string
+  readonly former?: string | undefined
   readonly text: string
 }
 
 /** False: it was there already, or is older than what is remembered, so that nothing is known of it. */
-export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, text }: Exception): boolean {
+export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, former, text }: Exception): boolean {
   const { moments } = raised
   const oldest = moments.length < MOMENTS_KEPT ? undefined : moments.at(-1)
   if (oldest !== undefined && !isNewer({ atUs, restNs }, oldest)) return false
   if (moments.some((it) => it.atUs === atUs && it.restNs === restNs && it.group.fingerprint === fingerprint))
     return true
   const group = findGroup(raised, fingerprint)
+  group.former = former ?? group.former
   if (isNewer({ atUs, restNs }, group)) Object.assign(group, { atUs, restNs, headline: shorten(text) })
   countHour(group.hours, atUs, 0, 1)
   addMoment(raised, { atUs, restNs, uid, group })

@@ -24,12 +24,24 @@ export const adoptedFrom = (state: GroupState, states: readonly GroupState[]): G
   isFormer(state) ? undefined : states.find((it) => isFormer(it) && isSame(it, state))
 
 /** The decision about an exception's group, else that about its v4 group. */
-export function decisionOf(
+export const decisionOf = (
   states: readonly GroupState[],
   { process, exception }: { readonly process: string; readonly exception: string },
-): GroupState | undefined {
-  const find = (group: string) => states.find((it) => it.fingerprint === group && it.process === process)
-  return find(fingerprint(exception)) ?? (states.some(isFormer) ? find(formerFingerprint(exception)) : undefined)
+): GroupState | undefined =>
+  decisionAbout(
+    states.filter((it) => it.process === process),
+    fingerprint(exception),
+    () => formerFingerprint(exception),
+  )
+
+/** The same of a group whose fingerprints are known. `states`: of its process. */
+export function decisionAbout<State extends Pick<GroupState, 'fingerprint'>>(
+  states: readonly State[],
+  group: string,
+  former: () => string | undefined,
+): State | undefined {
+  const find = (name: string | undefined) => states.find((it) => it.fingerprint === name)
+  return find(group) ?? (states.some(isFormer) ? find(former()) : undefined)
 }
 
 const tieOf = ({ process, fingerprint }: GroupKey): string => groupTie(process, fingerprint)

@@ -1,5 +1,6 @@
 // Looking at accounts: whose events are shown, how old an answer is, what is bounded, and what other nodes say.
 import { describe, expect, test } from 'bun:test'
+import { fingerprint, formerFingerprint } from '../../src/event/fingerprint.ts'
 import { NO_OTHERS, type OtherNodes, type StoredHere } from '../../src/live/other-nodes.ts'
 import { createStoredElsewhere } from '../../src/watch/nodes/stored-elsewhere.ts'
 import { DAY, endAt, HOUR, MINUTE, openCast, raiseAt, runAt, startAt, T0 } from './live-cast.ts'
@@ -28,13 +29,27 @@ describe('the reason of a failure', () => {
   test('of a run that is still open goes when its group is ignored, and comes back', async () => {
     const cast = await openCast()
     await cast.send(startAt(T0 - 5_000, { uid: 'a' }), raiseAt(T0 - 3_000, 'Error: x\n  at y', { uid: 'a' }))
-    const { fingerprint, state } = (await cast.ask()).processes[0]!
+    const { fingerprint: group, state } = (await cast.ask()).processes[0]!
     expect(state).toBe('exceptions')
-    cast.decisions = [{ fingerprint: fingerprint!, process: 'job', status: 'ignored', atUs: T0 * 1000 }]
+    cast.decisions = [{ fingerprint: group!, process: 'job', status: 'ignored', atUs: T0 * 1000 }]
     expect(await cast.ask()).toMatchObject({ last_24h: { exceptions: 0 }, processes: [{ state: 'running' }] })
     cast.decisions = []
     expect((await cast.ask()).processes[0]!.state).toBe('exceptions')
   })
+})
+
+test('a decision of 2.0 counts before the exception is stored, and later ones come first', async () => {
+  const cast = await openCast()
+  const exception = 'Error: x\n  at y'
+  const decide = (fingerprint: string, status: 'ignored' | 'resolved', atUs: number) =>
+    ({ fingerprint, process: 'job', status, atUs }) as const
+  cast.decisions = [decide(formerFingerprint(exception), 'ignored', T0 * 1000)]
+  await cast.send(startAt(T0 - 5_000, { uid: 'a' }), raiseAt(T0 - 3_000, exception, { uid: 'a' })) // of the reading …
+  expect((await cast.ask()).processes[0]!.state).toBe('running')
+  await cast.send(raiseAt(T0 - 2_000, exception, { uid: 'a' })) // … and of the log
+  expect((await cast.ask()).processes[0]!.state).toBe('running')
+  cast.decisions.push(decide(fingerprint(exception), 'resolved', (T0 - 2_500) * 1000))
+  expect((await cast.ask()).processes[0]!.state).toBe('exceptions')
 })
 
 describe('the age of an answer', () => {

@@ -2,6 +2,7 @@
 // a few ms. Invariants:
 // * A process is judged again after an event, when its alerts, its watches or a decision about a group changed, when the
 //   clock changes its state, and when an hour is over.
+import { decisionAbout } from '../../query/former-decisions.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { type Account, createProcess, type Process } from '../account.ts'
 import type { CoveringWatch, Watched } from './covering.ts'
@@ -67,8 +68,10 @@ export function createAround({ watched, decisions, nowUs, knownUs, maxRunUs }: J
       const own = decisionsOf.get(process) ?? []
       return {
         ...{ nowUs, knownUs, maxRunUs, alerts: alertsOf.get(process) ?? [], watches: coveringOf(process) },
-        isHidden: (fingerprint, atUs) =>
-          own.some((it) => it.fingerprint === fingerprint && (it.status === 'ignored' || atUs <= it.atUs)),
+        isHidden({ fingerprint, former }, atUs) {
+          const decision = decisionAbout(own, fingerprint, () => former)
+          return decision !== undefined && (decision.status === 'ignored' || atUs <= decision.atUs)
+        },
       }
     },
   }

@@ -1,6 +1,7 @@
 // GET /api/overview: what is known of every process of an account, with the alerts as they are.
 import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
+import { isFormer } from '../../query/former-decisions.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
 import { createAccount } from '../account.ts'
@@ -83,7 +84,7 @@ export function createOverview(deps: OverviewDeps) {
       deps.watched(account),
       deps.decisions(account).catch(() => []), // then every exception counts
     ])
-    const found = await live.look(account).catch((error: unknown) => {
+    const found = await live.look(account, decisions.some(isFormer)).catch((error: unknown) => {
       if (!(error instanceof Problem) || watched.alerts.length === 0) throw error
       return undefined
     })

@@ -9,7 +9,7 @@ import type { Alert } from '../../wire/alerts.ts'
 import type { Process } from '../account.ts'
 import { sumHours } from '../hours.ts'
 import { firstUs, isOpen, type LiveRun } from '../marks.ts'
-import type { Moment, Raised } from '../raised.ts'
+import type { Moment, Raised, RaisedGroup } from '../raised.ts'
 import { expireRuns, FAILURES, type Row, RUNS, runsOf, startHoursMs, UNFINISHED } from '../row.ts'
 import type { CoveringWatch } from './covering.ts'
 
@@ -63,7 +63,7 @@ export interface ViewOptions {
   readonly knownUs: number
   readonly maxRunUs: number
   /** Is its group ignored, or was it resolved since? */
-  isHidden(fingerprint: string, atUs: number): boolean
+  isHidden(group: Pick<RaisedGroup, 'fingerprint' | 'former'>, atUs: number): boolean
 }
 
 type Met = Omit<MetaView, 'judgement'>
@@ -98,7 +98,7 @@ function meetMeta(process: Process, meta: string | null, isOnly: boolean, option
   const row = process.rows.get(meta ?? '')
   const found = process.raised.get(meta ?? '')
   if (row !== undefined) expireRuns(row, knownUs, maxRunUs)
-  const raised = found?.moments.filter(({ atUs, group }) => !options.isHidden(group.fingerprint, atUs)) ?? []
+  const raised = found?.moments.filter(({ atUs, group }) => !options.isHidden(group, atUs)) ?? []
   const all = row === undefined ? [] : runsOf(row)
   const runs = showRuns(all, meta, raised)
   const starts = runs.map((run) => run.firstUs / 1000)
@@ -161,7 +161,7 @@ function countDay(row: Row | undefined, raised: Raised | undefined, options: Vie
   return {
     ...{ runs: of(RUNS) + failed, failed, never_finished: of(UNFINISHED) },
     exceptions: groups
-      .filter(({ fingerprint, atUs }) => !options.isHidden(fingerprint, atUs))
+      .filter((group) => !options.isHidden(group, group.atUs))
       .reduce((sum, { hours }) => sum + sumHours(hours, 0, nowUs), 0),
   }
 }
