@@ -37,6 +37,8 @@ const OPEN_MAX = 10_000
 const SECOND_TURN = 2
 const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
 
+const IS_MULTIPART = { pointer: '', detail: 'must not be multipart: put the words into the address, or use curl -d' }
+
 /** Takes a ping by its address. Throws a Problem. */
 export type AcceptPing = (request: Request) => Promise<Response>
 
@@ -74,7 +76,10 @@ export function createPings(deps: PingDeps): AcceptPing {
       if (request.body !== null && !isSmall(request)) reserve(TAIL_BYTES)
       return readEnd(request)
     })
-    const more = ping.signal === undefined ? readBodyWords(body, request.headers.get('content-type')) : undefined
+    const type = request.headers.get('content-type')
+    // as text, the words of a failure in it would be a success
+    if (ping.signal === undefined && type !== null && /^multipart\//i.test(type)) throw refused([IS_MULTIPART])
+    const more = ping.signal === undefined ? readBodyWords(body, type) : undefined
     const words = readWords([...searchParams, ...(more ?? [])], ping)
     if (!('signal' in words)) {
       deps.noteRefusedPing(account, stripText(process), words.map(({ pointer }) => pointer.slice(1)).filter(Boolean))

@@ -281,3 +281,17 @@ function form(body: string): RequestInit {
 function json(body: unknown): RequestInit {
   return { method: 'POST', body: JSON.stringify(body), headers: { 'content-type': 'application/json; charset=utf-8' } }
 }
+
+test('a multipart body, whose words would be lost, stores nothing; with a signal in the address it is text', async () => {
+  const form = new FormData()
+  form.set('s', '1')
+  const [unread, read] = [newJob(), newJob()]
+  const answer = await ping(unread, { method: 'POST', body: form })
+  expect([answer.status, answer.json.errors]).toEqual([
+    422,
+    [{ pointer: '', detail: 'must not be multipart: put the words into the address, or use curl -d' }],
+  ])
+  expect(await storedOf(unread)).toEqual([])
+  expect((await ping(`${read}/fail`, { method: 'POST', body: form })).status).toBe(200)
+  expect((await storedOf(read)).map((line) => line.slice(0, 10))).toContain('end failed')
+})
