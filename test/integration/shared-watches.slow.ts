@@ -90,7 +90,7 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
       await runOnce(b, 'meanwhile', true)
       await until('the duty ends', () => a.log().split('no longer judges').length > 1, WITHIN_MS)
       const health = (await (await callerOf(a.url, cast.ada).get('/api/health')).json()) as { watches: object }
-      expect(health.watches).toEqual({ firing: 0, unknown: true, waiting: 0 })
+      expect(health.watches).toEqual({ firing: 0, unknown: true, waiting: 0, oldest_s: 0 })
       for (const { url } of [a, b]) expect((await fetch(`${url}/metrics`)).status).toBe(200)
       expect(received).toHaveLength(before)
       await cast.postgres.start()

@@ -67,6 +67,7 @@ export function useWatchingNodes() {
     await clickhouse.start()
     const settings = {
       ...{ DATABASE_URL: await cast.postgres.createDatabase(), NOTIFY_PRIVATE: 'true' },
+      PUBLIC_URL: 'http://stint.test', // one name of the session's cookie at both
       ...clickhouse.settings,
     }
     cast.a = createStintProcess({ ...settings, NODE_ID: '1' })
