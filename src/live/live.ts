@@ -187,25 +187,28 @@ export function createLive(options: LiveOptions) {
     return `${heldSince.toString(36)} ${touches} ${own?.join(' ') ?? text(account)}`
   }
 
+  /**
+   * Rejects with Problem if nothing is known, because a store does not answer. `hasFormer`: something was decided about
+   * groups of 2.0.
+   */
+  async function look(name: string, hasFormer: boolean): Promise<Look> {
+    const one = find(name)
+    one.hasFormer = hasFormer
+    if (!one.hasBase || one.gapUs !== undefined)
+      await readBase(one).catch((error: unknown) => {
+        if (!one.hasBase) throw error
+      })
+    await elsewhere.await(one)
+    await reader.catchUp(CATCH_UP_MS)
+    if (held.get(name) !== one) return look(name, hasFormer) // nothing is folded into this one any more
+    if (!one.hasBase) throw farBehind()
+    refresh(one)
+    const knownUs = Math.min(reader.knownUs(), elsewhere.knownUs(one), one.gapUs ?? Number.POSITIVE_INFINITY)
+    return { account: one.account, knownUs }
+  }
+
   return {
-    /**
-     * Rejects with Problem if nothing is known, because a store does not answer. `hasFormer`: something was decided about
-     * groups of 2.0.
-     */
-    async look(name: string, hasFormer: boolean): Promise<Look> {
-      const one = find(name)
-      one.hasFormer = hasFormer
-      if (!one.hasBase || one.gapUs !== undefined)
-        await readBase(one).catch((error: unknown) => {
-          if (!one.hasBase) throw error
-        })
-      await elsewhere.await(one)
-      await reader.catchUp(CATCH_UP_MS)
-      if (!one.hasBase || held.get(name) !== one) throw farBehind() // nothing is folded into it any more
-      refresh(one)
-      const knownUs = Math.min(reader.knownUs(), elsewhere.knownUs(one), one.gapUs ?? Number.POSITIVE_INFINITY)
-      return { account: one.account, knownUs }
-    },
+    look,
     /**
      * What changes with each event that answers about these processes may show, once when it is in the log and again
      * when it is in its store; undefined where other nodes store events, too.

@@ -139,6 +139,17 @@ describe('bounds', () => {
     resolve()
     expect((await reading).processes).toHaveLength(1)
   })
+  test('an account that goes while its answer waits for the log is read again', async () => {
+    const cast = await openCast({ maxBytes: 5_000 })
+    for (const account of ['eve', 'ada']) cast.events.push(...runAt(T0 - HOUR, 1_000, { account }))
+    await cast.ask('', 'eve')
+    await cast.ask('', 'ada')
+    cast.reads = []
+    const many = Array.from({ length: 60 }, (_, i) => startAt(T0 - 1_000, { account: 'eve', uid: `a long uid ${i}` }))
+    await Promise.all(many.map((event) => cast.send(event)))
+    expect((await cast.ask('', 'ada')).processes).toHaveLength(1)
+    expect(cast.reads).toContain('findMarks')
+  })
   test('an account that is erased while it is read is not answered as empty', async () => {
     const cast = await openCast()
     cast.events.push(...runAt(T0 - HOUR, 1_000))
