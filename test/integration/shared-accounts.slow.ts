@@ -37,7 +37,10 @@ describe.skipIf(CANNOT_RUN !== undefined)('two nodes with their accounts in Post
   beforeAll(async () => {
     postgres = await startPostgres({ log_statement: 'all', log_parameter_max_length: '0' })
     await clickhouse.start()
-    const settings = { DATABASE_URL: await postgres.createDatabase(), ...clickhouse.settings, SIGNUP: 'open' }
+    const settings = {
+      ...{ DATABASE_URL: await postgres.createDatabase(), ...clickhouse.settings, SIGNUP: 'open' },
+      PUBLIC_URL: 'http://stint.test', // one name of the session's cookie at both
+    }
     first = createStintProcess({ ...settings, NODE_ID: '1' })
     second = createStintProcess({ ...settings, NODE_ID: '2' })
     await Promise.all([first.start(), second.start()]) // both find an empty database
