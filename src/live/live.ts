@@ -200,7 +200,7 @@ export function createLive(options: LiveOptions) {
       })
     await elsewhere.await(one)
     await reader.catchUp(CATCH_UP_MS)
-    if (held.get(name) !== one) return look(name, hasFormer) // nothing is folded into this one any more
+    if (held.get(name) !== one) return look(name, hasFormer) // this one gets no more events
     if (!one.hasBase) throw farBehind()
     refresh(one)
     const knownUs = Math.min(reader.knownUs(), elsewhere.knownUs(one), one.gapUs ?? Number.POSITIVE_INFINITY)

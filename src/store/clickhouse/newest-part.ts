@@ -10,14 +10,18 @@ export const newestPart = ({ fromNs, toNs }: Selection, part: bigint): bigint =>
 
 const DAY_NS = 86_400_000_000_000n
 
+/** Without what is later than the page's place: earlier pages had it. */
+export function upToPlace<Q extends Selection>(q: Q, { after }: Page): Q {
+  return after === undefined || after.ns >= q.toNs ? q : { ...q, toNs: after.ns + 1n }
+}
+
 /** A page of rows, newest first, of what `find` reads. A full page has nothing that is older than its part. */
 export async function findInParts<Q extends Selection, Row extends { readonly place: Place }>(
   q: Q,
   page: Page,
   find: (q: Q) => Promise<Row[]>,
 ): Promise<Row[]> {
-  const afterNs = page.after?.ns
-  const range = afterNs === undefined || afterNs >= q.toNs ? q : { ...q, toNs: afterNs + 1n }
+  const range = upToPlace(q, page)
   const parts = range.toNs - range.fromNs > DAY_NS ? PARTS.slice(0, -1) : []
   for (const part of parts) {
     const rows = await find({ ...range, fromNs: newestPart(range, part) })

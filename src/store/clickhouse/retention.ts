@@ -34,15 +34,17 @@ export async function applyRetention(
     const actual = stored && daysOf(stored)
     if (actual === undefined) continue
     const alter = `ALTER TABLE ${schema.stored(table)}${schema.cluster?.onCluster ?? ''}`
-    if (retentionDays > 0 && actual !== 'foreign' && !stored?.engine.includes(BY_PARTS)) {
-      const statement = `${alter} MODIFY SETTING ${BY_PARTS}`
-      if (!isMade(table) || !(await mayRun(client, statement, schema))) left.push(statement)
+    const isDone = async (change: string) => {
+      const statement = `${alter} ${change}`
+      const isRun = actual !== 'foreign' && isMade(table) && (await mayRun(client, statement, schema))
+      if (!isRun) left.push(statement)
+      return isRun
     }
+    if (retentionDays > 0 && actual !== 'foreign' && !stored?.engine.includes(BY_PARTS))
+      await isDone(`MODIFY SETTING ${BY_PARTS}`)
     if (actual === retentionDays) continue
     const change = retentionDays === 0 ? 'REMOVE TTL' : `MODIFY TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`
-    const statement = `${alter} ${change}`
-    if (actual === 'foreign' || !isMade(table) || !(await mayRun(client, statement, schema))) left.push(statement)
-    else
+    if (await isDone(change))
       log.warn(
         { table: stored?.name, from_days: actual, to_days: retentionDays },
         'ClickHouse: the retention of the table follows RETENTION_DAYS',

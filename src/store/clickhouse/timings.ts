@@ -15,6 +15,7 @@ import type {
 import { bindPairing, type Excluding, findRecentNs, latestFromNs } from './bind-pairing.ts'
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
+import { upToPlace } from './newest-part.ts'
 import { HAS_START, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
@@ -139,8 +140,7 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
   return {
     /** First of what began recently: where that holds the page, the rest of the range need not be paired. */
     async findTimings(all, page) {
-      const afterNs = page.after?.ns
-      const q = all.slowest || afterNs === undefined || afterNs >= all.toNs ? all : { ...all, toNs: afterNs + 1n }
+      const q = all.slowest ? all : upToPlace(all, page) // a place among the slowest is a length
       for await (const fromNs of findRecentNs(select, schema.raw('marks'), q, page.limit)) {
         const recent = fromNs <= q.fromNs ? [] : await findPage({ ...q, fromNs }, page)
         if (recent.length === page.limit && recent.at(-1)!.place.ns >= fromNs) return recent
