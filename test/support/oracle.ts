@@ -22,6 +22,8 @@ interface Sent {
   at: string | undefined
   /** A request with it broke off, or a backup from before its 201 was restored: it may be stored or not. */
   inDoubt: boolean
+  /** It was refused, and its answer said that its output was stored: a row of that alone is no foreign one. */
+  isOutputThere: boolean
 }
 
 /** All that the API answers an account. */
@@ -59,7 +61,8 @@ export const POISON_PROCESS = 'poison'
 export const WIDE = 'from=-3h&to=2100-01-01T00:00:00Z'
 
 /** Of one event: its stamp, or why it was not taken. */
-type ItemAnswer = { readonly at: string } | { readonly at?: undefined; readonly status: number }
+type ItemAnswer = { readonly at: string } | Refused
+type Refused = { readonly at?: undefined; readonly status: number; readonly detail?: string }
 
 const AWAY_MS = 50
 const RETRIES_AT_ONCE = 16
@@ -108,7 +111,7 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0, sendsOutputs =
 
   function begin(kind: Kind, id: number, own?: string, isPoison = false): Sent {
     const hasOutput = sendsOutputs && id % 3 === 0 && !isPoison
-    const one: Sent = { kind, id, own, isPoison, hasOutput, at: undefined, inDoubt: false }
+    const one: Sent = { kind, id, own, isPoison, hasOutput, at: undefined, inDoubt: false, isOutputThere: false }
     sent.push(one)
     return one
   }
@@ -127,6 +130,10 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0, sendsOutputs =
     refused.set(status, (refused.get(status) ?? 0) + 1)
     // A disk that failed may have kept it all the same; every other refusal is a promise that it is not there.
     if (status >= 500 && status !== 503) for (const one of events) one.inDoubt = true
+  }
+
+  const noteOutput = (one: Sent, { detail = '' }: Refused) => {
+    if (saysSomething(one) && /\bthe output was stored\b/i.test(detail)) one.isOutputThere = true
   }
 
   /** Resolves to the status; undefined when no answer came. */
@@ -150,11 +157,16 @@ export function createOracle({ nowMs = Date.now, poisonEvery = 0, sendsOutputs =
     const { status, headers } = response
     if (status === 201 || status === 207) {
       for (const [i, answer] of read(text).entries()) {
-        if (answer.at === undefined) refuse(answer.status, [events[i]!])
-        else acknowledge(events[i]!, answer.at)
+        if (answer.at === undefined) {
+          refuse(answer.status, [events[i]!])
+          noteOutput(events[i]!, answer)
+        } else acknowledge(events[i]!, answer.at)
       }
     } else {
       refuse(status, events)
+      const isProblem = headers.get('content-type')?.startsWith('application/problem+json') // not a balancer's
+      const problem = (isProblem ? JSON.parse(text) : { status }) as Refused & { items?: Refused[] }
+      for (const [i, one] of events.entries()) noteOutput(one, problem.items?.[i] ?? problem)
       if ((status === 429 || status === 503) && !/^\d+$/.test(headers.get('retry-after') ?? ''))
         counts.withoutRetryAfter++
     }
@@ -277,7 +289,8 @@ function openBooks(sent: readonly Sent[]) {
     enter(kind: Kind, id: number, at: string, row: object, isAsSent: boolean, isPoison = false) {
       const key = `${kind} ${id}`
       const one = byKey.get(key)
-      if (one?.isPoison !== isPoison || (one.at === undefined && !one.inDoubt)) return note('foreign', row)
+      const mayBeThere = one?.at !== undefined || one?.inDoubt || (kind === 'output' && one?.isOutputThere)
+      if (one?.isPoison !== isPoison || !mayBeThere) return note('foreign', row)
       if (entered.has(key)) return note('twice', row)
       entered.add(key)
       if (!isAsSent || (one.at !== undefined && one.at !== at)) note('altered', { row, acknowledged: one.at })
