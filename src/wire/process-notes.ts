@@ -1,0 +1,20 @@
+// The note of a process: what to do if it fails, in the words of those who run it.
+import { type Static, Type } from '@sinclair/typebox'
+import { closed, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
+
+const NOTE = 'Runs on db-2. If it fails: free space in /var/backup, then start it again by hand.'
+export const NOTE_MAX = 4_000
+
+/** Null without a note. */
+export const ProcessNote = Type.Object({
+  note: orNull(Text(NOTE), NOTE, 'The note of the process, in plain text.'),
+  note_by: orNull(Type.String({ description: 'Who wrote it: an e-mail address, or a key.' }), 'ada@example.com'),
+  note_at: orNull(TimeMs, '2026-11-20T21:52:42.171Z'),
+})
+export type ProcessNote = Static<typeof ProcessNote>
+
+export const WriteNote = closed({
+  process: Type.String({ ...ProcessName, minLength: 1, maxLength: 250 }),
+  note: Type.String({ maxLength: NOTE_MAX, description: 'Plain text; empty: deletes it.', examples: [NOTE] }),
+})
+export type WriteNote = Static<typeof WriteNote>
