@@ -4,7 +4,7 @@
 //   without one     each run of its process and meta that is open then
 //   a failed end without a start has those with its uid from 60 s before it to 60 s after it
 //
-// query/count-exceptions.ts counts by the same rule for whole pages.
+// query/count-exceptions.ts counts by the same rule among the runs of a page.
 
 /** Of the same process and meta as the exception. */
 export interface RunSpan {

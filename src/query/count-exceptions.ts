@@ -1,23 +1,33 @@
 // Joins exceptions onto timings: how many lie between a run's start and its end.
 //
-//   exception with a uid   counts for the run of that process, meta and uid, up to 60 s after its end (late requests),
-//                          but not after the next start with that uid
+//   exception with a uid   counts for the run of that process, meta and uid, up to 60 s after its end (late requests);
+//                          of several such runs on the page for the one that had started last
 //   exception without one  counts in each run of its process and meta that is open then
 //
 // A failed end without a start has those with its uid from 60 s before it to 60 s after it; without uid null.
 //
 // Bounded: the newest 10,000 exceptions per process and meta are read, 100,000 in all. Timings further back get null,
 // as do all when the exceptions' store is unavailable: a page of timings never fails for them.
+import { BELATED_US } from '../process/belongs-to.ts'
 import { compare } from '../store/order.ts'
 import {
   type Asker,
   type ExceptionMoment,
   type ExceptionSource,
   type PlainTiming,
-  type PointSource,
   StoreError,
 } from '../store/source.ts'
-import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
+
+export const GRACE_NS = BigInt(BELATED_US) * 1000n
+
+export interface Run extends Pick<PlainTiming, 'process' | 'meta' | 'uid'> {
+  readonly startNs: bigint
+  readonly endNs: bigint
+  /** Its start is not known: only events with its uid are its own. */
+  readonly isBare?: boolean
+}
+
+export const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts)
 
 interface ExceptionLimits {
   readonly each: number
@@ -37,7 +47,6 @@ interface Subject {
 /** One number per timing; null for abandoned and orphan ones, failed ones without start and uid, and if unknown. Never throws a store's error. */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
-  points: Pick<PointSource, 'findMarks'>,
   asker: Asker,
   timings: readonly PlainTiming[],
   nowNs: bigint,
@@ -52,7 +61,7 @@ export async function countExceptions(
       ...{ account: asker.account, signal: asker.signal, ...rangeOf(asked), subjects },
       ...{ limitEach: limits.each + 1, limit: limits.all + 1 },
     })
-    return await createExceptionCount(moments, nowNs, limits).countAll(points, asker, timings)
+    return createExceptionCount(moments, nowNs, limits).countAll(timings)
   } catch (error) {
     if (error instanceof StoreError) return timings.map(() => null)
     throw error
@@ -63,21 +72,29 @@ export async function countExceptions(
 export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs: bigint, limits = LIMITS) {
   const known = groupMoments(moments, limits)
   return {
-    /** An upper bound: the next start with the same uid is not looked for. */
+    /** An upper bound: other runs with its uid are not known. */
     atMost(timing: PlainTiming): number | null {
       const run = toRun(timing, nowNs)
       return run === undefined ? null : countOf(run, known)
     },
-    async countAll(
-      points: Pick<PointSource, 'findMarks'>,
-      asker: Asker,
-      timings: readonly PlainTiming[],
-    ): Promise<(number | null)[]> {
-      const runs = timings.map((timing) => toRun(timing, nowNs))
-      const asked = runs.filter((run) => run !== undefined)
-      const untilOf = await findLastMoments(points, asker, asked, (run) => lastOf(run, known))
-      return runs.map((run) => (run === undefined ? null : countOf(run, known, untilOf(run))))
+    countAll(timings: readonly PlainTiming[]): (number | null)[] {
+      const untilOf = createUntil(timings)
+      return timings.map((timing) => {
+        const run = toRun(timing, nowNs)
+        return run === undefined ? null : countOf(run, known, untilOf(run))
+      })
     },
+  }
+}
+
+/** Until when an event with the uid of one of these runs belongs to it: to the start of the next of them, if sooner. */
+export function createUntil(timings: readonly PlainTiming[]): (run: Run) => bigint {
+  const byRun = Map.groupBy(timings, ({ process, meta, uid }) => keyOf(process, meta, uid))
+  return ({ process, meta, uid, endNs }) => {
+    let untilNs = endNs + GRACE_NS
+    for (const { startedNs } of byRun.get(keyOf(process, meta, uid)) ?? [])
+      if (startedNs !== undefined && startedNs > endNs && startedNs <= untilNs) untilNs = startedNs - 1n
+    return untilNs
   }
 }
 
@@ -133,12 +150,6 @@ function countOf(run: Run, { subjects, knownAfterNs }: Known, untilNs = run.endN
   if (startNs <= (subject?.knownAfterNs ?? knownAfterNs)) return null
   const anonymous = isBare ? 0 : countWithin(subject?.times.get(''), startNs, endNs)
   return uid === '' ? anonymous : anonymous + countWithin(subject?.times.get(uid), startNs, untilNs)
-}
-
-/** The newest exception with a run's uid up to 60 s after its end. */
-function lastOf({ process, meta, uid, endNs }: Run, { subjects }: Known): bigint | undefined {
-  const times = uid === '' ? undefined : subjects.get(keyOf(process, meta))?.times.get(uid)
-  return times?.[countUpTo(times, endNs + GRACE_NS) - 1]
 }
 
 /** How many of the ascending times lie in [fromNs, toNs]. */

@@ -6,28 +6,19 @@
 import { formerFingerprint, normalizeException, rememberFingerprints } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
 import { compare, FIRST_NS, LAST_NS } from '../store/order.ts'
-import type {
-  Asker,
-  Buckets,
-  ExceptionGroup,
-  ExceptionSelection,
-  ExceptionSource,
-  GroupKey,
-  Page,
-} from '../store/source.ts'
+import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } from '../store/source.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
 import { adoptedFrom, isFormer } from './former-decisions.ts'
 import type { GroupState, GroupStates } from './group-states.ts'
 import { ask } from './limit-questions.ts'
+import { cutPage, pageOf, placeOf } from './page.ts'
 import type { Question } from './question.ts'
 
 /** Processes of one fingerprint that one change reaches. */
 const PROCESSES_MAX = 1_000
 
 type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.ExceptionGroup['status'], 'unresolved'> }
-type FindPage = (page: Page) => Promise<readonly ExceptionGroup[]>
-type ReadPages = (find: FindPage) => Promise<{ items: readonly ExceptionGroup[]; next: string | null }>
 
 /** A fingerprint holds no space. */
 export const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
@@ -84,7 +75,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       }
     },
 
-    async list(question: Question, selection: ExceptionSelection & Buckets, readPages: ReadPages) {
+    async list(question: Question, selection: ExceptionSelection & Buckets) {
       const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question
       const known = await states.list(selection.account)
       const judged = await judge(selection, known)
@@ -95,9 +86,9 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
           : status === 'unresolved'
             ? { without: hidden }
             : { only: judged.filter((group) => group.status === status) }
-      const { items, next } = await readPages(async (page) =>
-        chosen.only?.length === 0 ? [] : exceptions.groupExceptions({ ...selection, ...chosen }, page),
-      )
+      const found =
+        chosen.only?.length === 0 ? [] : await exceptions.groupExceptions({ ...selection, ...chosen }, pageOf(question))
+      const { items, next } = cutPage(found, question, placeOf)
       const { account, signal } = selection
       // what 2.0 stored of the same exceptions counts, too
       const before = items.map((item) => ({ ...item, fingerprint: isFormer(item) ? '' : formerOf(item.example) }))

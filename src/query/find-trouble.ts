@@ -15,8 +15,7 @@ import {
   type Timing,
   type TimingSelection,
 } from '../store/source.ts'
-import { countExceptions, createExceptionCount } from './count-exceptions.ts'
-import { GRACE_NS } from './next-starts.ts'
+import { countExceptions, createExceptionCount, GRACE_NS } from './count-exceptions.ts'
 
 interface TroublePage {
   readonly timings: readonly Timing[]
@@ -25,7 +24,7 @@ interface TroublePage {
 }
 
 interface Sources {
-  readonly points: Pick<PointSource, 'findTimings' | 'findMatching' | 'findMarks'>
+  readonly points: Pick<PointSource, 'findTimings' | 'findMatching'>
   readonly exceptions: Pick<ExceptionSource, 'findExceptions' | 'findMoments'>
 }
 
@@ -49,8 +48,8 @@ export async function findTrouble(
     if (moments.length <= MOMENTS_MAX) {
       const count = createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
       const matches = (timing: PlainTiming) => isTrouble(timing, count.atMost(timing))
-      const cut = async (read: readonly Timing[]): Promise<TroublePage> => {
-        const counts = await count.countAll(points, q, read)
+      const cut = (read: readonly Timing[]): TroublePage => {
+        const counts = count.countAll(read)
         const timings = read.filter((timing, i) => isTrouble(timing, counts[i]))
         return { timings, ...(read.length >= limit && timings.length < limit && { stoppedAt: read.at(-1)!.place }) }
       }
@@ -58,9 +57,9 @@ export async function findTrouble(
       const partNs = moments[MANY * limit]?.atNs ?? 0n
       if (partNs > (q.fromNs + q.toNs) / 2n) {
         const newest = await points.findMatching({ ...q, fromNs: partNs }, page, matches)
-        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return await cut(newest)
+        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return cut(newest)
       }
-      return await cut(await points.findMatching(q, page, matches))
+      return cut(await points.findMatching(q, page, matches))
     }
   }
   if (!(await hasExceptions(exceptions, q)))
@@ -71,7 +70,7 @@ export async function findTrouble(
   let place = after
   for (let scanned = 0; scanned < scan.pages; scanned++) {
     const read = await points.findTimings(q, { limit: scan.rows, after: place })
-    const counts = await countExceptions(exceptions, points, q, read, q.nowNs)
+    const counts = await countExceptions(exceptions, q, read, q.nowNs)
     found.push(...read.filter((timing, i) => isTrouble(timing, counts[i])))
     if (found.length >= limit || read.length < scan.rows) return { timings: found.slice(0, limit) }
     place = read.at(-1)!.place

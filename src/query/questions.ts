@@ -18,7 +18,7 @@ import { findTrouble } from './find-trouble.ts'
 import type { GroupStates } from './group-states.ts'
 import { ask, createQuestionLimit, QUESTION_LIMITS, type QuestionLimits, type Reader } from './limit-questions.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { createListPages, cutPage, pageFrom, pageOf, placeOf } from './page.ts'
+import { cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
@@ -60,8 +60,6 @@ export function createQuestions(deps: QuestionDeps) {
   const groups = createGroupQuestions(exceptions, deps.groupStates)
   const renderPrometheus = createPrometheus(deps)
   const limit = createQuestionLimit(limits)
-  const readProcesses = createListPages(20_000)
-  const readGroups = createListPages(5_000) // each comes with a text of up to 15 kB
   const limitExports = createQuestionLimit({ ...limits, maxAtOnce: EXPORTS_AT_ONCE, maxRunning: 16 })
   let bound: { readonly marks: number | undefined; readonly untilNs: bigint } | undefined
   async function boundMarks(asker: Asker): Promise<number | undefined> {
@@ -103,7 +101,7 @@ export function createQuestions(deps: QuestionDeps) {
   async function answerTimings(asker: Asker, trouble: Trouble, timings: readonly PlainTiming[], question: Question) {
     const { nowNs, metric } = question
     const [counts, values] = await Promise.all([
-      countExceptions(trouble, points, asker, timings, nowNs),
+      countExceptions(trouble, asker, timings, nowNs),
       metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),
     ])
     return timings.map((timing, i) => answerTiming(timing, counts[i], values?.[i]))
@@ -202,7 +200,7 @@ export function createQuestions(deps: QuestionDeps) {
     groups: limited('groups', async (asker, question) => {
       assertBuckets(question, MAX_GROUP_BUCKETS)
       const selection = { ...selectRange(asker, question), ...selectTexts(question), ...buckets(question) }
-      return ask(groups.list(question, selection, (find) => readGroups(asker.account, question, find)))
+      return ask(groups.list(question, selection))
     }),
 
     processes: limited('processes', async (asker, question) => {
@@ -213,7 +211,7 @@ export function createQuestions(deps: QuestionDeps) {
       )
       for (const found of rows) assertRows(found.length, question)
       const all = mergeProcesses(rows.flat(), byMeta)
-      const { items, next } = await readProcesses(asker.account, question, async (page) => pageFrom(all, page))
+      const { items, next } = cutPage(pageFrom(all, pageOf(question)), question, placeOf)
       return { processes: items.map(answerProcess), next }
     }),
 

@@ -1,15 +1,13 @@
 // Joins metrics onto timings: the newest value of each name that a run sent, by the rule of count-exceptions.ts.
 //
-//   metric with a uid    belongs to the run of that process, meta and uid, up to 60 s after its end, but not after
-//                        the next start with that uid
+//   metric with a uid    belongs to the run of that process, meta and uid, up to 60 s after its end; of several such
+//                        runs on the page to the one that had started last
 //   metric without one   belongs to each run of its process and meta that is open then, unless it sent that name by uid
 //
 // Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
-import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, PlainTiming, PointSource } from '../store/source.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
-import { rangeOf, toRun } from './count-exceptions.ts'
-import { findLastMoments, GRACE_NS, keyOf, type Run } from './next-starts.ts'
+import { createUntil, keyOf, type Run, rangeOf, toRun } from './count-exceptions.ts'
 
 const POINTS_MAX = 20_000
 
@@ -17,7 +15,7 @@ export type RunMetrics = Readonly<Record<string, number | null>>
 
 /** One object per timing, which has every name. */
 export async function findRunMetrics(
-  points: Pick<PointSource, 'findMetrics' | 'findMarks'>,
+  points: Pick<PointSource, 'findMetrics'>,
   asker: Asker,
   timings: readonly PlainTiming[],
   names: readonly string[],
@@ -29,22 +27,16 @@ export async function findRunMetrics(
   const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, names, limit)
   const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
   const series = Map.groupBy(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
-  const lastOf = (run: Run) =>
-    names
-      .flatMap((name) => newestOwn(run, name)?.atNs ?? [])
-      .toSorted(compare)
-      .at(-1)
-  const untilOf = await findLastMoments(points, asker, asked, lastOf)
+  const untilOf = createUntil(timings)
   return runs.map((run) => Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null])))
 
-  function newestOwn({ process, meta, uid, startNs, endNs }: Run, name: string, untilNs = endNs + GRACE_NS) {
-    return uid === '' ? undefined : newestWithin(series.get(keyOf(process, meta, name, uid)), startNs, untilNs)
-  }
-
   function newestOf(run: Run, name: string): number | null {
-    const own = newestOwn(run, name, untilOf(run))
-    if (own !== undefined || run.isBare === true || run.startNs <= knownAfterNs) return own?.value ?? null
-    return newestWithin(series.get(keyOf(run.process, run.meta, name, '')), run.startNs, run.endNs)?.value ?? null
+    const { process, meta, uid, startNs, endNs } = run
+    const newest = (of: string, untilNs: bigint) =>
+      newestWithin(series.get(keyOf(process, meta, name, of)), startNs, untilNs)
+    const own = uid === '' ? undefined : newest(uid, untilOf(run))
+    if (own !== undefined || run.isBare === true || startNs <= knownAfterNs) return own?.value ?? null
+    return newest('', endNs)?.value ?? null
   }
 }
 

@@ -51,9 +51,8 @@ export const pageOf = <N extends string, T extends TSchema>(name: N, item: T) =>
 
 /** Paging of lists whose items move to the front when they send something. */
 export const LIST_PAGES =
-  'The pages hold each item once, also when events arrive meanwhile: the server remembers which items the pages ' +
-  'before it held. Of a list of more than 20,000 processes or 5,000 groups, and of one that is continued after ' +
-  'hours, or on another node, the rest may lack those that have moved to the front since.'
+  'A cursor fixes the range: what is sent after the first page moves no item. One that was sent before it and stored ' +
+  'after it may move its item past the pages still to come.'
 
 const PRINTED = '[^\\u0000-\\u001f\\u007f-\\u009f]*'
 
