@@ -30,6 +30,7 @@ import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
 import { createSignUp } from './sign-up.ts'
+import type { Use } from './use.ts'
 import type { WatchCount } from './watch-count.ts'
 
 const KEY_USE_FLUSH_MS = 60_000
@@ -59,6 +60,7 @@ interface AccountParts {
   readonly local: SqliteFile
   readonly ring: KeyRing
   readonly series: SeriesBudget
+  readonly use: Use
   /** Is there a node of 2.0, or was there one within three minutes? Absent: there is one node. */
   hasFormerNodes?(): Script<boolean>
   /** With PostgreSQL: from memory, which is ahead of the copy while the disk is full. */
@@ -76,7 +78,7 @@ export type Accounts = ReturnType<typeof createAccounts>
  * rejects with Problem `store_unavailable` while PostgreSQL is away.
  */
 export function createAccounts(parts: AccountParts, options: AccountsOptions) {
-  const { database, local, ring, series } = parts
+  const { database, local, ring, series, use } = parts
   const { clock, log, signup, isMailed = false } = options
   const { hasFormerNodes = noFormerNodes, disputedBy = disputedByLocal } = parts
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
@@ -106,6 +108,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   function dropFromMemory(id: string): void {
     keys.dropAccount(id)
     series.dropAccount(id)
+    use.dropAccount(id)
   }
 
   let madeUpCode: string | undefined
@@ -195,13 +198,15 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     hashFrom: async (password: string, address: string): Promise<string> =>
       passwords.hash(password, await askerAt(address)),
     series,
+    /** Bytes that this node accepted of each account in 24 hours. */
+    use,
     watchCount: parts.watchCount,
     /** Writes the notes in memory to the database. */
     async close(): Promise<void> {
       clearInterval(flushKeyUse)
       await flushing
       await parts.stopWork?.()
-      for (const write of [keys.flush, series.close]) {
+      for (const write of [keys.flush, series.close, use.close]) {
         try {
           await write()
         } catch (err) {

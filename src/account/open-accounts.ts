@@ -11,6 +11,7 @@ import { type Accounts, type AccountsOptions, createAccounts } from './accounts.
 import { normalizeEmail } from './credentials.ts'
 import { loadKeyRing } from './key-ring.ts'
 import { createSeriesBudget } from './series-budget.ts'
+import { ACCOUNT_USE, openUse } from './use.ts'
 import { createWatchCount, WATCH_COUNT } from './watch-count.ts'
 
 export interface OpenAccountsOptions extends AccountsOptions {
@@ -27,6 +28,7 @@ export function openAccounts(options: OpenAccountsOptions): Accounts {
     local,
     ring: loadKeyRing(local.db, clock),
     series: createSeriesBudget({ database: local, max: seriesMax, log }),
+    use: openUse({ file: local, clock, log }),
     watchCount: createWatchCount(local, log),
   }
   return createAccounts(parts, options)
@@ -38,7 +40,7 @@ const APPLICATION_ID = 0x53746e74
 export const ACCOUNTS_FILE: Schema = {
   oldest: 5,
   tables: `${toSqlite(ACCOUNT_TABLES)} INSERT INTO series_salt VALUES (hex(randomblob(8)))`,
-  steps: [...[EXCEPTION_GROUP, CLAIMED_ROLES, BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT],
+  steps: [...[EXCEPTION_GROUP, CLAIMED_ROLES, BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT, ACCOUNT_USE],
 }
 
 /**

@@ -186,7 +186,10 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       isFollowed: true,
       ownerOf: accountOfRecord,
       log: log.child({ destination }),
-      onCommit: (_, ms) => commitSeconds.observe(ms / 1000),
+      onCommit(_, ms, byOwner) {
+        commitSeconds.observe(ms / 1000)
+        accounts.use.add(byOwner)
+      },
       ...(disk && { disk }),
     })
   }

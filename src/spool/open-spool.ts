@@ -35,8 +35,8 @@ export interface SpoolOptions {
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
   readonly segmentBytes?: number
   readonly log: Logger
-  /** After each commit: its records, and how long it took. */
-  onCommit?(records: number, ms: number): void
+  /** After each commit: its records, how long it took, and the bytes of each owner. */
+  onCommit?(records: number, ms: number, byOwner: ReadonlyMap<string, number>): void
   readonly disk?: Disk
   readonly clock?: Clock
 }
@@ -75,7 +75,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
         ...{ ...files, clock, nextIndex, segmentBytes: options.segmentBytes ?? share },
         onCommit(group, ms) {
           onCommit(group)
-          options.onCommit?.(group.records, ms)
+          options.onCommit?.(group.records, ms, group.byOwner)
         },
       }),
     countBacklog: () => ownerOf && countBacklog({ disk, dir, chain, position, shares, ownerOf }),

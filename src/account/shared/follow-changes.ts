@@ -10,7 +10,7 @@ import type { Logger } from '../../log.ts'
 import { all, get, type Script, type SqlDatabase } from '../../state/database.ts'
 import { whyAway } from '../../state/postgres.ts'
 import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
-import type { AccountState, Moment, Removal, Replica } from './replica.ts'
+import { ACCOUNT_COLUMNS, type AccountState, type Moment, type Removal, type Replica } from './replica.ts'
 import { createSweep, PAGE_ROWS } from './sweep.ts'
 
 const POLL_EVERY_MS = 500
@@ -108,7 +108,7 @@ export function createFollowChanges(options: FollowChangesOptions) {
 
   /** Everything that changed after this version: in memory at once, then in the file. */
   async function readNews(version: number): Promise<void> {
-    const accounts = pagesOf<AccountState>(postgres, 'account', 'id', 'id, operator, disputed_by', version)
+    const accounts = pagesOf<AccountState>(postgres, 'account', 'id', ACCOUNT_COLUMNS.join(), version)
     for await (const page of accounts) await write(replica.setAccounts(page))
     const columns = `${KEY_COLUMNS}, revoked_ms`
     for await (const page of pagesOf<ChangedKey>(postgres, 'api_key', 'hash', columns, version)) {

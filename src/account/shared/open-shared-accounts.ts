@@ -4,6 +4,7 @@ import { openPostgres, whyAway } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
 import { loadKeyRing } from '../key-ring.ts'
 import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
+import { openUse, type Use } from '../use.ts'
 import { createFollowChanges, type FollowChanges } from './follow-changes.ts'
 import { openReplica } from './replica.ts'
 
@@ -21,7 +22,11 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
   const postgres = openPostgres(url)
   const ring = loadKeyRing(replica.file.db, clock)
   let series: SeriesBudget | undefined
-  const onRemoved = (account: string) => series?.dropAccount(account)
+  let use: Use | undefined
+  const onRemoved = (account: string) => {
+    series?.dropAccount(account)
+    use?.dropAccount(account)
+  }
   const follow = createFollowChanges({ postgres, replica, ring, clock, log, onRemoved })
   try {
     await follow.catchUp()
@@ -36,6 +41,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
     log.warn({ err: cause }, `accounts: ${whyAway(cause)}; events are accepted by the known keys`)
   }
   series = createSeriesBudget({ database: replica.file, max: seriesMax, log })
+  use = openUse({ file: replica.file, clock, log })
   follow.start()
   const database = readingBack(postgres, follow, () => replica.file.close())
   return createAccounts(
@@ -44,6 +50,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
       local: replica.file,
       ring,
       series,
+      use,
       stopWork: follow.stop,
       hasFormerNodes,
       disputedBy: replica.disputedBy,

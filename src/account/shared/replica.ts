@@ -1,10 +1,12 @@
 // This node's copy of PostgreSQL, in a file of DATA_DIR: enough to accept events while PostgreSQL is down, also after a
-// restart. Hashes and scopes of keys, the ids of accounts, and the series in use. No e-mail address, password or session.
+// restart. Hashes and scopes of keys, the ids of accounts, the series in use, and the bytes
+// that this node accepted. No e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
 import { withDiskProblems } from '../../state/sqlite-database.ts'
 import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
+import { ACCOUNT_USE } from '../use.ts'
 
 /** 'Stnk'. */
 const APPLICATION_ID = 0x53746e6b
@@ -62,6 +64,9 @@ const SCHEMA: Schema = {
     `,
     'ALTER TABLE api_key ADD COLUMN process TEXT;',
     'ALTER TABLE account ADD COLUMN disputed_by TEXT;',
+    `${ACCOUNT_USE}
+    -- 0 until it was read: such an account counts as an old one.
+    ALTER TABLE account ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;`,
   ],
 }
 
@@ -70,7 +75,12 @@ export interface AccountState {
   readonly id: string
   readonly operator: number
   readonly disputed_by: string | null
+  readonly created_ms: number
 }
+
+export const ACCOUNT_COLUMNS = [
+  ...(['id', 'operator', 'disputed_by', 'created_ms'] as const),
+] satisfies (keyof AccountState)[]
 
 export interface Removal {
   readonly account: string
@@ -107,8 +117,8 @@ export function openReplica(path: string, log: Logger) {
   )
   const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
   const setAccount = query(
-    `INSERT INTO account (id, operator, disputed_by) VALUES (?1, ?2, ?3)
-     ON CONFLICT (id) DO UPDATE SET operator = ?2, disputed_by = ?3`,
+    `INSERT INTO account (${ACCOUNT_COLUMNS}) VALUES (${ACCOUNT_COLUMNS.map((_, i) => `?${i + 1}`)})
+     ON CONFLICT (id) DO UPDATE SET ${ACCOUNT_COLUMNS.slice(1).map((column, i) => `${column} = ?${i + 2}`)}`,
   )
   const deleteAccount = query('DELETE FROM account WHERE id = ?')
   const setMoment = query('UPDATE followed SET database_id = ?, version = ?, mark = ?')
@@ -120,7 +130,7 @@ export function openReplica(path: string, log: Logger) {
     `SELECT ${KEY_COLUMNS} FROM api_key WHERE hash > ? AND hash <= ?`,
   )
   const accountsBetween = db.query<AccountState, [string, string]>(
-    'SELECT id, operator, disputed_by FROM account WHERE id > ? AND id <= ?',
+    `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE id > ? AND id <= ?`,
   )
   /** Who disputes which account. In memory before it is in the file: it holds although the disk is full. */
   const disputes = new Map(
@@ -137,6 +147,7 @@ export function openReplica(path: string, log: Logger) {
       else disputes.set(id, disputed_by)
     }
   }
+  const writeAccount = (account: AccountState) => setAccount.run(...ACCOUNT_COLUMNS.map((column) => account[column]))
   const writeKey = (key: KeyRow) => setKey.run(...KEY_COLUMNS.map((column) => key[column]))
 
   /** A restored database has these accounts again. */
@@ -169,13 +180,7 @@ export function openReplica(path: string, log: Logger) {
     disputedBy: (account: string): string | undefined => disputes.get(account),
     setAccounts(accounts: readonly AccountState[]): Promise<void> {
       noteDisputes(accounts)
-      return writeIf(
-        accounts.map(
-          ({ id, operator, disputed_by }) =>
-            () =>
-              setAccount.run(id, operator, disputed_by),
-        ),
-      )
+      return writeIf(accounts.map((account) => () => writeAccount(account)))
     },
     setKeys: (keys: readonly (KeyRow & { readonly revoked_ms: number | null })[]): Promise<void> =>
       writeIf(keys.map((key) => () => (key.revoked_ms === null ? writeKey(key) : deleteKey.run(key.hash)))),
@@ -196,11 +201,7 @@ export function openReplica(path: string, log: Logger) {
       for (const id of lost) disputes.delete(id)
       const ids = page.map(({ id }) => id)
       const written = writeIf([
-        ...changed.map(
-          ({ id, operator, disputed_by }) =>
-            () =>
-              setAccount.run(id, operator, disputed_by),
-        ),
+        ...changed.map((account) => () => writeAccount(account)),
         ...lost.map((id) => () => deleteAccount.run(id)),
         ...(changed.length === 0 ? [] : [() => forgetRemovals(ids)]),
       ])

@@ -4,7 +4,7 @@
 import type { Clock } from '../../clock.ts'
 import { all, type SqlDatabase } from '../../state/database.ts'
 import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
-import type { AccountState, Removal, Replica } from './replica.ts'
+import { ACCOUNT_COLUMNS, type AccountState, type Removal, type Replica } from './replica.ts'
 
 export const PAGE_ROWS = 1_000
 /** Behind every id and hash. */
@@ -40,7 +40,7 @@ export function createSweep(options: SweepOptions) {
   async function readTable(table: Table, after: string): Promise<{ readonly last: string; readonly isLast: boolean }> {
     switch (table) {
       case 'account': {
-        const page = await readPage<AccountState>(table, 'id', 'id, operator, disputed_by', after)
+        const page = await readPage<AccountState>(table, 'id', ACCOUNT_COLUMNS.join(), after)
         const { lost, written } = replica.compareAccounts(page.rows, after, page.last)
         for (const id of lost) forgetAccount(id)
         await write(written)
