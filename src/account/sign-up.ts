@@ -1,6 +1,7 @@
 // How accounts begin. With e-mail and SIGNUP=open a stranger's address is proved before there is an account: a link goes to
 // it, and opening the link makes the account. Otherwise, and for the first account, at once: without the proof it is a
-// claim while sign-up is open. Nodes of 2.0 do not know the links: while one is seen, accounts are made at once.
+// claim while sign-up is open. Who was let in by invitations alone signs up like a stranger: the inviter may have accepted
+// in their place. Nodes of 2.0 do not know the links: while one is seen, accounts are made at once.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
@@ -11,7 +12,8 @@ import type { Keys } from './keys.ts'
 import { coarserNetwork, networkOf, siteOf } from './networks.ts'
 import type { Asker } from './password-line.ts'
 import type { Passwords } from './passwords.ts'
-import { insertMember, insertPerson, selectPersonByEmail, type Vouched } from './people/person-rows.ts'
+import { isOnlyInvited, proveAddress } from './people/first-proof.ts'
+import { insertMember, insertPerson, type PersonRow, selectPersonByEmail, type Vouched } from './people/person-rows.ts'
 import { createId, createSessionToken, hashSecret, sameSecret } from './secret.ts'
 import { createTokenBuckets } from './token-buckets.ts'
 
@@ -55,10 +57,14 @@ export function createSignUp(parts: SignUpParts) {
 
   const isOpenAt = (accounts: number) => signup === 'open' || (signup === 'first' && accounts === 0)
 
-  /** Called before the work and again inside the transaction, because another sign-up may have won meanwhile. */
-  function* refuseSignUp(email: string): Script<void> {
+  function* refuseClosed(): Script<void> {
     if (!isOpenAt(yield* countAccounts()))
       throw new Problem('signup_closed', 'This Stint takes no new accounts. Ask its operator.')
+  }
+
+  /** Called before the work and again inside the transaction, because another sign-up may have won meanwhile. */
+  function* refuseSignUp(email: string): Script<void> {
+    yield* refuseClosed()
     if ((yield* selectPersonByEmail(email)) !== undefined)
       throw new Problem('email_taken', 'Sign in instead, or use another address.')
   }
@@ -68,6 +74,16 @@ export function createSignUp(parts: SignUpParts) {
     const isFirst = (yield* countAccounts()) === 0
     const owner = yield* insertPerson(email, hash, nowMs(), isFirst && vouched === 'claimed' ? 'vouched' : vouched)
     return yield* insertAccount(owner, isFirst)
+  }
+
+  /** The person of the link gets an account of their own, and nobody else a way in. For use inside a `write`. */
+  function* makeInvited(person: PersonRow, hash: string) {
+    yield* refuseClosed()
+    yield* proveAddress(person, { by: 'link', isSignUpOpen: signup === 'open', nowMs: nowMs() })
+    const { id, email } = person
+    const made = yield* insertAccount({ id, email })
+    yield* run('UPDATE person SET password = $1, last_account = $2 WHERE id = $3', hash, made.account.id, id)
+    return made
   }
 
   /** An account of this owner with its first key; the key works once it is admitted. For use inside a `write`. */
@@ -124,7 +140,10 @@ export function createSignUp(parts: SignUpParts) {
         if ((yield* run('DELETE FROM sign_up WHERE hash = $1', hashSecret(token))) === 0)
           throw new Problem('credentials_invalid', 'The link was already used.')
         yield* run('DELETE FROM sign_up WHERE email = $1', row.email)
-        return yield* make(row.email, hash, 'proved')
+        const person = yield* selectPersonByEmail(row.email)
+        return person !== undefined && (yield* isOnlyInvited(person))
+          ? yield* makeInvited(person, hash)
+          : yield* make(row.email, hash, 'proved')
       })
       return announce(made)
     },

@@ -30,12 +30,9 @@ export type MemberAnswer = Static<typeof MemberAnswer>
 export const NewInvitation = Type.Object({
   invitation: Type.Object({
     ...Invitation.properties,
-    url: Type.Optional(
-      Text(
-        'https://stint.example.com/#/invitation?token=q0a1…',
-        'The link, shown this once. It holds the token in its fragment. Absent where it goes to the mailbox alone: ' +
-          'with SIGNUP=open and SMTP_URL.',
-      ),
+    url: Text(
+      'https://stint.example.com/#/invitation?token=q0a1…',
+      'The link, shown this once. It holds the token in its fragment.',
     ),
     mailed: Type.Boolean({ examples: [true], description: 'The mail server took an e-mail with the link within 5 s.' }),
     mail: orNull(
@@ -93,11 +90,9 @@ export const INVITE = defineRoute('POST /api/invitations', {
   ...route,
   audit: 'member_invited',
   summary: 'Invite a person by e-mail address',
-  description:
-    'The link is good once, for 7 days. It is mailed where SMTP_URL is set; with SIGNUP=open it is mailed alone, and ' +
-    'not in the answer.',
+  description: 'The link is good once, for 7 days. It is mailed where SMTP_URL is set.',
   body: jsonBody(closed({ email: Email, role: RoleOf }), { email: 'cy@example.com', role: 'viewer' }),
-  answers: { 201: json('The invitation; a link that it holds is shown this once', NewInvitation) },
+  answers: { 201: json('The invitation; its link is shown this once', NewInvitation) },
   problems: ['already_member', 'limit_reached'],
 })
 

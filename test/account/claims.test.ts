@@ -104,6 +104,22 @@ describe.each(databases())('claims in $database', ({ open }) => {
     expect(await accounts.tickets.redeem(stale)).toBeUndefined()
   })
 
+  test('a person by invitation alone signs up by a link, into an account of their own', async () => {
+    const { accounts, bob, byEve } = await preHijack()
+    await using _closed = accounts
+    expect(await accounts.people.isOnlyInvited(bob.id)).toBe(true)
+    const session = await accounts.sessions.create({ ...(await byEve()), userAgent: '' })
+    const made = await accounts.signUp.confirm(await accounts.signUp.issueLink(BOB.email), BOB.password)
+    expect(made.owner).toEqual({ id: bob.id, email: BOB.email })
+    expect(made.account.id).not.toBe(bob.account)
+    expect(await codeOf(byEve)).toBe('credentials_invalid')
+    expect(await accounts.sessions.find(session)).toBeUndefined()
+    expect(await accounts.people.signIn(BOB)).toMatchObject({ person: bob.id, account: made.account.id })
+    expect(await accounts.people.isOnlyInvited(bob.id)).toBe(false)
+    const ada = (await accounts.people.find(ADA.email))!
+    expect(await accounts.people.isOnlyInvited(ada.id)).toBe(false)
+  })
+
   test('the first sign-in by the provider ends a password that a confirmation kept, and none that a mailed link set', async () => {
     const { accounts, bob, byEve } = await preHijack()
     await using _closed = accounts

@@ -6,7 +6,7 @@
 // * by a link that confirms, someone else: password, sessions and links end, too, because who set the password may have
 //   been invited by somebody else; unless the person is signed in where the link is opened.
 // * by a link that sets a password, someone else: no more than a new password ends.
-import { all, run, type Script } from '../../state/database.ts'
+import { all, get, run, type Script } from '../../state/database.ts'
 import type { PersonRow } from './person-rows.ts'
 
 /** `session`: a link that confirms, opened where the person is signed in. `password`: a link that sets a password. */
@@ -29,6 +29,14 @@ const MADE = `SELECT account.id FROM account JOIN membership ON membership.accou
 export function* isClaim({ id, email, verified_ms, claim }: PersonRow, isSignUpOpen: boolean): Script<boolean> {
   if (verified_ms !== null || claim === 0) return false
   return claim === 1 || (isSignUpOpen && (yield* all(MADE, id, email)).length > 0)
+}
+
+/** Never proved, and in no account of their own: the inviter may have set the password. */
+export function* isOnlyInvited({ id, email, verified_ms, claim }: PersonRow): Script<boolean> {
+  if (verified_ms !== null || claim === 1) return false
+  const own = `SELECT 1 FROM account JOIN membership ON membership.account = account.id
+    WHERE membership.person = $1 AND account.email = $2`
+  return (yield* get(own, id, email)) === undefined
 }
 
 export interface Proved {

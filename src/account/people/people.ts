@@ -5,7 +5,7 @@ import { normalizeEmail, passwordFault } from '../credentials.ts'
 import type { Passwords } from '../passwords.ts'
 import type { Sessions } from '../sessions.ts'
 import type { ProvePassword } from '../sign-in.ts'
-import { isClaim, type Proved, proveAddress } from './first-proof.ts'
+import { isClaim, isOnlyInvited, type Proved, proveAddress } from './first-proof.ts'
 import {
   type Person,
   type PersonRow,
@@ -69,6 +69,12 @@ export function createPeople({ database, passwords, sessions, provePassword, isS
       const row = await findByEmail(normalizeEmail(email) ?? '')
       return row && { id: row.id, email: row.email }
     },
+    /** See first-proof.ts. */
+    isOnlyInvited: (id: string): Promise<boolean> =>
+      database.read(function* () {
+        const row = yield* selectPerson(id)
+        return row !== undefined && (yield* isOnlyInvited(row))
+      }),
     /** Ends all other sessions and links. Throws like `confirmPassword`, and Problem `fields_invalid` at `/new_password`. */
     async changePassword(
       id: string,

@@ -37,14 +37,12 @@ function reveal(view: View, { email, url, mailed, mail }: NewInvitation['invitat
   const { app } = view
   view.again()
   app.announce('Invitation created')
-  const isOnItsWay = `The link is on its way to ${email}.`
-  const said = mail === null ? '' : `${mail}.`.replace('..', '.')
-  if (url === undefined) {
-    const text = <p class="wrap">{mailed ? `${isOnItsWay} It is good once, for seven days.` : said}</p>
-    revealOnce(view, { title: 'Invitation created', closeLabel: 'Done' }, text)
-    return
-  }
-  const text = mailed ? isOnItsWay : `${said} Send this link to ${email}.`.trim()
+  const send = `Send this link to ${email}.`
+  const text = mailed
+    ? `The link is on its way to ${email}.`
+    : mail === null
+      ? send
+      : `${mail}. ${send}`.replace('..', '.')
   // The server may not know the address that people reach it by; this page was reached by it.
   const link = `${app.baseUrl}/${url.slice(url.indexOf('#'))}`
   revealOnce(

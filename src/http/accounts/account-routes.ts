@@ -61,14 +61,14 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
   }
 
-  /** To somebody who has an account, the link that sets a password: the caller cannot tell the two apart. */
+  /** To somebody who has an account of their own, the link that sets a password: the caller cannot tell the two apart. */
   async function mailLink(email: string): Promise<void> {
     if (!(await accounts.strangerMails.take(email))) return
     const person = await people.find(email)
     const isAsBefore = async () => (await people.find(email))?.id === person?.id
     const linkTo = (path: string, issue: () => Promise<string>) => async () =>
       (await isAsBefore()) ? `${publicUrl()}/#/${path}?token=${await issue()}` : undefined
-    if (person === undefined) {
+    if (person === undefined || (await people.isOnlyInvited(person.id))) {
       await mails?.signUp(
         email,
         linkTo('sign-up', () => accounts.signUp.issueLink(email)),

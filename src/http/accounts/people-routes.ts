@@ -22,7 +22,7 @@ import {
 const INVITE_RULES = {
   email: (email: string) => (newEmail(email) === undefined ? 'must be an e-mail address' : undefined),
 }
-const NOT_MAILED = 'Nothing was sent: the address had three e-mails within 24 hours. Invite it again later.'
+const NOT_MAILED = 'Nothing was sent: the address had three e-mails within 24 hours.'
 const ACCEPT_RULES = { password: (password: string) => passwordFault(password)?.detail }
 
 export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void {
@@ -69,8 +69,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     noted.target = made.email
     noted.detail = role
     const mail = mailed?.detail ?? (mails === undefined ? null : NOT_MAILED)
-    // strangers may invite: the link goes to the mailbox alone
-    return { invitation: { ...made, ...(!strangerMails.isLimited && { url }), mailed: mailed?.ok === true, mail } }
+    return { invitation: { ...made, url, mailed: mailed?.ok === true, mail } }
   })
   on(wire.WITHDRAW_INVITATION, async ({ account }, { params, noted }) => {
     noted.target = (await invitations.revoke(account, params.id)).email

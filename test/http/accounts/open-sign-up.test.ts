@@ -1,5 +1,5 @@
 // SIGNUP=open with e-mail: an address is proved before there is an account, and nobody is sent more than three e-mails.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { type Answer, type ApiCaller, createCaller, PASSWORD, signInAt } from '../../support/caller.ts'
 import { startMailServer } from '../../support/mail-server.ts'
@@ -27,9 +27,11 @@ let networks = 0
 const from = () => ({ 'x-forwarded-for': `10.${++networks}.0.1` })
 const mailsTo = (email: string) => smtp.mails.filter(({ to }) => to.includes(email))
 const tokenIn = (text: string, page: string) => new RegExp(`#/${page}\\?token=(\\w{43})`).exec(text)![1]!
+/** Once so many e-mails with links to this page have arrived. */
 async function newestLink(email: string, page: string, count = 1): Promise<string> {
-  await until('the link arrives', () => mailsTo(email).length === count)
-  return tokenIn(mailsTo(email).at(-1)!.text, page)
+  const found = () => mailsTo(email).filter(({ text }) => text.includes(`#/${page}?`))
+  await until('the link arrives', () => found().length === count)
+  return tokenIn(found().at(-1)!.text, page)
 }
 const signUp = (email: string, more: object = {}, headers = from()) =>
   nobody.post('/api/accounts', { email, ...more }, headers)
@@ -91,22 +93,25 @@ test('a site gets twenty links a day, whichever of its networks asks', async () 
   expect((await signUp('other@example.com')).status).toBe(202)
 })
 
-test('an invitation goes to the mailbox alone, three to an address, without text of a stranger', async () => {
+test('an invitation holds no text of a stranger, three go to an address, and each link stays valid', async () => {
   const dan = await proved('dan@example.com')
   await dan.patch('/api/account', { name: 'See http://evil.example' })
   const invite = async () =>
     (await dan.post('/api/invitations', { email: 'flo@example.com', role: 'viewer' })).json.invitation
+  const urls: string[] = []
   for (const mailed of [true, true, true, false]) {
     const made = await invite()
-    expect([made.mailed, made.url]).toEqual([mailed, undefined])
+    expect(made.mailed).toBe(mailed)
     if (!mailed) expect(made.mail).toContain('three e-mails')
+    urls.push(made.url)
   }
   await until('three arrive', () => mailsTo('flo@example.com').length === 3)
   const text = mailsTo('flo@example.com')[0]!.text
   expect(text).not.toContain('evil')
   expect(text).toContain('dan@example.com invites you')
-  const token = tokenIn(mailsTo('flo@example.com')[2]!.text, 'invitation')
-  expect((await nobody.post('/api/invitations/look', { token }, from())).status).toBe(200)
+  const lookAt = async (url: string) =>
+    (await nobody.post('/api/invitations/look', { token: url.split('=')[1] }, from())).status
+  expect([await lookAt(urls[2]!), await lookAt(urls[3]!)]).toEqual([200, 200])
 })
 
 test('invitations that are refused use up no e-mail of the address', async () => {
@@ -129,31 +134,71 @@ test('a claim invites nobody until its address is confirmed, and its person is a
   expect((await nobody.post('/api/address/confirm', { token })).json.code).toBe('credentials_invalid')
 })
 
+/** The inviter opens the link that the answer shows, and sets a password of theirs. */
+async function acceptAs(email: string, inviter: ApiCaller, role = 'member') {
+  const { url } = (await inviter.post('/api/invitations', { email, role })).json.invitation
+  const joined = await nobody.post('/api/invitations/accept', { token: url.split('=')[1], password: PASSWORD }, from())
+  expect([joined.status, joined.json.person.unconfirmed]).toEqual([201, true])
+  return createCaller(app.url, { cookie: joined.headers.get('set-cookie')!.split(';')[0] })
+}
+const signInWith = (email: string, password: string) => nobody.post('/api/session', { email, password }, from())
+
 test('a person by invitation is asked to confirm, and loses nothing by it where they are signed in', async () => {
   const hal = await proved('hal@example.com')
-  const invite = async (email: string) => {
-    expect((await hal.post('/api/invitations', { email, role: 'member' })).status).toBe(201)
-    return { token: await newestLink(email, 'invitation'), password: PASSWORD }
-  }
-  const joined = await nobody.post('/api/invitations/accept', await invite('ida@example.com'), from())
-  const ida = createCaller(app.url, { cookie: joined.headers.get('set-cookie')!.split(';')[0] })
-  expect(joined.json.person.unconfirmed).toBe(true)
-  const token = await newestLink('ida@example.com', 'confirm', 2)
+  const ida = await acceptAs('ida@example.com', hal)
+  const token = await newestLink('ida@example.com', 'confirm')
   expect((await ida.post('/api/address/confirm', { token })).json).toEqual({
     email: 'ida@example.com',
     password_ended: false,
   })
   expect((await ida.get('/api/session')).json.person.unconfirmed).toBe(false)
+})
 
-  const byHal = await nobody.post('/api/invitations/accept', await invite('ian@example.com'), from())
-  const other = createCaller(app.url, { cookie: byHal.headers.get('set-cookie')!.split(';')[0] })
-  const unasked = await newestLink('ian@example.com', 'confirm', 2)
-  expect((await hal.post('/api/address/confirm', { token: unasked })).json).toEqual({
-    email: 'ian@example.com',
-    password_ended: true,
+describe('an inviter who accepts in place of the invited keeps nothing', () => {
+  test('after a confirmation in another browser', async () => {
+    const hal = await proved('hal2@example.com')
+    const other = await acceptAs('ian@example.com', hal)
+    const token = await newestLink('ian@example.com', 'confirm')
+    expect((await hal.post('/api/address/confirm', { token })).json).toEqual({
+      email: 'ian@example.com',
+      password_ended: true,
+    })
+    expect((await other.get('/api/session')).json.signed_in).not.toBe(true)
+    expect((await signInWith('ian@example.com', PASSWORD)).status).toBe(401)
   })
-  expect((await other.get('/api/session')).json.signed_in).not.toBe(true)
-  expect((await nobody.post('/api/session', { email: 'ian@example.com', password: PASSWORD }, from())).status).toBe(401)
+
+  test('after a mailed password', async () => {
+    const hal = await proved('hal3@example.com')
+    const other = await acceptAs('jil@example.com', hal)
+    await nobody.post('/api/password/forgot', { email: 'jil@example.com' }, from())
+    const token = await newestLink('jil@example.com', 'reset')
+    await nobody.post('/api/password/reset', { token, new_password: 'a password of Jil' }, from())
+    expect((await other.get('/api/session')).json.signed_in).not.toBe(true)
+    expect((await signInWith('jil@example.com', PASSWORD)).status).toBe(401)
+  })
+
+  test('after a sign-up: the account is a new one, not the one with keys of the inviter', async () => {
+    const eve = await proved('eve@example.com')
+    const early = (await signUp('kit@example.com')) && (await newestLink('kit@example.com', 'sign-up'))
+    const asKit = await acceptAs('kit@example.com', eve, 'owner')
+    const { person, account } = (await eve.get('/api/session')).json
+    await asKit.delete(`/api/members/${person.id}?keys=take`)
+    smtp.mails.length = 0
+    app.clock.pass(24 * 3_600e6)
+    await signUp('kit@example.com')
+    const token = await newestLink('kit@example.com', 'sign-up')
+    expect((await nobody.post('/api/accounts/confirm', { token: early, password: PASSWORD })).status).toBe(401)
+    const made = await nobody.post('/api/accounts/confirm', { token, password: 'a password of Kit' }, from())
+    expect([made.status, made.json.account.email]).toEqual([201, 'kit@example.com'])
+    const cookie = made.headers.get('set-cookie')!.split(';')[0]!
+    const kit = (await createCaller(app.url, { cookie }).get('/api/session')).json
+    expect(kit).toMatchObject({ account: { id: made.json.account.id }, role: 'owner', person: { unconfirmed: false } })
+    expect(kit.accounts.map(({ id }: { id: string }) => id).sort()).toEqual([account.id, kit.account.id].sort())
+    expect(kit.account.id).not.toBe(account.id)
+    expect((await asKit.get('/api/session')).json.signed_in).not.toBe(true)
+    expect((await signInWith('kit@example.com', PASSWORD)).status).toBe(401)
+    expect((await signInWith('kit@example.com', 'a password of Kit')).json.account.id).toBe(made.json.account.id)
+  })
 })
 
 test('a disputed account answers nobody but its person, and that only the choice; keys that write go on', async () => {
