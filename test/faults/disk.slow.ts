@@ -1,9 +1,8 @@
 // The real process on a disk that is full or broken: never a 201 that is not on the disk, answers 500 or 503, the process lives, delivers on, and
 // accepts again by itself when the disk is well.
 import { describe, expect, test } from 'bun:test'
-import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { figure, injectFault, lacks, manyOf, startLoad, WITHIN_MS } from '../support/fault-trial.ts'
+import { figure, injectFault, lacks, manyOf, segmentsOf, startLoad, WITHIN_MS } from '../support/fault-trial.ts'
 import { countSpooled, createOracle, NOTHING_FOUND, readStored, untilShipped } from '../support/oracle.ts'
 import type { StintProcess } from '../support/process.ts'
 import { until } from '../support/until.ts'
@@ -11,11 +10,6 @@ import { takesAll, useDisks } from './disk-trial.ts'
 
 const CLIENTS = 3
 const { mount, create, openInflux, startOnDisk } = useDisks()
-
-const segmentsOf = ({ dataDir }: StintProcess): string[] =>
-  (readdirSync(join(dataDir, 'spool'), { recursive: true }) as string[])
-    .filter((name) => name.endsWith('.segment'))
-    .map((name) => join(dataDir, 'spool', name))
 
 const isAlive = async ({ url }: StintProcess) => (await fetch(`${url}/livez`)).ok
 const isReady = async ({ url }: StintProcess) => (await fetch(`${url}/readyz`)).ok

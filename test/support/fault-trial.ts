@@ -1,4 +1,6 @@
 // What a trial with faults needs: waiting for conditions, faults in the system calls of a process, keys that are replaced, figures.
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { keyHeader, signInAt } from './caller.ts'
 import { missing, type Need } from './needs.ts'
 import type { Caller, StintProcess } from './process.ts'
@@ -28,6 +30,12 @@ export async function injectFault(
   const onlyOn = paths.flatMap((path) => ['-P', path])
   return traceCalls(pid, [...onlyOn, '-e', `trace=${calls}`, ...injected, '-o', '/dev/null'])
 }
+
+/** The segments of both spools, as they are now. */
+export const segmentsOf = ({ dataDir }: Pick<StintProcess, 'dataDir'>): string[] =>
+  (readdirSync(join(dataDir, 'spool'), { recursive: true }) as string[])
+    .filter((name) => name.endsWith('.segment'))
+    .map((name) => join(dataDir, 'spool', name))
 
 const DETACHED_WITHIN_MS = 10_000
 

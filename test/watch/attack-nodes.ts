@@ -1,8 +1,10 @@
-// `bun test/watch/attack-nodes.ts [ATTACK …]`: two real nodes on one PostgreSQL, their stores away, while one of them is
-// killed, suspended, slowed down, cut off or has another clock around moments at which alerts are due. Prints a row for
-// each attack: alerts that are false, missed or doubled, and by how many seconds the latest was late. Takes two minutes each.
+// `bun test/watch/attack-nodes.ts [ATTACK …]`: two real nodes on one PostgreSQL, or one alone, their stores away, while one
+// is killed, suspended, slowed down, cut off or has another clock, or the database goes back, around moments at which
+// alerts are due. Prints a row for each attack: alerts that are false, missed or doubled, and by how many seconds the
+// latest was late. Takes two minutes each.
 import { connect, createServer, type Socket } from 'node:net'
-import { createCaller, signUpAt } from '../support/caller.ts'
+import { createCaller, type SignedUp, signUpAt } from '../support/caller.ts'
+import { injectFault, segmentsOf } from '../support/fault-trial.ts'
 import { takePort } from '../support/ports.ts'
 import { startPostgres } from '../support/postgres.ts'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
@@ -36,6 +38,7 @@ const settings = { ...STORES_AWAY, NOTIFY_PRIVATE: 'true', LOG_LEVEL: 'warn' }
 const judging = createStintProcess({ ...settings, DATABASE_URL: databaseUrl, NODE_ID: '1' })
 const clock = { stepUs: 0, passUs: 0 }
 const feeding = createClockedProcess(clock, { ...settings, DATABASE_URL: linkedUrl, NODE_ID: '2' })
+const alone = createStintProcess(settings)
 const receiver = startReceiver()
 const arrivedMs: number[] = []
 receiver.answer = () => {
@@ -43,7 +46,11 @@ receiver.answer = () => {
   return new Response()
 }
 
-type Node = Pick<typeof judging, 'url' | 'pid' | 'kill' | 'start'>
+type Node = Pick<typeof judging, 'url' | 'pid' | 'kill' | 'start' | 'dataDir'>
+
+const WRITE_TAKES_US = 3e6
+/** What became due so long before a restore may be notified again: Operations says so. */
+const BACKUP_AGE_MS = 15_000
 
 async function suspend(node: Node, ms: number): Promise<void> {
   const pid = node.pid()
@@ -56,12 +63,18 @@ async function killFor(node: Node, ms: number): Promise<void> {
   await Bun.sleep(ms)
   await node.start()
 }
+/** Each write to its spools takes three seconds. */
+async function slow(node: Node, ms: number): Promise<void> {
+  const fault = await injectFault(node.pid(), [`pwrite64:delay_enter=${WRITE_TAKES_US}`], segmentsOf(node))
+  await Bun.sleep(ms)
+  await fault.stop()
+}
 async function shift(seconds: number): Promise<void> {
   feeding.setClock({ stepUs: seconds * 1e6, passUs: 0 })
   await Bun.sleep(60_000)
 }
 
-/** Each resolves when everything is well again. */
+/** Of two nodes; each resolves when everything is well again. */
 const ATTACKS: Readonly<Record<string, () => Promise<void>>> = {
   none: () => Bun.sleep(30_000),
   'feeding node killed for 3 s': () => killFor(feeding, 3_000),
@@ -95,6 +108,23 @@ const ATTACKS: Readonly<Record<string, () => Promise<void>>> = {
   'clock of the feeding node 3 s ahead': () => shift(3),
   'clock of the feeding node 3 s behind': () => shift(-3),
   'judging node killed for 3 s': () => killFor(judging, 3_000),
+  'feeding node writes slowly for 30 s': () => slow(feeding, 30_000),
+  'judging node writes slowly for 30 s': () => slow(judging, 30_000),
+  'both nodes write slowly for 30 s': async () => {
+    await Promise.all([slow(feeding, 30_000), slow(judging, 30_000)])
+  },
+  'PostgreSQL restored from 15 s ago': async () => {
+    await postgres.backUp()
+    await Bun.sleep(BACKUP_AGE_MS)
+    await postgres.restore()
+  },
+}
+const ATTACKS_ALONE: typeof ATTACKS = {
+  'one node': () => Bun.sleep(30_000),
+  'one node killed for 3 s': () => killFor(alone, 3_000),
+  'one node killed for 30 s': () => killFor(alone, 30_000),
+  'one node suspended for 20 s': () => suspend(alone, 20_000),
+  'one node writes slowly for 30 s': () => slow(alone, 30_000),
 }
 
 /** Forwards to PostgreSQL until it is cut. */
@@ -158,26 +188,39 @@ const CONDITIONS = {
   well: { late: { every: '20s', grace: '10s' }, long: '15s', failed: {} },
 }
 
+const chosen = process.argv.slice(2)
+const choose = (from: typeof ATTACKS) =>
+  Object.entries(from).filter(([name]) => chosen.length === 0 || chosen.includes(name))
+const [together, single] = [choose(ATTACKS), choose(ATTACKS_ALONE)]
 try {
-  await judging.start()
-  await Bun.sleep(3_000)
-  await feeding.start()
-  const person = await signUpAt(judging.url)
-  const hook = { name: 'hook', kind: 'webhook', url: receiver.url }
-  const channel = (await person.bySession.post('/api/channels', hook)).json.channel.id as string
-  const chosen = process.argv.slice(2)
-  for (const [name, attack] of Object.entries(ATTACKS))
-    if (chosen.length === 0 || chosen.some((it) => name.includes(it))) await run(name, attack, person, channel)
+  if (together.length > 0) {
+    await judging.start()
+    await Bun.sleep(3_000)
+    await feeding.start()
+    await runAll(together, [judging, feeding])
+  }
+  if (single.length > 0) {
+    await alone.start()
+    await runAll(single, [alone])
+  }
 } finally {
-  await Promise.all([judging.close(), feeding.close(), receiver.close()])
+  await Promise.all([judging.close(), feeding.close(), alone.close(), receiver.close()])
   link.close()
   await postgres.close()
+}
+
+async function runAll(attacks: readonly (readonly [string, () => Promise<void>])[], nodes: readonly Node[]) {
+  const person = await signUpAt(nodes[0]!.url)
+  const hook = { name: 'hook', kind: 'webhook', url: receiver.url }
+  const channel = (await person.bySession.post('/api/channels', hook)).json.channel.id as string
+  for (const [name, attack] of attacks) await run(name, attack, nodes, person, channel)
 }
 
 async function run(
   name: string,
   attack: () => Promise<void>,
-  { secret, bySession }: Awaited<ReturnType<typeof signUpAt>>,
+  nodes: readonly Node[],
+  { secret, bySession }: SignedUp,
   channel: string,
 ): Promise<void> {
   const attackMs = Date.now() + LEAD_MS
@@ -196,12 +239,12 @@ async function run(
     })
     if (made.status !== 201) throw new Error(made.text)
   }
-  const callers = [judging, feeding].map(({ url }) => createCaller(url, { key: secret }))
+  const callers = nodes.map(({ url }) => createCaller(url, { key: secret }))
   let isOver = false
-  /** As behind a load balancer: a request that is not answered is sent to the other node, with its own time. */
+  /** As behind a load balancer: a request that is not answered is sent to the next node, with its own time. */
   async function send({ kind, atMs, body }: Event, turn: number): Promise<void> {
     for (let i = turn; !isOver; i++) {
-      const asked = callers[i % 2]!.post(`/v1/${kind}`, { ...body, at: new Date(atMs).toISOString() })
+      const asked = callers[i % callers.length]!.post(`/v1/${kind}`, { ...body, at: new Date(atMs).toISOString() })
       const sent = await Promise.race([asked.catch(() => undefined), Bun.sleep(1_000)])
       if (sent?.status === 201) return
       await Bun.sleep(50)
@@ -221,9 +264,11 @@ async function run(
   print(name, expected)
   isOver = true
   await Promise.all(sending)
-  feeding.setClock(clock)
-  await feeding.terminate() // the first node judges again, if it did not
-  await feeding.start()
+  if (nodes.includes(feeding)) {
+    feeding.setClock(clock)
+    await feeding.terminate() // the first node judges again, if it did not
+    await feeding.start()
+  }
   for (const { id } of (await bySession.get('/api/watches')).json.watches) await bySession.delete(`/api/watches/${id}`)
 }
 
