@@ -129,7 +129,7 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     resume: () => signalAll('SIGCONT'),
     async backUp() {
       rmSync(join(dir, 'backup'), { recursive: true, force: true })
-      runNow('mkdir', 'backup')
+      runNow('mkdir', '-m', '700', 'backup')
       if (AS_POSTGRES.length > 0) runNow('chown', 'postgres:postgres', 'backup')
       const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'postgres', '-c', 'fast', '--no-sync']
       const copy = Bun.spawn([...AS_POSTGRES, join(bin, 'pg_basebackup'), '-D', 'backup', ...from], { cwd: dir })

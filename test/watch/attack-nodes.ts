@@ -251,12 +251,10 @@ async function run(
     }
   }
   const { events } = plan(name, attackMs, attackMs + 120_000)
-  const byProcess = [...Map.groupBy(events, ({ body }) => body.process).values()]
-  const sending = byProcess.map(async (own, job) => {
-    for (const [i, event] of own.toSorted((a, b) => a.atMs - b.atMs).entries()) {
-      while (!isOver && Date.now() < event.atMs) await Bun.sleep(100)
-      if (!isOver) await send(event, job + i)
-    }
+  // each at its time, also while the one before it has no answer yet: a job does not wait for Stint
+  const sending = events.map(async (event, i) => {
+    while (!isOver && Date.now() < event.atMs) await Bun.sleep(Math.min(1_000, event.atMs - Date.now()))
+    if (!isOver) await send(event, i)
   })
   await Bun.sleep(attackMs - Date.now())
   await attack()
