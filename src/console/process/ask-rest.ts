@@ -1,6 +1,8 @@
-// What the page of a process asks after the row of the overview.
+// What the page of a process asks after the row of the overview. A question that is refused, or whose store does not
+// answer, leaves its error in place of its answer, so that the rest is shown.
 import type { OverviewProcess } from '../../wire/overview.ts'
-import type { Get } from '../kit/ask.ts'
+import { ApiError } from '../kit/api.ts'
+import type { Get, Query } from '../kit/ask.ts'
 import { askRows } from '../kit/ask-metrics.ts'
 import { readRange } from '../kit/time-range.ts'
 import type { Range } from './range.ts'
@@ -14,22 +16,38 @@ export interface Props {
 }
 export type Rest = Awaited<ReturnType<typeof askRest>>
 
-/** Throws ApiError. */
+/** An answer, or why there is none. */
+export type Asked<T> = T | ApiError
+
+async function settle<T>(question: Promise<T>): Promise<Asked<T>> {
+  try {
+    return await question
+  } catch (error) {
+    if (error instanceof ApiError && error.code !== 'unreachable') return error
+    throw error
+  }
+}
+
+/** Throws ApiError `unreachable`. */
 export async function askRest(get: Get, process: string, range: Range, nowMs: number) {
   const { from, every } = range
   const asked = { process, from, every }
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
-  const [series, week, days, metrics, { groups }, { channels }] = await Promise.all([
-    get('api/timings/summary', asked),
-    from === WEEK ? undefined : get('api/timings/summary', { process, from: WEEK }),
-    get('api/timings/summary', { process, from: '-90d', every: '1d', tz }),
-    askRows(get, asked),
-    get('api/exceptions/groups', { ...asked, limit: 5 }),
-    get('api/channels'),
+  const summary = (query: Query<'api/timings/summary'>) =>
+    settle(get('api/timings/summary', { process, ...query }).then(({ rows }) => rows))
+  const [series, week, days, metrics, groups, channels] = await Promise.all([
+    summary({ from, every }),
+    from === WEEK ? undefined : summary({ from: WEEK }),
+    summary({ from: '-90d', every: '1d', tz }),
+    settle(askRows(get, asked)),
+    settle(get('api/exceptions/groups', { ...asked, limit: 5 }).then((answer) => answer.groups)),
+    settle(get('api/channels').then((answer) => answer.channels)),
   ])
-  const metric = [...new Set(metrics.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
-  const { timings } = await get('api/timings', { process, from: '-30d', limit: RUNS, metric })
+  const metric =
+    metrics instanceof ApiError ? [] : [...new Set(metrics.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
+  const timings = await settle(
+    get('api/timings', { process, from: '-30d', limit: RUNS, metric }).then((answer) => answer.timings),
+  )
   const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs)
-  const counts = { series: series.rows, week: (week ?? series).rows, days: days.rows }
-  return { range, fromMs, toMs, ...counts, metrics, groups, channels, timings }
+  return { range, fromMs, toMs, series, week: week ?? series, days, metrics, groups, channels, timings }
 }

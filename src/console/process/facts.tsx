@@ -8,15 +8,17 @@ import { formatDuration, formatSpan } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
+import { ApiError } from '../kit/api.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { markOf, runLink } from '../kit/run-links.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
+import type { Asked } from './ask-rest.ts'
 
 interface SentenceProps {
   readonly row: OverviewProcess
-  readonly groups: readonly ExceptionGroup[]
+  readonly groups: Asked<readonly ExceptionGroup[]> | undefined
 }
 
 export function StateSentence({ row, groups }: SentenceProps) {
@@ -26,7 +28,8 @@ export function StateSentence({ row, groups }: SentenceProps) {
   const isBad = tone === 'bad'
   const mark =
     state === 'silent' ? 'failed' : state === 'overdue' ? 'overdue' : run ? markOf(run[1]) : isBad && 'failed'
-  const runs = groups.find(({ fingerprint }) => fingerprint === group)?.runs ?? 0
+  const known = groups instanceof ApiError ? undefined : groups
+  const runs = known?.find(({ fingerprint }) => fingerprint === group)?.runs ?? 0
   return (
     <div class="process-top">
       <p class={`process-sentence ${tone}`} role="status">
@@ -65,7 +68,7 @@ interface Fact {
 interface FactsProps {
   readonly row: OverviewProcess
   /** Undefined until it has come. */
-  readonly week: readonly SummaryRow[] | undefined
+  readonly week: Asked<readonly SummaryRow[]> | undefined
 }
 
 export function Facts({ row, week }: FactsProps) {
@@ -120,9 +123,10 @@ function median({ median_24h_ms: today, change, usual_ms: usual }: OverviewProce
   }
 }
 
-function failures(week: readonly SummaryRow[] | undefined): Fact {
+function failures(week: FactsProps['week']): Fact {
   const name = 'Failed, 7 days'
   if (week === undefined) return { name, value: '…', about: '' }
+  if (week instanceof ApiError) return { name, value: '–', about: 'not available' }
   const bad = week.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
   const all = week.reduce((sum, { count }) => sum + count, bad)
   if (all === 0) return { name, value: '–', about: 'no runs' }

@@ -1,7 +1,10 @@
 // The lists of the page of a process: its newest runs, its exceptions, its metrics, and the same by meta.
 
-import type { OverviewMeta } from '../../wire/overview.ts'
+import type { ExceptionGroup } from '../../wire/exceptions.ts'
+import type { MetricRow } from '../../wire/metrics.ts'
+import type { OverviewMeta, OverviewProcess } from '../../wire/overview.ts'
 import { formatDuration } from '../../wire/span-text.ts'
+import type { Timing } from '../../wire/timings.ts'
 import { lineOf } from '../exceptions/line-of.ts'
 import { formatCount, formatValue, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime } from '../kit/format-time.ts'
@@ -16,7 +19,12 @@ import type { Props, Rest } from './ask-rest.ts'
 
 const [METRICS_MAX, BINS] = [6, 28]
 
-export function RunList({ row: { process, metas, usual_ms: usualMs }, rest: { timings } }: Props) {
+interface RunListProps {
+  readonly row: OverviewProcess
+  readonly timings: readonly Timing[]
+}
+
+export function RunList({ row: { process, metas, usual_ms: usualMs }, timings }: RunListProps) {
   const { nowMs } = useView()
   const names = [...new Set(timings.flatMap(({ metrics }) => Object.keys(metrics ?? {})))]
   const end = (
@@ -75,9 +83,9 @@ function Took({ run, usualMs }: { run: Run; usualMs: number | null }) {
   )
 }
 
-export function ExceptionList({ row: { process }, rest }: Props) {
+export function ExceptionList({ row: { process }, rest, groups }: Props & { groups: readonly ExceptionGroup[] }) {
   const { nowMs } = useView()
-  const { groups, range } = rest
+  const { range } = rest
   const { from } = range
   const end = (
     <Link to="exceptions" of={{ process, from }}>
@@ -119,7 +127,7 @@ function binsOf(counts: readonly { at: string; count: number }[], { fromMs, toMs
   return bins
 }
 
-export function MetricCharts({ row: { process }, rest }: Props) {
+export function MetricCharts({ row: { process }, rest, metrics }: Props & { metrics: readonly MetricRow[] }) {
   const { from, label } = rest.range
   const end = (
     <Link to="metrics" of={{ process, from }}>
@@ -129,7 +137,7 @@ export function MetricCharts({ row: { process }, rest }: Props) {
   return (
     <Card title="Metrics" about={<span class="muted">{label}</span>} end={end}>
       <div class="metric-grid">
-        {[...Map.groupBy(rest.metrics, ({ name }) => name)].slice(0, METRICS_MAX).map(([name, rows]) => (
+        {[...Map.groupBy(metrics, ({ name }) => name)].slice(0, METRICS_MAX).map(([name, rows]) => (
           <MetricChart key={name} {...{ process, name, rows, rest }} />
         ))}
       </div>
@@ -137,7 +145,7 @@ export function MetricCharts({ row: { process }, rest }: Props) {
   )
 }
 
-type MetricProps = { process: string; name: string; rows: Rest['metrics']; rest: Rest }
+type MetricProps = { process: string; name: string; rows: readonly MetricRow[]; rest: Rest }
 
 function MetricChart({ process, name, rows, rest: { range, fromMs, toMs } }: MetricProps) {
   const points = rows.map(({ at, mean, last }): Point => [parseTime(at), mean ?? last]).filter(([, y]) => y !== null)

@@ -5,17 +5,19 @@ import type { Channel } from '../../wire/channels.ts'
 import { describeConditions } from '../../wire/conditions.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { formatSpan } from '../../wire/span-text.ts'
-import { explain } from '../kit/explain.ts'
+import { ApiError } from '../kit/api.ts'
+import { explain, explainText } from '../kit/explain.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { useView } from '../kit/view.tsx'
 import { watchLink } from '../watch/watch-link.ts'
+import type { Asked } from './ask-rest.ts'
 
 const BADGES = { ok: 'badge-good', firing: 'badge-bad', paused: '', unknown: 'badge-warn' } as const
 
 interface Props {
   readonly row: OverviewProcess
-  readonly channels: readonly Channel[]
+  readonly channels: Asked<readonly Channel[]>
 }
 
 export function Notifications({ row, channels }: Props) {
@@ -48,11 +50,13 @@ export function Notifications({ row, channels }: Props) {
             {watch.process !== process && <span class="sub"> covers {watch.process}</span>}
             <p class="sub">when it {describeConditions(watch)}</p>
             {watch.channels.length === 0 && <p class="warn">It notifies no one.</p>}
-            {channels
-              .filter(({ id }) => watch.channels.includes(id))
-              .map((channel) => (
-                <ChannelLine key={channel.id} channel={channel} />
-              ))}
+            {channels instanceof ApiError ? (
+              <p class="muted">{`Its channels are not available. ${explainText(channels)}`}</p>
+            ) : (
+              channels
+                .filter(({ id }) => watch.channels.includes(id))
+                .map((channel) => <ChannelLine key={channel.id} channel={channel} />)
+            )}
           </li>
         ))}
       </ul>

@@ -1,7 +1,11 @@
 // The page of a process: one sentence, then what is asked next, in this order: did it run, why not, is it slower, who
 // hears of it. The first question is the sentence alone.
+import type { ComponentChildren } from 'preact'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import type { SummaryRow } from '../../wire/timings.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
+import { ApiError } from '../kit/api.ts'
+import { explainText } from '../kit/explain.ts'
 import { Card } from '../kit/icon.tsx'
 import { page } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
@@ -10,7 +14,7 @@ import { everyMs } from '../kit/time-range.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { WatchDialog } from '../watch/watch-dialog.tsx'
 import { watchLink } from '../watch/watch-link.ts'
-import { askRest, type Props, type Rest } from './ask-rest.ts'
+import { type Asked, askRest, type Props, type Rest } from './ask-rest.ts'
 import { Calendar } from './calendar.tsx'
 import { DurationChart } from './duration-chart.tsx'
 import { Facts, StateSentence } from './facts.tsx'
@@ -87,10 +91,10 @@ function Content({ answer: { row, rest } }: { answer: Answer }) {
   const isMade = params.get('watch') === 'new' && app.may('member')
   return (
     <div class="process-content">
-      <StateSentence row={row} groups={rest?.groups ?? []} />
+      <StateSentence row={row} groups={rest?.groups} />
       {row.runs.length > 0 && <Facts row={row} week={rest?.week} />}
       {rest && <Cards row={row} rest={rest} />}
-      {rest && isMade && (
+      {isMade && rest && !(rest.channels instanceof ApiError) && (
         <WatchDialog
           {...{ row, process: row.process, channels: rest.channels, done: again }}
           close={() => change({ watch: undefined }, 'replace')}
@@ -103,24 +107,44 @@ function Content({ answer: { row, rest } }: { answer: Answer }) {
 /** All at once: a card that came later would move the others. */
 function Cards({ row, rest }: Props) {
   const { process, runs, by_meta: metas = [] } = row
+  const { timings, groups, metrics, days, channels } = rest
   return (
     <div class="process-grid">
       <div class="stack">
         {runs.length > 0 && <RunBars {...{ process, runs }} />}
         {runs.length > 0 && <Duration {...{ row, rest }} />}
-        {rest.timings.length > 0 && <RunList {...{ row, rest }} />}
-        {rest.groups.length > 0 && <ExceptionList {...{ row, rest }} />}
-        {rest.metrics.length > 0 && <MetricCharts {...{ row, rest }} />}
+        <Part title="Runs" rows={timings} draw={(timings) => <RunList {...{ row, timings }} />} />
+        <Part title="Exceptions" rows={groups} draw={(groups) => <ExceptionList {...{ row, rest, groups }} />} />
+        <Part title="Metrics" rows={metrics} draw={(metrics) => <MetricCharts {...{ row, rest, metrics }} />} />
       </div>
       <div class="stack">
-        <Notifications row={row} channels={rest.channels} />
-        <Calendar days={rest.days} process={process} />
+        <Notifications row={row} channels={channels} />
+        <Part title="90 days" rows={days} draw={(days) => <Calendar {...{ days, process }} />} />
         {metas.length > 1 && <MetaList {...{ process, metas }} />}
         <SendRun process={process} />
       </div>
     </div>
   )
 }
+
+interface PartProps<T> {
+  readonly title: string
+  readonly rows: Asked<readonly T[]>
+  /** At least one row. */
+  draw(rows: readonly T[]): ComponentChildren
+}
+
+/** A card with rows; nothing is drawn without any. */
+function Part<T>({ title, rows, draw }: PartProps<T>) {
+  if (!(rows instanceof ApiError)) return rows.length > 0 && <>{draw(rows)}</>
+  return (
+    <Card title={title}>
+      <NotAvailable error={rows} />
+    </Card>
+  )
+}
+
+const NotAvailable = ({ error }: { error: ApiError }) => <p class="muted">{`Not available. ${explainText(error)}`}</p>
 
 function Duration({ row, rest: { range, series, fromMs, toMs } }: Props) {
   const { change } = useView()
@@ -129,10 +153,13 @@ function Duration({ row, rest: { range, series, fromMs, toMs } }: Props) {
   const ranges = (
     <Segments label="Range" items={items} chosen={range.from} choose={(from) => change({ from }, 'replace')} />
   )
-  const isDrawn = series.some(({ p50_ms, failed, abandoned }) => p50_ms !== null || failed + abandoned > 0)
+  const isEmpty = (rows: readonly SummaryRow[]) =>
+    rows.every(({ p50_ms, failed, abandoned }) => p50_ms === null && failed + abandoned === 0)
   return (
     <Card title="Duration" about={<span class="muted">median, shaded up to p95</span>} end={ranges}>
-      {isDrawn ? (
+      {series instanceof ApiError ? (
+        <NotAvailable error={series} />
+      ) : !isEmpty(series) ? (
         <DurationChart change={row.change} rows={series} stepMs={everyMs(range.every)} {...{ fromMs, toMs }} />
       ) : (
         <p class="muted">
