@@ -16,7 +16,7 @@ export interface Props {
 }
 export type Rest = Awaited<ReturnType<typeof askRest>>
 
-/** An answer, or why there is none. */
+/** An answer, or the error in place of it. */
 export type Asked<T> = T | ApiError
 
 async function settle<T>(question: Promise<T>): Promise<Asked<T>> {
