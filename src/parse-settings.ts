@@ -165,6 +165,10 @@ export const bytes = kind(
   parseBytes,
   'a size such as 500MiB, 10GiB or a number of bytes, more than 0 and less than 8192TiB',
 )
+export const bytesOrNone = kind(
+  (text) => (text === '0' ? 0 : parseBytes(text)),
+  '0 or a size such as 500MiB, 10GiB or a number of bytes, less than 8192TiB',
+)
 /** `credentials`: where they belong. Without slashes at the end. */
 export const address = (credentials = '') =>
   hidden(

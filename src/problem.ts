@@ -37,6 +37,7 @@ export const problemTable = {
   series_budget_spent: { status: 422, title: 'Series limit reached' },
   question_invalid: { status: 422, title: 'Invalid query' },
   question_too_large: { status: 422, title: 'Query too large' },
+  quota_spent: { status: 429, title: 'The quota of the account is spent' },
   rate_limited: { status: 429, title: 'Too many requests' },
   internal: { status: 500, title: 'Something failed inside Stint' },
   disk_failed: { status: 500, title: 'The event could not be written to disk' },

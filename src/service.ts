@@ -8,7 +8,14 @@ import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
 import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
-import { logHowToBegin, startCounters, warnOpenSignUp, warnWithoutPublicUrl, watchLead } from './service/report.ts'
+import {
+  logHowToBegin,
+  startCounters,
+  warnOpenSignUp,
+  warnWithoutPublicUrl,
+  warnWithoutQuota,
+  watchLead,
+} from './service/report.ts'
 import type { Config } from './settings.ts'
 import { noteNodeId } from './state/data-dir-lock.ts'
 
@@ -125,5 +132,6 @@ function logReady(rooms: Rooms, url: string): void {
   )
   warnWithoutPublicUrl(rooms)
   warnOpenSignUp(rooms)
+  warnWithoutQuota(rooms)
   if (rooms.accounts.count() === 0) logHowToBegin(rooms, url)
 }

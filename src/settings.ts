@@ -4,6 +4,7 @@ import {
   address,
   anyText,
   bytes,
+  bytesOrNone,
   delay,
   ESCAPE,
   GIVEN_ROLES,
@@ -141,6 +142,7 @@ export const SETTINGS = {
       '0 = keep forever; otherwise at least twice `MAX_RUN`, and `MAX_AGE` and a day; applies to what Stint creates',
     ),
   ),
+  quotaBytes: setting('QUOTA_BYTES', bytesOrNone, '0', 'bytes an account may send to a node in 24 hours; 0 = no limit'),
   rateLimit: setting(
     'RATE_LIMIT',
     integer(0, MANY),

@@ -120,6 +120,8 @@ export const familiesIn = (destination: Destination): readonly Family[] =>
 
 export const familyOf = (kind: EventKind): Family => KINDS[kind].family
 
+export const isMark = (kind: EventKind): boolean => KINDS[kind].family === 'marks'
+
 /** The value of the kind's own member; undefined for a mark. */
 export function ownValue(event: Event): Metrics['items'] | string | undefined {
   const { own } = KINDS[event.kind]

@@ -91,7 +91,7 @@ const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>)
 export function createApp(deps: AppDeps) {
   const { log, intake, keyHeader, keyInvalid, findKey, limitBadKeys } = deps
   const gate: GateDeps = {
-    ...{ ...deps.gate, keyHeader, keyInvalid, findKey },
+    ...{ ...deps.gate, keyHeader, keyInvalid, findKey, quotaRefusal: intake.quotaRefusal },
     ...(limitBadKeys && { limitBadKeys }),
   }
   const nowUs = () => Number(deps.nowNs() / 1000n)

@@ -195,6 +195,7 @@ function intakeOf(rooms: Rooms): AppDeps['intake'] {
     ownStamps,
     maxAgeUs: config.maxAgeUs,
     wallUs: clock.wallUs,
+    quotaRefusal: rooms.quota.refusal,
     admitSeries: (event) => accounts.series.admit(event.account, event.process, event.meta, metricNames(event)),
     countAccepted(kind, events, arrivedUs) {
       metrics.countAccepted(kind, events)

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
 import type { HashCost } from '../account/passwords.ts'
+import { createQuota, type Quota } from '../account/quota.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import { type Clock, refuseWrongClock } from '../clock.ts'
 import { type Arrivals, createArrivals } from '../event/arrivals.ts'
@@ -50,6 +51,7 @@ export interface Rooms {
   readonly metrics: Metrics
   readonly lock: DataDirLock
   readonly accounts: Accounts
+  readonly quota: Quota
   readonly deadLetters: DeadLetters
   readonly spools: Both<Spool>
   readonly movedStamps: MovedStampsFile
@@ -145,7 +147,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
 }
 
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
-type Files = Pick<Rooms, 'accounts' | 'deadLetters' | 'spools' | 'movedStamps'>
+type Files = Pick<Rooms, 'accounts' | 'quota' | 'deadLetters' | 'spools' | 'movedStamps'>
 
 async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts): Promise<Files> {
   const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
@@ -200,7 +202,13 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     clock,
     log,
   })
-  return { accounts, deadLetters, spools, movedStamps }
+  const quota = createQuota({
+    limitBytes: config.quotaBytes,
+    use: accounts.use,
+    waitingBytesOf: (account) => spools.points.waitingBytesOf(account) + spools.exceptions.waitingBytesOf(account),
+    nowUs: clock.wallUs,
+  })
+  return { accounts, quota, deadLetters, spools, movedStamps }
 }
 
 /** The parts of DATA_DIR whose loss would go unnoticed until the next start. */

@@ -88,6 +88,12 @@ export function warnOpenSignUp({ config, log }: Pick<Rooms, 'config' | 'log'>): 
   )
 }
 
+/** Then strangers share one disk with everybody. */
+export function warnWithoutQuota({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
+  if (config.signup === 'open' && config.quotaBytes === 0)
+    log.warn('SIGNUP=open without QUOTA_BYTES: a stranger may send as much as the disk takes; set QUOTA_BYTES')
+}
+
 /** A setup code that the operator gave is a secret; only a generated one is logged. */
 export function logHowToBegin({ config, log, accounts }: Rooms, url: string): void {
   if (config.signup === 'closed') {

@@ -100,6 +100,11 @@ export class Spool {
     return owner === undefined ? undefined : this.#parts.shares.refusal(owner, this.#writer.waitingBytesOf(owner))
   }
 
+  /** What of this owner waits for the disk or is being written. */
+  waitingBytesOf(owner: string): number {
+    return this.#writer.waitingBytesOf(owner)
+  }
+
   /** Why every append fails: its directory is gone, or the last write failed, which is tried again each second. */
   fault(): 'spool_missing' | 'disk_failed' | undefined {
     return this.#parts.watch.isGone() ? 'spool_missing' : this.#writer.isFailing ? 'disk_failed' : undefined

@@ -86,9 +86,9 @@ export class Writer {
     return Math.min(waitingUs, inHandUs)
   }
 
-  /** The bytes of one owner. */
+  /** The bytes of one owner, with those it has in hand. */
   waitingBytesOf(owner: string): number {
-    return this.#filling.byOwner.get(owner) ?? 0
+    return (this.#filling.byOwner.get(owner) ?? 0) + (this.#inHand?.byOwner.get(owner) ?? 0)
   }
 
   /** Resolves when what waits has been written, or could not be. */

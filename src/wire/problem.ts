@@ -51,6 +51,7 @@ export const BODY_PROBLEMS = ['body_too_large', 'content_type_unsupported', 'jso
 
 /** Problems of a route that puts events on the disk. */
 export const DURABLE_PROBLEMS = [
+  'quota_spent',
   'rate_limited',
   'internal',
   'disk_failed',

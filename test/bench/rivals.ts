@@ -121,6 +121,7 @@ function app() {
         : undefined,
     rateLimit: createTokenBuckets({ clock: systemClock, limit: 0, windowS: 1, maxEntries: 1 }),
     refusal: () => undefined,
+    quotaRefusal: () => undefined,
     stamp: arrivals.stamp,
   }
   const routes = v1Routes({
@@ -129,6 +130,7 @@ function app() {
     ownStamps: createOwnStamps({ find: () => undefined, keep: async () => {} }),
     maxAgeUs: 7 * 86_400e6,
     wallUs: systemClock.wallUs,
+    quotaRefusal: () => undefined,
     admitSeries: () => true,
     countAccepted() {},
     bodies: createBodyBudget(),

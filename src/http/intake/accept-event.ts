@@ -15,6 +15,8 @@ export interface IntakeDeps extends OwnTimes {
   readonly arrivals: Arrivals
   readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal' | 'backpressure'>>>
   readonly ownStamps: OwnStamps
+  /** Why the quota of the account takes nothing now: no start or end (with what it brings along), or none of the others. */
+  quotaRefusal(account: string, isMark: boolean): Problem | undefined
   /** May these series be written? Counts them in when they are new. */
   admitSeries(event: Event): boolean
   /** `arrivedUs`, of a request with a single event: the stamp clock at its arrival. */
@@ -32,7 +34,7 @@ export interface Appended {
 /**
  * Appends an event to its spool. The output of an end is written first, and the end when that is on disk: an end that was
  * told and then sent again would be a second one. `done` settles with the commit; all its events share it, except ends with
- * output and what was moved from its own time. Returns a Problem when the account's series limit is reached. `arrival`, a
+ * output and what was moved from its own time. Returns a Problem when the account's series limit is reached; the caller has asked for its quota. `arrival`, a
  * reading of the stamp clock, stamps events without their own time; the spool keeps `arrivedUs` as the floor of the next start.
  */
 export function appendDraft(
@@ -43,25 +45,31 @@ export function appendDraft(
   arrivedUs = arrival.us,
 ): Appended | Problem {
   const said = outputOf(draft)
-  if (said === undefined) {
-    const claimed = claim(draft, account, arrival, deps)
-    if (claimed instanceof Problem) return claimed
-    const { event, kept } = claimed
-    // what waits arrives with its append: the watches have not waited for it
-    return {
-      event,
-      done: kept === undefined ? append(event, arrivedUs, deps) : kept.then(() => appendNow(event, deps)),
-    }
-  }
+  if (said === undefined) return appendOne(draft, account, arrival, deps, arrivedUs)
   const refusal = deps.spools.points.refusal(account) ?? deps.spools.exceptions.refusal(account)
   if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
   const end = claim(draft, account, arrival, deps)
   if (end instanceof Problem) return end
-  const output = appendDraft(said, account, arrival, deps, arrivedUs) as Appended // no store of points takes it
+  const output = appendOne(said, account, arrival, deps, arrivedUs) as Appended // no store of points takes it
   const done = output.done
     .then(() => end.kept)
     .then(() => appendNow(end.event, deps).catch((cause: unknown) => Promise.reject(new EndNotStored(cause))))
   return { event: end.event, output: output.event, done }
+}
+
+function appendOne(
+  draft: Draft,
+  account: string,
+  arrival: Stamp,
+  deps: IntakeDeps,
+  arrivedUs: number,
+): Appended | Problem {
+  const claimed = claim(draft, account, arrival, deps)
+  if (claimed instanceof Problem) return claimed
+  const { event, kept } = claimed
+  // what waits arrives with its append: the watches have not waited for it
+  const done = kept === undefined ? append(event, arrivedUs, deps) : kept.then(() => appendNow(event, deps))
+  return { event, done }
 }
 
 interface Claimed {

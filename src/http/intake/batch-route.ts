@@ -3,7 +3,7 @@
 // larger than the request.
 import { Elysia, t } from 'elysia'
 import type { TokenBuckets } from '../../account/token-buckets.ts'
-import { EVENT_KINDS, type EventKind, isSentKind, SENT_KINDS } from '../../event/event.ts'
+import { EVENT_KINDS, type EventKind, isMark, isSentKind, SENT_KINDS } from '../../event/event.ts'
 import { Faults, MAX_FAULTS } from '../../event/faults.ts'
 import { isObject } from '../../event/fields.ts'
 import { type Draft, parseEvent } from '../../event/parse-event.ts'
@@ -58,6 +58,8 @@ export function batchRoute(deps: BatchDeps) {
     const results: (Accepted | Refusal)[] = []
     const commits = new Map<Promise<void>, number[]>()
     const append = (draft: Draft, index: number): Accepted | Refusal => {
+      const spent = deps.quotaRefusal(account, isMark(draft.kind))
+      if (spent !== undefined) return toRefusal(spent)
       const appended = appendDraft(draft, account, deps.stamp(), deps)
       if (appended instanceof Problem) return indexed(appended, index)
       const indexes = commits.get(appended.done)

@@ -2,7 +2,15 @@
 // Without a valid key nothing else is revealed. Takes an event's stamp: the time of its arrival, not of parsing.
 import type { FoundKey } from '../../account/key-ring.ts'
 import type { TokenBuckets } from '../../account/token-buckets.ts'
-import { DESTINATIONS, type Destination, destinationOf, pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
+import {
+  DESTINATIONS,
+  type Destination,
+  destinationOf,
+  isMark,
+  pathOf,
+  SENT_KINDS,
+  type SentKind,
+} from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
@@ -70,6 +78,8 @@ export interface GateDeps {
   readonly rateLimit: TokenBuckets
   /** Absent: no limit, no headers. */
   refusal(destination: Destination, account: string): SpoolRefusal | undefined
+  /** Why the quota of the account takes nothing now; see IntakeDeps. */
+  quotaRefusal(account: string, isMark: boolean): Problem | undefined
   stamp(): Stamp
 }
 
@@ -120,7 +130,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
 
   const place = PATHS.get(path)
   // An unknown path could have meant any kind.
-  const beyond = findLimit(key.account, place?.destinations ?? DESTINATIONS, deps)
+  const beyond = findLimit(key.account, place?.destinations ?? DESTINATIONS, deps, place?.kind)
   if (beyond !== undefined) return beyond
   if (place === undefined) return new Problem('not_found', `There is no such path under ${placesNear(path)}`)
   if (request.method !== 'POST') return new Problem('method_not_allowed', 'This path takes POST.', { allow: 'POST' })
@@ -132,11 +142,12 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   return { account: key.account, stamp: deps.stamp() }
 }
 
-/** Refuses an account beyond its rate, and events whose spool accepts none. */
+/** Refuses an account beyond its rate or quota, and events whose spool accepts none. `kind`: undefined if it may be any. */
 export function findLimit(
   account: string,
   destinations: readonly Destination[],
-  { rateLimit, refusal }: Pick<GateDeps, 'rateLimit' | 'refusal'>,
+  { rateLimit, refusal, quotaRefusal }: Pick<GateDeps, 'rateLimit' | 'refusal' | 'quotaRefusal'>,
+  kind?: SentKind,
 ): Problem | undefined {
   if (rateLimit.limit > 0) {
     const waitS = rateLimit.take(account)
@@ -149,5 +160,5 @@ export function findLimit(
     const full = refusal(destination, account)
     if (full !== undefined) return SPOOL_REFUSALS[full]()
   }
-  return undefined
+  return quotaRefusal(account, kind === undefined || isMark(kind))
 }

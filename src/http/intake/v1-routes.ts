@@ -2,7 +2,7 @@
 // request itself: its hooks, its context and its check of a body cost as much as half of the rest.
 import { Elysia } from 'elysia'
 import type { Arrival } from '../../event/arrivals.ts'
-import { pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
+import { isMark, pathOf, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { isObject } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
@@ -36,6 +36,8 @@ export function v1Routes(deps: V1Deps) {
     const body = parseJson(bytes)
     const draft = parseEvent(kind, body, deps, faults)
     if (draft === undefined) throw invalidEvent(body, faults)
+    const spent = deps.quotaRefusal(account, isMark(kind))
+    if (spent !== undefined) throw spent
     const appended = appendDraft(draft, account, arrival, deps, deps.arrivals.end(arrival))
     if (appended instanceof Problem) throw appended
     return appended

@@ -2,7 +2,7 @@
 // header. All is durable before the 200. Events keep OpenTelemetry's times: repeated exports are stored once. Lasting
 // refusals are counted in `partial_success`; transient trouble refuses the request, and the exporter repeats it.
 import { Elysia } from 'elysia'
-import { type EventKind, isEventKind } from '../../event/event.ts'
+import { type EventKind, isEventKind, isMark } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { isObject } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
@@ -70,6 +70,8 @@ export function otlpRoutes(deps: BatchDeps) {
       const draft = isEventKind(body.kind) ? parseEvent(body.kind, body, deps, faults, true) : undefined
       if (draft === undefined)
         return faults.list.map(({ pointer, detail }) => `${pointer.slice(1)} ${detail}`).join('; ')
+      const spent = deps.quotaRefusal(account, isMark(draft.kind))
+      if (spent !== undefined) throw spent
       const appended = appendDraft(draft, account, deps.stamp(), deps)
       if (appended instanceof Problem) return appended.detail
       if (!commits.has(appended.done)) appended.done.catch(() => {}) // it may reject long before it is waited for

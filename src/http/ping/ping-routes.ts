@@ -3,7 +3,7 @@
 // are known in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
 import type { FoundKey } from '../../account/key-ring.ts'
-import { DESTINATIONS } from '../../event/event.ts'
+import { DESTINATIONS, isMark } from '../../event/event.ts'
 import { Faults } from '../../event/faults.ts'
 import { LIMITS, stripText } from '../../event/fields.ts'
 import { parseEvent } from '../../event/parse-event.ts'
@@ -24,7 +24,7 @@ import { createRecentPings } from './recent-pings.ts'
 import { type Body, toBodies } from './to-bodies.ts'
 
 type PingDeps = BatchDeps &
-  Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal'> & {
+  Pick<GateDeps, 'findKey' | 'limitBadKeys' | 'refusal' | 'quotaRefusal'> & {
     /** `names`: of the parameters that were refused. */
     noteRefusedPing(account: string, process: string, names: readonly string[]): void
   }
@@ -114,6 +114,11 @@ export function createPings(deps: PingDeps): AcceptPing {
     const drafts = toBodies(arrival.us).map((body) => parseEvent(body.kind, body, deps, faults, true))
     if (faults.list.length > 0)
       throw refused(faults.list.map(({ pointer, detail }) => ({ pointer: parameterOf(pointer), detail })))
+    const spent = deps.quotaRefusal(
+      account,
+      drafts.some((draft) => isMark(draft!.kind)),
+    )
+    if (spent !== undefined) throw spent
     const commits: Promise<void>[] = []
     let marks = 0
     for (const draft of drafts) {

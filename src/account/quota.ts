@@ -1,0 +1,63 @@
+// QUOTA_BYTES: what an account may send to a node in 24 hours. The last tenth of it is for starts and ends, so that an
+// account that sends too many metrics or exceptions hears of it before its watches lose what they need. An end and its output are one.
+import { Problem } from '../problem.ts'
+import type { Use } from './use.ts'
+
+/** Of the quota, for everything but starts and ends. */
+const OTHERS_PART = 0.9
+/** From here on an account is warned. */
+const WARNED_PART = 0.8
+/** curl obeys it, and a job that pings must not wait for hours. */
+const LONGEST_RETRY_S = 300
+
+export type Quota = ReturnType<typeof createQuota>
+
+interface QuotaOptions {
+  /** 0: none. */
+  readonly limitBytes: number
+  readonly use: Use
+  /** Bytes that wait for the disk, of all spools. */
+  waitingBytesOf(account: string): number
+  /** The wall clock. */
+  nowUs(): number
+}
+
+export function createQuota({ limitBytes, use, waitingBytesOf, nowUs }: QuotaOptions) {
+  const othersBytes = limitBytes * OTHERS_PART
+
+  /** Is there no room for another event? `isMark`: a start or an end. */
+  const isSpent = (account: string, isMark: boolean): boolean =>
+    limitBytes > 0 && use.bytesOf(account) + waitingBytesOf(account) >= (isMark ? limitBytes : othersBytes)
+
+  /** When the account may send again, as a text: `2026-11-29 10:00 UTC`. */
+  const endUs = (account: string, isMark: boolean) => use.fallsBelowUs(account, isMark ? limitBytes : othersBytes)
+
+  return {
+    limitBytes,
+    isSpent,
+    /** Why an event of the account is not taken now; undefined if it is. */
+    refusal(account: string, isMark: boolean): Problem | undefined {
+      if (!isSpent(account, isMark)) return undefined
+      const us = endUs(account, isMark)
+      const retryAfterS = Math.min(LONGEST_RETRY_S, Math.max(1, Math.ceil((us - nowUs()) / 1e6)))
+      const what = isMark
+        ? `This account has sent the ${limitBytes} bytes that it may send in 24 hours`
+        : `This account has sent nine tenths of the ${limitBytes} bytes that it may send in 24 hours, and the rest is for starts and ends`
+      return new Problem('quota_spent', `${what}; it may send again from ${toMinute(us)}.`, { retryAfterS })
+    },
+    /** What to say to the account's people; undefined below 80 %. */
+    state(account: string): { readonly isSpent: boolean; readonly text: string } | undefined {
+      const bytes = use.bytesOf(account)
+      if (limitBytes === 0 || bytes < limitBytes * WARNED_PART) return undefined
+      const sent = `${Math.floor((100 * bytes) / limitBytes)} % of the ${limitBytes} bytes that it may send in 24 hours`
+      if (!isSpent(account, false)) return { isSpent: false, text: `This account has sent ${sent}.` }
+      const what = isSpent(account, true) ? 'all its events are refused' : 'all but its starts and ends are refused'
+      const until = toMinute(endUs(account, isSpent(account, true)))
+      return { isSpent: true, text: `This account has sent ${sent}: ${what} until ${until}.` }
+    },
+  }
+}
+
+/** The first full minute then or later. */
+const toMinute = (us: number): string =>
+  `${new Date(Math.ceil(us / 60e6) * 60_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
