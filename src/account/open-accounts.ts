@@ -5,7 +5,7 @@ import type { Logger } from '../log.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
 import { PROOF_TABLES } from '../state/proof-tables.ts'
 import type { Schema } from '../state/schema.ts'
-import { ACCOUNT_TABLES, BOUND_KEYS, CLAIMED_ROLES, EXCEPTION_GROUP, toSqlite } from '../state/shared-tables.ts'
+import { ACCOUNT_TABLES, BOUND_KEYS, toSqlite } from '../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts.ts'
 import { normalizeEmail } from './credentials.ts'
@@ -38,9 +38,9 @@ export function openAccounts(options: OpenAccountsOptions): Accounts {
 const APPLICATION_ID = 0x53746e74
 
 export const ACCOUNTS_FILE: Schema = {
-  oldest: 5,
+  oldest: 7,
   tables: `${toSqlite(ACCOUNT_TABLES)} INSERT INTO series_salt VALUES (hex(randomblob(8)))`,
-  steps: [...[EXCEPTION_GROUP, CLAIMED_ROLES, BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT, ACCOUNT_USE],
+  steps: [...[BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT, ACCOUNT_USE],
 }
 
 /**

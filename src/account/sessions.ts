@@ -45,8 +45,6 @@ interface NewSession extends Seat {
 
 const TIMES = 'session.created_ms AS "createdMs", seen_ms AS "seenMs", ends_ms AS "endsMs"'
 const LIVE = 'session.seen_ms > $2 AND session.created_ms > $3 AND coalesce(session.ends_ms > $4, true)'
-/** Sessions of 1.1 bear a mark. */
-const IS_TOKEN = "hash IN ($1, 'person:' || $1)"
 
 export type Sessions = ReturnType<typeof createSessions>
 
@@ -72,7 +70,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
         get<FoundSession & { readonly seenMs: number }>(
           `SELECT session.id, session.account, session.person, email, role, proof, ${TIMES} FROM session
            JOIN membership ON membership.account = session.account AND membership.person = session.person
-           JOIN person ON person.id = session.person WHERE ${IS_TOKEN} AND ${LIVE}`,
+           JOIN person ON person.id = session.person WHERE hash = $1 AND ${LIVE}`,
           hashSecret(token),
           now - SESSION_IDLE_MS,
           now - SESSION_MAX_MS,
@@ -89,7 +87,7 @@ export function createSessions(database: SqlDatabase, clock: Clock, log: Logger)
       const token = createSessionToken()
       const now = nowMs()
       await database.write(function* () {
-        if (oldToken !== undefined) yield* run(`DELETE FROM session WHERE ${IS_TOKEN}`, hashSecret(oldToken))
+        if (oldToken !== undefined) yield* run('DELETE FROM session WHERE hash = $1', hashSecret(oldToken))
         yield* run(
           'DELETE FROM session WHERE seen_ms <= $1 OR created_ms <= $2 OR ends_ms <= $3',
           now - SESSION_IDLE_MS,

@@ -1,20 +1,12 @@
 // The schema in PostgreSQL: the tables of SQLite and, for several nodes, `changed`: the value of the change counter at
 // the row's last change that other nodes must learn of. Writers hold the counter's row until they commit, so a reader
 // of its value n has seen every change up to n.
-// Nodes of 1.1 run beside this version during an upgrade, and refuse a database of a version that they do not know.
-// So the version stays theirs, and nothing that they read is dropped: 2.1 may. In a database that 1.1 made, it also
-// drops account.password, founder(), the functions and triggers adopt_… and end_former_password, which only 1.0 needs.
-import { FEED_TABLES } from './feed-tables.ts'
+// Nodes of 2.0 run beside this version during an upgrade, and refuse a database of a version that they do not know: the
+// version and the count of added steps stay theirs, and nothing that they read is dropped.
 import { PROOF_TABLES } from './proof-tables.ts'
 import type { Schema } from './schema.ts'
-import {
-  ACCOUNT_TABLES,
-  BOUND_KEYS,
-  CLAIMED_ROLES,
-  EXCEPTION_GROUP,
-  UNJUDGED_TABLES,
-  WATCH_TABLES,
-} from './shared-tables.ts'
+import { ACCOUNT_TABLES, BOUND_KEYS } from './shared-tables.ts'
+import { WATCH_TABLES } from './watch-tables.ts'
 
 /** A table whose rows bear `changed`, set when a row is inserted or one of these columns updated. */
 const followed = (table: string, columns = ''): string => `
@@ -36,10 +28,6 @@ const CHANGES = `
   ${followed('account', 'operator')}
   ${followed('api_key', 'expires_ms, revoked_ms, is_capped')}
   ${followed('removal')}
-  -- Only nodes of 1.1 share series.
-  ALTER TABLE series ADD COLUMN changed BIGINT NOT NULL;
-  CREATE INDEX series_by_change ON series (changed, account, series);
-  CREATE TRIGGER note_change BEFORE INSERT ON series FOR EACH ROW EXECUTE FUNCTION note_change();
 
   -- A random mark for each of the newest values of the change counter. After a failover to a replica that lagged, or
   -- a restore, the counter reaches the same values again, but with other marks.
@@ -71,8 +59,12 @@ const NODES = `
   );
 `
 
+const PROOFS = `${PROOF_TABLES}
+  CREATE TRIGGER note_dispute BEFORE UPDATE OF disputed_by ON account FOR EACH ROW EXECUTE FUNCTION note_change();
+`
+
 export const POSTGRES: Schema = {
-  oldest: 8,
+  oldest: 10,
   tables: [
     ACCOUNT_TABLES,
     'INSERT INTO series_salt VALUES (gen_random_uuid()::text);',
@@ -80,15 +72,11 @@ export const POSTGRES: Schema = {
     WATCH_TABLES,
     NODES,
   ].join('\n'),
-  steps: [EXCEPTION_GROUP, UNJUDGED_TABLES],
+  steps: [],
 }
 
-/** The steps of 2.0, counted beside the version of 1.1. Closed: a node of 2.0 refuses a database with more of them. */
-export const ADDED_STEPS: readonly string[] = [CLAIMED_ROLES, FEED_TABLES]
-
-const PROOFS = `${PROOF_TABLES}
-  CREATE TRIGGER note_dispute BEFORE UPDATE OF disputed_by ON account FOR EACH ROW EXECUTE FUNCTION note_change();
-`
+/** The steps that 2.0 counts beside the version. */
+export const ADDED_STEPS = 2
 
 /** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
 export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS]

@@ -107,7 +107,7 @@ const toRow = (row: Record<string, unknown>): Record<string, unknown> =>
 
 /**
  * Nodes that start at once wait for the one that migrates. Throws an Error for the operator when the schema is older
- * than that of 1.1, or newer than this one.
+ * than that of 2.0, or newer than this one.
  */
 async function migrate(sql: SQL): Promise<void> {
   await sql.begin(async (tx) => {
@@ -115,18 +115,16 @@ async function migrate(sql: SQL): Promise<void> {
     await tx.unsafe('CREATE TABLE IF NOT EXISTS stint_schema (version INTEGER NOT NULL)')
     const [row] = await tx.unsafe<{ version: number; added?: number; later?: number }[]>('SELECT * FROM stint_schema')
     const { version = 0, added = 0, later = 0 } = row ?? {}
-    if (row !== undefined) {
-      checkSchemaVersion(POSTGRES, version, DATABASE)
-      checkSchemaVersion({ oldest: 0, tables: '', steps: ADDED_STEPS }, added, DATABASE)
-    }
-    const steps = [...stepsFrom(POSTGRES, version), ...ADDED_STEPS.slice(added), ...LATER_STEPS.slice(later)]
+    const isOf11 = added < ADDED_STEPS
+    if (row !== undefined) checkSchemaVersion(POSTGRES, isOf11 ? 0 : version, DATABASE)
+    const steps = [...stepsFrom(POSTGRES, version), ...LATER_STEPS.slice(later)]
     if (steps.length === 0) return
     for (const step of steps) await tx.unsafe(step)
     for (const count of ['added', 'later'])
       await tx.unsafe(`ALTER TABLE stint_schema ADD COLUMN IF NOT EXISTS ${count} INTEGER NOT NULL DEFAULT 0`)
     await tx.unsafe('DELETE FROM stint_schema')
     await tx.unsafe('INSERT INTO stint_schema (version, added, later) VALUES ($1, $2, $3)', [
-      ...[newestVersion(POSTGRES), ADDED_STEPS.length, LATER_STEPS.length],
+      ...[newestVersion(POSTGRES), ADDED_STEPS, LATER_STEPS.length],
     ])
   })
 }

@@ -17,7 +17,7 @@ export const stepsFrom = ({ oldest, tables, steps }: Schema, version: number): r
 /** Throws an Error for the operator if this Stint cannot open `what`, a database of `version`. */
 export function checkSchemaVersion(schema: Schema, version: number, what: string): void {
   if (version < schema.oldest)
-    throw new Error(`${what} was written by a Stint before 1.1: start 1.1 once, then this version`)
+    throw new Error(`${what} was written by a Stint before 2.0: start 2.0 once, then this version`)
   const newest = newestVersion(schema)
   if (version > newest)
     throw new Error(

@@ -157,7 +157,7 @@ describe('refuses a damaged file and reports how to restore it', () => {
 
   test.each([
     ['newer', 999, /was written by a newer Stint .*start that version/],
-    ['older', 4, /was written by a Stint before 1\.1: start 1\.1 once, then this version/],
+    ['older', 4, /was written by a Stint before 2\.0: start 2\.0 once, then this version/],
   ])('refuses a file of a %s Stint, and leaves it as it is', async (_, version, expected) => {
     const path = await fullFile()
     const db = new Database(path)

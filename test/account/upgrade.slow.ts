@@ -1,5 +1,5 @@
-// Versions 1.1 and 2.0, from git, and this one: everything in the DATA_DIR and the PostgreSQL of 1.1 is here, and on one
-// PostgreSQL nodes of each work beside this one.
+// Version 2.0, from git, and this one: everything in its DATA_DIR and its PostgreSQL is here, and on one PostgreSQL its
+// nodes work beside this one also after a restart.
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
@@ -10,10 +10,8 @@ import { checkOut, readReleased } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-/** The last commit of 1.1. */
-const before = checkOut('7be0c51dcf6e104c6010b4642e354d1926b76b6c') ?? ''
 /** The last commit of 2.0. */
-const before21 = checkOut(readReleased('2.0.0').commit) ?? ''
+const before = checkOut(readReleased('2.0.0').commit) ?? ''
 const PASSWORD = 'correct horse battery'
 
 /** A server of the code in `dir`. */
@@ -110,7 +108,7 @@ async function readAll(server: Server, { cookie, cy }: Awaited<ReturnType<typeof
   }
 }
 
-describe.skipIf(before === '')('version 1.1', () => {
+describe.skipIf(before === '')('version 2.0', () => {
   test('leaves a DATA_DIR in which this version finds everything', async () => {
     const dataDir = join(tempDir('upgrade'), 'data')
     const old = await serve(before, dataDir)
@@ -139,20 +137,21 @@ describe.skipIf(before === '')('version 1.1', () => {
       await now.stop()
     })
 
-    test.each([
-      ['1.1', before, ROOT],
-      ['this version', ROOT, before],
-    ])('works side by side on a database that %s made; a restart finds it, too', async (_, maker, joiner) => {
+    test('two nodes work beside this version; one that restarts finds it, too', async () => {
       const DATABASE_URL = await (await sharedPostgres()).createDatabase()
-      const dirs = [join(tempDir('node-1'), 'data'), join(tempDir('node-2'), 'data')] as const
-      const first = await serve(maker, dirs[0], { DATABASE_URL, NODE_ID: '1' })
+      const dirs = ['node-1', 'node-2', 'node-3'].map((name) => join(tempDir(name), 'data'))
+      const start = (i: number, code: string) => serve(code, dirs[i]!, { DATABASE_URL, NODE_ID: `${i + 1}` })
+      const first = await start(0, before)
       const { cookie, key, cy } = await fill(first)
-      const second = await serve(joiner, dirs[1], { DATABASE_URL, NODE_ID: '2' })
+      const third = await start(2, before)
+      const second = await start(1, ROOT)
       expect([await first.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
 
       for (const [here, there] of [
         [first, second],
         [second, first],
+        [third, second],
+        [second, third],
       ] as const) {
         const { json } = await here.call('POST', '/api/keys', { name: 'x' }, cookie)
         await until('the other node knows the key', async () => (await there.send(json.key.secret)) === 201)
@@ -164,7 +163,7 @@ describe.skipIf(before === '')('version 1.1', () => {
       }
 
       await first.stop()
-      const again = await serve(maker, dirs[0], { DATABASE_URL, NODE_ID: '1' })
+      const again = await start(0, before)
       expect([await again.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
       const gone = await again.signUp('bob@example.com')
       await until(
@@ -175,23 +174,20 @@ describe.skipIf(before === '')('version 1.1', () => {
       const body = { id: gone.json.account.id, password: PASSWORD }
       expect((await again.call('DELETE', '/api/account', body, bob)).status).toBe(204)
       await until('its keys end with it', async () => (await second.send(gone.json.key.secret)) === 401)
-      await Promise.all([again.stop(), second.stop()])
+      await Promise.all([again, second, third].map((it) => it.stop()))
     })
   })
 })
 
-test.skipIf(before21 === '' || missing('postgresql') !== undefined)(
-  'a node of 2.0 beside this version restarts, and takes no ping of a key of one process',
+test.skipIf(before === '' || missing('postgresql') !== undefined)(
+  'a node of 2.0 beside this version takes no ping of a key of one process',
   async () => {
     const DATABASE_URL = await (await sharedPostgres()).createDatabase()
     const dir = join(tempDir('node-1'), 'data')
-    const startOld = () => serve(before21, dir, { DATABASE_URL, NODE_ID: '1' })
-    const first = await startOld()
+    const first = await serve(before, dir, { DATABASE_URL, NODE_ID: '1' })
     const { cookie, key } = await fill(first)
     const second = await serve(ROOT, join(tempDir('node-2'), 'data'), { DATABASE_URL, NODE_ID: '2' })
-    await first.stop()
-    const again = await startOld()
-    expect([await again.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
+    expect([await first.send(key.secret), await second.send(key.secret)]).toEqual([201, 201])
     const uuid = crypto.randomUUID()
     const create = async (more: object) =>
       (
@@ -205,11 +201,11 @@ test.skipIf(before21 === '' || missing('postgresql') !== undefined)(
     const [brought, random] = [await create({ secret: uuid }), await create({})]
     expect([brought.process, random.process]).toEqual(['p', 'p'])
     const after = (
-      await again.call('POST', '/api/keys', { name: 'later', scopes: ['ping'] }, { cookie: cookie.cookie })
+      await first.call('POST', '/api/keys', { name: 'later', scopes: ['ping'] }, { cookie: cookie.cookie })
     ).json.key
     await until(
       'the other node knows the newest key',
-      async () => (await again.call('GET', `/ping/${after.secret}/p`)).status === 200,
+      async () => (await first.call('GET', `/ping/${after.secret}/p`)).status === 200,
     )
     const paths = [`/ping/${uuid}/fail`, `/ping/${uuid}`, `/ping/${random.secret}/fail`, `/ping/${random.secret}/p`]
     const statuses = async (at: Server) => {
@@ -217,8 +213,8 @@ test.skipIf(before21 === '' || missing('postgresql') !== undefined)(
       for (const path of paths) found.push((await at.call('GET', path)).status)
       return found
     }
-    expect(await statuses(again)).toEqual([404, 404, 404, 404])
+    expect(await statuses(first)).toEqual([404, 404, 404, 404])
     expect(await statuses(second)).toEqual([200, 200, 404, 200])
-    await Promise.all([again.stop(), second.stop()])
+    await Promise.all([first.stop(), second.stop()])
   },
 )

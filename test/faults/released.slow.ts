@@ -42,7 +42,7 @@ test.each(tooOld)('the DATA_DIR of %s is refused and keeps its data', (version) 
     env: { PATH: process.env.PATH ?? '', PORT: '0', DATA_DIR: dataDir },
   })
   expect(`${stdout}${stderr}`).toContain(
-    `${join(dataDir, 'accounts.sqlite')} was written by a Stint before 1.1: start 1.1 once, then this version`,
+    `${join(dataDir, 'accounts.sqlite')} was written by a Stint before 2.0: start 2.0 once, then this version`,
   )
   expect(exitCode).toBe(1)
   const after = read()

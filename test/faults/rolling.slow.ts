@@ -1,4 +1,4 @@
-// The upgrade of two nodes, one after the other, while clients send to both: version 1.1 on one PostgreSQL, InfluxDB and
+// The upgrade of two nodes, one after the other, while clients send to both: version 2.0 on one PostgreSQL, InfluxDB and
 // ClickHouse, with alerts that fire and events that wait in the spools. Every acknowledged event is there once and as it
 // was sent, each failure is notified once, no alert fires again, and the session of an open page goes on.
 import { afterAll, beforeAll, expect, test } from 'bun:test'
@@ -11,12 +11,11 @@ import { createOracle, NOTHING_FOUND, readStored, untilShipped } from '../suppor
 import { type PostgresServer, startPostgres } from '../support/postgres.ts'
 import { type Caller, callerOf, createStintProcess, type StintProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { checkOut } from '../support/released.ts'
+import { checkOut, readReleased } from '../support/released.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-/** The last commit of 1.1. */
-const old = checkOut('7be0c51dcf6e104c6010b4642e354d1926b76b6c')
+const old = checkOut(readReleased('2.0.0').commit)
 const CLIENTS = 4
 const EVENTS = 1_000
 const WITHIN_MS = 120_000
@@ -46,7 +45,7 @@ const told = (of?: string) =>
   })
 
 test.skipIf(needless)(
-  'from 1.1 to this version, node by node: nothing is lost or twice, and every alert fires once',
+  'from 2.0 to this version, node by node: nothing is lost or twice, and every alert fires once',
   async () => {
     const settings = {
       DATABASE_URL: await postgres!.createDatabase(),
@@ -109,9 +108,9 @@ test.skipIf(needless)(
       await send('end', { process: 'nightly' })
       const firing = () => told().sort()
       const expected = ALERTS.map((it) => `alert.firing ${it}`)
-      await until('1.1 has fired each alert', () => Bun.deepEquals(firing(), expected), WITHIN_MS)
+      await until('2.0 has fired each alert', () => Bun.deepEquals(firing(), expected), WITHIN_MS)
 
-      const oracle = createOracle({ sendsOutputs: false })
+      const oracle = createOracle()
       const load = startLoad(
         oracle,
         Array.from({ length: CLIENTS }, () => balanced),
@@ -163,7 +162,7 @@ test.skipIf(needless)(
           expect((await page(of).get(path)).status, path).toBe(200)
         expect((await fetch(of.url)).status).toBe(200)
       }
-      // a client of 1.1 as it is installed on a job's machine
+      // a client of 2.0 as it is installed on a job's machine
       const job = Bun.spawnSync(
         ['bun', join(old!, 'src/cli/main.ts'), 'exec', '--process', 'old client', '--', 'sh', '-c', 'exit 3'],
         {

@@ -53,7 +53,7 @@ async function upgrade(old: string, stop: 'terminate' | 'kill', env: Record<stri
     const made = await watched.bySession.post('/api/channels', channel)
     const watch = { name: 'jobs', process: 'job', failed: {}, channels: [made.json.channel.id] }
     expect((await watched.bySession.post('/api/watches', watch)).status).toBe(201)
-    const oracle = createOracle({ sendsOutputs: false })
+    const oracle = createOracle()
     const load = startLoad(oracle, manyOf(caller, CLIENTS))
     await until('the old version took its events', () => oracle.acknowledged() >= EVENTS, WITHIN_MS)
     for (let i = 0; i < FAILURES; i++)

@@ -99,18 +99,16 @@ export interface OracleOptions {
   nowMs?(): number
   /** Every so many runs bring an event that the store is made to refuse; 0 = none does. */
   readonly poisonEvery?: number
-  /** Every third run's end brings an output, which version 1.1 refuses. */
-  readonly sendsOutputs?: boolean
 }
 
-export function createOracle({ nowMs = Date.now, poisonEvery = 0, sendsOutputs = true }: OracleOptions = {}) {
+export function createOracle({ nowMs = Date.now, poisonEvery = 0 }: OracleOptions = {}) {
   const sent: Sent[] = []
   const refused = new Map<number, number>()
   const counts = { acknowledged: 0, withoutRetryAfter: 0, again: 0 }
   let nextId = 0
 
   function begin(kind: Kind, id: number, own?: string, isPoison = false): Sent {
-    const hasOutput = sendsOutputs && id % 3 === 0 && !isPoison
+    const hasOutput = id % 3 === 0 && !isPoison
     const one: Sent = { kind, id, own, isPoison, hasOutput, at: undefined, inDoubt: false, isOutputThere: false }
     sent.push(one)
     return one

@@ -41,7 +41,7 @@ export const RELEASED_VERSIONS = readdirSync(RELEASED)
   .sort(Bun.semver.order)
 
 /** This version opens the DATA_DIR of these. */
-export const OPENED_VERSIONS = RELEASED_VERSIONS.filter((version) => Bun.semver.order(version, '1.1.0') >= 0)
+export const OPENED_VERSIONS = RELEASED_VERSIONS.filter((version) => Bun.semver.order(version, '2.0.0') >= 0)
 
 export const readReleased = (version: string): Released =>
   JSON.parse(readFileSync(join(RELEASED, `${version}.json`), 'utf8'))

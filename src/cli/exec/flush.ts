@@ -4,7 +4,6 @@ import { systemClock } from '../../clock.ts'
 import { readCliConfig } from '../config.ts'
 import { CliError, type Io } from '../io.ts'
 import { oneLine } from '../safe-text.ts'
-import { takeOldFiles } from './old-files.ts'
 import { createBatchSender } from './send-batch.ts'
 import { type Sent, sendKept } from './send-kept.ts'
 
@@ -16,8 +15,6 @@ export async function runFlush(everything: boolean, io: Io): Promise<void> {
   const say = (line: string) => io.stderr.write(`stint: ${oneLine(line)}\n`)
   const all = openBacklog(backlogHomes, url, key ?? '', true)
   const backlog = everything ? all : openBacklog(backlogHomes, url, key ?? '')
-  const unreadable = takeOldFiles(backlogHomes[0]!.path, everything ? undefined : url, backlog)
-  if (unreadable > 0) say(`${unreadable} lines of files of version 1.1 dropped: they are not events`)
   const sender = createBatchSender({ url, keyHeader, key }, io.fetch, systemClock)
   const { signal } = new AbortController()
   const again = await sendKept(backlog, sender, signal, backlog.listRefused)

@@ -3,7 +3,6 @@
 import type { Destination, Family } from '../../event/event.ts'
 import { createOnCluster } from './cluster.ts'
 import { COLUMNS } from './encode-events.ts'
-import { BY_WEEK } from './partition-by-week.ts'
 import type { Schema } from './schema.ts'
 
 export interface TableOptions {
@@ -72,14 +71,19 @@ export const MIGRATIONS: readonly Migration[] = [
     holds: 'points',
     tables: ['marks', 'metrics'],
     isAddition: true,
-    statements: ({ schema }) => [changeTable(schema, 'marks', CODECS), changeTable(schema, 'metrics', CODECS)],
+    statements: (options) => [
+      ...dropLeftovers(options, ['marks', 'metrics']),
+      changeTable(options.schema, 'marks', CODECS),
+      changeTable(options.schema, 'metrics', CODECS),
+    ],
   },
   {
     number: 7,
     holds: 'exceptions',
     tables: ['exceptions', 'outputs'],
     isAddition: true,
-    statements: ({ schema }) => [
+    statements: ({ schema, ...options }) => [
+      ...dropLeftovers({ schema, ...options }, ['exceptions']),
       changeTable(schema, 'exceptions', [...CODECS, 'MODIFY COLUMN exception String CODEC(ZSTD(1))']),
       changeTable(schema, 'outputs', [...CODECS, 'MODIFY COLUMN output String CODEC(ZSTD(1))']),
     ],
@@ -91,6 +95,9 @@ const CODECS = [
   'MODIFY COLUMN uid String CODEC(ZSTD(1))',
   "MODIFY COLUMN at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))",
 ]
+
+const dropLeftovers = ({ schema, embedded }: TableOptions, tables: readonly Family[]): string[] =>
+  embedded ? tables.map((table) => `DROP TABLE IF EXISTS ${schema.leftover(table)} SYNC`) : []
 
 const changeTable = (schema: Schema, table: Family, changes: readonly string[]): string =>
   `ALTER TABLE ${schema.stored(table)}${schema.cluster?.onCluster ?? ''} ${changes.join(', ')}`
@@ -110,7 +117,7 @@ export const BY_PARTS = 'ttl_only_drop_parts = 1'
 function createTable({ schema, retentionDays, embedded }: TableOptions, table: Family): string[] {
   const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
   const storage = [
-    BY_WEEK, // by day a backlog would span more partitions than one INSERT may
+    'PARTITION BY toMonday(at)', // by day a backlog would span more partitions than one INSERT may
     `ORDER BY (${SORTING_KEYS[table].join(', ')})`,
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
     `SETTINGS ${[BY_PARTS, ...(embedded ? DURABLE : [])].join(', ')}`,

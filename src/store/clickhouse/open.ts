@@ -4,10 +4,9 @@ import { totalmem } from 'node:os'
 import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Scan } from '../scan.ts'
-import { type Sink, STORED, type WriteResult } from '../sink.ts'
+import type { Sink, WriteResult } from '../sink.ts'
 import type { ExceptionSource, PointSource } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
-import { createGate } from './partition-by-week.ts'
 import { prepareTables } from './prepare.ts'
 import { createClickHouseScan } from './scan.ts'
 import { createSchema } from './schema.ts'
@@ -59,16 +58,9 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   const reader = await openClickHouseClient(address, timeoutMs, QUESTIONS_AT_ONCE)
   const keeper = await openClickHouseClient(address, timeoutMs)
 
-  let isClosed = false
-  const whenWritable = isEmbedded(address)
-    ? createGate(keeper, { schema, database, tables, log, isClosed: () => isClosed })
-    : async () => STORED
-
   let isStart = true
   let preparing: Promise<WriteResult> | undefined
   const prepareOnce = async () => {
-    const writable = await whenWritable()
-    if (writable.kind !== 'stored') return writable
     const prepared = await prepareTables(keeper, {
       isStart,
       schema,
@@ -91,10 +83,9 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
 
   return {
     createSink: () =>
-      createClickHouseSink({ writer, keeper, schema, tables, isEmbedded: isEmbedded(address), prepare, whenWritable }),
+      createClickHouseSink({ writer, keeper, schema, tables, isEmbedded: isEmbedded(address), prepare }),
     source: createClickHouseSource(reader, schema, isEmbedded(address) ? { memoryBytes } : {}),
     async close() {
-      isClosed = true
       await Promise.all([reader.close(), keeper.close(), writer.close()])
     },
   }

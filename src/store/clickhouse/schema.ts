@@ -15,8 +15,8 @@ export interface Schema {
   view(table: Family): string
   /** The table that holds the rows: `raw`, or the table that each host of the cluster has. */
   stored(table: Family): string
-  /** The table that a rewriting of `raw` fills. */
-  copy(table: Family): string
+  /** What 2.0 left of `raw` where it was killed while it partitioned by week. */
+  leftover(table: Family): string
   readonly migrations: string
   /** Steps that older versions need not know. */
   readonly additions: string
@@ -40,7 +40,7 @@ export function createSchema(database: string, clusterName?: string): Schema {
     raw,
     view: (table) => qualify(table),
     stored: cluster === undefined ? raw : (table) => shardTable(cluster, table),
-    copy: (table) => qualify(`${table}_week`),
+    leftover: (table) => qualify(`${table}_week`),
     migrations: qualify('stint_migrations'),
     additions: qualify('stint_additions'),
     cluster,

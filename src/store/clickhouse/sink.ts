@@ -8,7 +8,6 @@ import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
 import { COLUMNS, toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
-import { dropCopy } from './partition-by-week.ts'
 import type { Schema } from './schema.ts'
 import { createWriteByShard } from './write-by-shard.ts'
 
@@ -22,8 +21,6 @@ interface ClickHouseSinkOptions {
   /** The engine in this process. */
   readonly isEmbedded: boolean
   prepare(): Promise<WriteResult>
-  /** `stored` when rows may be inserted and erased. */
-  whenWritable(): Promise<WriteResult>
 }
 
 /** The columns of a line of grouped metrics. */
@@ -40,7 +37,7 @@ const EMBEDDED_PACE: Pace = { atOnce: 10, everyMs: 10_000 }
 const DAY_US = 86_400_000_000
 
 export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
-  const { writer, keeper, schema, tables, isEmbedded, prepare, whenWritable } = options
+  const { writer, keeper, schema, tables, isEmbedded, prepare } = options
   const { cluster } = schema
   const settings = cluster === undefined ? SETTINGS : `${SETTINGS}, ${CLUSTER_INSERT_SETTINGS}`
   const insert = (table: Family, lines: readonly string[]) => {
@@ -54,13 +51,10 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
   }
 
   const encoding = { groupsMetrics: isEmbedded, fingerprintOf: rememberFingerprints() }
-  const writeAll = async (events: readonly Event[]) => {
-    const writable = await whenWritable()
-    if (writable.kind !== 'stored') return writable
-    return attempt(judgeFailure, async () => {
+  const writeAll = (events: readonly Event[]) =>
+    attempt(judgeFailure, async () => {
       for (const [table, lines] of await toRows(events, encoding)) await insert(table, lines)
     })
-  }
   const write = cluster === undefined ? writeAll : createWriteByShard(keeper, cluster, writeAll)
 
   return {
@@ -78,16 +72,13 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
       return found.kind === 'stored' ? checkByCanary(writeAll, startOfDay, process)(like) : found
     },
 
-    async erase(account) {
-      const writable = await whenWritable()
-      if (writable.kind !== 'stored') return writable
-      return attempt(judgeFailure, async () => {
+    erase: (account) =>
+      attempt(judgeFailure, async () => {
         for (const table of FAMILIES) {
           // a table of points exists only if they were stored here once
           const unlessMissing = (error: unknown) => {
             if (tables.includes(table) || !isFault(error, UNKNOWN_TABLE, UNKNOWN_DATABASE)) throw error
           }
-          if (isEmbedded) await dropCopy(keeper, schema, table).catch(unlessMissing)
           // a mutation, not a lightweight delete: the rows shall leave the disk too
           const settings = `mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
           const where = `WHERE account = {account:String} SETTINGS ${settings}`
@@ -95,8 +86,7 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
           const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
           await keeper.run(sql, { account }).catch(unlessMissing)
         }
-      })
-    },
+      }),
 
     async close() {},
   }

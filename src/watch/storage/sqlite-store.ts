@@ -2,24 +2,20 @@
 import type { Logger } from '../../log.ts'
 import { Problem, type ProblemCode } from '../../problem.ts'
 import type { SqlDatabase } from '../../state/database.ts'
-import { FEED_TABLES } from '../../state/feed-tables.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
-import { toWatchesFile, UNJUDGED_TABLES, WATCH_TABLES } from '../../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../../state/sqlite-database.ts'
+import { toWatchesFile, WATCH_TABLES } from '../../state/watch-tables.ts'
 import type { WatchStore } from './create-watch-store.ts'
 import { createWatchStore } from './create-watch-store.ts'
 
 /** 'StnW'. */
 const APPLICATION_ID = 0x53746e57
 
-/** In PostgreSQL the steps after 1.1 are ADDED_STEPS of ../../state/postgres-schema.ts. */
 const WATCHES_FILE: Schema = {
-  oldest: 3,
+  oldest: 5,
   tables: toWatchesFile(WATCH_TABLES),
   steps: [
-    `${toWatchesFile(UNJUDGED_TABLES)} DELETE FROM blind WHERE from_us > to_us`,
-    `${toWatchesFile(FEED_TABLES)} DROP TABLE progress; DROP TABLE set_back; DROP TABLE unjudged`,
     // 2.0 judged in the order of the log: nothing behind a position of it is in the state, however late known_us is
     'UPDATE feed SET known_us = 0',
   ],

@@ -144,9 +144,8 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
       ...{ schema, tables, isStart: true, embedded: false, retentionDays: 30, database: 'stint', log: silent },
       holds: ['points', 'exceptions'],
     })
-  const whenWritable = async () => STORED
   const parts = { writer: client, keeper: client, schema, tables, isEmbedded: false }
-  const sink = createClickHouseSink({ ...parts, prepare, whenWritable })
+  const sink = createClickHouseSink({ ...parts, prepare })
   expect(await sink.prepare()).toEqual(STORED)
   for (const event of [...someHistory(12)].slice(0, 12)) {
     expect(await sink.write([event])).toEqual(STORED)

@@ -293,6 +293,19 @@ describe.skipIf(engineMissing !== undefined)('preparing', () => {
       expect(marks_raw).toContain(setting)
   })
 
+  test('what 2.0 left where it was killed while it partitioned by week is gone after the first start', async () => {
+    const address = freshEmbedded()
+    const client = await openClickHouseClient(address, 30_000)
+    closing.push(() => client.close())
+    await client.run(`CREATE DATABASE ${address.database}`)
+    for (const family of ['marks', 'metrics', 'exceptions'])
+      await client.run(
+        `CREATE TABLE ${address.database}.${family}_week (account String) ENGINE = MergeTree ORDER BY account`,
+      )
+    expect(await (await opened(address)).createSink().prepare()).toEqual(STORED)
+    expect(Object.keys(await tablesAt(address))).toEqual(ALL)
+  })
+
   test.each(['', 'a b', '1a', 'a`b', 'a.b', 'ä', `a${'b'.repeat(200)}`])(
     'rejects %p as the name of a database',
     async (database) => {

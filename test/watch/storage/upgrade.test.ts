@@ -13,19 +13,6 @@ function unpack(version: string): { dir: string; file: Database } {
   return { dir, file: new Database(join(dir, 'watches.sqlite')) }
 }
 
-test.each([
-  ['the time until which 1.1 judged', 'INSERT INTO progress SELECT account, 4711 FROM watch', 4711],
-  ['the making of the watch, if 1.1 did not note how far it judged', 'DELETE FROM progress', undefined],
-])('the stores are asked for what came since %s', async (_, change, us) => {
-  const { dir, file } = unpack('1.1.0')
-  const made = file.query<{ us: number }, []>('SELECT since_us us FROM watch').get()!.us
-  file.run(change)
-  file.close()
-  const store = openStore(dir)
-  expect((await store.judged()).seedUs).toBe(us ?? made)
-  await store.close()
-})
-
 test('a position of 2.0 is followed by what is not judged yet, however late its known_us is', async () => {
   const { dir, file } = unpack('2.0.0')
   const spools = file.query<{ spool: string }, []>('SELECT spool FROM feed').all()
