@@ -1,8 +1,8 @@
 // Compresses text answers as the client accepts it. Answers of /api differ each time: Bun's thread pool compresses
 // them, so that intake is not blocked. Fixed files are compressed once. `/v1` is exempt: its answers are short.
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
+import { rest, spend, stepsOf } from '../turns.ts'
 import { uncachedHeaders } from './answers.ts'
 
 type Coding = 'zstd' | 'gzip'
@@ -40,7 +40,6 @@ const CODED = { zstd: headersOf('zstd'), gzip: headersOf('gzip') } as const
 
 /** Less than what a socket takes at once. */
 const CHUNK_BYTES = 64 * 1024
-/** Takes a millisecond at worst. */
 const SLICE_CHARS = 128 * 1024
 
 /**
@@ -85,7 +84,7 @@ export function answerJson(request: Request, { bytes, coding }: EncodedJson, not
   return answerBytes(request, bytes, { headers }, noteSent)
 }
 
-/** JSON.stringify in slices, with turns of the event loop between them: 15 MB at once would block it for 50 ms. */
+/** JSON.stringify in turns of the event loop: 15 MB at once would block it for 50 ms. */
 export async function encodeJson(body: object): Promise<Buffer<ArrayBuffer>> {
   const slices: Buffer<ArrayBuffer>[] = []
   let text = '{'
@@ -99,11 +98,12 @@ export async function encodeJson(body: object): Promise<Buffer<ArrayBuffer>> {
       continue
     }
     for (const [i, item] of value.entries()) {
-      text += (i === 0 ? '[' : ',') + JSON.stringify(item)
+      const written = JSON.stringify(item)
+      text += (i === 0 ? '[' : ',') + written
+      if (spend(1 + stepsOf(written))) await rest()
       if (text.length < SLICE_CHARS) continue
       slices.push(Buffer.from(text))
       text = ''
-      await nextTurn()
     }
     text += value.length === 0 ? '[]' : ']'
   }

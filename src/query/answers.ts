@@ -13,6 +13,7 @@ import type {
   Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
+import { groupInTurns, mapInTurns, sortInTurns, stepsOf } from '../turns.ts'
 import type * as exceptions from '../wire/exceptions.ts'
 import { shortHeadline } from '../wire/headline.ts'
 import type * as metrics from '../wire/metrics.ts'
@@ -47,27 +48,27 @@ export const answerTiming = (
 })
 
 /** Oldest bucket first, then by process and meta. With `before` (not for series) all rows have both figures. */
-export function answerSummary(
+export async function answerSummary(
   rows: readonly TimingSummaryRow[],
   percentiles: readonly Percentile[] = [],
   before?: readonly TimingSummaryRow[],
-): timings.SummaryRow[] {
+): Promise<timings.SummaryRow[]> {
   const keyOf = ({ process, meta }: TimingSummaryRow) => JSON.stringify([process, meta])
-  const earlier = new Map((before ?? []).map((row) => [keyOf(row), row]))
-  const known = new Set(before && rows.map(keyOf))
-  const gone = (before ?? []).filter((row) => !known.has(keyOf(row))).map((row) => ({ ...row, ...NOTHING }))
-  return [...rows, ...gone]
-    .toSorted(
-      (a, b) =>
-        compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
-    )
-    .map((row) => ({
-      process: row.process,
-      ...(row.meta !== undefined && { meta: orNull(row.meta) }),
-      ...(row.atNs !== undefined && { at: formatNs(row.atNs) }),
-      ...answerFigures(row, percentiles),
-      ...(before && { before: answerFigures(earlier.get(keyOf(row)) ?? NOTHING, percentiles) }),
-    }))
+  const earlier = new Map(before && (await mapInTurns(before, (row) => [keyOf(row), row] as const)))
+  const known = new Set(before && (await mapInTurns(rows, keyOf)))
+  const gone = earlier.entries().flatMap(([key, row]) => (known.has(key) ? [] : [{ ...row, ...NOTHING }]))
+  const sorted = await sortInTurns(
+    [...rows, ...gone],
+    (a, b) =>
+      compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
+  )
+  return mapInTurns(sorted, (row) => ({
+    process: row.process,
+    ...(row.meta !== undefined && { meta: orNull(row.meta) }),
+    ...(row.atNs !== undefined && { at: formatNs(row.atNs) }),
+    ...answerFigures(row, percentiles),
+    ...(before && { before: answerFigures(earlier.get(keyOf(row)) ?? NOTHING, percentiles) }),
+  }))
 }
 
 type FigureRow = Omit<TimingSummaryRow, 'process' | 'meta' | 'atNs' | 'newest'>
@@ -104,13 +105,16 @@ export const answerMetric = ({ atNs, meta, uid, ...row }: Omit<MetricPoint, 'pla
 })
 
 /** Oldest bucket first, within it by process, meta and name. */
-export const answerMetricRows = (rows: readonly MetricRow[]): metrics.MetricRow[] =>
-  rows.toSorted(compareMetricRows).map(({ atNs, process, meta, ...row }) => ({
+export const answerMetricRows = async (rows: readonly MetricRow[]): Promise<metrics.MetricRow[]> =>
+  mapInTurns(await sortInTurns(rows, compareMetricRows), ({ atNs, process, meta, ...row }) => ({
     at: formatNs(atNs),
     process,
     ...(meta !== undefined && { meta: orNull(meta) }),
     ...row,
   }))
+
+/** The steps for a row with a long text, whose headline is looked for. */
+export const stepsOfText = ({ exception }: Pick<ExceptionRow, 'exception'>): number => 4 + stepsOf(exception)
 
 export type Exported = Omit<exceptions.ExceptionText, 'headline'>
 
@@ -150,20 +154,19 @@ interface ListedProcess extends ProcessRow {
 }
 
 /** Merges the stores' rows per process (`byMeta`: per process and meta): most recent first, then by name. */
-export function mergeProcesses(rows: readonly ProcessRow[], byMeta: boolean): ListedProcess[] {
+export async function mergeProcesses(rows: readonly ProcessRow[], byMeta: boolean): Promise<ListedProcess[]> {
   const tieOf = ({ process, metas }: ProcessRow) => (byMeta ? `${process}\0${metas[0]}` : process)
-  return [...Map.groupBy(rows, tieOf)]
-    .map(([tie, same]) => {
-      const { lastNs } = same.toSorted((a, b) => compare(b.lastNs, a.lastNs))[0]!
-      return {
-        process: same[0]!.process,
-        metas: [...new Set(same.flatMap(({ metas }) => metas))].toSorted(compare),
-        lastNs,
-        kinds: PROCESS_KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
-        place: { ns: lastNs, tie },
-      }
-    })
-    .toSorted((a, b) => comparePlaces(a.place, b.place))
+  const merged = await mapInTurns([...(await groupInTurns(rows, tieOf))], ([tie, same]) => {
+    const { lastNs } = same.toSorted((a, b) => compare(b.lastNs, a.lastNs))[0]!
+    return {
+      process: same[0]!.process,
+      metas: [...new Set(same.flatMap(({ metas }) => metas))].toSorted(compare),
+      lastNs,
+      kinds: PROCESS_KINDS.filter((kind) => same.some(({ kinds }) => kinds.includes(kind))),
+      place: { ns: lastNs, tie },
+    }
+  })
+  return sortInTurns(merged, (a, b) => comparePlaces(a.place, b.place))
 }
 
 export const answerProcess = ({ process, metas, lastNs, kinds }: ProcessRow): ProcessEntry => ({

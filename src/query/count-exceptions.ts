@@ -9,7 +9,6 @@
 // Bounded: the newest 10,000 exceptions per process and meta are read, 100,000 in all. Timings further back get null,
 // as do all when the exceptions' store is unavailable: a page of timings never fails for them.
 import { BELATED_US } from '../process/belongs-to.ts'
-import { compare } from '../store/order.ts'
 import {
   type Asker,
   type ExceptionMoment,
@@ -17,6 +16,7 @@ import {
   type PlainTiming,
   StoreError,
 } from '../store/source.ts'
+import { groupInTurns, mapInTurns } from '../turns.ts'
 
 export const GRACE_NS = BigInt(BELATED_US) * 1000n
 
@@ -52,16 +52,16 @@ export async function countExceptions(
   nowNs: bigint,
   limits: ExceptionLimits = LIMITS,
 ): Promise<(number | null)[]> {
-  const runs = timings.map((timing) => toRun(timing, nowNs))
-  const asked = runs.filter((run) => run !== undefined)
+  const asked = (await mapInTurns(timings, (timing) => toRun(timing, nowNs))).filter((run) => run !== undefined)
   if (asked.length === 0) return timings.map(() => null)
-  const subjects = [...new Map(asked.map(({ process, meta }) => [keyOf(process, meta), { process, meta }])).values()]
+  const bySubject = await groupInTurns(asked, ({ process, meta }) => keyOf(process, meta))
+  const subjects = [...bySubject.values()].map(([run]) => ({ process: run!.process, meta: run!.meta }))
   try {
     const moments = await source.findMoments({
       ...{ account: asker.account, signal: asker.signal, ...rangeOf(asked), subjects },
       ...{ limitEach: limits.each + 1, limit: limits.all + 1 },
     })
-    return createExceptionCount(moments, nowNs, limits).countAll(timings)
+    return await (await createExceptionCount(moments, nowNs, limits)).countAll(timings)
   } catch (error) {
     if (error instanceof StoreError) return timings.map(() => null)
     throw error
@@ -69,17 +69,17 @@ export async function countExceptions(
 }
 
 /** The counts of timings, from the newest `moments`. */
-export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs: bigint, limits = LIMITS) {
-  const known = groupMoments(moments, limits)
+export async function createExceptionCount(moments: readonly ExceptionMoment[], nowNs: bigint, limits = LIMITS) {
+  const known = await groupMoments(moments, limits)
   return {
     /** An upper bound: other runs with its uid are not known. */
     atMost(timing: PlainTiming): number | null {
       const run = toRun(timing, nowNs)
       return run === undefined ? null : countOf(run, known)
     },
-    countAll(timings: readonly PlainTiming[]): (number | null)[] {
-      const untilOf = createUntil(timings)
-      return timings.map((timing) => {
+    async countAll(timings: readonly PlainTiming[]): Promise<(number | null)[]> {
+      const untilOf = await createUntil(timings)
+      return mapInTurns(timings, (timing) => {
         const run = toRun(timing, nowNs)
         return run === undefined ? null : countOf(run, known, untilOf(run))
       })
@@ -88,8 +88,8 @@ export function createExceptionCount(moments: readonly ExceptionMoment[], nowNs:
 }
 
 /** Until when an event with the uid of one of these runs belongs to it: to the start of the next of them, if sooner. */
-export function createUntil(timings: readonly PlainTiming[]): (run: Run) => bigint {
-  const byRun = Map.groupBy(timings, ({ process, meta, uid }) => keyOf(process, meta, uid))
+export async function createUntil(timings: readonly PlainTiming[]): Promise<(run: Run) => bigint> {
+  const byRun = await groupInTurns(timings, ({ process, meta, uid }) => keyOf(process, meta, uid))
   return ({ process, meta, uid, endNs }) => {
     let untilNs = endNs + GRACE_NS
     for (const { startedNs } of byRun.get(keyOf(process, meta, uid)) ?? [])
@@ -100,8 +100,12 @@ export function createUntil(timings: readonly PlainTiming[]): (run: Run) => bigi
 
 /** The range in which an event may belong to one of the runs, of which there is at least one. */
 export function rangeOf(runs: readonly Run[]) {
-  const [starts, ends] = [runs.map(({ startNs }) => startNs), runs.map(({ endNs }) => endNs)]
-  return { fromNs: starts.toSorted(compare)[0]!, toNs: ends.toSorted(compare).at(-1)! + GRACE_NS + 1n }
+  let { startNs: fromNs, endNs: lastNs } = runs[0]!
+  for (const { startNs, endNs } of runs) {
+    if (startNs < fromNs) fromNs = startNs
+    if (endNs > lastNs) lastNs = endNs
+  }
+  return { fromNs, toNs: lastNs + GRACE_NS + 1n }
 }
 
 export function toRun({ process, meta, uid, state, startedNs, endedNs }: PlainTiming, nowNs: bigint): Run | undefined {
@@ -130,17 +134,15 @@ interface Known {
 }
 
 /** `moments` come newest first. */
-function groupMoments(moments: readonly ExceptionMoment[], { each, all }: ExceptionLimits): Known {
+async function groupMoments(moments: readonly ExceptionMoment[], { each, all }: ExceptionLimits): Promise<Known> {
   const knownAfterNs = moments.length > all ? moments.at(-1)!.atNs : -1n
-  const bySubject = Map.groupBy(moments, ({ process, meta }) => keyOf(process, meta))
-  const subjects = new Map(
-    [...bySubject].map(([key, same]): [string, Subject] => {
-      const byUid = Map.groupBy(same, ({ uid }) => uid)
-      const times = new Map([...byUid].map(([uid, own]) => [uid, own.map(({ atNs }) => atNs).toSorted(compare)]))
-      const cutNs = same.length > each ? same.at(-1)!.atNs : -1n
-      return [key, { times, knownAfterNs: cutNs > knownAfterNs ? cutNs : knownAfterNs }]
-    }),
-  )
+  const subjects = new Map<string, Subject>()
+  for (const [key, same] of await groupInTurns(moments, ({ process, meta }) => keyOf(process, meta))) {
+    const byUid = await groupInTurns(same, ({ uid }) => uid)
+    const times = await mapInTurns([...byUid], ([uid, own]) => [uid, own.map(({ atNs }) => atNs).reverse()] as const)
+    const cutNs = same.length > each ? same.at(-1)!.atNs : -1n
+    subjects.set(key, { times: new Map(times), knownAfterNs: cutNs > knownAfterNs ? cutNs : knownAfterNs })
+  }
   return { subjects, knownAfterNs }
 }
 

@@ -7,6 +7,7 @@ import { formerFingerprint, normalizeException, rememberFingerprints } from '../
 import { Problem } from '../problem.ts'
 import { compare, FIRST_NS, LAST_NS } from '../store/order.ts'
 import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } from '../store/source.ts'
+import { mapInTurns, stepsOf } from '../turns.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
 import { adoptedFrom, isFormer } from './former-decisions.ts'
@@ -22,6 +23,7 @@ type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.Excep
 
 /** A fingerprint holds no space. */
 export const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
+const stepsOfExample = ({ example }: { readonly example: string }): number => 4 + stepsOf(example)
 const isHidden = ({ status }: Judged) => status !== 'regressed'
 const NO_STATES: Pick<GroupStates, 'list'> = { list: async () => [] }
 const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
@@ -91,7 +93,11 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       const { items, next } = cutPage(found, question, placeOf)
       const { account, signal } = selection
       // what 2.0 stored of the same exceptions counts, too
-      const before = items.map((item) => ({ ...item, fingerprint: isFormer(item) ? '' : formerOf(item.example) }))
+      const before = await mapInTurns(
+        items,
+        (item) => ({ ...item, fingerprint: isFormer(item) ? '' : formerOf(item.example) }),
+        stepsOfExample,
+      )
       const only = [...items, ...before.filter((item) => item.fingerprint !== '')]
       const spans = await exceptions.findGroupSpans({ account, signal, ...EVER, only })
       const spanOf = new Map(spans.map((span) => [groupKeyOf(span), span]))
@@ -104,12 +110,13 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       const stateOf = new Map(judged.map((state) => [groupKeyOf(state), state]))
       // one for all: a fingerprint of the current version is its hash
       const normalized = fingerprint !== undefined && items[0] && normalizeException(items[0].example)
-      const groups = items.map((group, i) => ({
+      const answerOne = (group: (typeof items)[number], i: number) => ({
         ...answerGroup({ ...group, ...spanOfBoth(i) }),
         ...answerState(stateOf.get(groupKeyOf(group))),
         ...answerAdopted(stateOf.get(groupKeyOf(group)), known),
         ...(normalized !== false && normalized !== undefined && { normalized }),
-      }))
+      })
+      const groups = await mapInTurns(items, answerOne, stepsOfExample)
       const isCounted = status === 'unresolved' && place === undefined
       return { groups, next, ...(isCounted && { hidden: await countHidden(selection, hidden) }) }
     },

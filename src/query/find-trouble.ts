@@ -46,10 +46,10 @@ export async function findTrouble(
   if (points.findMatching !== undefined) {
     const moments = await readMoments(exceptions, q)
     if (moments.length <= MOMENTS_MAX) {
-      const count = createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
+      const count = await createExceptionCount(moments, q.nowNs, { each: MOMENTS_MAX, all: MOMENTS_MAX })
       const matches = (timing: PlainTiming) => isTrouble(timing, count.atMost(timing))
-      const cut = (read: readonly Timing[]): TroublePage => {
-        const counts = count.countAll(read)
+      const cut = async (read: readonly Timing[]): Promise<TroublePage> => {
+        const counts = await count.countAll(read)
         const timings = read.filter((timing, i) => isTrouble(timing, counts[i]))
         return { timings, ...(read.length >= limit && timings.length < limit && { stoppedAt: read.at(-1)!.place }) }
       }
@@ -57,9 +57,9 @@ export async function findTrouble(
       const partNs = moments[MANY * limit]?.atNs ?? 0n
       if (partNs > (q.fromNs + q.toNs) / 2n) {
         const newest = await points.findMatching({ ...q, fromNs: partNs }, page, matches)
-        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return cut(newest)
+        if (newest.filter(({ place }) => place.ns >= partNs).length >= limit) return await cut(newest)
       }
-      return cut(await points.findMatching(q, page, matches))
+      return await cut(await points.findMatching(q, page, matches))
     }
   }
   if (!(await hasExceptions(exceptions, q)))

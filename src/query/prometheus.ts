@@ -4,6 +4,7 @@
 // only events sent late, with an `at` of more than a day ago, for up to an hour.
 import { compare } from '../store/order.ts'
 import type { Asker, ExceptionSource, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
+import { mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
 
 export interface PrometheusDeps {
   readonly points: Pick<PointSource, 'summarizeTimings' | 'findNewestMetrics'>
@@ -46,10 +47,7 @@ const FAMILIES = {
 type Family = keyof typeof FAMILIES
 type Labels = Readonly<Record<string, string>>
 
-interface Subject {
-  readonly process: string
-  readonly meta: string
-}
+type Subject = { readonly process: string; readonly meta: string }
 
 const keyOf = (...parts: readonly string[]) => JSON.stringify(parts)
 const STATES = ['completed', 'failed', 'abandoned', 'orphan'] as const
@@ -74,7 +72,8 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, 
   async function readHistory(asker: Asker, toNs: bigint) {
     const range = { ...asker, fromNs: toNs - HISTORY_NS, toNs, maxRows: MAX_SERIES }
     const [runs, metrics] = await Promise.all([summarize(asker, range.fromNs, toNs), points.findNewestMetrics(range)])
-    return { runs: runs.map(({ process, meta, newest }) => ({ process, meta, newest })), metrics }
+    const newestRuns = await mapInTurns(runs, ({ process, meta = '', newest }) => ({ process, meta, newest }))
+    return { runs: newestRuns, metrics }
   }
 
   async function render(asker: Asker, now: bigint): Promise<string> {
@@ -89,27 +88,31 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, 
       states?.(asker.account),
     ])
     const text = createText()
-    const ofDay = new Map(runs.map((row) => [keyOf(row.process, row.meta!), row]))
-    const running = new Map((open ?? runs).map((row) => [keyOf(row.process, row.meta!), row.running]))
-    const thrown = new Map(counts.map((row) => [keyOf(row.process, row.meta), row.count]))
-    const older = new Map(history.runs.map((row) => [keyOf(row.process, row.meta!), row.newest]))
-    const subjects = new Map(
-      [...history.runs, ...runs, ...counts].map(({ process, meta = '' }) => [keyOf(process, meta), { process, meta }]),
-    )
-    for (const [key, subject] of inOrder(subjects)) {
+    const [ofDay, running] = [await bySubject(runs), await bySubject(open ?? runs)]
+    const [thrown, older] = [await bySubject(counts), await bySubject(history.runs)]
+    const subjects = await bySubject([...history.runs, ...runs, ...counts])
+    for (const [key, { process, meta = '' }] of await inOrder(subjects)) {
+      if (spend(16)) await rest()
+      const subject = { process, meta }
       const row = ofDay.get(key)
       if (row !== undefined || older.has(key))
-        addRuns(text, subject, row, { ...older.get(key), ...row?.newest }, running.get(key) ?? 0)
-      text.add('exceptions', { ...subject }, thrown.get(key) ?? 0)
+        addRuns(text, subject, row, { ...older.get(key)?.newest, ...row?.newest }, running.get(key)?.running ?? 0)
+      text.add('exceptions', subject, thrown.get(key)?.count ?? 0)
     }
-    const newest = new Map([...history.metrics, ...metrics].map((row) => [keyOf(row.process, row.meta, row.name), row]))
-    for (const [, { process, meta, name, value }] of inOrder(newest)) text.add('metric', { process, meta, name }, value)
+    const newest = await byKey([...history.metrics, ...metrics], (row) => keyOf(row.process, row.meta, row.name))
+    for (const [, { process, meta, name, value }] of await inOrder(newest)) {
+      text.add('metric', { process, meta, name }, value)
+      if (spend(4)) await rest()
+    }
     const fired = Map.groupBy(alerts, ({ watch, condition, process }) => keyOf(watch.name, condition, process))
-    for (const [, those] of inOrder(fired)) {
+    for (const [, those] of await inOrder(fired)) {
       const { watch, condition, process } = those[0]!
       text.add('firing', { watch: watch.name, condition, process }, those.length)
     }
-    for (const { process, state } of judged) text.add('state', { process, state }, 1)
+    for (const { process, state } of judged) {
+      text.add('state', { process, state }, 1)
+      if (spend(4)) await rest()
+    }
     return text.print()
   }
 
@@ -134,7 +137,12 @@ function addRuns(text: Text, subject: Subject, row: TimingSummaryRow | undefined
   }
 }
 
-const inOrder = <T>(entries: ReadonlyMap<string, T>) => [...entries].toSorted(([a], [b]) => compare(a, b))
+const byKey = async <T>(rows: readonly T[], key: (row: T) => string) =>
+  new Map(await mapInTurns(rows, (row) => [key(row), row] as const))
+const bySubject = <T extends { readonly process: string; readonly meta?: string }>(rows: readonly T[]) =>
+  byKey(rows, ({ process, meta = '' }) => keyOf(process, meta))
+
+const inOrder = <T>(entries: ReadonlyMap<string, T>) => sortInTurns([...entries], ([a], [b]) => compare(a, b))
 
 type Text = ReturnType<typeof createText>
 

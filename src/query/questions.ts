@@ -1,6 +1,7 @@
 // The questions of callers: parameters → limits → store → answer. Only the account's own events are ever selected.
 import { comparePlaces, marksWindow } from '../store/order.ts'
 import type { Asker, ExceptionSource, PlainTiming, PointSource, TimingSelection } from '../store/source.ts'
+import { mapInTurns, sortInTurns } from '../turns.ts'
 import {
   answerException,
   answerMetric,
@@ -10,6 +11,7 @@ import {
   answerSummary,
   answerTiming,
   mergeProcesses,
+  stepsOfText,
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { createGroupQuestions } from './exception-groups.ts'
@@ -104,7 +106,7 @@ export function createQuestions(deps: QuestionDeps) {
       countExceptions(trouble, asker, timings, nowNs),
       metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),
     ])
-    return timings.map((timing, i) => answerTiming(timing, counts[i], values?.[i]))
+    return mapInTurns(timings, (timing, i) => answerTiming(timing, counts[i], values?.[i]))
   }
 
   async function summarize(asker: Asker, question: Question) {
@@ -146,7 +148,7 @@ export function createQuestions(deps: QuestionDeps) {
       const { each, byMeta } = question
       const selection = { ...(await selectTimings(asker, question)), each, byMeta, maxRows: MAX_LATEST + 1 }
       const found = await ask(points.findLatest(selection))
-      const newest = found.slice(0, MAX_LATEST).toSorted((a, b) => comparePlaces(a.place, b.place))
+      const newest = await sortInTurns(found.slice(0, MAX_LATEST), (a, b) => comparePlaces(a.place, b.place))
       const timings = await answerTimings(asker, groups.troubleOf(asker), newest, question)
       return { timings, cut: found.length > MAX_LATEST }
     }),
@@ -156,7 +158,7 @@ export function createQuestions(deps: QuestionDeps) {
       const { compare, percentiles } = question
       const rows = await summarize(asker, question)
       const before = compare && (await summarize(asker, { ...question, ...compare }))
-      return { rows: answerSummary(rows, percentiles, before) }
+      return { rows: await answerSummary(rows, percentiles, before) }
     }),
 
     metrics: limited('metrics', async (asker, question) => {
@@ -167,25 +169,25 @@ export function createQuestions(deps: QuestionDeps) {
         const form = { ...buckets(question), byMeta: question.byMeta, maxRows: MAX_ROWS + 1 }
         const rows = await ask(points.aggregateMetrics({ ...selection, ...form }))
         assertRows(rows.length, question)
-        return { rows: answerMetricRows(rows) }
+        return { rows: await answerMetricRows(rows) }
       }
       const found = await ask(points.findMetrics(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
-      return { points: items.map(answerMetric), next }
+      return { points: await mapInTurns(items, answerMetric), next }
     }),
 
     exceptions: limited('exceptions', async (asker, question) => {
       const selection = { ...select(asker, question), ...selectTexts(question) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
-      return { exceptions: items.map(answerException), next }
+      return { exceptions: await mapInTurns(items, answerException, stepsOfText), next }
     }),
 
     outputs: limited('outputs', async (asker, question) => {
       const selection = { ...select(asker, question), uid: question.uid }
       const found = await ask(exceptions.findOutputs(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
-      return { outputs: items.map(answerOutput), next }
+      return { outputs: await mapInTurns(items, answerOutput), next }
     }),
 
     /** Each page waits for a turn of its own: while nobody reads, an export holds only its place among exports. */
@@ -210,9 +212,9 @@ export function createQuestions(deps: QuestionDeps) {
         Promise.all([points.findPointProcesses(selection), exceptions.findExceptionProcesses(selection)]),
       )
       for (const found of rows) assertRows(found.length, question)
-      const all = mergeProcesses(rows.flat(), byMeta)
+      const all = await mergeProcesses(rows.flat(), byMeta)
       const { items, next } = cutPage(pageFrom(all, pageOf(question)), question, placeOf)
-      return { processes: items.map(answerProcess), next }
+      return { processes: await mapInTurns(items, answerProcess), next }
     }),
 
     series: limited('series', async ({ account }) => {

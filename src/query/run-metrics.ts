@@ -6,6 +6,7 @@
 //
 // Bounded: the newest 20,000 points of these names are read. Runs further back get null, like those that sent none.
 import type { Asker, MetricPoint, PlainTiming, PointSource } from '../store/source.ts'
+import { groupInTurns, mapInTurns } from '../turns.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
 import { createUntil, keyOf, type Run, rangeOf, toRun } from './count-exceptions.ts'
 
@@ -22,13 +23,15 @@ export async function findRunMetrics(
   nowNs: bigint,
   limit = POINTS_MAX,
 ): Promise<RunMetrics[]> {
-  const runs = timings.map((timing) => toRun(timing, nowNs))
+  const runs = await mapInTurns(timings, (timing) => toRun(timing, nowNs))
   const asked = runs.filter((run) => run !== undefined)
   const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, names, limit)
   const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
-  const series = Map.groupBy(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
-  const untilOf = createUntil(timings)
-  return runs.map((run) => Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null])))
+  const series = await groupInTurns(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
+  const untilOf = await createUntil(timings)
+  const valuesOf = (run: Run | undefined) =>
+    Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null]))
+  return mapInTurns(runs, valuesOf, () => 8 * names.length)
 
   function newestOf(run: Run, name: string): number | null {
     const { process, meta, uid, startNs, endNs } = run

@@ -6,6 +6,7 @@ import { Alert } from '../../src/wire/alerts.ts'
 import { describeOverall, PROCESS_STATES, toneOf } from '../../src/wire/process-state.ts'
 import { exampleOf } from '../../src/wire/route.ts'
 import { Watch } from '../../src/wire/watches.ts'
+import { countTurns } from '../support/count-turns.ts'
 import { type Cast, DAY, HOUR, MINUTE, openCast, raiseAt, runAt, T0 } from './live-cast.ts'
 
 let open: Cast
@@ -227,4 +228,11 @@ test('the sentence says what the rows say, whatever happened', async () => {
     }),
     { numRuns: 40 },
   )
+})
+
+test('an answer about many processes gives way, whether they are judged for it or known', async () => {
+  for (let i = 0; i < 2_000; i++) run(HOUR + i, MINUTE, { process: `job ${i}` })
+  const turnsOf = async () => (await countTurns(() => Promise.all([open.ask(), open.ask('q=job')]))).turns
+  expect(await turnsOf()).toBeGreaterThan(100)
+  expect(await turnsOf()).toBeGreaterThan(30)
 })

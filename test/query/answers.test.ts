@@ -17,13 +17,13 @@ describe('a duration in ms', () => {
 
 const T = 1_763_673_600_000_000_000n
 
-test('a summary is ordered by time, process and meta; its failure rate is that of the runs that ended', () => {
+test('a summary is ordered by time, process and meta; its failure rate is that of the runs that ended', async () => {
   const figures = { count: 1, meanMs: 1, p50Ms: 1, p95Ms: 1, p99Ms: 1, maxMs: 1 }
   const row = (atNs: bigint, process: string, meta: string) => ({
     ...{ ...figures, atNs, process, meta },
     ...{ failed: 4, running: 1, abandoned: 2, orphan: 3 },
   })
-  const rows = answerSummary([row(T, 'b', ''), row(T + 1n, 'a', ''), row(T, 'a', 'x'), row(T, 'a', '')])
+  const rows = await answerSummary([row(T, 'b', ''), row(T + 1n, 'a', ''), row(T, 'a', 'x'), row(T, 'a', '')])
   expect(rows.map(({ process, meta }) => [process, meta])).toEqual([
     ['a', null],
     ['a', 'x'],
@@ -33,8 +33,8 @@ test('a summary is ordered by time, process and meta; its failure rate is that o
   expect(rows.map((found) => found.failure_rate)).toEqual([0.8, 0.8, 0.8, 0.8])
 })
 
-test('rows of metrics are ordered by time, process, meta and name', () => {
+test('rows of metrics are ordered by time, process, meta and name', async () => {
   const row = { atNs: T, process: 'p', name: 'b', count: 2, mean: 1, min: 0, max: 2, sum: 2, last: 2 }
-  const rows = answerMetricRows([row, { ...row, name: 'a' }, { ...row, atNs: T - 1n }])
+  const rows = await answerMetricRows([row, { ...row, name: 'a' }, { ...row, atNs: T - 1n }])
   expect(rows.map(({ at, name }) => `${at.slice(17, 20)}${name}`)).toEqual(['59.b', '00.a', '00.b'])
 })

@@ -13,3 +13,18 @@ export async function countTurns<T>(work: () => Promise<T>): Promise<{ result: T
   isDone = true
   return { result, turns }
 }
+
+/** The most that `note` counted within one turn of the event loop. */
+export async function countPerTurn(work: (note: () => void) => Promise<unknown>): Promise<number> {
+  let [most, now] = [0, 0]
+  let isDone = false
+  const count = () => {
+    most = Math.max(most, now)
+    now = 0
+    if (!isDone) setImmediate(count)
+  }
+  setImmediate(count)
+  await work(() => now++)
+  isDone = true
+  return Math.max(most, now)
+}

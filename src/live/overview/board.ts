@@ -1,8 +1,9 @@
-// The state of each process of an account, kept as long as nothing changes it, and their order. Judging goes in turns of
-// a few ms. Invariants:
+// The state of each process of an account, kept as long as nothing changes it, and their order. Judging goes in turns
+// of the event loop. Invariants:
 // * A process is judged again after an event, when its alerts, its watches or a decision about a group changed, when the
 //   clock changes its state, and when an hour is over.
 import { decisionAbout } from '../../query/former-decisions.ts'
+import { rest, spend } from '../../turns.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { type Account, createProcess, type Process } from '../account.ts'
 import type { CoveringWatch, Watched } from './covering.ts'
@@ -34,11 +35,11 @@ export interface Judging {
   readonly nowUs: number
   readonly knownUs: number
   readonly maxRunUs: number
-  monotonicUs(): number
 }
 
 const HOUR_US = 3_600e6
-const TURN_US = 5_000
+/** For what a process is like, from its newest runs. */
+export const VIEW_STEPS = 100
 
 export type Around = ReturnType<typeof createAround>
 
@@ -92,20 +93,18 @@ export function createBoard() {
   return {
     /** Of all processes, and those of which only an alert is known. */
     async judge(account: Account, around: Around, judging: Judging): Promise<ReadonlyMap<string, Verdict>> {
-      let beganUs = judging.monotonicUs()
       const extra = [...around.names()].filter((name) => !account.processes.has(name))
       for (const process of [...account.processes.values(), ...extra.map(bareProcess)]) {
         const { name } = process
         const key = around.keyOf(name)
         const known = verdicts.get(name)
+        if (spend()) await rest()
         if (known !== undefined && (isCurrent(known, process, key, judging) || isBareStill(known, process, key)))
           continue
         process.isChanged = false
         const view = viewProcess(process, around.optionsOf(name))
         verdicts.set(name, toVerdict(process, view, key, judging.nowUs))
-        if (judging.monotonicUs() - beganUs < TURN_US) continue
-        await new Promise((done) => setImmediate(done))
-        beganUs = judging.monotonicUs()
+        if (spend(VIEW_STEPS)) await rest()
       }
       if (verdicts.size > account.processes.size + extra.length) {
         const isThere = (name: string) => account.processes.has(name) || extra.includes(name)

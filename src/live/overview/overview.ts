@@ -2,6 +2,7 @@
 import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { isFormer } from '../../query/former-decisions.ts'
+import { mapInTurns, rest, spend } from '../../turns.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
 import { createAccount } from '../account.ts'
@@ -15,6 +16,7 @@ import {
   type GroupDecision,
   type Judging,
   type Verdict,
+  VIEW_STEPS,
 } from './board.ts'
 import { dueBy, type Watched } from './covering.ts'
 import type { createMedians, Medians } from './medians.ts'
@@ -25,7 +27,6 @@ interface OverviewDeps {
   readonly live: Pick<Live, 'look' | 'freshVersionOf' | 'knownUs'>
   readonly medians: ReturnType<typeof createMedians>
   nowUs(): number
-  monotonicUs(): number
   readonly maxRunUs: number
   /** Current, whatever the stores do. */
   watched(account: string): Promise<Watched>
@@ -68,7 +69,7 @@ interface Loaded {
 
 /** Throws Problem `question_invalid`; those of a store only if nothing at all is known. */
 export function createOverview(deps: OverviewDeps) {
-  const { live, medians, nowUs, monotonicUs, maxRunUs } = deps
+  const { live, medians, nowUs, maxRunUs } = deps
   const boards = new Map<string, Board>()
 
   function boardOf(account: string): Board {
@@ -89,7 +90,7 @@ export function createOverview(deps: OverviewDeps) {
       return undefined
     })
     const look = found ?? { account: createAccount(account), knownUs: 0 }
-    const judging: Judging = { ...{ watched, decisions, maxRunUs, monotonicUs, nowUs: nowUs(), knownUs: look.knownUs } }
+    const judging: Judging = { ...{ watched, decisions, maxRunUs, nowUs: nowUs(), knownUs: look.knownUs } }
     const around = createAround(judging)
     const board = found === undefined ? createBoard() : boardOf(account)
     const verdicts = await board.judge(look.account, around, judging)
@@ -131,10 +132,9 @@ export function createOverview(deps: OverviewDeps) {
     const { process } = asked
     const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
     const known = isBlind ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
-    const { rows, found, next } = sortVerdicts(all, asked, known, PAGE)
-    const counts = countStates(all.map(({ state }) => state))
+    const { rows, found, next } = await sortVerdicts(all, asked, known, PAGE)
+    const { counts, day } = await countAll(all)
     const { unjudged, failingChannels } = watched
-    const sum = (of: (verdict: Verdict) => number) => all.reduce((total, verdict) => total + of(verdict), 0)
     const ageUs = loaded.nowUs - look.knownUs
     const since = look.account.countsSinceUs
     return {
@@ -142,14 +142,14 @@ export function createOverview(deps: OverviewDeps) {
       stale_s: isBlind ? 0 : ageUs < STALE_US ? null : Math.round(ageUs / 1e6),
       ...describeOverall({ counts, unjudged, failingChannels }),
       ...{ counts, unjudged, failing_channels: failingChannels },
-      last_24h: {
-        runs: sum(({ day }) => day.runs),
-        failed: sum(({ day }) => day.failed),
-        exceptions: sum(({ day }) => day.exceptions),
-      },
+      last_24h: day,
       counts_since: since === undefined ? null : toTime(Math.floor(since / 1000)),
       ...{ found, omitted: look.account.omitted },
-      processes: rows.map((verdict) => answerProcess(verdict, loaded, known, process !== undefined)),
+      processes: await mapInTurns(
+        rows,
+        (verdict) => answerProcess(verdict, loaded, known, process !== undefined),
+        () => 2 * VIEW_STEPS,
+      ),
       next: next === undefined ? null : encodeCursor(next),
     }
   }
@@ -186,6 +186,17 @@ export function createOverview(deps: OverviewDeps) {
       medians.forget(account)
     },
   })
+}
+
+async function countAll(verdicts: readonly Verdict[]) {
+  const counts = countStates([])
+  const day = { runs: 0, failed: 0, exceptions: 0 }
+  for (const verdict of verdicts) {
+    counts[verdict.state]++
+    for (const name of ['runs', 'failed', 'exceptions'] as const) day[name] += verdict.day[name]
+    if (spend()) await rest()
+  }
+  return { counts, day }
 }
 
 function countStates(states: readonly ProcessState[]): Record<ProcessState, number> {

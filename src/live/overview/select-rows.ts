@@ -2,6 +2,7 @@
 // a process that changes its state may be seen twice or not.
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
+import { mapInTurns, sortInTurns } from '../../turns.ts'
 import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/process-state.ts'
 import type { Verdict } from './board.ts'
 import type { Medians } from './medians.ts'
@@ -26,19 +27,18 @@ const ASKED = {
   sort: parseChoice(OVERVIEW_SORTS),
 }
 
-export function sortVerdicts(
+export async function sortVerdicts(
   all: readonly Verdict[],
   { q: words = [], state: states, sort = 'trouble', cursor }: OverviewQuestion,
   medians: Medians,
   limit: number,
 ) {
   const lower = words.map((word) => word.toLowerCase())
-  const chosen = all.filter((verdict) => (states?.includes(verdict.state) ?? true) && matches(verdict, lower))
-  const placed = chosen.map((verdict) => ({
-    verdict,
-    place: { key: KEYS[sort](verdict, medians), name: verdict.process.name },
-  }))
-  placed.sort((a, b) => comparePlaces(a.place, b.place))
+  const isChosen = (verdict: Verdict) => (states?.includes(verdict.state) ?? true) && matches(verdict, lower)
+  const place = (verdict: Verdict) =>
+    isChosen(verdict) && { verdict, place: { key: KEYS[sort](verdict, medians), name: verdict.process.name } }
+  const chosen = (await mapInTurns(all, place)).filter((one) => one !== false)
+  const placed = await sortInTurns(chosen, (a, b) => comparePlaces(a.place, b.place))
   const first = cursor === undefined ? 0 : placed.findIndex(({ place }) => comparePlaces(place, cursor) > 0)
   const page = first < 0 ? [] : placed.slice(first, first + limit)
   const hasMore = first >= 0 && first + limit < placed.length

@@ -3,9 +3,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { mapInTurns } from '../../turns.ts'
 import type { Asker } from '../source.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
 import { ClickHouseFault, toFault } from './judge-failure.ts'
+import { parseRows } from './parse-rows.ts'
 import { shieldProcess } from './shield-process.ts'
 
 export interface ServerAddress {
@@ -169,6 +171,10 @@ function wrap(
       throw error instanceof ClickHouseFault ? error : toFault(error as Error, password)
     }
   }
+  const read = async (sql: string, params: Params) => {
+    const answer = await client.query({ query: sql, query_params: params, format: 'JSONCompact' })
+    return parseRows(await answer.text())
+  }
   return {
     run: (sql, params = {}, rows) =>
       guard(
@@ -179,21 +185,13 @@ function wrap(
 
     async select<Row>(sql: string, params: Params = {}, asker?: Asker) {
       assertAwaited(asker)
-      return guard(
-        (async () => {
-          // one document, not a row a line: what is cut, or holds a rest of another answer, is no JSON
-          const answer = await client.query({ query: sql, query_params: params, format: 'JSON' })
-          return (await answer.json<Row>()).data
-        })(),
-      )
+      const { names, rows } = await guard(read(sql, params))
+      const toObject = (row: readonly unknown[]) => Object.fromEntries(names.map((name, i) => [name, row[i]]))
+      return mapInTurns(rows, toObject, () => names.length) as Promise<Row[]>
     },
 
-    selectArrays: <Row extends readonly unknown[]>(sql: string, params: Params = {}) =>
-      guard(
-        client
-          .query({ query: sql, query_params: params, format: 'JSONCompact' })
-          .then(async (answer) => ((await answer.json()) as unknown as { data: Row[] }).data),
-      ),
+    selectArrays: async <Row extends readonly unknown[]>(sql: string, params: Params = {}) =>
+      (await guard(read(sql, params))).rows as unknown as Row[],
 
     kill: (comment) => client.command({ query: KILL, query_params: { comment } }).then(noop, noop),
 

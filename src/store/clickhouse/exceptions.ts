@@ -1,4 +1,5 @@
 // Questions about exceptions.
+import { mapInTurns } from '../../turns.ts'
 import { groupTie } from '../order.ts'
 import type {
   ExceptionGroup,
@@ -176,7 +177,7 @@ ORDER BY at DESC LIMIT {limit_each:UInt32} BY process, meta LIMIT {limit:UInt32}
         { ...params, ...among?.params, limit_each: limitEach, limit },
         q,
       )
-      return rows.map(({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))
+      return mapInTurns(rows, ({ ns, ...row }) => ({ atNs: BigInt(ns), ...row }))
     },
 
     async countExceptions(q) {
@@ -224,7 +225,7 @@ FROM ${schema.raw('exceptions')} WHERE ${where.join(' AND ')} GROUP BY fingerpri
         params,
         q,
       )
-      return rows.map(toSpan)
+      return mapInTurns(rows, toSpan)
     },
   }
 }

@@ -1,4 +1,5 @@
 // Raw marks for the watches, which pair them themselves.
+import { mapInTurns } from '../../turns.ts'
 import type { FoundMark, MarkSelection, PointSource } from '../source.ts'
 import type { Schema } from './schema.ts'
 import { type Ns, nsText, type Select, selectionOf } from './selection.ts'
@@ -38,7 +39,7 @@ export function createMarkQuestions(select: Select, schema: Schema): MarkQuestio
         { ...params, max: q.maxRows, ...(q.perSeries !== undefined && { each: q.perSeries }) },
         q,
       )
-      return rows.map(({ process, meta, uid, name, ns, stamp_rest }) => ({
+      return mapInTurns(rows, ({ process, meta, uid, name, ns, stamp_rest }) => ({
         ...{ process, meta, uid, mark: name, ns: BigInt(ns), restNs: Number(stamp_rest) },
       }))
     },
@@ -53,7 +54,7 @@ ${sql} GROUP BY process, meta, is_end`,
         params,
         q,
       )
-      return rows.map(({ process, meta, is_end, newest, hours }) => ({
+      return mapInTurns(rows, ({ process, meta, is_end, newest, hours }) => ({
         ...{ process, meta, isEnd: Number(is_end) === 1 },
         newest: (JSON.parse(newest) as number[]).map((us) => BigInt(-us) * 1000n),
         hours: (JSON.parse(hours) as number[]).map((hour) => hour * 3600),

@@ -1,4 +1,5 @@
 // Questions about metrics.
+import { mapInTurns } from '../../turns.ts'
 import type { MetricPoint, MetricRow, MetricSelection, PointSource } from '../source.ts'
 import { findInParts } from './newest-part.ts'
 import type { Schema } from './schema.ts'
@@ -52,7 +53,7 @@ ORDER BY ${orderBy(TIE)} LIMIT {limit:UInt32}`,
           params,
           q,
         )
-        return rows.map(fromMetricRow)
+        return mapInTurns(rows, fromMetricRow)
       }),
 
     async aggregateMetrics(q) {
@@ -70,7 +71,7 @@ ORDER BY bucket, ${keys}${limitOf(q)}`,
         { ...params, ...bucket.params },
         q,
       )
-      return rows.map(fromAggregate)
+      return mapInTurns(rows, fromAggregate)
     },
 
     /** Reads the table without FINAL: a metric that was sent twice does not change what is the newest. */
@@ -84,7 +85,7 @@ GROUP BY process, meta, name${limitOf(q)}`,
         params,
         q,
       )
-      return rows.map(({ ns, value, ...row }) => ({ atNs: BigInt(ns), ...row, value: toFloat(value) }))
+      return mapInTurns(rows, ({ ns, value, ...row }) => ({ atNs: BigInt(ns), ...row, value: toFloat(value) }))
     },
   }
 }

@@ -1,5 +1,7 @@
 // Lists the processes of an account. Duplicate events do not affect the answer, so the tables are read without FINAL.
+
 import { type Family, ONE_OF } from '../../event/event.ts'
+import { mapInTurns } from '../../turns.ts'
 import { PROCESS_METAS, type ProcessRow } from '../process-row.ts'
 import type { ProcessSelection } from '../source.ts'
 import type { Schema } from './schema.ts'
@@ -31,5 +33,5 @@ ORDER BY max(last) DESC, process${limitOf(q)}`,
     params,
     q,
   )
-  return rows.map(({ last_ns, ...row }) => ({ ...row, lastNs: BigInt(last_ns) }))
+  return mapInTurns(rows, ({ last_ns, ...row }) => ({ ...row, lastNs: BigInt(last_ns) }))
 }

@@ -1,4 +1,5 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
+import { mapInTurns } from '../../turns.ts'
 import { chooseLatest, LAST_OVER_RANK, OVER } from '../latest.ts'
 import { LAST_NS } from '../order.ts'
 import type {
@@ -85,7 +86,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(a
       { ...params, ...times.params, ...runs.params },
       q,
     )
-    return new Map(rows.map(({ run_text, ...name }) => [run_text, name]))
+    return new Map(await mapInTurns(rows, ({ run_text, ...name }) => [run_text, name] as const))
   }
 
   /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
@@ -107,10 +108,11 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
       q,
     )
     const names = await findNames(q, rows)
-    return rows.flatMap((row) => {
+    const timings = await mapInTurns(rows, (row) => {
       const name = names.get(row.run_text)
-      return name === undefined ? [] : fromTiming(row, name, q.slowest) // none: its account was erased in between
+      return name && fromTiming(row, name, q.slowest) // none: its account was erased in between
     })
+    return timings.filter((timing) => timing !== undefined)
   }
 
   async function findPage(q: TimingQuestion, { limit, after }: Page): Promise<Timing[]> {
@@ -178,7 +180,7 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
       )
       const sql = bucket === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
       const rows = await select<StoredSummary>(sql + limitOf(q), { ...params, ...bucket?.params }, q)
-      return rows.map((row) => fromSummary(row, q.quantiles !== undefined))
+      return mapInTurns(rows, (row) => fromSummary(row, q.quantiles !== undefined))
     },
 
     /** Counts the table without FINAL, as questions read it: a repeated mark may count twice until it is merged. */

@@ -10,6 +10,7 @@ import {
   type SendOptions,
   setLogger,
 } from '@influxdata/influxdb-client'
+import { rest, spend } from '../../turns.ts'
 import { boundedRequests } from './bounded-request.ts'
 
 export {
@@ -190,6 +191,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
         for await (const line of chunksToLinesIterable(readAnswer(influx, query, ANNOTATED, abort.signal))) {
           rows.next(line)
           if (stopped) break
+          if (spend(4)) await rest()
         }
       }, signal),
 

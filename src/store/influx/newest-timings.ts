@@ -9,10 +9,10 @@
 //
 // Marks that are still uncertain after some thousand marks belong to long runs; those runs are then read individually.
 import { MAX_AHEAD_US } from '../../event/own-time.ts'
+import { rest, spend } from '../../turns.ts'
 import { comparePlaces, marksWindow } from '../order.ts'
 import { boundsInUs, isPair, judgeMark, type PairingBounds } from '../pair-marks.ts'
 import type { Page, PointSource, Timing } from '../source.ts'
-import { createPace } from './pace.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS } from './slices.ts'
 import { type Settled, toTiming } from './stream-timings.ts'
@@ -113,7 +113,6 @@ async function judge(known: KnownMarks, { states }: FindQuestion, bounds: Pairin
   const timings: Settled[] = []
   const uncertain: Uncertain[] = []
   const fromUs = Math.max(known.loS * 1e6, bounds.from)
-  const pace = createPace()
   for (const run of known.runs()) {
     const { subject, marks } = run
     if (!run.isSorted) marks.sort(compareRows)
@@ -136,7 +135,7 @@ async function judge(known: KnownMarks, { states }: FindQuestion, bounds: Pairin
       const firstUs = (start ?? mark).at
       if (firstUs < bounds.to && firstUs >= fromUs) timings.push({ state, subject, mark, ...(start && { start }) })
     }
-    if (pace.spend(marks.length)) await pace.rest()
+    if (spend(marks.length)) await rest()
   }
   return { timings, uncertain }
 }

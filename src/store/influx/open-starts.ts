@@ -7,8 +7,8 @@
 // any other is read again. The count is pushed down at a twentieth of the cost of reading, and repeated for every
 // question: it does not matter which node stored or erased marks, and a restart costs only time.
 import { createHash } from 'node:crypto'
+import { rest, spend } from '../../turns.ts'
 import type { TimingSelection, TimingState } from '../source.ts'
-import { createPace } from './pace.ts'
 import type { MarkReader, MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { createSlices, eachSubject, findGroups, floorS, groupProcesses } from './slices.ts'
 import type { OpenStarts } from './stream-timings.ts'
@@ -120,7 +120,6 @@ async function update(reader: MarkReader, known: Entry | undefined, loS: number,
 /** Marks in the order of time, of each process by itself. */
 function createFold() {
   const processes = new Map<string, { marks: number; readonly starts: Map<string, Map<string, SeriesMark>> }>()
-  const pace = createPace()
 
   function of(process: string) {
     const known = processes.get(process) ?? { marks: 0, starts: new Map<string, Map<string, SeriesMark>>() }
@@ -136,7 +135,7 @@ function createFold() {
         const left = new Map<string, SeriesMark>()
         for (const [uid, start] of own) if (start.at >= loS * 1e6) left.set(uid, start)
         if (left.size > 0) known.starts.set(meta, left)
-        if (pace.spend(1 + own.size)) await pace.rest()
+        if (spend(1 + own.size)) await rest()
       }
     },
 
@@ -151,7 +150,7 @@ function createFold() {
             if (mark.mark === 'start') own.set(mark.uid, mark)
           }
           known.marks += second.length
-          if (pace.spend(second.length)) await pace.rest()
+          if (spend(second.length)) await rest()
         }
         if (own.size === 0) known.starts.delete(meta)
       }

@@ -5,9 +5,9 @@
 // a column and shifts the rest. Both conditions are pushed down; comparing `pair` with a negative number is not.
 import type { MarkName } from '../../event/event.ts'
 import { timeUs } from '../../event/stamp.ts'
+import { rest, spend } from '../../turns.ts'
 import type { TimingSelection } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
-import { createPace } from './pace.ts'
 import { fluxNs, fluxText, pointsIn, whereTags } from './selection.ts'
 
 /** The runs of one process and meta. Subjects are compared by identity within one question. */
@@ -84,7 +84,6 @@ export function createMarkReader(
   async function run(parts: readonly FluxText[], maxRows = Number.POSITIVE_INFINITY) {
     const found: MarkSeries[] = []
     let rows = 0
-    const pace = createPace()
     const parser = createMarkParser(subjectOf, found, asOfUs)
     const query = fluxExpression(parts.map((part, i) => `${part} |> yield(name: "r${i}")`).join('\n'))
     await client.readCsv(
@@ -93,7 +92,7 @@ export function createMarkReader(
         const taken = parser.take(bytes)
         rows += taken
         if (rows > maxRows) return 'enough'
-        return pace.spend(taken) ? pace.rest() : undefined
+        return spend(taken) ? rest() : undefined
       },
       q.signal,
     )

@@ -3,10 +3,10 @@
 //   [from − MAX_RUN, to + MAX_RUN + 5 min) ─ slices ▶ per subject and uid: open start ▶ settled timings
 //
 // Memory: a slice, and starts without a next mark. Later marks only settle open starts; reading ends with the last one.
+import { rest, spend } from '../../turns.ts'
 import { marksWindow } from '../order.ts'
 import { boundsInUs, isPair, judgeMark } from '../pair-marks.ts'
 import type { PlainTiming, Timing, TimingSelection, TimingState } from '../source.ts'
-import { createPace } from './pace.ts'
 import type { MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, createSlices, eachSubject, findGroups, floorS, type SliceReader } from './slices.ts'
 
@@ -66,7 +66,6 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
   const bounds = boundsInUs(q)
   /** The starts without a next mark, by subject and uid. */
   const starts = new Map<Subject, Map<string, SeriesMark>>()
-  const pace = createPace()
   let [open, stopped] = [0, false]
 
   const settle = (state: TimingState, subject: Subject, mark: SeriesMark, start?: SeriesMark): void => {
@@ -107,7 +106,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
     async resume(subject: Subject, own: ReadonlyMap<string, SeriesMark>): Promise<void> {
       starts.set(subject, new Map(own))
       open += own.size
-      if (pace.spend(own.size)) await pace.rest()
+      if (spend(own.size)) await rest()
     },
 
     async take(slice: readonly MarkSeries[], isBehind: boolean): Promise<void> {
@@ -116,7 +115,7 @@ function createPairing(q: TimingSelection, visit: (timing: Settled) => 'enough' 
         starts.set(subject, own)
         for (const second of seconds) {
           for (const mark of second) takeMark(subject, own, mark, isBehind)
-          if (pace.spend(second.length)) await pace.rest()
+          if (spend(second.length)) await rest()
           if (stopped) return
         }
       }

@@ -1,11 +1,11 @@
 // The summary of timings (test/support/summarize-timings.ts) from InfluxDB. Timings are counted as they settle; only
 // the rows and 8 bytes per run are kept in memory.
+import { rest, spend } from '../../turns.ts'
 import { floorTo } from '../order.ts'
 import { boundsInUs } from '../pair-marks.ts'
 import type { NewestRuns, PointSource, TimingState, TimingSummaryRow } from '../source.ts'
 import { createDurations } from './durations.ts'
 import type { OpenStartsCache } from './open-starts.ts'
-import { createPace } from './pace.ts'
 import type { MarkReader, Subject } from './read-marks.ts'
 import { type Settled, streamTimings } from './stream-timings.ts'
 
@@ -42,16 +42,15 @@ export async function summarizeTimings(
   }
   await streamTimings(reader, q, take, await openStarts.find(reader, q))
 
-  const pace = createPace()
   const answer: TimingSummaryRow[] = []
   for (const row of rows) {
     const quantilesMs: (number | null)[] = []
     for (const quantile of q.quantiles ?? []) {
       quantilesMs.push(row.durations.quantileMs(quantile))
-      if (pace.spend(1 + row.durations.count / 24)) await pace.rest()
+      if (spend(1 + row.durations.count / 24)) await rest()
     }
     answer.push({ ...toSummaryRow(row, q), ...(q.quantiles && { quantilesMs }) })
-    if (pace.spend(1 + row.durations.count / 8)) await pace.rest()
+    if (spend(1 + row.durations.count / 8)) await rest()
   }
   return answer
 }

@@ -1,0 +1,99 @@
+// Turns of the event loop. All that builds, sorts, encodes or judges rows counts its steps here: within one turn of the
+// loop all of it together takes about 2048 steps, 2 ms at most, and what has more to do waits in a line, one work for
+// each turn. So however many questions are being answered, an event that comes in waits for one such slice. Steps are
+// counted, not timed: a question does the same work on every machine. The loop is one for the process, and so is this.
+
+const STEPS = 2048
+/** Texts are encoded, parsed and searched at about so many characters in a step. */
+const CHARS = 64
+
+const waiting: (() => void)[] = []
+let spent = 0
+let isAwaited = false
+
+function begin(): void {
+  spent = 0
+  isAwaited = false
+  const next = waiting.shift()
+  if (next === undefined) return
+  awaitTurn()
+  next()
+}
+
+function awaitTurn(): void {
+  if (isAwaited) return
+  isAwaited = true
+  setImmediate(begin)
+}
+
+/** `if (spend(n)) await rest()`: an await per step would cost more than the step. */
+export function spend(steps = 1): boolean {
+  spent += steps
+  awaitTurn()
+  return spent >= STEPS
+}
+
+export function rest(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  waiting.push(resolve)
+  awaitTurn()
+  return promise
+}
+
+/** The steps for a text. */
+export const stepsOf = (text: string): number => text.length / CHARS
+
+/** `steps`: those of an item. */
+export async function mapInTurns<T, R>(
+  items: readonly T[],
+  map: (item: T, i: number) => R,
+  steps: (item: T) => number = () => 4,
+): Promise<R[]> {
+  const mapped: R[] = []
+  for (const [i, item] of items.entries()) {
+    mapped.push(map(item, i))
+    if (spend(steps(item))) await rest()
+  }
+  return mapped
+}
+
+export async function groupInTurns<T, K>(items: readonly T[], keyOf: (item: T) => K): Promise<Map<K, T[]>> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [item])
+    else group.push(item)
+    if (spend()) await rest()
+  }
+  return groups
+}
+
+/** As `toSorted`: runs that fit into a part of a turn, then merged in pairs. */
+export async function sortInTurns<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+  const length = 256
+  let runs: T[][] = []
+  for (let from = 0; from < items.length; from += length) {
+    runs.push(items.slice(from, from + length).sort(compare))
+    if (spend(2 * length)) await rest()
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = []
+    for (let i = 0; i < runs.length; i += 2) {
+      const [left, right] = [runs[i]!, runs[i + 1]]
+      merged.push(right === undefined ? left : await merge(left, right, compare))
+    }
+    runs = merged
+  }
+  return runs[0] ?? []
+}
+
+async function merge<T>(left: readonly T[], right: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+  const merged: T[] = []
+  for (let [i, j] = [0, 0]; i < left.length || j < right.length; ) {
+    const isLeft = j === right.length || (i < left.length && compare(left[i]!, right[j]!) <= 0)
+    merged.push(isLeft ? left[i++]! : right[j++]!)
+    if (spend()) await rest()
+  }
+  return merged
+}
