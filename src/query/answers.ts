@@ -66,12 +66,13 @@ export async function answerSummary(
     process: row.process,
     ...(row.meta !== undefined && { meta: orNull(row.meta) }),
     ...(row.atNs !== undefined && { at: formatNs(row.atNs) }),
+    ...(row.atOnce !== undefined && { at_once: row.atOnce }),
     ...answerFigures(row, percentiles),
     ...(before && { before: answerFigures(earlier.get(keyOf(row)) ?? NOTHING, percentiles) }),
   }))
 }
 
-type FigureRow = Omit<TimingSummaryRow, 'process' | 'meta' | 'atNs' | 'newest'>
+type FigureRow = Omit<TimingSummaryRow, 'process' | 'meta' | 'atNs' | 'newest' | 'atOnce'>
 
 const NOTHING: FigureRow = {
   ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null, quantilesMs: [] },

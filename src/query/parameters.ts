@@ -91,6 +91,7 @@ export const PARSERS = {
     if ([...text].length > MAX_TEXT) return { detail: `must have at most ${MAX_TEXT} characters` }
     return value.length > MAX_WORDS ? { detail: `must have at most ${MAX_WORDS} words` } : { value }
   },
+  as_of: parseChoice(['to'], 'must be to'),
   name: parseMetricName,
   metric: parseMetricName,
   sort: parseChoice(['duration']),

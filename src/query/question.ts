@@ -71,6 +71,8 @@ export interface Question {
   readonly format?: (typeof EXPORT_FORMATS)[number]
   /** Metrics that are added to timings. */
   readonly metric?: readonly string[]
+  /** Timings with the states that they had at `toNs`. */
+  readonly as_of?: 'to'
   /** The longest first. */
   readonly slowest: boolean
   readonly percentiles?: readonly Percentile[]

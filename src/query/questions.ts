@@ -24,7 +24,7 @@ import { cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
-import { buckets, select, selectRange, selectTexts } from './select.ts'
+import { buckets, seenAtNs, select, selectRange, selectTexts } from './select.ts'
 
 export interface QuestionDeps {
   readonly points: PointSource
@@ -86,7 +86,8 @@ export function createQuestions(deps: QuestionDeps) {
     const selection: TimingSelection = {
       ...select(asker, question),
       maxRunNs,
-      nowNs: question.nowNs,
+      nowNs: seenAtNs(question),
+      ...(question.as_of !== undefined && { knownToNs: question.toNs }),
       uid: question.uid,
       // of running ones on the first page, too: an end that comes while it is read would skip its run
       ...((question.place !== undefined || question.state === 'running') && { asOfNs: question.nowNs }),
@@ -101,7 +102,8 @@ export function createQuestions(deps: QuestionDeps) {
 
   type Trouble = ReturnType<typeof groups.troubleOf>
   async function answerTimings(asker: Asker, trouble: Trouble, timings: readonly PlainTiming[], question: Question) {
-    const { nowNs, metric } = question
+    const { metric } = question
+    const nowNs = seenAtNs(question)
     const [counts, values] = await Promise.all([
       countExceptions(trouble, asker, timings, nowNs),
       metric && ask(findRunMetrics(points, asker, timings, metric, nowNs)),

@@ -23,5 +23,9 @@ export const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Quest
   ...{ fromNs, toNs, process, meta },
 })
 
+/** The moment whose states a question about timings asks for. */
+export const seenAtNs = ({ nowNs, toNs, as_of }: Question): bigint =>
+  as_of !== undefined && toNs < nowNs ? toNs : nowNs
+
 /** The texts that a question selects. */
 export const selectTexts = ({ fingerprint, uid, text }: Question) => ({ fingerprint, uid, words: text })

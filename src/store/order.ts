@@ -1,6 +1,6 @@
 // The order of rows, the bounds of times and the buckets, which both stores and the answers share.
 import { MAX_AHEAD_US } from '../event/own-time.ts'
-import type { Buckets, MetricRow, Place } from './source.ts'
+import type { Buckets, MetricRow, Place, TimingSelection } from './source.ts'
 
 /** The order of every list in the answers: times by value, names by code units. */
 export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -33,16 +33,21 @@ interface Range {
   readonly toNs: bigint
 }
 
+type WindowOf = Range & Pick<TimingSelection, 'maxRunNs' | 'knownToNs'>
+
 /**
  * The range of marks [fromNs, toNs) that decides every timing of the range.
  *
  * A run that reaches into the range started at most MAX_RUN before it; one that starts in it is settled at most MAX_RUN
  * later. A start whose next mark comes more than MAX_RUN later but ahead of now is abandoned: hence the 5 minutes.
  */
-export const marksWindow = ({ fromNs, toNs, maxRunNs }: Range & { readonly maxRunNs: bigint }): Range => ({
-  fromNs: fromNs - maxRunNs > FIRST_NS ? fromNs - maxRunNs : FIRST_NS,
-  toNs: toNs + maxRunNs + MAX_AHEAD_NS < LAST_NS ? toNs + maxRunNs + MAX_AHEAD_NS : LAST_NS,
-})
+export function marksWindow({ fromNs, toNs, maxRunNs, knownToNs = LAST_NS }: WindowOf): Range {
+  const lastNs = knownToNs < LAST_NS ? knownToNs : LAST_NS
+  return {
+    fromNs: fromNs - maxRunNs > FIRST_NS ? fromNs - maxRunNs : FIRST_NS,
+    toNs: toNs + maxRunNs + MAX_AHEAD_NS < lastNs ? toNs + maxRunNs + MAX_AHEAD_NS : lastNs,
+  }
+}
 
 /** The last of the ascending bounds that is not after `at`; the first one is not. */
 export function floorTo<T extends bigint | number>(bounds: readonly T[], at: T): T {

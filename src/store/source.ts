@@ -82,12 +82,11 @@ export interface TimingSelection extends RunSelection {
   readonly nowNs: bigint
   /** Omits marks that came later: a later time and an even stamp (lane 0). Not set on most first pages. */
   readonly asOfNs?: bigint
+  /** Marks from then on do not count; at or after `toNs`. The states are those of that moment if `nowNs` is, too. */
+  readonly knownToNs?: bigint
 }
 
-export interface TimingQuestion extends TimingSelection {
-  readonly states?: readonly TimingState[]
-  readonly slowest?: boolean
-}
+export type TimingQuestion = TimingSelection & { readonly states?: readonly TimingState[]; readonly slowest?: boolean }
 
 /** A series; neither: none is asked for. */
 export interface Buckets {
@@ -97,7 +96,10 @@ export interface Buckets {
   readonly bounds?: readonly bigint[]
 }
 
-/** `newest`: rows carry the newest runs, too. `quantiles`: these as well, each from 0 to 1. */
+/**
+ * `newest`: rows carry the newest runs, too. `quantiles`: these as well, each from 0 to 1. With `knownToNs` a running
+ * timing that began before the range counts, too (in the bucket of `fromNs`), and a series says `atOnce`.
+ */
 interface SummarySelection extends TimingSelection, Buckets {
   readonly byMeta: boolean
   readonly newest?: boolean
@@ -120,6 +122,8 @@ export interface TimingSummaryRow extends Readonly<Record<Exclude<TimingState, '
   /** One per `quantiles`, in that order; only where they are asked for. */
   readonly quantilesMs?: readonly (number | null)[]
   readonly newest?: NewestRuns
+  /** How many timings ran at the same moment, at most (store/at-once.ts). */
+  readonly atOnce?: number
 }
 
 /** The newest among the timings of a row; each absent without such a timing. */
@@ -147,9 +151,7 @@ export interface MetricPoint extends Sent {
   readonly value: number
 }
 
-export interface MetricSelection extends RunSelection {
-  readonly name?: Names | undefined
-}
+export type MetricSelection = RunSelection & { readonly name?: Names | undefined }
 
 /** One row per process, name and bucket, with `byMeta` also per meta. */
 export interface MetricRowSelection extends MetricSelection, Buckets {
@@ -222,10 +224,8 @@ export interface RaisedQuestion extends Selection {
   readonly maxRows: number
 }
 
-export interface ProcessSelection extends Selection {
-  /** One row per process and meta. */
-  readonly byMeta?: boolean
-}
+/** `byMeta`: one row per process and meta. */
+export type ProcessSelection = Selection & { readonly byMeta?: boolean }
 
 /** A mark as a store returns it; '' = without meta, without uid. */
 export interface StoredMark {

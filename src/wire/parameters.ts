@@ -66,6 +66,11 @@ export const PARAMETERS = {
       'Only timings in this state. `trouble` selects failed and abandoned timings and those with exceptions; its ' +
       'pages may be short while `next` is set.',
   }),
+  as_of: choice(['to'], {
+    description:
+      'As it was at `to`: a timing that ended later is `running`. A summary then counts every timing of which any ' +
+      'part is in the range, and its series says `at_once`.',
+  }),
   name: Type.String({ description: 'Only the metric with this name.', ...METRIC_NAME }),
   metric: several(
     Type.String(METRIC_NAME),

@@ -64,6 +64,9 @@ export const SummaryRow = Type.Object({
   process: ProcessName,
   meta: Type.Optional(orNull(Type.String())),
   at: Type.Optional(Type.String({ format: 'date-time', description: 'With `every`: the start of the bucket.' })),
+  at_once: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'With `every` and `as_of`: the most that ran at the same moment.' }),
+  ),
   ...Figures.properties,
   before: Type.Optional(Figures),
 })
@@ -78,7 +81,7 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
   description:
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
     'now, an abandoned start and an end without a start count at their mark.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'sort', 'metric', 'limit', 'cursor'],
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'as_of', 'sort', 'metric', 'limit', 'cursor'],
   answers: { 200: json('The timings', TimingPage) },
 })
 
@@ -101,9 +104,9 @@ export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
     'one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its ' +
     'end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the ' +
     'buckets add up to those without `every`. A run that started before the range and still runs is not counted: ' +
-    '`/api/timings?state=running` lists it. With `compare_from` every process of either range has a row.',
+    '`/api/timings?state=running` lists it; with `as_of` it counts, in the first bucket. With `compare_from` every process of either range has a row.',
   parameters: [
-    ...(['from', 'to', 'process', 'meta', 'uid', 'by', 'every', 'tz'] as const),
+    ...(['from', 'to', 'process', 'meta', 'uid', 'as_of', 'by', 'every', 'tz'] as const),
     ...(['percentiles', 'compare_from', 'compare_to'] as const),
   ],
   answers: { 200: json('The rows', Summary) },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { placeTicks, toMs, toPx } from '../../src/console/kit/scale.ts'
-import { chooseStep, findDense, mergeRuns } from '../../src/console/timeline/ask-timeline.ts'
+import { chooseStep, findDense, foldQuiet, mergeRuns } from '../../src/console/timeline/ask-timeline.ts'
 import { binsOfRows, binsOfRuns } from '../../src/console/timeline/count-bins.ts'
 import { layLanes } from '../../src/console/timeline/lay-runs.ts'
 import { barHeights, makeBands, moveStop, type Stop } from '../../src/console/timeline/make-bands.ts'
@@ -72,6 +72,7 @@ describe('bands', () => {
   const scale = { fromMs: 0, toMs: 600_000, widthPx: 600 }
   const loaded = (given: readonly Run[], more: object = {}) => ({
     ...{ totals: [], series: [], stepMs: 60_000, dense: new Set<string>(), runs: given },
+    ...{ drawn: new Set<string>(), folded: { quiet: 0, troubled: 0 } },
     ...more,
   })
 
@@ -94,7 +95,11 @@ describe('bands', () => {
   test('of processes that are not loaded are bars of the summary', () => {
     const series = [row('p', { at: iso(0), count: 5, failed: 2 }), row('p', { at: iso(60_000), count: 1 })]
     const totals = [row('p', { count: 6, failed: 2 })]
-    const [band] = makeBands(loaded([], { totals, series, dense: new Set(['p']) }), undefined, scale)
+    const [band] = makeBands(
+      loaded([], { totals, series, dense: new Set(['p']), drawn: new Set(['p']) }),
+      undefined,
+      scale,
+    )
     expect([band!.count, band!.troubles, band!.bins.map(({ runs }) => runs)]).toEqual([8, 2, [7, 1]])
   })
 
@@ -121,7 +126,7 @@ test('a burst flattens no other bar, and no bar is higher than its band', () => 
       ...Array.from({ length: 40 }, (_, i) => run(i * 1_000, 10)),
       ...Array.from({ length: 500 }, () => run(41_000, 10)),
     ],
-    0,
+    { fromMs: 0, toMs: 60_000 },
     1_000,
   )
   const heights = barHeights(bins)
@@ -129,12 +134,39 @@ test('a burst flattens no other bar, and no bar is higher than its band', () => 
   expect(heights[0]).toBeCloseTo(1 / 3)
 })
 
+test('a bar is as high as the runs that ran at once, as the summary says it', () => {
+  const span = { fromMs: 0, toMs: 5_000 }
+  const across = run(-2_000, 4_500) // from before the range to 2.5 s
+  const given = [across, run(500, 400), run(900, 1_100), run(2_000, 0), run(3_000, null)]
+  const bins = binsOfRuns(given, span, 1_000)
+  expect(bins.map(({ fromMs, atOnce, runs, running }) => [fromMs, atOnce, runs, running])).toEqual([
+    [0, 2, 1, 0],
+    [1_000, 2, 0, 0],
+    [2_000, 2, 3, 0],
+    [3_000, 1, 1, 1],
+    [4_000, 1, 0, 0],
+  ])
+})
+
+test('of many processes those with trouble are drawn, also where only exceptions say so', () => {
+  const quiet = Array.from({ length: 30 }, (_, i) => row(`q-${i + 10}`, { count: 1 }))
+  const bad = Array.from({ length: 9 }, (_, i) => row(`bad-${i}`, { count: 1, failed: 1 }))
+  const all = [...quiet, ...bad]
+  expect(foldQuiet(bad, undefined, new Set()).drawn.size).toBe(9)
+  const { drawn, ...folded } = foldQuiet(all, undefined, new Set(['q-20']))
+  expect([...drawn]).toEqual([...bad.map(({ process }) => process), 'q-20'])
+  expect(folded).toEqual({ quiet: 29, troubled: 0 })
+  expect([...foldQuiet(all, 'failed', new Set()).drawn]).toEqual(bad.map(({ process }) => process))
+  expect([...foldQuiet(all, 'trouble', new Set(['q-20'])).drawn].at(-1)).toBe('q-20')
+})
+
 test('the rows of a summary are counted by the state that is shown', () => {
-  const rows = [row('a', { at: iso(0), count: 5, failed: 2, abandoned: 1, running: 1 })]
+  const rows = [row('a', { at: iso(0), at_once: 2, count: 5, failed: 2, abandoned: 1, running: 1 })]
   const of = (state: StateFilter | undefined) => binsOfRows(rows, 1_000, state)[0]
-  expect(of(undefined)).toEqual({ fromMs: 0, toMs: 1_000, runs: 9, troubles: 3, running: 1 })
-  expect(of('completed')).toEqual({ fromMs: 0, toMs: 1_000, runs: 5, troubles: 0, running: 0 })
-  expect(of('trouble')).toEqual({ fromMs: 0, toMs: 1_000, runs: 3, troubles: 3, running: 0 })
+  const span = { fromMs: 0, toMs: 1_000 }
+  expect(of(undefined)).toEqual({ ...span, atOnce: 2, height: 2, runs: 9, troubles: 3, running: 1 })
+  expect(of('completed')).toEqual({ ...span, height: 5, runs: 5, troubles: 0, running: 0 })
+  expect(of('trouble')).toEqual({ ...span, height: 3, runs: 3, troubles: 3, running: 0 })
 })
 
 test('runs are loaded of processes with few of them', () => {

@@ -76,6 +76,72 @@ describe.skipIf(cannotRun())('the timeline', () => {
   })
 })
 
+/** What the store knows of one past quarter of an hour, with runs across both edges and one that hangs since. */
+describe.skipIf(cannotRun())('a range of the past', () => {
+  let stint: ConsoleStint
+  let visit: Visit
+  const fromMs = Math.floor(Date.now() / MINUTE) * MINUTE - 4 * HOUR
+  const toMs = fromMs + 15 * MINUTE
+  const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`
+  beforeAll(async () => {
+    stint = await startConsole()
+    const { cookie, secret } = await stint.signUp('touching@example.com')
+    const iso = (minutes: number, digits: string) =>
+      new Date(fromMs + minutes * MINUTE).toISOString().replace('Z', `${digits}Z`)
+    const run = (process: string, start: number, end: number | undefined, failed = false) => [
+      { kind: 'start', process, at: iso(start, '001') },
+      ...(end === undefined ? [] : [{ kind: 'end', process, at: iso(end, '002'), ...(failed && { failed }) }]),
+    ]
+    await stint.send(secret, [
+      ...run('across', -5, 20, true),
+      ...run('from the left', -5, 5),
+      ...run('to the right', 5, 20),
+      ...run('inside', 5, 10),
+      ...run('failed inside', 5, 10, true),
+      ...run('hangs', -100, undefined),
+      ...run('before', -100, -1),
+      ...run('after', 16, 17),
+      // a queue of a run each 10 s, three at once for a while
+      ...Array.from({ length: 90 }, (_, i) => run('queue', i / 6, i / 6 + 0.1)).flat(),
+    ])
+    visit = await stint.visit(LIGHT, cookie)
+  })
+  afterAll(async () => {
+    await visit.close()
+    await stint.close()
+  })
+
+  test('shows every run of which any part is in it, with its state at the end', async () => {
+    const { page } = visit
+    await visit.go(`runs?${range}`)
+    for (const chip of ['Failed 1', 'Completed 92', 'Never finished 0'])
+      await page.getByRole('button', { name: chip, exact: true }).waitFor()
+    await page.getByRole('button', { name: /^Running at .* 3$/ }).waitFor()
+    const names = await page.locator('.band').evaluateAll((bands) => bands.map((it) => it.dataset.process))
+    expect(names).toEqual(['failed inside', 'across', 'from the left', 'hangs', 'inside', 'queue', 'to the right'])
+    await page.getByText('1–25 of 96').waitFor()
+    const torn = await page
+      .locator('.band')
+      .evaluateAll((bands) => bands.filter((it) => it.querySelector('.run-torn')).map((it) => it.dataset.process))
+    expect(torn).toEqual(['across', 'from the left', 'hangs', 'to the right'])
+    expectQuiet(visit)
+  })
+
+  test('of the running ones the table says how they have ended since', async () => {
+    const { page } = visit
+    await visit.go(`runs?${range}&state=running`)
+    await page.getByText('1–3 of 3').waitFor()
+    const rows = page.getByRole('region', { name: 'Runs', exact: true }).getByRole('row')
+    const row = rows.filter({ has: page.getByRole('link', { name: 'across', exact: true }) })
+    expect(await row.textContent()).toMatch(/Running at .*Failed later, took 25 m 00 s.*20 m 00 s/s)
+    expect(await rows.filter({ hasText: 'hangs' }).textContent()).toMatch(/Running at .*1 h 55 m/s)
+    await visit.go(`runs?${range}&process=across`)
+    await page.getByText('1–1 of 1').waitFor()
+    await page.getByRole('link', { name: /^across\. Running at .*, 20 m 00 s, started/ }).waitFor()
+    expectQuiet(visit)
+  })
+})
+
 interface Bands {
   readonly process: string
   readonly picture: { readonly top: number; readonly bottom: number }

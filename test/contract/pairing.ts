@@ -153,6 +153,32 @@ export function provePairing({ name, skip, open }: SourceSubject, rounds: Rounds
         )
       })
 
+    if (name !== FLUX.name)
+      test('as it was at the end of any range', async () => {
+        await fc.assert(
+          fc.asyncProperty(histories(rounds.histories), question, async (history, drawn) => {
+            const [nowNs = 0n] = [drawn.nowNs, drawn.toNs].toSorted(compare)
+            const { asOfNs: _, ...q } = { ...drawn, nowNs, knownToNs: drawn.toNs }
+            const account = await store(history)
+            await compareAnswers(trial.source, history, { account, ...q })
+            const form = {
+              ...q,
+              account,
+              byMeta: true,
+              bounds: [q.fromNs / S, q.fromNs / S + 7n, q.toNs / S + 1n].map((s) => s * S),
+            }
+            compareRows(await trial.source.summarizeTimings(form), summarizeTimings(history, form))
+            const counted = summarizeTimings(history, { ...q, byMeta: false })
+            const all = counted.reduce(
+              (sum, row) => sum + row.count + row.failed + row.running + row.abandoned + row.orphan,
+              0,
+            )
+            expect(all).toBe(pairMarks(history, q).length)
+          }),
+          { numRuns: rounds.batches },
+        )
+      })
+
     test('over the examples', async () => {
       const marks = EXAMPLES.flatMap(([name, text]) =>
         marksOf(text).map((mark) => ({ ...mark, process: `${mark.process}: ${name}` })),
@@ -274,7 +300,7 @@ function compareRows(found: readonly TimingSummaryRow[], expected: readonly Timi
     JSON.stringify([String(atNs ?? ''), process, meta ?? null])
   const counts = (rows: readonly TimingSummaryRow[]) =>
     rows
-      .map((row) => [keyOf(row), row.count, row.failed, row.running, row.abandoned, row.orphan])
+      .map((row) => [keyOf(row), row.count, row.failed, row.running, row.abandoned, row.orphan, row.atOnce ?? 0])
       .toSorted((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1))
   expect(counts(found)).toEqual(counts(expected))
   const byKey = new Map(found.map((row) => [keyOf(row), row]))

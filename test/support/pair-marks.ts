@@ -7,15 +7,17 @@ export interface StampedMark extends StoredMark {
   readonly stamp: bigint
 }
 
-export type PairingQuestion = Pick<TimingSelection, 'fromNs' | 'toNs' | 'maxRunNs' | 'nowNs' | 'asOfNs'>
+export type PairingQuestion = Pick<TimingSelection, 'fromNs' | 'toNs' | 'maxRunNs' | 'nowNs' | 'asOfNs' | 'knownToNs'>
 
 const RANK = { start: 0, end: 1, failed: 2 }
 
 /** The timings of the range, newest first by first mark. Marks of one account. */
 export function pairMarks(marks: readonly StampedMark[], question: PairingQuestion): Timing[] {
-  const { asOfNs } = question
+  const { asOfNs, knownToNs } = question
   // a mark with a time given at arrival (an even stamp) arrived then
-  const seen = marks.filter(({ ns, stamp }) => asOfNs === undefined || ns <= asOfNs || stamp % 2n === 1n)
+  const seen = marks
+    .filter(({ ns, stamp }) => asOfNs === undefined || ns <= asOfNs || stamp % 2n === 1n)
+    .filter(({ ns }) => knownToNs === undefined || ns < knownToNs)
   const groups = Map.groupBy(seen, ({ process, meta, uid }) => JSON.stringify([process, meta, uid]))
   return [...groups.values()]
     .flatMap((group) =>

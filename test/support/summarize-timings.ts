@@ -20,33 +20,68 @@ export interface SummaryQuestion extends PairingQuestion, Buckets {
  * Ordered by bucket, then process, then meta, by code units.
  */
 export function summarizeTimings(marks: readonly StampedMark[], question: SummaryQuestion): TimingSummaryRow[] {
-  const { byMeta, everyNs, bounds, fromNs, toNs } = question
+  const { byMeta, everyNs, bounds, toNs, knownToNs } = question
+  const isKnownTo = knownToNs !== undefined
+  const fromNs = isKnownTo ? ((question.fromNs + 999n) / 1000n) * 1000n : question.fromNs
   const isSeries = everyNs !== undefined || bounds !== undefined
   const timings = pairMarks(marks, question).filter((timing) => {
     const settled = settledNs(timing)
-    return settled >= fromNs && settled < toNs
+    return (settled >= fromNs || (isKnownTo && timing.state === 'running')) && settled < toNs
   })
+  const bucketOf = (timing: Timing) => bucketNs(latest(settledNs(timing), isKnownTo ? fromNs : 0n), question)
   const keyOf = (timing: Timing) =>
     JSON.stringify([
-      !isSeries ? '' : String(bucketNs(settledNs(timing), question)).padStart(20, '0'),
+      !isSeries ? '' : String(bucketOf(timing)).padStart(20, '0'),
       timing.process,
       byMeta ? timing.meta : '',
     ])
-  return [...Map.groupBy(timings, keyOf).values()]
-    .map((group): TimingSummaryRow => {
-      const { process, meta } = group[0]!
-      return {
-        process,
-        ...(byMeta && { meta }),
-        ...(isSeries && { atNs: bucketNs(settledNs(group[0]!), question) }),
-        ...figures(group, question.quantiles),
-        ...(question.newest === true && { newest: newestOf(group) }),
-      }
+  const rows = [...Map.groupBy(timings, keyOf).values()].map((group): TimingSummaryRow => {
+    const { process, meta } = group[0]!
+    return {
+      process,
+      ...(byMeta && { meta }),
+      ...(isSeries && { atNs: bucketOf(group[0]!) }),
+      ...figures(group, question.quantiles),
+      ...(question.newest === true && { newest: newestOf(group) }),
+    }
+  })
+  const all = isKnownTo && isSeries ? countAtOnce(rows, timings, { ...question, fromNs }) : rows
+  return all.toSorted(
+    (a, b) =>
+      compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
+  )
+}
+
+const latest = (a: bigint, b: bigint): bigint => (a > b ? a : b)
+
+/** By the rule of src/store/at-once.ts, each bucket by itself. */
+function countAtOnce(
+  rows: readonly TimingSummaryRow[],
+  timings: readonly Timing[],
+  question: SummaryQuestion,
+): TimingSummaryRow[] {
+  const { byMeta, fromNs, toNs, everyNs, bounds } = question
+  const starts = bounds?.filter((ns) => ns < toNs) ?? []
+  if (bounds === undefined) for (let ns = bucketNs(fromNs, question); ns < toNs; ns += everyNs!) starts.push(ns)
+  const keyOf = ({ process, meta }: Pick<TimingSummaryRow, 'process' | 'meta'>) =>
+    JSON.stringify([process, byMeta ? meta : ''])
+  return [...Map.groupBy(timings, keyOf).values()].flatMap((own) => {
+    const spans = own.map((timing) => {
+      const began = latest(timing.startedNs ?? timing.endedNs!, fromNs)
+      return { began, ended: timing.state === 'running' ? toNs : latest(settledNs(timing), began + 1n) }
     })
-    .toSorted(
-      (a, b) =>
-        compare(a.atNs ?? 0n, b.atNs ?? 0n) || compare(a.process, b.process) || compare(a.meta ?? '', b.meta ?? ''),
-    )
+    return starts.flatMap((atNs, i): TimingSummaryRow[] => {
+      const begins = spans.map(({ began }) => began).filter((ns) => ns >= atNs && ns < (starts[i + 1] ?? toNs))
+      const levels = [
+        spans.filter(({ began, ended }) => began < atNs && ended >= atNs).length,
+        ...begins.map((ns) => spans.filter(({ began, ended }) => began <= ns && ns < ended).length),
+      ]
+      const atOnce = Math.max(...levels)
+      const row = rows.find((known) => known.atNs === atNs && keyOf(known) === keyOf(own[0]!))
+      const { process, meta } = own[0]!
+      return atOnce === 0 ? [] : [{ process, ...(byMeta && { meta }), atNs, ...figures([]), ...row, atOnce }]
+    })
+  })
 }
 
 /** The time of the mark that settled a timing: the end where it has one, else its start. */

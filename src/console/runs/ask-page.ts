@@ -1,7 +1,7 @@
 // One page of the table: the newest runs, and of all processes first those with trouble.
 import type { Get } from '../kit/ask.ts'
 import type { TimeRange } from '../kit/time-range.ts'
-import type { RunQuery } from '../timeline/ask-timeline.ts'
+import { AS_SEEN, type RunQuery } from '../timeline/ask-timeline.ts'
 import { byNewest, type Run, toRun } from '../timeline/run.ts'
 
 export const PAGE_ROWS = 25
@@ -32,7 +32,8 @@ export async function askPage(
   held: RunPage | undefined,
 ): Promise<RunPage> {
   const page = Math.min(asked, PAGES_MAX)
-  const ask = (more: object, limit: number) => get('api/timings', { ...range.query, ...query, ...more, limit })
+  const ask = (more: object, limit: number) =>
+    get('api/timings', { ...range.query, ...query, ...AS_SEEN, ...more, limit })
   const hasTrouble = query.process === undefined && query.state === undefined && page === 1
   const isFresh = held !== undefined && now - held.troubleAtMs < TROUBLE_EVERY_MS
   const [{ timings, next }, trouble] = await Promise.all([

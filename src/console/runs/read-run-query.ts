@@ -13,6 +13,8 @@ interface RunView {
   readonly query: RunQuery
   readonly page: number
   readonly runId: string | undefined
+  /** Processes without trouble are drawn, too. */
+  readonly isUnfolded: boolean
 }
 
 export function readRunView(params: URLSearchParams, nowMs: number): RunView {
@@ -24,5 +26,6 @@ export function readRunView(params: URLSearchParams, nowMs: number): RunView {
     state: FILTERS.find((known) => known === state),
   }
   const page = Math.max(1, Number(params.get('page') ?? 1) || 1)
-  return { range: readRange(params, nowMs), query, page, runId: params.get('run') ?? undefined }
+  const isUnfolded = params.get('quiet') === 'shown'
+  return { range: readRange(params, nowMs), query, page, runId: params.get('run') ?? undefined, isUnfolded }
 }

@@ -4,10 +4,12 @@ import type { SummaryRow, TimingState } from '../../wire/timings.ts'
 import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { type Filter, Filters, subjectFilters } from '../kit/filters.tsx'
 import { formatCount } from '../kit/format-number.ts'
+import { formatMoment } from '../kit/format-time.ts'
 import { Segments } from '../kit/segments.tsx'
 import { useView } from '../kit/view.tsx'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { countOf } from '../timeline/count-bins.ts'
+import type { Seen } from '../timeline/run.ts'
 import { STATES } from './read-run-query.ts'
 
 const UID: Filter = { name: 'uid', label: 'Uid', placeholder: 'any', isEntered: true, maxLength: 50 }
@@ -22,18 +24,22 @@ export const PAGE = ['page']
 interface StateProps {
   readonly query: RunQuery
   readonly totals: readonly SummaryRow[] | undefined
+  readonly seen: Seen
 }
 
 /** The filter `trouble`, which Home links to, can only be removed here. */
-export function RunStates({ query: { state }, totals }: StateProps) {
-  const { change } = useView()
+export function RunStates({ query: { state }, totals, seen }: StateProps) {
+  const { change, nowMs } = useView()
   const numberOf = (of: TimingState) => totals?.reduce((sum, row) => sum + countOf(row, of), 0)
   const items = STATES.map((of) => {
     const n = numberOf(of)
     const label = (
       <>
         <i class={`mark mark-${of}`} />
-        {RUN_STATE_TEXT[of]} <span class="chip-count">{n === undefined ? '–' : formatCount(n)}</span>
+        {of === 'running' && !seen.isLive
+          ? `${RUN_STATE_TEXT[of]} at ${formatMoment(seen.atMs, nowMs)}`
+          : RUN_STATE_TEXT[of]}{' '}
+        <span class="chip-count">{n === undefined ? '–' : formatCount(n)}</span>
       </>
     )
     return { value: of as string, label, class: 'chip' }

@@ -8,7 +8,7 @@ import { Card } from '../kit/icon.tsx'
 import { Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
 import { Link, useView } from '../kit/view.tsx'
-import { describeState, isTrouble, lengthMs, nameOf, type Run } from '../timeline/run.ts'
+import { describeSeen, describeState, isTrouble, lengthMs, nameOf, type Run, type Seen } from '../timeline/run.ts'
 import { PAGE_ROWS, type RunPage } from './ask-page.ts'
 
 interface Props {
@@ -16,6 +16,7 @@ interface Props {
   /** One process: its name is not repeated. */
   readonly isOne: boolean
   readonly total: number | undefined
+  readonly seen: Seen
   readonly chosenId: string | undefined
   /** The first line of the newest exception of a run. */
   whyOf(run: Run): string | undefined
@@ -24,7 +25,7 @@ interface Props {
   exported(): Promise<readonly ExportRow[]>
 }
 
-export function RunTable({ shown, total, isOne, chosenId, turnTo, exported, ...links }: Props) {
+export function RunTable({ shown, total, seen, isOne, chosenId, turnTo, exported, ...links }: Props) {
   const { page, runs, rows, hasMore, trouble } = shown
   const first = (page - 1) * PAGE_ROWS
   const last = first + rows
@@ -40,7 +41,7 @@ export function RunTable({ shown, total, isOne, chosenId, turnTo, exported, ...l
         columns={[
           { label: 'Run', cell: (run) => <Started run={run} isOne={isOne} linkTo={links.linkTo} /> },
           !isOne && { label: 'Process', class: 'minor', cell: (run) => <Name run={run} /> },
-          { label: 'State', cell: (run) => <State run={run} {...links} /> },
+          { label: 'State', cell: (run) => <State run={run} seen={seen} {...links} /> },
           {
             ...{ label: 'Ended', class: 'extra' },
             cell: ({ timing: { ended_at: at } }) => (at === null ? '–' : <Moment at={at} />),
@@ -49,7 +50,7 @@ export function RunTable({ shown, total, isOne, chosenId, turnTo, exported, ...l
             ...{ label: 'Took', class: 'number' },
             cell: (run, { nowMs }) => (
               <>
-                {formatDuration(lengthMs(run, nowMs))}
+                {formatDuration(lengthMs(run, seen.isLive ? nowMs : seen.atMs))}
                 {run.state === 'running' && <span class="sub">so far</span>}
               </>
             ),
@@ -108,14 +109,21 @@ function About({ run: { meta, uid } }: { run: Run }) {
   )
 }
 
-function State({ run, linkTo, whyOf }: OfRun & Pick<Props, 'whyOf'>) {
+function State({ run, seen, linkTo, whyOf }: OfRun & Pick<Props, 'seen' | 'whyOf'>) {
+  const { nowMs } = useView()
+  const later = seen.laterOf(run)
   const why = isTrouble(run) ? whyOf(run) : undefined
   return (
     <>
       <span class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
         <i class={`mark mark-${run.state}`} />
-        {describeState(run)}
+        {describeSeen(run, seen, nowMs)}
       </span>
+      {later !== undefined && (
+        <span class={isTrouble(later) ? 'sub bad' : 'sub'}>
+          {describeState(later)} later, took {formatDuration(lengthMs(later, nowMs))}
+        </span>
+      )}
       {why !== undefined && (
         <a class="sub clip why" href={linkTo(run)}>
           <bdi>{why}</bdi>

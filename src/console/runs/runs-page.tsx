@@ -14,13 +14,14 @@ import { changeParams, formatRoute } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
 import { useView } from '../kit/view.tsx'
 import { DurationChart } from '../process/duration-chart.tsx'
-import { askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
+import { AS_SEEN, askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
 import { belongsTo, type ExceptionMark } from '../timeline/belongs-to.ts'
 import { countRuns } from '../timeline/count-bins.ts'
 import { RUN_PX } from '../timeline/make-bands.ts'
-import { parseRunId, type Run } from '../timeline/run.ts'
+import { parseRunId, type Run, type Seen } from '../timeline/run.ts'
 import { Timeline } from '../timeline/timeline.tsx'
 import { isOverdue, usualMsOf } from '../timeline/usual.ts'
+import { askLater } from './ask-later.ts'
 import { askPage, type RunPage } from './ask-page.ts'
 import { askRun, type RunContext } from './ask-run.ts'
 import { readRunView } from './read-run-query.ts'
@@ -43,6 +44,7 @@ interface Raised extends ExceptionMark {
 interface RunsAnswer {
   readonly timeline: TimelineAnswer
   readonly page: RunPage
+  readonly later: ReadonlyMap<string, Run>
   readonly processes: readonly ProcessEntry[]
   readonly raised: { readonly atMs: number; readonly list: readonly Raised[] }
   readonly usual: { readonly atMs: number; readonly byProcess: ReadonlyMap<string, OverviewProcess> }
@@ -56,22 +58,23 @@ const keyOf = (params: URLSearchParams): string => changeParams(params, { run: u
 
 async function ask({ app, params, get, held, early, signal }: Question<RunsAnswer>): Promise<RunsAnswer> {
   const nowMs = app.nowMs()
-  const { range, query, page, runId } = readRunView(params, nowMs)
+  const { range, query, page, runId, isUnfolded } = readRunView(params, nowMs)
   const bars = Math.floor(Math.max(240, innerWidth - FRAME_PX) / RUN_PX)
   const askChosen = async () => {
     if (runId === undefined) return undefined
     const isOver = held?.chosen?.id === runId && held.chosen.context?.run.state !== 'running'
     return isOver ? held.chosen : { id: runId, context: (await askRun(app, get, runId)) ?? null }
   }
-  const [timeline, runPage, processes] = await Promise.all([
-    askTimeline(get, range, query, { bars }, nowMs, held?.timeline),
+  const [timeline, runPage, later, processes] = await Promise.all([
+    askTimeline(get, range, query, { bars, isUnfolded }, nowMs, held?.timeline),
     askPage(get, range, query, page, nowMs, held?.page),
+    askLater(get, range, query),
     app.askProcesses(signal),
   ])
   const { raised = NOTHING_RAISED, usual = NO_USUAL, chosen } = held ?? {}
-  early({ timeline, page: runPage, processes, raised, usual, chosen })
+  early({ timeline, page: runPage, later, processes, raised, usual, chosen })
   const [raisedNow, usualNow, chosenNow] = await Promise.all([askRaised(), askUsual(), askChosen()])
-  return { timeline, page: runPage, processes, raised: raisedNow, usual: usualNow, chosen: chosenNow }
+  return { timeline, page: runPage, later, processes, raised: raisedNow, usual: usualNow, chosen: chosenNow }
 
   async function askRaised(): Promise<RunsAnswer['raised']> {
     const shown = [...runPage.trouble, ...runPage.runs]
@@ -115,7 +118,11 @@ function Heading({ answer }: { answer: RunsAnswer | undefined }) {
 function Content({ answer }: { answer: RunsAnswer }) {
   const { app, params, nowMs, change } = useView()
   const { range, query, runId } = readRunView(params, nowMs)
-  const { timeline, page, raised, usual, chosen } = answer
+  const { timeline, page, later, raised, usual, chosen } = answer
+  const seen: Seen = {
+    ...{ atMs: Math.min(range.toMs, nowMs), isLive: range.isLive },
+    laterOf: ({ id, state }) => (state === 'running' ? later.get(id) : undefined),
+  }
   const all = [...page.trouble, ...page.runs]
   const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id }))
   const total =
@@ -123,7 +130,7 @@ function Content({ answer }: { answer: RunsAnswer }) {
   const usualMs = (run: Run) => usualMsOf(run, usual.byProcess.get(run.process))
   const exported = async () => {
     const { rows } = await getPages(async (page) => {
-      const { timings, next } = await app.api.get('api/timings', { ...range.query, ...query, ...page })
+      const { timings, next } = await app.api.get('api/timings', { ...range.query, ...query, ...AS_SEEN, ...page })
       return { rows: timings, next }
     })
     return rows.map(({ metrics: _, ...timing }) => timing)
@@ -132,15 +139,16 @@ function Content({ answer }: { answer: RunsAnswer }) {
     <div class={runId === undefined ? 'runs-content' : 'runs-content with-panel'}>
       <div class="stack">
         <section class="card">
-          <RunStates query={query} totals={timeline.totals} />
+          <RunStates query={query} totals={timeline.totals} seen={seen} />
           {all.length === 0 && <NoRuns answer={answer} />}
           {all.length > 0 && (
             <Timeline
               loaded={timeline}
               state={query.state}
-              {...{ fromMs: range.fromMs, toMs: range.toMs, isLive: range.isLive, chosenId: runId, linkTo }}
+              {...{ fromMs: range.fromMs, toMs: range.toMs, seen, chosenId: runId, linkTo }}
               nowMs={() => app.nowMs()}
-              isOverdue={(run) => isOverdue(run, usualMs(run), app.nowMs())}
+              isOverdue={(run) => isOverdue(run, usualMs(run), seen.isLive ? app.nowMs() : seen.atMs)}
+              unfold={() => change({ quiet: 'shown' })}
               zoom={(fromMs, toMs, process) =>
                 change({
                   page: undefined,
@@ -159,7 +167,7 @@ function Content({ answer }: { answer: RunsAnswer }) {
         {query.process !== undefined && <Durations {...{ timeline, range }} />}
         {all.length > 0 && (
           <RunTable
-            {...{ shown: page, total, linkTo, exported, chosenId: runId, isOne: query.process !== undefined }}
+            {...{ shown: page, total, seen, linkTo, exported, chosenId: runId, isOne: query.process !== undefined }}
             whyOf={(run) => raised.list.find((it) => belongsTo(it, run, timeline.runs))?.text}
             turnTo={(next) => change({ page: String(next) })}
           />

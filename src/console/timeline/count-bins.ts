@@ -1,11 +1,19 @@
-// The numbers of runs per interval of time: of the store's summary, or of runs that are loaded.
+// How many runs ran at once and how they ended, per interval of time: of the store's summary, or of runs that are loaded.
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { isTrouble, type Run, type StateFilter } from './run.ts'
 
-export interface Bin {
-  readonly fromMs: number
-  readonly toMs: number
+type Span = { readonly fromMs: number; readonly toMs: number }
+
+/** A run of no length counts at its moment. */
+const INSTANT_MS = 0.001
+
+export interface Bin extends Span {
+  /** How many ran at the same moment, at most; unknown of one state. */
+  readonly atOnce?: number
+  /** That, or else the number of runs. */
+  readonly height: number
+  /** They ended here, or have no end. */
   readonly runs: number
   /** Of these, failed or never finished. */
   readonly troubles: number
@@ -32,24 +40,43 @@ export function binsOfRows(rows: readonly SummaryRow[], stepMs: number, state: S
     const runs = countRuns(row, state)
     const troubles = isRed ? Math.min(runs, countTroubles(row)) : 0
     const running = state === undefined || state === 'running' ? row.running : 0
-    return runs === 0 ? [] : [{ fromMs, toMs: fromMs + stepMs, runs, troubles, running }]
+    const atOnce = state === undefined ? row.at_once : undefined
+    const height = atOnce ?? runs
+    const counts = { ...(atOnce !== undefined && { atOnce }), height, runs, troubles, running }
+    return height === 0 ? [] : [{ fromMs, toMs: fromMs + stepMs, ...counts }]
   })
 }
 
-/** By their starts. */
-export function binsOfRuns(runs: readonly Run[], fromMs: number, stepMs: number): Bin[] {
-  const bins = new Map<number, { runs: number; troubles: number; running: number }>()
+/** As the summary counts them: see `as_of` in http/README.md. */
+export function binsOfRuns(runs: readonly Run[], { fromMs, toMs }: Span, stepMs: number): Bin[] {
+  const placeOf = (ms: number) => Math.floor((ms - fromMs) / stepMs)
+  const places = Math.ceil((toMs - fromMs) / stepMs)
+  const counts = Array.from({ length: places }, () => ({ height: 0, runs: 0, troubles: 0, running: 0 }))
+  const moments: [ms: number, step: 1 | -1][] = []
   for (const run of runs) {
-    const place = Math.max(0, Math.floor((run.startMs - fromMs) / stepMs))
-    const held = bins.get(place) ?? { runs: 0, troubles: 0, running: 0 }
-    bins.set(place, held)
-    held.runs++
-    if (isTrouble(run)) held.troubles++
-    if (run.state === 'running') held.running++
+    const began = Math.max(run.startMs, fromMs)
+    const settled = run.state === 'running' ? began : Math.max(run.endMs, fromMs)
+    const bin = counts[placeOf(settled)]
+    if (bin === undefined) continue
+    bin.runs++
+    if (isTrouble(run)) bin.troubles++
+    if (run.state === 'running') bin.running++
+    moments.push([began, 1], [run.state === 'running' ? toMs : Math.max(settled, began + INSTANT_MS), -1])
   }
-  return [...bins].map(([place, counts]) => ({
-    fromMs: fromMs + place * stepMs,
-    toMs: fromMs + (place + 1) * stepMs,
-    ...counts,
-  }))
+  moments.sort(([a, up], [b, down]) => a - b || up - down)
+  let [level, place] = [0, 0]
+  for (const [ms, step] of moments) {
+    for (; place < Math.min(places, placeOf(ms)); place++) counts[place + 1] && raise(place + 1)
+    level += step
+    if (step === 1) raise(place)
+  }
+  return counts.flatMap((bin, i) =>
+    bin.height === 0
+      ? []
+      : [{ fromMs: fromMs + i * stepMs, toMs: fromMs + (i + 1) * stepMs, atOnce: bin.height, ...bin }],
+  )
+
+  function raise(at: number): void {
+    counts[at]!.height = Math.max(counts[at]!.height, level)
+  }
 }

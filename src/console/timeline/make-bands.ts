@@ -25,8 +25,11 @@ export interface Band {
 }
 
 export interface Loaded {
-  /** A row per process. */
+  /** A row per process, drawn or not. */
   readonly totals: readonly SummaryRow[]
+  readonly drawn: ReadonlySet<string>
+  /** How many processes are not drawn. */
+  readonly folded: { readonly quiet: number; readonly troubled: number }
   /** A row per interval of the processes whose runs are not loaded. */
   readonly series: readonly SummaryRow[]
   readonly stepMs: number
@@ -36,13 +39,13 @@ export interface Loaded {
 }
 
 export function makeBands(
-  { totals, series, stepMs, dense, runs }: Loaded,
+  { totals, drawn, series, stepMs, dense, runs }: Loaded,
   state: StateFilter | undefined,
   scale: Scale,
 ): Band[] {
   const runsOf = Map.groupBy(runs, ({ process }) => process)
   const seriesOf = Map.groupBy(series, ({ process }) => process)
-  const names = new Set([...totals.map(({ process }) => process), ...runsOf.keys()])
+  const names = new Set([...drawn, ...runsOf.keys()])
   const lanesMax = names.size === 1 ? LANES_MAX_ALONE : LANES_MAX
   const msPerPx = (scale.toMs - scale.fromMs) / scale.widthPx
   const padOf = ({ startMs, endMs }: Run) => (endMs > startMs ? SHORT_PAD_PX : POINT_PAD_PX) * msPerPx
@@ -59,7 +62,7 @@ export function makeBands(
     const lanes = layLanes(own, padOf)
     const isFull = lanes.length > lanesMax || own.length > scale.widthPx / RUN_PX
     if (!isFull) return [{ ...common, lanes, bins: [] }]
-    return [{ ...common, lanes: [], bins: binsOfRuns(own, scale.fromMs, RUN_PX * msPerPx) }]
+    return [{ ...common, lanes: [], bins: binsOfRuns(own, scale, RUN_PX * msPerPx) }]
   })
   const isQuiet = ({ troubles }: Band) => Number(troubles === 0)
   return bands.sort((a, b) => isQuiet(a) - isQuiet(b) || a.process.localeCompare(b.process))
@@ -67,10 +70,10 @@ export function makeBands(
 
 /** How high each bar is, as a share of the band: a burst flattens nothing else. */
 export function barHeights(bins: readonly Bin[]): number[] {
-  const sorted = bins.map(({ runs }) => runs).sort((a, b) => a - b)
+  const sorted = bins.map(({ height }) => height).sort((a, b) => a - b)
   const usual = sorted[Math.floor(0.9 * (sorted.length - 1))] ?? 1
   const top = Math.max(1, Math.min(sorted.at(-1) ?? 1, 3 * usual))
-  return bins.map(({ runs }) => Math.min(1, runs / top))
+  return bins.map(({ height }) => Math.min(1, height / top))
 }
 
 /** The bin at a position. */

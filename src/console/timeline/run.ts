@@ -3,7 +3,7 @@
 import type { TimingState as RunState, Timing } from '../../wire/timings.ts'
 import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { plural } from '../kit/format-number.ts'
-import { parseTime } from '../kit/format-time.ts'
+import { formatMoment, parseTime } from '../kit/format-time.ts'
 
 export interface Run {
   /** Identifies the run in the URL; see `parseRunId`. */
@@ -61,6 +61,20 @@ export const nameOf = ({ process, meta, uid }: Pick<Run, 'process' | 'meta' | 'u
 /** `Completed · 1 exception`. */
 export const describeState = ({ state, exceptions }: Pick<Run, 'state' | 'exceptions'>): string =>
   exceptions ? `${RUN_STATE_TEXT[state]} · ${plural(exceptions, 'exception')}` : RUN_STATE_TEXT[state]
+
+/** The moment of which a page shows the states. */
+export interface Seen {
+  /** The end of the range; now if that is later. */
+  readonly atMs: number
+  /** Now, which moves. */
+  readonly isLive: boolean
+  /** How a run that was running then has ended since. */
+  laterOf(run: Run): Run | undefined
+}
+
+/** `Completed · 1 exception`, of one that was running at the end of a fixed range `Running at 03:15:00`. */
+export const describeSeen = (run: Run, { atMs, isLive }: Pick<Seen, 'atMs' | 'isLive'>, nowMs: number): string =>
+  run.state === 'running' && !isLive ? `${RUN_STATE_TEXT.running} at ${formatMoment(atMs, nowMs)}` : describeState(run)
 
 /** A filter for lists of runs; for `trouble` see `isTrouble`. */
 export type StateFilter = RunState | 'trouble'

@@ -1,12 +1,12 @@
 // One process on the timeline: runs as links, or bars of their numbers. What it draws is clipped by its own picture.
-//   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆
+//   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆   cut at an edge ⦚▬▬
 import { formatDuration } from '../../wire/span-text.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
 import { clampPx, type Scale, toPx } from '../kit/scale.ts'
 import { type Band, barHeights, type Stop } from './make-bands.ts'
-import { describeState, isLoneEnd, isTrouble, lengthMs, nameOf, type Run } from './run.ts'
+import { describeSeen, isLoneEnd, isTrouble, lengthMs, nameOf, type Run, type Seen } from './run.ts'
 
 const LANE_PX = 18
 const RUN_PX = 14
@@ -17,12 +17,15 @@ const BARS_PX = 36
 const LEAST_PX = 3
 const LABEL_PX = 56
 const STUB_PX = 14
+/** Of a torn edge. */
+const [TEETH, TOOTH_PX] = [2, 4]
 
 interface BandProps {
   readonly band: Band
   readonly scale: Scale
   readonly ticks: readonly number[]
   readonly nowMs: number
+  readonly seen: Seen
   readonly chosenId: string | undefined
   /** What the Tab key reaches. */
   readonly stop: Stop
@@ -60,7 +63,9 @@ export function TimelineBand(props: BandProps) {
       >
         <path class="chart-grid" d={ticks.map((at) => `M${Math.round(toPx(scale, at))}.5 0V${height}`).join('')} />
         {lanes.length === 0 ? <Bars band={band} scale={scale} /> : <Lanes {...props} />}
-        {now <= scale.widthPx && <path class="timeline-now" d={`M${Math.min(now, scale.widthPx - 0.5)} 0V${height}`} />}
+        {now < scale.widthPx + 1 && (
+          <path class="timeline-now" d={`M${Math.min(now, scale.widthPx - 0.5)} 0V${height}`} />
+        )}
       </svg>
     </li>
   )
@@ -116,40 +121,58 @@ function Lanes({ band, scale, ...rest }: BandProps) {
 }
 
 /** `import · eu. Completed, 3 m 00 s, started 21:52:42` */
-export const describeRun = (run: Run, nowMs: number): string =>
-  `${nameOf(run)}. ${describeState(run)}, ${formatDuration(lengthMs(run, nowMs))}, ` +
+export const describeRun = (run: Run, seen: Seen, nowMs: number): string =>
+  `${nameOf(run)}. ${describeSeen(run, seen, nowMs)}, ${formatDuration(lengthMs(run, seen.atMs))}, ` +
   `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, nowMs)}`
 
 function RunMark(props: Omit<BandProps, 'band' | 'ticks'> & { run: Run; y: number }) {
-  const { run, y, scale, nowMs, chosenId, stop, isOverdue, linkTo } = props
-  const x = Math.max(-4, toPx(scale, run.startMs))
-  const end = Math.min(scale.widthPx + 4, toPx(scale, Math.min(run.endMs, Math.max(nowMs, run.startMs))))
+  const { run, y, scale, nowMs, seen, chosenId, stop, isOverdue, linkTo } = props
+  const x = clampPx(scale, run.startMs)
+  const end = clampPx(scale, Math.min(run.endMs, Math.max(seen.atMs, run.startMs)))
+  const isCut = { left: run.startMs < scale.fromMs, right: run.state === 'running' && !seen.isLive }
   const state = run.state === 'running' && isOverdue(run) ? 'overdue' : run.state
   return (
     <a
       class={`run run-${state}${run.id === chosenId ? ' chosen' : ''}`}
       href={linkTo(run)}
       data-run={run.id}
-      aria-label={describeRun(run, nowMs)}
+      aria-label={describeRun(run, seen, nowMs)}
       tabindex={run.id === stop.run?.id ? 0 : -1} // SVG ignores tabIndex
     >
-      <Shape {...{ run, x, y, width: Math.max(LEAST_PX, end - x) }} />
+      <Shape {...{ run, x, y, isCut, width: Math.max(LEAST_PX, end - x) }} />
       {isTrouble(run) && run.state === 'completed' && <path class="run-raised" d={`M${x - 3} ${y - 3}h7l-3.5 5z`} />}
-      {end - Math.max(0, x) > LABEL_PX && (
-        <text class="run-length" x={Math.max(0, x) + 6} y={y + 11}>
-          {formatDuration(lengthMs(run, nowMs))}
+      {end - x > LABEL_PX && (
+        <text class="run-length" x={x + (isCut.left ? 6 + TOOTH_PX : 6)} y={y + 11}>
+          {formatDuration(lengthMs(run, seen.atMs))}
         </text>
       )}
     </a>
   )
 }
 
-function Shape({ run, x, y, width }: { run: Run; x: number; y: number; width: number }) {
+interface ShapeProps {
+  readonly run: Run
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly isCut: { readonly left: boolean; readonly right: boolean }
+}
+
+function Shape({ run, x, y, width, isCut }: ShapeProps) {
   const middle = y + RUN_PX / 2
   if (run.state === 'abandoned') {
     const dashes = [5, 9, 13].map((dash) => `M${x + dash} ${middle - 1}h2v2h-2z`).join('')
     return <path d={`M${x} ${y}h3v${RUN_PX}h-3z${dashes}M${x} ${y}h${STUB_PX}`} />
   }
   if (isLoneEnd(run)) return <path d={`M${x - 6} ${middle}l6 -6l6 6l-6 6z`} />
+  if (isCut.left || isCut.right) return <path class="run-torn" d={tornPath(x, y, width, isCut)} />
   return <rect x={x} y={y} width={width} height={RUN_PX} rx={Math.min(3, width / 2)} />
+}
+
+/** Teeth where the run goes on beyond the picture. */
+function tornPath(x: number, y: number, width: number, { left, right }: ShapeProps['isCut']): string {
+  const tooth = RUN_PX / TEETH / 2
+  const deep = Math.min(TOOTH_PX, width / 2)
+  const edge = (side: 1 | -1) => `l${-side * deep} ${side * tooth}l${side * deep} ${side * tooth}`.repeat(TEETH)
+  return `M${x} ${y}h${width}${right ? edge(1) : `v${RUN_PX}`}h${-width}${left ? edge(-1) : `v${-RUN_PX}`}z`
 }

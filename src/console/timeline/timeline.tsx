@@ -9,7 +9,16 @@ import { formatMoment } from '../kit/format-time.ts'
 import { labelOf, placeTicks, type Scale, toMs, toPx } from '../kit/scale.ts'
 import { useWidth } from '../kit/use-width.ts'
 import { type Band, binAt, isStepKey, type Loaded, makeBands, moveStop, type Stop } from './make-bands.ts'
-import { describeState, isLoneEnd, lengthMs, nameOf, type Run, type StateFilter } from './run.ts'
+import {
+  describeSeen,
+  describeState,
+  isLoneEnd,
+  lengthMs,
+  nameOf,
+  type Run,
+  type Seen,
+  type StateFilter,
+} from './run.ts'
 import { TimelineBand } from './timeline-band.tsx'
 
 const AXIS_PX = 24
@@ -17,9 +26,6 @@ const DRAG_PX = 6
 /** A click on bars zooms to this share of the range. */
 const CLOSER = 1 / 12
 const [USUAL_PX, LEAST_PX] = [900, 240]
-/** More processes than this fold: those without trouble. */
-const BANDS_MAX = 20
-const BANDS_LEAST = 8
 const TICK_MS = 1_000
 
 interface Props {
@@ -27,12 +33,13 @@ interface Props {
   readonly state: StateFilter | undefined
   readonly fromMs: number
   readonly toMs: number
-  /** The right edge is now. */
-  readonly isLive: boolean
+  /** `isLive`: the right edge is now. */
+  readonly seen: Seen
   readonly chosenId: string | undefined
   nowMs(): number
   isOverdue(run: Run): boolean
   linkTo(run: Run): string
+  unfold(): void
   /** `process` is set for a click on that process' bars. */
   zoom(fromMs: number, toMs: number, process?: string): void
 }
@@ -44,21 +51,23 @@ interface Tip {
   readonly lines: readonly string[]
 }
 
-export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, linkTo, zoom, ...range }: Props) {
+export function Timeline(props: Props) {
+  const { loaded, state, seen, chosenId, nowMs, isOverdue, linkTo, unfold, zoom, ...range } = props
+  const { isLive } = seen
   const [plot, widthPx] = useWidth(USUAL_PX, LEAST_PX)
   const root = useRef<HTMLDivElement>(null)
   const [tip, setTip] = useState<Tip>()
   const [drag, setDrag] = useState<{ readonly fromPx: number; readonly toPx: number }>()
   const [stop, setStop] = useState<Stop>()
-  const [isOpen, setOpen] = useState(false)
   const wasDragged = useRef(false)
   useTicks(isLive && (range.toMs - range.fromMs) / widthPx < 4 * TICK_MS)
   const now = nowMs()
   const lengthOfRange = range.toMs - range.fromMs
   const [fromMs, toMs_] = isLive ? [now - lengthOfRange, now] : [range.fromMs, range.toMs]
+  const seenNow = isLive ? { ...seen, atMs: now } : seen
   const scale: Scale = { fromMs, toMs: toMs_, widthPx }
-  const bands = makeBands(loaded, state, scale)
-  const shown = isOpen ? bands : foldQuiet(bands)
+  const shown = makeBands(loaded, state, scale)
+  const folded = loaded.folded.quiet + loaded.folded.troubled
   const ticks = placeTicks(scale)
   const drawn = shown.flatMap(({ lanes }) => lanes.flat())
   const hasStop = shown.some(({ process }) => process === stop?.process)
@@ -98,7 +107,7 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
     const bin = band && binAt(band, scale, px)
     setTip(
       run !== undefined
-        ? { x, y, run, lines: tipOfRun(run, isOverdue(run), now) }
+        ? { x, y, run, lines: tipOfRun(run, isOverdue(run), seen, now) }
         : bin && { x, y, lines: tipOfBin(band.process, bin, now) },
     )
   }
@@ -165,13 +174,23 @@ export function Timeline({ loaded, state, isLive, chosenId, nowMs, isOverdue, li
         {shown.map((band) => (
           <TimelineBand
             key={band.process}
-            {...{ band, scale, chosenId, stop: stopAt, isOverdue, linkTo, nowMs: now, ticks: ticks.atMs }}
+            {...{
+              band,
+              scale,
+              chosenId,
+              seen: seenNow,
+              stop: stopAt,
+              isOverdue,
+              linkTo,
+              nowMs: now,
+              ticks: ticks.atMs,
+            }}
           />
         ))}
       </ul>
-      {shown.length < bands.length && (
-        <button type="button" class="link timeline-more" onClick={() => setOpen(true)}>
-          {describeFolded(bands.slice(shown.length))}
+      {folded > 0 && (
+        <button type="button" class="link timeline-more" onClick={unfold}>
+          {loaded.folded.troubled > 0 ? `${formatCount(folded)} more` : `${formatCount(folded)} without trouble`}
         </button>
       )}
       {hasMoved && <Selection {...drag} leftPx={plot.current!.offsetLeft} />}
@@ -194,37 +213,32 @@ function useTicks(isOn: boolean): void {
   }, [isOn])
 }
 
-/** Those with trouble are first. */
-function foldQuiet(bands: readonly Band[]): readonly Band[] {
-  if (bands.length <= BANDS_MAX) return bands
-  const troubled = bands.filter(({ troubles }) => troubles > 0).length
-  return bands.slice(0, Math.max(BANDS_LEAST, Math.min(troubled, 2 * BANDS_MAX)))
-}
-
-const describeFolded = (bands: readonly Band[]): string =>
-  bands.every(({ troubles }) => troubles === 0)
-    ? `${formatCount(bands.length)} without trouble`
-    : `${formatCount(bands.length)} more`
-
 function Selection({ fromPx, toPx: to, leftPx }: { fromPx: number; toPx: number; leftPx: number }) {
   const left = leftPx + Math.min(fromPx, to)
   return <div class="timeline-selection" style={{ left: `${left}px`, width: `${Math.abs(to - fromPx)}px` }} />
 }
 
-function tipOfRun(run: Run, isOverdue: boolean, now: number): string[] {
-  const ms = lengthMs(run, now)
+function tipOfRun(run: Run, isOverdue: boolean, seen: Seen, now: number): string[] {
+  const ms = lengthMs(run, seen.isLive ? now : seen.atMs)
   const length = ms === null ? '' : ` ${formatDuration(ms)}`
+  const later = seen.laterOf(run)
   return [
     nameOf(run),
-    `${describeState(run)}${isOverdue ? ` · ${wordOf('overdue')}` : ''}${length}`,
+    `${describeSeen(run, seen, now)}${isOverdue ? ` · ${wordOf('overdue')}` : ''}${length}`,
+    ...(later === undefined ? [] : [`${describeState(later)} later, took ${formatDuration(lengthMs(later, now))}`]),
     `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`,
   ]
 }
 
-function tipOfBin(process: string, { fromMs, toMs: to, runs, troubles, running }: Band['bins'][number], now: number) {
+function tipOfBin(
+  process: string,
+  { fromMs, toMs: to, atOnce, runs, troubles, running }: Band['bins'][number],
+  now: number,
+): string[] {
   const parts = [troubles > 0 && `${formatCount(troubles)} failed`, running > 0 && `${formatCount(running)} running`]
   return [
     process,
+    ...(atOnce === undefined ? [] : [`${formatCount(atOnce)} at once`]),
     [plural(runs, 'run'), ...parts].filter(Boolean).join(', '),
     `${formatMoment(fromMs, now)} – ${formatMoment(to, fromMs)}`,
   ]

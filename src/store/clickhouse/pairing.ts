@@ -118,6 +118,8 @@ interface SummaryInput extends PairingInput {
   readonly newest?: boolean
   /** Follow 0.5, 0.95 and 0.99 in `percentiles`. */
   readonly quantiles?: readonly number[]
+  /** A running timing that began before the range counts, too. */
+  readonly hasEarlier?: boolean
 }
 
 /** Of a timing: its first mark is a start. */
@@ -135,7 +137,7 @@ const NEWEST = `,
  * summarize-timings.ts: completed, mean, percentiles (50, 95, 99), max (ms, of completed ones), failed, running, …
  */
 export function summarySql(input: SummaryInput): string {
-  const { byMeta, bucket, from, to, newest = false, quantiles = [] } = input
+  const { byMeta, bucket, from, to, newest = false, quantiles = [], hasEarlier = false } = input
   const keys = ['process', ...(byMeta ? ['meta'] : []), ...(bucket === undefined ? [] : ['at'])]
   const at = bucket === undefined ? '' : `${bucket} AS at, `
   const others = ['failed', 'running', 'abandoned', 'orphan'].map((state) => `countIf(state = '${state}') AS ${state}`)
@@ -148,8 +150,34 @@ export function summarySql(input: SummaryInput): string {
 FROM (
   ${indent(timingsSql(input), 2)}
 )
-WHERE settled >= ${from} AND settled < ${to}
+WHERE ${hasEarlier ? `(settled >= ${from} OR state = 'running')` : `settled >= ${from}`} AND settled < ${to}
 GROUP BY ${keys.join(', ')}`
+}
+
+/**
+ * One row per process, with `byMeta` also per meta, and bucket `at` in which a timing of the range begins or ends:
+ * `peak`, the most that ran at the same moment, and `gained`, how many more ran at its end than at its beginning.
+ * The rule is in store/at-once.ts.
+ */
+export function levelsSql(input: PairingInput & { readonly bucketOf: (ns: string) => string }): string {
+  const { byMeta, from, to, bucketOf } = input
+  const keys = `process${byMeta ? ', meta' : ''}`
+  return `SELECT ${keys}, ${bucketOf('t')} AS at, max(level) AS peak, sum(d) AS gained
+FROM (
+  SELECT ${keys}, t, d, sum(d) OVER (PARTITION BY ${keys} ORDER BY t, d ROWS UNBOUNDED PRECEDING) AS level
+  FROM (
+    SELECT ${keys}, arrayJoin(if(state = 'running', [(began, 1)], [(began, 1), (ended, -1)])) AS moment,
+      moment.1 AS t, toInt64(moment.2) AS d
+    FROM (
+      SELECT ${keys}, state, greatest(first, ${from}) AS began, greatest(settled, began + 1) AS ended
+      FROM (
+        ${indent(timingsSql(input), 8)}
+      )
+    )
+  )
+)
+WHERE t < ${to}
+GROUP BY ${keys}, at`
 }
 
 const indent = (sql: string, by: number): string => sql.replaceAll('\n', `\n${' '.repeat(by)}`)

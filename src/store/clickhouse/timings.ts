@@ -1,7 +1,10 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
+
 import { mapInTurns } from '../../turns.ts'
+import { addAtOnce, type Level } from '../at-once.ts'
 import { chooseLatest, LAST_OVER_RANK, OVER } from '../latest.ts'
 import { LAST_NS } from '../order.ts'
+import { ceilUs } from '../pair-marks.ts'
 import type {
   LatestSelection,
   NewestRuns,
@@ -17,7 +20,7 @@ import { bindPairing, type Excluding, findRecentNs, latestFromNs } from './bind-
 import type { Params } from './client.ts'
 import { onShards } from './cluster.ts'
 import { upToPlace } from './newest-part.ts'
-import { HAS_START, runHash, summarySql, timingsSql } from './pairing.ts'
+import { HAS_START, levelsSql, runHash, summarySql, timingsSql } from './pairing.ts'
 import type { Schema } from './schema.ts'
 import {
   bucketOf,
@@ -47,6 +50,12 @@ interface StoredTiming {
 }
 
 type StoredName = Pick<Timing, 'process' | 'meta' | 'uid'>
+
+interface StoredLevel extends Pick<TimingSummaryRow, 'process' | 'meta'> {
+  readonly at_ns: Ns
+  readonly peak: number
+  readonly gained: number
+}
 
 interface StoredSummary
   extends Pick<TimingSummaryRow, 'process' | 'meta' | 'failed' | 'running' | 'abandoned' | 'orphan'> {
@@ -165,9 +174,12 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
       return chooseLatest([...recent.values(), ...older.values()], [], q.maxRows)
     },
 
-    async summarizeTimings(q) {
+    async summarizeTimings(asked) {
+      // whole µs, as the times of marks are: what began before counts in that bucket
+      const q = asked.knownToNs === undefined ? asked : { ...asked, fromNs: BigInt(ceilUs(asked.fromNs)) * 1000n }
       const { input, params } = bindPairing(schema, q, q.byMeta)
-      const bucket = bucketOf('settled', q)
+      const isKnownTo = q.knownToNs !== undefined
+      const bucket = bucketOf(isKnownTo ? `greatest(settled, ${input.from})` : 'settled', q)
       const summary = pairOnShards(
         schema,
         q,
@@ -175,12 +187,21 @@ FROM ${q.each === undefined ? found : latestSql(found, q.byMeta === true)}`,
           ...input,
           ...(bucket && { bucket: bucket.sql }),
           newest: q.newest === true,
+          hasEarlier: isKnownTo,
           ...(q.quantiles && { quantiles: q.quantiles }),
         }),
       )
       const sql = bucket === undefined ? summary : `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${summary})`
-      const rows = await select<StoredSummary>(sql + limitOf(q), { ...params, ...bucket?.params }, q)
-      return mapInTurns(rows, (row) => fromSummary(row, q.quantiles !== undefined))
+      const found = await select<StoredSummary>(sql + limitOf(q), { ...params, ...bucket?.params }, q)
+      const rows = await mapInTurns(found, (row) => fromSummary(row, q.quantiles !== undefined))
+      if (!isKnownTo || bucket === undefined) return rows
+      const levels = pairOnShards(schema, q, levelsSql({ ...input, bucketOf: (ns) => bucketOf(ns, q)!.sql }))
+      const moments = await select<StoredLevel>(
+        `SELECT * EXCEPT at, toString(at) AS at_ns FROM (${levels})${limitOf(q)}`,
+        { ...params, ...bucket.params },
+        q,
+      )
+      return addAtOnce(rows, await mapInTurns(moments, fromLevel), q)
     },
 
     /** Counts the table without FINAL, as questions read it: a repeated mark may count twice until it is merged. */
@@ -247,6 +268,12 @@ function fromSummary(
     ...(row.last_start !== undefined && { newest: fromNewest(row) }),
   }
 }
+
+const fromLevel = ({ process, meta, at_ns, peak, gained }: StoredLevel): Level => ({
+  process,
+  ...(meta !== undefined && { meta }),
+  ...{ atNs: BigInt(at_ns), peak: Number(peak), gained: Number(gained) },
+})
 
 function fromNewest(row: Partial<StoredSummary>): NewestRuns {
   const [start, completed, failed, length] = [row.last_start, row.last_completed, row.last_failed, row.last_length].map(

@@ -6,6 +6,7 @@
 import type { MarkName } from '../../event/event.ts'
 import { timeUs } from '../../event/stamp.ts'
 import { rest, spend } from '../../turns.ts'
+import { ceilUs } from '../pair-marks.ts'
 import type { TimingSelection } from '../source.ts'
 import { type FluxText, flux, fluxDateTime, fluxExpression, type GetColumn, type InfluxClient } from './client.ts'
 import { fluxNs, fluxText, pointsIn, whereTags } from './selection.ts'
@@ -54,7 +55,7 @@ export interface MarkReader {
   readFailed(startS: number, stopS: number, maxRows: number): Promise<MarkSeries[] | undefined>
 }
 
-type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | 'asOfNs' | 'signal'>
+type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | 'asOfNs' | 'knownToNs' | 'signal'>
 
 /** They take about 20 MB. */
 const SLICE_MARKS = 200_000
@@ -80,11 +81,13 @@ export function createMarkReader(
     return subject
   }
   const asOfUs = q.asOfNs === undefined ? Number.POSITIVE_INFINITY : Number(q.asOfNs / 1000n)
+  const knownToUs = q.knownToNs === undefined ? Number.POSITIVE_INFINITY : ceilUs(q.knownToNs)
+  const isKnown = (us: number, sub: number) => us < knownToUs && (us <= asOfUs || sub % 2 === 1) // see `asOfNs`
 
   async function run(parts: readonly FluxText[], maxRows = Number.POSITIVE_INFINITY) {
     const found: MarkSeries[] = []
     let rows = 0
-    const parser = createMarkParser(subjectOf, found, asOfUs)
+    const parser = createMarkParser(subjectOf, found, isKnown)
     const query = fluxExpression(parts.map((part, i) => `${part} |> yield(name: "r${i}")`).join('\n'))
     await client.readCsv(
       query,
@@ -164,7 +167,11 @@ const [NEWLINE, COMMA, QUOTE, CR, HASH, DOT, Z] = [10, 44, 34, 13, 35, 46, 90]
  * Reads `,result,table,_time,_value,mark,meta,process` rows (columns may be missing) into `found`. Tags are read once
  * per table: its rows end in the same bytes. `take` returns the number of rows and throws the errors in the answer.
  */
-function createMarkParser(subjectOf: (process: string, meta: string) => Subject, found: MarkSeries[], asOfUs: number) {
+function createMarkParser(
+  subjectOf: (process: string, meta: string) => Subject,
+  found: MarkSeries[],
+  isKnown: (us: number, sub: number) => boolean,
+) {
   let rest: Buffer<ArrayBufferLike> = Buffer.alloc(0)
   /** The columns of the following rows; undefined: a header is next. */
   let columns: readonly string[] | undefined
@@ -231,7 +238,7 @@ function createMarkParser(subjectOf: (process: string, meta: string) => Subject,
     const sub = fraction % 1000
     const stampUs = dayUs + ((two(11) * 60 + two(14)) * 60 + two(17)) * 1e6 + (fraction - sub) / 1000
     const us = timeUs({ us: stampUs, sub })
-    if (us > asOfUs && sub % 2 === 0) return // see `asOfNs`
+    if (!isKnown(us, sub)) return
     marks.push({ mark, uid, at: us, stampUs, sub })
   }
 

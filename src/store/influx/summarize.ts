@@ -1,6 +1,7 @@
 // The summary of timings (test/support/summarize-timings.ts) from InfluxDB. Timings are counted as they settle; only
 // the rows and 8 bytes per run are kept in memory.
 import { rest, spend } from '../../turns.ts'
+import { addAtOnce, type Level } from '../at-once.ts'
 import { floorTo } from '../order.ts'
 import { boundsInUs } from '../pair-marks.ts'
 import type { NewestRuns, PointSource, TimingState, TimingSummaryRow } from '../source.ts'
@@ -18,7 +19,12 @@ interface Row {
   readonly counts: Record<Exclude<TimingState, 'completed'>, number>
   /** In µs; 0 without any. */
   readonly newest: Record<'start' | 'completed' | 'failed' | 'lastStart' | 'lastEnd', number>
+  /** The beginnings and ends of timings in this bucket, in any order: µs since the range's beginning · 4 + `MOMENT`. */
+  readonly moments: number[]
 }
+
+/** Of one µs in this order. */
+const MOMENT = { end: 0, start: 1, endAtOnce: 2 } as const
 
 /** In no particular order. */
 export async function summarizeTimings(
@@ -28,13 +34,22 @@ export async function summarizeTimings(
 ): Promise<TimingSummaryRow[]> {
   const bounds = boundsInUs(q)
   const bucketUs = createBucketUs(q)
+  const isSeries = q.everyNs !== undefined || q.bounds !== undefined
+  const isKnownTo = q.knownToNs !== undefined
   const rows: Row[] = []
   const rowOf = createRows(q.byMeta, rows)
 
   const take = ({ state, subject, mark, start }: Settled) => {
     const settledUs = mark.at
-    if (settledUs < bounds.from || settledUs >= bounds.to) return undefined
-    const row = rowOf(subject, bucketUs(settledUs))
+    const isEarlier = settledUs < bounds.from && !(isKnownTo && bounds.nowReaches && state === 'running')
+    if (isEarlier || settledUs >= bounds.to) return undefined
+    const row = rowOf(subject, bucketUs(Math.max(settledUs, bounds.from)))
+    if (isKnownTo && isSeries) {
+      const beganUs = Math.max((start ?? mark).at, bounds.from)
+      rowOf(subject, bucketUs(beganUs)).moments.push((beganUs - bounds.from) * 4 + MOMENT.start)
+      const end = settledUs > beganUs ? MOMENT.end : MOMENT.endAtOnce
+      if (state !== 'running') row.moments.push((settledUs - bounds.from) * 4 + end)
+    }
     if (state === 'completed') row.durations.add(mark.at - start!.at)
     else row.counts[state]++
     if (q.newest) noteNewest(row.newest, { state, startUs: mark.mark === 'start' ? settledUs : start?.at, settledUs })
@@ -52,7 +67,27 @@ export async function summarizeTimings(
     answer.push({ ...toSummaryRow(row, q), ...(q.quantiles && { quantilesMs }) })
     if (spend(1 + row.durations.count / 8)) await rest()
   }
-  return answer
+  return isKnownTo && isSeries ? addAtOnce(answer, await toLevels(rows, q.byMeta), q) : answer
+}
+
+async function toLevels(rows: readonly Row[], byMeta: boolean): Promise<Level[]> {
+  const keyOf = ({ subject }: Row) => (byMeta ? JSON.stringify([subject.process, subject.meta]) : subject.process)
+  const levels: Level[] = []
+  for (const own of Map.groupBy(rows, keyOf).values()) {
+    let level = 0
+    for (const { subject, bucketUs, moments } of own.toSorted((a, b) => a.bucketUs - b.bucketUs)) {
+      const before = level
+      let peak = 0
+      for (const moment of moments.sort((a, b) => a - b)) {
+        level += moment % 4 === MOMENT.start ? 1 : -1
+        peak = Math.max(peak, level)
+      }
+      const { process, meta } = subject
+      levels.push({ process, ...(byMeta && { meta }), atNs: BigInt(bucketUs) * 1000n, peak, gained: level - before })
+      if (spend(1 + moments.length)) await rest()
+    }
+  }
+  return levels
 }
 
 /** The start of the bucket of a moment, both in µs; 0 where no series is asked for. */
@@ -88,7 +123,7 @@ function createRows(byMeta: boolean, rows: Row[]) {
     if (known !== undefined) return known
     const counts = { failed: 0, running: 0, abandoned: 0, orphan: 0 }
     const newest = { start: 0, completed: 0, failed: 0, lastStart: 0, lastEnd: 0 }
-    const row: Row = { subject, bucketUs, durations: createDurations(), counts, newest }
+    const row: Row = { subject, bucketUs, durations: createDurations(), counts, newest, moments: [] }
     buckets.set(bucketUs, row)
     rows.push(row)
     return row
