@@ -13,7 +13,7 @@ import { PAGES } from './known-pages.ts'
 
 export const HOME = 'home'
 /** Pages that Ctrl-K also opens. */
-const FURTHER = ['maintenance', 'account'].map((page) => [page, PAGES[page]!.title] as const)
+const FURTHER = [['maintenance', PAGES.maintenance!.title]] as const
 
 interface Props
   extends Pick<App, 'api' | 'nowMs' | 'keyHeader' | 'baseUrl' | 'session' | 'firstKey' | 'setTitle' | 'announce'> {

@@ -39,19 +39,37 @@ const BAD: readonly ProcessState[] = ['failed', 'never_finished', 'silent', 'exc
 export const toneOf = (state: ProcessState): Tone =>
   BAD.includes(state) ? 'bad' : state === 'overdue' ? 'warn' : 'good'
 
-/** `1 failed, 2 silent, 196 fine.`, `1 watch could not be checked; 4 fine.`; empty if there is nothing at all. */
-export function describeOverall({ counts, unjudged = 0, failingChannels = 0 }: OverallFacts): Overall {
+/** A part of the sentence about everything, with the sign after it. */
+export interface Clause {
+  readonly text: string
+  readonly after: string
+  readonly tone: Tone
+}
+
+/** The parts of the sentence, so that a page can mark the bad ones; none if there is nothing at all. */
+export function clausesOf({ counts, unjudged = 0, failingChannels = 0 }: OverallFacts): Clause[] {
   const found = PROCESS_STATES.flatMap((state) => (counts[state] ? [{ state, n: counts[state] }] : []))
-  const others = [
-    ...(unjudged > 0 ? [uncheckedText(grouped(unjudged), unjudged)] : []),
-    ...(failingChannels > 0 ? [`${plural(failingChannels, 'channel')} failing`] : []),
+  const others: Omit<Clause, 'after'>[] = [
+    ...(unjudged > 0 ? [{ text: uncheckedText(grouped(unjudged), unjudged), tone: 'warn' as const }] : []),
+    ...(failingChannels > 0 ? [{ text: `${plural(failingChannels, 'channel')} failing`, tone: 'bad' as const }] : []),
   ]
-  const tones = found.map(({ state }) => toneOf(state))
-  const isBad = failingChannels > 0 || tones.includes('bad')
-  const isOdd = unjudged > 0 || tones.includes('warn')
-  const text = [others.join(', '), describeProcesses(found, others.length === 0)].filter((it) => it !== '').join('; ')
-  const sentence = text === '' ? '' : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
-  return { sentence, tone: isBad ? 'bad' : isOdd ? 'warn' : 'good' }
+  const isWhole = others.length === 0 && found.length === 1
+  const clauses = [
+    ...others,
+    ...found.map((one) => ({ text: isWhole ? describeOnly(one) : describeOne(one), tone: toneOf(one.state) })),
+  ]
+  return clauses.map(({ text, tone }, i) => ({
+    text: i === 0 ? `${text.charAt(0).toUpperCase()}${text.slice(1)}` : text,
+    after: i === clauses.length - 1 ? '.' : i === others.length - 1 ? '; ' : ', ',
+    tone,
+  }))
+}
+
+/** `1 failed, 2 silent, 196 fine.`, `1 watch could not be checked; 4 fine.`; empty if there is nothing at all. */
+export function describeOverall(facts: OverallFacts): Overall {
+  const clauses = clausesOf(facts)
+  const tone = (['bad', 'warn'] as const).find((it) => clauses.some((clause) => clause.tone === it)) ?? 'good'
+  return { sentence: clauses.map(({ text, after }) => text + after).join(''), tone }
 }
 
 /** One process among others: `silent`, `fine`. */
@@ -62,16 +80,13 @@ interface Counted {
   readonly n: number
 }
 
-function describeProcesses(counts: readonly Counted[], isWhole: boolean): string {
-  const [only, second] = counts
-  if (only === undefined) return ''
-  if (second === undefined && isWhole) {
-    const [, , one, many] = PROCESS_STATE_TEXT[only.state]
-    if (only.state === 'completed' && only.n > 1) return `All ${grouped(only.n)} processes fine`
-    return `${plural(only.n, 'process', 'processes')} ${only.n === 1 ? one : many}`
-  }
-  return counts.map(({ state, n }) => `${grouped(n)} ${wordOf(state)}`).join(', ')
+function describeOnly({ state, n }: Counted): string {
+  const [, , one, many] = PROCESS_STATE_TEXT[state]
+  if (state === 'completed' && n > 1) return `All ${grouped(n)} processes fine`
+  return `${plural(n, 'process', 'processes')} ${n === 1 ? one : many}`
 }
+
+const describeOne = ({ state, n }: Counted): string => `${grouped(n)} ${wordOf(state)}`
 
 const grouped = (n: number): string => n.toLocaleString('en-US')
 const plural = (n: number, one: string, many = `${one}s`): string => `${grouped(n)} ${n === 1 ? one : many}`

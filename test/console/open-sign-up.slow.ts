@@ -59,7 +59,7 @@ describe.skipIf(missing('chromium') !== undefined)('signing up in the console', 
     await cy.go((invited.json.invitation.url as string).split('#/')[1]!)
     await cy.page.getByLabel('New password').fill('cys own long password')
     await cy.page.getByRole('button', { name: 'Create password and join' }).click()
-    await cy.page.getByRole('link', { name: 'Account' }).waitFor()
+    await cy.page.getByText('Settings', { exact: true }).waitFor()
     const link = await linkTo('cy@example.com', 'confirm')
     await cy.go('account')
     await cy.page.getByRole('heading', { name: 'Confirm your address' }).waitFor()

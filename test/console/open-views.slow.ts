@@ -170,7 +170,10 @@ describe.skipIf(cannotRun())('an open page', () => {
     await other.go('metrics')
     await page.getByRole('heading', { name: '<b>x</b>' }).waitFor()
     await other.go('home')
-    await page.getByRole('table').getByRole('link', { name: '<img src=x' }).waitFor()
+    await page
+      .getByRole('table')
+      .getByRole('link', { name: /^<img src=x/ })
+      .waitFor()
     await other.go('exceptions')
     await page.getByRole('link', { name: /^<svg onload/ }).click()
     await page.getByLabel('Normalised text').waitFor()
@@ -183,7 +186,7 @@ describe.skipIf(cannotRun())('an open page', () => {
   test('while Stint is unreachable the view stays, marked as out of date since one time, and is refreshed afterwards', async () => {
     const { page, go, close } = await stint.visit(QUICK, ada.cookie)
     const notice = page.getByText(/^Cannot reach Stint. Showing data from/)
-    const row = page.getByRole('table').getByRole('link', { name: 'nightly import' })
+    const row = page.getByRole('table').getByRole('link', { name: 'nightly import', exact: true })
     await go('home')
     await row.waitFor()
     await page.context().setOffline(true)

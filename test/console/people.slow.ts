@@ -34,7 +34,7 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     await bob.page.getByRole('heading', { name: 'Join ada@example.com' }).waitFor()
     await bob.page.getByLabel('New password').fill('bobs own long password')
     await bob.page.getByRole('button', { name: 'Create password and join' }).click()
-    await bob.page.getByRole('link', { name: 'Account' }).waitFor()
+    await bob.page.getByText('Settings', { exact: true }).waitFor()
     await bob.page.locator('h1:focus').waitFor()
     for (const [view, heading] of [
       ['members', 'Members'],
@@ -58,6 +58,8 @@ describe.skipIf(missing('chromium') !== undefined)('people in the console', () =
     expect(await bob.page.getByRole('link', { name: /^(Pause|Watch)/ }).count()).toBe(0)
     await bob.go('welcome')
     await bob.page.getByText('Ask a member or an owner of ada@example.com for a key.').waitFor()
+    await bob.page.getByText('Settings', { exact: true }).click()
+    await bob.page.getByRole('link', { name: 'Members' }).waitFor()
     expect(await bob.page.getByRole('link', { name: 'Audit log' }).count()).toBe(0)
     const { members } = (await ada.bySession.get('/api/members')).json
     const { id } = members.find(({ email }: { email: string }) => email === 'bob@example.com')

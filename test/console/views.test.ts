@@ -165,7 +165,7 @@ describe.skipIf(cannotRun())('the console', () => {
     const row = page.getByRole('row').filter({ hasText: 'nightly import' })
     await row.getByText('region eu, region us').waitFor()
     await row.getByRole('img', { name: /^Last 30 runs, [1-9] problem/ }).waitFor()
-    await row.getByRole('link', { name: 'nightly import' }).click()
+    await row.getByRole('link', { name: 'nightly import', exact: true }).click()
     await page.getByRole('heading', { level: 1, name: 'nightly import' }).waitFor()
     await page.waitForURL('**/#/process?process=nightly+import')
     expect(await page.title()).toBe('nightly import · Stint')

@@ -4,6 +4,7 @@ import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/pr
 import { PROCESS_STATE_TEXT } from '../../wire/words.ts'
 import { Filters } from '../kit/filters.tsx'
 import { formatCount } from '../kit/format-number.ts'
+import { Segments } from '../kit/segments.tsx'
 import { useView } from '../kit/view.tsx'
 import type { HomeView } from './select-rows.ts'
 
@@ -36,21 +37,22 @@ export function HomeFilters({ view, counts }: Props) {
   const offered = PROCESS_STATES.filter((state) => counts[state] > 0 || state === view.state)
   return (
     <div class="toolbar">
-      <div class="chips" role="group" aria-label="State">
-        {offered.map((state) => (
-          <button
-            key={state}
-            type="button"
-            class="chip"
-            aria-pressed={state === view.state}
-            onClick={() => change({ state: state === view.state ? undefined : state }, 'replace')}
-          >
-            <i class={`mark mark-${state}`} />
-            {PROCESS_STATE_TEXT[state][0]}
-            <span class="chip-count">{formatCount(counts[state])}</span>
-          </button>
-        ))}
-      </div>
+      <Segments
+        class="chips"
+        label="State"
+        items={offered.map((state) => ({
+          ...{ value: state, class: 'chip' },
+          label: (
+            <>
+              <i class={`mark mark-${state}`} />
+              {PROCESS_STATE_TEXT[state][0]}
+              <span class="chip-count">{formatCount(counts[state])}</span>
+            </>
+          ),
+        }))}
+        chosen={view.state}
+        choose={(state) => change({ state: state === view.state ? undefined : state }, 'replace')}
+      />
       <Filters filters={FILTERS} how="replace" />
     </div>
   )

@@ -1,18 +1,20 @@
-// Home answers "is everything all right?": its heading is the sentence, then what needs somebody now, then all
-// processes. One question; the address holds search, order and state.
+// Home answers "is everything all right?": its heading is the sentence, then all processes in one table, those that
+// need somebody now first. One question; the address holds search, order and state.
 
 import type { Maintenance } from '../../wire/maintenance.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import { clausesOf } from '../../wire/process-state.ts'
 import { formatSpan } from '../../wire/span-text.ts'
+import { uncheckedText } from '../../wire/words.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { useAnnounced } from '../kit/use-announced.ts'
 import { useView } from '../kit/view.tsx'
 import { HomeFilters } from './home-filters.tsx'
 import { LostWatches } from './lost-watches.tsx'
 import { MaintenanceLine } from './maintenance-line.tsx'
-import { NeedsYou } from './needs-you.tsx'
 import { ProcessTable } from './process-table.tsx'
 import { FILTERS_FROM, queryOf, readHomeView } from './select-rows.ts'
 
@@ -44,6 +46,12 @@ async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
     part = await get('api/overview', { ...queryOf(view), cursor: part.next })
     rows.push(...part.processes)
   }
+  // a job that hangs now is shown, however many others failed
+  if (!view.isChosen && overview.next !== null && overview.counts.overdue > 0) {
+    const known = new Set(rows.map(({ process }) => process))
+    const hanging = await get('api/overview', { state: 'overdue' })
+    rows.push(...hanging.processes.filter(({ process }) => !known.has(process)))
+  }
   return {
     ...{ overview, rows, found: part.found, maintenance: maintenance.filter(({ active }) => active) },
     lost: warnings.find(({ code }) => code === 'watches_lost')?.detail,
@@ -52,10 +60,12 @@ async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
 
 function Heading({ answer }: { answer: HomeAnswer | undefined }) {
   if (answer === undefined) return <h1 tabIndex={-1}>Home</h1>
-  const { sentence, tone } = answer.overview
+  const { counts, unjudged, failing_channels: failingChannels } = answer.overview
+  const clauses = clausesOf({ counts, unjudged, failingChannels })
   return (
-    <h1 tabIndex={-1} class={`answer ${tone}`}>
-      {sentence || 'No processes yet'}
+    <h1 tabIndex={-1} class="answer">
+      {clauses.length === 0 && 'No processes yet'}
+      {clauses.map(({ text, after, tone }) => [<span class={tone}>{text}</span>, after])}
     </h1>
   )
 }
@@ -63,6 +73,7 @@ function Heading({ answer }: { answer: HomeAnswer | undefined }) {
 function Content({ answer }: { answer: HomeAnswer }) {
   const { params } = useView()
   const { overview, rows, found, maintenance, lost } = answer
+  useAnnounced(overview.processes)
   const view = readHomeView(params)
   const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
   const notices = (
@@ -70,7 +81,7 @@ function Content({ answer }: { answer: HomeAnswer }) {
       {lost !== undefined && <LostWatches text={lost} />}
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
       {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
-      <NeedsYou overview={overview} rows={overview.processes} />
+      <WatchTrouble overview={overview} />
     </>
   )
   if (total === 0)
@@ -87,7 +98,11 @@ function Content({ answer }: { answer: HomeAnswer }) {
       <h2 class="hidden">All processes</h2>
       <section class="card card-table">
         {total >= FILTERS_FROM && <HomeFilters view={view} counts={overview.counts} />}
-        {rows.length > 0 ? <ProcessTable rows={rows} /> : <p class="muted">No process matches.</p>}
+        {rows.length > 0 ? (
+          <ProcessTable rows={rows} isParted={view.isWhole} />
+        ) : (
+          <p class="muted">No process matches.</p>
+        )}
         {found > rows.length && view.isChosen && (
           <p class="home-more muted">
             The first {formatCount(rows.length)} of {formatCount(found)}: search to find the others.
@@ -119,11 +134,30 @@ function DayLine({ overview: { last_24h: day } }: { overview: Overview }) {
 }
 
 const Stale = ({ seconds }: { seconds: number }) => (
-  <div class="banner banner-warn" role="alert">
+  <div class="banner banner-warn">
     <Icon name="warning" />
-    <p>Alerts are current; everything else is {formatSpan(seconds * 1000)} old, because events wait to be read.</p>
+    <p>
+      <span role="alert">Alerts are current; everything else is old, because events wait to be read:</span>{' '}
+      {formatSpan(seconds * 1000)} behind.
+    </p>
   </div>
 )
+
+/** What keeps people from being notified. */
+function WatchTrouble({ overview: { failing_channels: failing, unjudged } }: { overview: Overview }) {
+  const texts = [
+    ...(failing > 0 ? [`${plural(failing, 'channel')} failing: notifications do not arrive.`] : []),
+    ...(unjudged > 0 ? [`${uncheckedText(formatCount(unjudged), unjudged)}.`] : []),
+  ]
+  if (texts.length === 0) return null
+  return (
+    <p class="banner banner-warn">
+      <span>
+        {texts.join(' ')} <a href={formatRoute('watches')}>Open watches</a>
+      </span>
+    </p>
+  )
+}
 
 const NothingYet = () => (
   <div class="empty">

@@ -1,19 +1,19 @@
-// All processes: the last runs as bars, the last start and the next one, how long it takes, and how often it fails.
-
-import { describeProcess } from '../../wire/describe-process.ts'
+// All processes, those that need somebody first: the last runs as bars, the last start and the next one, how long it
+// takes, how often it fails, and what to do.
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { toneOf } from '../../wire/process-state.ts'
 import { formatDuration } from '../../wire/span-text.ts'
 import { missedText } from '../../wire/words.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { isTrouble, markOf } from '../kit/run-links.ts'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { Link, useView } from '../kit/view.tsx'
-import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
+import { expectedMoment, shortMoment } from '../kit/words.ts'
 import { describeRatio } from '../timeline/usual.ts'
+import { RowAction } from './row-action.tsx'
+import { RowState } from './row-state.tsx'
 import { RunStrip } from './run-strip.tsx'
+import { partRows } from './select-rows.ts'
 
 const METAS_SHOWN = 3
 
@@ -21,9 +21,33 @@ interface RowProps {
   readonly row: OverviewProcess
 }
 
-export const ProcessTable = ({ rows }: { rows: readonly OverviewProcess[] }) => (
-  <Table caption="Processes" class="process-table" rows={rows} keyOf={({ process }) => process} columns={COLUMNS} />
-)
+interface Props {
+  readonly rows: readonly OverviewProcess[]
+  /** Those that need somebody are a part of their own. */
+  readonly isParted: boolean
+}
+
+export function ProcessTable({ rows, isParted }: Props) {
+  const { needs, others } = partRows(rows)
+  const acting = new Set(needs)
+  const parts =
+    isParted && needs.length > 0
+      ? [{ name: 'Needs you now', rows: needs }, ...(others.length > 0 ? [{ name: 'All others', rows: others }] : [])]
+      : [{ rows }]
+  const action: Column<OverviewProcess> = {
+    ...{ label: 'Actions', head: <span class="hidden">Actions</span>, class: 'of-action' },
+    cell: (row) => acting.has(row) && <RowAction row={row} />,
+  }
+  return (
+    <Table
+      caption="Processes"
+      class="process-table"
+      parts={parts}
+      keyOf={({ process }) => process}
+      columns={[...COLUMNS, needs.length > 0 && action]}
+    />
+  )
+}
 
 const COLUMNS: readonly Column<OverviewProcess>[] = [
   {
@@ -35,13 +59,12 @@ const COLUMNS: readonly Column<OverviewProcess>[] = [
       </>
     ),
   },
-  { label: 'State', class: 'of-state', cell: (row) => <State row={row} /> },
+  { label: 'State', class: 'of-state', cell: (row) => <RowState row={row} /> },
   {
     ...{ label: 'Last runs', class: 'of-runs' },
     cell: ({ process, runs }) => runs.length > 0 && <RunStrip process={process} runs={runs} />,
   },
-  { label: 'Last start', class: 'of-start', cell: (row) => <LastStart row={row} /> },
-  { label: 'Next start', class: 'minor', cell: (row) => <NextStart row={row} /> },
+  { label: 'Last and next start', class: 'of-start', cell: (row) => <Starts row={row} /> },
   { label: 'Median, 24 h', class: 'number minor', cell: (row) => <Median row={row} /> },
   {
     ...{ label: 'Failed, 24 h', class: 'number minor' },
@@ -54,23 +77,6 @@ const COLUMNS: readonly Column<OverviewProcess>[] = [
   },
 ]
 
-function State({ row }: RowProps) {
-  const { nowMs } = useView()
-  const tone = toneOf(row.state)
-  return (
-    <span class={`state ${tone === 'good' ? '' : tone}`}>
-      <i class={`mark mark-${markOfRow(row)}`} />
-      {describeProcess(row, nowMs, wordsAt(nowMs)).text.replace(/\.$/, '')}
-    </span>
-  )
-}
-
-function markOfRow({ state, run }: OverviewProcess): string {
-  if (toneOf(state) === 'bad') return run !== null && isTrouble(run[1]) ? markOf(run[1]) : 'failed'
-  if (state === 'overdue') return 'overdue'
-  return run === null ? 'quiet' : markOf(run[1])
-}
-
 function Metas({ metas, hasMore }: { metas: OverviewProcess['metas']; hasMore: boolean }) {
   const named = metas.filter((meta) => meta !== null)
   const more = named.length - METAS_SHOWN
@@ -79,26 +85,23 @@ function Metas({ metas, hasMore }: { metas: OverviewProcess['metas']; hasMore: b
   return <span class="sub clip">{`${named.slice(0, METAS_SHOWN).join(', ')}${rest}`}</span>
 }
 
-function LastStart({ row }: RowProps) {
+function Starts({ row }: RowProps) {
   const { nowMs } = useView()
-  const { last_start_at: start, last_seen_at: seen, run } = row
-  if (start === null)
-    return <span class="muted">{seen === null ? '–' : `seen ${formatAgo(parseTime(seen), nowMs)}`}</span>
-  const took = run?.[2] ? formatDuration(run[2]) : null
+  const { last_start_at: last, last_seen_at: seen, next_start_at: next, state } = row
+  const nextMs = next === null ? undefined : parseTime(next)
   return (
     <>
-      <Ago at={start} />
-      {took !== null && <span class="sub">took {took}</span>}
+      {last !== null ? (
+        <Ago at={last} />
+      ) : (
+        <span class="muted">{seen === null ? '–' : `seen ${formatAgo(parseTime(seen), nowMs)}`}</span>
+      )}
+      {nextMs !== undefined && state === 'silent' && (
+        <span class="sub bad">{missedText(shortMoment(nextMs, nowMs))}</span>
+      )}
+      {nextMs !== undefined && state !== 'silent' && <span class="sub">next {expectedMoment(nextMs, nowMs)}</span>}
     </>
   )
-}
-
-function NextStart({ row: { next_start_at: next, state } }: RowProps) {
-  const { nowMs } = useView()
-  if (next === null) return <span class="muted">–</span>
-  const ms = parseTime(next)
-  if (state === 'silent') return <span class="bad">{missedText(shortMoment(ms, nowMs))}</span>
-  return <span>{expectedMoment(ms, nowMs)}</span>
 }
 
 function Median({ row: { median_24h_ms: today, median_7d_ms: before } }: RowProps) {

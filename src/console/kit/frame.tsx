@@ -14,15 +14,16 @@ const DATA: readonly (readonly [page: IconName, label: string])[] = [
   ['metrics', 'Metrics'],
   ['watches', 'Alerts & watches'],
 ]
-/** How it comes, and who may see it. */
+const SEND: typeof DATA = [['welcome', 'Send data']]
+/** How it comes, and who may see it: folded, so that the keyboard is soon at the page. */
 const SETTINGS: typeof DATA = [
-  ['welcome', 'Send data'],
   ['keys', 'Keys'],
   ['members', 'Members'],
   ['audit', 'Audit log'],
   ['health', 'Health'],
+  ['account', 'Account'],
 ]
-export const ENTRIES = [...DATA, ...SETTINGS]
+export const ENTRIES = [...DATA, ...SEND, ...SETTINGS]
 
 const OVER_TIME = ['runs', 'metrics', 'exceptions']
 const KEPT = ['process', 'from', 'to']
@@ -131,14 +132,24 @@ function Settings({ session, entry, params, switchTo }: SettingsProps) {
           )}
         </li>
       )}
-      <Links entries={offered} entry={entry} params={params} />
+      <Links entries={SEND} entry={entry} params={params} />
       <li>
-        <a href="swagger" target="_blank" rel="noopener">
-          <Icon name="api" />
-          <span>API reference</span>
-        </a>
+        <details class="nav-settings" open={offered.some(([page]) => page === entry)}>
+          <summary>
+            <Icon name="settings" />
+            Settings
+          </summary>
+          <ul>
+            <Links entries={offered} entry={entry} params={params} />
+            <li>
+              <a href="swagger" target="_blank" rel="noopener">
+                <Icon name="api" />
+                <span>API reference</span>
+              </a>
+            </li>
+          </ul>
+        </details>
       </li>
-      <Links entries={[['account', 'Account']]} entry={entry} params={params} />
     </ul>
   )
 }

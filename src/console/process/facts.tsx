@@ -11,7 +11,8 @@ import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { ApiError } from '../kit/api.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
-import { markOf, runLink } from '../kit/run-links.ts'
+import { runLink } from '../kit/run-links.ts'
+import { useAnnounced } from '../kit/use-announced.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
 import type { Asked } from './ask-rest.ts'
@@ -26,14 +27,13 @@ export function StateSentence({ row, groups }: SentenceProps) {
   const { process, run, exception, fingerprint: group, state } = row
   const { tone, text, change } = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = tone === 'bad'
-  const mark =
-    state === 'silent' ? 'failed' : state === 'overdue' ? 'overdue' : run ? markOf(run[1]) : isBad && 'failed'
+  useAnnounced([row], true)
   const known = groups instanceof ApiError ? undefined : groups
   const runs = known?.find(({ fingerprint }) => fingerprint === group)?.runs ?? 0
   return (
     <div class="process-top">
-      <p class={`process-sentence ${tone}`} role="status">
-        <i class={`mark mark-${mark || 'completed'}`} />
+      <p class={`process-sentence ${tone}`}>
+        <i class={`mark mark-${state}`} />
         <span>{text}</span>
       </p>
       {change !== undefined && <p class="process-change">{change}</p>}

@@ -83,8 +83,9 @@ function ChannelLine({ channel: { id, name, last } }: { channel: Channel }) {
     <div class="channel-line">
       <div>
         <bdi>{name}</bdi>
-        <span class="sub" role="status">
-          {said || (state ?? 'never tested')}
+        <span class="sub">
+          <span role="status">{said}</span>
+          {said === '' && (state ?? 'never tested')}
         </span>
       </div>
       {app.may('member') && (

@@ -1,0 +1,137 @@
+// Home with more trouble than a page of its answer holds: what is first, what is red, how far the keyboard has to go, and
+// what screen readers hear.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type { SignedUp } from '../support/caller.ts'
+import { until } from '../support/until.ts'
+import { type ConsoleStint, cannotRun, expectQuiet, LIGHT, QUICK, startConsole } from './console-visit.ts'
+
+const MINUTE_MS = 60_000
+const FAILED = 120
+
+const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
+const run = (process: string, agoMs: number, tookMs: number, failed = false) => [
+  { kind: 'start', process, at: at(agoMs) },
+  { kind: 'end', process, at: at(agoMs - tookMs), ...(failed && { failed }) },
+]
+
+describe.skipIf(cannotRun())('Home', () => {
+  let stint: ConsoleStint
+  let ada: SignedUp
+  beforeAll(async () => {
+    stint = await startConsole()
+    ada = await stint.signUp('ada@example.com')
+    await stint.send(ada.secret, [
+      ...Array.from({ length: FAILED }, (_, i) => run(`broken ${i}`, 10 * MINUTE_MS, MINUTE_MS, true)).flat(),
+      ...Array.from({ length: 6 }, (_, i) => run('hangs', (300 - 20 * i) * MINUTE_MS, MINUTE_MS)).flat(),
+      { kind: 'start', process: 'hangs', at: at(40 * MINUTE_MS) },
+      ...Array.from({ length: 30 }, (_, i) => run('silent job', (900 - 20 * i) * MINUTE_MS, MINUTE_MS)).flat(),
+      ...run('careless', 20 * MINUTE_MS, MINUTE_MS),
+      { kind: 'exception', process: 'careless', exception: 'Error: late', at: at(19.5 * MINUTE_MS) },
+      ...run('quiet', 20 * MINUTE_MS, MINUTE_MS),
+      { kind: 'start', process: 'works', at: at(1_000) },
+    ])
+  })
+  afterAll(() => stint.close())
+
+  test('has the job that hangs first, each process once, and only bad words in red', async () => {
+    const mine = await stint.visit(LIGHT, ada.cookie)
+    const { page } = mine
+    await mine.go('home')
+    await page.getByRole('heading', { level: 1, name: /^120 failed, 1 silent, .*1 running long, .* fine\.$/ }).waitFor()
+    const red = await page.evaluate(() => {
+      const [heading, bad] = [document.querySelector('h1')!, getComputedStyle(document.documentElement)]
+      const probe = document.createElement('i')
+      probe.style.color = bad.getPropertyValue('--bad')
+      document.body.append(probe)
+      const colour = getComputedStyle(probe).color
+      probe.remove()
+      return [...heading.children].filter((it) => getComputedStyle(it).color === colour).map((it) => it.textContent)
+    })
+    expect(red).toEqual(['120 failed', '1 silent', '1 with exceptions'])
+    const rows = page.getByRole('region', { name: 'Processes' }).locator('tbody tr')
+    expect((await rows.nth(0).textContent()) ?? '').toBe('Needs you now')
+    expect((await rows.nth(1).textContent()) ?? '').toMatch(/^hangsRunning for 40\sm/)
+    for (const name of ['hangs', 'broken 7', 'broken 119'])
+      expect(await page.locator('main').getByRole('link', { name, exact: true }).count()).toBeLessThanOrEqual(1)
+    await rows
+      .nth(2)
+      .getByRole('link', { name: /^Open run of broken/ })
+      .waitFor()
+    expectQuiet(mine)
+    await mine.close()
+  })
+
+  test('shows a silent process by a sign of its own, on its chip, in its row and on its page', async () => {
+    const mine = await stint.visit(LIGHT, ada.cookie)
+    const { page } = mine
+    await mine.go('home?state=silent')
+    await page.getByRole('row').filter({ hasText: 'silent job' }).locator('.mark-silent').waitFor()
+    await page
+      .getByRole('button', { name: /^Silent/ })
+      .locator('.mark-silent')
+      .waitFor()
+    const signs = await page.evaluate(() =>
+      ['silent', 'failed', 'never_finished', 'exceptions', 'firing', 'overdue', 'running', 'completed', 'no_runs'].map(
+        (state) => {
+          const mark = document.createElement('i')
+          mark.className = `mark mark-${state}`
+          document.body.append(mark)
+          const { backgroundColor, backgroundImage, border, borderRadius, clipPath } = getComputedStyle(mark)
+          mark.remove()
+          return [backgroundColor, backgroundImage, border, borderRadius, clipPath].join(' ')
+        },
+      ),
+    )
+    expect(new Set(signs).size).toBe(signs.length)
+    await page.getByRole('link', { name: 'silent job', exact: true }).click()
+    await page.locator('.process-sentence .mark-silent').waitFor()
+    await mine.close()
+  })
+
+  test('needs at most 15 stops of the Tab key before its table', async () => {
+    const mine = await stint.visit(LIGHT, ada.cookie)
+    const { page } = mine
+    await mine.go('home')
+    await page.reload()
+    const table = page.getByRole('region', { name: 'Processes' })
+    await table.waitFor()
+    await page.getByRole('group', { name: 'State' }).waitFor()
+    const stops: string[] = []
+    while (stops.length < 40) {
+      await page.keyboard.press('Tab')
+      if (await table.evaluate((it) => it === document.activeElement)) break
+      stops.push(await page.evaluate(() => document.activeElement?.textContent ?? ''))
+    }
+    expect(stops.length).toBeLessThanOrEqual(15)
+    await page.getByRole('group', { name: 'State' }).getByRole('button').first().focus()
+    await page.keyboard.press('ArrowRight')
+    await page.keyboard.press('Enter')
+    await until('the second state', async () => mine.view() === '#/home?state=silent')
+    await mine.close()
+  })
+
+  test('and the page of a process announce a change of its state, and no passing of time', async () => {
+    const bob = await stint.signUp('bob@example.com')
+    await stint.send(bob.secret, run('job', 20_000, 10_000))
+    const mine = await stint.visit(QUICK, bob.cookie)
+    const { page } = mine
+    for (const [view, end, heard] of [
+      ['home', { failed: true }, 'job failed.'],
+      ['process?process=job', {}, 'job is fine.'],
+    ] as const) {
+      await mine.go(view)
+      const live = page.locator('body > [role="status"]')
+      await page.getByText(/^(Completed|Failed) \d+ (s|min) ago/).waitFor()
+      expect(await live.textContent()).not.toBe(heard)
+      await stint.send(bob.secret, [
+        { kind: 'start', process: 'job' },
+        { kind: 'end', process: 'job', ...end },
+      ])
+      await until(heard, async () => (await live.textContent()) === heard)
+      const spoken = await page.locator('[role="status"], [role="alert"], [aria-live]').allTextContents()
+      expect(spoken.filter((text) => /ago|\d+ (s|min)\b/.test(text))).toEqual([])
+    }
+    expectQuiet(mine)
+    await mine.close()
+  })
+})
