@@ -26,6 +26,7 @@ import { deletePersonAlone } from './people/person-rows.ts'
 import { createStrangerMails } from './people/stranger-mails.ts'
 import { createTickets } from './people/tickets.ts'
 import { createSetupCode } from './secret.ts'
+import { createSenders } from './senders.ts'
 import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
@@ -200,6 +201,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     series,
     /** Bytes that this node accepted of each account in 24 hours. */
     use,
+    /** Who is refused first while the disk is nearly full. */
+    senders: createSenders({ use, db: local.db, count, nowMs, monotonicUs: clock.monotonicUs }),
     watchCount: parts.watchCount,
     /** Writes the notes in memory to the database. */
     async close(): Promise<void> {

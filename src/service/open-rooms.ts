@@ -185,6 +185,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       minFreeBytes: MIN_FREE_BYTES,
       isShared: () => accounts.count() > 1,
       isOver: (account) => deadLetters.isOver(destination, account),
+      judgeOwners: accounts.senders.judge,
       isFollowed: true,
       ownerOf: accountOfRecord,
       log: log.child({ destination }),

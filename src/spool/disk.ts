@@ -36,8 +36,13 @@ export interface Disk {
   unlink(path: string): Promise<void>
   /** Creations, renames and removals in the directory are on the disk when it resolves. */
   syncDir(dir: string): Promise<void>
-  /** Bytes that an unprivileged writer may still fill. */
-  freeBytes(dir: string): Promise<number>
+  /** Bytes that an unprivileged writer may still fill, and all that the file system has. */
+  space(dir: string): Promise<Space>
+}
+
+export interface Space {
+  readonly freeBytes: number
+  readonly totalBytes: number
 }
 
 const FLAGS = {
@@ -141,9 +146,9 @@ export const systemDisk: Disk = {
   rename: (from, to) => fs.promises.rename(from, to),
   unlink: (path) => fs.promises.unlink(path),
   syncDir,
-  freeBytes: async (dir) => {
-    const { bavail, bsize } = await fs.promises.statfs(dir)
-    return bavail * bsize
+  space: async (dir) => {
+    const { bavail, blocks, bsize } = await fs.promises.statfs(dir)
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize }
   },
 }
 

@@ -8,7 +8,7 @@ import { PositionFile } from './position-file.ts'
 import { Reader } from './reader.ts'
 import { recover } from './recover.ts'
 import { PassedSegments } from './segment.ts'
-import { Shares } from './shares.ts'
+import { type JudgeOwners, Shares } from './shares.ts'
 import { Spool } from './spool.ts'
 import { watchDisk } from './watch-disk.ts'
 import { Writer } from './writer.ts'
@@ -24,12 +24,14 @@ export interface SpoolOptions {
   readonly isFollowed?: boolean
   /** Below this much free space on the disk appends are refused. */
   readonly minFreeBytes: number
-  /** How often the free space is looked up. Default: twice a second. */
+  /** How often the free space is looked up, ten times as often while little is free. Default: twice a second. */
   readonly lookEveryMs?: number
   /** Is there more than one owner? Then none may hold more than half. Default: there is not. */
   isShared?(): boolean
   /** Once there is: this owner's appends are refused all the same, as those of one that holds half. Default: none. */
   isOver?(owner: string): boolean
+  /** Who is refused while the disk is nearly full. Default: nobody. */
+  readonly judgeOwners?: JudgeOwners
   /** The owner of a record, from its first 200 bytes; for records in the spool at the start. Default: nobody. */
   ownerOf?(head: string): string | undefined
   /** Default: a sixteenth of `maxBytes`, within 512 KiB and 8 MiB. */
@@ -51,7 +53,13 @@ const LOOK_EVERY_MS = 500
  */
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { dir, log, maxBytes, disk = systemDisk, clock = systemClock } = options
-  const { isShared = () => false, isOver = () => false, isFollowed = false, ownerOf } = options
+  const {
+    isShared = () => false,
+    isOver = () => false,
+    isFollowed = false,
+    judgeOwners = () => undefined,
+    ownerOf,
+  } = options
   await disk.makeDir(dir)
   const positionFile = new PositionFile(disk, dir)
   const { bookmark, damaged } = await positionFile.load()
@@ -62,7 +70,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
   const { chain, position, nextIndex } = await recover({ disk, dir, log, isFollowed }, bookmark)
   const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
-  const shares = new Shares({ runBytes: share, maxBytes, isShared, isOver })
+  const shares = new Shares({ runBytes: share, maxBytes, isShared, isOver, judgeOwners })
   const files = { disk, dir, chain, log }
   const spool = new Spool({
     ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },

@@ -1,4 +1,5 @@
-// The share of the spool that each owner (an account) holds, so that no account can fill it for all. Kept in memory as
+// The share of the spool that each owner (an account) holds, so that no account can fill it for all, and who
+// is refused while the disk is nearly full. Kept in memory as
 // runs of records: a run is released when it has been delivered completely. Records from before the start are counted
 // in the background (count-backlog.ts). Records of a deleted account stay in the log until they are passed, but count
 // for nobody.
@@ -13,6 +14,9 @@ interface Run {
   readonly byOwner: Map<string, number>
 }
 
+/** Who is refused while the disk is nearly full (`fullness`: 0 to 1); undefined while nobody is. */
+export type JudgeOwners = (fullness: number) => ((owner: string) => boolean) | undefined
+
 interface SharesOptions {
   readonly runBytes: number
   /** The maximum size of the spool. */
@@ -21,6 +25,7 @@ interface SharesOptions {
   isShared(): boolean
   /** Has this owner used up a share elsewhere, of what its records come to? */
   isOver(owner: string): boolean
+  readonly judgeOwners: JudgeOwners
 }
 
 export class Shares {
@@ -31,6 +36,7 @@ export class Shares {
   readonly #released = new Set<string>()
   #releasedBytes = 0
   #passedSeq = 0
+  #isRefused: ((owner: string) => boolean) | undefined
 
   constructor(options: SharesOptions) {
     this.#options = options
@@ -41,10 +47,16 @@ export class Shares {
   }
 
   /** `waitingBytes`: what of this owner waits for the disk. */
-  refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | undefined {
+  refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | 'disk_share' | undefined {
+    if (this.#isRefused?.(owner)) return 'disk_share'
     const { maxBytes, isShared, isOver } = this.#options
     const isFull = this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE
     return !(isFull || isOver(owner)) || !isShared() ? undefined : isFull ? 'share_full' : 'letters_full'
+  }
+
+  /** The disk was looked at. */
+  noteFullness(fullness: number): void {
+    this.#isRefused = this.#options.judgeOwners(fullness)
   }
 
   /**

@@ -58,7 +58,9 @@ export class Spool {
     const { log, dir, watch } = this.#parts
     this.#counting = this.#parts.countBacklog()
     this.#measure()
+    this.#parts.shares.noteFullness(watch.fullness())
     watch.onLook(() => {
+      this.#parts.shares.noteFullness(watch.fullness())
       this.#writer.probe()
       this.#parts.noteFull(this.refusal() === 'spool_full', this.#heldBytes)
       void this.#inTurn(() => this.#removePassed())

@@ -1,8 +1,14 @@
 // The free space of the disk and whether the directory is there, looked up in the background, so that a request costs
 // nothing.
 import type { Logger } from '../log.ts'
-import type { Disk } from './disk.ts'
+import type { Disk, Space } from './disk.ts'
 import { isMissing } from './segment.ts'
+
+/** Below this much free space, or this part of the disk if it is less, who sends most is refused first. */
+const NEARLY_FULL_BYTES = 256 * 2 ** 20
+const NEARLY_FULL_PART = 0.1
+/** Near that mark the disk is looked at so much more often. */
+const OFTEN = 10
 
 export type DiskWatch = Awaited<ReturnType<typeof watchDisk>>
 
@@ -11,12 +17,13 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, eve
   let isLow = false
   let noteLook = () => {}
   let newestFree = Number.POSITIVE_INFINITY
+  let markBytes = 0
   let isGone = false
   let isFailing = false
-  let isLooking = false
 
-  const noteFree = (freeBytes: number) => {
+  const noteSpace = ({ freeBytes, totalBytes }: Space) => {
     newestFree = freeBytes
+    markBytes = Math.min(NEARLY_FULL_BYTES, NEARLY_FULL_PART * totalBytes)
     if (freeBytes < leastBytes === isLow) return
     isLow = !isLow
     if (isLow)
@@ -30,9 +37,9 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, eve
   }
   const look = async () => {
     try {
-      const freeBytes = await disk.freeBytes(dir)
+      const space = await disk.space(dir)
       noteGone(false)
-      noteFree(freeBytes)
+      noteSpace(space)
       isFailing = false
     } catch (err) {
       if (isMissing(err)) noteGone(true)
@@ -42,27 +49,36 @@ export async function watchDisk(disk: Disk, dir: string, leastBytes: number, eve
       }
     }
   }
-  const lookOnce = async () => {
-    if (isLooking) return
-    isLooking = true
+  const lookAgain = async () => {
     await look()
-    isLooking = false
     noteLook()
+    plan()
+  }
+  let timer: NodeJS.Timeout | undefined
+  let isClosed = false
+  const plan = () => {
+    if (isClosed) return
+    timer = setTimeout(lookAgain, newestFree < 2 * markBytes ? everyMs / OFTEN : everyMs)
+    timer.unref()
   }
   await look()
-  const timer = setInterval(lookOnce, everyMs)
-  timer.unref()
+  plan()
   return {
     /** Was there less free space than the least when it was last looked up? */
     isLow: () => isLow,
     /** The free space then. */
     freeBytes: () => newestFree,
+    /** 0 while more is free than the mark, 1 at the least, and between them what is missing of the way. */
+    fullness: () => Math.min(1, Math.max(0, (markBytes - newestFree) / Math.max(1, markBytes - leastBytes))),
     /** Called after each look. */
     onLook(note: () => void): void {
       noteLook = note
     },
     /** Was the directory gone? */
     isGone: () => isGone,
-    close: () => clearInterval(timer),
+    close(): void {
+      isClosed = true
+      clearTimeout(timer)
+    },
   }
 }

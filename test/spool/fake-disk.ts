@@ -1,7 +1,7 @@
 // A disk in memory that keeps apart what is written and what is durable, writes down every change in order, and fails on demand.
 // A crash after any change can then be replayed: what was not synced is dropped, kept or torn by sectors.
 import { dirname } from 'node:path'
-import type { Disk, DiskFile, OpenMode } from '../../src/spool/disk.ts'
+import type { Disk, DiskFile, OpenMode, Space } from '../../src/spool/disk.ts'
 
 export const SECTOR_BYTES = 512
 
@@ -43,6 +43,7 @@ export class FakeDisk implements Disk {
   /** May change what a read has brought. */
   afterRead: ((into: Uint8Array) => void) | undefined
   free = Number.POSITIVE_INFINITY
+  total = 0
   calls = 0
   /** How often the free space was looked up. */
   looks = 0
@@ -115,9 +116,9 @@ export class FakeDisk implements Disk {
     this.changes.push({ op: 'syncDir', dir })
   }
 
-  async freeBytes(): Promise<number> {
+  async space(): Promise<Space> {
     this.looks++
-    return this.free
+    return { freeBytes: this.free, totalBytes: this.total }
   }
 }
 

@@ -85,7 +85,13 @@ describe('a shared spool', () => {
 })
 
 test('a share is released step by step, never below what is held', () => {
-  const shares = new Shares({ runBytes: 100, maxBytes: 1e6, isShared: () => true, isOver: () => false })
+  const shares = new Shares({
+    runBytes: 100,
+    maxBytes: 1e6,
+    isShared: () => true,
+    isOver: () => false,
+    judgeOwners: () => undefined,
+  })
   shares.commit(
     new Map([
       ['a', 80],

@@ -103,6 +103,12 @@ export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () =
       "This account's share of the dead letters is full: replay or delete them (`stint dead list` shows them).",
       { retryAfterS: 5 },
     ),
+  disk_share: () =>
+    new Problem(
+      'disk_low',
+      'There is little free space on the disk, and this account is among those that sent the most in 24 hours (new accounts count together).',
+      { retryAfterS: 5 },
+    ),
   disk_low: () =>
     new Problem('disk_low', 'There is too little free space on the disk to accept events.', { retryAfterS: 5 }),
   busy: () =>

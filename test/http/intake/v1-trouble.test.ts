@@ -41,7 +41,7 @@ describe('a full spool', () => {
 })
 
 test('a disk with too little room refuses every kind with 503 and retry-after', () => {
-  const full = { ...systemDisk, freeBytes: async () => 1000 }
+  const full = { ...systemDisk, space: async () => ({ freeBytes: 1000, totalBytes: 1e9 }) }
   return withApp({ disk: { points: full, exceptions: full } }, async (app) => {
     for (const [path, body] of [
       ['/v1/start', MARK],
