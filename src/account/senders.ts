@@ -1,4 +1,4 @@
-// Who is refused first while the disk is nearly full, so that nobody fills it for all: whoever sent the most bytes in 24 hours.
+// Who is refused first while the disk is nearly full, so that nobody fills it for all: the accounts that sent the most in 24 hours.
 // Accounts younger than a week are one sender together, so that many accounts gain nothing. The less is free, the more
 // senders are refused: those that sent the most, of a part of all bytes that grows to all of them. The operator's account
 // is refused only with everybody, when no event is taken any more.
