@@ -30,6 +30,17 @@ export type GroupStates = ReturnType<typeof createGroupStates>
 export function createGroupStates(database: SqlDatabase, nowUs: () => number) {
   return {
     list: (account: string): Promise<GroupState[]> => database.read(() => all<GroupState>(SELECT, account)),
+    /** Those about these groups of a process. */
+    find: (account: string, process: string, fingerprints: readonly string[]): Promise<GroupState[]> =>
+      database.read(() => {
+        const named = places(1, fingerprints.length, 2)
+        return all<GroupState>(
+          `${SELECT} AND process = $2 AND fingerprint IN ${named}`,
+          account,
+          process,
+          ...fingerprints,
+        )
+      }),
     /** All or none. Rejects with Problem `limit_reached`. */
     put: (account: string, states: readonly GroupState[]): Promise<void> =>
       database.write(function* () {

@@ -125,7 +125,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
 
 interface ChangeGroupDeps {
   readonly exceptions: Pick<ExceptionSource, 'findGroupSpans'>
-  readonly states: GroupStates
+  readonly states: Omit<GroupStates, 'find'>
   nowUs(): number
   /** Called after a change. */
   changed(account: string): void

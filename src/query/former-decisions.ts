@@ -3,7 +3,7 @@
 // decisions by what is stored, then say the same. The copy has the decision's own author and time, which a
 // later decision of people has not. With 2.2 this file goes.
 import type { Clock } from '../clock.ts'
-import type { Event } from '../event/event.ts'
+import type { Event, Exception } from '../event/event.ts'
 import { fingerprint, formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'
 import type { Logger } from '../log.ts'
 import { groupTie } from '../store/order.ts'
@@ -23,18 +23,16 @@ const isSame = (one: GroupState, other: GroupState): boolean =>
 export const adoptedFrom = (state: GroupState, states: readonly GroupState[]): GroupState | undefined =>
   isFormer(state) ? undefined : states.find((it) => isFormer(it) && isSame(it, state))
 
-/** The decision about an exception's group, else that about its v4 group. */
-export const decisionOf = (
-  states: readonly GroupState[],
-  { process, exception }: { readonly process: string; readonly exception: string },
-): GroupState | undefined =>
-  decisionAbout(
-    states.filter((it) => it.process === process),
-    fingerprint(exception),
-    () => formerFingerprint(exception),
-  )
+/** The decision about an exception's group, else that about its v4 group; reads no other ones. */
+export async function findDecision(
+  states: Pick<GroupStates, 'find'>,
+  { account, process, exception }: Pick<Exception, 'account' | 'process' | 'exception'>,
+): Promise<GroupState | undefined> {
+  const [group, former] = [fingerprint(exception), formerFingerprint(exception)]
+  return decisionAbout(await states.find(account, process, [group, former]), group, () => former)
+}
 
-/** The same of a group whose fingerprints are known. `states`: of its process. */
+/** The same of decisions about groups of one process. */
 export function decisionAbout<State extends Pick<GroupState, 'fingerprint'>>(
   states: readonly State[],
   group: string,

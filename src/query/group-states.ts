@@ -12,6 +12,8 @@ export interface GroupState extends GroupKey {
 /** All reject with Problem `store_unavailable`. */
 export interface GroupStates {
   list(account: string): Promise<readonly GroupState[]>
+  /** Those about these groups of a process. */
+  find(account: string, process: string, fingerprints: readonly string[]): Promise<readonly GroupState[]>
   put(account: string, states: readonly GroupState[]): Promise<void>
   remove(account: string, groups: readonly GroupKey[]): Promise<void>
 }

@@ -8,7 +8,7 @@ import type { StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isLoopback, isWildcard } from '../parse-settings.ts'
-import { decisionOf } from '../query/former-decisions.ts'
+import { findDecision } from '../query/former-decisions.ts'
 import type { Config } from '../settings.ts'
 import { isStuck } from '../spool/is-stuck.ts'
 import type { Spool } from '../spool/spool.ts'
@@ -81,9 +81,8 @@ export function openWatchRoom(parts: WatchParts): Watches {
 
 /** Without an answer of the database an exception counts. */
 export const createIsIgnored =
-  ({ groupStates }: Pick<WatchParts['accounts'], 'groupStates'>): IsIgnored =>
-  async ({ account, process, exception }, atUs) => {
-    const states = await groupStates.list(account).catch(() => [])
-    const decision = states.length === 0 ? undefined : decisionOf(states, { process, exception })
+  ({ groupStates }: { readonly groupStates: Pick<Accounts['groupStates'], 'find'> }): IsIgnored =>
+  async (exception, atUs) => {
+    const decision = await findDecision(groupStates, exception).catch(() => undefined)
     return decision !== undefined && (decision.status === 'ignored' || atUs <= decision.atUs)
   }

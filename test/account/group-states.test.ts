@@ -1,8 +1,13 @@
 // Resolved and ignored groups of exceptions: on SQLite and on a real PostgreSQL.
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createGroupStates } from '../../src/account/group-states.ts'
-import { insertRows, type Script, type SqlDatabase } from '../../src/state/database.ts'
+import { fingerprint, formerFingerprint } from '../../src/event/fingerprint.ts'
+import { createIsIgnored } from '../../src/service/open-watch-room.ts'
+import { all, insertRows, run, type Script, type SqlDatabase, type Statement } from '../../src/state/database.ts'
+import { openPostgres } from '../../src/state/postgres.ts'
 import { createSqliteDatabase } from '../../src/state/sqlite-database.ts'
+import { missing } from '../support/needs.ts'
+import { sharedPostgres } from '../support/postgres.ts'
 import { ADA, codeOf, databases, openFresh, openFreshDatabase } from './accounts-cast.ts'
 
 const state = (fingerprint: string, status: 'resolved' | 'ignored', atUs: number, process = 'p') => ({
@@ -64,6 +69,48 @@ test('an account has at most 10,000 of them; resolved ones leave after a year', 
   await groupStates.remove(id, many)
   expect((await list()).map(({ fingerprint }) => fingerprint)).toEqual(['v4:more'])
 })
+
+const BY_KEY = {
+  SQLite: ['EXPLAIN QUERY PLAN', 'SEARCH exception_group USING INDEX', 'account=? AND fingerprint=? AND process=?'],
+  PostgreSQL: ['EXPLAIN', 'Index Scan using exception_group_pkey'],
+} as const
+
+test.each(Object.keys(BY_KEY) as (keyof typeof BY_KEY)[])(
+  'an exception reads the decision about its group by key, however many groups have one: %s',
+  async (name) => {
+    if (name === 'PostgreSQL' && missing('postgresql') !== undefined) return
+    const database =
+      name === 'SQLite'
+        ? createSqliteDatabase(openFreshDatabase())
+        : openPostgres(await (await sharedPostgres()).createDatabase())
+    const account = { id: 'acc', name: 'a', email: 'ada@example.com', operator: 0, created_ms: 0 }
+    await database.write(() => insertRows('account', [account]))
+    const read: (Statement & { readonly rows: number })[] = []
+    function* noted<T>(script: Script<T>): Script<T> {
+      let step = script.next()
+      while (!step.done) {
+        const result = yield step.value
+        read.push({ ...step.value, rows: result.rows.length })
+        step = script.next(result)
+      }
+      return step.value
+    }
+    const states = createGroupStates({ ...database, read: (script) => database.read(() => noted(script())) }, () => 1)
+    const others = Array.from({ length: 9_998 }, (_, i) => state(`v5:${i}`, 'ignored', 1))
+    await states.put('acc', [...others, state(fingerprint('noise'), 'ignored', 1)])
+    await states.put('acc', [state(formerFingerprint('noise of 2.0'), 'ignored', 1)])
+    const isIgnored = createIsIgnored({ groupStates: states })
+    const ask = (exception: string) =>
+      isIgnored({ kind: 'exception', account: 'acc', process: 'p', meta: '', exception, stamp: { us: 2, sub: 0 } }, 2)
+    expect([await ask('noise'), await ask('noise of 2.0'), await ask('disk full')]).toEqual([true, true, false])
+    expect(read.map(({ rows }) => rows)).toEqual([1, 1, 0])
+    await database.write(() => run('ANALYZE exception_group'))
+    const [explain, ...by] = BY_KEY[name]
+    const plan = JSON.stringify(await database.read(() => all(`${explain} ${read[0]!.sql}`, ...read[0]!.values)))
+    for (const words of by) expect(plan).toContain(words)
+    await database.close()
+  },
+)
 
 test('1,000 states change with few statements: each is a round trip while other writers wait', async () => {
   const database = createSqliteDatabase(openFreshDatabase())

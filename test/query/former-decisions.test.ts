@@ -35,6 +35,8 @@ function node(states: GroupState[]) {
       if (at.away) throw new Error('the database is away')
       return [...states]
     },
+    find: async (_: string, process: string, fingerprints: readonly string[]) =>
+      (await held.list()).filter((it) => it.process === process && fingerprints.includes(it.fingerprint)),
     async put(_: string, added: readonly GroupState[]) {
       await held.remove('', added)
       states.push(...added)

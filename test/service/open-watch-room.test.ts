@@ -11,11 +11,11 @@ test('exceptions of ignored groups, and of resolved ones before the decision, ma
   })
   const states = [decided('noise', 'ignored'), decided('again', 'resolved')]
   let isAway = false
-  const list = async () => {
+  const find = async (_: string, process: string, fingerprints: readonly string[]) => {
     if (isAway) throw new Error('the database is away')
-    return states
+    return states.filter((it) => it.process === process && fingerprints.includes(it.fingerprint))
   }
-  const isIgnored = createIsIgnored({ groupStates: { list, put: async () => {}, remove: async () => {} } })
+  const isIgnored = createIsIgnored({ groupStates: { find } })
   const asked = (exception: string, agoUs: number, process = 'p') =>
     isIgnored(
       {

@@ -15,8 +15,11 @@ import { startReceiver } from '../support/receiver.ts'
 const OFFSETS = [-12, -6, -2, 0, 2, 6, 12, 25]
 const HEALTHY = 4
 const LEAD_MS = 45_000
-/** What waits for a silent node is judged one interval and grace after its return. */
-const AFTER_MS = 50_000
+/**
+ * What waits for a silent node is judged one interval and grace after its return; the downtime of a node alone lasts
+ * 30 s longer.
+ */
+const [AFTER_MS, AFTER_ALONE_MS] = [50_000, 75_000]
 
 interface Event {
   readonly atMs: number
@@ -258,7 +261,7 @@ async function run(
   })
   await Bun.sleep(attackMs - Date.now())
   await attack()
-  await Bun.sleep(AFTER_MS)
+  await Bun.sleep(nodes.length > 1 ? AFTER_MS : AFTER_ALONE_MS)
   print(name, expected)
   isOver = true
   await Promise.all(sending)
