@@ -102,12 +102,16 @@ function earlyOf(schedule: Schedule, dueUs: number, graceUs: number): number {
   return previousUs === undefined ? graceUs : Math.min(graceUs, (dueUs - previousUs) / 2)
 }
 
+/** When a run exceeds a limit, without downtimes, in the time of the stamps. */
+export const exceedsUs = ({ startedUs, leadUs = 0 }: Pick<OpenRun, 'startedUs' | 'leadUs'>, limitUs: number): number =>
+  startedUs + leadUs + limitUs
+
 /** When a run exceeds a limit; its end may be lost in any downtime before. */
 export const nextLong = (
-  { startedUs, restUs = 0 }: Pick<OpenRun, 'startedUs' | 'restUs'>,
+  run: Pick<OpenRun, 'startedUs' | 'leadUs' | 'restUs'>,
   limitUs: number,
   downtimes: readonly Downtime[],
-): Due => moveDue(downtimes, startedUs, startedUs + limitUs, limitUs, restUs)
+): Due => moveDue(downtimes, run.startedUs, exceedsUs(run, limitUs), limitUs, run.restUs ?? 0)
 
 /** When a run that another start followed is judged as never finished; its end may be lost in any downtime before. */
 export const nextUnfinished = (

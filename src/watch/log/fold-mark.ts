@@ -1,7 +1,7 @@
 // A mark becomes part of its series: what starts, ends, is paired, or came before.
 import { SETTLED_KEPT, usualOf } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
-import { MAX_OPEN, type OpenRun, restOf, type Series, type Settled, tagOf, wallOf } from './series.ts'
+import { behindOf, MAX_OPEN, type OpenRun, restOf, type Series, type Settled, tagOf, wallOf } from './series.ts'
 import { isNeverFinished, nextChain, takeBack } from './unfinished.ts'
 
 export type Outcome =
@@ -47,10 +47,12 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed, leadUs }: Fo
   if (settled.some((run) => run.tag === tag && (run.startedUs === atUs || run.endedUs > atUs))) return NOTHING
   noteLife(series, mark, leadUs)
   const restUs = restOf(mark)
+  const behindUs = behindOf(mark, leadUs)
   const usualUs = isTimed ? usualOf(settled, atUs) : undefined
   const chain = before && nextChain(before, atUs)
   const run = {
     ...{ startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) },
+    ...(behindUs > 0 && { leadUs: behindUs }),
     ...(chain && { chain }),
   }
   const orphan = orphans.get(uid)

@@ -2,7 +2,7 @@
 import { limitOf } from '../../process/usual.ts'
 import type { Condition } from '../../wire/conditions.ts'
 import { type Desk, factsOf } from './desk.ts'
-import { type Due, nextLong } from './due.ts'
+import { type Due, exceedsUs, nextLong } from './due.ts'
 import type { Episode, RunName } from './episode.ts'
 import { keyOf } from './firing.ts'
 import { fail, judgeWaiting } from './judge-failed.ts'
@@ -38,7 +38,7 @@ export function planRun(desk: Desk, track: Track, run: OpenRun): void {
   let limitUs = desk.maxRunUs
   for (const watch of track.watches)
     for (const condition of RUN_CONDITIONS) limitUs = Math.min(limitUs, watchLimitOf(watch, condition, run) ?? limitUs)
-  desk.planRuns(track, Math.max(run.startedUs + limitUs, run.restUs ?? 0))
+  desk.planRuns(track, Math.max(exceedsUs(run, limitUs), run.restUs ?? 0))
 }
 
 /** Fires what came due since it was last looked at, and plans the next. */
@@ -61,13 +61,13 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
         const due = nextLong(run, limitUs, account.downtimes)
         const sinceUs = watch.sinceUs(condition)
         const atUs = Math.max(due.atUs, sinceUs)
-        if (isDue(atUs, Math.max(run.startedUs + limitUs, sinceUs))) {
+        if (isDue(atUs, Math.max(exceedsUs(run, limitUs), sinceUs))) {
           if (atUs > (condition === 'long' ? longJudgedUs : judgedUs) || track.fresh.has(watch.id))
             fireRun(desk, track, watch, condition, { uid, run, limitUs, due }, us)
-        } else noteWait(desk, track, watch, condition, run.startedUs + limitUs, due, us)
+        } else noteWait(desk, track, watch, condition, exceedsUs(run, limitUs), due, us)
       }
     const due = nextLong(run, desk.maxRunUs, account.downtimes)
-    if (!isDue(due.atUs, run.startedUs + desk.maxRunUs)) continue
+    if (!isDue(due.atUs, exceedsUs(run, desk.maxRunUs))) continue
     series.open.delete(uid)
     desk.touchTrack(track)
     const { atUs, lost } = due
@@ -84,18 +84,19 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
  * A run ended, or another one of its uid began, after a limit that passed while a silent node was waited for: it is judged
  * when the node is back, because that may hold an earlier end of it.
  */
-export function holdRun(desk: Desk, track: Track, uid: string, { startedUs, restUs = 0 }: OpenRun, mark: Mark): void {
+export function holdRun(desk: Desk, track: Track, uid: string, run: OpenRun, mark: Mark): void {
   const { account, series, watches } = track
+  const { startedUs, leadUs, restUs = 0 } = run
   if (mark.arrivedUs > account.heldUntilUs || series.held.length >= MAX_OPEN) return
   const dues = watches.flatMap((watch) => {
     const limitUs = watch.rules.long
     if (limitUs === undefined || startedUs + limitUs >= mark.atUs) return []
     if (isCovered(track, watch, { uid, startedUs })) return []
-    const due = nextLong({ startedUs, restUs }, limitUs, account.downtimes)
+    const due = nextLong(run, limitUs, account.downtimes)
     return due.isHeld && due.atUs > mark.arrivedUs ? [due.atUs] : []
   })
   if (dues.length === 0) return
-  series.held.push({ uid, startedUs, restUs, endedUs: mark.atUs })
+  series.held.push({ uid, startedUs, restUs, endedUs: mark.atUs, ...(leadUs !== undefined && { leadUs }) })
   desk.planRuns(track, Math.min(...dues))
 }
 

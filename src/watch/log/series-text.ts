@@ -1,7 +1,10 @@
 // A series as JSON text. Without the names of members, which would be most of it.
 import { createSeries, type Kept, type OpenRun, type Series } from './series.ts'
 
-type Open = [uid: string, startedUs: number, restUs: number | null, usualUs: number | null, ...chain: number[]]
+type Open = [
+  ...[uid: string, startedUs: number, restUs: number | null, usualUs: number | null],
+  ...[firstUs?: number | null, starts?: number, leadUs?: number],
+]
 type Orphan = [uid: string, endedUs: number, failed: 0 | 1]
 /** In the order of their numbers. */
 const FAILURE_KINDS = ['run', 'exception', 'part'] as const
@@ -30,10 +33,11 @@ export function toText(series: Series): string {
   const { open, orphans, settled, failures, late, exception, isBare, seen, held } = series
   return JSON.stringify([
     [bit(isBare), ...NUMBERS.map((name) => series[name])],
-    Array.from(open, ([uid, { startedUs, restUs, usualUs, chain }]) => [
-      ...([uid, startedUs, restUs ?? null, usualUs ?? null] as const),
-      ...(chain ? [chain.firstUs, chain.starts] : []),
-    ]),
+    Array.from(open, ([uid, { startedUs, restUs, usualUs, chain, leadUs }]): Open => {
+      const run = [uid, startedUs, restUs ?? null, usualUs ?? null] as const
+      if (chain === undefined && leadUs === undefined) return [...run]
+      return [...run, chain?.firstUs ?? null, chain?.starts ?? 1, leadUs ?? 0]
+    }),
     Array.from(orphans, ([uid, { endedUs, failed }]) => [uid, endedUs, bit(failed)]),
     settled.map(({ startedUs, endedUs, failed, tag }) => [startedUs, endedUs - startedUs, bit(failed), tag]),
     failures.map(({ atUs, kind, tag, startedUs }) => [atUs, FAILURE_KINDS.indexOf(kind), tag, startedUs]),
@@ -73,11 +77,13 @@ const toOpenRun = (
   startedUs: number,
   restUs: number | null,
   usualUs: number | null,
-  firstUs?: number,
+  firstUs: number | null = null,
   starts = 1,
+  leadUs = 0,
 ): OpenRun => ({
   startedUs,
   ...(restUs !== null && { restUs }),
   ...(usualUs !== null && { usualUs }),
-  ...(firstUs !== undefined && { chain: { firstUs, starts } }),
+  ...(firstUs !== null && { chain: { firstUs, starts } }),
+  ...(leadUs > 0 && { leadUs }),
 })

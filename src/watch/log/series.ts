@@ -8,6 +8,8 @@ export interface OpenRun {
   readonly startedUs: number
   /** Nothing is due before: it came late, so the marks after it may follow. */
   readonly restUs?: number
+  /** The stamps were ahead of its own time by so much when it began; absent: it was stamped, or they do not lead. */
+  readonly leadUs?: number
   /** The median of the completed runs when it started; absent with fewer than 5. */
   readonly usualUs?: number
   /** See unfinished.ts; absent for the first start of a chain. */
@@ -88,6 +90,7 @@ export interface HeldRun {
   readonly uid: string
   readonly startedUs: number
   readonly restUs: number
+  readonly leadUs?: number
   /** Its first mark after the start. */
   readonly endedUs: number
 }
@@ -120,6 +123,13 @@ export const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(u
  */
 export const wallOf = ({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>, leadUs: number): number =>
   Math.min(atUs, arrivedUs - leadUs)
+
+/**
+ * How far a start's own time is behind the stamps because these lead: no more than it was sent before its arrival. Zero for
+ * one that was stamped.
+ */
+export const behindOf = ({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>, leadUs: number): number =>
+  Math.min(leadUs, arrivedUs - atUs)
 
 const PROMPT_US = 1e6
 const LATE_US = 60e6

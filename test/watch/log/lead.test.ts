@@ -145,3 +145,53 @@ test('in a row of 2.0 the newest start counts by its own time', () => {
   desk.advance(nightOf(1) + 11 * MIN)
   expect(desk.story()).toMatch(/^late@\d+$/)
 })
+
+test('a limit counts by the wall clock for a run whose start brings its own time, too', () => {
+  for (const [condition, watches] of [
+    ['long', [watchOf('w', { long: '30m' })]],
+    ['slow', [watchOf('w', { slow: 3 })]], // usual: 10 minutes
+  ] as const)
+    for (const isKilled of [false, true])
+      for (const isOwn of [false, true]) {
+        const desk = openDesk({ watches, leadUs })
+        const apply = (kind: 'start' | 'end', wallUs: number, uid: string) =>
+          desk.apply(markOf(kind, isOwn ? wallUs : stampOf(wallUs), { uid, arrivedUs: stampOf(wallUs) }))
+        for (let i = 0; i < 6; i++) {
+          apply('start', T0 + i * HOUR, `${i}`)
+          apply('end', T0 + i * HOUR + 10 * MIN, `${i}`)
+        }
+        const startedUs = T0 + 6 * HOUR
+        const overUs = stampOf(startedUs + 30 * MIN)
+        apply('start', startedUs, 'hangs')
+        desk.commit()
+        if (isKilled) desk.kill()
+        desk.advance(overUs - MIN)
+        desk.commit()
+        expect([condition, isKilled, isOwn, desk.story()]).toEqual([condition, isKilled, isOwn, ''])
+        desk.advance(overUs + 2 * MIN)
+        desk.commit()
+        expect(desk.alerts.map(({ alert }) => alert.condition)).toEqual([condition])
+        expect(Math.abs(desk.alerts[0]!.alert.episode.sinceUs - overUs)).toBeLessThan(MIN)
+      }
+})
+
+test('a run with its own time that exceeded its limit while a silent node was waited for is judged by the lead, too', () => {
+  for (const [minutes, story] of [
+    [29, /^$/],
+    [31, /^long/],
+  ] as const) {
+    const desk = openDesk({ watches: [watchOf('w', { long: '30m' })], leadUs })
+    const silent = { fromUs: stampOf(T0 + 5 * MIN), node: 2, waitsUs: stampOf(T0 + 60 * MIN) }
+    const apply = (kind: 'start' | 'end', wallUs: number) =>
+      desk.apply(markOf(kind, wallUs, { uid: 'u', arrivedUs: stampOf(wallUs) }))
+    apply('start', T0)
+    desk.advance(silent.fromUs)
+    desk.addDowntime({ ...silent, toUs: silent.fromUs + 2 * HOUR })
+    apply('end', T0 + minutes * MIN)
+    desk.commit()
+    desk.kill()
+    desk.advance(stampOf(T0 + 3 * HOUR))
+    desk.commit()
+    expect(desk.story()).toMatch(story)
+  }
+})
