@@ -6,6 +6,7 @@ import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import type { ChangeGroup } from '../query/exception-groups.ts'
+import type { KeptAnswers } from '../query/kept-answers.ts'
 import type { Questions } from '../query/questions.ts'
 import type { Watches } from '../watch/watches.ts'
 import { PING_BY_GET } from '../wire/other-protocols.ts'
@@ -39,7 +40,6 @@ import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-le
 import { mountGroups } from './questions/group-routes.ts'
 import { mountOverview } from './questions/overview-route.ts'
 import { questionRoutes } from './questions/question-routes.ts'
-import { createSharedAnswers } from './questions/shared-answers.ts'
 import { mountWatches } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, ClientRoutesDeps {
@@ -49,6 +49,7 @@ export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, Clie
   /** Stint terminates TLS itself: browsers must then never use plain http. */
   readonly hasTls: boolean
   readonly questions: Questions
+  readonly kept: KeptAnswers
   readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
   readonly changes: Pick<Live, 'changesOf'>
@@ -102,7 +103,6 @@ export function createApp(deps: AppDeps) {
   const authorize = createAuthorize(deps)
   const nameOf = createNameOf(deps.accounts.accounts.keys)
   const tags = createAnswerTags({ ...deps.tags, nowMs: () => nowUs() / 1000 })
-  const shared = createSharedAnswers(() => deps.monotonicUs() / 1000)
 
   const refuse = (request: Request, path: string, problem: Problem): Response => {
     if (isIntake(path)) deps.countRefused(kindOfPath(path) ?? 'other', problem.code)
@@ -159,7 +159,7 @@ export function createApp(deps: AppDeps) {
     .use(batchRoute(batch))
     .use(otlpRoutes(batch))
     .use(pingRoutes(acceptPing))
-    .use(questionRoutes({ authorize, questions: deps.questions, shared, tags }))
+    .use(questionRoutes({ authorize, questions: deps.questions, kept: deps.kept, tags }))
     .use(consoleRoutes(deps))
     .use(clientRoutes(deps))
   const noteDone = createNoteDone(deps.accounts)
@@ -170,9 +170,9 @@ export function createApp(deps: AppDeps) {
   mountOidc(mounts, deps.accounts, deps.oidc)
   mountDisputes(mounts, deps.accounts, deps.watch)
   mountWatches(mounts, deps.watch, nameOf, deps.overview)
-  mountGroups(mounts, deps.changeGroup, nameOf, shared)
+  mountGroups(mounts, deps.changeGroup, nameOf, deps.kept)
   mountChanges(mounts, deps.changes)
-  mountOverview(mounts, deps.overview)
+  mountOverview(mounts, deps.overview, deps.kept)
   mountDeadLetters(mounts, deps)
   mountHealth(mounts, deps.health)
   mountOperations(mounts, deps)

@@ -10,9 +10,9 @@ import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } fr
 import { mapInTurns, stepsOf } from '../turns.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
+import { ask } from './desk.ts'
 import { adoptedFrom, isFormer } from './former-decisions.ts'
 import type { GroupState, GroupStates } from './group-states.ts'
-import { ask } from './limit-questions.ts'
 import { cutPage, pageOf, placeOf } from './page.ts'
 import type { Question } from './question.ts'
 

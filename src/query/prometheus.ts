@@ -5,6 +5,7 @@
 import { compare } from '../store/order.ts'
 import type { Asker, ExceptionSource, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
 import { mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
+import type { KeptAnswers } from './kept-answers.ts'
 
 export interface PrometheusDeps {
   readonly points: Pick<PointSource, 'summarizeTimings' | 'findNewestMetrics'>
@@ -13,9 +14,10 @@ export interface PrometheusDeps {
   readonly maxRunNs: bigint
   /** The alerts of the account that fire now. */
   firing(account: string): Promise<readonly FiringAlert[]>
-  /** The states of the processes, as the overview has them. */
-  states?(account: string): Promise<readonly { readonly process: string; readonly state: string }[]>
+  readonly kept: Pick<KeptAnswers, 'share'>
 }
+
+export type ProcessStates = readonly { readonly process: string; readonly state: string }[]
 
 export interface FiringAlert {
   readonly watch: { readonly name: string }
@@ -25,11 +27,9 @@ export interface FiringAlert {
 
 const DAY_NS = 86_400_000_000_000n
 const HISTORY_NS = 31n * DAY_NS
-const HISTORY_FOR_NS = 3_600_000_000_000n
-const ANSWER_FOR_NS = 5_000_000_000n
+const HISTORY_FOR_MS = 3_600_000
+const ROW_BYTES = 200
 export const MAX_SERIES = 10_000
-/** Accounts whose history, or answer, is kept in memory. */
-const MAX_KEPT = 50
 
 const FAMILIES = {
   lastStart: ['stint_run_last_start_timestamp_seconds', 'When the newest run started'],
@@ -53,10 +53,7 @@ const keyOf = (...parts: readonly string[]) => JSON.stringify(parts)
 const STATES = ['completed', 'failed', 'abandoned', 'orphan'] as const
 
 /** The text for an asker's account. Rejects with what the sources and `firing` throw. */
-export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, states }: PrometheusDeps) {
-  const answers = createKept<string>(ANSWER_FOR_NS)
-  const histories = createKept<Awaited<ReturnType<typeof readHistory>>>(HISTORY_FOR_NS)
-
+export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, kept }: PrometheusDeps) {
   const summarize = (asker: Asker, fromNs: bigint, toNs: bigint) =>
     points.summarizeTimings({
       ...asker,
@@ -73,19 +70,21 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, 
     const range = { ...asker, fromNs: toNs - HISTORY_NS, toNs, maxRows: MAX_SERIES }
     const [runs, metrics] = await Promise.all([summarize(asker, range.fromNs, toNs), points.findNewestMetrics(range)])
     const newestRuns = await mapInTurns(runs, ({ process, meta = '', newest }) => ({ process, meta, newest }))
-    return { runs: newestRuns, metrics }
+    return { runs: newestRuns, metrics, size: ROW_BYTES * (runs.length + metrics.length) }
   }
 
-  async function render(asker: Asker, now: bigint): Promise<string> {
+  return async (asker: Asker, states: ProcessStates = []): Promise<string> => {
+    const now = nowNs()
+    const { account } = asker
+    const ofMonth = { account, words: 'history', maxAgeMs: HISTORY_FOR_MS }
     const day = { ...asker, fromNs: now - DAY_NS, toNs: now, maxRows: MAX_SERIES }
-    const [history, runs, open, metrics, counts, alerts, judged = []] = await Promise.all([
-      histories.of(asker.account, now, () => readHistory(asker, now)),
+    const [{ answer: history }, runs, open, metrics, counts, alerts] = await Promise.all([
+      kept.share(ofMonth, () => readHistory({ account, isShort: false }, now)),
       summarize(asker, day.fromNs, now),
       maxRunNs > DAY_NS ? summarize(asker, now - maxRunNs, now) : undefined,
       points.findNewestMetrics(day),
       exceptions.countExceptions(day),
-      firing(asker.account),
-      states?.(asker.account),
+      firing(account),
     ])
     const text = createText()
     const [ofDay, running] = [await bySubject(runs), await bySubject(open ?? runs)]
@@ -109,16 +108,11 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, 
       const { watch, condition, process } = those[0]!
       text.add('firing', { watch: watch.name, condition, process }, those.length)
     }
-    for (const { process, state } of judged) {
+    for (const { process, state } of states) {
       text.add('state', { process, state }, 1)
       if (spend(4)) await rest()
     }
     return text.print()
-  }
-
-  return (asker: Asker): Promise<string> => {
-    const now = nowNs()
-    return answers.of(asker.account, now, () => render(asker, now))
   }
 }
 
@@ -183,22 +177,3 @@ const escapeLabel = (text: string) => text.replaceAll(/[\\\n"]/g, (character) =>
 
 const formatValue = (value: number): string =>
   Number.isFinite(value) ? String(value) : value > 0 ? '+Inf' : value < 0 ? '-Inf' : 'NaN'
-
-/** Keeps what was read for an account for a time; who asks meanwhile shares it. A reading that failed is not kept. */
-function createKept<T>(forNs: bigint) {
-  const kept = new Map<string, { readonly atNs: bigint; readonly value: Promise<T> }>()
-  return {
-    of(account: string, now: bigint, read: () => Promise<T>): Promise<T> {
-      const known = kept.get(account)
-      if (known !== undefined && now - known.atNs < forNs && now >= known.atNs) return known.value
-      kept.delete(account)
-      const value = read()
-      kept.set(account, { atNs: now, value })
-      if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!)
-      value.catch(() => {
-        if (kept.get(account)?.value === value) kept.delete(account)
-      })
-      return value
-    },
-  }
-}

@@ -14,14 +14,15 @@ import {
   stepsOfText,
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
+import { ask, type Desk, type Reader } from './desk.ts'
 import { createGroupQuestions } from './exception-groups.ts'
 import { exportExceptions, type InTurn } from './export-exceptions.ts'
 import { findTrouble } from './find-trouble.ts'
 import type { GroupStates } from './group-states.ts'
-import { ask, createQuestionLimit, QUESTION_LIMITS, type QuestionLimits, type Reader } from './limit-questions.ts'
+import type { KeptAnswers } from './kept-answers.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { cutPage, pageFrom, pageOf, placeOf } from './page.ts'
-import { createPrometheus, type PrometheusDeps } from './prometheus.ts'
+import { createPrometheus, type ProcessStates, type PrometheusDeps } from './prometheus.ts'
 import { parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
 import { buckets, seenAtNs, select, selectRange, selectTexts } from './select.ts'
@@ -39,8 +40,10 @@ export interface QuestionDeps {
   series(account: string): { readonly used: number; readonly max: number }
   /** The alerts of an account that fire now. */
   readonly firing: PrometheusDeps['firing']
-  readonly states?: NonNullable<PrometheusDeps['states']>
-  readonly limits?: QuestionLimits
+  /** The states of the processes, as the overview has them. */
+  states?(account: string): Promise<ProcessStates>
+  readonly desk: Desk
+  readonly kept: Pick<KeptAnswers, 'share'>
   /** Exceptions of one export. */
   readonly maxExported?: number
 }
@@ -50,26 +53,19 @@ export type Questions = ReturnType<typeof createQuestions>
 /** A question about at most this time does not wait behind long ones. */
 const SHORT_NS = 3_600_000_000_000n
 /** How long the number of all marks is not asked for again: meanwhile a store gets few beside `maxMarks`. */
-const BOUND_KEPT_NS = 10_000_000_000n
-/** Per account: each holds a page of texts until it is read. */
-const EXPORTS_AT_ONCE = 2
+const BOUND_KEPT_MS = 10_000
 /** The used share of the series limit from which on there is a warning. */
 const WARN_AT = 0.8
 
 /** Return JSON or `text`. Throw `question_invalid`, `question_too_large`, `rate_limited`, `store_unavailable`. */
 export function createQuestions(deps: QuestionDeps) {
-  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, limits = QUESTION_LIMITS } = deps
+  const { points, exceptions, nowNs, maxRunNs, maxMarks, series, desk, kept } = deps
   const groups = createGroupQuestions(exceptions, deps.groupStates)
   const renderPrometheus = createPrometheus(deps)
-  const limit = createQuestionLimit(limits)
-  const limitExports = createQuestionLimit({ ...limits, maxAtOnce: EXPORTS_AT_ONCE, maxRunning: 16 })
-  let bound: { readonly marks: number | undefined; readonly untilNs: bigint } | undefined
-  async function boundMarks(asker: Asker): Promise<number | undefined> {
-    if (bound === undefined || nowNs() >= bound.untilNs) {
-      const marks = points.boundMarks && (await ask(points.boundMarks(asker)))
-      bound = { marks, untilNs: nowNs() + BOUND_KEPT_NS }
-    }
-    return bound.marks
+  async function boundMarks({ account }: Asker): Promise<number | undefined> {
+    const make = async () => ({ marks: await points.boundMarks?.({ account, isShort: true }), size: 0 })
+    const { answer } = await ask(kept.share({ account: '', words: 'marks', maxAgeMs: BOUND_KEPT_MS }, make))
+    return answer.marks
   }
 
   const limited =
@@ -78,7 +74,7 @@ export function createQuestions(deps: QuestionDeps) {
       const question = parseQuestion(kind, search, nowNs())
       const ranges = [question, ...(question.compare ? [question.compare] : [])]
       const isShort = kind !== 'prometheus' && ranges.every(({ fromNs, toNs }) => toNs - fromNs <= SHORT_NS)
-      return limit(account, { ...reader, isShort }, (signal) => answer({ account, signal, isShort }, question))
+      return desk(account, { ...reader, isShort }, (signal) => answer({ account, signal, isShort }, question))
     }
 
   /** `stopsEarly`: the store finds the answer without all marks of the window. */
@@ -197,8 +193,10 @@ export function createQuestions(deps: QuestionDeps) {
       const question = parseQuestion('export', search, nowNs())
       const selection = { ...selectRange({ account }, question), ...selectTexts(question) }
       const part = { ...(reader.left && { left: reader.left }), isPart: true }
-      const inTurn: InTurn = (find) => limit(account, part, (signal) => ask(find({ ...selection, signal })))
-      return limitExports(account, reader, () => exportExceptions(exceptions, inTurn, question, deps.maxExported))
+      const inTurn: InTurn = (find) => desk(account, part, (signal) => ask(find({ ...selection, signal })))
+      return desk(account, { ...reader, lane: 'export' }, () =>
+        exportExceptions(exceptions, inTurn, question, deps.maxExported),
+      )
     },
 
     groups: limited('groups', async (asker, question) => {
@@ -224,6 +222,11 @@ export function createQuestions(deps: QuestionDeps) {
       return { used, max, warning: max > 0 && used >= WARN_AT * max }
     }),
 
-    prometheus: limited('prometheus', async (asker) => ({ text: await ask(renderPrometheus(asker)) })),
+    /** The states come from live, which has turns of its own. */
+    async prometheus(account: string, search: URLSearchParams, reader: Reader = {}) {
+      const states = await deps.states?.(account)
+      const render = limited('prometheus', async (asker) => ({ text: await ask(renderPrometheus(asker, states)) }))
+      return render(account, search, reader)
+    },
   }
 }

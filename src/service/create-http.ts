@@ -100,12 +100,14 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       onDeleted: (account) => {
         rooms.live.forget(account)
         rooms.overview.forget(account)
+        rooms.kept.forget(account)
         void rooms.eraseAccounts.step()
         rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
       },
     },
     ...(config.oidc && { oidc: oidcOf(config.oidc, clock, log) }),
     questions: measureQuestions(rooms),
+    kept: rooms.kept,
     overview: rooms.overview,
     changeGroup: rooms.changeGroup,
     changes: rooms.live,

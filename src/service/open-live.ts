@@ -9,7 +9,7 @@ import { createMedians } from '../live/overview/medians.ts'
 import { type AskOverview, createOverview } from '../live/overview/overview.ts'
 import type { TailSpool } from '../live/tail.ts'
 import type { Logger } from '../log.ts'
-import { ask, createQuestionLimit, QUESTION_LIMITS } from '../query/limit-questions.ts'
+import { ask, type Desk } from '../query/desk.ts'
 import type { Config } from '../settings.ts'
 import { pointStoreFacts, type Stores } from '../store/open-stores.ts'
 import type { Watches } from '../watch/watches.ts'
@@ -24,6 +24,7 @@ interface LiveParts {
   readonly stores: Stores
   readonly accounts: Pick<Accounts, 'groupStates'>
   readonly watches: Watches
+  readonly desk: Desk
   /** No earlier than any stamp given so far. */
   nowUs(): number
 }
@@ -31,14 +32,11 @@ interface LiveParts {
 const MOST_BYTES = 64 * 2 ** 20
 /** Of the memory that this process may use. */
 const SHARE = 16
-/** Readings of an account, beside its questions. */
-const LIMITS = { ...QUESTION_LIMITS, maxRunning: 2 }
 
 export function openLive(parts: LiveParts): { readonly live: Live; readonly overview: AskOverview } {
-  const { config, clock, log, spools, stores, accounts, watches, nowUs } = parts
-  const limit = createQuestionLimit(LIMITS)
+  const { config, clock, log, spools, stores, accounts, watches, desk, nowUs } = parts
   const inTurn = <T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    limit(account, {}, (signal) => ask(work(signal)))
+    desk(account, { lane: 'live' }, (signal) => ask(work(signal)))
   const { points, exceptions } = stores
   const common = { inTurn, log, maxRunUs: config.maxRunUs, monotonicUs: clock.monotonicUs, nowUs }
   const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY

@@ -18,7 +18,9 @@ import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
+import { createDesk } from '../query/desk.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
+import { createKeptAnswers, type KeptAnswers } from '../query/kept-answers.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
@@ -66,6 +68,7 @@ export interface Rooms {
   readonly shippers: Both<Shipper>
   readonly eraseAccounts: EraseAccounts
   readonly questions: Questions
+  readonly kept: KeptAnswers
   readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
   readonly watches: Watches
@@ -104,13 +107,15 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, isNewNode, log)
   const opened = { ...base, ...files, lock, stampClock, arrivals, takenStamps, ownStamps, stores }
-  const watches = openWatchRoom(opened)
+  const desk = createDesk()
+  const kept = createKeptAnswers(() => clock.monotonicUs() / 1000)
+  const watches = openWatchRoom({ ...opened, desk })
   const keptFiles = openKeptFiles(keptPaths(config))
   const shipping = { ...opened, keptFiles }
   const nowUs = () => Math.max(stampClock.nowUs(), clock.wallUs())
   const { groupStates } = files.accounts
   const questions = createQuestions({
-    groupStates,
+    ...{ desk, kept, groupStates },
     points: stores.points,
     exceptions: stores.exceptions,
     nowNs: () => BigInt(nowUs()) * 1000n,
@@ -120,7 +125,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
     states: (account) => overview.states(account),
   })
-  const { live, overview } = openLive({ ...opened, watches, nowUs })
+  const { live, overview } = openLive({ ...opened, watches, desk, nowUs })
   return {
     ...shipping,
     sharedNodes,
@@ -140,7 +145,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       ...{ exceptions: stores.exceptions, states: groupStates, nowUs },
       changed: live.touch,
     }),
-    questions,
+    ...{ questions, kept },
     live,
     overview,
   }

@@ -8,6 +8,7 @@ import type { StampClock } from '../event/stamp-clock.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isLoopback, isWildcard } from '../parse-settings.ts'
+import type { Desk } from '../query/desk.ts'
 import { findDecision } from '../query/former-decisions.ts'
 import type { Config } from '../settings.ts'
 import { isStuck } from '../spool/is-stuck.ts'
@@ -37,13 +38,14 @@ export interface WatchParts {
   readonly metrics: Metrics
   readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs' | 'writingUs'>>
   readonly stores: Stores
+  readonly desk: Desk
   readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails'> & {
     readonly watchCount?: Accounts['watchCount']
   }
 }
 
 export function openWatchRoom(parts: WatchParts): Watches {
-  const { config, clock, stampClock, arrivals, log, metrics, spools, stores, accounts } = parts
+  const { config, clock, stampClock, arrivals, log, metrics, spools, stores, accounts, desk } = parts
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
     count: accounts.watchCount,
@@ -52,7 +54,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
     receivingUs: arrivals.leastUs,
     source: createMarkSource(stores.points),
     isIgnored: createIsIgnored(accounts),
-    history: createWatchHistory(stores, accounts),
+    history: createWatchHistory(stores, accounts, desk),
     nowUs: clock.wallUs,
     logUs: stampClock.nowUs,
     leadUs: stampClock.leadUs,

@@ -1,6 +1,6 @@
 // The stores as the watches ask them: times in µs, in the turns of questions.
 import type { Accounts } from '../account/accounts.ts'
-import { ask, createQuestionLimit, QUESTION_LIMITS } from '../query/limit-questions.ts'
+import { ask, type Desk } from '../query/desk.ts'
 import { MAX_ROWS } from '../query/limits.ts'
 import type { Stores } from '../store/open-stores.ts'
 import type { PointSource } from '../store/source.ts'
@@ -18,21 +18,18 @@ export const createMarkSource = (points: Pick<PointSource, 'findMarks'>): MarkSo
   },
 })
 
-/** A preview reads much: an account has one at a time, and few wait. */
-const LIMITS = { ...QUESTION_LIMITS, maxAtOnce: 4, maxRunning: 1 }
-
 export function createWatchHistory(
   { points, exceptions }: Pick<Stores, 'points' | 'exceptions'>,
   { groupStates }: Pick<Accounts, 'groupStates'>,
+  desk: Desk,
 ): WatchHistory {
-  const limit = createQuestionLimit(LIMITS)
   const select = ({ account, fromUs, toUs: untilUs, processes, meta, signal }: HistoryQuestion) => ({
     ...{ account, signal, fromNs: toNs(fromUs), toNs: toNs(untilUs), process: processes },
     ...(meta !== undefined && { meta }),
   })
   const marks = (signal: AbortSignal) => createMarkSource({ findMarks: (q) => ask(points.findMarks({ ...q, signal })) })
   return {
-    inTurn: (account, work) => limit(account, {}, work),
+    inTurn: (account, work) => desk(account, { lane: 'preview' }, work),
     async findProcesses({ account, fromUs, toUs: untilUs, signal }) {
       const range = { account, signal, fromNs: toNs(fromUs), toNs: toNs(untilUs), maxRows: MAX_ROWS }
       return (await ask(points.findPointProcesses(range))).map(({ process }) => process)

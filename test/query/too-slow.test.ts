@@ -14,7 +14,7 @@ import { createInfluxSource } from '../../src/store/influx/source.ts'
 import type { PointSource } from '../../src/store/source.ts'
 import { engineMissing, freshEmbedded } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
-import { memoryQuestions } from '../support/memory-questions.ts'
+import { deskOf, memoryQuestions } from '../support/memory-questions.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 
@@ -26,7 +26,7 @@ const log = createLog({ level: 'silent', pretty: false })
 async function refusalBy(points: PointSource, deadlineMs = MINUTE_MS): Promise<Problem> {
   const questions = memoryQuestions([], {
     ...{ points, nowNs: () => BigInt(NOW_US) * 1000n, maxMarks: 100_000_000 },
-    limits: { deadlineMs, maxAtOnce: 1, maxRunning: 1 },
+    desk: deskOf({ deadlineMs, maxAtOnce: 1, maxRunning: 1 }),
   })
   const error = await questions.summary('acc', new URLSearchParams({ from: '-24h' })).then(
     () => expect.unreachable('it was answered'),

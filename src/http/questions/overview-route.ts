@@ -1,13 +1,20 @@
-// GET /api/overview: how every process is.
+// GET /api/overview: how every process is. An answer that is being made is shared by all who ask the same.
 import type { AskOverview } from '../../live/overview/overview.ts'
+import type { KeptAnswers } from '../../query/kept-answers.ts'
 import { SHOW_OVERVIEW } from '../../wire/overview.ts'
-import { compressedJson } from '../compressed.ts'
+import { answerJson, encodeFor } from '../compressed.ts'
 import type { Mounts } from '../mount.ts'
+import { wordsOf } from './question-routes.ts'
 
-export function mountOverview({ on }: Mounts, ask: AskOverview): void {
+export function mountOverview({ on }: Mounts, ask: AskOverview, kept: KeptAnswers): void {
   on(SHOW_OVERVIEW, async ({ account }, { request, leaveUntagged }) => {
-    const answer = await ask(account, new URL(request.url).searchParams)
-    if (answer.stale_s !== null) leaveUntagged()
-    return compressedJson(request, answer, () => {})
+    const wanted = { account, words: wordsOf(request), maxAgeMs: 0, left: request.signal }
+    const { answer, noteSent } = await kept.share(wanted, async () => {
+      const body = await ask(account, new URL(request.url).searchParams)
+      const made = await encodeFor(request, body)
+      return { ...made, isStale: body.stale_s !== null, size: made.bytes.length }
+    })
+    if (answer.isStale) leaveUntagged()
+    return answerJson(request, answer, noteSent)
   })
 }

@@ -1,33 +1,43 @@
 // GET /api/…: what callers ask about their own events. The key or session is judged before the question is read.
 import { Elysia } from 'elysia'
-import type { Reader } from '../../query/limit-questions.ts'
+import type { Reader } from '../../query/desk.ts'
+import type { KeptAnswers } from '../../query/kept-answers.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import type { Route } from '../../wire/route.ts'
 import { METRICS_TEXT } from '../answers.ts'
 import type { Authorize } from '../authorize.ts'
-import { answerBytes, answerJson, compressedJson, encodeFor } from '../compressed.ts'
+import { answerBytes, answerJson, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import type { AnswerTags } from './answer-tags.ts'
 import { fileAnswer } from './file-answer.ts'
-import type { SharedAnswers } from './shared-answers.ts'
 
 export interface QuestionRoutesDeps {
   readonly authorize: Authorize
   readonly questions: Questions
-  readonly shared?: SharedAnswers
+  readonly kept?: KeptAnswers
   readonly tags?: AnswerTags
 }
 
 type Kind = keyof Questions & QuestionKind
 
 const isRoute = (kind: string): kind is Kind => kind in QUESTION_ROUTES
-const isShared = (kind: Kind): kind is Exclude<Kind, 'prometheus' | 'export'> =>
-  kind !== 'prometheus' && kind !== 'export'
-
 const hasTag = (route: Route): boolean => route.hasTag === true
 
-export function questionRoutes({ authorize, questions, shared, tags }: QuestionRoutesDeps) {
+const MAX_AGE_MS = 2_000
+/** Several Prometheus servers that scrape the same share an answer. */
+const SCRAPED_MS = 5_000
+
+/** The age of an answer that the request accepts. */
+const maxAgeOf = (request: Request): number => {
+  const [, given] = /\bmax-age=(\d{1,4})\b/.exec(request.headers.get('cache-control') ?? '') ?? []
+  return Math.min(MAX_AGE_MS, 1000 * Number(given ?? 0))
+}
+
+/** Two requests with the same words get the same answer. */
+export const wordsOf = ({ url, headers }: Request): string => `${url} ${headers.get('accept-encoding')}`
+
+export function questionRoutes({ authorize, questions, kept, tags }: QuestionRoutesDeps) {
   const routes = new Elysia({ normalize: false })
   for (const kind of Object.keys(questions).filter(isRoute)) {
     routes.get(
@@ -42,30 +52,31 @@ export function questionRoutes({ authorize, questions, shared, tags }: QuestionR
         const search = url.searchParams
         const { promise: sent, resolve } = Promise.withResolvers<void>()
         let noteSent: () => void = resolve
-        try {
-          if (shared !== undefined && isShared(kind)) {
-            const make = async (reader: Reader) => {
-              const state = tags?.stateOf(account, url) // before the answer, which may know more
-              return { state, ...(await encodeFor(request, await questions[kind](account, search, reader))) }
-            }
-            const found = await shared(
-              request,
-              account,
-              make,
-              ({ state }) => state !== undefined && state === tags?.stateOf(account, url),
-            )
-            const { answer } = found
-            noteSent = found.noteSent
-            const response = answerJson(request, answer, noteSent)
-            if (answer.state !== undefined && ownTags !== undefined)
-              response.headers.set('etag', ownTags.tagOf(asker, answer.state))
-            return response
-          }
-          const reader = { left: request.signal, sent }
+        const make = async (reader: Reader) => {
+          const state = tags?.stateOf(account, url) // before the answer, which may know more
           const answer = await questions[kind](account, search, reader)
-          if ('file' in answer) return await fileAnswer(request, answer, noteSent)
-          if ('text' in answer) return answerBytes(request, Buffer.from(answer.text), METRICS_TEXT, noteSent)
-          return await compressedJson(request, answer, noteSent)
+          if ('file' in answer) return { answer, state, size: 0 }
+          const made = 'text' in answer ? { text: Buffer.from(answer.text) } : await encodeFor(request, answer)
+          return { ...made, state, size: ('text' in made ? made.text : made.bytes).length }
+        }
+        type Made = Awaited<ReturnType<typeof make>>
+        try {
+          let made: Made
+          if (kept === undefined || kind === 'export') made = await make({ left: request.signal, sent })
+          else {
+            const isCurrent = ({ state }: Made) => state !== undefined && state === tags?.stateOf(account, url)
+            const maxAgeMs = kind === 'prometheus' ? SCRAPED_MS : maxAgeOf(request)
+            const wanted = { account, words: wordsOf(request), maxAgeMs, left: request.signal, isCurrent }
+            const found = await kept.share(wanted, make)
+            made = found.answer
+            noteSent = found.noteSent
+          }
+          if ('answer' in made) return await fileAnswer(request, made.answer, noteSent)
+          if ('text' in made) return answerBytes(request, made.text, METRICS_TEXT, noteSent)
+          const response = answerJson(request, made, noteSent)
+          if (made.state !== undefined && ownTags !== undefined)
+            response.headers.set('etag', ownTags.tagOf(asker, made.state))
+          return response
         } catch (error) {
           noteSent()
           if (request.signal.aborted) return new Response(null, { status: 499 }) // nobody reads it

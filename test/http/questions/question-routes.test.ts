@@ -8,13 +8,13 @@ import { parseStampNs } from '../../../src/event/stamp.ts'
 import { describeRoute, toOpenApi } from '../../../src/http/docs/describe-route.ts'
 import { createAnswerTags } from '../../../src/http/questions/answer-tags.ts'
 import { questionRoutes } from '../../../src/http/questions/question-routes.ts'
-import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
+import { createKeptAnswers } from '../../../src/query/kept-answers.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../../src/query/question.ts'
 import type { Answer as Answered } from '../../../src/wire/route.ts'
 import { choice, orNull } from '../../../src/wire/shapes.ts'
 import { useApp } from '../../support/app.ts'
 import { type Answer, createCaller, type SignedUp, signInAt, signUpAt } from '../../support/caller.ts'
-import { memoryQuestions } from '../../support/memory-questions.ts'
+import { deskOf, memoryQuestions } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { misfits } from '../../support/misfits.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
@@ -300,8 +300,8 @@ test('aborts a question whose client disconnected', async () => {
     resolve(signal!)
     return new Promise<never>(() => {})
   }
-  const limits = { deadlineMs: 1e9, maxAtOnce: 1, maxRunning: 1 } // a deadline would abort it, too
-  const questions = memoryQuestions([], { exceptions: { ...exceptions, findExceptions }, limits })
+  const desk = deskOf({ deadlineMs: 1e9, maxAtOnce: 1, maxRunning: 1 }) // a deadline would abort it, too
+  const questions = memoryQuestions([], { exceptions: { ...exceptions, findExceptions }, desk })
   const failures: unknown[] = []
   const app = new Elysia()
     .onError(({ error }) => void failures.push(error))
@@ -331,7 +331,7 @@ test('a question that is being answered is asked once for all who ask it, of one
         return { timings: [], next: `${account} ${asked.length}` }
       },
     } as never,
-    shared: createSharedAnswers(() => 0),
+    kept: createKeptAnswers(() => 0),
   })
   const ask = async (account: string, query = '') => {
     const answer = await routes.handle(new Request(`http://localhost/api/timings${query}`, { headers: { account } }))
@@ -352,7 +352,7 @@ test('a shared answer stays until something of its account is stored, at most te
   const routes = questionRoutes({
     authorize: async () => ({ account: 'ada', role: 'member', isOperator: false }),
     questions: { timings: async () => ({ timings: [], next: `${++asked}` }) } as never,
-    shared: createSharedAnswers(() => nowMs),
+    kept: createKeptAnswers(() => nowMs),
     tags: createAnswerTags({ start: '', versionOf: () => version, watchChanges: () => 0, nowMs: () => nowMs }),
   })
   const ask = async () => {

@@ -7,9 +7,9 @@ import { problemResponse } from '../../../src/http/answers.ts'
 import type { Authorize } from '../../../src/http/authorize.ts'
 import { createAnswerTags } from '../../../src/http/questions/answer-tags.ts'
 import { type QuestionRoutesDeps, questionRoutes } from '../../../src/http/questions/question-routes.ts'
-import { createSharedAnswers } from '../../../src/http/questions/shared-answers.ts'
 import type { Problem } from '../../../src/problem.ts'
-import { memoryQuestions, NOW_NS } from '../../support/memory-questions.ts'
+import { createKeptAnswers } from '../../../src/query/kept-answers.ts'
+import { deskOf, memoryQuestions, NOW_NS } from '../../support/memory-questions.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { until } from '../../support/until.ts'
 
@@ -32,7 +32,7 @@ function serve(more: Partial<QuestionRoutesDeps> = {}, deadlineMs = 60_000) {
   }
   const questions = memoryQuestions([], {
     exceptions: { ...exceptions, findExceptions },
-    limits: { deadlineMs, maxAtOnce: 3, maxRunning: 2 },
+    desk: deskOf({ deadlineMs, maxAtOnce: 3, maxRunning: 2 }),
   })
   const authorize: Authorize = async (request) => {
     const account = request.headers.get('account') ?? 'ada'
@@ -120,7 +120,7 @@ test('a shared answer that could not be begun counts as sent', async () => {
     nowMs: () => 0,
   })
   const broken = { ...tags, tagOf: () => 'no\nheader' }
-  const { base, begun, stop } = serve({ shared: createSharedAnswers(() => 0), tags: broken }, 5_000)
+  const { base, begun, stop } = serve({ kept: createKeptAnswers(() => 0), tags: broken }, 5_000)
   for (const limit of [997, 998, 999, 1000]) {
     const headers = { 'cache-control': 'max-age=2', 'accept-encoding': 'identity' }
     const answer = await fetch(`${base}?limit=${limit}`, { headers })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
-import { createQuestionLimit, QUESTION_LIMITS } from '../../src/query/limit-questions.ts'
-import { memoryQuestions } from '../support/memory-questions.ts'
+import { createDesk } from '../../src/query/desk.ts'
+import { deskOf, memoryQuestions } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const MINUTE_MS = 60_000
@@ -31,7 +31,7 @@ const refusalOf = (answer: Promise<unknown>) =>
 const codeOf = async (answer: Promise<unknown>): Promise<ProblemCode> => (await refusalOf(answer)).code
 
 test('a question without an answer in time asks for a shorter range, and its work is aborted', async () => {
-  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 1, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: 20, maxAtOnce: 1, maxRunning: 1 })
   const { work, signals } = endless()
   const refusal = await refusalOf(limit('ada', {}, work))
   expect(refusal).toMatchObject({ code: 'question_too_large', status: 422 })
@@ -40,7 +40,7 @@ test('a question without an answer in time asks for a shorter range, and its wor
 })
 
 test('limits concurrent questions per account without affecting other accounts', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 2, maxRunning: 2 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 2, maxRunning: 2 })
   const { work, end } = endless()
   const running = [limit('ada', {}, work), limit('ada', {}, work)]
   expect(await refusalOf(limit('ada', {}, work))).toMatchObject({
@@ -55,7 +55,7 @@ test('limits concurrent questions per account without affecting other accounts',
 })
 
 test('refuses none of twenty people with three questions each', async () => {
-  const limit = createQuestionLimit(QUESTION_LIMITS)
+  const limit = createDesk()
   const { work, end } = endless()
   const asked = Array.from({ length: 60 }, () => limit('ada', {}, work))
   end()
@@ -63,7 +63,7 @@ test('refuses none of twenty people with three questions each', async () => {
 })
 
 test('work counts until it ends, also after its client disconnected', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   const { work, end, signals } = endless()
   const client = new AbortController()
   const left = limit('ada', { left: client.signal }, work)
@@ -77,13 +77,13 @@ test('work counts until it ends, also after its client disconnected', async () =
 })
 
 test('a failed question no longer counts', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   for (let i = 0; i < 3; i++)
     await expect(limit('ada', {}, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
 })
 
 test('a question whose answer has not been sent counts as running, and the next one waits', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 3, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 3, maxRunning: 1 })
   const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
   const begun: string[] = []
   const ask = (name: string, account = 'ada') =>
@@ -102,7 +102,7 @@ test('a question whose answer has not been sent counts as running, and the next 
 })
 
 test('a question that waited too long behind unread answers is rate_limited and never runs', async () => {
-  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
   const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
   let begun = 0
   const work = async () => ++begun
@@ -113,7 +113,7 @@ test('a question that waited too long behind unread answers is rate_limited and 
 })
 
 test('a question whose turn came shortly before its deadline is to be asked again', async () => {
-  const limit = createQuestionLimit({ deadlineMs: 400, maxAtOnce: 2, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: 400, maxAtOnce: 2, maxRunning: 1 })
   const { work, end } = endless()
   const before = limit('ada', {}, () => Bun.sleep(300))
   const late = refusalOf(limit('ada', {}, work))
@@ -123,7 +123,7 @@ test('a question whose turn came shortly before its deadline is to be asked agai
 })
 
 test('a short question does not wait behind long ones, and neither kind starves the other', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 20, maxRunning: 3 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 20, maxRunning: 3 })
   const begun: string[] = []
   const ends: (() => void)[] = []
   const ask = (name: string, isShort: boolean) =>
@@ -148,7 +148,7 @@ test('a short question does not wait behind long ones, and neither kind starves 
 })
 
 test('work that fails before it awaits anything frees its turn', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   const failing = limit('ada', {}, () => {
     throw new Error('at once')
   })
@@ -157,7 +157,7 @@ test('work that fails before it awaits anything frees its turn', async () => {
 })
 
 test('the time of a part begins with its work', async () => {
-  const limit = createQuestionLimit({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: 20, maxAtOnce: 2, maxRunning: 1 })
   const { work, end } = endless()
   const late = codeOf(limit('ada', {}, work))
   const part = limit('ada', { isPart: true }, async () => 'page')
@@ -185,7 +185,7 @@ test('a range is short if all that a question reads is', async () => {
 })
 
 test('a part of an export waits where a question would be refused', async () => {
-  const limit = createQuestionLimit({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
+  const limit = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 1, maxRunning: 1 })
   const { work, end } = endless()
   const first = limit('ada', {}, work)
   const part = limit('ada', { isPart: true }, async () => 'page')
@@ -205,11 +205,42 @@ test('every question is under the limits, and its selection carries the signal t
   const questions = memoryQuestions([], {
     points: { ...points, countMarks: hang, findMetrics: hang, findPointProcesses: hang },
     exceptions: { ...exceptions, findExceptions: hang, groupExceptions: hang },
-    limits: { deadlineMs: 20, maxAtOnce: 6, maxRunning: 6 },
+    desk: deskOf({ deadlineMs: 20, maxAtOnce: 6, maxRunning: 6 }),
   })
   const kinds = ['timings', 'summary', 'metrics', 'exceptions', 'groups', 'processes'] as const
   const asked = kinds.map((kind) => codeOf(questions[kind]('ada', new URLSearchParams())))
   expect(await codeOf(questions.series('ada', new URLSearchParams()))).toBe('rate_limited')
   expect(new Set(await Promise.all(asked))).toEqual(new Set(['question_too_large']))
   expect(signals.map((signal) => signal?.aborted)).toEqual(kinds.map(() => true))
+})
+
+test('a node runs so many of all, the accounts take turns, and the last place is for one that has none', async () => {
+  const desk = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 12, maxRunning: 12 }, 4)
+  const begun: string[] = []
+  const ends: (() => void)[] = []
+  const ask = (account: string, n: number) =>
+    desk(account, { isShort: true }, () => {
+      begun.push(`${account}${n}`)
+      return new Promise<void>((resolve) => ends.push(resolve))
+    })
+  const asked = Array.from({ length: 12 }, (_, i) => ask('ada', i))
+  expect(begun).toEqual(['ada0', 'ada1', 'ada2'])
+  asked.push(ask('eve', 0), ask('eve', 1), ask('zoe', 0))
+  expect(begun.slice(3)).toEqual(['eve0'])
+  for (let i = 0; i < asked.length; i++) {
+    ends[i]!()
+    await Bun.sleep(0)
+  }
+  await Promise.all(asked)
+  // zoe and eve each wait for one of ada's twelve
+  expect(begun.indexOf('zoe0')).toBeLessThanOrEqual(5)
+  expect(begun.indexOf('eve1')).toBeLessThanOrEqual(7)
+})
+
+test('an answer that nobody reads holds a place of its account, and none of the node', async () => {
+  const desk = deskOf({ deadlineMs: MINUTE_MS, maxAtOnce: 4, maxRunning: 2 }, 2)
+  const sent = new Promise<void>(() => {})
+  for (const account of ['ada', 'eve'])
+    for (let i = 0; i < 2; i++) await desk(account, { sent, isShort: true }, async () => i)
+  expect(await desk('zoe', {}, async () => 'answer')).toBe('answer')
 })
