@@ -1,7 +1,8 @@
 // Environment → frozen Config, by the table of settings.ts. All problems are reported at once; secrets may come from a
 // file (NAME_FILE).
 import { DAY_US } from './parse-settings.ts'
-import { isPipe, readText, readTls } from './setting-files.ts'
+import { followFile, type NoteSecret } from './secret.ts'
+import { isFile, isPipe, readText, readTls } from './setting-files.ts'
 import { findMisnamed } from './setting-names.ts'
 import { type Config, isSetting, namesOf, SETTINGS, type Setting, settingNames } from './settings.ts'
 
@@ -17,7 +18,7 @@ type Env = Readonly<Record<string, string | undefined>>
 const MIN_SPOOL_BYTES = 2 ** 20
 
 /** Throws ConfigError. An empty variable counts as unset. */
-export function readConfig(env: Env = process.env): Config {
+export function readConfig(env: Env = process.env, note: NoteSecret = () => {}): Config {
   const problems: string[] = [...findMisnamed(env, settingNames()).refused]
   const raw = (name: string) => env[name] || undefined
 
@@ -47,7 +48,13 @@ export function readConfig(env: Env = process.env): Config {
     }
     const value = text === '' ? '' : parse(text) // '' is a file with a problem
     if (value === undefined) problems.push(`${variable}${isHidden ? '' : `=${JSON.stringify(text)}`}: must be ${rule}`)
-    return value ?? fallback ?? ''
+    if (path === undefined || !isFile(path) || typeof value !== 'string' || value === '') return value ?? fallback ?? ''
+    return followFile(
+      path,
+      value,
+      (now) => parse(now) !== undefined,
+      (isValid) => note(variable, isValid),
+    )
   }
 
   /** A member that is set without the first one means that the first one was forgotten. */

@@ -1,5 +1,6 @@
 // The texts of settings → their values; undefined for an invalid text.
 import { isIP } from 'node:net'
+import type { Secret } from './secret.ts'
 
 export const DAY_US = 86_400_000_000
 /** Ten years. */
@@ -137,7 +138,8 @@ export const kind = <T>(parse: (text: string) => T | undefined, rule: string): K
 export const matching = (isValid: (text: string) => boolean, rule: string): Kind<string> =>
   kind((text) => (isValid(text) ? text : undefined), rule)
 export const hidden = <T>(it: Kind<T>): Kind<T> => ({ ...it, isHidden: true })
-export const secret = <T>(it: Kind<T>) => ({ ...it, isHidden: true, isSecret: true })
+/** Its value, from a file, is what tells the current one: see secret.ts. */
+export const secret = (it: Kind<string>) => ({ ...(it as Kind<Secret>), isHidden: true, isSecret: true })
 
 /** The largest number of fifteen digits. */
 export const MANY = 999_999_999_999_999

@@ -28,9 +28,14 @@ function exitOnArguments([argument]: readonly string[]): void {
   process.exit(2)
 }
 
+function noteSecret(variable: string, isValid: boolean): void {
+  if (isValid) log.info({ variable }, 'the file of a secret has changed: the new one is used')
+  else log.error({ variable }, 'the file of a secret has changed and is invalid: the secret before it is used')
+}
+
 function configOrExit(): Config {
   try {
-    return readConfig()
+    return readConfig(process.env, noteSecret)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)
@@ -72,6 +77,10 @@ async function stop(signal: string) {
 }
 process.on('SIGTERM', () => void stop('SIGTERM'))
 process.on('SIGINT', () => void stop('SIGINT'))
+process.on('SIGHUP', () => {
+  if (process.stdout.isTTY) return void stop('SIGHUP') // its terminal was closed
+  log.info('files of secrets are read again when they are used, other settings at a restart')
+})
 
 const starting: Promise<Service> = startService(config, systemClock, log)
 try {

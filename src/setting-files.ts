@@ -1,6 +1,6 @@
 // Files that settings name: the text of a secret, and TLS_CERT with TLS_KEY, which are checked with the settings and read
 // when the socket is opened.
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, type Stats, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 
 export interface TlsPaths {
@@ -35,11 +35,15 @@ export function readTls({ certPath, keyPath }: TlsPaths): TlsPair | { readonly p
 }
 
 /** A pipe can be read only once, so it is left to its user. */
-export function isPipe(path: string): boolean {
+export const isPipe = (path: string): boolean => statOf(path)?.isFIFO() ?? false
+
+export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
+
+function statOf(path: string): Stats | undefined {
   try {
-    return statSync(path).isFIFO()
+    return statSync(path)
   } catch {
-    return false
+    return undefined
   }
 }
 

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
-import { writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError, readConfig } from '../src/config.ts'
 import { isLoopback } from '../src/parse-settings.ts'
+import { textOf } from '../src/secret.ts'
 import { tempDir } from './support/temp-dir.ts'
+import { until } from './support/until.ts'
 
 const dir = tempDir('config')
 const gone = join(dir, 'gone')
@@ -153,7 +155,28 @@ test.each(['localhost.example.com', '127.mail.example', '127.0.0.1.example'])('%
 })
 
 test('accepts a secret of 64 KiB', () => {
-  expect(readConfig({ SETUP_CODE_FILE: fileOf('x'.repeat(65_536)) }).setupCode).toHaveLength(65_536)
+  expect(textOf(readConfig({ SETUP_CODE_FILE: fileOf('x'.repeat(65_536)) }).setupCode!)).toHaveLength(65_536)
+})
+
+test('a secret is read again when its file has changed, within a second; what is invalid is not used', async () => {
+  const path = fileOf('the first secret')
+  const notes: unknown[] = []
+  const { setupCode } = readConfig({ SETUP_CODE_FILE: path }, (...note) => void notes.push(note))
+  const current = () => textOf(setupCode!)
+  expect(current()).toBe('the first secret')
+  for (const [text, expected] of [
+    ['too short', 'the first secret'],
+    ['', 'the first secret'],
+    ['the second secret', 'the second secret'],
+  ] as const) {
+    const before = notes.length
+    writeFileSync(path, `${text}\n`)
+    await until('a note', () => current() === expected && notes.length > before, 5_000)
+  }
+  rmSync(path)
+  await Bun.sleep(1_100)
+  expect(current()).toBe('the second secret')
+  expect(notes).toEqual([false, false, true].map((isValid) => ['SETUP_CODE', isValid]))
 })
 
 test('reads a secret from a pipe', () => {
@@ -187,7 +210,7 @@ test.each(['sek\nret', 'sek\rret', 'sek\u0000ret', 'sek\u007fret', 'sekrét', 's
 
 test('ignores a trailing line break in a token file', () => {
   const influx = { INFLUX_URL: 'http://influxdb:8086', INFLUX_ORG: 'o', INFLUX_BUCKET: 'b' }
-  expect(readConfig({ ...influx, INFLUX_TOKEN_FILE: fileOf('a-token==\r\n') }).influx?.token).toBe('a-token==')
+  expect(textOf(readConfig({ ...influx, INFLUX_TOKEN_FILE: fileOf('a-token==\r\n') }).influx!.token)).toBe('a-token==')
 })
 
 test.each([

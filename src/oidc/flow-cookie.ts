@@ -1,6 +1,7 @@
 // The cookie of a sign-in at the provider: what must come back, and where to go on. Signed with a key from the client
 // secret, which all nodes have; good for ten minutes.
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { type Secret, textOf } from '../secret.ts'
 import type { Attempt } from './provider.ts'
 
 interface Flow extends Attempt {
@@ -13,8 +14,11 @@ interface Flow extends Attempt {
 export const FLOW_MAX_S = 600
 const SKEW_MS = 60_000
 
-export function createFlowCookie(secret: string) {
-  const sign = (text: string) => createHmac('sha256', `stint sign-in ${secret}`).update(text).digest()
+export function createFlowCookie(secret: Secret) {
+  const sign = (text: string) =>
+    createHmac('sha256', `stint sign-in ${textOf(secret)}`)
+      .update(text)
+      .digest()
   return {
     write(flow: Flow): string {
       const text = Buffer.from(JSON.stringify(flow)).toString('base64url')

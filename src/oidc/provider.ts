@@ -2,12 +2,13 @@
 // 3.1). The ID token's signature is checked although it comes by TLS, with keys read for each sign-in: a rotation needs
 // no restart.
 import * as client from 'openid-client'
+import { type Secret, textOf } from '../secret.ts'
 
 interface ProviderOptions {
   /** An `http:` one is on a loopback address. */
   readonly issuer: string
   readonly clientId: string
-  readonly clientSecret: string
+  readonly clientSecret: Secret
 }
 
 /** What a sign-in has to bring back. */
@@ -61,7 +62,7 @@ export function createProvider({ issuer, clientId, clientSecret }: ProviderOptio
       new URL(issuer),
       clientId,
       { [client.clockTolerance]: CLOCK_TOLERANCE_S },
-      secretBy(clientSecret),
+      secretBy(textOf(clientSecret)),
       {
         timeout: TIMEOUT_S,
         execute: [

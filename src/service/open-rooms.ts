@@ -1,4 +1,5 @@
 // Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work.
+
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
@@ -22,6 +23,7 @@ import { createDesk } from '../query/desk.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
 import { createKeptAnswers, type KeptAnswers } from '../query/kept-answers.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
+import { textOf } from '../secret.ts'
 import type { Config } from '../settings.ts'
 import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
 import type { Shipper } from '../ship/shipper.ts'
@@ -161,7 +163,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     log,
     signup: config.signup,
     setupCodeRequired: !isLoopback(config.host) || config.trustProxy > 0 || config.setupCode !== undefined,
-    ...(config.setupCode !== undefined && { setupCode: config.setupCode }),
+    ...(config.setupCode !== undefined && { setupCode: textOf(config.setupCode) }),
     seriesMax: pointStoreFacts(config.influx).seriesCost ? config.seriesMax : 0,
     isMailed: config.smtp !== undefined && mayLink(config),
     ...(parts.hashCost && { hashCost: parts.hashCost }),

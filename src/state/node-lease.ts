@@ -6,7 +6,9 @@
 //   another's row is not ready until it has one again.
 // * While PostgreSQL is away, every node continues, and one that had the row before may start.
 // Nodes of 1.1 use the same table, with a row per DATA_DIR.
+
 import type { Logger } from '../log.ts'
+import type { Secret } from '../secret.ts'
 import { all, run, type Script } from './database.ts'
 import { openPostgres } from './postgres.ts'
 
@@ -19,7 +21,7 @@ const ANSWER_WITHIN_MS = 1_500
 
 interface NodeLeaseOptions {
   /** Of PostgreSQL. */
-  readonly url: string
+  readonly url: Secret
   readonly nodeId: number
   readonly dataDirId: string
   /** This DATA_DIR never had a NODE_ID. */

@@ -6,6 +6,7 @@
 //   left open.
 import { SQL } from 'bun'
 import { Problem } from '../problem.ts'
+import { type Secret, textOf } from '../secret.ts'
 import type { Result, Script, SqlDatabase, Statement, Value } from './database.ts'
 import { ADDED_STEPS, LATER_STEPS, POSTGRES } from './postgres-schema.ts'
 import { checkSchemaVersion, newestVersion, stepsFrom } from './schema.ts'
@@ -35,11 +36,12 @@ const ROOMS = {
 } as const
 
 /** Opens no connection yet: the first use does, and brings the schema up to date. */
-export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts'): SqlDatabase {
+export function openPostgres(url: Secret, room: keyof typeof ROOMS = 'accounts'): SqlDatabase {
   const { connections, takeTurn } = ROOMS[room]
-  const createPool = () =>
-    new SQL(url, { max: connections, connectionTimeout: CONNECT_WITHIN_S, bigint: true, prepare: false })
-  let pool = createPool()
+  const createPool = (text: string) =>
+    new SQL(text, { max: connections, connectionTimeout: CONNECT_WITHIN_S, bigint: true, prepare: false })
+  let usedUrl = textOf(url)
+  let pool = createPool(usedUrl)
   let migrated: Promise<void> | undefined
 
   /** Shared by all who come first; tried again after a failure. */
@@ -58,7 +60,7 @@ export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts')
     try {
       return await Promise.race([migrateOnce(used).then(() => work(used)), late.promise])
     } catch (cause) {
-      if (cause instanceof NoAnswer) replace(used)
+      if (cause instanceof NoAnswer || (isRefused(cause) && textOf(url) !== usedUrl)) replace(used)
       throw isAway(cause) ? awayProblem(cause) : cause
     } finally {
       clearTimeout(timer)
@@ -67,7 +69,8 @@ export function openPostgres(url: string, room: keyof typeof ROOMS = 'accounts')
 
   function replace(broken: SQL): void {
     if (pool !== broken) return
-    pool = createPool()
+    usedUrl = textOf(url)
+    pool = createPool(usedUrl)
     migrated = undefined
     void broken.close({ timeout: 0 }).catch(() => {}) // its connections are lost already
   }
@@ -155,9 +158,14 @@ const awayProblem = (cause: unknown): Problem =>
     cause,
   })
 
+/** The user or the password. */
+const isRefused = (cause: unknown): boolean => String((cause as { errno?: unknown }).errno ?? '').startsWith('28')
+
 /** Of an error that a method of Postgres rejected with, for the operator: silence is not a refused password. */
 export function whyAway(error: unknown): string {
-  const { errno = '' } = (error instanceof Problem ? error.cause : error) as { errno?: unknown }
-  if (String(errno).startsWith('28')) return 'PostgreSQL refuses the user or the password of DATABASE_URL'
-  return errno === '3D000' ? 'PostgreSQL has no database of the name in DATABASE_URL' : 'PostgreSQL does not answer'
+  const cause = (error instanceof Problem ? error.cause : error) as { errno?: unknown }
+  if (isRefused(cause)) return 'PostgreSQL refuses the user or the password of DATABASE_URL'
+  return cause.errno === '3D000'
+    ? 'PostgreSQL has no database of the name in DATABASE_URL'
+    : 'PostgreSQL does not answer'
 }

@@ -1,5 +1,6 @@
 // The interface of this room: watches, channels and alerts. With watches.sqlite this node judges and notifies from
 // start to stop; with PostgreSQL the node that holds the lease does, and all others hand their events over.
+
 import { existsSync } from 'node:fs'
 import { createDeliver } from '../notify/delivery/deliver.ts'
 import { createMailer } from '../notify/delivery/mailer.ts'
@@ -7,6 +8,7 @@ import type { OutboxMeter } from '../notify/delivery/outbox.ts'
 import type { Resolve } from '../notify/delivery/pinned-post.ts'
 import { createRepeatMails } from '../notify/delivery/repeat-mails.ts'
 import { Problem } from '../problem.ts'
+import type { Secret } from '../secret.ts'
 import { openPostgres } from '../state/postgres.ts'
 import { createHeartbeat } from './heartbeat.ts'
 import { applyRecord, type IsIgnored } from './log/apply-record.ts'
@@ -40,7 +42,7 @@ interface WatchesOptions
   /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
-  readonly shared?: { readonly url: string; readonly node: number }
+  readonly shared?: { readonly url: Secret; readonly node: number }
   /** Remembers elsewhere how many watches there are; not with `shared`. */
   readonly count?:
     | {
@@ -54,7 +56,7 @@ interface WatchesOptions
   readonly history: WatchHistory
   /** The public URL of Stint, without a trailing slash. */
   publicUrl(): string
-  readonly smtp: { readonly url: string; readonly from: string } | undefined
+  readonly smtp: { readonly url: Secret; readonly from: string } | undefined
   /** Notifications may go to private addresses. */
   readonly notifyPrivate: boolean
   readonly heartbeatUrl: string | undefined

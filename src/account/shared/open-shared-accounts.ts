@@ -1,4 +1,5 @@
 // Accounts in PostgreSQL, shared by all nodes, and this node's copy of what intake needs of them.
+import type { Secret } from '../../secret.ts'
 import { all, type Script, type SqlDatabase } from '../../state/database.ts'
 import { openPostgres, whyAway } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
@@ -10,7 +11,7 @@ import { openReplica } from './replica.ts'
 
 export interface OpenSharedAccountsOptions extends AccountsOptions {
   /** postgres://user:password@host:port/database */
-  readonly url: string
+  readonly url: Secret
   /** Path of this node's copy. */
   readonly replicaPath: string
 }

@@ -1,6 +1,7 @@
 // Sends e-mail by SMTP. The only file that uses nodemailer.
 import { createTransport } from 'nodemailer'
 import { isLoopback } from '../../parse-settings.ts'
+import { type Secret, textOf } from '../../secret.ts'
 import { DeliveryError } from './delivery-error.ts'
 import { describeMailFault, type MailFault } from './mail-fault.ts'
 
@@ -21,7 +22,7 @@ export type Mailer = ReturnType<typeof createMailer>
 
 interface MailerOptions {
   /** `smtp://user:password@host:587` (STARTTLS), `smtps://…`, or `smtp://host?insecure=true`. */
-  readonly url: string
+  readonly url: Secret
   readonly from: string
   readonly timeoutMs?: number
 }
@@ -29,28 +30,13 @@ interface MailerOptions {
 const TIMEOUT_MS = 20_000
 
 export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOptions) {
-  const { protocol, hostname, port, username, password, searchParams } = new URL(url)
-  const isTls = protocol === 'smtps:'
-  const isLocal = isLoopback(hostname)
-  const isInsecure = searchParams.get('insecure') === 'true'
-  const user = decodeURIComponent(username)
-  const transport = createTransport({
-    host: hostname.replace(/^\[|\]$/g, ''),
-    port: port === '' ? (isTls ? 465 : 587) : Number(port),
-    secure: isTls,
-    // A password must never cross a network unencrypted, and a link, as in each e-mail, only if the operator says so.
-    requireTLS: !isTls && !isLocal && (user !== '' || !isInsecure),
-    ...(user !== '' && { auth: { user, pass: decodeURIComponent(password) } }),
-    // For this machine itself a certificate proves nothing.
-    tls: { rejectUnauthorized: !isLocal },
-    connectionTimeout: timeoutMs,
-    greetingTimeout: timeoutMs,
-    socketTimeout: timeoutMs,
-  })
+  const underWay = new Set<ReturnType<typeof openTransport>>()
   const domain = /@([^>\s]+)>?$/.exec(from)?.[1] ?? 'stint'
   return {
     /** The server's answer. Rejects with DeliveryError. */
     async send({ to, subject, text, html, id, thread, unsubscribe }: Mail): Promise<string> {
+      const transport = openTransport(textOf(url), timeoutMs)
+      underWay.add(transport)
       try {
         const sent = await transport.sendMail({
           from,
@@ -82,8 +68,33 @@ export function createMailer({ url, from, timeoutMs = TIMEOUT_MS }: MailerOption
           isPermanent,
           isDeferred,
         })
+      } finally {
+        underWay.delete(transport)
+        transport.close()
       }
     },
-    close: () => transport.close(),
+    close: () => underWay.forEach((transport) => void transport.close()),
   }
+}
+
+/** For one e-mail, each of which has a connection of its own. */
+function openTransport(url: string, timeoutMs: number) {
+  const { protocol, hostname, port, username, password, searchParams } = new URL(url)
+  const isTls = protocol === 'smtps:'
+  const isLocal = isLoopback(hostname)
+  const isInsecure = searchParams.get('insecure') === 'true'
+  const user = decodeURIComponent(username)
+  return createTransport({
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (isTls ? 465 : 587) : Number(port),
+    secure: isTls,
+    // A password must never cross a network unencrypted, and a link, as in each e-mail, only if the operator says so.
+    requireTLS: !isTls && !isLocal && (user !== '' || !isInsecure),
+    ...(user !== '' && { auth: { user, pass: decodeURIComponent(password) } }),
+    // For this machine itself a certificate proves nothing.
+    tls: { rejectUnauthorized: !isLocal },
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+  })
 }

@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
+import { type Secret, textOf } from '../../secret.ts'
 import { mapInTurns } from '../../turns.ts'
 import type { Asker } from '../source.ts'
 import { assertAwaited, createFairTurns } from './fair-turns.ts'
@@ -14,7 +15,7 @@ export interface ServerAddress {
   /** `http://host:8123`; a path is kept as a prefix (a proxy's). */
   readonly url: string
   readonly user: string
-  readonly password: string
+  readonly password: Secret
   readonly database: string
   /** The servers are shards and replicas of this cluster; absent: one server. */
   readonly cluster?: string | undefined
@@ -67,7 +68,7 @@ export async function openClickHouseClient(
   if (isEmbedded(address)) {
     const clients: ClickHouseClient[] = []
     const connect = async () =>
-      bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log }), ''))
+      bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log })))
     for (let i = 0; i < connections; i++) {
       const client = await connect()
       await client.run('SET max_query_size = 0') // the sink's statements hold whole batches; lasts for the connection
@@ -82,13 +83,13 @@ export async function openClickHouseClient(
     url,
     pathname,
     username: address.user,
-    password: address.password,
+    password: textOf(address.password),
     request_timeout: timeoutMs,
     use_multipart_params_auto: true, // long ones go into the body: a proxy may cut an address at 8 KiB
     clickhouse_settings: { wait_end_of_query: 1 }, // in the URL: a query that fails midway is an error
     log,
   })
-  return wrap(client, address.password, assertConfirmed)
+  return wrap(client, address, assertConfirmed)
 }
 
 /** Throws unless ClickHouse confirms the rows. Only its headers prove that: the status and an empty body do not. */
@@ -161,25 +162,27 @@ const noop = () => {}
 
 function wrap(
   client: ReturnType<typeof createClient>,
-  password: string,
+  server?: Pick<ServerAddress, 'user' | 'password'>,
   assertDone: typeof assertConfirmed = () => {},
 ): ClickHouseClient {
   const guard = async <T>(answer: Promise<T>): Promise<T> => {
     try {
       return await answer
     } catch (error) {
-      throw error instanceof ClickHouseFault ? error : toFault(error as Error, password)
+      throw error instanceof ClickHouseFault ? error : toFault(error as Error, textOf(server?.password ?? ''))
     }
   }
+  /** With each request, as the password may be another one by then. */
+  const auth = () => server && { auth: { username: server.user, password: textOf(server.password) } }
   const read = async (sql: string, params: Params) => {
-    const answer = await client.query({ query: sql, query_params: params, format: 'JSONCompact' })
+    const answer = await client.query({ query: sql, query_params: params, format: 'JSONCompact', ...auth() })
     return parseRows(await answer.text())
   }
   return {
     run: (sql, params = {}, rows) =>
       guard(
         client
-          .command({ query: sql, query_params: params })
+          .command({ query: sql, query_params: params, ...auth() })
           .then(({ response_headers }) => assertDone(response_headers, rows)),
       ),
 
@@ -193,7 +196,7 @@ function wrap(
     selectArrays: async <Row extends readonly unknown[]>(sql: string, params: Params = {}) =>
       (await guard(read(sql, params))).rows as unknown as Row[],
 
-    kill: (comment) => client.command({ query: KILL, query_params: { comment } }).then(noop, noop),
+    kill: (comment) => client.command({ query: KILL, query_params: { comment }, ...auth() }).then(noop, noop),
 
     close: () => client.close(),
   }

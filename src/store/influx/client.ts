@@ -10,6 +10,7 @@ import {
   type SendOptions,
   setLogger,
 } from '@influxdata/influxdb-client'
+import { type Secret, textOf } from '../../secret.ts'
 import { rest, spend } from '../../turns.ts'
 import { boundedRequests } from './bounded-request.ts'
 
@@ -34,7 +35,7 @@ const ECHO = /unable to parse '.*'/s
 
 export interface InfluxAddress {
   readonly url: string
-  readonly token: string
+  readonly token: Secret
   /** Name or id. */
   readonly org: string
   readonly bucket: string
@@ -88,7 +89,7 @@ export interface InfluxClient {
 const PING_MS = 5_000
 
 export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pingMs = PING_MS): InfluxClient {
-  const { url, token, org, bucket } = address
+  const { url, org, bucket } = address
   setLogger({ error() {}, warn() {} }) // it would print every failed write with its own minified source
   const inFlight = new Set<AbortController>()
 
@@ -104,6 +105,7 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
     const tooLate = new Error(`no answer within ${limitMs} ms`)
     const timer = setTimeout(() => abort.abort(tooLate), limitMs)
     inFlight.add(abort)
+    const token = textOf(address.token)
     try {
       // The library's own timeout neither ends the request nor covers an answer that trickles; only a signal does
       // both, and only a client's options (not those of a write or a query) take one: so one client a request.

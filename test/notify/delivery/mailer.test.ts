@@ -79,6 +79,18 @@ test('sends text and HTML over STARTTLS with AUTH', async () => {
   expect(text).toContain('nightly &lt;import&gt;')
 })
 
+test('each e-mail is sent with what SMTP_URL is by then', async () => {
+  const { mails, port } = await startSmtp({ authOptional: false })
+  let password = 'the one before'
+  const url = () => `smtp://stint:${password}@127.0.0.1:${port}`
+  const mailer = createMailer({ url, from: 'stint@example.com', timeoutMs: 2000 })
+  const mail = { to: 'ada@example.com', subject: 's', text: 't', html: 'h', id: 'msg_1' }
+  await expect(mailer.send(mail)).rejects.toThrow('The mail server did not take the e-mail')
+  password = 'p%40ss'
+  await mailer.send(mail)
+  expect(mails).toHaveLength(1)
+})
+
 test('refuses an untrusted certificate except on this machine', async () => {
   const { mails, port } = await startSmtp()
   await expect(deliverTo(port, 'stint:p%40ss@', '0.0.0.0')()).rejects.toThrow('The mail server did not take the e-mail')
