@@ -35,7 +35,7 @@ function noteSecret(variable: string, isValid: boolean): void {
 
 function configOrExit(): Config {
   try {
-    return readConfig(process.env, noteSecret)
+    return readConfig(undefined, noteSecret)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     console.error(error.message)

@@ -1,7 +1,7 @@
 // `stint channel …`: the channels that watches notify.
 
 import { CHANNEL_KINDS, type ChannelKind, channelKind, HIDDEN, kindOfUrl, membersOfUrl } from '../wire/channel-kinds.ts'
-import type { ChangedChannel, Channel, Channels, NewChannel } from '../wire/channels.ts'
+import type { ChangedChannel, Channel, Channels, NewChannel, NewSecret } from '../wire/channels.ts'
 import { CONDITIONS, type Condition } from '../wire/conditions.ts'
 import { type Api, createApi } from './api.ts'
 import { addList, findNamed, JSON_OPTION, type Json, oneOf, printJson } from './commands.ts'
@@ -57,6 +57,19 @@ export function register(program: Program, io: Io): void {
       if (Object.keys(body).length === 0) throw new CliError('nothing to change; see --help', EXIT_USAGE)
       const { changed } = await api().askWithKey<ChangedChannel>('PATCH', `/api/channels/${id}`, body)
       io.stderr.write(changed ? `Channel ${oneLine(which)} changed.\n` : 'Nothing to change.\n')
+    })
+
+  channel
+    .command('secret')
+    .description('replace the secret that signs a webhook; the one before it signs, too, for a day')
+    .argument('<channel>', 'name or id')
+    .action(async (which: string) => {
+      const { id, name } = await find(api(), which)
+      const made = await api().askWithKey<NewSecret>('POST', `/api/channels/${id}/secret`)
+      io.stdout.write(`${made.channel.secret}\n`)
+      io.stderr.write(
+        `The secret of ${oneLine(name)} is shown only this once; until ${made.channel.former_until} the one before it signs, too.\n`,
+      )
     })
 
   channel

@@ -34,6 +34,7 @@ export const AUDIT_ACTIONS = [
   'channel_created',
   'channel_changed',
   'channel_deleted',
+  'channel_secret_replaced',
   'channel_tested',
   'maintenance_created',
   'maintenance_changed',

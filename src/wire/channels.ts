@@ -178,6 +178,26 @@ export const CHANGE_CHANNEL = defineRoute('PATCH /api/channels/:id', {
   answers: { 200: json('The channel, and whether anything changed', ChangedChannel) },
 })
 
+const NewSecret = Type.Object({
+  channel: Type.Object({
+    ...Common,
+    secret: Text('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'Shown this once.'),
+    former_until: { ...TimeMs, description: 'Until then the secret before it signs, too.' },
+  }),
+})
+export type NewSecret = Static<typeof NewSecret>
+
+export const REPLACE_SECRET = defineRoute('POST /api/channels/:id/secret', {
+  ...route,
+  audit: 'channel_secret_replaced',
+  summary: 'Replace the secret that signs a webhook',
+  description:
+    'For a day each notification has two signatures in `webhook-signature`, by the new secret and by the one before it, ' +
+    'so that the receiver can be changed meanwhile.',
+  answers: { 200: json('The channel with its new secret', NewSecret) },
+  problems: ['fields_invalid'],
+})
+
 export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {
   ...route,
   audit: 'channel_deleted',

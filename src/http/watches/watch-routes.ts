@@ -78,6 +78,7 @@ export function mountWatches(
   on(channelWire.DELETE_CHANNEL, async ({ account }, { params, noted }) => {
     noted.detail = (await channels.remove(account, params.id)).name
   })
+  on(channelWire.REPLACE_SECRET, ({ account }, { params }) => channels.replaceSecret(account, params.id))
   on(channelWire.TEST_CHANNEL, async ({ account }, { params }) => ({ detail: await channels.test(account, params.id) }))
 
   on(maintenanceWire.LIST_MAINTENANCE, async ({ account }) => ({ maintenance: await maintenance.list(account) }))

@@ -80,11 +80,12 @@ export const isHidden = (value: ChannelMembers[ChannelMember]): boolean =>
 export function secretsOf(channel: Channel): string[] {
   const { secret = [] } = channelKind(channel.kind)
   const { url, ...members } = membersOf(channel)
+  const signing = [channel.secret ?? '', channel.settings.former?.secret ?? '']
   const values = secret.flatMap((name) => Object.values([name === 'url' ? url : members[name as 'token']].flat()))
   const flat = values.flatMap((value) => (typeof value === 'object' ? Object.values(value) : (value ?? [])))
   const { pathname, searchParams } = new URL(URL.canParse(String(url)) ? String(url) : 'http://x/')
   if (secret.includes('url')) flat.push(pathname)
-  return [...flat, ...flat.flatMap((text) => text.split(/[\s:/]+/)), ...searchParams.values(), channel.secret ?? '']
+  return [...flat, ...flat.flatMap((text) => text.split(/[\s:/]+/)), ...searchParams.values(), ...signing]
     .filter((text) => text.length >= SECRET_CHARACTERS)
     .sort((a, b) => b.length - a.length)
 }

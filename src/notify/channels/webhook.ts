@@ -22,15 +22,19 @@ export const webhook: ChannelKindSender = {
     const { facts: _, ...body } = bodies[0]!
     const text = JSON.stringify(body)
     const lower = Object.entries(headersOf(channel)).map(([name, value]) => [name.toLowerCase(), value])
-    const signed = signWebhook(channel.secret ?? '', id, nowUs, text)
+    const { former } = channel.settings
+    const secrets = [channel.secret ?? '', ...(former !== undefined && nowUs < former.untilUs ? [former.secret] : [])]
+    const signed = signWebhook(secrets, id, nowUs, text)
     return post(channel.target, { ...JSON_TYPE, ...Object.fromEntries(lower), ...signed }, text)
   },
 }
 
-/** `secret` is `whsec_` and base64. */
-function signWebhook(secret: string, id: string, nowUs: number, body: string): Record<string, string> {
+/** `secrets` are `whsec_` and base64: while one replaces the other, a receiver may know either. */
+function signWebhook(secrets: readonly string[], id: string, nowUs: number, body: string): Record<string, string> {
   const timestamp = String(Math.floor(nowUs / 1e6))
-  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')
-  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` }
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`
+  })
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') }
 }

@@ -48,6 +48,7 @@ export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled
     name: body.name?.trim() ?? channel.name,
     target: String(target),
     settings: {
+      ...settings,
       members: others,
       conditions: body.conditions === undefined ? settings.conditions : body.conditions,
       only_firing: body.only_firing ?? settings.only_firing,

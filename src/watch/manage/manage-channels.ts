@@ -11,8 +11,10 @@ import type {
   Channel as ChannelAnswer,
   CreateChannel,
   NewChannel,
+  NewSecret,
 } from '../../wire/channels.ts'
 import type { Role } from '../../wire/roles.ts'
+import { iso } from '../conditions/wording.ts'
 import { plainBody } from '../engine/describe-alert.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
@@ -23,6 +25,8 @@ import type { ConfirmationMails } from './confirmation-mails.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
 const CHANNELS_MAX = 50
+/** Time in which a receiver can be given the new secret. */
+const OVERLAP_US = 86_400_000_000
 /** Limits an account's tests: they may reach people who did not ask for them. */
 const MESSAGES = { burst: 10, everyS: 60 }
 
@@ -144,6 +148,20 @@ export function createManageChannels(options: ManageChannelsOptions) {
       await store.putChannel(changed)
       const last = isAsked ? await subscriptions.ask(changed, token) : changed.last
       return { channel: answerChannel({ ...changed, last }), changed: !Bun.deepEquals(changed, channel) }
+    },
+
+    /** The secret before it goes on to sign for a day. */
+    async replaceSecret(account: string, id: string): Promise<NewSecret> {
+      const channel = await find(account, id)
+      if (channel.kind !== 'webhook' || channel.secret === null)
+        throw new Problem('fields_invalid', 'Only the notifications of a webhook are signed.', {
+          errors: [{ pointer: '', detail: `is a channel of the kind ${channel.kind}` }],
+        })
+      const former = { secret: channel.secret, untilUs: nowUs() + OVERLAP_US }
+      const secret = createSigningSecret()
+      const changed = { ...channel, secret, settings: { ...channel.settings, former } }
+      await store.putChannel(changed)
+      return { channel: { ...answerChannel(changed), secret, former_until: iso(former.untilUs) } }
     },
 
     async remove(account: string, id: string): Promise<{ readonly name: string }> {

@@ -32,6 +32,8 @@ export interface ChannelSettings {
   readonly only_firing: boolean
   /** Notified only of alerts that still fire after this span. */
   readonly delay: string | null
+  /** What signed a webhook before its secret was replaced, and until then still does. */
+  readonly former?: { readonly secret: string; readonly untilUs: number }
 }
 
 export interface LastAnswer {

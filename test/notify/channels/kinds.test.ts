@@ -190,6 +190,21 @@ test('a webhook carries its own headers beside the signature', async () => {
   expect(received[0]!.headers.get('webhook-signature')).toStartWith('v1,')
 })
 
+test('a secret that was replaced signs until its day is over', async () => {
+  const webhookUntil = (untilUs: number) => {
+    const channel = kindOf('webhook', `${url}/hook`)
+    return {
+      ...channel,
+      secret: 'whsec_bmV3',
+      settings: { ...channel.settings, former: { secret: 'whsec_b2xk', untilUs } },
+    }
+  }
+  await send(webhookUntil(Number.MAX_SAFE_INTEGER), [firing])
+  await send(webhookUntil(0), [firing])
+  const signatures = received.map(({ headers }) => headers.get('webhook-signature')!.split(' '))
+  expect(signatures.map(({ length }) => length)).toEqual([2, 1])
+})
+
 test('a message of ntfy has at most 4,000 bytes and whole characters', async () => {
   await send(kindOf('ntfy', `${url}/topic`), Array(40).fill(bodyOf({}, `${'ü'.repeat(200)} has failed`)))
   const [{ json }] = received as [Sent]

@@ -1,5 +1,7 @@
 // Channels of every kind over the API of the real service: secrets, changes, filters.
+
 import { afterAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import { CHANNEL_KINDS } from '../../../src/wire/channel-kinds.ts'
 import { createPerson } from '../../cli/cli-cast.ts'
 import { useApp } from '../../support/app.ts'
@@ -40,6 +42,30 @@ const SAMPLES: [body: Record<string, unknown>, shown: object][] = [
 ]
 
 describe('secrets', () => {
+  test('the secret of a webhook is replaced: for a day both sign', async () => {
+    const sent = receiver.requests.length
+    const { id, secret: before } = await create({ kind: 'webhook', url: local('/replaced') })
+    const replaced = await ask('POST', `/api/channels/${id}/secret`)
+    expect(replaced.status).toBe(200)
+    const { secret, former_until } = replaced.json.channel
+    expect(secret).toMatch(/^whsec_/)
+    expect(secret).not.toBe(before)
+    expect(Date.parse(former_until) - Date.now()).toBeWithin(86_000_000, 86_400_001)
+    await change(id, { name: 'renamed' })
+    expect((await ask('POST', `/api/channels/${id}/test`)).status).toBe(200)
+    const { headers, text } = receiver.requests[sent]!
+    const signs = (by: string) => {
+      const key = Buffer.from(by.slice('whsec_'.length), 'base64')
+      const signed = `${headers.get('webhook-id')}.${headers.get('webhook-timestamp')}.${text}`
+      return `v1,${createHmac('sha256', key).update(signed).digest('base64')}`
+    }
+    expect(headers.get('webhook-signature')).toBe(`${signs(secret)} ${signs(before)}`)
+    expect((await ask('GET', `/api/channels/${id}`)).text).not.toContain('whsec_')
+    const slack = await create({ kind: 'slack', url: 'https://hooks.slack.com/services/x' })
+    expect((await ask('POST', `/api/channels/${slack.id}/secret`)).status).toBe(422)
+    for (const one of [id, slack.id]) await ask('DELETE', `/api/channels/${one}`)
+  })
+
   test('samples hold every kind that posts', () => {
     const kinds = new Set(SAMPLES.map(([{ kind }]) => kind))
     expect(CHANNEL_KINDS.filter((kind) => !kinds.has(kind))).toEqual(['email'])
