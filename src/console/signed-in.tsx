@@ -66,7 +66,7 @@ export function SignedIn({ showDoor, switchTo, takesFocus, ...given }: Props) {
   function search(): void {
     const pages = [...ENTRIES, ...FURTHER]
     if (document.querySelector('dialog[open]') === null)
-      open((close) => <QuickOpen {...{ pages, close }} askProcesses={app.askProcesses} />)
+      open((close) => <QuickOpen {...{ api, pages, close }} nowMs={app.nowMs} askProcesses={app.askProcesses} />)
   }
   function onKey(event: KeyboardEvent): void {
     if (event.key !== 'k' || !(event.ctrlKey || event.metaKey)) return

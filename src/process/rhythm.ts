@@ -2,6 +2,8 @@
 //
 //   usual    the median gap between its newest 60 starts (needs 5 gaps, and starts that lie an hour apart: six tries by
 //            hand, or a burst of a queue, are no rhythm)
+//   next     the usual gap after its last start; of a job that starts at most hourly the pause that followed a week before,
+//            if that was longer: a job of weekdays is not due on Saturday
 //   longest  its longest gap: between these starts, and before them between hours of the last 40 days with a start,
 //            so that a job of every few minutes keeps its nights and weekends
 //   silent   after twice the longest gap; if it starts steadily (no gap is longer than 1.25 times the usual one) after
@@ -57,7 +59,26 @@ export function findRhythm(starts: readonly number[], hours: readonly number[] =
   const isSteady = odd === 0 || (odd === 1 && isKnownWell)
   const longest = Math.max(...(isSteady ? steady : gaps))
   const slack = isSteady ? Math.min(longest, Math.max(SLACK_MS, longest / 10)) : longest
-  return { everyMs, nextMs: last + everyMs, lateMs: last + Math.max(longest + slack, everyMs + LEAST_MS) }
+  return {
+    everyMs,
+    nextMs: last + pauseAfter(last, everyMs, [...starts, ...hours]),
+    lateMs: last + Math.max(longest + slack, everyMs + LEAST_MS),
+  }
+}
+
+const WEEK_MS = 7 * 24 * HOUR_MS
+const PAUSE = 1.5
+
+/** The usual gap, or the pause of the week before. */
+function pauseAfter(last: number, everyMs: number, at: readonly number[]): number {
+  if (everyMs < HOUR_MS) return everyMs // within an hour nothing is known of a week ago
+  const hourOf = (ms: number) => Math.floor(ms / HOUR_MS) * HOUR_MS
+  const hours = new Set(at.map(hourOf))
+  const weekAgo = hourOf(last) - WEEK_MS
+  const before = [weekAgo, weekAgo - HOUR_MS, weekAgo + HOUR_MS].find((hour) => hours.has(hour))
+  if (before === undefined) return everyMs
+  const gap = Math.min(...[...hours].filter((hour) => hour > before)) - before
+  return gap > PAUSE * everyMs ? gap : everyMs
 }
 
 const TWIN = 0.01

@@ -13,7 +13,7 @@ import {
   fixRange,
   readRange,
 } from '../../src/console/kit/time-range.ts'
-import { inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
+import { expectedMoment, inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
 import { describeAlert } from '../../src/console/watch/alert-table.tsx'
 import { cutText } from '../../src/wire/headline.ts'
 import { formatDuration } from '../../src/wire/span-text.ts'
@@ -214,6 +214,17 @@ test('times of the server are shown in the zone of the reader', () => {
   const from = formatMoment(Date.parse('2026-07-21T23:59:58Z'), 0)
   const to = shortMoment(Date.parse('2026-07-22T00:10Z'), 0)
   expect(inReadersZone(text, 0)).toBe(`A downtime, ${from} to ${to}, when a start was due`)
+})
+
+test('a start is due now for a tenth of the time until it is late, then expected by then', () => {
+  const due = Date.parse('2026-11-28T03:00:00Z')
+  const late = due + 3_600_000
+  const say = (minutes: number, lateMs: number | undefined = late) =>
+    expectedMoment(due, lateMs, due + minutes * 60_000)
+  expect(say(-1)).toBe(`about ${shortMoment(due, due)}`)
+  expect([0, 6].map((minutes) => say(minutes))).toEqual(['due now', 'due now'])
+  expect(say(7)).toBe(`by ${shortMoment(late, due)}`)
+  expect([say(61), expectedMoment(due, undefined, due + 1)]).toEqual(['due now', 'due now'])
 })
 
 test('an alert of a metric has its values, without the name and the time that are beside it', () => {

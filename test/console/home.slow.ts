@@ -18,7 +18,7 @@ describe.skipIf(cannotRun())('Home', () => {
   let stint: ConsoleStint
   let ada: SignedUp
   beforeAll(async () => {
-    stint = await startConsole()
+    stint = await startConsole({ MAX_AGE: '60d' })
     ada = await stint.signUp('ada@example.com')
     await stint.send(ada.secret, [
       ...Array.from({ length: FAILED }, (_, i) => run(`broken ${i}`, 10 * MINUTE_MS, MINUTE_MS, true)).flat(),
@@ -107,6 +107,51 @@ describe.skipIf(cannotRun())('Home', () => {
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
     await until('the second state', async () => mine.view() === '#/home?state=silent')
+    await mine.close()
+  })
+
+  test('leads to the run with a uid by Ctrl-K and Enter, however old, or says how far back it looked', async () => {
+    const cy = await stint.signUp('cy@example.com')
+    const agoMs = 40 * 24 * 60 * MINUTE_MS
+    await stint.send(cy.secret, [
+      { kind: 'start', process: 'old job', uid: 'order-17', at: at(agoMs) },
+      { kind: 'end', process: 'old job', uid: 'order-17', at: at(agoMs - MINUTE_MS) },
+    ])
+    const mine = await stint.visit(LIGHT, cy.cookie)
+    const { page } = mine
+    await mine.go('home')
+    await page.getByRole('heading', { level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('combobox', { name: 'Process, uid or page' })
+    await field.fill('order-99')
+    await page.keyboard.press('Enter')
+    await page.getByText(/^No run with this uid since \d+ \w+ 20\d\d\.$/).waitFor()
+    await field.fill('order-17')
+    await page.keyboard.press('Enter')
+    const panel = page.getByRole('complementary', { name: 'Chosen run' })
+    await panel.getByText('order-17', { exact: true }).waitFor()
+    await page
+      .getByRole('region', { name: 'Runs', exact: true })
+      .getByRole('link', { name: /^Run of old job/ })
+      .waitFor()
+    await mine.go('runs?uid=order-17')
+    await page.getByRole('button', { name: 'Look for this uid further back' }).click()
+    await panel.getByText('order-17', { exact: true }).waitFor()
+    expectQuiet(mine)
+    await mine.close()
+  })
+
+  test('and other pages keep the range that is shown, so that a link to it stays the same', async () => {
+    const mine = await stint.visit(LIGHT, ada.cookie)
+    const { page } = mine
+    await mine.go('runs?from=-6h')
+    await page.getByRole('button', { name: 'Custom' }).click()
+    await page.getByRole('button', { name: 'This range' }).click()
+    await page.getByRole('button', { name: 'Back to live' }).waitFor()
+    const params = new URLSearchParams(mine.view().split('?')[1])
+    const [from, to] = [params.get('from'), params.get('to')].map((it) => Date.parse(it ?? ''))
+    expect(to! - from!).toBe(6 * 60 * MINUTE_MS)
+    expect(Math.abs(Date.now() - to!)).toBeLessThan(60_000)
     await mine.close()
   })
 

@@ -24,6 +24,8 @@ describe('a start is late', () => {
     ['a nightly job', 86_390, 95_000, '1d', '145m'],
     ['one of every seven minutes', 425, 900, '8m', '7m'],
     ['one of every ten seconds', 10, 70, '10s', '1m'],
+    ['one of every two minutes with weekends off', 120, 126 * 3_600, '3d', '3d'],
+    ['an hourly one with nights off', 3_600, 20 * 3_600, '10h', '10h'],
   ])('%s', (_, everyS, lateS, every, grace) => {
     expect(suggestLate(rowOf(everyS, lateS))).toEqual({ every, grace })
   })

@@ -46,6 +46,29 @@ test('a job of weekdays keeps its weekend', () => {
   expect(lateAfter(weekdays)).toBe(6 * DAY)
 })
 
+describe('the next start', () => {
+  const nextAfter = (starts: readonly number[]) => (rhythmOf(starts)!.nextMs - T0 - starts.at(-1)!) / HOUR
+  const isWeekday = (ms: number) => (ms / DAY) % 7 < 5
+  test('of a job of weekdays is on Monday after Friday, and tomorrow after Monday', () => {
+    const weekdays = every(DAY, 26).map((ms) => ms + 3 * HOUR + (ms % (3 * DAY)) / 1000)
+    const until = (day: number) => weekdays.filter((ms) => isWeekday(ms) && ms < day * DAY)
+    expect([5, 12, 19].map((day) => rhythmOf(until(day))?.nextMs)).toContain(undefined) // five starts are no rhythm
+    expect([19, 26].map((day) => Math.round(nextAfter(until(day))))).toEqual([72, 72])
+    expect([15, 16, 22].map((day) => Math.round(nextAfter(until(day))))).toEqual([24, 24, 24])
+  })
+  test('of an hourly job of office hours is the next morning after the last of a day', () => {
+    const office = every(HOUR, 21 * 24).filter((ms) => isWeekday(ms) && ms % DAY >= 8 * HOUR && ms % DAY <= 17 * HOUR)
+    const until = (ms: number) => office.filter((it) => it <= ms)
+    expect(nextAfter(until(15 * DAY + 17 * HOUR))).toBe(15)
+    expect(nextAfter(until(18 * DAY + 17 * HOUR))).toBe(63)
+    expect(nextAfter(until(15 * DAY + 16 * HOUR))).toBe(1)
+  })
+  test('of a job that starts more often is the usual gap, of one without a week before, too', () => {
+    expect(nextAfter(every(15 * MINUTE, 21 * 96))).toBe(0.25)
+    expect(nextAfter([0, 1, 2, 3, 4, 5, 6].map((n) => n * HOUR))).toBe(1)
+  })
+})
+
 test('a job of office hours keeps its weekend, which its newest 60 starts do not hold', () => {
   const office = every(15 * MINUTE, 14 * 96).filter(
     (ms) => (ms / DAY) % 7 < 5 && ms % DAY >= 8 * HOUR && ms % DAY < 18 * HOUR,

@@ -300,20 +300,30 @@ test('stint watch add a second time changes the watch, and says that nobody is n
   expect((await stint(['watch', 'rm', 'it is'])).exitCode).toBe(0)
 })
 
-test('the audit log names what was deleted and says which members were changed', async () => {
+test('the audit log names what was deleted and says from what to what members were changed', async () => {
   const { id } = await channel({ name: 'on call' })
   await ask('PATCH', `/api/channels/${id}`, { name: 'pager', enabled: false })
   await ask('DELETE', `/api/channels/${id}`)
   const { entries } = (await ask('GET', '/api/audit?limit=3')).json
   expect(entries.map((entry: Record<string, unknown>) => [entry.action, entry.target, entry.detail])).toEqual([
     ['channel_deleted', id, 'pager'],
-    ['channel_changed', id, 'pager: name, enabled'],
+    ['channel_changed', id, 'pager: name on call → pager, enabled → false'],
     ['channel_created', id, 'on call'],
   ])
   const maintenance = { process: 'nightly *', to: '2100-01-01T00:00:00Z' }
   const planned = (await ask('POST', '/api/maintenance', maintenance)).json.maintenance.id
   const { watch } = (await ask('POST', '/api/watches', { name: 'w', process: 'p', channels: [], failed: {} })).json
+  const late = { every: '1h', grace: '10m' }
+  await ask('PATCH', `/api/watches/${watch.id}`, { meta: 'eu', failed: null, late })
+  await ask('PATCH', `/api/watches/${watch.id}`, { late: { ...late, every: '2h' } })
+  await ask('PATCH', `/api/maintenance/${planned}`, { process: 'nightly import' })
+  const changed = (await ask('GET', '/api/audit?limit=3')).json.entries
+  expect(changed.map(({ detail }: { detail: string }) => detail)).toEqual([
+    'nightly import: process nightly * → nightly import',
+    'w: late (every 1h, grace 10m) → (every 2h, grace 10m)',
+    'w: meta none → eu, failed (after 1, exceptions false) → none, late none → (every 1h, grace 10m)',
+  ])
   for (const path of [`maintenance/${planned}`, `watches/${watch.id}`]) await ask('DELETE', `/api/${path}`)
   const rest = (await ask('GET', '/api/audit?limit=2')).json.entries
-  expect(rest.map(({ detail }: { detail: string }) => detail)).toEqual(['w', 'nightly *'])
+  expect(rest.map(({ detail }: { detail: string }) => detail)).toEqual(['w', 'nightly import'])
 })

@@ -87,8 +87,10 @@ function Metas({ metas, hasMore }: { metas: OverviewProcess['metas']; hasMore: b
 
 function Starts({ row }: RowProps) {
   const { nowMs } = useView()
-  const { last_start_at: last, last_seen_at: seen, next_start_at: next, state } = row
+  const { last_start_at: last, last_seen_at: seen, next_start_at: next, late_at: late, state } = row
+  const lateMs = late === null ? undefined : parseTime(late)
   const nextMs = next === null ? undefined : parseTime(next)
+  const isRunning = state === 'running' || state === 'overdue' // what is due may wait for it
   return (
     <>
       {last !== null ? (
@@ -99,7 +101,9 @@ function Starts({ row }: RowProps) {
       {nextMs !== undefined && state === 'silent' && (
         <span class="sub bad">{missedText(shortMoment(nextMs, nowMs))}</span>
       )}
-      {nextMs !== undefined && state !== 'silent' && <span class="sub">next {expectedMoment(nextMs, nowMs)}</span>}
+      {nextMs !== undefined && state !== 'silent' && (!isRunning || nextMs > nowMs) && (
+        <span class="sub">next {expectedMoment(nextMs, lateMs, nowMs)}</span>
+      )}
     </>
   )
 }

@@ -76,6 +76,10 @@ function CustomRange({ range, nowMs, choose }: Props) {
     popover.current!.hidePopover()
     choose(fixRange(fromMs, Math.min(toMs, nowMs)))
   }
+  function fix(): void {
+    popover.current!.hidePopover()
+    choose(fixRange(range.fromMs, range.toMs))
+  }
   const moment = (label: string, ref: typeof from) => (
     <div class="field">
       <label for={`${id}-${label}`}>{label}</label>
@@ -97,7 +101,10 @@ function CustomRange({ range, nowMs, choose }: Props) {
         <form class="form" noValidate onSubmit={apply}>
           {moment('From', from)}
           {moment('To', to)}
-          <p class="field-hint">Times in {zoneName(nowMs)}.</p>
+          <p class="field-hint">
+            Times in {zoneName(nowMs)}.
+            {range.isLive && ' “This range” stops the clock: a link to it shows the same to others.'}
+          </p>
           <p class="field-fault" role="alert">
             {fault}
           </p>
@@ -105,6 +112,11 @@ function CustomRange({ range, nowMs, choose }: Props) {
             <button type="submit" class="button button-main">
               Apply
             </button>
+            {range.isLive && (
+              <button type="button" class="button" onClick={fix}>
+                This range
+              </button>
+            )}
           </div>
         </form>
       </div>

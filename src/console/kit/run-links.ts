@@ -6,7 +6,7 @@ import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { formatRunId } from '../timeline/run.ts'
 import { formatMoment, parseTime } from './format-time.ts'
 import { formatRoute } from './route.ts'
-import { presetFor } from './time-range.ts'
+import { fixRange, presetFor } from './time-range.ts'
 
 /** The classes of base.css know no `exceptions`: such a run is as red as a failed one. */
 export const markOf = (state: OverviewRunState): string => (state === 'exceptions' ? 'failed' : state)
@@ -14,9 +14,14 @@ export const markOf = (state: OverviewRunState): string => (state === 'exception
 export const isTrouble = (state: OverviewRunState): boolean =>
   state === 'failed' || state === 'exceptions' || state === 'abandoned'
 
-/** Over the shortest range that shows the run with this id. */
-export const linkToRun = (process: string, startMs: number, run: string, nowMs: number): string =>
-  formatRoute('runs', { process, from: presetFor(nowMs - startMs), run })
+const [DAY_MS, LONGEST_MS] = [86_400_000, 27 * 86_400_000]
+
+/** Over the shortest range that shows the run with this id; of an old one over the days around it. */
+export const linkToRun = (process: string, startMs: number, run: string, nowMs: number): string => {
+  const isOld = nowMs - startMs > LONGEST_MS
+  const range = isOld ? fixRange(startMs - DAY_MS, startMs + DAY_MS) : { from: presetFor(nowMs - startMs) }
+  return formatRoute('runs', { process, ...range, run })
+}
 
 export const runLink = (process: string, [at, , , meta, uid]: OverviewRun, nowMs: number): string =>
   linkToRun(process, parseTime(at), formatRunId({ at, process, meta, uid }), nowMs)

@@ -8,9 +8,15 @@ import { formatDay, formatFullDay, formatMoment, formatShortClock } from './form
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
-/** When something is expected: `about 03:16`, or `due now` from then on. */
-export const expectedMoment = (ms: number, nowMs: number): string =>
-  ms <= nowMs ? 'due now' : `about ${shortMoment(ms, nowMs)}`
+/** Of the time between when it is due and when it is late. */
+const DUE_NOW = 0.1
+
+/** When something is expected: `about 03:16`, `due now` for a tenth of the time until it is late, then `by 04:40`. */
+export function expectedMoment(ms: number, lateMs: number | undefined, nowMs: number): string {
+  if (nowMs < ms) return `about ${shortMoment(ms, nowMs)}`
+  const isStillDue = lateMs === undefined || nowMs - ms <= DUE_NOW * (lateMs - ms) || nowMs >= lateMs
+  return isStillDue ? 'due now' : `by ${shortMoment(lateMs, nowMs)}`
+}
 
 /** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds if they have them. */
 export const inReadersZone = (text: string, nowMs: number): string =>

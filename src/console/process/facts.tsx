@@ -108,7 +108,9 @@ function nextStart(
   const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
   const often = everyS !== null && `every ${formatSpan(everyS * 1000)}`
   const about = [often, !isLate && late !== null && `late from ${at(late)}`]
-  const value = isLate ? missedText(at(next)) : expectedMoment(parseTime(next), nowMs)
+  const value = isLate
+    ? missedText(at(next))
+    : expectedMoment(parseTime(next), late === null ? undefined : parseTime(late), nowMs)
   return { name, value, about: about.filter(Boolean).join('; '), tone: isLate && 'bad' }
 }
 

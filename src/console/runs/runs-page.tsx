@@ -1,10 +1,12 @@
 // The Runs page: the timeline, the durations of one process, and the table. The address holds the whole view.
+import { useState } from 'preact/hooks'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { lineOf } from '../exceptions/line-of.ts'
 import { getPages } from '../kit/api.ts'
+import { findUid } from '../kit/find-uid.ts'
 import { plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card, Icon } from '../kit/icon.tsx'
@@ -12,6 +14,7 @@ import { page, type Question } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
+import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'
 import { DurationChart } from '../process/duration-chart.tsx'
 import { AS_SEEN, askTimeline, type Timeline as TimelineAnswer } from '../timeline/ask-timeline.ts'
@@ -224,6 +227,7 @@ function NoRuns({ answer }: { answer: RunsAnswer }) {
       <p class="empty-title">No runs here</p>
       <p class="muted">{text}</p>
       <div class="button-row">
+        {query.uid !== undefined && <FurtherBack uid={query.uid} />}
         <a class="button" href={formatRoute('runs', changeParams(params, { from: '-7d', to: undefined }))}>
           Show 7 days
         </a>
@@ -232,6 +236,31 @@ function NoRuns({ answer }: { answer: RunsAnswer }) {
         </a>
       </div>
     </div>
+  )
+}
+
+/** A uid is looked for in the range; this looks as far back as a question may read, and opens the run. */
+function FurtherBack({ uid }: { uid: string }) {
+  const { app } = useView()
+  const { attempt, fault } = useAttempt()
+  const [said, setSaid] = useState('')
+  const look = () =>
+    attempt(async () => {
+      setSaid('Looking for the run…')
+      const { href, text } = await findUid(app.api.get, uid, app.nowMs()).finally(() => setSaid(''))
+      setSaid(text)
+      if (href !== undefined) location.hash = href
+    })
+  return (
+    <>
+      <button type="button" class="button button-main" onClick={() => void look()}>
+        Look for this uid further back
+      </button>
+      <span class="muted" role="status">
+        {said}
+      </span>
+      {fault}
+    </>
   )
 }
 

@@ -14,8 +14,9 @@ const SPANS_S = [
 /** A gap this near to a common span is that span. */
 const NEAR = 0.1
 
-/** Up to a number that people write: whole minutes, five of them beyond a quarter of an hour, hours beyond six. */
+/** Up to a number that people write: whole minutes, five of them beyond a quarter of an hour, hours beyond six, days beyond two. */
 function roundUp(seconds: number): number {
+  if (seconds > 2 * DAY_S) return Math.ceil(seconds / DAY_S) * DAY_S
   const step = seconds <= MINUTE_S ? 10 : seconds <= 15 * MINUTE_S ? MINUTE_S : seconds <= 6 * HOUR_S ? 300 : HOUR_S
   return Math.ceil(seconds / step) * step
 }
@@ -25,7 +26,13 @@ interface Lateness {
   readonly grace: string
 }
 
-/** undefined without a rhythm. A start may be late by as much as its longest usual gap. */
+/** A grace of more than this many intervals finds nothing any more. */
+const GRACE_MAX = 3
+
+/**
+ * undefined without a rhythm. A start may be late by as much as its longest usual gap. What starts in bursts, with pauses
+ * much longer than its usual gap, is watched by its pauses.
+ */
 export function suggestLate({
   every_s: everyS,
   last_start_at: last,
@@ -35,15 +42,15 @@ export function suggestLate({
   const common = SPANS_S.find((span) => Math.abs(span / everyS - 1) <= NEAR)
   const every = common ?? roundUp(everyS)
   const allowed = (parseTime(late) - parseTime(last)) / 1000
-  return { every: formatSpanS(every), grace: formatSpanS(roundUp(Math.max(MINUTE_S, allowed - every))) }
+  const grace = roundUp(Math.max(MINUTE_S, allowed - every))
+  if (grace <= Math.max(GRACE_MAX * every, HOUR_S)) return { every: formatSpanS(every), grace: formatSpanS(grace) }
+  const half = formatSpanS(roundUp(allowed / 2))
+  return { every: half, grace: half }
 }
 
 const secondsOf = (span: string): number => parseSpanS(span) ?? Number.NaN
 
-/** A grace of more than this many intervals finds nothing any more: the times are shown instead. */
-const GRACE_MAX = 3
-
-/** With as much more grace as the late starts of the past needed; undefined if that is too much, or nothing to add. */
+/** With as much more grace as the late starts of the past needed; undefined if that is too much: the times are shown instead. */
 export function allowPast({ every, grace }: Lateness, alerts: readonly PreviewedAlert[]): Lateness | undefined {
   const over = alerts.flatMap(({ condition, since, resolved_at: until }) =>
     condition === 'late' && until !== null ? [(parseTime(until) - parseTime(since)) / 1000] : [],

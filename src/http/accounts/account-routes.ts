@@ -133,7 +133,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     return signedOut(deps, request)
   })
   on(wire.CHANGE_ACCOUNT, async ({ account, isOperator }, { body: { name }, noted }) => {
-    noted.detail = name
+    noted.detail = `${(await accounts.get(account))?.name ?? ''} → ${name.trim()}`
     return { account: { ...(await accounts.rename(account, name.trim())), operator: isOperator } }
   })
   on(wire.CHANGE_PASSWORD, PASSWORD_RULES, async ({ account, session }, { request, body }) => {

@@ -34,9 +34,10 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     invitations: role === 'owner' ? await invitations.list(account) : [],
   }))
   on(wire.CHANGE_MEMBER, async ({ account }, { params, body: { role }, noted }) => {
+    const before = (await members.list(account)).find(({ id }) => id === params.id)
     const member = await members.changeRole({ account, person: params.id }, role)
     noted.target = member.email
-    noted.detail = role
+    noted.detail = before === undefined ? role : `${before.role} → ${role}`
     return { member }
   })
   on(wire.REMOVE_MEMBER, async ({ account, role, session }, { request, params, noted }) => {

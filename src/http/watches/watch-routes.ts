@@ -15,6 +15,7 @@ import { PREVIEW_WATCH } from '../../wire/watch-preview.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
 import type { NameOf } from '../authorize.ts'
+import { describeChange } from '../describe-change.ts'
 import type { Mounts } from '../mount.ts'
 import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
@@ -50,9 +51,12 @@ export function mountWatches(
   }))
   on(PREVIEW_WATCH, RULES, ({ account }, { body }) => preview(account, stripped(body)))
   on(wire.SHOW_WATCH, async ({ account }, { params }) => ({ watch: await watches.show(account, params.id) }))
-  on(wire.CHANGE_WATCH, RULES, async ({ account }, { params, body }) => ({
-    watch: await watches.change(account, params.id, stripped(body)),
-  }))
+  on(wire.CHANGE_WATCH, RULES, async ({ account }, { params: { id }, body, noted }) => {
+    const before = await watches.show(account, id)
+    const watch = await watches.change(account, id, stripped(body))
+    noted.detail = describeChange(watch.name, body, before, watch)
+    return { watch }
+  })
   on(wire.DELETE_WATCH, async ({ account }, { params, noted }) => {
     noted.detail = (await watches.remove(account, params.id)).name
   })
@@ -74,7 +78,13 @@ export function mountWatches(
   on(channelWire.SHOW_CHANNEL, async ({ account, role }, { params }) => ({
     channel: await channels.show(account, params.id, role),
   }))
-  on(channelWire.CHANGE_CHANNEL, ({ account }, { params, body }) => channels.change(account, params.id, body))
+  on(channelWire.CHANGE_CHANNEL, async ({ account }, { params: { id }, body, noted }) => {
+    const before = await channels.show(account, id, 'viewer')
+    const changed = await channels.change(account, id, body)
+    const after = await channels.show(account, id, 'viewer')
+    noted.detail = describeChange(after.name, body, before, after)
+    return changed
+  })
   on(channelWire.DELETE_CHANNEL, async ({ account }, { params, noted }) => {
     noted.detail = (await channels.remove(account, params.id)).name
   })
@@ -88,9 +98,12 @@ export function mountWatches(
   on(maintenanceWire.SHOW_MAINTENANCE, async ({ account }, { params }) => ({
     maintenance: await maintenance.show(account, params.id),
   }))
-  on(maintenanceWire.CHANGE_MAINTENANCE, PROCESS_RULE, async ({ account }, { params, body }) => ({
-    maintenance: await maintenance.change(account, params.id, stripped(body)),
-  }))
+  on(maintenanceWire.CHANGE_MAINTENANCE, PROCESS_RULE, async ({ account }, { params: { id }, body, noted }) => {
+    const before = await maintenance.show(account, id)
+    const after = await maintenance.change(account, id, stripped(body))
+    noted.detail = describeChange(after.process, body, before, after)
+    return { maintenance: after }
+  })
   on(maintenanceWire.DELETE_MAINTENANCE, async ({ account }, { params, noted }) => {
     noted.detail = (await maintenance.remove(account, params.id)).process
   })
