@@ -5,6 +5,9 @@ import { IDENTITY_KEY, REFERENCES_ACCOUNT, toSqlite } from './shared-tables.ts'
 /** Accounts are in another file than watches. */
 export const toWatchesFile = (tables: string): string => toSqlite(tables.replaceAll(REFERENCES_ACCOUNT, ''))
 
+/** By how much the stamps led the wall clock at `judged_us`. */
+export const ALIVE_LEAD = 'ALTER TABLE alive ADD COLUMN lead_us BIGINT;'
+
 export const WATCH_TABLES = `
   CREATE TABLE channel (
     id         TEXT PRIMARY KEY,

@@ -6,7 +6,7 @@
 //   read ─▶ (advance to its arrival, apply it) … ─▶ advance to what is known ─▶ commit
 
 import type { Downtime } from '../log/episode.ts'
-import { createJudge } from '../log/judge.ts'
+import { createJudge, LEAST_LEAD_US } from '../log/judge.ts'
 import type { Change, WatchJudge } from '../log/judge-interface.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { Judged, StateRow } from '../storage/feed-statements.ts'
@@ -85,6 +85,8 @@ export function createEngine(options: EngineOptions) {
   let pending: Judged | undefined
   let [lookedUs, savedUs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
   let isLoaded = false
+  /** What arrived before this process began is judged by the lead of that time: in between the stamps stood still. */
+  let former: { readonly untilUs: number; readonly leadUs: number } | undefined
 
   const telling = () => ({ nowUs: nowUs(), publicUrl: options.publicUrl() })
 
@@ -108,13 +110,14 @@ export function createEngine(options: EngineOptions) {
   }
 
   async function load(): Promise<void> {
-    const { judgedUs, seedUs, state } = await store.judged()
+    const { judgedUs, leadUs, seedUs, state } = await store.judged()
+    if (leadUs !== undefined) former = { untilUs: logUs(), leadUs }
     clockUs = judgedUs ?? seedUs ?? logUs()
     committedUs = clockUs
     storedUs = judgedUs ?? 0
     seedFromUs = seedUs
     const accounts = await book.loadAll()
-    judge.setLead(options.leadUs?.() ?? 0)
+    judge.setLead(leadAt(clockUs))
     for (const row of state) if (!seed.load(row)) judge.load(row)
     for (const account of accounts) setAccount(account, clockUs)
     isLoaded = true
@@ -156,8 +159,18 @@ export function createEngine(options: EngineOptions) {
   const isClean = () => changes.length + rows.length + judge.dirtyCount() === 0
   const isFull = () => changes.length >= CHANGES_AT_ONCE || judge.dirtyCount() >= ROWS_AT_ONCE
 
+  function leadAt(us: number): number {
+    const nowLeadUs = options.leadUs?.() ?? 0
+    if (former === undefined) return nowLeadUs
+    if (us <= former.untilUs) return former.leadUs
+    // what was planned by a greater lead is due earlier
+    if (former.leadUs - nowLeadUs > LEAST_LEAD_US) for (const account of book.accounts()) outdated.add(account)
+    former = undefined
+    return nowLeadUs
+  }
+
   function advance(us: number): boolean {
-    judge.setLead(options.leadUs?.() ?? 0)
+    judge.setLead(leadAt(us))
     const isDone = judge.advance(us)
     clockUs = Math.max(clockUs, isDone ? us : judge.judgedUs())
     return isDone
@@ -227,6 +240,7 @@ export function createEngine(options: EngineOptions) {
     const state = new Map([...rows, ...judge.takeDirty()].map((row) => [`${row.account} ${row.name}`, row]))
     const taken = {
       judgedUs: clockUs,
+      leadUs: former?.leadUs ?? options.leadUs?.() ?? 0,
       beforeUs: storedUs,
       seedUs: seedFromUs,
       seededUs,

@@ -16,7 +16,7 @@ import { sweep } from './sweep.ts'
 
 const SWEEP_EVERY_US = 3600e6
 /** Clocks agree to this. */
-const LEAST_LEAD_US = 1e6
+export const LEAST_LEAD_US = 1e6
 /** Downtimes of before hide nothing that is still judged. */
 const DOWNTIMES_KEPT = 1000
 

@@ -49,6 +49,8 @@ export interface Judged {
   readonly judgedUs: number
   /** The one of the commit before; absent: any. An earlier one in the database is refused with WentBack. */
   readonly beforeUs?: number
+  /** The stamps led the wall clock by so much; absent: it is not known. */
+  readonly leadUs?: number
   /** See `judged`. `seededUs`: that stretch is judged. */
   readonly seedUs: number | undefined
   readonly seededUs: number | undefined
@@ -117,17 +119,18 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
     }))
   },
   /**
-   * The judge's memory; the log's time of its last commit, undefined before the first one; and since when the stores
+   * The judge's memory; the log's time of its last commit and the lead of its stamps, undefined before the first one; and since when the stores
    * are to be asked for what no feed brought, undefined if they need not be.
    */
   judged: () =>
     read(function* () {
-      const select = 'SELECT judged_us, seed_us FROM alive'
-      const row = yield* get<{ judged_us: number | null; seed_us: number | null }>(select)
+      const select = 'SELECT judged_us, lead_us, seed_us FROM alive'
+      const row = yield* get<{ judged_us: number | null; lead_us: number | null; seed_us: number | null }>(select)
       const state: StateRow[] = yield* all<{ account: string; name: string; state: string }>(
         'SELECT * FROM watch_state',
       )
-      return { judgedUs: row?.judged_us ?? undefined, seedUs: row?.seed_us ?? undefined, state }
+      const [judgedUs, leadUs] = [row?.judged_us ?? undefined, row?.lead_us ?? undefined]
+      return { judgedUs, leadUs, seedUs: row?.seed_us ?? undefined, state }
     }),
   /**
    * Returns the alerts that were omitted: their watch was changed meanwhile, or there is one about the same.
@@ -137,7 +140,7 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
       const alive = yield* get<{ judged_us: number | null }>('SELECT judged_us FROM alive')
       if ((alive?.judged_us ?? 0) < Math.floor(judged.beforeUs ?? 0)) throw new WentBack()
       const omitted: Omitted[] = []
-      const { judgedUs, seedUs, seededUs, positions, state, dropped, changes, passed, taken } = judged
+      const { judgedUs, leadUs, seedUs, seededUs, positions, state, dropped, changes, passed, taken } = judged
       yield* putPositions(positions)
       const kept = state.filter((row) => row.state !== null).map((row) => ({ ...row }))
       yield* insertRows('watch_state', kept, '(account, name) DO UPDATE SET state = excluded.state')
@@ -146,8 +149,9 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
       for (const account of dropped) yield* run('DELETE FROM watch_state WHERE account = $1', account)
       for (const seq of passed) yield* run('DELETE FROM watch_block WHERE seq = $1', seq)
       for (const [seq, count] of taken) yield* run('UPDATE watch_block SET taken = $1 WHERE seq = $2', count, seq)
-      if ((yield* run('UPDATE alive SET judged_us = $1', Math.floor(judgedUs))) === 0)
-        yield* run('INSERT INTO alive (alive_us, judged_us) VALUES ($1, $2)', Math.floor(nowUs), Math.floor(judgedUs))
+      const at = [Math.floor(judgedUs), leadUs === undefined ? null : Math.floor(leadUs)] as const
+      if ((yield* run('UPDATE alive SET judged_us = $1, lead_us = $2', ...at)) === 0)
+        yield* run('INSERT INTO alive (alive_us, judged_us, lead_us) VALUES ($1, $2, $3)', Math.floor(nowUs), ...at)
       if (seededUs !== undefined) yield* run('UPDATE alive SET seed_us = NULL WHERE seed_us >= $1', seededUs)
       if (seedUs !== undefined) yield* putSeedUs(seedUs)
       for (const change of changes) {

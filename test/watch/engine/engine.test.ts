@@ -26,6 +26,8 @@ let spools: { readonly points: Spool; readonly exceptions: Spool }
 let engine: Engine
 let stored: KnownMark[]
 let isAway: boolean
+/** The stamps lead the wall clock by so much. */
+let leadUs: number
 let seq = 0
 
 async function open(): Promise<void> {
@@ -43,6 +45,7 @@ async function open(): Promise<void> {
   }
   engine = createEngine({
     ...{ store, inputs: createOwnInputs(feeder, 0), nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400 * S },
+    leadUs: () => leadUs,
     seed: createSeed({ source: { findMarks }, nowUs, monotonicUs: nowUs, log: silent }),
     publicUrl: () => 'https://stint.example',
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
@@ -66,13 +69,18 @@ beforeEach(async () => {
   now = BEGAN
   stored = []
   isAway = false
+  leadUs = 0
   await open()
   await store.addChannel(channelOf('cha_1'), 9)
 })
 afterEach(close)
 
 async function watch(id: string, spec: Partial<WatchSpec>): Promise<void> {
-  const made = watchOf(id, { process: id, channels: ['cha_1'], ...spec }, { createdUs: now, sinceUs: now })
+  const made = watchOf(
+    id,
+    { process: id, channels: ['cha_1'], ...spec },
+    { createdUs: now - leadUs, sinceUs: now - leadUs },
+  )
   await store.addWatch(made, 999)
   engine.hurry(ACCOUNT)
   await judge()
@@ -313,4 +321,27 @@ test('late waits for a start that the store may have, an hour at most, and says 
   expect(await firing()).toEqual(['job late', 'away late'])
   const [alert] = (await store.openAlerts(ACCOUNT)).filter((it) => it.watch === 'away')
   expect(alert!.summary).toContain('or its start lies before what Stint has read')
+})
+
+test('after a restart, what arrived before it is judged by the lead of that time', async () => {
+  leadUs = 3_600 * S
+  await watch('job', { late: { cron: '30 * * * *', grace: '5m' } }) // at 23:00 by the wall clock
+  await pass(20 * 60)
+  now = BEGAN + (30 * 60 + 5) * S
+  await send('start', 'job', 'punctual')
+  now += S
+  leadUs -= 900 * S // Stint was down for 15 minutes, in which its stamps stood still
+  await restart()
+  await judge()
+  now += 120 * S
+  await judge()
+  expect(await sent()).toEqual([])
+  // 00:30 by the wall clock, with the 45 minutes that are left of the lead, and the grace
+  const overUs = BEGAN + (75 + 5) * 60 * S
+  now = overUs - S
+  await judge()
+  expect(await sent()).toEqual([])
+  now = overUs + S
+  await judge()
+  expect(await sent()).toEqual(['alert.firing job late'])
 })
