@@ -1,8 +1,9 @@
-// `bun test/watch/attack-nodes.ts [ATTACK …]`: two real nodes on one PostgreSQL, or one alone, their stores away, while one
-// is killed, suspended, slowed down, cut off or has another clock, or the database goes back, around moments at which
-// alerts are due. Prints a row for each attack: alerts that are false, missed or doubled, and by how many seconds the
-// latest was late. Takes two minutes each.
+// `bun test/watch/attack-nodes.ts [ATTACK …]`: two real nodes on one PostgreSQL, one of them of 2.0 in some rows, or one
+// node alone, their stores away, while one is killed, suspended, slowed down, cut off or has another clock, or the database
+// goes back, around moments at which alerts are due. Prints a row for each attack: alerts that are false, missed or
+// doubled, and by how many seconds the latest was late. Takes two minutes each.
 import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { createCaller, type SignedUp, signUpAt } from '../support/caller.ts'
 import { injectFault, segmentsOf } from '../support/fault-trial.ts'
 import { takePort } from '../support/ports.ts'
@@ -10,6 +11,7 @@ import { startPostgres } from '../support/postgres.ts'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
 import { startReceiver } from '../support/receiver.ts'
+import { checkOut, readReleased } from '../support/released.ts'
 
 /** When something is due, in seconds from the beginning of the attack. */
 const OFFSETS = [-12, -6, -2, 0, 2, 6, 12, 25]
@@ -42,6 +44,16 @@ const judging = createStintProcess({ ...settings, DATABASE_URL: databaseUrl, NOD
 const clock = { stepUs: 0, passUs: 0 }
 const feeding = createClockedProcess(clock, { ...settings, DATABASE_URL: linkedUrl, NODE_ID: '2' })
 const alone = createStintProcess(settings)
+const chosen = process.argv.slice(2)
+/** A node of 2.0, which this clone's history has, and one of this version, on a database that 2.0 made. */
+const besideUrl = await postgres.createDatabase()
+const isBeside = chosen.length === 0 || chosen.some((name) => name.startsWith('beside'))
+const released = isBeside ? checkOut(readReleased('2.0.0').commit) : undefined
+const former = createStintProcess(
+  { ...settings, DATABASE_URL: besideUrl, NODE_ID: '1' },
+  { entry: join(released ?? '', 'src/main.ts') },
+)
+const beside = createStintProcess({ ...settings, DATABASE_URL: besideUrl, NODE_ID: '2' })
 const receiver = startReceiver()
 const arrivedMs: number[] = []
 receiver.answer = () => {
@@ -191,10 +203,15 @@ const CONDITIONS = {
   well: { late: { every: '20s', grace: '10s' }, long: '15s', failed: {} },
 }
 
-const chosen = process.argv.slice(2)
+const ATTACKS_BESIDE: typeof ATTACKS = {
+  'beside 2.0': () => Bun.sleep(30_000),
+  'beside 2.0, which is killed for 30 s': () => killFor(former, 30_000),
+  'beside 2.0, the node of this version is killed for 30 s': () => killFor(beside, 30_000),
+}
+
 const choose = (from: typeof ATTACKS) =>
   Object.entries(from).filter(([name]) => chosen.length === 0 || chosen.includes(name))
-const [together, single] = [choose(ATTACKS), choose(ATTACKS_ALONE)]
+const [together, single, mixed] = [choose(ATTACKS), choose(ATTACKS_ALONE), choose(ATTACKS_BESIDE)]
 try {
   if (together.length > 0) {
     await judging.start()
@@ -206,8 +223,13 @@ try {
     await alone.start()
     await runAll(single, [alone])
   }
+  if (mixed.length > 0 && released !== undefined) {
+    await former.start()
+    await beside.start()
+    await runAll(mixed, [former, beside])
+  }
 } finally {
-  await Promise.all([judging.close(), feeding.close(), alone.close(), receiver.close()])
+  await Promise.all([judging.close(), feeding.close(), alone.close(), former.close(), beside.close(), receiver.close()])
   link.close()
   await postgres.close()
 }
