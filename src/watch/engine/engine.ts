@@ -160,13 +160,16 @@ export function createEngine(options: EngineOptions) {
   const isFull = () => changes.length >= CHANGES_AT_ONCE || judge.dirtyCount() >= ROWS_AT_ONCE
 
   function leadAt(us: number): number {
-    const nowLeadUs = options.leadUs?.() ?? 0
-    if (former === undefined) return nowLeadUs
-    if (us <= former.untilUs) return former.leadUs
-    // what was planned by a greater lead is due earlier
-    if (former.leadUs - nowLeadUs > LEAST_LEAD_US) for (const account of book.accounts()) outdated.add(account)
+    const leadUs = options.leadUs?.() ?? 0
+    if (former !== undefined && us <= former.untilUs) return former.leadUs
+    if (former !== undefined && former.leadUs - leadUs > LEAST_LEAD_US) hurryAll()
     former = undefined
-    return nowLeadUs
+    return leadUs
+  }
+
+  /** All accounts are read again: what is due may be due earlier. */
+  function hurryAll(): void {
+    for (const account of book.accounts()) outdated.add(account)
   }
 
   function advance(us: number): boolean {
@@ -249,10 +252,7 @@ export function createEngine(options: EngineOptions) {
       dropped,
       state: [...state.values()],
     }
-    changes = []
-    rows = []
-    dropped = []
-    seededUs = undefined
+    ;[changes, rows, dropped, seededUs] = [[], [], [], undefined]
     return taken
   }
 
@@ -283,10 +283,7 @@ export function createEngine(options: EngineOptions) {
     hurry(account: string): void {
       outdated.add(account)
     },
-    /** All of them: what is due may be due earlier. */
-    hurryAll(): void {
-      for (const account of book.accounts()) outdated.add(account)
-    },
+    hurryAll,
     addDowntime: (downtime: Downtime): void => judge.addDowntime(downtime),
     /** Everything that arrived before it is judged and stored. */
     judgedUs: () => (pending === undefined && isClean() ? clockUs : committedUs),
