@@ -28,7 +28,7 @@ test.skipIf(cannotRun())(
       const card = cardOf(page)
       await go('process?process=job&from=-24h')
       await card('Exceptions').getByText('Error: full').waitFor()
-      await card('Duration').getByRole('img').waitFor()
+      await card('Duration').getByRole('group', { name: 'Durations of the runs of job' }).waitFor()
       await card('90 days')
         .getByText(/^Not available\. /)
         .waitFor()

@@ -27,6 +27,8 @@ const shareOf = (value: number, [low, high]: Range): number => {
 interface PlotProps {
   /** For screen readers; absent: a text beside it says the same. */
   readonly label?: string
+  /** `group`: there are links in it. */
+  readonly role?: 'img' | 'group'
   readonly class?: string
   /** In units of its own, stretched to its place. */
   readonly width?: number
@@ -40,7 +42,17 @@ interface PlotProps {
   readonly children: ComponentChildren
 }
 
-export function Plot({ label, class: look, width, usualWidth = [720, 280], height, x, y, ...rest }: PlotProps) {
+export function Plot({
+  label,
+  role = 'img',
+  class: look,
+  width,
+  usualWidth = [720, 280],
+  height,
+  x,
+  y,
+  ...rest
+}: PlotProps) {
   const [place, measured] = useWidth(...usualWidth)
   const wide = width ?? measured
   const [top, right, bottom, left] = rest.inset ?? [2, 0, 1, 0]
@@ -51,7 +63,7 @@ export function Plot({ label, class: look, width, usualWidth = [720, 280], heigh
     y: (value: number) => box.bottom - shareOf(value, y) * (box.bottom - top),
   }
   const size = width === undefined ? { width: wide, height } : { preserveAspectRatio: 'none' }
-  const named = label === undefined ? { 'aria-hidden': true } : { role: 'img' as const, 'aria-label': label }
+  const named = label === undefined ? { 'aria-hidden': true } : { role, 'aria-label': label }
   return (
     <div class="plot" ref={place}>
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: it has a label, or is hidden */}

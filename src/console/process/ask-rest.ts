@@ -5,9 +5,14 @@ import { ApiError } from '../kit/api.ts'
 import type { Get, Query } from '../kit/ask.ts'
 import { askRows } from '../kit/ask-metrics.ts'
 import { readRange } from '../kit/time-range.ts'
+import { type Run, toRun } from '../timeline/run.ts'
 import type { Range } from './range.ts'
 
-const [RUNS, WEEK, METRIC_COLUMNS] = [8, '-7d', 3]
+const [RUNS, METRIC_COLUMNS] = [8, 3]
+/** Runs of a range that are drawn one by one. */
+const DOTS_MAX = 120
+/** Metas that have a picture each, and whose figures are asked for each. */
+const [PICTURES_MAX, METAS_MAX] = [6, 20]
 
 /** Of a card of the page. */
 export interface Props {
@@ -29,25 +34,35 @@ async function settle<T>(question: Promise<T>): Promise<Asked<T>> {
 }
 
 /** Throws ApiError `unreachable`. */
-export async function askRest(get: Get, process: string, range: Range, nowMs: number) {
+export async function askRest(get: Get, of: OverviewProcess, meta: string | undefined, range: Range, nowMs: number) {
+  const { process, by_meta: metas = [] } = of
   const { from, every } = range
-  const asked = { process, from, every }
+  const isSplit = meta === undefined && metas.length > 1 && metas.length <= PICTURES_MAX
+  const by = metas.length > 1 && metas.length <= METAS_MAX ? 'meta' : undefined
+  const asked = { process, meta, from, every }
   const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
   const summary = (query: Query<'api/timings/summary'>) =>
-    settle(get('api/timings/summary', { process, ...query }).then(({ rows }) => rows))
-  const [series, week, days, metrics, groups, channels] = await Promise.all([
-    summary({ from, every }),
-    from === WEEK ? undefined : summary({ from: WEEK }),
+    settle(get('api/timings/summary', { process, meta, ...query }).then(({ rows }) => rows))
+  const [series, week, dots, days, metrics, groups, channels] = await Promise.all([
+    summary({ from, every, by: isSplit ? 'meta' : undefined }),
+    summary({ from: '-7d', by, meta: undefined }),
+    askDots(),
     summary({ from: '-90d', every: '1d', tz }),
-    settle(askRows(get, asked)),
+    settle(askRows(get, { ...asked, by: isSplit ? 'meta' : undefined })),
     settle(get('api/exceptions/groups', { ...asked, limit: 5 }).then((answer) => answer.groups)),
     settle(get('api/channels').then((answer) => answer.channels)),
   ])
   const metric =
     metrics instanceof ApiError ? [] : [...new Set(metrics.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
   const timings = await settle(
-    get('api/timings', { process, from: '-30d', limit: RUNS, metric }).then((answer) => answer.timings),
+    get('api/timings', { process, meta, from: '-30d', limit: RUNS, metric }).then((answer) => answer.timings),
   )
   const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs)
-  return { range, fromMs, toMs, series, week: week ?? series, days, metrics, groups, channels, timings }
+  return { meta, isSplit, range, fromMs, toMs, series, week, dots, days, metrics, groups, channels, timings }
+
+  /** Undefined where there are too many. */
+  async function askDots(): Promise<readonly Run[] | undefined> {
+    const page = await settle(get('api/timings', { process, meta, from, limit: DOTS_MAX }))
+    return page instanceof ApiError || page.next !== null ? undefined : page.timings.map(toRun)
+  }
 }

@@ -20,9 +20,11 @@ interface Props {
   readonly fromMs: number
   readonly toMs: number
   readonly stepMs: number
+  /** Without it as high as a chart by itself. */
+  readonly height?: number
 }
 
-export function DurationChart({ change, rows, fromMs, toMs, stepMs }: Props) {
+export function DurationChart({ change, rows, fromMs, toMs, stepMs, height = 224 }: Props) {
   const points = toPoints(rows, stepMs)
   const highest = points.flatMap(([, , p95]) => p95 ?? []).sort((a, b) => a - b)
   const top = 1.1 * Math.max(1, highest[Math.floor(0.98 * (highest.length - 1))] ?? 1)
@@ -31,7 +33,7 @@ export function DurationChart({ change, rows, fromMs, toMs, stepMs }: Props) {
     <Plot
       class="chart"
       label="Median and 95th percentile of the durations over time"
-      {...{ height: 224, x: [fromMs, toMs], y: [0, top], inset: [18, 8, 56, 56] }}
+      {...{ height, x: [fromMs, toMs], y: [0, top], inset: [18, 8, 56, 56] }}
     >
       <ValueAxis at={durationTicks(top)} format={shortDuration} />
       <TimeAxis below={50} hasGrid />
@@ -81,7 +83,7 @@ function FailedRow({ rows, stepMs, toMs }: Pick<Props, 'rows' | 'stepMs' | 'toMs
   )
 }
 
-function ChangeMark({ change, toMs }: { change: NonNullable<Props['change']>; toMs: number }) {
+export function ChangeMark({ change, toMs }: { change: NonNullable<Props['change']>; toMs: number }) {
   const { x, box } = useScales()
   const { at, before_ms: before, after_ms: after } = change
   const isSlower = after > before
@@ -104,7 +106,7 @@ function ChangeMark({ change, toMs }: { change: NonNullable<Props['change']>; to
 }
 
 /** Without the zeros of a round duration: `5 m`, `1.5 s`. */
-const shortDuration = (ms: number): string =>
+export const shortDuration = (ms: number): string =>
   ms === 0
     ? '0'
     : formatDuration(ms)

@@ -3,7 +3,7 @@
 
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
-import type { OverviewProcess } from '../../wire/overview.ts'
+import type { OverviewProcess, OverviewRunState } from '../../wire/overview.ts'
 import { formatDuration, formatSpan } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
@@ -15,7 +15,8 @@ import { runLink } from '../kit/run-links.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
-import type { Asked } from './ask-rest.ts'
+import type { Asked, Rest } from './ask-rest.ts'
+import { lastRun } from './last-run.ts'
 
 interface SentenceProps {
   readonly row: OverviewProcess
@@ -74,8 +75,12 @@ interface FactsProps {
 export function Facts({ row, week }: FactsProps) {
   const { nowMs } = useView()
   const facts = [lastStart(row, nowMs), nextStart(row, nowMs), median(row, nowMs), failures(week), whoHears(row)]
+  return <FactList facts={facts} />
+}
+
+function FactList({ facts }: { facts: readonly Fact[] }) {
   return (
-    <dl class="process-facts">
+    <dl class="process-facts" style={{ '--facts': facts.length }}>
       {facts.map(({ name, value, about, tone }, i) => (
         <div key={i} class={`process-fact ${tone || ''}`}>
           <dt>{name}</dt>
@@ -87,16 +92,39 @@ export function Facts({ row, week }: FactsProps) {
   )
 }
 
-function lastStart({ last_start_at: at, runs }: OverviewProcess, nowMs: number): Fact {
-  const [, state, ms, meta] = runs.find(([time]) => time === at) ?? []
+/** Of a process that sends metrics or exceptions alone. */
+export function FactsWithoutRuns({ row, rest }: { row: OverviewProcess; rest: Rest | undefined }) {
+  const { nowMs } = useView()
+  const { last_seen_at: seen, last_24h: day } = row
+  const names = new Set(rest === undefined || rest.metrics instanceof ApiError ? [] : rest.metrics.map((it) => it.name))
+  return (
+    <FactList
+      facts={[
+        { name: 'Last seen', value: seen === null ? '–' : formatAgo(parseTime(seen), nowMs), about: 'any event' },
+        {
+          ...{ name: 'Metrics', value: rest === undefined ? '…' : formatCount(names.size) },
+          about: rest === undefined ? '' : `in ${rest.range.label}`,
+        },
+        { name: 'Exceptions, 24 h', value: day.exceptions === 0 ? 'none' : formatCount(day.exceptions), about: '' },
+      ]}
+    />
+  )
+}
+
+function lastStart(row: OverviewProcess, nowMs: number): Fact {
+  const { at, run, took } = lastRun(row)
+  const [, state, ms, meta] = run ?? []
   // an end whose start is not known counts as a start
   const isBare = state === 'orphan' || (state === 'failed' && ms === null)
   return {
     name: isBare ? 'Last end' : 'Last start',
     value: at === null ? '–' : formatAgo(parseTime(at), nowMs),
-    about: state === undefined ? 'no start in 30 days' : [RUN_STATE_TEXT[state], meta].filter(Boolean).join(', '),
+    about: state === undefined ? 'no start in 30 days' : [describeEnd(state, took), meta].filter(Boolean).join(', '),
   }
 }
+
+const describeEnd = (state: OverviewRunState, took: number | null): string =>
+  took === null ? RUN_STATE_TEXT[state] : `${RUN_STATE_TEXT[state]} in ${formatDuration(took)}`
 
 function nextStart(
   { next_start_at: next, late_at: late, every_s: everyS, state }: OverviewProcess,
@@ -114,13 +142,20 @@ function nextStart(
   return { name, value, about: about.filter(Boolean).join('; '), tone: isLate && 'bad' }
 }
 
-function median({ median_24h_ms: today, change, usual_ms: usual }: OverviewProcess, nowMs: number): Fact {
+/** Of several metas the one that decides the state: what is usual is of one meta. */
+function median({ by_meta: metas = [], ...row }: OverviewProcess, nowMs: number): Fact {
+  const own = metas.length > 1 ? metas.find(({ meta }) => meta === row.meta) : undefined
+  const { median_24h_ms: today, change, usual_ms: usual } = own ?? row
   const isUsual = today === null || usual === null || Math.abs(today / usual - 1) < 0.25
   const before = change && `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
   return {
     ...{ name: 'Median, 24 h', value: formatDuration(today) },
-    about:
+    about: [
       today === null ? 'no completed run' : (before ?? (isUsual ? 'as usual' : `usually ${formatDuration(usual)}`)),
+      own && (own.meta ?? 'without meta'),
+    ]
+      .filter(Boolean)
+      .join(', '),
     tone: change !== null && change.after_ms > change.before_ms && 'warn',
   }
 }

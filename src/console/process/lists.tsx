@@ -1,21 +1,25 @@
 // The lists of the page of a process: its newest runs, its exceptions, its metrics, and the same by meta.
 
+import type { ComponentChildren } from 'preact'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { MetricRow } from '../../wire/metrics.ts'
-import type { OverviewMeta, OverviewProcess } from '../../wire/overview.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
 import { formatDuration } from '../../wire/span-text.ts'
 import type { Timing } from '../../wire/timings.ts'
 import { lineOf } from '../exceptions/line-of.ts'
-import { formatCount, formatValue, plural } from '../kit/format-number.ts'
+import { ApiError } from '../kit/api.ts'
+import { formatValue, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { Line, Plot, type Point, Sparkline } from '../kit/plot.tsx'
-import { linkToRun, markOf } from '../kit/run-links.ts'
+import { linkToRun } from '../kit/run-links.ts'
 import { Table } from '../kit/table.tsx'
 import { Link, useView } from '../kit/view.tsx'
 import { describeState, isTrouble, lengthMs, type Run, toRun } from '../timeline/run.ts'
-import { describeRatio } from '../timeline/usual.ts'
+import { describeRatio, usualMsOf } from '../timeline/usual.ts'
 import type { Props, Rest } from './ask-rest.ts'
+import { lanesOf } from './lanes.ts'
+import { Ranges } from './ranges.tsx'
 
 const [METRICS_MAX, BINS] = [6, 28]
 
@@ -24,7 +28,8 @@ interface RunListProps {
   readonly timings: readonly Timing[]
 }
 
-export function RunList({ row: { process, metas, usual_ms: usualMs }, timings }: RunListProps) {
+export function RunList({ row, timings }: RunListProps) {
+  const { process, metas } = row
   const { nowMs } = useView()
   const names = [...new Set(timings.flatMap(({ metrics }) => Object.keys(metrics ?? {})))]
   const end = (
@@ -60,7 +65,7 @@ export function RunList({ row: { process, metas, usual_ms: usualMs }, timings }:
               </span>
             ),
           },
-          { label: 'Took', class: 'number', cell: (run) => <Took run={run} usualMs={usualMs} /> },
+          { label: 'Took', class: 'number', cell: (run) => <Took run={run} usualMs={usualMsOf(run, row)} /> },
           ...names.map((label) => ({
             ...{ label, class: 'number minor' },
             cell: ({ timing }: Run) => (timing.metrics?.[label] == null ? '–' : formatValue(timing.metrics[label])),
@@ -71,7 +76,7 @@ export function RunList({ row: { process, metas, usual_ms: usualMs }, timings }:
   )
 }
 
-function Took({ run, usualMs }: { run: Run; usualMs: number | null }) {
+function Took({ run, usualMs }: { run: Run; usualMs: number | undefined }) {
   const ms = lengthMs(run, useView().nowMs)
   const ratio = run.state === 'completed' && ms !== null && usualMs ? describeRatio(ms, usualMs, '') : ''
   return (
@@ -83,8 +88,16 @@ function Took({ run, usualMs }: { run: Run; usualMs: number | null }) {
   )
 }
 
-export function ExceptionList({ row: { process }, rest, groups }: Props & { groups: readonly ExceptionGroup[] }) {
+/** Without runs the first card has the ranges. */
+const RangesOf = ({ row, rest, isFirst, children }: Props & { isFirst: boolean; children: ComponentChildren }) => (
+  <>
+    {row.runs.length === 0 && isFirst && <Ranges chosen={rest.range} />} {children}
+  </>
+)
+
+export function ExceptionList({ row, rest, groups }: Props & { groups: readonly ExceptionGroup[] }) {
   const { nowMs } = useView()
+  const { process } = row
   const { range } = rest
   const { from } = range
   const end = (
@@ -94,7 +107,14 @@ export function ExceptionList({ row: { process }, rest, groups }: Props & { grou
   )
   const ago = (at: string) => formatAgo(parseTime(at), nowMs)
   return (
-    <Card title="Exceptions" end={end}>
+    <Card
+      title="Exceptions"
+      end={
+        <RangesOf row={row} rest={rest} isFirst={rest.metrics instanceof ApiError || rest.metrics.length === 0}>
+          {end}
+        </RangesOf>
+      }
+    >
       <ul class="divided">
         {groups.map(({ fingerprint: group, example, headline, count, first_at, last_at, counts = [] }) => (
           <li key={group}>
@@ -127,7 +147,8 @@ function binsOf(counts: readonly { at: string; count: number }[], { fromMs, toMs
   return bins
 }
 
-export function MetricCharts({ row: { process }, rest, metrics }: Props & { metrics: readonly MetricRow[] }) {
+export function MetricCharts({ row, rest, metrics }: Props & { metrics: readonly MetricRow[] }) {
+  const { process } = row
   const { from, label } = rest.range
   const end = (
     <Link to="metrics" of={{ process, from }}>
@@ -135,71 +156,63 @@ export function MetricCharts({ row: { process }, rest, metrics }: Props & { metr
     </Link>
   )
   return (
-    <Card title="Metrics" about={<span class="muted">{label}</span>} end={end}>
+    <Card
+      title="Metrics"
+      about={<span class="muted">{label}</span>}
+      end={
+        <RangesOf row={row} rest={rest} isFirst>
+          {end}
+        </RangesOf>
+      }
+    >
       <div class="metric-grid">
         {[...Map.groupBy(metrics, ({ name }) => name)].slice(0, METRICS_MAX).map(([name, rows]) => (
-          <MetricChart key={name} {...{ process, name, rows, rest }} />
+          <MetricChart key={name} {...{ row, name, rows, rest }} />
         ))}
       </div>
     </Card>
   )
 }
 
-type MetricProps = { process: string; name: string; rows: readonly MetricRow[]; rest: Rest }
+type MetricProps = Props & { name: string; rows: readonly MetricRow[] }
 
-function MetricChart({ process, name, rows, rest: { range, fromMs, toMs } }: MetricProps) {
-  const points = rows.map(({ at, mean, last }): Point => [parseTime(at), mean ?? last]).filter(([, y]) => y !== null)
-  const values = points.map(([, value]) => value!)
+/** Of several metas a line each, in their colours. */
+function MetricChart({ row, name, rows, rest: { isSplit, meta, range, fromMs, toMs } }: MetricProps) {
+  const { process } = row
+  const lanes = lanesOf(row, meta)
+  const lines = (isSplit ? lanes : lanes.slice(0, 1)).map(({ meta, colour }) => ({
+    ...{ meta, colour },
+    points: rows
+      .filter((it) => !isSplit || it.meta === meta)
+      .map(({ at, mean, last }): Point => [parseTime(at), mean ?? last])
+      .filter(([, y]) => y !== null),
+  }))
+  const values = lines.flatMap(({ points }) => points.map(([, value]) => value!))
   const [least, greatest] = [Math.min(...values), Math.max(...values)]
   const margin = 0.12 * (greatest - least || Math.abs(greatest) || 1)
   const newest = rows.at(-1)?.last
-  if (points.length === 0) return null
+  if (values.length === 0) return null
   return (
-    <Link class="metric-chart" to="metrics" of={{ process, from: range.from, name }}>
+    <Link
+      class="metric-chart"
+      to="metrics"
+      of={{ process, from: range.from, name, ...(isSplit ? { by: 'meta' } : { meta }) }}
+    >
       <span class="metric-head">
         <b class="clip">{name}</b>
         <span>{newest == null ? '–' : formatValue(newest)}</span>
       </span>
       <Plot width={260} height={64} x={[fromMs, toMs]} y={[least - margin, greatest + margin]}>
         <path class="chart-grid" d="M0 63H260" />
-        <Line points={points} />
+        {lines.map(({ meta, colour, points }) => (
+          <g key={meta} style={isSplit ? { '--accent': colour } : undefined}>
+            <Line points={points} />
+          </g>
+        ))}
       </Plot>
       <span class="sub">
         means from {formatValue(least)} to {formatValue(greatest)}
       </span>
     </Link>
-  )
-}
-
-export function MetaList({ process, metas }: { process: string; metas: readonly OverviewMeta[] }) {
-  const { nowMs } = useView()
-  return (
-    <Card title="By meta" about={<span class="muted">failed in 24 h</span>}>
-      <ul class="divided">
-        {metas.map(({ meta, state, run, last_seen_at: seen, last_24h: day, ...known }) => (
-          <li key={meta}>
-            <i
-              class={`mark mark-${state === 'silent' ? 'failed' : state === 'overdue' ? state : run ? markOf(run[1]) : 'orphan'}`}
-            />
-            <div>
-              <Link
-                class="clip"
-                to="runs"
-                of={{ process, meta: meta ?? '', from: '-7d' }}
-                text={meta ?? 'without meta'}
-              />
-              <span class="sub">
-                {state === 'silent' && 'silent · '}
-                {seen === null ? '–' : formatAgo(parseTime(seen), nowMs)} · median{' '}
-                {formatDuration(known.median_24h_ms ?? known.median_7d_ms ?? known.usual_ms)} ·{' '}
-                <span class={day.failed > 0 ? 'bad' : undefined}>
-                  {day.failed > 0 ? `${day.failed} of ${formatCount(day.runs)} failed` : 'none failed'}
-                </span>
-              </span>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </Card>
   )
 }

@@ -2,25 +2,25 @@
 // hears of it. The first question is the sentence alone.
 import type { ComponentChildren } from 'preact'
 import type { OverviewProcess } from '../../wire/overview.ts'
-import type { SummaryRow } from '../../wire/timings.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
 import { ApiError } from '../kit/api.ts'
-import { explainText } from '../kit/explain.ts'
+import { metaLabel } from '../kit/ask-processes.ts'
 import { Card } from '../kit/icon.tsx'
 import { page } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
-import { Segments } from '../kit/segments.tsx'
-import { everyMs } from '../kit/time-range.ts'
+import { Select } from '../kit/select.tsx'
 import { Link, useView } from '../kit/view.tsx'
 import { WatchDialog } from '../watch/watch-dialog.tsx'
 import { watchLink } from '../watch/watch-link.ts'
 import { type Asked, askRest, type Props, type Rest } from './ask-rest.ts'
 import { Calendar } from './calendar.tsx'
-import { DurationChart } from './duration-chart.tsx'
-import { Facts, StateSentence } from './facts.tsx'
-import { ExceptionList, MetaList, MetricCharts, RunList } from './lists.tsx'
+import { DurationCard } from './duration-card.tsx'
+import { Facts, FactsWithoutRuns, StateSentence } from './facts.tsx'
+import { ExceptionList, MetricCharts, RunList } from './lists.tsx'
+import { MetaTable } from './meta-table.tsx'
+import { NotAvailable } from './not-available.tsx'
 import { Notifications } from './notifications.tsx'
-import { RANGES, rangeOf } from './range.ts'
+import { rangeOf } from './range.ts'
 import { RunBars } from './run-bars.tsx'
 import { SendRun } from './send-run.tsx'
 
@@ -35,6 +35,12 @@ interface Answer {
 
 const nameIn = (params: URLSearchParams): string => params.get('process') ?? ''
 
+/** The chosen one, if the process has it; '' = without meta. */
+function metaIn(params: URLSearchParams, { by_meta: metas = [] }: OverviewProcess): string | undefined {
+  const meta = params.get('meta') ?? undefined
+  return metas.length > 1 && metas.some((known) => (known.meta ?? '') === meta) ? meta : undefined
+}
+
 /** `NAME · Stint` */
 export const titleOfProcess = (params: URLSearchParams): string => nameIn(params) || 'Process'
 
@@ -45,8 +51,8 @@ export const ProcessPage = page<Answer>({
   async ask({ app, params, get, early, held }) {
     const [process, range] = [nameIn(params), rangeOf(params)]
     const row = (await get('api/overview', { process })).processes[0]
-    early({ row, rest: held?.rest?.range === range ? held.rest : undefined })
-    return { row, rest: row && (await askRest(get, process, range, app.nowMs())) }
+    early({ row, rest: held?.rest })
+    return { row, rest: row && (await askRest(get, row, metaIn(params, row), range, app.nowMs())) }
   },
   Heading,
   Content,
@@ -85,14 +91,22 @@ function Heading({ answer }: { answer: Answer | undefined }) {
   )
 }
 
-function Content({ answer: { row, rest } }: { answer: Answer }) {
+function Content({ answer: { row: whole, rest } }: { answer: Answer }) {
   const { app, params, change, again } = useView()
-  if (row === undefined) return <NotFound />
+  if (whole === undefined) return <NotFound />
+  const meta = metaIn(params, whole)
+  const own = whole.by_meta?.find((it) => (it.meta ?? '') === meta)
+  const row: OverviewProcess = { ...whole, ...own }
   const isMade = params.get('watch') === 'new' && app.may('member')
   return (
     <div class="process-content">
+      <MetaPicker row={row} chosen={meta} />
       <StateSentence row={row} groups={rest?.groups} />
-      {row.runs.length > 0 && <Facts row={row} week={rest?.week} />}
+      {row.runs.length > 0 ? (
+        <Facts row={row} week={rest && weekOf(rest.week, meta)} />
+      ) : (
+        <FactsWithoutRuns row={row} rest={rest} />
+      )}
       {rest && <Cards row={row} rest={rest} />}
       {isMade && rest && !(rest.channels instanceof ApiError) && (
         <WatchDialog
@@ -104,23 +118,53 @@ function Content({ answer: { row, rest } }: { answer: Answer }) {
   )
 }
 
+/** Nothing where there is one meta. */
+function MetaPicker({ row: { by_meta: metas = [] }, chosen }: { row: OverviewProcess; chosen: string | undefined }) {
+  const { change } = useView()
+  if (metas.length < 2) return null
+  const names = metas.map(({ meta }) => ({ value: meta ?? '', label: metaLabel(meta) }))
+  const all = { value: undefined, label: `All ${metas.length} metas` }
+  return (
+    <div class="process-meta">
+      <Select<string | undefined>
+        label="Meta"
+        options={[all, ...names.toSorted((a, b) => a.label.localeCompare(b.label))]}
+        chosen={chosen}
+        choose={(meta) => change({ meta })}
+      />
+    </div>
+  )
+}
+
+const weekOf = (week: Rest['week'], meta: string | undefined): Rest['week'] =>
+  week instanceof ApiError || meta === undefined
+    ? week
+    : week.filter((row) => row.meta === undefined || (row.meta ?? '') === meta)
+
 /** All at once: a card that came later would move the others. */
 function Cards({ row, rest }: Props) {
   const { process, runs, by_meta: metas = [] } = row
-  const { timings, groups, metrics, days, channels } = rest
+  const { meta, week, timings, groups, metrics, days, channels } = rest
+  const hasRuns = runs.length > 0
+  const exceptions = (
+    <Part title="Exceptions" rows={groups} draw={(groups) => <ExceptionList {...{ row, rest, groups }} />} />
+  )
   return (
-    <div class="process-grid">
+    <div class={hasRuns ? 'process-grid' : 'process-grid without-runs'}>
       <div class="stack">
-        {runs.length > 0 && <RunBars {...{ process, runs }} />}
-        {runs.length > 0 && <Duration {...{ row, rest }} />}
+        {hasRuns && <RunBars {...{ process, runs }} />}
+        {hasRuns && <DurationCard {...{ row, rest }} />}
+        {hasRuns && metas.length > 1 && (
+          <MetaTable {...{ process, metas, chosen: meta, week: week instanceof ApiError ? undefined : week }} />
+        )}
         <Part title="Runs" rows={timings} draw={(timings) => <RunList {...{ row, timings }} />} />
-        <Part title="Exceptions" rows={groups} draw={(groups) => <ExceptionList {...{ row, rest, groups }} />} />
+        {hasRuns && exceptions}
         <Part title="Metrics" rows={metrics} draw={(metrics) => <MetricCharts {...{ row, rest, metrics }} />} />
+        {!hasRuns && exceptions}
       </div>
       <div class="stack">
         <Notifications row={row} channels={channels} />
         <Part title="90 days" rows={days} draw={(days) => <Calendar {...{ days, process }} />} />
-        {metas.length > 1 && <MetaList {...{ process, metas }} />}
         <SendRun process={process} />
       </div>
     </div>
@@ -140,35 +184,6 @@ function Part<T>({ title, rows, draw }: PartProps<T>) {
   return (
     <Card title={title}>
       <NotAvailable error={rows} />
-    </Card>
-  )
-}
-
-const NotAvailable = ({ error }: { error: ApiError }) => <p class="muted">{`Not available. ${explainText(error)}`}</p>
-
-function Duration({ row, rest: { range, series, fromMs, toMs } }: Props) {
-  const { change } = useView()
-  const { process } = row
-  const items = RANGES.map(({ from: value, label }) => ({ value, label }))
-  const ranges = (
-    <Segments label="Range" items={items} chosen={range.from} choose={(from) => change({ from }, 'replace')} />
-  )
-  const isEmpty = (rows: readonly SummaryRow[]) =>
-    rows.every(({ p50_ms, failed, abandoned }) => p50_ms === null && failed + abandoned === 0)
-  return (
-    <Card title="Duration" about={<span class="muted">median, shaded up to p95</span>} end={ranges}>
-      {series instanceof ApiError ? (
-        <NotAvailable error={series} />
-      ) : !isEmpty(series) ? (
-        <DurationChart change={row.change} rows={series} stepMs={everyMs(range.every)} {...{ fromMs, toMs }} />
-      ) : (
-        <p class="muted">
-          No run ended in this range.{' '}
-          <Link to="runs" of={{ process, from: range.from }}>
-            Look at its runs
-          </Link>
-        </p>
-      )}
     </Card>
   )
 }
