@@ -72,6 +72,32 @@ describe.skipIf(lacks('tmpfs', 'chdb', 'influxd'))('a full disk', () => {
   })
 })
 
+test.skipIf(lacks('tmpfs', 'chdb'))(
+  'a start with a read-only engine takes events and delivers them once it is not',
+  async () => {
+    const stint = create()
+    const disk = mount(64, join(stint.dataDir, 'clickhouse'))
+    await stint.start()
+    const caller = await stint.signUp('ada@example.com')
+    const oracle = createOracle()
+    expect(await oracle.send(caller, 'exception')).toBe(201)
+    await untilShipped(stint.url, WITHIN_MS)
+    await stint.terminate()
+
+    disk.setReadOnly(true)
+    await stint.start()
+    expect(await isReady(stint)).toBe(true)
+    for (const kind of ['metrics', 'exception', 'start'] as const) expect(await oracle.send(caller, kind)).toBe(201)
+    expect((await caller.get('/api/exceptions')).status).toBe(503)
+    const { destinations } = (await (await caller.get('/api/health')).json()) as { destinations: object }
+    expect(JSON.stringify(destinations)).toContain('clickhouse cannot be written')
+
+    disk.setReadOnly(false)
+    await untilShipped(stint.url, WITHIN_MS)
+    expect(oracle.audit(await readStored(caller))).toEqual(NOTHING_FOUND)
+  },
+)
+
 describe.skipIf(lacks('ptrace', 'chdb'))('a broken disk', () => {
   test('answers 500 while syncs or writes fail or are short, and recovers afterwards', async () => {
     const stint = create()

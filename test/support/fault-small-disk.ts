@@ -27,6 +27,8 @@ export function mountSmallDisk(megabytes: number, dir = tempDir('disk')) {
     },
     /** Gives back what `fill` took. */
     free: () => rmSync(filler, { force: true }),
+    /** As a kernel does after an error of the disk. */
+    setReadOnly: (isReadOnly: boolean): void => run('mount', '-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, dir),
     unmount(): void {
       run('umount', '-l', dir)
       rmSync(dir, { recursive: true, force: true })

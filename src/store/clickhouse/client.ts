@@ -1,6 +1,6 @@
 // The only file that uses @clickhouse/client and chDB. One client for both: a server over HTTP, or the engine in this
 // process. Never use `clickhouse_settings`: on chDB they persist on the connection and allow injection; write inline.
-import { existsSync, readdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ClickHouseLogLevel, createClient } from '@clickhouse/client'
 import { type Secret, textOf } from '../../secret.ts'
@@ -66,15 +66,18 @@ export async function openClickHouseClient(
 ): Promise<ClickHouseClient> {
   const log = { level: ClickHouseLogLevel.OFF } // it would print failed queries with their text
   if (isEmbedded(address)) {
-    const clients: ClickHouseClient[] = []
-    const connect = async () =>
-      bindOnConnection(wrap(createClient({ connection: await connectEngine(address.path), log })))
-    for (let i = 0; i < connections; i++) {
-      const client = await connect()
-      await client.run('SET max_query_size = 0') // the sink's statements hold whole batches; lasts for the connection
-      clients.push(client)
+    const { path } = address
+    const connect = async () => bindOnConnection(wrap(createClient({ connection: await connectEngine(path), log })))
+    const open = async () => {
+      const clients: ClickHouseClient[] = []
+      for (let i = 0; i < connections; i++) {
+        const client = await connect()
+        await client.run('SET max_query_size = 0') // the sink's statements hold whole batches; lasts for the connection
+        clients.push(client)
+      }
+      return inTurn(clients, connections > 1 ? await connect() : undefined)
     }
-    return inTurn(clients, connections > 1 ? await connect() : undefined)
+    return isReadOnly(path) ? openOnceWritable(path, open) : open()
   }
   const url = new URL(address.url)
   const { pathname } = url
@@ -122,6 +125,39 @@ async function connectEngine(path: string): Promise<Connection> {
       `The embedded ClickHouse cannot open ${path}: ${reason} ${hasLostLinks(path) ? LINKS_LOST : SERVER_INSTEAD}`,
       { cause },
     )
+  }
+}
+
+/** The engine would end on it. */
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK)
+    return false
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT'
+  }
+}
+
+/** Until then each statement fails like those to a server that is away, so that a start can take events. */
+function openOnceWritable(path: string, open: () => Promise<ClickHouseClient>): ClickHouseClient {
+  let opening: Promise<ClickHouseClient> | undefined
+  const opened = () => {
+    if (opening === undefined && isReadOnly(path))
+      return Promise.reject(new ClickHouseFault(`the directory ${path} cannot be written`, undefined))
+    opening ??= open().catch((error: Error) => {
+      opening = undefined
+      throw new ClickHouseFault(error.message, undefined)
+    })
+    return opening
+  }
+  return {
+    run: async (...statement) => (await opened()).run(...statement),
+    select: async <Row>(...statement: Parameters<ClickHouseClient['select']>) =>
+      (await opened()).select<Row>(...statement),
+    selectArrays: async <Row extends readonly unknown[]>(...statement: Parameters<ClickHouseClient['selectArrays']>) =>
+      (await opened()).selectArrays<Row>(...statement),
+    kill: async (comment) => (await opening)?.kill(comment),
+    close: async () => (await opening?.catch(() => undefined))?.close(),
   }
 }
 
