@@ -10,7 +10,7 @@
 import type { Logger } from '../log.ts'
 import type { Secret } from '../secret.ts'
 import { all, run, type Script } from './database.ts'
-import { openPostgres } from './postgres.ts'
+import { openPostgres, whyAway } from './postgres.ts'
 
 const FRESH_S = 180
 const RENEW_EVERY_MS = 30_000
@@ -85,6 +85,7 @@ export function openNodeLease(options: NodeLeaseOptions) {
     return yield* listHeld()
   }
 
+  let why = 'PostgreSQL does not answer'
   /** True when this node has the row. */
   async function renewOnce(): Promise<boolean> {
     try {
@@ -94,6 +95,7 @@ export function openNodeLease(options: NodeLeaseOptions) {
       noteSplit(rows)
       return rival === undefined
     } catch (err) {
+      why = whyAway(err)
       if (!isAway) log.info({ err }, 'the lease of NODE_ID cannot be renewed')
       isAway = true
       return false
@@ -140,7 +142,7 @@ export function openNodeLease(options: NodeLeaseOptions) {
         )
       if (isNew && !isHeld)
         throw new Error(
-          `PostgreSQL does not answer, so it is unknown whether NODE_ID ${nodeId} is in use: start again when it does`,
+          `${why}, so it is unknown whether NODE_ID ${nodeId} is in use: start again when that has changed`,
         )
       schedule(isHeld === true)
     },

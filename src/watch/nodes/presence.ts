@@ -3,6 +3,7 @@
 // * The duty has ended completely before the lease is requested again.
 import type { Logger } from '../../log.ts'
 import type { SqlDatabase } from '../../state/database.ts'
+import { whyAway } from '../../state/postgres.ts'
 import { createToken } from '../random-id.ts'
 import {
   forgetNode,
@@ -240,7 +241,7 @@ export function createPresence(options: PresenceOptions) {
       if (isAway) log.info('watches: PostgreSQL answers again')
       isAway = false
     } catch (err) {
-      if (!isAway) log.warn({ err }, 'watches: PostgreSQL does not answer; nothing is judged until it does')
+      if (!isAway) log.warn({ err }, `watches: ${whyAway(err)}; nothing is judged until it answers`)
       isAway = true
     }
     if (!isOnDuty()) endDuty()
@@ -252,7 +253,6 @@ export function createPresence(options: PresenceOptions) {
 
   return {
     isOnDuty,
-    /** PostgreSQL does not answer. */
     isAway: (): boolean => isAway,
     /** The other nodes that were heard of within an hour. */
     nodes: (): KnownNode[] => others().map(toKnown),
