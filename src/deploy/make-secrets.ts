@@ -1,4 +1,4 @@
-// `bun src/deploy/make-secrets.ts DIR`: generates the secrets of docker-compose.yml's services once, a directory
+// `bun src/deploy/make-secrets.ts DIR [cluster]`: generates the secrets of docker-compose.yml's services once, a directory
 // (there: a volume) for each. Existing secrets stay: the stores keep the passwords of their first start.
 import { createHash, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -10,11 +10,13 @@ const DATABASE = 'stint'
 const WRITER = 'stint'
 const READER = 'grafana'
 
-/** All but the first are for compose.cluster.yml. */
-const WRITER_GRANTS = [`ALL ON ${DATABASE}.*`, 'CLUSTER ON *.*', 'REMOTE ON *.*', 'SELECT ON system.clusters']
+/** Of compose.cluster.yml. REMOTE reaches other hosts, so one server's writer has it not. */
+const CLUSTER_GRANTS = ['CLUSTER ON *.*', 'REMOTE ON *.*', 'SELECT ON system.clusters']
 
-const dir = process.argv[2]
-if (dir === undefined) throw new Error('usage: bun src/deploy/make-secrets.ts DIR')
+const [dir, form] = process.argv.slice(2)
+if (dir === undefined || !['cluster', undefined].includes(form))
+  throw new Error('usage: bun src/deploy/make-secrets.ts DIR [cluster]')
+const WRITER_GRANTS = [`ALL ON ${DATABASE}.*`, ...(form === 'cluster' ? CLUSTER_GRANTS : [])]
 
 const secret = (path: string): string => {
   const file = join(dir, path)

@@ -6,6 +6,7 @@ import { YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
 import { SETTINGS, settingsOf } from '../../src/settings.ts'
 import { INFLUX_FACTS } from '../../src/store/influx/open.ts'
+import { readSettings } from '../support/read-settings.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -368,7 +369,7 @@ describe('settings', () => {
       writeFileSync(join(dir, name), 'a secret of a test')
       env[name] = join(dir, name)
     }
-    const config = readConfig(env)
+    const config = readSettings(env)
     rmSync(dir, { recursive: true })
     expect(config).toMatchObject({
       host: '0.0.0.0',
@@ -410,7 +411,7 @@ describe('settings', () => {
           env[name] = value.startsWith('/run/secrets/stint/')
             ? join(dir, 'generated')
             : (mounts.get(value) ?? '/nowhere')
-      return readConfig(env)
+      return readSettings(env)
     }
     expect(readAs('stint', mounted)).toMatchObject({
       oidc: { issuer: dotEnv.OIDC_ISSUER, clientId: 'stint', clientSecret: secrets.OIDC_CLIENT_SECRET },

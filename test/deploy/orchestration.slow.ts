@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { readConfig } from '../../src/config.ts'
+import { readSettings } from '../support/read-settings.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -127,7 +128,7 @@ describe('the Kubernetes manifests', () => {
       writeFileSync(join(dir, name), 'a secret of a test')
       data[name] = join(dir, name)
     }
-    expect(readConfig(data)).toMatchObject({
+    expect(readSettings(data)).toMatchObject({
       host: '0.0.0.0',
       dataDir: '/data',
       influx: { token: 'a secret of a test' },

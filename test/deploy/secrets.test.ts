@@ -56,6 +56,7 @@ describe('make-secrets', () => {
       expect(statSync(join(dir, dirname(path))).mode & 0o777).toBe(0o755)
     }
     for (const text of secrets) expect(made['clickhouse/stint.xml']).not.toContain(text)
+    expect(made['clickhouse/stint.xml']).not.toContain('REMOTE')
 
     expect(await run('make-secrets.ts', [dir])).toEqual({ exitCode: 0, said: '' })
     expect(all()).toEqual(made)
