@@ -18,11 +18,13 @@ interface QuotaOptions {
   readonly use: Use
   /** Bytes that wait for the disk, of all spools. */
   waitingBytesOf(account: string): number
+  /** A start or an end of the account is refused. */
+  onRefused(account: string): void
   /** The wall clock. */
   nowUs(): number
 }
 
-export function createQuota({ limitBytes, use, waitingBytesOf, nowUs }: QuotaOptions) {
+export function createQuota({ limitBytes, use, waitingBytesOf, onRefused, nowUs }: QuotaOptions) {
   const othersBytes = limitBytes * OTHERS_PART
 
   /** Is there no room for another event? `isMark`: a start or an end. */
@@ -38,6 +40,7 @@ export function createQuota({ limitBytes, use, waitingBytesOf, nowUs }: QuotaOpt
     /** Why an event of the account is not taken now; undefined if it is. */
     refusal(account: string, isMark: boolean): Problem | undefined {
       if (!isSpent(account, isMark)) return undefined
+      if (isMark) onRefused(account)
       const us = endUs(account, isMark)
       const retryAfterS = Math.min(LONGEST_RETRY_S, Math.max(1, Math.ceil((us - nowUs()) / 1e6)))
       const what = isMark

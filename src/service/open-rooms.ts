@@ -36,6 +36,7 @@ import { type KeptFiles, openKeptFiles, refuseLostAccounts } from '../state/kept
 import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
 import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
 import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
+import { createRefusedTimes } from '../watch/feed/refused-times.ts'
 import type { Watches } from '../watch/watches.ts'
 import { createShipperTo } from './create-shipper-to.ts'
 import { findFloor } from './find-floor.ts'
@@ -93,7 +94,11 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   if (config.databaseUrl === undefined) refuseLostAccounts(config.dataDir)
   const metrics = createMetrics()
   const base: Base = { config, clock, log, metrics }
-  const files = await openFiles(base, parts)
+  const refusedTimes = createRefusedTimes({
+    isRefused: (account) => files.quota.isSpent(account, true) || files.spools.points.refusal(account) !== undefined,
+    nowUs: () => stampClock.nowUs(),
+  })
+  const files = await openFiles(base, parts, refusedTimes.note)
   noteStores(config, log)
   const floorUs = await findFloor(files.spools, isNewNode, clock)
   if (isNewNode && files.accounts.count() > 0) refuseSecondNodeZero(config)
@@ -108,7 +113,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const takenStamps = openTakenStampsFile(join(config.dataDir, 'taken-stamps'), taken, log)
   const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, isNewNode, log)
-  const opened = { ...base, ...files, lock, stampClock, arrivals, takenStamps, ownStamps, stores }
+  const opened = { ...base, ...files, refusedTimes, lock, stampClock, arrivals, takenStamps, ownStamps, stores }
   const desk = createDesk()
   const kept = createKeptAnswers(() => clock.monotonicUs() / 1000)
   const watches = openWatchRoom({ ...opened, desk })
@@ -156,7 +161,11 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
 type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
 type Files = Pick<Rooms, 'accounts' | 'quota' | 'deadLetters' | 'spools' | 'movedStamps'>
 
-async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts): Promise<Files> {
+async function openFiles(
+  { config, clock, log, metrics }: Base,
+  parts: OpenParts,
+  noteRefused: (account: string) => void,
+): Promise<Files> {
   const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
   const accountsOptions = {
     clock,
@@ -192,6 +201,8 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
       minFreeBytes: MIN_FREE_BYTES,
       isShared: () => accounts.count() > 1,
       isOver: (account) => deadLetters.isOver(destination, account),
+      // watches miss starts and ends
+      ...(destination === 'points' && { onRefused: noteRefused }),
       judgeOwners: accounts.senders.judge,
       isFollowed: true,
       ownerOf: accountOfRecord,
@@ -214,6 +225,7 @@ async function openFiles({ config, clock, log, metrics }: Base, parts: OpenParts
     limitBytes: config.quotaBytes,
     use: accounts.use,
     waitingBytesOf: (account) => spools.points.waitingBytesOf(account) + spools.exceptions.waitingBytesOf(account),
+    onRefused: noteRefused,
     nowUs: clock.wallUs,
   })
   return { accounts, quota, deadLetters, spools, movedStamps }

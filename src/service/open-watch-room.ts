@@ -14,6 +14,7 @@ import type { Config } from '../settings.ts'
 import { isStuck } from '../spool/is-stuck.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { Stores } from '../store/open-stores.ts'
+import type { RefusedTimes } from '../watch/feed/refused-times.ts'
 import type { IsIgnored } from '../watch/log/apply-record.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
 import { createMarkSource, createWatchHistory } from './watch-history.ts'
@@ -37,6 +38,7 @@ export interface WatchParts {
   readonly log: Logger
   readonly metrics: Metrics
   readonly spools: Both<Pick<Spool, 'refusal' | 'follow' | 'mark' | 'floorUs' | 'writingUs'>>
+  readonly refusedTimes: RefusedTimes
   readonly stores: Stores
   readonly desk: Desk
   readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails'> & {
@@ -51,6 +53,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
     count: accounts.watchCount,
     ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
     spools,
+    refusedTimes: parts.refusedTimes,
     receivingUs: arrivals.leastUs,
     source: createMarkSource(stores.points),
     isIgnored: createIsIgnored(accounts),

@@ -30,6 +30,8 @@ export interface SpoolOptions {
   isShared?(): boolean
   /** Once there is: this owner's appends are refused all the same, as those of one that holds half. Default: none. */
   isOver?(owner: string): boolean
+  /** This owner's append is refused, and others' are not. */
+  onRefused?(owner: string): void
   /** Who is refused while the disk is nearly full. Default: nobody. */
   readonly judgeOwners?: JudgeOwners
   /** The owner of a record, from its first 200 bytes; for records in the spool at the start. Default: nobody. */
@@ -58,6 +60,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     isOver = () => false,
     isFollowed = false,
     judgeOwners = () => undefined,
+    onRefused = () => {},
     ownerOf,
   } = options
   await disk.makeDir(dir)
@@ -70,7 +73,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
   const { chain, position, nextIndex } = await recover({ disk, dir, log, isFollowed }, bookmark)
   const share = Math.max(LEAST_SEGMENT_BYTES, Math.min(MOST_SEGMENT_BYTES, Math.floor(maxBytes / 16)))
-  const shares = new Shares({ runBytes: share, maxBytes, isShared, isOver, judgeOwners })
+  const shares = new Shares({ runBytes: share, maxBytes, isShared, isOver, judgeOwners, onRefused })
   const files = { disk, dir, chain, log }
   const spool = new Spool({
     ...{ dir, log, maxBytes, isFollowed, chain, position, positionFile, shares },

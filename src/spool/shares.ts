@@ -26,6 +26,7 @@ interface SharesOptions {
   /** Has this owner used up a share elsewhere, of what its records come to? */
   isOver(owner: string): boolean
   readonly judgeOwners: JudgeOwners
+  onRefused(owner: string): void
 }
 
 export class Shares {
@@ -48,6 +49,12 @@ export class Shares {
 
   /** `waitingBytes`: what of this owner waits for the disk. */
   refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | 'disk_share' | undefined {
+    const refusal = this.#refusal(owner, waitingBytes)
+    if (refusal !== undefined) this.#options.onRefused(owner)
+    return refusal
+  }
+
+  #refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | 'disk_share' | undefined {
     if (this.#isRefused?.(owner)) return 'disk_share'
     const { maxBytes, isShared, isOver } = this.#options
     const isFull = this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE

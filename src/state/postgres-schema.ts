@@ -6,7 +6,7 @@
 import { PROOF_TABLES } from './proof-tables.ts'
 import type { Schema } from './schema.ts'
 import { ACCOUNT_TABLES, BOUND_KEYS } from './shared-tables.ts'
-import { ALIVE_LEAD, WATCH_TABLES } from './watch-tables.ts'
+import { ALIVE_LEAD, REFUSED_TIMES, WATCH_TABLES } from './watch-tables.ts'
 
 /** A table whose rows bear `changed`, set when a row is inserted or one of these columns updated. */
 const followed = (table: string, columns = ''): string => `
@@ -79,4 +79,4 @@ export const POSTGRES: Schema = {
 export const ADDED_STEPS = 2
 
 /** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
-export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS, ALIVE_LEAD]
+export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS, ALIVE_LEAD, REFUSED_TIMES]

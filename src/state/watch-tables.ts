@@ -144,3 +144,16 @@ export const WATCH_TABLES = `
     PRIMARY KEY (account, name)
   );
 `
+
+/** Since 2.1. When events of an account were refused, by the node; `noted_us`: by its clock, when the row was written. */
+export const REFUSED_TIMES = `
+  CREATE TABLE refused_time (
+    account  TEXT NOT NULL,
+    node     BIGINT NOT NULL,
+    from_us  BIGINT NOT NULL,
+    to_us    BIGINT NOT NULL,
+    noted_us BIGINT NOT NULL,
+    PRIMARY KEY (account, node, from_us)
+  );
+  CREATE INDEX refused_time_by_note ON refused_time (noted_us);
+`

@@ -29,6 +29,7 @@ interface WatchesOptions
     NodeOptions,
     | 'source'
     | 'spools'
+    | 'refusedTimes'
     | 'receivingUs'
     | 'nowUs'
     | 'logUs'

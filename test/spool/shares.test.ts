@@ -91,6 +91,7 @@ test('a share is released step by step, never below what is held', () => {
     isShared: () => true,
     isOver: () => false,
     judgeOwners: () => undefined,
+    onRefused: () => {},
   })
   shares.commit(
     new Map([

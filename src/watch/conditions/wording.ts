@@ -6,18 +6,22 @@ export const minute = (us: number, tz = 'UTC'): string => `${local(us, tz).repla
 
 /**
  * `or its end was lost around a downtime of Stint, 2026-11-21 03:10:10 UTC to 2026-11-21 03:10:44 UTC`, with the time
- * in which callers retry; `or node 2, silent since 2026-11-21 03:00 UTC, holds its start`.
+ * in which callers retry; `or node 2, silent since 2026-11-21 03:00 UTC, holds its start`; `or its end was refused: the
+ * account was closed to events, 2026-11-21 03:10 UTC to 2026-11-21 04:10 UTC`.
  */
 export function orLost(
-  { fromUs, toUs, node, isUnread }: Downtime,
+  { fromUs, toUs, node, account, isUnread }: Downtime,
   what: 'its start' | 'its end' | 'their ends',
   tz = 'UTC',
 ): string {
   if (isUnread) return `or ${what} lies before what Stint has read: the store does not answer`
   if (node !== undefined) return `or node ${node}, silent since ${minute(fromUs, tz)}, holds ${what}`
   const was = what === 'their ends' ? 'were' : 'was'
-  return `or ${what} ${was} lost around a downtime of Stint, ${minute(fromUs, tz)} to ${minute(toUs, tz)}`
+  const stretch = `${minute(fromUs, tz)} to ${minute(toUs, tz)}`
+  if (account !== undefined) return `or ${what} ${was} refused: the account was closed to events, ${stretch}`
+  return `or ${what} ${was} lost around a downtime of Stint, ${stretch}`
 }
+
 /** `2026-11-21 03:10:00`; Sweden writes its times like this. */
 const local = (us: number, timeZone: string): string =>
   new Date(Math.floor(us / 1000)).toLocaleString('sv', { timeZone })

@@ -2,13 +2,12 @@
 // paused process, a frozen machine or a clock that jumps ahead is downtime, too. Times are those of the stamp clock.
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
+import { SETTLES_US } from '../log/episode.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 
 const EVERY_US = 10e6
 /** `notice` is called at least once a second; after a longer gap the process was paused or the clock was moved. */
 const GAP_US = 5e6
-/** A downtime lasts this much longer: callers try again. */
-const SETTLES_US = 30e6
 
 /** A stretch in which Stint was down or accepted no events, so that events may be lost. */
 interface Blind {

@@ -1,9 +1,11 @@
 // Several nodes: the judging one takes the blocks of all from PostgreSQL, in the order of arrival, up to what the
 // slowest living node has fed.
 import { DESTINATIONS, type Destination } from '../../event/event.ts'
-import type { Inputs, Taken } from '../engine/engine.ts'
+import type { Taken } from '../engine/engine.ts'
+import type { RefusedTime } from '../log/episode.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { createMerge } from './merge.ts'
+import type { FedInputs } from './refused-times.ts'
 
 interface Item {
   readonly arrivedUs: number
@@ -15,9 +17,11 @@ interface Item {
 }
 
 const MADE_US = 15e6
+/** Longer than a write takes, and than clocks differ. */
+const NOTED_US = 15e6
 
 interface BlockInputsOptions {
-  readonly store: Pick<WatchStore, 'feedPositions' | 'blocks' | 'seedUs' | 'madeSince'>
+  readonly store: Pick<WatchStore, 'feedPositions' | 'blocks' | 'seedUs' | 'madeSince' | 'refused'>
   /** The nodes for which is waited. */
   awaited(): readonly number[]
   /** Called before records are judged, with the accounts whose watches may be new. */
@@ -26,7 +30,7 @@ interface BlockInputsOptions {
   nowUs(): number
 }
 
-export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputsOptions): Inputs {
+export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputsOptions): FedInputs {
   const merge = createMerge<Item>()
   /** Read and not yet stored as taken. */
   const held = new Set<number>()
@@ -34,6 +38,7 @@ export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputs
   /** A feeder of any node left a stretch out since then; and the last one that was reported. */
   let seedUs: number | undefined
   let reportedUs: number | undefined
+  let refused: RefusedTime[] = []
   let passed: number[] = []
   let taken = new Map<number, number>()
 
@@ -50,6 +55,7 @@ export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputs
   return {
     async read() {
       const limitUs = await fedUs()
+      refused = [...refused, ...(await store.refused(nowUs() - NOTED_US))]
       const us = await store.seedUs()
       if (us !== reportedUs) seedUs = us
       reportedUs = us
@@ -77,6 +83,11 @@ export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputs
       return record
     },
     knownUs: () => knownUs,
+    refused() {
+      const times = refused
+      refused = []
+      return times
+    },
     skippedUs() {
       const us = seedUs
       seedUs = undefined

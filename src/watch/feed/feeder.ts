@@ -10,7 +10,9 @@ import type { Logger } from '../../log.ts'
 import type { Follower } from '../../spool/follower.ts'
 import type { Position } from '../../spool/segment.ts'
 import type { Spool } from '../../spool/spool.ts'
+import type { RefusedTime } from '../log/episode.ts'
 import { createLogWindow, type Fed } from './log-window.ts'
+import type { RefusedTimes } from './refused-times.ts'
 
 const RECORDS = 5000
 const BYTES = 4 * 2 ** 20
@@ -41,6 +43,7 @@ interface FeederOptions {
   /** The earliest stamp of the requests that are received; undefined if none is. */
   receivingUs?(): number | undefined
   isWatched(account: string): boolean
+  readonly refusedTimes?: Pick<RefusedTimes, 'take'>
   readonly log: Logger
 }
 
@@ -51,7 +54,7 @@ interface Followed {
   readonly window: ReturnType<typeof createLogWindow>
 }
 
-export function createFeeder({ spools, nowUs, receivingUs, isWatched, log }: FeederOptions) {
+export function createFeeder({ spools, nowUs, receivingUs, isWatched, refusedTimes, log }: FeederOptions) {
   let followed: Both<Followed> | undefined
   let hasSkipped = false
   let knownUs = 0
@@ -131,6 +134,8 @@ export function createFeeder({ spools, nowUs, receivingUs, isWatched, log }: Fee
     },
     /** Everything that arrived before is handed over. */
     knownUs: () => knownUs,
+    /** When events of watched accounts were refused: call it after `read`, to know of all that matters until `knownUs`. */
+    refused: (): readonly RefusedTime[] => refusedTimes?.take(isWatched) ?? [],
     /** Resolves when a spool has something new, or the signal aborts. */
     waitForRecords: (signal: AbortSignal): Promise<void> =>
       Promise.race(DESTINATIONS.map((spool) => started()[spool].follower.waitForRecords(signal))),

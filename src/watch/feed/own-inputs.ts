@@ -1,18 +1,26 @@
 // The only node: its feeder hands records over in memory, and their positions are stored with what was judged.
 import { DESTINATIONS, type Destination } from '../../event/event.ts'
-import type { Inputs, Taken } from '../engine/engine.ts'
+import type { Taken } from '../engine/engine.ts'
+import type { RefusedTime } from '../log/episode.ts'
 import type { Block, Feeder } from './feeder.ts'
 import { earlier, type Fed } from './log-window.ts'
 import { createMerge } from './merge.ts'
+import type { FedInputs } from './refused-times.ts'
 
 interface Item extends Fed {
   readonly spool: Destination
 }
 
 /** The positions are stored for this node. */
-export function createOwnInputs(feeder: Feeder, node: number): Inputs {
+/** `keepRefused`: stores when events were refused, for the next start. */
+export function createOwnInputs(
+  feeder: Feeder,
+  node: number,
+  keepRefused: (times: readonly RefusedTime[]) => Promise<void> = async () => {},
+): FedInputs {
   const merge = createMerge<Item>()
   let blocks: readonly Block[] = []
+  const refused = new Map<string, RefusedTime>()
 
   /** Where the spool is read from again: what was not taken stands behind. */
   function startOf({ spool, next }: Block) {
@@ -35,6 +43,11 @@ export function createOwnInputs(feeder: Feeder, node: number): Inputs {
     peekUs: () => merge.peek()?.arrivedUs,
     take: () => merge.take()!.record,
     knownUs: feeder.knownUs,
+    refused() {
+      const times = feeder.refused()
+      for (const time of times) refused.set(`${time.account} ${time.fromUs}`, time)
+      return times
+    },
     skippedUs: () => (feeder.skipped() ? Number.POSITIVE_INFINITY : undefined),
     taken(): Taken {
       // no two records arrived at the same time, but those of one ping; what is taken twice changes nothing
@@ -45,6 +58,8 @@ export function createOwnInputs(feeder: Feeder, node: number): Inputs {
       }
     },
     settle: async ({ positions }) => {
+      if (refused.size > 0) await keepRefused([...refused.values()])
+      refused.clear()
       for (const spool of DESTINATIONS) {
         const row = positions.find((it) => it.spool === spool)
         if (row !== undefined) await feeder.keep({ [spool]: row.position })

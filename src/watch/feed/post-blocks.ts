@@ -11,8 +11,12 @@ const MOST_CHARS = 4 * 2 ** 20
 
 interface PostBlocksOptions {
   readonly feeder: Feeder
-  readonly store: Pick<ReturnType<typeof createFeedStatements>, 'feedPositions' | 'addBlock' | 'noteSkipped'>
+  readonly store: Pick<
+    ReturnType<typeof createFeedStatements>,
+    'feedPositions' | 'addBlock' | 'noteSkipped' | 'putRefused'
+  >
   readonly node: number
+  nowUs(): number
   readonly log: Logger
 }
 
@@ -40,7 +44,7 @@ function* partsOf({ spool, records, next }: Block, knownUs: number): Generator<P
   }
 }
 
-export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions) {
+export function createPostBlocks({ feeder, store, node, nowUs, log }: PostBlocksOptions) {
   let waiting: Part[] = []
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
@@ -67,6 +71,8 @@ export function createPostBlocks({ feeder, store, node, log }: PostBlocksOptions
     let isMore = waiting.length > 0
     if (!isMore) {
       const blocks = await feeder.read()
+      const refused = feeder.refused()
+      if (refused.length > 0) await store.putRefused(node, refused, nowUs()) // before what was known then
       waiting = blocks.flatMap((block) => [...partsOf(block, feeder.knownUs())])
       isMore = blocks.some(({ isFull }) => isFull)
     }

@@ -6,6 +6,9 @@ export interface RunName {
   readonly startedUs: number
 }
 
+/** A downtime lasts this much longer: callers try again. */
+export const SETTLES_US = 30e6
+
 /** A stretch in which events may have been lost. */
 export interface Downtime {
   readonly fromUs: number
@@ -13,11 +16,16 @@ export interface Downtime {
   readonly toUs: number
   /** The silent node that may hold events of that time; absent: all of Stint was down. */
   readonly node?: number
+  /** Only the events of this account were refused; absent: of all. */
+  readonly account?: string
   /** Nothing was lost: the stores have starts of before that were not read yet. */
   readonly isUnread?: true
   /** It delays nothing beyond this time. If it is `toUs`, all events of that time are known then, and none is lost. */
   readonly waitsUs?: number
 }
+
+/** Of one account. */
+export type RefusedTime = Downtime & { readonly account: string }
 
 /** Times are µs since the epoch. */
 export interface Episode {

@@ -155,7 +155,7 @@ export interface WatchJudge {
   ): void
   /** With all of its state; nothing is left to store. */
   removeAccount(account: string): void
-  /** Replaces the one with the same `fromUs` and node, so one that lasts can be extended. */
+  /** Replaces the one with the same `fromUs`, node and account, so one that lasts can be extended. */
   addDowntime(downtime: Downtime): void
 
   /**

@@ -19,6 +19,8 @@ const SWEEP_EVERY_US = 3600e6
 export const LEAST_LEAD_US = 1e6
 /** Downtimes of before hide nothing that is still judged. */
 const DOWNTIMES_KEPT = 1000
+/** Of one account alone. */
+const DOWNTIMES_OF_ACCOUNT = 100
 
 export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJudge {
   const accounts = new Map<string, Account>()
@@ -28,9 +30,11 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
   let judgedUs = 0
   let sweepUs: number | undefined
   let downtimes: readonly Downtime[] = []
+  const ofAccount = new Map<string, readonly Downtime[]>()
 
   function setDowntimes(account: Account): void {
-    account.downtimes = downtimes
+    const own = ofAccount.get(account.name)
+    account.downtimes = own === undefined ? downtimes : [...downtimes, ...own]
     const held = downtimes.filter(({ node }) => node !== undefined)
     account.heldUntilUs = Math.max(0, ...held.map(({ toUs, waitsUs = toUs }) => Math.min(toUs, waitsUs)))
   }
@@ -125,11 +129,18 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       setWatches(desk, account, { watches: [], firing: [], byHand: [] }, judgedUs, undefined)
       desk.forget(account)
       accounts.delete(name)
+      ofAccount.delete(name)
     },
     addDowntime(downtime): void {
-      const others = downtimes.filter(({ fromUs, node }) => fromUs !== downtime.fromUs || node !== downtime.node)
-      downtimes = [...others, downtime].sort((a, b) => a.fromUs - b.fromUs).slice(-DOWNTIMES_KEPT)
-      for (const account of accounts.values()) setDowntimes(account)
+      const { account: name } = downtime
+      if (name === undefined) {
+        downtimes = withDowntime(downtimes, downtime).slice(-DOWNTIMES_KEPT)
+        for (const account of accounts.values()) setDowntimes(account)
+        return
+      }
+      ofAccount.set(name, withDowntime(ofAccount.get(name) ?? [], downtime).slice(-DOWNTIMES_OF_ACCOUNT))
+      const account = accounts.get(name)
+      if (account !== undefined) setDowntimes(account)
     },
     setUnread(name, watches, sinceUs = 0): void {
       const account = accounts.get(name)
@@ -162,4 +173,9 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
     waiting: () => [...desk.waits.values()].filter((it) => it.judgedAtUs > judgedUs),
     dropped: (name) => [...(accounts.get(name)?.dropped ?? [])],
   }
+}
+
+function withDowntime(known: readonly Downtime[], downtime: Downtime): readonly Downtime[] {
+  const others = known.filter(({ fromUs, node }) => fromUs !== downtime.fromUs || node !== downtime.node)
+  return [...others, downtime].sort((a, b) => a.fromUs - b.fromUs)
 }

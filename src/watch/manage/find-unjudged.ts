@@ -105,8 +105,10 @@ function reasonOf({ condition, judgedAtUs, lost }: Waiting): string {
   const what = condition === 'late' ? 'a start was due' : 'its run may have ended'
   if (lost.isUnread) return `${UNREAD}; judged at ${minute(judgedAtUs)}`
   const who =
-    lost.node === undefined
-      ? `A downtime of Stint, ${minute(lost.fromUs)} to ${minute(lost.toUs)}, when ${what}`
-      : `Node ${lost.node}, silent since ${minute(lost.fromUs)}, may hold that ${what}`
+    lost.account !== undefined
+      ? `The account was closed to events, ${minute(lost.fromUs)} to ${minute(lost.toUs)}, when ${what}`
+      : lost.node === undefined
+        ? `A downtime of Stint, ${minute(lost.fromUs)} to ${minute(lost.toUs)}, when ${what}`
+        : `Node ${lost.node}, silent since ${minute(lost.fromUs)}, may hold that ${what}`
   return `${who}; judged at ${minute(judgedAtUs)}`
 }

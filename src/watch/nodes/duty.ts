@@ -4,8 +4,9 @@
 import type { Logger } from '../../log.ts'
 import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.ts'
 import { createDowntimeLog, type DowntimeOptions } from '../engine/downtime.ts'
-import { createEngine, type EngineOptions, type Inputs } from '../engine/engine.ts'
+import { createEngine, type Engine, type EngineOptions } from '../engine/engine.ts'
 import { createSeed, type MarkSource } from '../engine/seed.ts'
+import { type FedInputs, hearRefusals } from '../feed/refused-times.ts'
 import type { Downtime } from '../log/episode.ts'
 import { WentBack } from '../storage/feed-statements.ts'
 import type { KnownNode } from './presence.ts'
@@ -24,7 +25,7 @@ const HOUR_US = 3600e6
 export type DutyOptions = Omit<EngineOptions, 'inputs' | 'seed' | 'onChanged'> &
   Omit<OutboxOptions, 'log'> &
   Omit<DowntimeOptions, 'log' | 'nowUs' | 'onDowntime'> & {
-    readonly inputs: Inputs
+    readonly inputs: FedInputs
     readonly source: MarkSource
     /** What is in memory is of a later state than the database: begin again from there. */
     onWentBack?(): void
@@ -42,7 +43,8 @@ export function createDuty(options: DutyOptions) {
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const outbox = createOutbox(options)
   const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
-  const engine = createEngine({ ...options, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
+  const inputs = hearRefusals(options.inputs, (time) => engine.addDowntime(time))
+  const engine: Engine = createEngine({ ...options, inputs, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
   let recent: Downtime[] = []
   const downtime = createDowntimeLog({
     ...{ ...options, nowUs: logUs },
@@ -113,6 +115,7 @@ export function createDuty(options: DutyOptions) {
     accounts: engine.accounts,
     async start(): Promise<void> {
       await downtime.start()
+      for (const time of await store.refused(0)) engine.addDowntime(time)
       timer = setInterval(() => {
         downtime
           .step()

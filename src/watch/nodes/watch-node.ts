@@ -5,6 +5,7 @@ import { createBlockInputs } from '../feed/block-inputs.ts'
 import { createFeeder, type FollowedSpools } from '../feed/feeder.ts'
 import { createOwnInputs } from '../feed/own-inputs.ts'
 import { createPostBlocks } from '../feed/post-blocks.ts'
+import type { RefusedTimes } from '../feed/refused-times.ts'
 import type { Downtime } from '../log/episode.ts'
 import type { Waiting } from '../log/judge-interface.ts'
 import { createWatchStore, type WatchStore } from '../storage/create-watch-store.ts'
@@ -21,6 +22,8 @@ export type NodeOptions = Omit<
   'store' | 'inputs' | 'onWentBack' | 'waitForRecords' | 'coveredSinceUs' | 'mayDeliver' | 'nodes'
 > & {
   readonly spools: FollowedSpools
+  /** When events of an account were refused. */
+  readonly refusedTimes?: Pick<RefusedTimes, 'take'>
   /** The earliest stamp of the requests that are received; undefined if none is. */
   receivingUs(): number | undefined
 }
@@ -68,14 +71,19 @@ const toRound = (duty: Duty): Round => ({
 /** NODE_ID does not matter alone: the position is that of this DATA_DIR. */
 const OWN = 0
 
-export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly store: WatchStore }): WatchNode {
+export function createOnlyNode({
+  spools,
+  refusedTimes,
+  ...options
+}: NodeOptions & { readonly store: WatchStore }): WatchNode {
   const { store, logUs, receivingUs, log } = options
   const watched = new Set<string>()
   const isWatched = (account: string) => watched.has(account)
-  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, log })
+  const noting = { ...(refusedTimes && { refusedTimes }) }
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, ...noting, log })
   const duty = createDuty({
     ...options,
-    inputs: createOwnInputs(feeder, OWN),
+    inputs: createOwnInputs(feeder, OWN, (times) => store.putRefused(OWN, times, options.nowUs())),
     waitForRecords: feeder.waitForRecords,
   })
   return {
@@ -117,8 +125,10 @@ export function createSharedNode(options: SharedOptions): WatchNode {
   let watched: ReadonlySet<string> = new Set()
   const added = new Set<string>()
   const isWatched = (account: string) => watched.has(account) || added.has(account)
-  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, log })
-  const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, log })
+  const noting = { ...(options.refusedTimes && { refusedTimes: options.refusedTimes }) }
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, ...noting, log })
+  const { nowUs } = options
+  const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, nowUs, log })
   const elsewhere = createStoredElsewhere({ reports: () => presence.reports(), nowUs: logUs })
   const presence = createPresence({
     ...options,

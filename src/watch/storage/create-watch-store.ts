@@ -38,7 +38,7 @@ const OWN = 'account = $1 AND id = $2 AND deleted_us IS NULL'
 const OF_ACCOUNT = 'SELECT * FROM watch WHERE account = $1'
 
 /** What the judge keeps for itself. */
-const UNSEEN = new Set(['alive', 'blind', 'feed', 'watch_state'])
+const UNSEEN = new Set(['alive', 'blind', 'feed', 'watch_state', 'refused_time'])
 
 export function createWatchStore(given: SqlDatabase) {
   const database = countChanges(given, UNSEEN)
@@ -120,7 +120,7 @@ export function createWatchStore(given: SqlDatabase) {
       }),
     removeAccount: (account: string) =>
       write(function* () {
-        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'watch_state'])
+        for (const table of ['outbox', 'alert', 'watch', 'channel', 'maintenance', 'watch_state', 'refused_time'])
           yield* run(`DELETE FROM ${table} WHERE account = $1`, account)
       }),
     close: database.close,

@@ -4,6 +4,7 @@
 import type { Both, Destination } from '../../event/event.ts'
 import type { Position } from '../../spool/segment.ts'
 import { all, get, insertRows, places, run, type Script, type SqlDatabase } from '../../state/database.ts'
+import type { RefusedTime } from '../log/episode.ts'
 import { type Applied, applyChange } from './moving-statements.ts'
 import type { Alert, AlertChange } from './watch-store.ts'
 
@@ -86,6 +87,9 @@ interface BlockRow {
   readonly records: string
   readonly taken: number
 }
+
+/** No run is open longer, and no interval of a watch waits longer. */
+const REFUSED_KEPT_US = 31 * 86_400e6
 
 /** Read at once: a takeover may find many. */
 const BLOCKS_AT_ONCE = 50
@@ -192,6 +196,21 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
         { node, spool: 'exceptions', position: exceptions, knownUs: 0 },
       ]),
     ),
+  /** Replaces those of the node with the same account and `fromUs`. */
+  putRefused: (node: number, times: readonly RefusedTime[], nowUs: number): Promise<void> =>
+    write(function* () {
+      const [noted_us, endUs] = [Math.floor(nowUs), Math.floor(nowUs - REFUSED_KEPT_US)]
+      const rows = times.map(({ account, fromUs, toUs }) => ({ account, node, from_us: fromUs, to_us: toUs, noted_us }))
+      const set = 'to_us = excluded.to_us, noted_us = excluded.noted_us'
+      yield* insertRows('refused_time', rows, `(account, node, from_us) DO UPDATE SET ${set}`)
+      yield* run('DELETE FROM refused_time WHERE noted_us < $1', endUs)
+    }),
+  /** Those that were written since then. */
+  async refused(sinceUs: number): Promise<RefusedTime[]> {
+    const select = 'SELECT account, from_us, to_us FROM refused_time WHERE noted_us >= $1 ORDER BY from_us'
+    const rows = await read(() => all<{ account: string; from_us: number; to_us: number }>(select, Math.floor(sinceUs)))
+    return rows.map(({ account, from_us, to_us }) => ({ account, fromUs: from_us, toUs: to_us }))
+  },
   /** A feeder left a stretch out, because it was gone or too long: the stores have what came since then. */
   noteSkipped: (sinceUs: number) => write(() => putSeedUs(Math.floor(sinceUs))),
   /** Accounts with a watch that counts only since then. */

@@ -5,7 +5,7 @@ import type { SqlDatabase } from '../../state/database.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
 import { createSqliteDatabase, withDiskProblems } from '../../state/sqlite-database.ts'
-import { ALIVE_LEAD, toWatchesFile, WATCH_TABLES } from '../../state/watch-tables.ts'
+import { ALIVE_LEAD, REFUSED_TIMES, toWatchesFile, WATCH_TABLES } from '../../state/watch-tables.ts'
 import type { WatchStore } from './create-watch-store.ts'
 import { createWatchStore } from './create-watch-store.ts'
 
@@ -19,6 +19,7 @@ const WATCHES_FILE: Schema = {
     // 2.0 judged in the order of the log: nothing behind a position of it is in the state, however late known_us is
     'UPDATE feed SET known_us = 0',
     toWatchesFile(ALIVE_LEAD),
+    toWatchesFile(REFUSED_TIMES),
   ],
 }
 

@@ -1,6 +1,6 @@
 // The log through the judge into the store: real spools and a real watches.sqlite; only the clock is the test's.
 import { Database } from 'bun:sqlite'
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Event } from '../../../src/event/event.ts'
 import { toRecord } from '../../../src/event/record.ts'
@@ -10,6 +10,7 @@ import { createEngine, type Engine } from '../../../src/watch/engine/engine.ts'
 import { createSeed, type KnownMark } from '../../../src/watch/engine/seed.ts'
 import { createFeeder } from '../../../src/watch/feed/feeder.ts'
 import { createOwnInputs } from '../../../src/watch/feed/own-inputs.ts'
+import { createRefusedTimes, hearRefusals, type RefusedTimes } from '../../../src/watch/feed/refused-times.ts'
 import { applyRecord } from '../../../src/watch/log/apply-record.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
 import type { WatchSpec } from '../../../src/watch/watch.ts'
@@ -28,6 +29,9 @@ let stored: KnownMark[]
 let isAway: boolean
 /** The stamps lead the wall clock by so much. */
 let leadUs: number
+/** Starts and ends of the account are refused. */
+let isRefused: boolean
+let refusedTimes: RefusedTimes
 let seq = 0
 
 async function open(): Promise<void> {
@@ -36,7 +40,9 @@ async function open(): Promise<void> {
     openSpool({ dir: join(dir, name), maxBytes: 2 ** 24, minFreeBytes: 0, isFollowed: true, log: silent })
   spools = { points: await openOne('points'), exceptions: await openOne('exceptions') }
   const nowUs = () => now
-  const feeder = createFeeder({ spools, nowUs, isWatched: (account) => account === ACCOUNT, log: silent })
+  refusedTimes = createRefusedTimes({ isRefused: () => isRefused, nowUs })
+  const isWatched = (account: string) => account === ACCOUNT
+  const feeder = createFeeder({ spools, nowUs, isWatched, refusedTimes, log: silent })
   const rows = await store.feedPositions(0)
   feeder.begin(Object.fromEntries(rows.map(({ spool, position, knownUs }) => [spool, { position, knownUs }])))
   const findMarks = async () => {
@@ -44,13 +50,18 @@ async function open(): Promise<void> {
     return stored
   }
   engine = createEngine({
-    ...{ store, inputs: createOwnInputs(feeder, 0), nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400 * S },
+    ...{ store, nowUs, logUs: nowUs, monotonicUs: nowUs, maxRunUs: 86_400 * S },
+    inputs: hearRefusals(
+      createOwnInputs(feeder, 0, (times) => store.putRefused(0, times, now)),
+      (time) => engine.addDowntime(time),
+    ),
     leadUs: () => leadUs,
     seed: createSeed({ source: { findMarks }, nowUs, monotonicUs: nowUs, log: silent }),
     publicUrl: () => 'https://stint.example',
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
     onChanged: () => {},
   })
+  for (const time of await store.refused(0)) engine.addDowntime(time)
 }
 
 async function close(): Promise<void> {
@@ -70,6 +81,7 @@ beforeEach(async () => {
   stored = []
   isAway = false
   leadUs = 0
+  isRefused = false
   await open()
   await store.addChannel(channelOf('cha_1'), 9)
 })
@@ -344,4 +356,63 @@ test('after a restart, what arrived before it is judged by the lead of that time
   now = overUs + S
   await judge()
   expect(await sent()).toEqual(['alert.firing job late'])
+})
+
+describe('while events of the account are refused', () => {
+  const late = { late: { every: '60s', grace: '5s' } }
+  const refuse = (account = ACCOUNT) => {
+    isRefused = account === ACCOUNT
+    refusedTimes.note(account)
+  }
+
+  test('nothing is late or long, and what stays away fires one limit later with the reason', async () => {
+    await watch('job', { ...late, long: '30s' })
+    await send('start', 'job')
+    await pass(20)
+    refuse()
+    await pass(600)
+    expect(await firing()).toEqual([])
+    isRefused = false
+    await pass(30 + 25)
+    expect(await firing()).toEqual([])
+    await pass(80)
+    expect((await firing()).sort()).toEqual(['job late', 'job long'])
+    const texts = (await store.openAlerts(ACCOUNT)).map(({ summary }) => summary)
+    for (const text of texts) expect(text).toContain('was refused: the account was closed to events')
+  })
+
+  test('a start that arrives after it ends the wait', async () => {
+    await watch('job', late)
+    await send('start', 'job')
+    await pass(20)
+    refuse()
+    await pass(120)
+    isRefused = false
+    await send('start', 'job')
+    await pass(60)
+    expect(await firing()).toEqual([])
+    await pass(30)
+    expect(await firing()).toEqual(['job late'])
+  })
+
+  test('it holds over a restart', async () => {
+    await watch('job', { late: { every: '60s', grace: '20s' } })
+    await send('start', 'job')
+    await pass(62)
+    refuse()
+    await pass(12)
+    isRefused = false
+    await restart()
+    await pass(20)
+    expect(await firing()).toEqual([])
+  })
+
+  test('refusals of another account change nothing', async () => {
+    await watch('job', late)
+    await send('start', 'job')
+    await pass(20)
+    refuse('acc_other')
+    await pass(60)
+    expect(await firing()).toEqual(['job late'])
+  })
 })

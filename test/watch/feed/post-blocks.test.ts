@@ -5,6 +5,7 @@ import { toRecord } from '../../../src/event/record.ts'
 import { createBlockInputs } from '../../../src/watch/feed/block-inputs.ts'
 import { createFeeder } from '../../../src/watch/feed/feeder.ts'
 import { createPostBlocks } from '../../../src/watch/feed/post-blocks.ts'
+import { createRefusedTimes } from '../../../src/watch/feed/refused-times.ts'
 import { FakeDisk } from '../../spool/fake-disk.ts'
 import { createLogLines, drain, openOn } from '../../spool/spool-trial.ts'
 import { databases } from '../storage/watch-databases.ts'
@@ -28,11 +29,22 @@ describe.each(databases)('in $database', ({ open }) => {
       exceptions: await openOn(new FakeDisk(), { isFollowed: true, log }),
     }
     const clock = { us: 10e6 }
-    const feeder = createFeeder({ spools, nowUs: () => clock.us, isWatched: (account) => account === ACCOUNT, log })
+    const nowUs = () => clock.us
+    const refusedTimes = createRefusedTimes({ isRefused: () => false, nowUs })
+    const isWatched = (account: string) => account === ACCOUNT
+    const feeder = createFeeder({ spools, nowUs, isWatched, refusedTimes, log })
     const posting = { ...store, addBlock: store.addBlock }
-    const post = createPostBlocks({ feeder, store: posting, node, log })
+    const post = createPostBlocks({ feeder, store: posting, node, nowUs, log })
     await post.step() // its first position is stored
-    return { disk, spools, clock, post, posting, append: (us: number) => spools.points.append(recordAt(us), us) }
+    return {
+      disk,
+      spools,
+      clock,
+      post,
+      posting,
+      refusedTimes,
+      append: (us: number) => spools.points.append(recordAt(us), us),
+    }
   }
   const takeAll = async (inputs: ReturnType<typeof createBlockInputs>) => {
     const records: string[] = []
@@ -55,6 +67,29 @@ describe.each(databases)('in $database', ({ open }) => {
     two.clock.us = 30e6
     await two.post.step()
     expect(await takeAll(inputs)).toEqual([14e6, 15e6].map((us) => recordAt(us)))
+    await store.close()
+  })
+
+  test('the judging node knows of a refusal elsewhere before what came after it', async () => {
+    const store = await open()
+    const node = await openNode(store, 1)
+    const inputs = createBlockInputs({ store, awaited: () => [1], ...NOTHING_MADE, nowUs: () => node.clock.us })
+    node.clock.us = 20e6
+    node.refusedTimes.note(ACCOUNT)
+    node.refusedTimes.note('acc_of_nobody')
+    await node.append(25e6)
+    node.clock.us = 30e6
+    await inputs.read()
+    expect([inputs.refused(), inputs.peekUs()]).toEqual([[], undefined])
+    await node.post.step()
+    await inputs.read()
+    expect(inputs.peekUs()).toBe(25e6)
+    expect(inputs.refused()).toEqual([{ account: ACCOUNT, fromUs: 20e6, toUs: 50e6 }])
+    node.clock.us = 31e6
+    node.refusedTimes.note(ACCOUNT)
+    await node.post.step()
+    await inputs.read()
+    expect(inputs.refused()).toEqual([{ account: ACCOUNT, fromUs: 20e6, toUs: 61e6 }])
     await store.close()
   })
 
