@@ -52,7 +52,7 @@ test('cron with curl alone: start, then the exit code', async () => {
 
 test('Docker: the command in the container is timed from outside', async () => {
   expect(await run(recipeOf('Docker and compose jobs', fill()).replace('nightly import', 'in docker'))).toBe(0)
-  expect(await storedOf('in docker')).toEqual(['end', 'start'])
+  expect(await storedOf('in docker')).toEqual(['end', 'output', 'start'])
 })
 
 test.each(['Kubernetes', 'GitHub Actions', 'GitLab CI'])('the YAML for %s is read', (heading) => {
