@@ -25,6 +25,7 @@ const GAUGES = {
   spoolDamaged: ['stint_spool_damaged_records', 'Damaged or missing records since the start', 'destination'],
   deadLetters: ['stint_dead_letters', 'Dead letters that are kept', 'destination'],
   parked: ['stint_destination_parked', '1 while a destination waits for an operator, else 0', 'destination'],
+  accountsSuspended: ['stint_accounts_suspended', 'Accounts that the operator has suspended'],
   alertsFiring: ['stint_alerts_firing', 'Alerts that fire'],
   watchBehindSeconds: ['stint_watch_behind_seconds', 'Events that arrived so long ago are judged'],
   notificationsWaiting: ['stint_notifications_waiting', 'Notifications that are not delivered yet'],

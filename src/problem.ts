@@ -15,6 +15,7 @@ export const problemTable = {
   not_invited: { status: 403, title: 'You do not belong to an account' },
   email_unverified: { status: 403, title: 'The provider has not verified the e-mail address' },
   password_sign_in_off: { status: 403, title: 'Signing in by password is off' },
+  account_suspended: { status: 403, title: 'The operator has suspended the account' },
   address_unproved: { status: 403, title: 'Confirm your e-mail address first' },
   operator_only: { status: 403, title: 'Only the operator may do this' },
   password_wrong: { status: 403, title: 'The password is missing or wrong' },

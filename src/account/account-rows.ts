@@ -11,9 +11,14 @@ export interface AccountRow {
   name: string
   operator: number
   created_ms: number
+  suspended_ms: number | null
+  resumed_ms: number | null
 }
 
-export const toAccount = (row: AccountRow): Account => ({
+export const isSuspended = ({ suspended_ms, resumed_ms }: Pick<AccountRow, 'suspended_ms' | 'resumed_ms'>): boolean =>
+  suspended_ms !== null && resumed_ms === null
+
+export const toAccount = (row: Omit<AccountRow, 'suspended_ms' | 'resumed_ms'>): Account => ({
   id: row.id,
   email: row.email,
   name: row.name,
@@ -49,6 +54,7 @@ function* findSuccessor(leaving: AccountRow, named: string | undefined): Script<
   if (found.length > 1) throw notHandedOver('several accounts were made by this address: name the id of one')
   const [successor] = found
   if (successor === undefined) throw notHandedOver('no other account has this address or id')
+  if (isSuspended(successor)) throw notHandedOver('that account is suspended')
   return successor.id
 }
 

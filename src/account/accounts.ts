@@ -16,6 +16,7 @@ import type { KeyRing } from './key-ring.ts'
 import { createKeys } from './keys.ts'
 import { createKnownNetworks } from './known-networks.ts'
 import { networkOf } from './networks.ts'
+import { createOperator } from './operator.ts'
 import { createPasswords, type HashCost } from './passwords.ts'
 import { createDisputes } from './people/disputes.ts'
 import { createIdentities } from './people/identities.ts'
@@ -31,6 +32,7 @@ import type { SeriesBudget } from './series-budget.ts'
 import { createSessions } from './sessions.ts'
 import { createProvePassword } from './sign-in.ts'
 import { createSignUp } from './sign-up.ts'
+import type { Suspensions } from './suspensions.ts'
 import type { Use } from './use.ts'
 import type { WatchCount } from './watch-count.ts'
 
@@ -60,6 +62,7 @@ interface AccountParts {
   readonly database: SqlDatabase
   readonly local: SqliteFile
   readonly ring: KeyRing
+  readonly suspensions: Suspensions
   readonly series: SeriesBudget
   readonly use: Use
   /** Is there a node of 2.0, or was there one within three minutes? Absent: there is one node. */
@@ -79,7 +82,7 @@ export type Accounts = ReturnType<typeof createAccounts>
  * rejects with Problem `store_unavailable` while PostgreSQL is away.
  */
 export function createAccounts(parts: AccountParts, options: AccountsOptions) {
-  const { database, local, ring, series, use } = parts
+  const { database, local, ring, suspensions, series, use } = parts
   const { clock, log, signup, isMailed = false } = options
   const { hasFormerNodes = noFormerNodes, disputedBy = disputedByLocal } = parts
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
@@ -108,6 +111,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
 
   function dropFromMemory(id: string): void {
     keys.dropAccount(id)
+    suspensions.dropAccount(id)
     series.dropAccount(id)
     use.dropAccount(id)
   }
@@ -152,6 +156,9 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     signUp,
     disputes: createDisputes({ database, ring, signUp, nowMs, dropAccount: dropFromMemory }),
     strangerMails: createStrangerMails(database, nowMs, signup === 'open' && isMailed),
+    /** Accounts that the operator suspended. */
+    suspensions,
+    operator: createOperator({ database, suspensions, use, log, nowMs }),
     /** The person whose proof ended the claim on the account, and who has not chosen yet what becomes of it. */
     disputedBy,
     /** Throws Problem `not_found`. */

@@ -24,6 +24,8 @@ export interface FoundKey {
   readonly manage: boolean
   /** What it may outside /v1, besides its scopes: its creator is a viewer now, or has left. */
   readonly role: Exclude<Role, 'owner'>
+  /** The operator suspended its account. */
+  readonly isSuspended: boolean
 }
 
 /** The part of a key's row that decides about a request. */
@@ -70,6 +72,7 @@ interface Entry extends FoundKey {
   sweep: number
 
   role: Exclude<Role, 'owner'>
+  isSuspended: boolean
   expiresMs: number
   lastUsedMs: number
   unwritten: boolean
@@ -86,6 +89,7 @@ export function loadKeyRing(db: Database, clock: Clock) {
   const unwritten = new Map<string, Entry>()
   /** The hashes of each account's keys: an account that goes does not search all of them. */
   const byAccount = new Map<string, Set<string>>()
+  const suspended = new Set<string>()
   let sweep = 0
 
   function set(row: KeyRow): void {
@@ -108,6 +112,7 @@ export function loadKeyRing(db: Database, clock: Clock) {
         ping: row.may_ping === 1 || row.process !== null,
         process: row.process,
         manage: row.may_manage === 1,
+        isSuspended: suspended.has(row.account),
         role,
         expiresMs,
         lastUsedMs: 0,
@@ -163,6 +168,12 @@ export function loadKeyRing(db: Database, clock: Clock) {
     },
     /** Adds a key, or changes when it ends and what it may. */
     set,
+    /** Also of the keys that the account gets later. */
+    setSuspended(account: string, isSuspended: boolean): void {
+      if (isSuspended) suspended.add(account)
+      else suspended.delete(account)
+      for (const hash of byAccount.get(account) ?? []) byHash.get(hash)!.isSuspended = isSuspended
+    },
     /** The key fails from the next look-up on. */
     delete: remove,
     dropAccount(account: string): void {

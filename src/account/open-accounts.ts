@@ -5,12 +5,13 @@ import type { Logger } from '../log.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
 import { PROOF_TABLES } from '../state/proof-tables.ts'
 import type { Schema } from '../state/schema.ts'
-import { ACCOUNT_TABLES, BOUND_KEYS, toSqlite } from '../state/shared-tables.ts'
+import { ACCOUNT_TABLES, BOUND_KEYS, SUSPENSIONS, toSqlite } from '../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts.ts'
 import { normalizeEmail } from './credentials.ts'
 import { loadKeyRing } from './key-ring.ts'
 import { createSeriesBudget } from './series-budget.ts'
+import { loadSuspensions } from './suspensions.ts'
 import { ACCOUNT_USE, openUse } from './use.ts'
 import { createWatchCount, WATCH_COUNT } from './watch-count.ts'
 
@@ -23,10 +24,12 @@ export interface OpenAccountsOptions extends AccountsOptions {
 export function openAccounts(options: OpenAccountsOptions): Accounts {
   const { path, clock, log, seriesMax = 0 } = options
   const local = openAccountsFile(path, log)
+  const ring = loadKeyRing(local.db, clock)
   const parts = {
     database: createSqliteDatabase(local),
     local,
-    ring: loadKeyRing(local.db, clock),
+    ring,
+    suspensions: loadSuspensions(local.db, ring),
     series: createSeriesBudget({ database: local, max: seriesMax, log }),
     use: openUse({ file: local, clock, log }),
     watchCount: createWatchCount(local, log),
@@ -40,7 +43,7 @@ const APPLICATION_ID = 0x53746e74
 export const ACCOUNTS_FILE: Schema = {
   oldest: 7,
   tables: `${toSqlite(ACCOUNT_TABLES)} INSERT INTO series_salt VALUES (hex(randomblob(8)))`,
-  steps: [...[BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT, ACCOUNT_USE],
+  steps: [...[BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT, ACCOUNT_USE, toSqlite(SUSPENSIONS)],
 }
 
 /**

@@ -1,13 +1,13 @@
-// How many bytes this node accepted of each account in the last 24 hours, as its spools wrote them: the one teller of it,
-// for quotas, for who is refused first on a small disk, and for what people see. Invariants:
-// * Bytes count with the commit that made them durable. Those of an hour leave together once all are 24 hours old.
+// What this node accepted of each account in the last 24 hours, as its spools wrote it, and the e-mails that it sent: the
+// one teller of it, for quotas, for who is refused first on a small disk, and for what people see. Invariants:
+// * Events count with the commit that made them durable. Those of an hour leave together once all are 24 hours old.
 // * Hours pass by the monotonic clock, so a clock that is set frees nothing; hours of the file that are ahead count as now.
 // * Counts are written every ten seconds, an account a row: a kill loses at most what came since, and counts nothing twice.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
 
-/** `bytes`: a float64 an hour, little-endian, of `hour` (since the epoch) first. In the file that has `account`. */
+/** `bytes`: a float64 an hour, little-endian, of `hour` (since the epoch) first, then a uint32 an hour of each of COUNTS. */
 export const ACCOUNT_USE = `
   CREATE TABLE account_use (
     account TEXT PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
@@ -22,10 +22,19 @@ const HOURS = 25
 const FLUSH_EVERY_MS = 10_000
 const ROWS_PER_COMMIT = 500
 
+/** What a commit of a spool made durable of each account. */
+export type Accepted = ReadonlyMap<string, { readonly bytes: number; readonly records: number }>
+
+/** `exceptions`: with the outputs that came with ends. */
+const COUNTS = ['events', 'exceptions', 'emails'] as const
+export type Figures = Readonly<Record<'bytes' | (typeof COUNTS)[number], number>>
+
 interface Entry {
   hour: number
   /** Bytes of each hour, at its number modulo HOURS. */
   readonly byHour: Float64Array
+  /** The same of each of COUNTS, one behind the other. */
+  readonly counts: Uint32Array
   sum: number
 }
 
@@ -61,7 +70,7 @@ export function openUse({ file, clock, log, flushEveryMs = FLUSH_EVERY_MS }: Use
   function entryOf(account: string): Entry {
     const known = entries.get(account)
     if (known !== undefined) return known
-    const entry = { hour: hourNow(), byHour: new Float64Array(HOURS), sum: 0 }
+    const entry = { hour: hourNow(), ...createHours(), sum: 0 }
     entries.set(account, entry)
     return entry
   }
@@ -71,7 +80,7 @@ export function openUse({ file, clock, log, flushEveryMs = FLUSH_EVERY_MS }: Use
     sweptHour = hour
     for (const [account, entry] of entries) {
       passTo(entry, hour)
-      if (entry.sum > 0) continue
+      if (entry.sum > 0 || entry.counts.some((count) => count > 0)) continue
       entries.delete(account)
       unwritten.add(account)
     }
@@ -112,13 +121,22 @@ export function openUse({ file, clock, log, flushEveryMs = FLUSH_EVERY_MS }: Use
   const timer = setInterval(flush, flushEveryMs)
   timer.unref()
 
+  function bytesOf(account: string): number {
+    const entry = entries.get(account)
+    if (entry === undefined) return 0
+    passTo(entry, hourNow())
+    return entry.sum
+  }
+
   return {
     /** Bytes accepted of the account in the last 24 hours. */
-    bytesOf(account: string): number {
-      const entry = entries.get(account)
-      if (entry === undefined) return 0
-      passTo(entry, hourNow())
-      return entry.sum
+    bytesOf,
+    /** Of the last 24 hours. */
+    figuresOf(account: string): Figures {
+      const bytes = bytesOf(account)
+      const counts = entries.get(account)?.counts
+      const count = (i: number) => counts?.subarray(i * HOURS, (i + 1) * HOURS).reduce((sum, n) => sum + n, 0) ?? 0
+      return { bytes, events: count(0), exceptions: count(1), emails: count(2) }
     },
     /** Every account that sent something in the last 24 hours. */
     *all(): Generator<readonly [account: string, bytes: number]> {
@@ -129,15 +147,25 @@ export function openUse({ file, clock, log, flushEveryMs = FLUSH_EVERY_MS }: Use
       }
     },
     /** What one commit of a spool made durable. */
-    add(byAccount: ReadonlyMap<string, number>): void {
+    add(byAccount: Accepted, destination: 'points' | 'exceptions'): void {
       const hour = hourNow()
-      for (const [account, bytes] of byAccount) {
+      for (const [account, { bytes, records }] of byAccount) {
         const entry = entryOf(account)
         passTo(entry, hour)
         entry.byHour[hour % HOURS]! += bytes
         entry.sum += bytes
+        entry.counts[hour % HOURS]! += records
+        if (destination === 'exceptions') entry.counts[HOURS + (hour % HOURS)]! += records
         unwritten.add(account)
       }
+    },
+    /** One was sent by this account. */
+    addEmail(account: string): void {
+      const hour = hourNow()
+      const entry = entryOf(account)
+      passTo(entry, hour)
+      entry.counts[2 * HOURS + (hour % HOURS)]!++
+      unwritten.add(account)
     },
     /** When fewer than `bytes` will count of what it has sent until now: µs of the wall clock. */
     fallsBelowUs(account: string, bytes: number): number {
@@ -170,24 +198,37 @@ function passTo(entry: Entry, hour: number): void {
   for (let passed = Math.max(entry.hour, hour - HOURS) + 1; passed <= hour; passed++) {
     entry.sum -= entry.byHour[passed % HOURS]!
     entry.byHour[passed % HOURS] = 0
+    for (let i = 0; i < COUNTS.length; i++) entry.counts[i * HOURS + (passed % HOURS)] = 0
   }
   entry.hour = hour
 }
 
-function toBytes({ hour, byHour }: Entry): Uint8Array {
-  const bytes = Buffer.alloc(HOURS * 8)
-  for (let age = 0; age < HOURS; age++) bytes.writeDoubleLE(byHour[(hour - age) % HOURS]!, age * 8)
+const createHours = () => ({
+  byHour: new Float64Array(HOURS),
+  counts: new Uint32Array(HOURS * COUNTS.length),
+})
+
+function toBytes({ hour, byHour, counts }: Entry): Uint8Array {
+  const bytes = Buffer.alloc(HOURS * 8 + counts.length * 4)
+  for (let age = 0; age < HOURS; age++) {
+    const at = (hour - age) % HOURS
+    bytes.writeDoubleLE(byHour[at]!, age * 8)
+    for (let i = 0; i < COUNTS.length; i++)
+      bytes.writeUInt32LE(counts[i * HOURS + at]!, HOURS * 8 + (i * HOURS + age) * 4)
+  }
   return bytes
 }
 
 function fromRow(hour: number, row: Uint8Array): Entry {
   const bytes = Buffer.from(row.buffer, row.byteOffset, row.byteLength)
-  const byHour = new Float64Array(HOURS)
-  let sum = 0
+  const entry = { hour, ...createHours(), sum: 0 }
   for (let age = 0; age < HOURS; age++) {
+    const at = (hour - age) % HOURS
     const one = bytes.readDoubleLE(age * 8)
-    byHour[(hour - age) % HOURS] = one
-    sum += one
+    entry.byHour[at] = one
+    entry.sum += one
+    for (let i = 0; i < COUNTS.length; i++)
+      entry.counts[i * HOURS + at] = bytes.readUInt32LE(HOURS * 8 + (i * HOURS + age) * 4)
   }
-  return { hour, byHour, sum }
+  return entry
 }

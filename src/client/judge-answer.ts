@@ -19,6 +19,8 @@ export interface Verdict {
   readonly status: number
   /** When the server takes it, by its own word; 0 when it names no time. */
   readonly retryAfterMs: number
+  /** Its account is suspended: it takes the event once that is over. */
+  readonly isSuspended?: boolean
   /** The server's own words. */
   readonly words: string
   readonly faults: readonly Fault[]
@@ -31,6 +33,7 @@ interface Fault {
 }
 
 interface Problem {
+  readonly code?: string
   readonly title?: string
   readonly detail?: string
   readonly errors?: readonly { readonly pointer: string; readonly detail: string }[]
@@ -60,7 +63,8 @@ function judge(status: number, problem: Problem | undefined, index: number): Ver
   const faults = own.map(({ pointer, detail }) => ({ field: pointer.replace(/^\/\d+\/?/, ''), detail }))
   const words = (problem?.detail ?? problem?.title ?? '').replace(/\.$/, '') // more may follow on the line
   const isFinal = status === 413 || status === 422
-  return { is: isFinal ? 'refused' : isPassing(status) ? 'again' : 'waits', status, retryAfterMs: 0, words, faults }
+  const is = isFinal ? 'refused' : isPassing(status) ? 'again' : 'waits'
+  return { is, status, retryAfterMs: 0, isSuspended: problem?.code === 'account_suspended', words, faults }
 }
 
 /** The event was refused because of its own time. */

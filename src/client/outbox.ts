@@ -127,7 +127,7 @@ export function createOutbox(
     const again = items.filter((item, i) => {
       const verdict = verdicts[i]!
       if (verdict.is === 'stored') return false
-      if (verdict.is === 'again' || (verdict.is === 'waits' && keepsEach)) return true
+      if (verdict.is === 'again' || verdict.isSuspended || (verdict.is === 'waits' && keepsEach)) return true
       if (isRefusedForTime(verdict) && correct(item)) {
         isCorrected = true
         return true

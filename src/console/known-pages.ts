@@ -11,6 +11,7 @@ import { HomePage } from './home/home-page.tsx'
 import type { PageProps } from './kit/page.tsx'
 import { MaintenancePage } from './maintenance/maintenance-page.tsx'
 import { MetricsPage } from './metrics/metrics-page.tsx'
+import { AccountsPage } from './operator/accounts-page.tsx'
 import { ProcessPage, titleOfProcess } from './process/process-page.tsx'
 import { RunsPage, titleOfRuns } from './runs/runs-page.tsx'
 import { WatchesPage } from './watch/watches-page.tsx'
@@ -38,5 +39,6 @@ export const PAGES: Readonly<Record<string, Known>> = {
   account: { title: 'Account', Page: AccountPage },
   members: { title: 'Members', Page: MembersPage },
   audit: { title: 'Audit log', Page: AuditPage },
+  accounts: { title: 'All accounts', Page: AccountsPage },
   welcome: { title: 'Send data', Page: WelcomePage },
 }

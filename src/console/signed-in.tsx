@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { includesRole } from '../wire/roles.ts'
 import type { App } from './kit/app.ts'
 import { createAskProcesses } from './kit/ask-processes.ts'
-import { ENTRIES, Frame } from './kit/frame.tsx'
+import { entriesOf, Frame } from './kit/frame.tsx'
 import { useDialogs } from './kit/modal.tsx'
 import { PageHeader } from './kit/page-header.tsx'
 import { QuickOpen } from './kit/quick-open.tsx'
@@ -64,7 +64,7 @@ export function SignedIn({ showDoor, switchTo, takesFocus, ...given }: Props) {
     follow()
   }
   function search(): void {
-    const pages = [...ENTRIES, ...FURTHER]
+    const pages = [...entriesOf(session), ...FURTHER]
     if (document.querySelector('dialog[open]') === null)
       open((close) => <QuickOpen {...{ api, pages, close }} nowMs={app.nowMs} askProcesses={app.askProcesses} />)
   }
@@ -73,10 +73,11 @@ export function SignedIn({ showDoor, switchTo, takesFocus, ...given }: Props) {
     event.preventDefault()
     search()
   }
-  /** Another owner may have changed the role: what it allows is drawn again. */
+  /** Another owner may have changed the role, the operator suspended the account: what they allow is drawn again. */
   async function checkRole(): Promise<void> {
     const now = await api.get('api/session').catch(() => undefined) // the page's own requests report it
-    if (now?.signed_in && now.role !== session.role && !left.aborted) await given.reload()
+    if (left.aborted || !now?.signed_in) return
+    if (now.role !== session.role || now.suspended !== session.suspended) await given.reload()
   }
   useLayoutEffect(() => {
     addEventListener('hashchange', onRoute, { signal: left })

@@ -15,6 +15,7 @@ import { mountAudit } from './accounts/audit-routes.ts'
 import { mountDisputes } from './accounts/dispute-routes.ts'
 import { mountKeys } from './accounts/key-routes.ts'
 import { mountOidc, type OidcDeps } from './accounts/oidc-routes.ts'
+import { mountOperator } from './accounts/operator-routes.ts'
 import { mountPeople } from './accounts/people-routes.ts'
 import { mountReset } from './accounts/reset-routes.ts'
 import { createNoteDone, type PeopleDeps } from './accounts/session-answers.ts'
@@ -166,7 +167,8 @@ export function createApp(deps: AppDeps) {
   const mounts = createMounts(app, {
     ...{ authorize, isOwnHost: deps.isOwnHost, publicOrigin: deps.publicOrigin, noteDone, tags },
   })
-  for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset]) mount(mounts, deps.accounts)
+  for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset, mountOperator])
+    mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
   mountDisputes(mounts, deps.accounts, deps.watch)
   mountWatches(mounts, deps.watch, nameOf, deps.overview)

@@ -1,13 +1,13 @@
 // The one check of every route: who asks, and are they allowed, by src/wire/roles.ts. A key goes before a session.
 // Order of refusals: another site (403) → no valid key or session (401) → the key's scope (403) → the page shows an
-// account other than the session's (409) → the account is disputed (409) → the role (403) → the rate (429).
+// account other than the session's (409) → the account is disputed (409) or suspended (403) → the role (403) → the rate (429).
 import type { FoundKey } from '../account/key-ring.ts'
 import { networkOf } from '../account/networks.ts'
 import type { FoundSession } from '../account/sessions.ts'
 import { type TokenBuckets, tooManyAttempts } from '../account/token-buckets.ts'
 import { Problem } from '../problem.ts'
 import { ACCESS, type AccessRule, includesRole, type Role, type Scope } from '../wire/roles.ts'
-import type { Route } from '../wire/route.ts'
+import { isChange, type Route } from '../wire/route.ts'
 import { refuseStrangers, type SessionCookies } from './accounts/session-cookie.ts'
 
 /** Names the account that a page of the console shows. */
@@ -25,6 +25,8 @@ export interface AuthorizeDeps {
   findSession(token: string): Promise<FoundSession | undefined>
   /** The person who has to choose what becomes of this account, if anybody. */
   disputedBy(account: string): string | undefined
+  /** Did the operator suspend this account? */
+  isSuspended(account: string): boolean
   /** Is it the operator's account? */
   isOperator(account: string): boolean
   /** Is the host name of the request one of Stint's own? */
@@ -46,11 +48,12 @@ export interface Asker {
 
 /**
  * Throws Problem `key_invalid`, `session_invalid`, `rate_limited`, `scope_missing`, `role_missing`, `operator_only`,
- * `account_changed`, `account_disputed` or `cross_site`; for a session also `store_unavailable`. `isAgain`: again after the body arrived.
+ * `account_changed`, `account_disputed`, `account_suspended` or `cross_site`; for a session also `store_unavailable`.
+ * `isAgain`: again after the body arrived.
  */
 export type Authorize = (
   request: Request,
-  route: Pick<Route, 'access' | 'whileDisputed'>,
+  route: Pick<Route, 'method' | 'access' | 'whileDisputed' | 'whileSuspended'>,
   isAgain?: boolean,
 ) => Promise<Asker>
 
@@ -61,6 +64,7 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
     if (key !== undefined) {
       if (scope === null) throw new Problem('operator_only', 'No key has the powers of the operator: sign in.')
       if (!key[scope]) throw new Problem('scope_missing', `This key may not ${scope}.`)
+      if (key.isSuspended) throw accountSuspended()
       return { account: key.account, role: key.role, isOperator: false, key }
     }
     const token = deps.cookies.tokenOf(request)
@@ -75,11 +79,12 @@ export function createAuthorize(deps: AuthorizeDeps): Authorize {
     deps.limitBadKeys?.(request) ??
     (isSession ? new Problem('session_invalid', 'There is no session, or it has ended.') : deps.keyInvalid)
 
-  return async (request, { access, whileDisputed }, isAgain = false) => {
-    const rule: AccessRule = ACCESS[access]
+  return async (request, route, isAgain = false) => {
+    const rule: AccessRule = ACCESS[route.access]
     const asker = await findAsker(request, rule)
     refuseOtherAccount(request, asker)
-    if (!whileDisputed) refuseDisputed(asker, deps)
+    if (!route.whileDisputed) refuseDisputed(asker, deps)
+    if (isChange(route.method, route) && deps.isSuspended(asker.account)) throw accountSuspended()
     if (rule.role !== null && !includesRole(asker.role, rule.role)) throw roleMissing(rule.role)
     if (rule.operator && !asker.isOperator)
       throw new Problem('operator_only', 'Only an owner of the operator’s account may do this.')
@@ -101,6 +106,13 @@ function refuseDisputed({ account, session }: Asker, { disputedBy }: AuthorizeDe
     `Somebody proved that this account's address is theirs. ${todo} what becomes of it. Keys that write go on.`,
   )
 }
+
+/** What was not taken may be sent again later: callers keep it. */
+export const accountSuspended = (): Problem =>
+  new Problem(
+    'account_suspended',
+    'The operator of this Stint has suspended the account. Reading in the console works.',
+  )
 
 /** Shows who decided something: a person's address, or a key by its name. */
 export type NameOf = (asker: Asker) => Promise<string>

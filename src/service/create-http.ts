@@ -63,6 +63,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
     disputedBy: accounts.disputedBy,
+    isSuspended: accounts.suspensions.isSuspended,
     isOwnHost,
     publicOrigin: config.publicUrl,
     ownAddress: createOwnAddress({

@@ -209,7 +209,7 @@ async function openFiles(
       log: log.child({ destination }),
       onCommit(_, ms, byOwner) {
         commitSeconds.observe(ms / 1000)
-        accounts.use.add(byOwner)
+        accounts.use.add(byOwner, destination)
       },
       ...(disk && { disk }),
     })

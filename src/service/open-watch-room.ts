@@ -41,7 +41,7 @@ export interface WatchParts {
   readonly refusedTimes: RefusedTimes
   readonly stores: Stores
   readonly desk: Desk
-  readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails'> & {
+  readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails' | 'suspensions' | 'use'> & {
     readonly watchCount?: Accounts['watchCount']
   }
 }
@@ -73,11 +73,15 @@ export function openWatchRoom(parts: WatchParts): Watches {
     smtp: mayLink(config) ? config.smtp : undefined,
     notifyPrivate: config.notifyPrivate,
     heartbeatUrl: config.heartbeatUrl,
-    isHeld: (account) => accounts.disputedBy(account) !== undefined,
+    suspensions: accounts.suspensions,
+    isHeld: (account) => accounts.disputedBy(account) !== undefined || accounts.suspensions.isSuspended(account),
     strangerMails: accounts.strangerMails,
     log,
     meter: {
-      delivered: (kind) => metrics.notifications.labels(kind, 'delivered').inc(),
+      delivered(kind, account) {
+        metrics.notifications.labels(kind, 'delivered').inc()
+        if (kind === 'email') accounts.use.addEmail(account)
+      },
       failed: (kind) => metrics.notifications.labels(kind, 'failed').inc(),
       seconds: (s) => metrics.notificationSeconds.observe(s),
     },

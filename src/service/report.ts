@@ -39,6 +39,7 @@ export async function renderMetrics(rooms: Rooms): Promise<string> {
     metrics.deadLetters.labels(destination).set(dead[destination] ?? 0)
     metrics.parked.labels(destination).set(shippers[destination].status().state === 'parked' ? 1 : 0)
   }
+  metrics.accountsSuspended.set(rooms.accounts.suspensions.count())
   metrics.clockLeadSeconds.set(stampClock.leadUs() / 1e6)
   metrics.buildInfo.labels(VERSION.version, VERSION.commit ?? '', `bun ${Bun.version}`).set(1)
   const disk = await statfs(config.dataDir).catch(() => undefined)

@@ -9,13 +9,22 @@ const MOST_TURNS = 4
 /** More would not make the commit cheaper, and beside batches a turn takes milliseconds. */
 const ENOUGH_BYTES = 64 * 1024
 
+/** Of one owner. */
+interface Share {
+  bytes: number
+  records: number
+}
+
+/** What a commit made durable of each owner. */
+export type ByOwner = ReadonlyMap<string, Readonly<Share>>
+
 export class Group {
   #bytes = allocBytes(START_BYTES)
   #settled = Promise.withResolvers<void>()
   length = 0
   records = 0
-  /** Bytes of each owner's records; records without an owner are in none. */
-  readonly byOwner = new Map<string, number>()
+  /** What is of each owner; records without an owner are in none. */
+  readonly byOwner = new Map<string, Share>()
   /** Arrival of the first record, and the earliest one: requests overtake each other. */
   firstUs = 0
   leastUs = 0
@@ -34,7 +43,11 @@ export class Group {
     } else if (us < this.leastUs) this.leastUs = us
     const bytes = putFrame(this.#bytes, this.length, record, us)
     this.length += bytes
-    if (owner !== undefined) this.byOwner.set(owner, (this.byOwner.get(owner) ?? 0) + bytes)
+    const share = owner === undefined ? undefined : this.byOwner.get(owner)
+    if (share !== undefined) {
+      share.bytes += bytes
+      share.records++
+    } else if (owner !== undefined) this.byOwner.set(owner, { bytes, records: 1 })
     this.records++
   }
 

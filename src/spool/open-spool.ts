@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { countBacklog } from './count-backlog.ts'
 import { type Disk, systemDisk } from './disk.ts'
+import type { ByOwner } from './group.ts'
 import { createNoteFull } from './note-full.ts'
 import { PositionFile } from './position-file.ts'
 import { Reader } from './reader.ts'
@@ -40,7 +41,7 @@ export interface SpoolOptions {
   readonly segmentBytes?: number
   readonly log: Logger
   /** After each commit: its records, how long it took, and the bytes of each owner. */
-  onCommit?(records: number, ms: number, byOwner: ReadonlyMap<string, number>): void
+  onCommit?(records: number, ms: number, byOwner: ByOwner): void
   readonly disk?: Disk
   readonly clock?: Clock
 }

@@ -3,6 +3,7 @@
 // runs of records: a run is released when it has been delivered completely. Records from before the start are counted
 // in the background (count-backlog.ts). Records of a deleted account stay in the log until they are passed, but count
 // for nobody.
+import type { ByOwner } from './group.ts'
 
 /** An owner's share of the spool's maximum size, once the spool is shared. */
 const OWNER_SHARE = 0.5
@@ -75,14 +76,14 @@ export class Shares {
   }
 
   /** `endSeq`: the sequence after the last of these records. */
-  commit(byOwner: ReadonlyMap<string, number>, endSeq: number): void {
+  commit(byOwner: ByOwner, endSeq: number): void {
     let run = this.#runs.at(-1)
     if (run === undefined || run.bytes >= this.#options.runBytes) {
       run = { endSeq, bytes: 0, byOwner: new Map() }
       this.#runs.push(run)
     }
     run.endSeq = endSeq
-    for (const [owner, bytes] of byOwner) {
+    for (const [owner, { bytes }] of byOwner) {
       run.bytes += bytes
       add(run.byOwner, owner, bytes)
       this.#change(owner, bytes)

@@ -88,7 +88,7 @@ export class Writer {
 
   /** The bytes of one owner, with those it has in hand. */
   waitingBytesOf(owner: string): number {
-    return (this.#filling.byOwner.get(owner) ?? 0) + (this.#inHand?.byOwner.get(owner) ?? 0)
+    return (this.#filling.byOwner.get(owner)?.bytes ?? 0) + (this.#inHand?.byOwner.get(owner)?.bytes ?? 0)
   }
 
   /** Resolves when what waits has been written, or could not be. */

@@ -5,7 +5,7 @@
 // version and the count of added steps stay theirs, and nothing that they read is dropped.
 import { PROOF_TABLES } from './proof-tables.ts'
 import type { Schema } from './schema.ts'
-import { ACCOUNT_TABLES, BOUND_KEYS } from './shared-tables.ts'
+import { ACCOUNT_TABLES, BOUND_KEYS, SUSPENSIONS } from './shared-tables.ts'
 import { ALIVE_LEAD, REFUSED_TIMES, WATCH_TABLES } from './watch-tables.ts'
 
 /** A table whose rows bear `changed`, set when a row is inserted or one of these columns updated. */
@@ -78,5 +78,10 @@ export const POSTGRES: Schema = {
 /** The steps that 2.0 counts beside the version. */
 export const ADDED_STEPS = 2
 
+const SUSPENDING = `${SUSPENSIONS}
+  CREATE TRIGGER note_suspension BEFORE UPDATE OF suspended_ms, resumed_ms ON account
+    FOR EACH ROW EXECUTE FUNCTION note_change();
+`
+
 /** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
-export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS, ALIVE_LEAD, REFUSED_TIMES]
+export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS, ALIVE_LEAD, REFUSED_TIMES, SUSPENDING]

@@ -163,3 +163,9 @@ export const BOUND_KEYS = `
   -- \`fail\` of an address without one for a process), takes none from it.
   ALTER TABLE api_key ADD COLUMN process TEXT;
 `
+
+export const SUSPENSIONS = `
+  -- When the operator suspended the account last, and when that ended; NULL: not yet. A node of 2.0 knows neither.
+  ALTER TABLE account ADD COLUMN suspended_ms BIGINT;
+  ALTER TABLE account ADD COLUMN resumed_ms BIGINT;
+`

@@ -20,6 +20,7 @@ import { createManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches } from './manage/manage-watches.ts'
 import { createPreviewWatch, type WatchHistory } from './manage/preview-watch.ts'
 import { LeaseLost } from './nodes/node-table.ts'
+import type { Suspensions } from './nodes/suspended-accounts.ts'
 import { createOnlyNode, createSharedNode, type NodeOptions, type WatchNode } from './nodes/watch-node.ts'
 import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
@@ -61,7 +62,8 @@ interface WatchesOptions
   /** Notifications may go to private addresses. */
   readonly notifyPrivate: boolean
   readonly heartbeatUrl: string | undefined
-  /** Whose this account is has not been chosen: nothing of it is notified. */
+  readonly suspensions: Suspensions
+  /** Nothing of this account is notified: it is suspended, or whose it is has not been chosen. */
   isHeld(account: string): boolean
   /** Limits e-mails to addresses that did not ask for them. */
   readonly strangerMails: StrangerMails
@@ -131,7 +133,7 @@ export function openWatches(options: WatchesOptions) {
         node.hurry(account)
         await noteCount()
       },
-      isUnknown: (watch) => isUnknown(node, watch, nowUs()),
+      isUnknown: (watch) => options.suspensions.sinceUs(watch.account) !== undefined || isUnknown(node, watch, nowUs()),
     }),
     preview: createPreviewWatch({ history: options.history, nowUs: options.logUs, maxRunUs }),
     channels: createManageChannels({
@@ -147,7 +149,8 @@ export function openWatches(options: WatchesOptions) {
       store,
       nowUs,
       publicUrl,
-      unjudged: (account, process) => findUnjudged({ account, process, store, node, nowUs }),
+      unjudged: (account, process) =>
+        findUnjudged({ account, process, store, node, suspendedUs: options.suspensions.sinceUs(account), nowUs }),
       onChanged: node.hurry,
     }),
     maintenance: createManageMaintenance({ store, nowUs }),

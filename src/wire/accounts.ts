@@ -121,6 +121,7 @@ export const CONFIRM_ACCOUNT = defineRoute('POST /api/accounts/confirm', {
 export const DELETE_ACCOUNT = defineRoute('DELETE /api/account', {
   ...route,
   access: 'own',
+  whileSuspended: true,
   summary: 'Delete the account with its keys, sessions and data',
   body: jsonBody(DeleteAccount, { id: 'acc_5k0c2v9d1xw7q3ma', password: 'correct horse battery staple' }),
   answers: { 204: { description: 'The account is deleted; its data in the stores follows' } },

@@ -5,6 +5,8 @@ export const AUDIT_ACTIONS = [
   'account_renamed',
   'account_entered',
   'account_deleted',
+  'account_suspended',
+  'account_resumed',
   'signed_in',
   'sign_in_failed',
   // only in logs of 1.1

@@ -117,6 +117,7 @@ function eventRoute<K extends SentKind>(
     problems: [
       'key_invalid',
       'scope_missing',
+      'account_suspended',
       bodyTooLarge(MAX_BODY_BYTES),
       new Problem('content_type_unsupported', 'The content type of the body is not supported.', {
         errors: [{ pointer: '', detail: 'must be application/json, in UTF-8' }],
@@ -230,6 +231,7 @@ export const SEND_BATCH = defineRoute('POST /v1/batch', {
   problems: [
     'key_invalid',
     'scope_missing',
+    'account_suspended',
     bodyTooLarge(MAX_BATCH_BYTES),
     'content_type_unsupported',
     'json_malformed',

@@ -42,6 +42,7 @@ const describe = <const P extends `/${string}`>(
     problems: [
       'key_invalid',
       'scope_missing',
+      'account_suspended',
       'body_too_large',
       'content_type_unsupported',
       'otlp_malformed',

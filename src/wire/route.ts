@@ -42,6 +42,8 @@ export interface Route {
   readonly access: Access
   /** It answers although the session's account is disputed. */
   readonly whileDisputed?: true
+  /** It changes something although the account is suspended. */
+  readonly whileSuspended?: true
   /** Its name in the audit log. */
   readonly audit?: AuditAction
   readonly summary: string
@@ -66,6 +68,7 @@ export const TAGS = {
   session: 'Sign in and out',
   members: 'Members of the account, their roles, and invitations',
   keys: 'Create, rotate and revoke API keys',
+  operator: 'The accounts of all, for a session of the operator; no key',
   operations: 'Health and metrics for operators; no key needed',
 } as const
 
@@ -81,12 +84,12 @@ export function defineRoute<const E extends Endpoint, const R extends Descriptio
   route: R,
 ): R & { readonly method: MethodOf<E>; readonly path: PathOf<E>; readonly problems: Route['problems'] } {
   const [method, path] = endpoint.split(' ') as [MethodOf<E>, PathOf<E>]
-  const problems = [...new Set([...(route.problems ?? []), ...problemsOf(path, route)])]
+  const problems = [...new Set([...(route.problems ?? []), ...problemsOf(method, path, route)])]
   return { ...route, method, path, problems }
 }
 
 /** Problems that follow from a route's access, path, parameters and body; not for those under /v1 and /otlp. */
-function* problemsOf(path: string, route: Description): Generator<ProblemCode | Problem> {
+function* problemsOf(method: Route['method'], path: string, route: Description): Generator<ProblemCode | Problem> {
   const { access, audit, body, parameters, ownParameters } = route
   const rule: AccessRule = ACCESS[access]
   const { scope, role, operator, signIn = scope === null } = rule
@@ -96,6 +99,7 @@ function* problemsOf(path: string, route: Description): Generator<ProblemCode | 
   if (role === null) return
   yield* ['cross_site', 'account_changed', 'rate_limited', 'internal', 'store_unavailable'] as const
   if (!route.whileDisputed) yield 'account_disputed'
+  if (scope !== null || isChange(method, route)) yield 'account_suspended'
   if (scope !== null || operator) yield* ['key_invalid', 'scope_missing'] as const
   if (signIn) yield 'session_invalid'
   if (role !== 'viewer') yield 'role_missing'
@@ -104,6 +108,15 @@ function* problemsOf(path: string, route: Description): Generator<ProblemCode | 
   else if (parameters ?? ownParameters) yield 'question_invalid'
   const changesThisNode = access === 'repair' || access === 'operate'
   if (audit !== undefined && !changesThisNode) yield* WRITE_PROBLEMS
+}
+
+/** Is it refused to the people of a suspended account? They read, export, delete the account, and keep what is their own. */
+export const isChange = (
+  method: Route['method'],
+  { access, whileSuspended }: Pick<Route, 'access' | 'whileSuspended'>,
+) => {
+  const { role }: AccessRule = ACCESS[access]
+  return method !== 'GET' && role !== null && role !== 'viewer' && !whileSuspended
 }
 
 /** A question about the caller's own events that asks no store. */

@@ -22,6 +22,7 @@ export const Session = Type.Object({
   }),
   role: Owner,
   disputed: Type.Boolean({ description: 'The account answers `account_disputed` until a choice is made.' }),
+  suspended: Type.Boolean({ description: 'The operator suspended the account: it can be read, exported and deleted.' }),
   accounts: Type.Array(Type.Object({ id: Account.properties.id, name: Account.properties.name, role: Owner })),
 })
 export type Session = Static<typeof Session>

@@ -10,7 +10,8 @@ async function createAccount(accounts: OpenedAccounts, name: string): Promise<st
   return (await accounts.create({ ...ADA, email: `${name}@example.com`, address: `${name}-net` })).account.id
 }
 
-const send = ({ use }: OpenedAccounts, account: string, bytes: number) => use.add(new Map([[account, bytes]]))
+const send = ({ use }: OpenedAccounts, account: string, bytes: number) =>
+  use.add(new Map([[account, { bytes, records: 1 }]]), 'points')
 
 describe.each(databases())('while the disk is nearly full, with $database', ({ open }) => {
   test('the account that sent the most is refused first, a tenth of all bytes or all', async () => {

@@ -116,6 +116,7 @@ function app() {
             ping: false,
             process: null,
             manage: false,
+            isSuspended: false,
             role: 'member' as const,
           }
         : undefined,

@@ -27,7 +27,7 @@ const VIEWS = [
     'watches',
     'maintenance',
   ],
-  ...['keys', 'health', 'account', 'members', 'audit', 'welcome'],
+  ...['keys', 'health', 'account', 'members', 'audit', 'accounts', 'welcome'],
 ]
 
 describe.skipIf(cannotRun())('every view', () => {

@@ -95,12 +95,12 @@ test('a share is released step by step, never below what is held', () => {
   })
   shares.commit(
     new Map([
-      ['a', 80],
-      ['b', 40],
+      ['a', { bytes: 80, records: 2 }],
+      ['b', { bytes: 40, records: 1 }],
     ]),
     3,
   )
-  shares.commit(new Map([['a', 50]]), 4)
+  shares.commit(new Map([['a', { bytes: 50, records: 1 }]]), 4)
   expect([shares.held('a'), shares.held('b')]).toEqual([130, 40])
   shares.pass(2)
   expect(shares.held('a')).toBe(130)

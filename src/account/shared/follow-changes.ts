@@ -10,6 +10,7 @@ import type { Logger } from '../../log.ts'
 import { all, get, type Script, type SqlDatabase } from '../../state/database.ts'
 import { whyAway } from '../../state/postgres.ts'
 import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
+import type { Suspensions } from '../suspensions.ts'
 import { ACCOUNT_COLUMNS, type AccountState, type Moment, type Removal, type Replica } from './replica.ts'
 import { createSweep, PAGE_ROWS } from './sweep.ts'
 
@@ -22,6 +23,7 @@ interface FollowChangesOptions {
   readonly postgres: Pick<SqlDatabase, 'read'>
   readonly replica: Replica
   readonly ring: KeyRing
+  readonly suspensions: Pick<Suspensions, 'note'>
   readonly clock: Clock
   readonly log: Logger
   /** An account was deleted: forget its series. */
@@ -31,7 +33,7 @@ interface FollowChangesOptions {
 export type FollowChanges = ReturnType<typeof createFollowChanges>
 
 export function createFollowChanges(options: FollowChangesOptions) {
-  const { postgres, replica, ring, clock, log } = options
+  const { postgres, replica, ring, suspensions, clock, log } = options
   /** What memory knows everything up to. */
   let since: (Moment & { readonly newest: number }) | undefined
   let isStarted = false
@@ -109,7 +111,10 @@ export function createFollowChanges(options: FollowChangesOptions) {
   /** Everything that changed after this version: in memory at once, then in the file. */
   async function readNews(version: number): Promise<void> {
     const accounts = pagesOf<AccountState>(postgres, 'account', 'id', ACCOUNT_COLUMNS.join(), version)
-    for await (const page of accounts) await write(replica.setAccounts(page))
+    for await (const page of accounts) {
+      page.forEach(suspensions.note)
+      await write(replica.setAccounts(page))
+    }
     const columns = `${KEY_COLUMNS}, revoked_ms`
     for await (const page of pagesOf<ChangedKey>(postgres, 'api_key', 'hash', columns, version)) {
       for (const key of page) {

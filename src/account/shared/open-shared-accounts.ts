@@ -5,6 +5,7 @@ import { openPostgres, whyAway } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
 import { loadKeyRing } from '../key-ring.ts'
 import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
+import { loadSuspensions } from '../suspensions.ts'
 import { openUse, type Use } from '../use.ts'
 import { createFollowChanges, type FollowChanges } from './follow-changes.ts'
 import { openReplica } from './replica.ts'
@@ -22,13 +23,15 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
   const replica = openReplica(replicaPath, log)
   const postgres = openPostgres(url)
   const ring = loadKeyRing(replica.file.db, clock)
+  const suspensions = loadSuspensions(replica.file.db, ring)
   let series: SeriesBudget | undefined
   let use: Use | undefined
   const onRemoved = (account: string) => {
+    suspensions.dropAccount(account)
     series?.dropAccount(account)
     use?.dropAccount(account)
   }
-  const follow = createFollowChanges({ postgres, replica, ring, clock, log, onRemoved })
+  const follow = createFollowChanges({ postgres, replica, ring, suspensions, clock, log, onRemoved })
   try {
     await follow.catchUp()
   } catch (cause) {
@@ -50,6 +53,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
       database,
       local: replica.file,
       ring,
+      suspensions,
       series,
       use,
       stopWork: follow.stop,

@@ -4,8 +4,10 @@
 import type { Logger } from '../../log.ts'
 import { openSqlite } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
+import { SUSPENSIONS, toSqlite } from '../../state/shared-tables.ts'
 import { withDiskProblems } from '../../state/sqlite-database.ts'
 import { KEY_COLUMNS, type KeyRow } from '../key-ring.ts'
+import type { SuspensionState } from '../suspensions.ts'
 import { ACCOUNT_USE } from '../use.ts'
 
 /** 'Stnk'. */
@@ -67,19 +69,19 @@ const SCHEMA: Schema = {
     `${ACCOUNT_USE}
     -- 0 until it was read: such an account counts as an old one.
     ALTER TABLE account ADD COLUMN created_ms INTEGER NOT NULL DEFAULT 0;`,
+    toSqlite(SUSPENSIONS),
   ],
 }
 
 /** The part of an account's row that decides about a request. */
-export interface AccountState {
-  readonly id: string
+export interface AccountState extends SuspensionState {
   readonly operator: number
   readonly disputed_by: string | null
   readonly created_ms: number
 }
 
 export const ACCOUNT_COLUMNS = [
-  ...(['id', 'operator', 'disputed_by', 'created_ms'] as const),
+  ...(['id', 'operator', 'disputed_by', 'created_ms', 'suspended_ms', 'resumed_ms'] as const),
 ] satisfies (keyof AccountState)[]
 
 export interface Removal {

@@ -4,6 +4,7 @@
 import type { Clock } from '../../clock.ts'
 import { all, type SqlDatabase } from '../../state/database.ts'
 import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
+import type { Suspensions } from '../suspensions.ts'
 import { ACCOUNT_COLUMNS, type AccountState, type Removal, type Replica } from './replica.ts'
 
 export const PAGE_ROWS = 1_000
@@ -14,6 +15,7 @@ interface SweepOptions {
   readonly postgres: Pick<SqlDatabase, 'read'>
   readonly replica: Replica
   readonly ring: KeyRing
+  readonly suspensions: Pick<Suspensions, 'note'>
   readonly clock: Clock
   /** An account is there no more. */
   forgetAccount(account: string): void
@@ -25,7 +27,7 @@ type Table = 'account' | 'api_key' | 'removal'
 const NEXT = { account: 'api_key', api_key: 'removal', removal: undefined } as const
 
 export function createSweep(options: SweepOptions) {
-  const { postgres, replica, ring, clock, forgetAccount, write } = options
+  const { postgres, replica, ring, suspensions, clock, forgetAccount, write } = options
   let place: { readonly table: Table; readonly after: string } | undefined
 
   async function readPage<Row>(table: Table, key: string, columns: string, after: string) {
@@ -41,6 +43,7 @@ export function createSweep(options: SweepOptions) {
     switch (table) {
       case 'account': {
         const page = await readPage<AccountState>(table, 'id', ACCOUNT_COLUMNS.join(), after)
+        page.rows.forEach(suspensions.note)
         const { lost, written } = replica.compareAccounts(page.rows, after, page.last)
         for (const id of lost) forgetAccount(id)
         await write(written)

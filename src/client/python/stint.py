@@ -542,7 +542,8 @@ class Stint:
             if code == 201:
                 continue
             is_final = code in (413, 422)
-            if _is_passing(code) or (self._keeps_each and not is_final):
+            is_suspended = own.get("code") == "account_suspended"
+            if _is_passing(code) or is_suspended or (self._keeps_each and not is_final):
                 again.append(item)
             elif _is_refused_for_time(code, own, i) and self._correct(item):
                 is_corrected = True

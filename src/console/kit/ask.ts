@@ -13,6 +13,7 @@ type Wire =
   | typeof import('../../wire/maintenance.ts')
   | typeof import('../../wire/metrics.ts')
   | typeof import('../../wire/operations.ts')
+  | typeof import('../../wire/operator.ts')
   | typeof import('../../wire/outputs.ts')
   | typeof import('../../wire/overview.ts')
   | typeof import('../../wire/people.ts')

@@ -22,8 +22,15 @@ const SETTINGS: typeof DATA = [
   ['audit', 'Audit log'],
   ['health', 'Health'],
   ['account', 'Account'],
+  ['accounts', 'All accounts'],
 ]
-export const ENTRIES = [...DATA, ...SEND, ...SETTINGS]
+
+/** The pages of the navigation that this person may see. */
+export const entriesOf = ({ role, account }: Session): typeof DATA => [
+  ...DATA,
+  ...SEND,
+  ...SETTINGS.filter(([page]) => (page !== 'audit' || role === 'owner') && (page !== 'accounts' || account.operator)),
+]
 
 const OVER_TIME = ['runs', 'metrics', 'exceptions']
 const KEPT = ['process', 'from', 'to']
@@ -76,6 +83,12 @@ export function Frame({ session, entry, params, page, search, switchTo, children
         </nav>
       </header>
       <main id="main" tabIndex={-1} ref={main}>
+        {session.suspended && (
+          <p class="banner banner-danger" role="status">
+            The operator of this Stint has suspended this account: its keys are refused and nothing is notified. You can
+            read, export and delete it.
+          </p>
+        )}
         {children}
       </main>
     </div>
@@ -113,8 +126,8 @@ function Links({ entries, entry, params }: EntriesProps) {
 type SettingsProps = Pick<FrameProps, 'session' | 'entry' | 'params' | 'switchTo'>
 
 function Settings({ session, entry, params, switchTo }: SettingsProps) {
-  const { account, accounts, person, role } = session
-  const offered = SETTINGS.filter(([page]) => page !== 'audit' || role === 'owner')
+  const { account, accounts, person } = session
+  const offered = entriesOf(session).filter((it) => SETTINGS.includes(it))
   return (
     <ul class="nav-end">
       {(accounts.length > 1 || account.name !== person.email) && (

@@ -67,6 +67,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
       )
     const link = async () => ((await isOpen()) ? url : undefined)
     const mailed = isMailed ? await mails?.invitation(made.email, { id: made.id, ...named, link }) : undefined
+    if (isMailed) accounts.use.addEmail(account)
     noted.target = made.email
     noted.detail = role
     const mail = mailed?.detail ?? (mails === undefined ? null : NOT_MAILED)

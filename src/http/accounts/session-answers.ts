@@ -105,6 +105,7 @@ export async function answerSession(
     },
     role: entry.role,
     disputed: accounts.disputedBy(who.account) !== undefined,
+    suspended: accounts.suspensions.isSuspended(who.account),
     accounts: entries,
   } satisfies Session
 }

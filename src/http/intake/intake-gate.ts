@@ -16,7 +16,7 @@ import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
 import { bodyTooLarge, JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
 import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
-import { type LimitBadKeys, secretOf } from '../authorize.ts'
+import { accountSuspended, type LimitBadKeys, secretOf } from '../authorize.ts'
 import { type BodyRules, findContentFault } from './content-fault.ts'
 import { CODINGS } from './read-batch.ts'
 
@@ -133,6 +133,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   const key = secret === undefined ? undefined : deps.findKey(secret)
   if (key === undefined) return deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key.write) return new Problem('scope_missing', 'This key may not write events.')
+  if (key.isSuspended) return accountSuspended()
 
   const place = PATHS.get(path)
   // An unknown path could have meant any kind.

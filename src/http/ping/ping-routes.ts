@@ -13,6 +13,7 @@ import { bodyTooLarge } from '../../wire/events.ts'
 import { MAX_PING_BYTES, PING_BY_GET, PING_BY_POST } from '../../wire/other-protocols.ts'
 import { createTextTail } from '../../wire/text-tail.ts'
 import { uncachedHeaders } from '../answers.ts'
+import { accountSuspended } from '../authorize.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import { appendDraft, diskProblem } from '../intake/accept-event.ts'
 import type { BatchDeps } from '../intake/batch-route.ts'
@@ -53,6 +54,7 @@ export function createPings(deps: PingDeps): AcceptPing {
         deps.limitBadKeys?.(request) ??
         new Problem('not_found', 'The token in the ping address is not a key with the scope ping.')
       )
+    if (key.isSuspended) throw accountSuspended()
     const beyond = findLimit(key.account, DESTINATIONS, deps)
     if (beyond !== undefined) throw beyond
     return key

@@ -27,7 +27,7 @@ const MAX_WAIT_S = 3600
 const ACCOUNT_EMAILS = { burst: 60, everyS: 60 }
 
 export interface OutboxMeter {
-  delivered(kind: Channel['kind']): void
+  delivered(kind: Channel['kind'], account: string): void
   failed(kind: Channel['kind']): void
   /** From the creation of a notification to its delivery. */
   seconds(s: number): void
@@ -37,7 +37,7 @@ export interface OutboxOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
   nowUs(): number
-  /** Its notifications wait: whose the account is has not been chosen yet. Absent = of none. */
+  /** Its notifications wait: it is suspended, or whose it is has not been chosen yet. Absent = of none. */
   isHeld?(account: string): boolean
   /** Checked before each message: false if another node may be delivering. Absent = always true. */
   mayDeliver?(): boolean
@@ -69,7 +69,7 @@ export function createOutbox(options: OutboxOptions) {
       const now = nowUs()
       const last = { atUs: now, ok: true, detail }
       await store.settle(rows, { id: channel.id, last }, now, isIncident ? 'in incident' : 'delivered')
-      meter.delivered(channel.kind)
+      meter.delivered(channel.kind, channel.account)
       for (const { createdUs } of rows) meter.seconds((now - createdUs) / 1e6)
       return true
     } catch (error) {

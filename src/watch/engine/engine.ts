@@ -57,6 +57,8 @@ export interface EngineOptions {
   /** The stamp clock leads the wall clock by so much; absent: it never does. */
   leadUs?(): number
   readonly maxRunUs: number
+  /** Nobody is reminded of its alerts; absent: of none. */
+  isHeld?(account: string): boolean
   publicUrl(): string
   /** Hands a record to the judge. */
   apply(judge: WatchJudge, record: string, arrivedUs: number): Promise<void> | void
@@ -189,11 +191,10 @@ export function createEngine(options: EngineOptions) {
   }
 
   function remind(): void {
-    const mono = monotonicUs()
-    if (mono - lookedUs < LOOK_EVERY_US) return
-    lookedUs = mono
+    if (monotonicUs() - lookedUs < LOOK_EVERY_US) return
+    lookedUs = monotonicUs()
     for (const [one, alert] of [...book.firing()]) {
-      if ((one.rules.pausedUntilUs ?? 0) > nowUs()) continue
+      if ((one.rules.pausedUntilUs ?? 0) > nowUs() || options.isHeld?.(alert.account)) continue
       const reminder = toReminder(one, alert, telling())
       if (reminder === undefined) continue
       changes.push(reminder)
@@ -268,8 +269,7 @@ export function createEngine(options: EngineOptions) {
       if (skippedUs !== undefined) seedAgain(skippedUs)
       const isDone = await judgeInputs()
       remind()
-      const everyUs = isClean() ? IDLE_EVERY_US : COMMIT_EVERY_US
-      const isDue = monotonicUs() - savedUs >= everyUs
+      const isDue = monotonicUs() - savedUs >= (isClean() ? IDLE_EVERY_US : COMMIT_EVERY_US)
       if (changes.length > 0 || !isDone || isFull() || isDue) await commit()
       return isMore || !isDone
     },

@@ -8,6 +8,8 @@ export interface RunName {
 
 /** A downtime lasts this much longer: callers try again. */
 export const SETTLES_US = 30e6
+/** The end of a downtime that lasts. */
+export const OPEN_US = 9e15
 
 /** A stretch in which events may have been lost. */
 export interface Downtime {
@@ -18,6 +20,8 @@ export interface Downtime {
   readonly node?: number
   /** Only the events of this account were refused; absent: of all. */
   readonly account?: string
+  /** The account is suspended: nothing of it fires meanwhile. */
+  readonly isSuspended?: true
   /** Nothing was lost: the stores have starts of before that were not read yet. */
   readonly isUnread?: true
   /** It delays nothing beyond this time. If it is `toUs`, all events of that time are known then, and none is lost. */

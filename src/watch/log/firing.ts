@@ -7,7 +7,12 @@ export const keyOf = (...parts: readonly (string | number)[]): string => JSON.st
 
 export type Firing = ReturnType<typeof createFiring>
 
-export function createFiring({ emit, isKnown }: Pick<JudgeOptions, 'emit' | 'isKnown'>) {
+interface FiringOptions extends Pick<JudgeOptions, 'emit' | 'isKnown'> {
+  /** Nothing of this account opens. */
+  isSuspended(account: string): boolean
+}
+
+export function createFiring({ emit, isKnown, isSuspended }: FiringOptions) {
   /** By watch and instance. */
   const firing = new Map<string, Map<string, JudgedAlert>>()
   /** Not stored yet, as far as is known here. */
@@ -48,6 +53,7 @@ export function createFiring({ emit, isKnown }: Pick<JudgeOptions, 'emit' | 'isK
       const name = keyOf(watch, identity)
       if (
         isMuted ||
+        isSuspended(account) ||
         (!isApart && own?.has(instance)) ||
         opened.has(name) ||
         openedBefore.has(name) ||

@@ -24,13 +24,17 @@ const DOWNTIMES_OF_ACCOUNT = 100
 
 export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJudge {
   const accounts = new Map<string, Account>()
-  const firing = createFiring({ emit, isKnown })
+  const firing = createFiring({ emit, isKnown, isSuspended })
   const desk = createDesk(maxRunUs, firing)
   /** What was due before is judged. */
   let judgedUs = 0
   let sweepUs: number | undefined
   let downtimes: readonly Downtime[] = []
   const ofAccount = new Map<string, readonly Downtime[]>()
+
+  function isSuspended(name: string): boolean {
+    return ofAccount.get(name)?.some((it) => it.isSuspended) === true
+  }
 
   function setDowntimes(account: Account): void {
     const own = ofAccount.get(account.name)
@@ -170,7 +174,7 @@ export function createJudge({ maxRunUs, emit, isKnown }: JudgeOptions): WatchJud
       return desk.takeRows()
     },
     dirtyCount: desk.count,
-    waiting: () => [...desk.waits.values()].filter((it) => it.judgedAtUs > judgedUs),
+    waiting: () => [...desk.waits.values()].filter((it) => it.judgedAtUs > judgedUs && !it.lost.isSuspended),
     dropped: (name) => [...(accounts.get(name)?.dropped ?? [])],
   }
 }

@@ -31,15 +31,27 @@ interface FindUnjudged {
   readonly process?: string | undefined
   readonly store: Pick<WatchStore, 'watches'>
   readonly node: Judging
+  /** When the operator suspended the account; undefined: it is not. */
+  readonly suspendedUs?: number | undefined
   nowUs(): number
 }
 
-export async function findUnjudged({ account, process, store, node, nowUs }: FindUnjudged): Promise<Unjudged[]> {
+export async function findUnjudged({
+  account,
+  process,
+  store,
+  node,
+  suspendedUs,
+  nowUs,
+}: FindUnjudged): Promise<Unjudged[]> {
   const now = nowUs()
   const isAsked = (own: string) => process === undefined || own === process
   const waiting = (node.waiting() ?? []).filter((it) => it.account === account && isAsked(it.process))
   const dropped = node.unjudged(account).filter(isAsked)
-  const gaps = gapsOf(node, now)
+  const gaps =
+    suspendedUs === undefined
+      ? gapsOf(node, now)
+      : [{ sinceUs: suspendedUs, reason: 'The operator suspended the account' }]
   const pending = node.pending(account)
   const isPending = pending !== undefined && now - pending.sinceUs > BEHIND_US
   if (waiting.length + dropped.length + gaps.length === 0 && !isPending) return []

@@ -11,6 +11,7 @@ import type { Downtime } from '../log/episode.ts'
 import { WentBack } from '../storage/feed-statements.ts'
 import type { KnownNode } from './presence.ts'
 import { createSilentNodes } from './silent-nodes.ts'
+import { createSuspendedAccounts, type Suspensions } from './suspended-accounts.ts'
 
 /** Without anything new the time is judged this often. */
 const TICK_MS = 250
@@ -29,6 +30,8 @@ export type DutyOptions = Omit<EngineOptions, 'inputs' | 'seed' | 'onChanged'> &
     readonly source: MarkSource
     /** What is in memory is of a later state than the database: begin again from there. */
     onWentBack?(): void
+    /** Accounts that the operator suspended; absent: none is. */
+    readonly suspensions?: Suspensions
     /** The other nodes; absent for a single one. */
     nodes?(): readonly KnownNode[]
     /** Resolves when there is something to read, or the signal aborts; never resolves when absent. */
@@ -55,6 +58,7 @@ export function createDuty(options: DutyOptions) {
   })
   const downtimes = (): Downtime[] => recent.filter(({ toUs }) => toUs > logUs() - HOUR_US)
   const silentNodes = createSilentNodes(options.nodes ?? (() => []), logUs, engine)
+  const suspended = createSuspendedAccounts(options.suspensions, engine)
   const stopping = new AbortController()
   let loop: Promise<void> | undefined
   let timer: Timer | undefined
@@ -86,6 +90,7 @@ export function createDuty(options: DutyOptions) {
         const current = downtime.current()
         if (current !== undefined) engine.addDowntime(current)
         silentNodes.notice()
+        suspended.notice()
         const isMore = await engine.step()
         await prune()
         if (isMore) await Bun.sleep(0)

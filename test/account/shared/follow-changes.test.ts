@@ -5,6 +5,7 @@ import { loadKeyRing } from '../../../src/account/key-ring.ts'
 import { hashSecret } from '../../../src/account/secret.ts'
 import { createFollowChanges } from '../../../src/account/shared/follow-changes.ts'
 import { openReplica } from '../../../src/account/shared/replica.ts'
+import { loadSuspensions } from '../../../src/account/suspensions.ts'
 import type { Result, Script } from '../../../src/state/database.ts'
 import { run } from '../../../src/state/database.ts'
 import { openPostgres } from '../../../src/state/postgres.ts'
@@ -51,7 +52,8 @@ async function openNodes() {
       return step.value
     }
     const read = <T>(script: () => Script<T>) => postgres.read(() => counting(script()))
-    const options = { postgres: { read }, replica, ring, clock, log: silentLog }
+    const suspensions = loadSuspensions(replica.file.db, ring)
+    const options = { postgres: { read }, replica, ring, suspensions, clock, log: silentLog }
     const follow = createFollowChanges({ ...options, onRemoved: (account) => void removed.push(account) })
     /** Follows once more; the rows that it read. */
     async function pull(): Promise<number[]> {

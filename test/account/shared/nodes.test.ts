@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { loadKeyRing } from '../../../src/account/key-ring.ts'
 import { createFollowChanges } from '../../../src/account/shared/follow-changes.ts'
 import { openReplica } from '../../../src/account/shared/replica.ts'
+import { loadSuspensions } from '../../../src/account/suspensions.ts'
 import { run } from '../../../src/state/database.ts'
 import { openPostgres } from '../../../src/state/postgres.ts'
 import { createLogLines } from '../../spool/spool-trial.ts'
@@ -114,7 +115,8 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     atEnd(() => postgres.close())
     const { db } = replica.file
     const ring = loadKeyRing(db, clock)
-    const follow = createFollowChanges({ postgres, replica, ring, clock, log, onRemoved: () => {} })
+    const suspensions = loadSuspensions(db, ring)
+    const follow = createFollowChanges({ postgres, replica, ring, suspensions, clock, log, onRemoved: () => {} })
     await follow.catchUp()
     expect(ring.find(key.secret)).toBeDefined()
     db.run("CREATE TRIGGER fails BEFORE DELETE ON api_key BEGIN SELECT RAISE(ABORT, 'no space'); END")

@@ -54,6 +54,7 @@ describe('POST /api/accounts', () => {
       person: { id: expect.stringMatching(/^per_\w{16}$/), email: ADA.email, password: true, unconfirmed: false },
       role: 'owner',
       disputed: false,
+      suspended: false,
       accounts: [{ id: account.id, name: ADA.email, role: 'owner' }],
     })
   })

@@ -62,6 +62,7 @@ export function mountPeopleRoutes(
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,
     disputedBy: accounts.disputedBy,
+    isSuspended: accounts.suspensions.isSuspended,
     isOwnHost,
   })
   const mounts = createMounts(app, { authorize, isOwnHost, noteDone: createNoteDone(deps) })
