@@ -9,12 +9,12 @@ import { page } from '../kit/page.tsx'
 import { Empty, RangeHeader } from '../kit/page-header.tsx'
 import { Sparkline } from '../kit/plot.tsx'
 import { changeParams } from '../kit/route.ts'
-import { Table } from '../kit/table.tsx'
+import { actionColumn, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
 import { Link, useRange, useView } from '../kit/view.tsx'
 import { askGroup, GroupContent, GroupHeading, RANGE } from './group.tsx'
-import { StatusActions, StatusBadge } from './group-status.tsx'
+import { StatusBadge, StatusMenu } from './group-status.tsx'
 import { lineOf } from './line-of.ts'
 
 const [BARS_MAX, GROUPS_MAX, EVERY_MS] = [40, 200, 5_000]
@@ -49,7 +49,7 @@ const chosenIn = (params: URLSearchParams) => ({
 export const ExceptionsPage = page<Answer>({
   name: 'exceptions',
   everyMs: (params) => (readRange(params, 0, RANGE).isLive ? EVERY_MS : 0),
-  keyOf: (params) => params.toString(),
+  keyOf: (params) => changeParams(params, { sort: undefined }).toString(),
   subjectOf: (params) => (params.has('group') ? `${params.get('group')} ${params.get('process')}` : ''),
   async ask({ app, params, get, signal }) {
     const range = readRange(params, app.nowMs(), RANGE)
@@ -102,6 +102,8 @@ function Groups({ found: { groups, next, hidden } }: { found: ExceptionGroups })
 }
 
 function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
+  const { params } = useView()
+  const isByCount = params.get('sort') === 'count'
   const range = useRange(RANGE)
   const atMs = bucketsOf(range, chooseEvery(range, BARS_MAX))
   const bars = ({ counts = [] }: ExceptionGroup) =>
@@ -109,7 +111,8 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
   return (
     <Table
       caption="Groups of exceptions"
-      rows={groups}
+      class="group-table"
+      rows={isByCount ? groups.toSorted((a, b) => b.count - a.count) : groups}
       keyOf={({ fingerprint, process }) => `${fingerprint} ${process}`}
       columns={[
         { label: 'Exception', cell: (group) => <Named group={group} /> },
@@ -117,15 +120,28 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
           ...{ label: 'When', class: 'extra' },
           cell: (it) => <Sparkline counts={bars(it)} label={`${plural(it.count, 'exception')} over the range`} />,
         },
-        { label: 'Count', class: 'number', cell: ({ count }) => formatCount(count) },
-        { label: 'First seen', class: 'extra', cell: ({ first_at: at }) => <Ago at={at} /> },
-        { label: 'Last seen', class: 'minor', cell: ({ last_at: at }) => <Ago at={at} /> },
         {
-          ...{ label: 'Actions', head: <span class="hidden">Actions</span>, role: 'member' },
-          cell: (group) => <StatusActions group={group} class="button button-small" />,
+          ...{ label: 'Count', class: 'number', sort: isByCount, head: <SortButton label="Count" by="count" /> },
+          cell: ({ count }) => formatCount(count),
         },
+        { label: 'First seen', class: 'extra', cell: ({ first_at: at }) => <Ago at={at} /> },
+        {
+          ...{ label: 'Last seen', class: 'minor', sort: !isByCount, head: <SortButton label="Last seen" /> },
+          cell: ({ last_at: at }) => <Ago at={at} />,
+        },
+        actionColumn<ExceptionGroup>((group) => <StatusMenu group={group} />, 'member'),
       ]}
     />
+  )
+}
+
+/** Descending; without `by` the usual order. */
+function SortButton({ label, by }: { label: string; by?: string }) {
+  const { change } = useView()
+  return (
+    <button type="button" class="sort" onClick={() => change({ sort: by }, 'replace')}>
+      {label}
+    </button>
   )
 }
 

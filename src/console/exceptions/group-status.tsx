@@ -1,8 +1,8 @@
 // What people decided about a group of exceptions: its badge, and the buttons that change it.
-import { useState } from 'preact/hooks'
 import type { ChangeExceptionGroup, ExceptionGroup } from '../../wire/exceptions.ts'
-import { explain } from '../kit/explain.ts'
+import { Menu, MenuAction } from '../kit/menu.tsx'
 import { Ago } from '../kit/time.tsx'
+import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'
 import { lineOf } from './line-of.ts'
 
@@ -45,43 +45,51 @@ const ACTIONS = [
   ['Reopen', 'unresolved'],
 ] as const
 
-interface ActionsProps extends Props {
-  readonly class: string
-}
-
-export function StatusActions({ group, class: look }: ActionsProps) {
+/** What can be decided about the group, and what does it; `fault` says why that failed. */
+function useStatus({ group }: Props) {
   const { app, again } = useView()
+  const { attempt, fault } = useAttempt()
   const { fingerprint, process, status } = group
-  const [fault, setFault] = useState('')
   const isOpen = status === 'unresolved' || status === 'regressed'
-  async function change(next: ChangeExceptionGroup['status']): Promise<void> {
-    setFault('')
-    try {
+  const change = (next: ChangeExceptionGroup['status']) =>
+    attempt(async () => {
       await app.api.send('PATCH', `api/exceptions/groups/${encodeURIComponent(fingerprint)}`, { status: next, process })
       app.announce(`Group ${next}.`)
-    } catch (error) {
-      setFault(explain(error).detail)
-    }
-    again()
-  }
+    }).then(again)
+  const actions = ACTIONS.filter(([, next]) => (next === 'unresolved') !== isOpen).map(([label, next]) => ({
+    label,
+    act: () => void change(next),
+  }))
+  return { actions, fault }
+}
+
+/** Buttons, of the page of a group. */
+export function StatusActions({ group }: Props) {
+  const { actions, fault } = useStatus({ group })
   return (
     <div class="button-row">
-      {ACTIONS.filter(([, next]) => (next === 'unresolved') !== isOpen).map(([label, next]) => (
-        <button
-          key={next}
-          type="button"
-          class={look}
-          aria-label={`${label} ${lineOf(group)}`}
-          onClick={() => void change(next)}
-        >
+      {actions.map(({ label, act }) => (
+        <button key={label} type="button" class="button" aria-label={`${label} ${lineOf(group)}`} onClick={act}>
           {label}
         </button>
       ))}
-      {fault !== '' && (
-        <p class="field-fault" role="alert">
-          {fault}
-        </p>
-      )}
+      {fault}
     </div>
+  )
+}
+
+/** The same in the row of a table. */
+export function StatusMenu({ group }: Props) {
+  const { actions, fault } = useStatus({ group })
+  const name = lineOf(group)
+  return (
+    <>
+      <Menu label="More" name={`More for ${name}`}>
+        {actions.map(({ label, act }) => (
+          <MenuAction key={label} label={label} about={name} act={act} />
+        ))}
+      </Menu>
+      {fault}
+    </>
   )
 }

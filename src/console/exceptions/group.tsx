@@ -58,7 +58,7 @@ export function GroupHeading({ group }: Props) {
         {group !== undefined && (
           <div class="button-row">
             <StatusBadge group={group} />
-            {app.may('member') && <StatusActions group={group} class="button" />}
+            {app.may('member') && <StatusActions group={group} />}
           </div>
         )}
       </header>

@@ -1,7 +1,11 @@
 // What pages begin with, and what they show without any row.
 import type { ComponentChildren } from 'preact'
+import { plural } from './format-number.ts'
 import { Icon } from './icon.tsx'
 import { RangePicker } from './range-picker.tsx'
+import { describeLive, describeRange } from './time-range.ts'
+import { useId } from './use-id.ts'
+import { useRange, useView } from './view.tsx'
 
 interface HeaderProps {
   readonly title: ComponentChildren
@@ -38,12 +42,37 @@ export const RangeHeader = ({ title, crumb, children, ...picker }: RangeHeaderPr
       {crumb && <p class="crumb">{crumb}</p>}
       <h1 tabIndex={-1}>{title}</h1>
     </header>
-    <div class="toolbar">
-      <RangePicker {...picker} />
-      {children}
-    </div>
+    <Controls {...picker}>{children}</Controls>
   </>
 )
+
+/** Parameters of the address that narrow nothing. */
+const NO_FILTERS = ['from', 'to', 'page', 'pages', 'run', 'beside', 'quiet', 'by', 'sort', 'every', 'stat']
+
+/** On a phone they are a sheet, behind a button that says what is chosen. */
+function Controls({ children, ...picker }: Pick<RangeHeaderProps, 'fallback' | 'ends' | 'children'>) {
+  const id = useId()
+  const { params, nowMs } = useView()
+  const range = useRange(picker.fallback)
+  const filters = new Set([...params.keys()].filter((name) => !NO_FILTERS.includes(name))).size
+  const shown = describeRange(range, nowMs) ?? describeLive(range)
+  return (
+    <>
+      <button type="button" class="button sheet-button" popovertarget={id}>
+        {[shown, filters > 0 && plural(filters, 'filter')].filter(Boolean).join(' · ')}
+        <Icon name="settings" />
+        <span class="hidden">Range and filters</span>
+      </button>
+      <div class="toolbar sheet" id={id} popover="auto">
+        <RangePicker {...picker} />
+        {children}
+        <button type="button" class="button button-main sheet-done" popovertarget={id} popovertargetaction="hide">
+          Done
+        </button>
+      </div>
+    </>
+  )
+}
 
 export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
   <div class="empty">

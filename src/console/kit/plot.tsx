@@ -169,6 +169,6 @@ export const Sparkline = ({ counts, label }: { counts: readonly number[]; label?
     y={[0, Math.max(1, ...counts)]}
   >
     <path class="chart-grid" d="M0 27.5H120" />
-    <Bars at={[...counts.keys()]} step={1} values={counts} />
+    <Bars class="chart-count" at={[...counts.keys()]} step={1} values={counts} />
   </Plot>
 )

@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly class?: string
   /** What the header shows, if not the label. */
   readonly head?: ComponentChildren
+  /** Whether the rows are in its order, the greatest first. Absent: they cannot be. */
+  readonly sort?: boolean
   /** Its cells are the headers of their rows. */
   readonly isHead?: boolean
   /** The column is left out for people without this role: they may not do what it offers. */
@@ -44,8 +46,8 @@ export function Table<Row extends object>({ caption, class: look, columns, ...of
         <caption class="hidden">{caption}</caption>
         <thead>
           <tr>
-            {shown.map(({ label, class: name, head = label }) => (
-              <th key={label} scope="col" class={name}>
+            {shown.map(({ label, class: name, head = label, sort }) => (
+              <th key={label} scope="col" class={name} aria-sort={sort ? 'descending' : undefined}>
                 {head}
               </th>
             ))}

@@ -1,5 +1,6 @@
 // The time range of a view: relative to now (`from=-6h`), so that it moves with the clock, or fixed (`from` and `to` in
 // RFC 3339).
+import { formatSpan } from '../../wire/span-text.ts'
 import { formatMoment } from './format-time.ts'
 
 export interface TimeRange {
@@ -58,6 +59,10 @@ export function describeRange({ fromMs, toMs, isLive }: TimeRange, nowMs: number
   if (isLive) return undefined
   return `${formatMoment(fromMs, nowMs)} – ${formatMoment(toMs, fromMs)}`
 }
+
+/** `24 hours`, as its preset is called, or `90 min`. */
+export const describeLive = ({ fromMs, toMs, query }: TimeRange): string =>
+  PRESETS.find(({ from }) => from === query.from)?.label ?? formatSpan(toMs - fromMs)
 
 const STEPS = ['1s', '5s', '10s', '30s', '1m', '5m', '10m', '30m', '1h', '3h', '6h', '12h', '1d', '7d', '30d'] as const
 

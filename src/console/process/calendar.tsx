@@ -1,4 +1,4 @@
-// 90 days, a column a week: a filled square is a day whose runs all completed, a red one has failures.
+// 90 days at most, a column a week: from the week of the first run on. Grey is a day of which less than 1 % failed.
 import type { SummaryRow } from '../../wire/timings.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatDay, parseTime } from '../kit/format-time.ts'
@@ -9,6 +9,10 @@ import { useView } from '../kit/view.tsx'
 const DAYS = 90
 const [CELL, GAP, LEFT, TOP] = [15, 3, 26, 16]
 const STEP = CELL + GAP
+/** At most so large. */
+const LARGER = 1.2
+/** Of the runs of a day. */
+const FEW = 0.01
 const NAMES = [
   [0, 'Mo'],
   [2, 'We'],
@@ -29,16 +33,19 @@ interface Day {
 
 export function Calendar({ process, days }: Props) {
   const { nowMs } = useView()
-  const cells = daysOf(days, nowMs)
-  if (cells.every(({ all }) => all === 0)) return null
+  const all = daysOf(days, nowMs)
+  const first = all.findIndex((day) => day.all > 0)
+  if (first < 0) return null
+  const cells = all.slice(first - (first % 7))
   const weeks = Math.ceil(cells.length / 7)
   return (
-    <Card title="90 days">
+    <Card title={first < 7 ? '90 days' : `Since ${formatDay(all[first]!.fromMs)}`}>
       <svg
         class="calendar"
         viewBox={`0 0 ${LEFT + weeks * STEP} ${TOP + 7 * STEP}`}
+        style={{ maxWidth: `${LARGER * (LEFT + weeks * STEP)}px` }}
         role="group"
-        aria-label="Runs of the last 90 days"
+        aria-label="Runs by day"
       >
         {monthsOf(cells).map(({ week, name }) => (
           <text key={week} class="chart-text" x={LEFT + week * STEP} y={10}>
@@ -55,9 +62,9 @@ export function Calendar({ process, days }: Props) {
         ))}
       </svg>
       <p class="calendar-key sub">
-        <i class="day-key fine" /> completed <i class="day-key some" />
+        <i class="day-key fine" /> less than 1 % failed <i class="day-key some" />
         <i class="day-key many" />
-        <i class="day-key most" /> more failed <i class="day-key none" /> no run
+        <i class="day-key most" /> more <i class="day-key none" /> no run
       </p>
     </Card>
   )
@@ -82,22 +89,22 @@ export function daysOf(rows: readonly SummaryRow[], nowMs: number): Day[] {
   return days
 }
 
-/** Where a month begins, unless its name would lie on the one before. */
-function monthsOf(days: readonly Day[]): { week: number; name: string }[] {
+/** Where a month begins. The first week may be the end of one: then the name of the next has its place. */
+export function monthsOf(days: readonly Pick<Day, 'fromMs'>[]): { week: number; name: string }[] {
   const months: { week: number; name: string }[] = []
   let last = -1
   for (let week = 0; week * 7 < days.length; week++) {
     const at = new Date(days[week * 7]!.fromMs)
     if (at.getMonth() === last) continue
     last = at.getMonth()
-    if (week - (months.at(-1)?.week ?? -2) > 1)
-      months.push({ week, name: at.toLocaleDateString(undefined, { month: 'short' }) })
+    if (months.at(-1)?.week === week - 1) months.pop()
+    months.push({ week, name: at.toLocaleDateString(undefined, { month: 'short' }) })
   }
   return months
 }
 
-const kindOf = ({ bad, all }: Day): string =>
-  all === 0 ? 'none' : bad === 0 ? 'fine' : bad / all < 0.05 ? 'some' : bad / all < 0.5 ? 'many' : 'most'
+export const kindOf = ({ bad, all }: Pick<Day, 'bad' | 'all'>): string =>
+  all === 0 ? 'none' : bad / all < FEW ? 'fine' : bad / all < 0.05 ? 'some' : bad / all < 0.5 ? 'many' : 'most'
 
 function describeDay({ fromMs, bad, all }: Day): string {
   if (all === 0) return `${formatDay(fromMs)}: no run`
