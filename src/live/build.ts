@@ -4,6 +4,7 @@
 // group. Closed hours have the store's figures, and what the log changes of them; the hour that is not over is counted
 // from its marks.
 import type { FoundMark, TimingSummaryRow } from '../store/source.ts'
+import { longHeadline } from '../wire/headline.ts'
 import {
   type Account,
   bytesOfAccount,
@@ -21,7 +22,7 @@ import {
 import { type BaseHead, type BasePage, EACH, HOUR_US } from './base.ts'
 import { countHour, createHours } from './hours.ts'
 import type { LiveMark, LiveRun } from './marks.ts'
-import { addMoment, findGroup, MOMENTS_KEPT, raise, shorten } from './raised.ts'
+import { addMoment, findGroup, MOMENTS_KEPT, raise } from './raised.ts'
 import {
   countChange,
   countedUs,
@@ -58,7 +59,7 @@ export function addHead(account: Account, { processes, raised, countsSinceUs, om
     if (newest === undefined) continue
     const own = raisedOf(findProcess(account, name), meta)
     const group = findGroup(own, fingerprint)
-    Object.assign(group, { atUs: toUs(newest.atNs), restNs: newest.restNs, headline: shorten(example) })
+    Object.assign(group, { atUs: toUs(newest.atNs), restNs: newest.restNs, headline: longHeadline(example) })
     for (const [hour, count] of hours) countHour(group.hours, hour * HOUR_US, 0, count)
     for (const { atNs, restNs, uid } of moments)
       addMoment(own, { atUs: toUs(atNs), restNs, uid: uid === '' ? null : uid, group })

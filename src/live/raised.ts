@@ -1,6 +1,6 @@
 // The exceptions of an account, as far as its processes show them: per process and meta the newest moments, per group
 // of each its newest text and counts by hour. A group's decision is looked up when somebody asks.
-import { headlineOf } from '../wire/headline.ts'
+import { longHeadline } from '../wire/headline.ts'
 import { countHour, createHours, type Hours } from './hours.ts'
 
 /** Identified by time, rest of the stamp and group within its process and meta. */
@@ -34,7 +34,6 @@ export interface Raised {
 export const MOMENTS_KEPT = 60
 /** Of one process and meta; beyond it the one that was raised longest ago goes. */
 const GROUPS_KEPT = 100
-const HEADLINE_MAX = 500
 
 export const createRaised = (): Raised => ({ moments: [], groups: new Map() })
 
@@ -74,7 +73,7 @@ export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, former, 
     return true
   const group = findGroup(raised, fingerprint)
   group.former = former ?? group.former
-  if (isNewer({ atUs, restNs }, group)) Object.assign(group, { atUs, restNs, headline: shorten(text) })
+  if (isNewer({ atUs, restNs }, group)) Object.assign(group, { atUs, restNs, headline: longHeadline(text) })
   countHour(group.hours, atUs, 0, 1)
   addMoment(raised, { atUs, restNs, uid, group })
   return true
@@ -85,8 +84,6 @@ export function addMoment({ moments }: Raised, moment: Moment): void {
   moments.splice(at < 0 ? moments.length : at, 0, moment)
   if (moments.length > MOMENTS_KEPT) moments.pop()
 }
-
-export const shorten = (text: string): string => (headlineOf(text).split('\n', 1)[0] ?? '').slice(0, HEADLINE_MAX)
 
 /** What it takes in memory. */
 export const raisedBytes = ({ moments, groups }: Raised): number => 200 + 120 * moments.length + 400 * groups.size

@@ -43,6 +43,11 @@ const SHORT_MAX = 300
 /** Cut to fit a table; empty for a text without any. */
 export const shortHeadline = (text: string): string => cutText(headlineOf(text.slice(0, LOOKED_AT)), SHORT_MAX)
 
+const LONG_MAX = 500
+
+/** For a notification and what is kept in memory. */
+export const longHeadline = (text: string): string => cutText(headlineOf(text), LONG_MAX)
+
 /** Cuts a text to `length` code units without splitting a surrogate pair, such as an emoji. */
 export const cutText = (text: string, length: number): string => text.slice(0, length).replace(/[\uD800-\uDBFF]$/, '')
 

@@ -2,11 +2,9 @@
 import type { Event, Exception } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
 import { timeUs } from '../../event/stamp.ts'
-import { headlineOf } from '../../wire/headline.ts'
+import { longHeadline } from '../../wire/headline.ts'
 import type { WatchJudge } from './judge-interface.ts'
 import { identityOf } from './seen.ts'
-
-const HEADLINE_MAX = 500
 
 /** Of the stamp and what else identifies the event in its series. */
 const hashOf = ({ stamp: { us, sub } }: Event, content: string): number => identityOf(us, `${sub} ${content}`)
@@ -36,7 +34,7 @@ export function applyRecord(
       judge.applyPoint(account, { ...common, items: event.items, id: hashOf(event, `${meta} ${event.uid}`) })
       return undefined
     case 'exception': {
-      const headline = (headlineOf(event.exception).split('\n', 1)[0] ?? '').slice(0, HEADLINE_MAX)
+      const headline = longHeadline(event.exception)
       const id = hashOf(event, `${event.exception} ${event.uid}`)
       const raised = { ...common, headline, id, ...(event.uid !== undefined && { uid: event.uid }) }
       if (!judge.asksGroup(account, process, meta)) {

@@ -55,7 +55,11 @@ export function countFailure(series: Series, { atUs, kind, uid = '', startedUs =
 const nameOf = (tag: number): string | null => (tag === 0 ? null : String(tag))
 
 /** Is this the run of the exception, of all that are known? */
-function isOfRun({ open, settled }: Series, exception: RowFailure, { atUs, tag, startedUs }: RowFailure): boolean {
+export function isOfRun(
+  { open, settled }: Series,
+  exception: Pick<RowFailure, 'atUs' | 'tag'>,
+  { atUs, tag, startedUs }: Pick<RowFailure, 'atUs' | 'tag' | 'startedUs'>,
+): boolean {
   const isBare = startedUs === 0
   const own = { uid: nameOf(tag), startUs: isBare ? atUs : startedUs, endUs: atUs, isBare }
   const raised = { atUs: exception.atUs, uid: nameOf(exception.tag) }

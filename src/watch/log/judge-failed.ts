@@ -3,19 +3,17 @@
 import { type Desk, factsOf } from './desk.ts'
 import { type Due, nextUnfinished } from './due.ts'
 import type { Episode } from './episode.ts'
-import { countFailure, type RowEnd, rowOf } from './failure-row.ts'
+import { countFailure, isOfRun, type RowEnd, rowOf } from './failure-row.ts'
 import { keyOf } from './firing.ts'
 import type { JudgedAlert, Mark, RaisedException } from './judge-interface.ts'
 import { identityOf, noteSeen } from './seen.ts'
-import { MAX_LATE, restOf, type Series } from './series.ts'
+import { MAX_LATE, restOf, type Series, tagOf } from './series.ts'
 import { type Failure, nameOf, sinceOf, type Track } from './subjects.ts'
 
 /** Older failures fire nothing. */
 const OLDEST_US = 7 * 86_400e6
 /** Requests overtake each other: the exception of a failed run may arrive after its end. */
 const AWAITED_US = 1e6
-/** And it may be reported this long before or after the marks of its run. */
-const AROUND_US = 60e6
 /** After the next start an end of the run may still follow. */
 const UNFINISHED_US = 60e6
 
@@ -206,13 +204,13 @@ export const asksGroup = ({ firing }: Desk, track: Track): boolean =>
     ({ id, rules }) => rules.failed?.exceptions === true && firing.find(id, instanceOf(track)) === undefined,
   )
 
-/** The newest exception, if it is this run's: by its uid, or between its start and its end. */
-function headlineOf({ exception }: Series, { uid, startedUs, atUs, cause }: Failure): string | undefined {
+/** The newest exception, if it is this run's. */
+function headlineOf(series: Series, { uid = '', startedUs = 0, atUs, cause }: Failure): string | undefined {
+  const { exception } = series
   if (exception === null) return undefined
-  if (cause === 'exception') return exception.atUs === atUs ? exception.headline : undefined
-  const isOwn = exception.uid !== undefined && exception.uid === uid
-  const fromUs = isOwn ? (startedUs ?? atUs) - AROUND_US : startedUs
-  const toUs = isOwn ? atUs + AROUND_US : atUs
-  if (fromUs === undefined || (exception.uid !== undefined && !isOwn && uid !== '')) return undefined
-  return exception.atUs >= fromUs && exception.atUs <= toUs ? exception.headline : undefined
+  const isOwn =
+    cause === 'exception'
+      ? exception.atUs === atUs
+      : isOfRun(series, { atUs: exception.atUs, tag: tagOf(exception.uid ?? '') }, { atUs, tag: tagOf(uid), startedUs })
+  return isOwn ? exception.headline : undefined
 }

@@ -84,6 +84,29 @@ describe('failed', () => {
       alert: { episode: { startedUs: at(0) } },
     })
   })
+  test('the reason of a failed run is an exception that belongs to it, by the rule that all pages have', () => {
+    const reasonOf = (uid: string, raisedS: number, marks: readonly Mark[], runUid = 'a') => {
+      const desk = openDesk({ watches: [FAILED] })
+      const isBefore = (mark: Mark) => mark.atUs <= at(raisedS)
+      desk.apply(...marks.filter(isBefore))
+      raised(desk, { atUs: at(raisedS), arrivedUs: at(raisedS), ...(uid !== '' && { uid }) })
+      desk.apply(...marks.filter((mark) => !isBefore(mark)))
+      const opened = desk.pending().find(({ alert }) => alert.episode.uid === (runUid === '' ? undefined : runUid))
+      return opened?.facts.exception
+    }
+    const own = { uid: 'a' }
+    expect(reasonOf('a', 5, [start(0, own), failed(9, own)])).toBe('Error: x')
+    expect(reasonOf('', 5, [start(0, own), failed(9, own)])).toBe('Error: x')
+    // it was raised before the start of this run, by the one before, or by nobody's run
+    expect(reasonOf('a', 5, [start(6, own), failed(9, own)])).toBeUndefined()
+    expect(reasonOf('a', 5, [start(0, own), end(3, own), start(6, own), failed(9, own)])).toBeUndefined()
+    // it belongs to a run that has its uid, not to one without
+    expect(reasonOf('b', 5, [start(0), failed(9)], '')).toBeUndefined()
+    // without a uid: the newest of those that were open
+    const other = { uid: 'b' }
+    expect(reasonOf('', 5, [start(0, own), start(2, other), failed(9, own)])).toBeUndefined()
+    expect(reasonOf('', 5, [start(0, other), start(2, own), failed(9, own)])).toBe('Error: x')
+  })
   test('the exception of a failed run may arrive a second after its end', () => {
     const desk = openDesk({ watches: [FAILED] })
     desk.apply(start(0, { uid: 'a' }), failed(3, { uid: 'a' }))
