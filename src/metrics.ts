@@ -39,6 +39,8 @@ const GAUGES = {
 const HISTOGRAMS = {
   commitSeconds: ['stint_commit_seconds', 'Duration of one group commit, until it is on the disk', 'destination'],
   notificationSeconds: ['stint_notification_seconds', 'Time from an alert to the delivery of its notification'],
+  alertSeconds: ['stint_alert_seconds', 'Time since which an alert fires until its first notification is delivered'],
+  liveSeconds: ['stint_live_seconds', 'Time from arrival until open pages know of it, oldest event of each batch'],
   deliverySeconds: ['stint_delivery_seconds', 'Time from arrival to store, oldest event of each batch', 'destination'],
   questionSeconds: ['stint_question_seconds', 'Time to answer a question under /api', 'question'],
 } as const satisfies Record<string, Row>
@@ -46,6 +48,8 @@ const HISTOGRAMS = {
 const BUCKETS: Record<keyof typeof HISTOGRAMS, number[]> = {
   commitSeconds: [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   notificationSeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],
+  alertSeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],
+  liveSeconds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60],
   questionSeconds: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 45],
   deliverySeconds: [0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1800, 3600, 21600, 86400],
 }

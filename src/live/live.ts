@@ -31,6 +31,8 @@ export interface LiveOptions {
   readonly maxBytes: number
   /** Gives a question its turn and its time; rejects with Problem. */
   inTurn<T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
+  /** Events were shown so long after the oldest of them arrived. */
+  observe(seconds: number): void
   readonly log: Logger
 }
 
@@ -74,6 +76,7 @@ export function createLive(options: LiveOptions) {
   const reader = createLogReader({
     ...{ spools, nowUs, log, receivingUs: options.receivingUs },
     isLooked: (account) => held.has(account),
+    onFolded: (arrivedUs) => options.observe((nowUs() - arrivedUs) / 1e6),
     onEvents(account, events) {
       const one = held.get(account)
       if (one === undefined) return

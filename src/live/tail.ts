@@ -25,6 +25,8 @@ interface LogReaderOptions {
   receivingUs(): number | undefined
   isLooked(account: string): boolean
   onEvents(account: string, events: readonly LoggedEvent[]): void
+  /** Events are folded, the oldest of which arrived then. */
+  onFolded(arrivedUs: number): void
   /** Something was removed before it was read. */
   onGap(): void
   readonly log: Logger
@@ -42,7 +44,8 @@ interface Open {
 
 export type LogReader = ReturnType<typeof createLogReader>
 
-export function createLogReader({ spools, nowUs, receivingUs, isLooked, onEvents, onGap, log }: LogReaderOptions) {
+export function createLogReader(options: LogReaderOptions) {
+  const { spools, nowUs, receivingUs, isLooked, onEvents, onFolded, onGap, log } = options
   let open: Open | undefined
   const waiting = new Set<() => void>()
 
@@ -86,6 +89,7 @@ export function createLogReader({ spools, nowUs, receivingUs, isLooked, onEvents
     const { records, nexts, arrivedUs } = await tail.read(RECORDS, BYTES)
     if (tail.skipped()) onGap()
     await deliver(spool, records, nexts, at)
+    if (arrivedUs.length > 0) onFolded(arrivedUs[0]!)
     at.arrivedUs[spool] = arrivedUs.at(-1) ?? at.arrivedUs[spool]
   }
 

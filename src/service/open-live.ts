@@ -9,6 +9,7 @@ import { createMedians } from '../live/overview/medians.ts'
 import { type AskOverview, createOverview } from '../live/overview/overview.ts'
 import type { TailSpool } from '../live/tail.ts'
 import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
 import { ask, type Desk } from '../query/desk.ts'
 import type { Config } from '../settings.ts'
 import { pointStoreFacts, type Stores } from '../store/open-stores.ts'
@@ -24,6 +25,7 @@ interface LiveParts {
   readonly stores: Stores
   readonly accounts: Pick<Accounts, 'groupStates'>
   readonly watches: Watches
+  readonly metrics: Pick<Metrics, 'liveSeconds'>
   readonly desk: Desk
   /** No earlier than any stamp given so far. */
   nowUs(): number
@@ -43,6 +45,7 @@ export function openLive(parts: LiveParts): { readonly live: Live; readonly over
   const live = createLive({
     ...{ ...common, spools, sources: { points, exceptions }, others: watches.others ?? NO_OTHERS },
     receivingUs: parts.arrivals.leastUs,
+    observe: (seconds) => parts.metrics.liveSeconds.observe(seconds),
     maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
     maxBytes: Math.min(MOST_BYTES, memory / SHARE),
   })

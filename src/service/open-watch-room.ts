@@ -84,6 +84,7 @@ export function openWatchRoom(parts: WatchParts): Watches {
       },
       failed: (kind) => metrics.notifications.labels(kind, 'failed').inc(),
       seconds: (s) => metrics.notificationSeconds.observe(s),
+      alertSeconds: (s) => metrics.alertSeconds.observe(s),
     },
   })
 }

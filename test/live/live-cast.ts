@@ -89,6 +89,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
   const live = createLive({
     ...{ ...common, spools, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
     receivingUs: options.receivingUs ?? (() => undefined),
+    observe: () => {},
     ...{ maxMarks: options.maxMarks ?? 1e9, maxBytes: options.maxBytes ?? 2 ** 26 },
   })
   const overview = createOverview({

@@ -81,6 +81,7 @@ function openOverview(points: PointSource, exceptions: ExceptionSource) {
   const live = createLive({
     ...{ ...common, maxMarks: 1e9, maxBytes: 2 ** 26, sources: { points, exceptions }, others: NO_OTHERS },
     receivingUs: () => undefined,
+    observe: () => {},
     spools: { points: spool, exceptions: spool },
   })
   const ask = createOverview({

@@ -43,6 +43,21 @@ describe.skipIf(missing('chdb') !== undefined)('watches', () => {
     await ask('DELETE', `/api/watches/${id}`)
   })
 
+  test('/metrics counts from the due time to the notification, and from an arrival until open pages know of it', async () => {
+    await watched.watch('timed', { failed: {} })
+    await ask('GET', '/api/overview')
+    await watched.send('end', { process: 'timed', failed: true })
+    await watched.gets('firing', 'timed')
+    const count = async (name: string) => {
+      const text = await (await fetch(`${watched.stint.url}/metrics`)).text()
+      return Number(new RegExp(`^${name}_count (\\d+)$`, 'm').exec(text)?.[1])
+    }
+    await until('both were observed', async () => {
+      const counts = [await count('stint_alert_seconds'), await count('stint_live_seconds')]
+      return counts.every((n) => n > 0)
+    })
+  })
+
   test('a failed run and its recovery, a long run and its end', async () => {
     await watched.watch('job', { failed: { after: 1 }, long: '16s' })
     await watched.send('start', { process: 'job', uid: 'a' })

@@ -31,6 +31,8 @@ export interface OutboxMeter {
   failed(kind: Channel['kind']): void
   /** From the creation of a notification to its delivery. */
   seconds(s: number): void
+  /** From the time since which an alert fires to the delivery of its first notification. */
+  alertSeconds(s: number): void
 }
 
 export interface OutboxOptions {
@@ -70,7 +72,10 @@ export function createOutbox(options: OutboxOptions) {
       const last = { atUs: now, ok: true, detail }
       await store.settle(rows, { id: channel.id, last }, now, isIncident ? 'in incident' : 'delivered')
       meter.delivered(channel.kind, channel.account)
-      for (const { createdUs } of rows) meter.seconds((now - createdUs) / 1e6)
+      for (const { createdUs, body } of rows) {
+        meter.seconds((now - createdUs) / 1e6)
+        if (body.type === 'alert.firing') meter.alertSeconds(now / 1e6 - Date.parse(body.data.since) / 1e3)
+      }
       return true
     } catch (error) {
       if (!(error instanceof DeliveryError)) throw error

@@ -226,7 +226,7 @@ test('a test of an address that is not confirmed says so, also while its owner k
 
 test('an address that is confirmed is notified once of the alerts that already fire', async () => {
   const { mails, store, nowUs, deliver, manage, newestToken } = await startChannels()
-  const meter = { delivered() {}, failed() {}, seconds() {} }
+  const meter = { delivered() {}, failed() {}, seconds() {}, alertSeconds() {} }
   const outbox = createOutbox({ store, deliver, nowUs, log: silent, meter })
 
   const {

@@ -51,7 +51,7 @@ const outboxOf = (mayDeliver = () => true, deliver?: Deliver, isHeld = (_account
       }),
     nowUs: () => now,
     log: silent,
-    meter: { delivered() {}, failed() {}, seconds() {} },
+    meter: { delivered() {}, failed() {}, seconds() {}, alertSeconds() {} },
   })
 
 async function fill(channel: Channel, n: number): Promise<void> {

@@ -53,7 +53,7 @@ const openNode = (spools: Spools, kept = store) =>
     publicUrl: () => 'https://stint.example',
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, async () => false),
     deliver: async () => 'nothing is sent here',
-    meter: { delivered() {}, failed() {}, seconds() {} },
+    meter: { delivered() {}, failed() {}, seconds() {}, alertSeconds() {} },
   })
 
 test('events that were delivered before the first commit of a node that was killed are judged by the next one', async () => {
