@@ -84,6 +84,11 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   // a session of the first account, which none of these is, and no key
   'DELETE /api/health/lost-watches': { ...change(403), owner: 403, writer: 403 },
   'POST /api/dead/held': { ...change(403), owner: 403, writer: 403 },
+  // a session of the operator, which none of these is
+  'GET /api/operator/accounts': manage(403),
+  'POST /api/operator/accounts/:id/suspend': manage(403),
+  'POST /api/operator/accounts/:id/resume': manage(403),
+  'DELETE /api/operator/accounts/:id': manage(403),
   'POST /api/dead/:id/replay': change(404),
   'DELETE /api/dead/:id': change(404),
   'GET /api/watches': manage(200),
@@ -104,6 +109,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'PATCH /api/channels/:id': manage(422),
   'DELETE /api/channels/:id': manage(404),
   'POST /api/channels/:id/test': manage(404),
+  'POST /api/channels/:id/secret': manage(404),
   'GET /api/maintenance': manage(200),
   'POST /api/maintenance': manage(422),
   'GET /api/maintenance/:id': manage(404),

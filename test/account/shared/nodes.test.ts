@@ -44,7 +44,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
     for (const node of [a, b]) {
       await until('the node has learned of it', () => node.removals().length === 1)
       expect(node.removals()).toEqual([account.id])
-      expect(node.isOperator(bob.account.id)).toBe(true)
+      await until('the node knows the next operator', () => node.isOperator(bob.account.id))
       node.removed(account.id)
     }
     await b.close()
