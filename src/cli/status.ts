@@ -8,7 +8,7 @@ import type { Health } from '../wire/operations.ts'
 import type { Overview, OverviewProcess } from '../wire/overview.ts'
 import { toneOf } from '../wire/process-state.ts'
 import type { SeriesUse } from '../wire/processes.ts'
-import { formatDuration, formatSpan } from '../wire/span-text.ts'
+import { formatDuration, formatSpan, formatTimes } from '../wire/span-text.ts'
 import { type Api, createApi } from './api.ts'
 import { CSV_FLAG, checkFormat, lookOf, type OutputOptions } from './ask-question.ts'
 import { JSON_OPTION } from './commands.ts'
@@ -108,6 +108,7 @@ const statusCsv = ({ processes }: Overview): string =>
 const WORDS: Words = {
   duration: formatDuration,
   moment: (ms) => formatLocalTime(toTime(ms)).slice(0, 16),
+  times: formatTimes,
 }
 
 function describeStatus({ at, sentence, stale_s: staleS, processes }: Overview, io: Io): string {

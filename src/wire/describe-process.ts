@@ -12,6 +12,8 @@ export interface Words {
   duration(ms: number): string
   /** `24 Nov 03:00` */
   moment(ms: number): string
+  /** `2.5`, of how many times as long */
+  times(times: number): string
 }
 
 export interface Said {
@@ -102,10 +104,9 @@ export const figureOf = (alert: Summarized): string => withoutSubject(alert).rep
 export const isAboutException = (alert: Summarized): boolean =>
   alert.condition === 'failed' && withoutSubject(alert).startsWith(' raised an exception')
 
-function describeChange({ change }: Row, { duration, moment }: Words): string | undefined {
+function describeChange({ change }: Row, { duration, moment, times: timesOf }: Words): string | undefined {
   if (change === null || change.before_ms <= 0 || change.after_ms <= 0) return undefined
   const { at, before_ms: before, after_ms: after } = change
   const [times, word] = after > before ? [after / before, 'slower'] : [before / after, 'faster']
-  const ratio = times < 9.95 ? times.toFixed(1).replace(/\.0$/, '') : String(Math.round(times))
-  return `${ratio}× ${word} since ${moment(Date.parse(at))}: median ${duration(after)}, before ${duration(before)}.`
+  return `${timesOf(times)}× ${word} since ${moment(Date.parse(at))}: median ${duration(after)}, before ${duration(before)}.`
 }

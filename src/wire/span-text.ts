@@ -50,6 +50,10 @@ export function formatDuration(ms: number | null): string {
   return `${pair(ms, DAY_MS, 'd', HOUR_MS, 1)} h`
 }
 
+/** `2.5`, of how many times as long: whole from ten on. */
+export const formatTimes = (times: number): string =>
+  times < 9.95 ? times.toFixed(1).replace(/\.0$/, '') : String(Math.round(times))
+
 const threeDigits = (value: number): string => value.toFixed(value < 9.995 ? 2 : value < 99.95 ? 1 : 0)
 
 function pair(ms: number, largeMs: number, large: string, smallMs: number, digits: number): string {

@@ -1,7 +1,15 @@
 // Numbers, times, ranges and addresses of views: what people read, and what the address gives back.
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatBytes, formatCompact, formatValue, plural } from '../../src/console/kit/format-number.ts'
+import {
+  formatBytes,
+  formatCompact,
+  formatFigure,
+  formatTimes,
+  formatValue,
+  plural,
+  withPoint,
+} from '../../src/console/kit/format-number.ts'
 import { afterNs, formatAgo, formatMoment, readMoment, writeMoment } from '../../src/console/kit/format-time.ts'
 import { toLine } from '../../src/console/kit/line-chart.tsx'
 import { changeParams, formatRoute, parseRoute } from '../../src/console/kit/route.ts'
@@ -65,9 +73,27 @@ test.each([
   [0, '0 B'],
   [1023, '1023 B'],
   [1536, '1.5 KiB'],
+  [12_700, '12.4 KiB'],
   [12 * 2 ** 20, '12 MiB'],
 ])('formats %p bytes as %p', (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text)
+})
+
+test.each([
+  [0, '0'],
+  [0.123456, '0.123'],
+  [434.6, '435'],
+  [12_044, '12K'],
+  [1_435_190, '1.44M'],
+  [-1.797e308, '-1.8E308'],
+])('formats the figure %p as %p', (value, text) => {
+  expect(formatFigure(value)).toBe(text)
+})
+
+test('decimals are written as the reader writes them, and nothing else is', () => {
+  expect(withPoint('-1.24 s', ',')).toBe('-1,24 s')
+  expect(withPoint('3 m 02 s.', ',')).toBe('3 m 02 s.')
+  expect([0.94, 2.5, 3, 9.96, 14.4].map(formatTimes)).toEqual(['0.9', '2.5', '3', '10', '14'])
 })
 
 test.each([

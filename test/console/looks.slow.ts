@@ -26,6 +26,8 @@ describe.skipIf(cannotRun())('the look of', () => {
     await stint.send(ada.secret, [
       ...raise('often', 'Error: often', 5),
       ...raise('seldom', 'Error: seldom', 2),
+      { kind: 'start', process: 'timed', at: new Date(Date.now() - 60_000).toISOString() },
+      { kind: 'end', process: 'timed', at: new Date(Date.now() - 58_500).toISOString() },
       { kind: 'start', process: 'job' },
       { kind: 'end', process: 'job', failed: true },
     ])
@@ -101,6 +103,23 @@ describe.skipIf(cannotRun())('the look of', () => {
     expect(await open.isVisible()).toBe(false)
     expect(await page.getByRole('combobox', { name: 'Process' }).isVisible()).toBe(true)
     expectQuiet(mine)
+    await mine.close()
+  })
+
+  test('decimals: as the browser’s language has them', async () => {
+    const mine = await stint.visit({ ...LIGHT, locale: 'de-DE' }, ada.cookie)
+    await mine.go('home')
+    const row = mine.page.getByRole('row').filter({ hasText: 'timed' })
+    await row.getByText(/in 1,50\ss$/).waitFor()
+    expect(await row.textContent()).not.toMatch(/\d\.\d/)
+    await mine.close()
+  })
+
+  test('the page of a process: it says once that no one is notified', async () => {
+    const mine = await stint.visit(LIGHT, ada.cookie)
+    await mine.go('process?process=timed')
+    await mine.page.getByText('No one is notified.').waitFor()
+    expect(await mine.page.getByText(/no one is notified/i).count()).toBe(1)
     await mine.close()
   })
 

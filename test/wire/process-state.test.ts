@@ -5,7 +5,7 @@ import { describeProcess } from '../../src/wire/describe-process.ts'
 import { type OverviewRow, OverviewRow as Row } from '../../src/wire/overview.ts'
 import { describeOverall, type OverallFacts, PROCESS_STATES } from '../../src/wire/process-state.ts'
 import { exampleOf } from '../../src/wire/route.ts'
-import { formatSpan } from '../../src/wire/span-text.ts'
+import { formatSpan, formatTimes } from '../../src/wire/span-text.ts'
 
 describe('one sentence about all', () => {
   const cases: readonly (readonly [OverallFacts, string, string])[] = [
@@ -31,6 +31,7 @@ describe('one sentence about a process', () => {
   const words = {
     duration: (ms: number) => `${Math.round(ms / 100) / 10} s`,
     moment: (ms: number) => new Date(ms).toISOString().slice(0, 16),
+    times: formatTimes,
   }
   const example: OverviewRow = { ...exampleOf(Row), change: null, meta: null }
   const say = (row: Partial<OverviewRow>) => describeProcess({ ...example, ...row }, now, words)

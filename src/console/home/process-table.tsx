@@ -1,9 +1,8 @@
 // All processes, those that need somebody first: the last runs as bars, the last start and the next one, how long it
 // takes, how often it fails, and what to do.
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { formatDuration } from '../../wire/span-text.ts'
 import { missedText } from '../../wire/words.ts'
-import { formatCount, plural } from '../kit/format-number.ts'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'

@@ -1,4 +1,5 @@
-// Formats counts, sizes and measured values for people.
+// Formats counts, sizes, durations and measured values for people: decimals as the browser's language writes them.
+import * as spans from '../../wire/span-text.ts'
 
 const whole = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 })
 const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 })
@@ -17,10 +18,25 @@ export const formatValue = (n: number): string => {
 
 const hasManyZeros = (n: number): boolean => n !== 0 && (Math.abs(n) >= 1e15 || Math.abs(n) < 1e-6)
 
+const point = new Intl.NumberFormat().formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.'
+/** For numbers that were written with a point. */
+export const withPoint = (text: string, sign = point): string => text.replace(/(\d)\.(\d)/g, `$1${sign}$2`)
+
+/** `12.4 ms`, `3 m 02 s`; see wire/span-text.ts. */
+export const formatDuration = (ms: number | null): string => withPoint(spans.formatDuration(ms))
+
+const figure = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 3 })
+/** Three digits: `0.125`, `435`, `1.44M`. */
+export const formatFigure = (n: number): string =>
+  Math.abs(n) < 1_000 && !hasManyZeros(n) ? figure.format(n) : formatCompact(n)
+
+/** `2.5`, of how many times as long. */
+export const formatTimes = (times: number): string => withPoint(spans.formatTimes(times))
+
 /** `3 runs`, `1 run`. */
 export const plural = (n: number, one: string, many = `${one}s`): string => `${formatCount(n)} ${n === 1 ? one : many}`
 
-/** `12.4 KiB`. */
+/** `12.4 KiB`, in three digits. */
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB']
   let value = bytes
@@ -29,5 +45,5 @@ export function formatBytes(bytes: number): string {
     value /= 1024
     unit++
   }
-  return unit === 0 ? `${bytes} B` : `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`
+  return unit === 0 ? `${bytes} B` : `${figure.format(value)} ${units[unit]}`
 }

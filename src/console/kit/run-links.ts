@@ -1,9 +1,9 @@
 // Runs as the overview has them: their links, and their states in words and colours.
 
 import type { OverviewRun, OverviewRunState } from '../../wire/overview.ts'
-import { formatDuration } from '../../wire/span-text.ts'
 import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { formatRunId } from '../timeline/run.ts'
+import { formatDuration } from './format-number.ts'
 import { formatMoment, parseTime } from './format-time.ts'
 import { formatRoute } from './route.ts'
 import { fixRange, presetFor } from './time-range.ts'

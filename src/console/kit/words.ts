@@ -1,7 +1,7 @@
 // The words for times that sentences about processes use.
 
 import type { Words } from '../../wire/describe-process.ts'
-import { formatDuration } from '../../wire/span-text.ts'
+import { formatDuration, formatTimes } from './format-number.ts'
 import { formatDay, formatFullDay, formatMoment, formatShortClock } from './format-time.ts'
 
 /** `23:00` today, `24 Nov 23:00` on another day. */
@@ -30,4 +30,5 @@ const unbroken = (text: string): string => text.replaceAll(' ', '\u00a0')
 export const wordsAt = (nowMs: number): Words => ({
   duration: (ms) => unbroken(formatDuration(ms)),
   moment: (ms) => shortMoment(ms, nowMs),
+  times: formatTimes,
 })

@@ -1,11 +1,10 @@
 // How long the runs of a process take: a dot per run while they are few, else the median and p95 of each interval. From
 // two to six metas have a picture each, one below the other over the same times.
 
-import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { ApiError } from '../kit/api.ts'
 import { metaLabel } from '../kit/ask-processes.ts'
-import { plural } from '../kit/format-number.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
 import { everyMs } from '../kit/time-range.ts'
 import { Link, useView } from '../kit/view.tsx'

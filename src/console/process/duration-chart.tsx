@@ -2,9 +2,9 @@
 // The axis is linear, from 0 to the 98th percentile of p95, with round durations.
 
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { durationTicks } from '../kit/axis-values.ts'
+import { formatDuration, formatTimes } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Line, Plot, type Point, TimeAxis, useScales, ValueAxis } from '../kit/plot.tsx'
 import { shortMoment } from '../kit/words.ts'
@@ -87,7 +87,7 @@ export function ChangeMark({ change, toMs }: { change: NonNullable<Props['change
   const { x, box } = useScales()
   const { at, before_ms: before, after_ms: after } = change
   const isSlower = after > before
-  const times = (isSlower ? after / before : before / after).toFixed(1)
+  const times = formatTimes(isSlower ? after / before : before / after)
   const px = x(parseTime(at))
   const isRight = px > box.right * 0.6
   return (

@@ -4,12 +4,12 @@
 import { describeProcess } from '../../wire/describe-process.ts'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { OverviewProcess, OverviewRunState } from '../../wire/overview.ts'
-import { formatDuration, formatSpan } from '../../wire/span-text.ts'
+import { formatSpan } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { ApiError } from '../kit/api.ts'
-import { formatCount, plural } from '../kit/format-number.ts'
+import { formatCount, formatDuration, formatFigure, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { runLink } from '../kit/run-links.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
@@ -74,8 +74,9 @@ interface FactsProps {
 
 export function Facts({ row, week }: FactsProps) {
   const { nowMs } = useView()
-  const facts = [lastStart(row, nowMs), nextStart(row, nowMs), median(row, nowMs), failures(week), whoHears(row)]
-  return <FactList facts={facts} />
+  const heard = whoHears(row)
+  const facts = [lastStart(row, nowMs), nextStart(row, nowMs), median(row, nowMs), failures(week)]
+  return <FactList facts={heard === undefined ? facts : [...facts, heard]} />
 }
 
 function FactList({ facts }: { facts: readonly Fact[] }) {
@@ -167,17 +168,13 @@ function failures(week: FactsProps['week']): Fact {
   const bad = week.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
   const all = week.reduce((sum, { count }) => sum + count, bad)
   if (all === 0) return { name, value: '–', about: 'no runs' }
-  const share = bad > 0 ? `, ${((100 * bad) / all).toFixed(bad / all < 0.01 ? 2 : 1)} %` : ''
+  const share = bad > 0 ? `, ${formatFigure((100 * bad) / all)} %` : ''
   const value = bad === 0 ? 'none' : formatCount(bad)
   return { name, value, about: `of ${plural(all, 'run')}${share}`, tone: bad > 0 && 'bad' }
 }
 
-function whoHears({ notified: { late, channels } }: OverviewProcess): Fact {
-  const isHeard = late && channels.length > 0
-  return {
-    name: 'If it is late',
-    value: isHeard ? 'notifies' : 'no one is notified',
-    about: isHeard ? channels.join(', ') : late ? 'no channel' : 'no watch for lateness',
-    tone: !isHeard && 'warn',
-  }
+/** The card of notifications says it, if no one is notified. */
+function whoHears({ notified: { late, channels } }: OverviewProcess): Fact | undefined {
+  if (!late || channels.length === 0) return undefined
+  return { name: 'If it is late', value: 'notifies', about: channels.join(', ') }
 }

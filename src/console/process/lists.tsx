@@ -4,11 +4,10 @@ import type { ComponentChildren } from 'preact'
 import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { MetricRow } from '../../wire/metrics.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { formatDuration } from '../../wire/span-text.ts'
 import type { Timing } from '../../wire/timings.ts'
 import { lineOf } from '../exceptions/line-of.ts'
 import { ApiError } from '../kit/api.ts'
-import { formatValue, plural } from '../kit/format-number.ts'
+import { formatDuration, formatFigure, formatValue, plural } from '../kit/format-number.ts'
 import { formatAgo, formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { Line, Plot, type Point, Sparkline } from '../kit/plot.tsx'
@@ -200,7 +199,7 @@ function MetricChart({ row, name, rows, rest: { isSplit, meta, range, fromMs, to
     >
       <span class="metric-head">
         <b class="clip">{name}</b>
-        <span>{newest == null ? '–' : formatValue(newest)}</span>
+        <span>{newest == null ? '–' : formatFigure(newest)}</span>
       </span>
       <Plot width={260} height={64} x={[fromMs, toMs]} y={[least - margin, greatest + margin]}>
         <path class="chart-grid" d="M0 63H260" />
@@ -211,7 +210,7 @@ function MetricChart({ row, name, rows, rest: { isSplit, meta, range, fromMs, to
         ))}
       </Plot>
       <span class="sub">
-        means from {formatValue(least)} to {formatValue(greatest)}
+        means from {formatFigure(least)} to {formatFigure(greatest)}
       </span>
     </Link>
   )

@@ -1,10 +1,9 @@
 // The metas of a process: how each is, its last runs, the last one, how long it takes and how often it fails.
 import type { OverviewMeta } from '../../wire/overview.ts'
-import { formatDuration } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
 import { RunStrip } from '../home/run-strip.tsx'
 import { metaLabel } from '../kit/ask-processes.ts'
-import { formatCount } from '../kit/format-number.ts'
+import { formatCount, formatDuration } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
 import { markOf } from '../kit/run-links.ts'
 import { Table } from '../kit/table.tsx'

@@ -1,8 +1,7 @@
 // The last runs as bars, newest at the right: the height is the duration, cut at three times the median.
 
 import type { OverviewRun } from '../../wire/overview.ts'
-import { formatDuration } from '../../wire/span-text.ts'
-import { plural } from '../kit/format-number.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'

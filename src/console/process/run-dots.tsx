@@ -1,7 +1,8 @@
 // Few runs over time: a dot each in the colour of its meta, failed ones as crosses at their length, and the median of
 // each meta as a line, which steps where its duration changed. Each run is a link; the table of runs has them, too.
-import { formatDuration } from '../../wire/span-text.ts'
+
 import { durationTicks } from '../kit/axis-values.ts'
+import { formatDuration } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Plot, TimeAxis, useScales, ValueAxis } from '../kit/plot.tsx'
 import { linkToRun } from '../kit/run-links.ts'

@@ -1,8 +1,7 @@
 // Runs as a table with pages, for reading, searching and screen readers. Of all processes, problems come first.
 
-import { formatDuration } from '../../wire/span-text.ts'
 import { ExportMenu, type ExportRow } from '../kit/export-menu.tsx'
-import { formatCount, plural } from '../kit/format-number.ts'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { Table } from '../kit/table.tsx'

@@ -1,7 +1,6 @@
 // One process on the timeline: runs as links, or bars of their numbers. What it draws is clipped by its own picture.
 //   completed ▬▬▬   failed ▬▬▬   running ▬▬▬▷ (to now)   never finished ├╌╌   end without start ◆   cut at an edge ⦚▬▬
-import { formatDuration } from '../../wire/span-text.ts'
-import { plural } from '../kit/format-number.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { formatRoute } from '../kit/route.ts'
 import { clampPx, type Scale, toPx } from '../kit/scale.ts'

@@ -3,8 +3,7 @@
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { wordOf } from '../../wire/process-state.ts'
-import { formatDuration } from '../../wire/span-text.ts'
-import { formatCount, plural } from '../kit/format-number.ts'
+import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment } from '../kit/format-time.ts'
 import { labelOf, placeTicks, type Scale, toMs, toPx } from '../kit/scale.ts'
 import { useWidth } from '../kit/use-width.ts'

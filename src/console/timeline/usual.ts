@@ -1,6 +1,7 @@
 // How a run compares with the usual duration of its process and meta, which the server says.
 import { limitOf, OVERDUE_TIMES } from '../../process/usual.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
+import { formatTimes } from '../kit/format-number.ts'
 import type { Run } from './run.ts'
 
 /** ms; undefined if it is not known. `process`: that of the run, with its metas. */
@@ -18,5 +19,5 @@ export function describeRatio(ms: number, usual: number, alike = 'as usual'): st
   const ratio = ms / usual
   if (ratio < ALIKE && ratio > 1 / ALIKE) return alike
   const [times, word] = ratio > 1 ? [ratio, 'slower'] : [1 / ratio, 'faster']
-  return `${times < 9.95 ? times.toFixed(1).replace(/\.0$/, '') : Math.round(times).toLocaleString()}× ${word}`
+  return `${formatTimes(times)}× ${word}`
 }

@@ -1,9 +1,8 @@
 // What has arrived lately, of every kind, in a line each.
-import { formatDuration } from '../../wire/span-text.ts'
 import type { Timing } from '../../wire/timings.ts'
 import type { Get } from '../kit/ask.ts'
 import { askPoints } from '../kit/ask-metrics.ts'
-import { formatValue } from '../kit/format-number.ts'
+import { formatDuration, formatValue } from '../kit/format-number.ts'
 
 export const SHOWN = 8
 
