@@ -26,6 +26,7 @@ import { createPeople } from './people/people.ts'
 import { deletePersonAlone } from './people/person-rows.ts'
 import { createStrangerMails } from './people/stranger-mails.ts'
 import { createTickets } from './people/tickets.ts'
+import { createProcessNotes } from './process-notes.ts'
 import { createSetupCode } from './secret.ts'
 import { createSenders } from './senders.ts'
 import type { SeriesBudget } from './series-budget.ts'
@@ -202,6 +203,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     tickets: createTickets(database, nowMs),
     audit: createAuditLog(database, nowMs, networks),
     groupStates: createGroupStates(database, clock.wallUs),
+    notes: createProcessNotes(database, nowMs),
     /** The hash of a new password that somebody at this address sets. Throws Problem `rate_limited`. */
     hashFrom: async (password: string, address: string): Promise<string> =>
       passwords.hash(password, await askerAt(address)),

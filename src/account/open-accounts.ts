@@ -2,6 +2,7 @@
 import { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import type { Logger } from '../log.ts'
+import { PROCESS_NOTE } from '../state/alert-tables.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
 import { PROOF_TABLES } from '../state/proof-tables.ts'
 import type { Schema } from '../state/schema.ts'
@@ -43,7 +44,12 @@ const APPLICATION_ID = 0x53746e74
 export const ACCOUNTS_FILE: Schema = {
   oldest: 7,
   tables: `${toSqlite(ACCOUNT_TABLES)} INSERT INTO series_salt VALUES (hex(randomblob(8)))`,
-  steps: [...[BOUND_KEYS, PROOF_TABLES].map(toSqlite), WATCH_COUNT, ACCOUNT_USE, toSqlite(SUSPENSIONS)],
+  steps: [
+    ...[BOUND_KEYS, PROOF_TABLES].map(toSqlite),
+    WATCH_COUNT,
+    ACCOUNT_USE,
+    ...[SUSPENSIONS, PROCESS_NOTE].map(toSqlite),
+  ],
 }
 
 /**

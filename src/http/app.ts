@@ -41,6 +41,7 @@ import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-le
 import { mountGroups } from './questions/group-routes.ts'
 import { mountOverview } from './questions/overview-route.ts'
 import { questionRoutes } from './questions/question-routes.ts'
+import { type AlertRoutesDeps, mountAlerts } from './watches/alert-routes.ts'
 import { mountWatches } from './watches/watch-routes.ts'
 
 export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, ClientRoutesDeps {
@@ -58,6 +59,7 @@ export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, Clie
   readonly dead: DeadLetterRoutesDeps['dead']
   readonly health: HealthDeps
   readonly watch: Watches
+  readonly alerts: AlertRoutesDeps
   /** Absent without an identity provider. */
   readonly oidc?: OidcDeps
   nowNs(): bigint
@@ -172,6 +174,7 @@ export function createApp(deps: AppDeps) {
   mountOidc(mounts, deps.accounts, deps.oidc)
   mountDisputes(mounts, deps.accounts, deps.watch)
   mountWatches(mounts, deps.watch, nameOf, deps.overview)
+  mountAlerts(mounts, deps.alerts, nameOf)
   mountGroups(mounts, deps.changeGroup, nameOf, deps.kept)
   mountChanges(mounts, deps.changes)
   mountOverview(mounts, deps.overview, deps.kept)

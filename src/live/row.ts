@@ -57,6 +57,15 @@ export function runsOf(row: Row): LiveRun[] {
   }))
 }
 
+/** Whether a run may have been open between these times, without unpacking them. */
+export function touches({ times, bits }: Row, fromUs: number, toUs: number): boolean {
+  for (let i = 0; i < bits.length; i++) {
+    const [start, end, settled] = [times[i * WIDTH]!, times[i * WIDTH + 1]!, times[i * WIDTH + 2]!]
+    if (!(start > toUs) && !(end < fromUs) && settled >= fromUs) return true
+  }
+  return false
+}
+
 function pack(row: Row, runs: readonly LiveRun[]): void {
   const n = runs.length
   if (row.bits.length !== n) {

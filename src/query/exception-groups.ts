@@ -3,18 +3,19 @@
 //   no state → unresolved    ignored → ignored    resolved → resolved, or regressed once it has a later exception
 //
 // Resolved and ignored groups are hidden: they are left out of lists, and their exceptions are no trouble of a run.
-import { formerFingerprint, normalizeException, rememberFingerprints } from '../event/fingerprint.ts'
+import { normalizeException } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
 import { compare, FIRST_NS, LAST_NS } from '../store/order.ts'
 import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } from '../store/source.ts'
-import { mapInTurns, stepsOf } from '../turns.ts'
+import { mapInTurns } from '../turns.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
 import { ask } from './desk.ts'
-import { adoptedFrom, isFormer } from './former-decisions.ts'
+import { adoptedFrom } from './former-decisions.ts'
 import type { GroupState, GroupStates } from './group-states.ts'
 import { cutPage, pageOf, placeOf } from './page.ts'
 import type { Question } from './question.ts'
+import { createSeenBefore, stepsOfExample } from './seen-before.ts'
 
 /** Processes of one fingerprint that one change reaches. */
 const PROCESSES_MAX = 1_000
@@ -23,14 +24,13 @@ type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.Excep
 
 /** A fingerprint holds no space. */
 export const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
-const stepsOfExample = ({ example }: { readonly example: string }): number => 4 + stepsOf(example)
 const isHidden = ({ status }: Judged) => status !== 'regressed'
 const NO_STATES: Pick<GroupStates, 'list'> = { list: async () => [] }
 const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
 
 /** All throw StoreError, `list` also Problem `store_unavailable`. */
 export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<GroupStates, 'list'> = NO_STATES) {
-  const formerOf = rememberFingerprints(undefined, formerFingerprint)
+  const seen = createSeenBefore(exceptions)
   /** Groups with a state. */
   async function judge({ account, signal }: Asker, known: readonly GroupState[]): Promise<Judged[]> {
     const resolved = known.filter(({ status }) => status === 'resolved')
@@ -91,32 +91,21 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       const found =
         chosen.only?.length === 0 ? [] : await exceptions.groupExceptions({ ...selection, ...chosen }, pageOf(question))
       const { items, next } = cutPage(found, question, placeOf)
-      const { account, signal } = selection
-      // what 2.0 stored of the same exceptions counts, too
-      const before = await mapInTurns(
-        items,
-        (item) => ({ ...item, fingerprint: isFormer(item) ? '' : formerOf(item.example) }),
-        stepsOfExample,
-      )
-      const only = [...items, ...before.filter((item) => item.fingerprint !== '')]
-      const spans = await exceptions.findGroupSpans({ account, signal, ...EVER, only })
-      const spanOf = new Map(spans.map((span) => [groupKeyOf(span), span]))
-      const spanOfBoth = (i: number) => {
-        const both = [items[i], before[i]].flatMap((key) => (key && spanOf.get(groupKeyOf(key))) ?? [])
-        const [first] = both.toSorted((x, y) => compare(x.firstNs, y.firstNs))
-        const [last] = both.toSorted((x, y) => compare(y.lastNs, x.lastNs))
-        return first && last && { firstNs: first.firstNs, lastNs: last.lastNs }
-      }
+      const asker = { account: selection.account, signal: selection.signal }
+      const spans = await seen.spansOf(asker, items, EVER)
+      const whole = await mapInTurns(items, (item, i) => ({ ...item, ...spans[i] }))
+      const areNew = await seen.areNew(asker, whole, question.nowNs)
       const stateOf = new Map(judged.map((state) => [groupKeyOf(state), state]))
       // one for all: a fingerprint of the current version is its hash
       const normalized = fingerprint !== undefined && items[0] && normalizeException(items[0].example)
-      const answerOne = (group: (typeof items)[number], i: number) => ({
-        ...answerGroup({ ...group, ...spanOfBoth(i) }),
+      const answerOne = (group: (typeof whole)[number], i: number) => ({
+        ...answerGroup(group),
+        is_new: areNew[i]!,
         ...answerState(stateOf.get(groupKeyOf(group))),
         ...answerAdopted(stateOf.get(groupKeyOf(group)), known),
         ...(normalized !== false && normalized !== undefined && { normalized }),
       })
-      const groups = await mapInTurns(items, answerOne, stepsOfExample)
+      const groups = await mapInTurns(whole, answerOne, stepsOfExample)
       const isCounted = status === 'unresolved' && place === undefined
       return { groups, next, ...(isCounted && { hidden: await countHidden(selection, hidden) }) }
     },

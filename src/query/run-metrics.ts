@@ -14,18 +14,19 @@ const POINTS_MAX = 20_000
 
 export type RunMetrics = Readonly<Record<string, number | null>>
 
-/** One object per timing, which has every name. */
+/** One object per timing, which has every name. `given` undefined: every name that was sent near the runs. */
 export async function findRunMetrics(
   points: Pick<PointSource, 'findMetrics'>,
   asker: Asker,
   timings: readonly PlainTiming[],
-  names: readonly string[],
+  given: readonly string[] | undefined,
   nowNs: bigint,
   limit = POINTS_MAX,
 ): Promise<RunMetrics[]> {
   const runs = await mapInTurns(timings, (timing) => toRun(timing, nowNs))
   const asked = runs.filter((run) => run !== undefined)
-  const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, names, limit)
+  const newest = asked.length === 0 ? [] : await readPoints(points, asker, asked, given, limit)
+  const names = given ?? [...new Set(newest.map(({ name }) => name))]
   const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
   const series = await groupInTurns(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
   const untilOf = await createUntil(timings)
@@ -47,7 +48,7 @@ function readPoints(
   points: Pick<PointSource, 'findMetrics'>,
   asker: Asker,
   runs: readonly Run[],
-  name: readonly string[],
+  name: readonly string[] | undefined,
   limit: number,
 ): Promise<MetricPoint[]> {
   const [processes, metas] = [new Set(runs.map(({ process }) => process)), new Set(runs.map(({ meta }) => meta))]

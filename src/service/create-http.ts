@@ -120,6 +120,14 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
           : rooms.live.versionOf(account, searchParams.has('process') ? searchParams.getAll('process') : undefined),
     },
     watch: rooms.watches,
+    alerts: {
+      showAlert: rooms.showAlert,
+      async writeNote(account, process, note, by) {
+        const written = await accounts.notes.put(account, process, note, by)
+        rooms.live.touch(account)
+        return written
+      },
+    },
     dead: {
       list: deadLetters.list,
       remove: deadLetters.remove,

@@ -23,7 +23,7 @@ interface LiveParts {
   readonly spools: Both<TailSpool>
   readonly arrivals: Pick<Arrivals, 'leastUs'>
   readonly stores: Stores
-  readonly accounts: Pick<Accounts, 'groupStates'>
+  readonly accounts: Pick<Accounts, 'groupStates' | 'notes'>
   readonly watches: Watches
   readonly metrics: Pick<Metrics, 'liveSeconds'>
   readonly desk: Desk
@@ -53,6 +53,7 @@ export function openLive(parts: LiveParts): { readonly live: Live; readonly over
     ...{ ...common, live, medians: createMedians({ ...common, points }) },
     watched: createFindWatched(watches),
     decisions: accounts.groupStates.list,
+    note: accounts.notes.find,
   })
   return { live, overview }
 }

@@ -44,6 +44,7 @@ import { noteStores } from './note-stores.ts'
 import { openLive } from './open-live.ts'
 import { mayLink, openWatchRoom } from './open-watch-room.ts'
 import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
+import { createShowAlert, type ShowAlert } from './show-alert.ts'
 
 /** Firing alerts that Prometheus is shown. */
 const MAX_FIRING = 1000
@@ -75,6 +76,7 @@ export interface Rooms {
   readonly overview: AskOverview
   readonly changeGroup: ChangeGroup
   readonly watches: Watches
+  readonly showAlert: ShowAlert
 }
 
 /** The real ones when absent. */
@@ -155,6 +157,10 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     ...{ questions, kept },
     live,
     overview,
+    showAlert: createShowAlert({
+      ...{ points: stores.points, exceptions: stores.exceptions, maxRunNs: BigInt(config.maxRunUs) * 1000n },
+      ...{ desk, watches, overview, groupStates, notes: files.accounts.notes, nowUs },
+    }),
   }
 }
 

@@ -17,6 +17,7 @@ import type { Stores } from '../store/open-stores.ts'
 import type { RefusedTimes } from '../watch/feed/refused-times.ts'
 import type { IsIgnored } from '../watch/log/apply-record.ts'
 import { openWatches, type Watches } from '../watch/watches.ts'
+import { createFindPrevious } from './find-previous.ts'
 import { createMarkSource, createWatchHistory } from './watch-history.ts'
 
 /** PUBLIC_URL, or the address listened on: a wildcard address cannot be connected to. */
@@ -41,7 +42,10 @@ export interface WatchParts {
   readonly refusedTimes: RefusedTimes
   readonly stores: Stores
   readonly desk: Desk
-  readonly accounts: Pick<Accounts, 'groupStates' | 'disputedBy' | 'strangerMails' | 'suspensions' | 'use'> & {
+  readonly accounts: Pick<
+    Accounts,
+    'groupStates' | 'notes' | 'disputedBy' | 'strangerMails' | 'suspensions' | 'use'
+  > & {
     readonly watchCount?: Accounts['watchCount']
   }
 }
@@ -57,6 +61,8 @@ export function openWatchRoom(parts: WatchParts): Watches {
     receivingUs: arrivals.leastUs,
     source: createMarkSource(stores.points),
     isIgnored: createIsIgnored(accounts),
+    noteOf: async (account, process) => (await accounts.notes.find(account, process)).note,
+    previousOf: createFindPrevious(stores.exceptions, desk),
     history: createWatchHistory(stores, accounts, desk),
     nowUs: clock.wallUs,
     logUs: stampClock.nowUs,

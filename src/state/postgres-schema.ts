@@ -3,6 +3,7 @@
 // of its value n has seen every change up to n.
 // Nodes of 2.0 run beside this version during an upgrade, and refuse a database of a version that they do not know: the
 // version and the count of added steps stay theirs, and nothing that they read is dropped.
+import { PROCESS_NOTE, SENT_NOTIFICATIONS } from './alert-tables.ts'
 import { PROOF_TABLES } from './proof-tables.ts'
 import type { Schema } from './schema.ts'
 import { ACCOUNT_TABLES, BOUND_KEYS, SUSPENSIONS } from './shared-tables.ts'
@@ -84,4 +85,7 @@ const SUSPENDING = `${SUSPENSIONS}
 `
 
 /** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
-export const LATER_STEPS: readonly string[] = [BOUND_KEYS, PROOFS, ALIVE_LEAD, REFUSED_TIMES, SUSPENDING]
+export const LATER_STEPS: readonly string[] = [
+  ...[BOUND_KEYS, PROOFS, ALIVE_LEAD, REFUSED_TIMES, SUSPENDING],
+  ...[PROCESS_NOTE, SENT_NOTIFICATIONS],
+]

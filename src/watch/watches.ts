@@ -2,6 +2,7 @@
 // start to stop; with PostgreSQL the node that holds the lease does, and all others hand their events over.
 
 import { existsSync } from 'node:fs'
+import { type CompleteBodyDeps, createCompleteBody } from '../notify/delivery/complete-body.ts'
 import { createDeliver } from '../notify/delivery/deliver.ts'
 import { createMailer } from '../notify/delivery/mailer.ts'
 import type { OutboxMeter } from '../notify/delivery/outbox.ts'
@@ -19,6 +20,7 @@ import { createManageChannels, type StrangerMails } from './manage/manage-channe
 import { createManageMaintenance } from './manage/manage-maintenance.ts'
 import { createManageWatches } from './manage/manage-watches.ts'
 import { createPreviewWatch, type WatchHistory } from './manage/preview-watch.ts'
+import { createShowAlert } from './manage/show-alert.ts'
 import { LeaseLost } from './nodes/node-table.ts'
 import type { Suspensions } from './nodes/suspended-accounts.ts'
 import { createOnlyNode, createSharedNode, type NodeOptions, type WatchNode } from './nodes/watch-node.ts'
@@ -26,21 +28,22 @@ import { createWatchStore } from './storage/create-watch-store.ts'
 import { openSqliteWatchStore } from './storage/sqlite-store.ts'
 
 interface WatchesOptions
-  extends Pick<
-    NodeOptions,
-    | 'source'
-    | 'spools'
-    | 'refusedTimes'
-    | 'receivingUs'
-    | 'nowUs'
-    | 'logUs'
-    | 'leadUs'
-    | 'monotonicUs'
-    | 'maxRunUs'
-    | 'accepts'
-    | 'lastArrivalUs'
-    | 'log'
-  > {
+  extends CompleteBodyDeps,
+    Pick<
+      NodeOptions,
+      | 'source'
+      | 'spools'
+      | 'refusedTimes'
+      | 'receivingUs'
+      | 'nowUs'
+      | 'logUs'
+      | 'leadUs'
+      | 'monotonicUs'
+      | 'maxRunUs'
+      | 'accepts'
+      | 'lastArrivalUs'
+      | 'log'
+    > {
   /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
@@ -106,7 +109,7 @@ export function openWatches(options: WatchesOptions) {
   const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
   const deliver = createDeliver({ post, nowUs, publicUrl, ...(mailer && { mailer }) })
   const nodeOptions: NodeOptions = {
-    ...{ ...options, deliver, onFault },
+    ...{ ...options, deliver, onFault, complete: createCompleteBody(options) },
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, options.isIgnored),
   }
   const feedDatabase = shared && openPostgres(shared.url, 'feed')
@@ -126,15 +129,25 @@ export function openWatches(options: WatchesOptions) {
           log,
         })
 
+  const watches = createManageWatches({
+    ...{ store, nowUs, maxRunUs, publicUrl },
+    async onChanged(account) {
+      node.hurry(account)
+      await noteCount()
+    },
+    isUnknown: (watch) => options.suspensions.sinceUs(watch.account) !== undefined || isUnknown(node, watch, nowUs()),
+  })
+  const alerts = createManageAlerts({
+    store,
+    nowUs,
+    publicUrl,
+    unjudged: (account, process) =>
+      findUnjudged({ account, process, store, node, suspendedUs: options.suspensions.sinceUs(account), nowUs }),
+    onChanged: node.hurry,
+  })
+
   return {
-    watches: createManageWatches({
-      ...{ store, nowUs, maxRunUs, publicUrl },
-      async onChanged(account) {
-        node.hurry(account)
-        await noteCount()
-      },
-      isUnknown: (watch) => options.suspensions.sinceUs(watch.account) !== undefined || isUnknown(node, watch, nowUs()),
-    }),
+    watches,
     preview: createPreviewWatch({ history: options.history, nowUs: options.logUs, maxRunUs }),
     channels: createManageChannels({
       store,
@@ -145,14 +158,9 @@ export function openWatches(options: WatchesOptions) {
       nowUs,
       hash: (secret) => Bun.SHA256.hash(secret, 'hex'),
     }),
-    alerts: createManageAlerts({
-      store,
-      nowUs,
-      publicUrl,
-      unjudged: (account, process) =>
-        findUnjudged({ account, process, store, node, suspendedUs: options.suspensions.sinceUs(account), nowUs }),
-      onChanged: node.hurry,
-    }),
+    alerts,
+    /** One alert as far as no store is needed. */
+    showAlert: createShowAlert({ store, alerts, watches, nowUs }),
     maintenance: createManageMaintenance({ store, nowUs }),
     /** Grows with each change of what answers show, of any account. */
     changes: store.changes,

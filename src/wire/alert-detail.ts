@@ -4,6 +4,7 @@ import { Alert } from './alerts.ts'
 import { CHANNEL_KINDS } from './channel-kinds.ts'
 import { ExceptionText } from './exceptions.ts'
 import { ProcessNote } from './process-notes.ts'
+import { defineRoute, json, LOCAL_QUESTION } from './route.ts'
 import { choice, orNull, Text, Time, TimeMs } from './shapes.ts'
 import { Timing } from './timings.ts'
 import { Watch } from './watches.ts'
@@ -50,8 +51,11 @@ export const RaisedException = Type.Object({
       Time,
       undefined,
       'The newest one of its group and process before it, before this run and of the last 90 days; null: it is new. ' +
-        'Both are absent while their store does not answer.',
+        'Absent, with the other two, while their store does not answer.',
     ),
+  ),
+  last_7_days: Type.Optional(
+    Type.Integer({ minimum: 1, description: 'How many there were of its group and process in the 7 days up to it.' }),
   ),
 })
 export type RaisedException = Static<typeof RaisedException>
@@ -139,3 +143,12 @@ export const AlertDetail = Type.Object({
   }),
 })
 export type AlertDetail = Static<typeof AlertDetail>
+
+export const SHOW_ALERT = defineRoute('GET /api/alerts/:id', {
+  ...LOCAL_QUESTION,
+  summary: 'Show an alert with its run, beside the last good one',
+  description:
+    'Also an alert that has ended, for 90 days. Each part that a store is asked for has 3 s; `unavailable` names ' +
+    'those that did not come.',
+  answers: { 200: json('The alert', AlertDetail) },
+})

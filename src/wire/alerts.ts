@@ -92,9 +92,13 @@ export interface WebhookBody {
     readonly ended_by: EndedBy | null
     /** The headline of the run's exception. */
     readonly exception: string | null
+    /** Of `failed`: when its group was raised before that run; null: it is new. Absent while that is not known. */
+    readonly exception_previous_at?: string | null
     /** The median of the last completed runs. */
     readonly usual_ms: number | null
     readonly summary: string
+    /** The note of the process. */
+    readonly note: string | null
     /** Opens the run in the console. */
     readonly url: string
   }

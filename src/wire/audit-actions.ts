@@ -44,6 +44,7 @@ export const AUDIT_ACTIONS = [
   'alert_acknowledged',
   'acknowledgement_undone',
   'alert_resolved',
+  'process_note_written',
   'exception_group_changed',
   'dead_letter_replayed',
   'dead_letter_deleted',

@@ -45,6 +45,9 @@ export const ExceptionGroup = Type.Object({
   }),
   first_at: Type.String({ ...Time, description: 'Of all that is stored, also before and after the range.' }),
   last_at: Type.String({ ...Time, description: 'Likewise.' }),
+  is_new: Type.Boolean({
+    description: 'Nothing of it is stored of the 90 days before the last 7 days: a group is new for a week.',
+  }),
   ...Status,
   meta: orNull(Type.String({ description: 'Of the newest one.' })),
   example: Text(

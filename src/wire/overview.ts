@@ -2,6 +2,7 @@
 import { type Static, type TUnsafe, Type } from '@sinclair/typebox'
 import { AlertSummary } from './alerts.ts'
 import { CONDITIONS } from './conditions.ts'
+import { ProcessNote } from './process-notes.ts'
 import { OVERVIEW_SORTS, PROCESS_STATES } from './process-state.ts'
 import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes.ts'
@@ -160,6 +161,7 @@ const Detail = {
     Type.Array(OverviewMeta, { description: 'With `process=`: the same of each meta, at most 100.' }),
   ),
   watches: Type.Optional(Type.Array(CoveringWatch, { description: 'With `process=`: those that cover it.' })),
+  ...Type.Partial(ProcessNote).properties,
 }
 
 const Counts = Type.Object(

@@ -1,5 +1,6 @@
 // The note of a process: what to do if it fails, in the words of those who run it.
 import { type Static, Type } from '@sinclair/typebox'
+import { defineRoute, json, jsonBody } from './route.ts'
 import { closed, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
 
 const NOTE = 'Runs on db-2. If it fails: free space in /var/backup, then start it again by hand.'
@@ -15,6 +16,22 @@ export type ProcessNote = Static<typeof ProcessNote>
 
 export const WriteNote = closed({
   process: Type.String({ ...ProcessName, minLength: 1, maxLength: 250 }),
-  note: Type.String({ maxLength: NOTE_MAX, description: 'Plain text; empty: deletes it.', examples: [NOTE] }),
+  note: Type.String({
+    maxLength: NOTE_MAX,
+    pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+    fault: 'must not contain control characters, but for tabs and line breaks',
+    description: 'Plain text; empty: deletes it.',
+    examples: [NOTE],
+  }),
 })
 export type WriteNote = Static<typeof WriteNote>
+
+export const WRITE_NOTE = defineRoute('PUT /api/processes/note', {
+  tag: 'watches',
+  access: 'manage',
+  audit: 'process_note_written',
+  summary: 'Write the note of a process',
+  description: 'What to do if it fails: shown with its alerts and on its page, and in webhooks as `data.note`.',
+  body: jsonBody(WriteNote, { process: 'nightly import', note: NOTE }),
+  answers: { 200: json('The note', ProcessNote) },
+})

@@ -34,7 +34,7 @@ interface RequestBody {
 }
 
 export interface Route {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** Parameters of the path as `:name`. */
   readonly path: string
   readonly tag: keyof typeof TAGS

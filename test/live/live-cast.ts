@@ -96,6 +96,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
     ...{ ...common, live, medians: createMedians({ ...common, points }) },
     watched: async () => cast.watched,
     decisions: async () => cast.decisions,
+    note: async () => ({ note: null, note_by: null, note_at: null }),
   })
   let isClosed = false
   const cast: Cast = {

@@ -87,6 +87,7 @@ function openOverview(points: PointSource, exceptions: ExceptionSource) {
   const ask = createOverview({
     ...{ ...common, live, medians: createMedians({ ...common, points }), decisions: async () => [] },
     watched: async () => ({ alerts: [alert], watches: [watch], unjudged: 0, failingChannels: 0 }),
+    note: async () => ({ note: null, note_by: null, note_at: null }),
   })
   return (search = '') => ask(ACCOUNT, new URLSearchParams(search))
 }

@@ -75,7 +75,9 @@ describe('a badge', () => {
     }
     const replace = (rooms: Rooms): Rooms => ({
       ...rooms,
-      overview: Object.assign(away, { describe: away, states: away, versionOf: () => undefined, forget: () => {} }),
+      overview: Object.assign(away, {
+        ...{ describe: away, look: away, states: away, versionOf: () => undefined, forget: () => {} },
+      }),
     })
     await using lost = await startApp({ replace })
     const { call } = await signInAt(lost.url)

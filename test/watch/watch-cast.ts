@@ -107,6 +107,7 @@ export const notificationOf = (id: string, channel: string, alert = 'ale_1'): Ne
       ended_by: null,
       exception: null,
       usual_ms: null,
+      note: null,
       summary: `${alert} is late`,
       url: 'https://stint.example/alerts',
     },

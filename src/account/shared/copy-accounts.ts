@@ -5,7 +5,7 @@ import type { SqliteFile } from '../../state/open-sqlite.ts'
 /** Accounts and people first: everything else refers to them. */
 const TABLES = [
   ...(['account', 'person', 'membership', 'identity', 'invitation', 'ticket', 'audit', 'exception_group'] as const),
-  ...(['api_key', 'session', 'removal'] as const),
+  ...(['process_note', 'api_key', 'session', 'removal'] as const),
 ]
 
 type Table = (typeof TABLES)[number]

@@ -3,6 +3,7 @@
 
 type Wire =
   | typeof import('../../wire/accounts.ts')
+  | typeof import('../../wire/alert-detail.ts')
   | typeof import('../../wire/alerts.ts')
   | typeof import('../../wire/audit.ts')
   | typeof import('../../wire/channels.ts')
@@ -17,6 +18,7 @@ type Wire =
   | typeof import('../../wire/outputs.ts')
   | typeof import('../../wire/overview.ts')
   | typeof import('../../wire/people.ts')
+  | typeof import('../../wire/process-notes.ts')
   | typeof import('../../wire/processes.ts')
   | typeof import('../../wire/sessions.ts')
   | typeof import('../../wire/timings.ts')
@@ -65,7 +67,7 @@ export type Get = <P extends PathOf<'GET'>>(
 ) => Promise<AnswerOf<Found<'GET', P>>>
 
 /** The body is checked by the server, whose errors stand at the fields of a form. */
-export type Send = <M extends 'POST' | 'PATCH' | 'DELETE', P extends PathOf<M> | `${PathOf<M>}?${string}`>(
+export type Send = <M extends 'POST' | 'PUT' | 'PATCH' | 'DELETE', P extends PathOf<M> | `${PathOf<M>}?${string}`>(
   method: M,
   path: P,
   body?: object,

@@ -4,6 +4,7 @@ import { Problem } from '../../problem.ts'
 import { isFormer } from '../../query/former-decisions.ts'
 import { mapInTurns, rest, spend } from '../../turns.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
+import type { ProcessNote } from '../../wire/process-notes.ts'
 import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
 import { createAccount } from '../account.ts'
 import type { Live, Look } from '../live.ts'
@@ -32,6 +33,8 @@ interface OverviewDeps {
   watched(account: string): Promise<Watched>
   /** Decisions about groups of exceptions. Rejects with Problem. */
   decisions(account: string): Promise<readonly GroupDecision[]>
+  /** The note of a process. Rejects with Problem. */
+  note(account: string, process: string): Promise<ProcessNote>
 }
 
 /** What a watch covers. */
@@ -101,22 +104,23 @@ export function createOverview(deps: OverviewDeps) {
     { process }: Verdict,
     { around, watched }: Loaded,
     known: Medians,
-    isDetail: boolean,
+    note: ProcessNote | undefined,
   ): OverviewProcess {
     const options = around.optionsOf(process.name)
     const view = viewProcess(process, options)
     const { watches } = options
-    const each = isDetail ? 60 : 30
+    const each = note === undefined ? 30 : 60
     const row = answerRow(process, view, {
       watched: { ...watched, alerts: options.alerts },
       watches,
       medians: known,
       each,
     })
-    if (!isDetail) return row
+    if (note === undefined) return row
     const time = (ms: number | undefined) => (ms === undefined ? null : toTime(ms))
     return {
       ...row,
+      ...note,
       by_meta: answerMetas(process, view, { watches, medians: known, each }),
       watches: watches.map((watch) => {
         const due = dueBy(watch, view.metas)
@@ -132,6 +136,7 @@ export function createOverview(deps: OverviewDeps) {
     const { process } = asked
     const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
     const known = isBlind ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
+    const note = process === undefined ? undefined : await deps.note(account, process)
     const { rows, found, next } = await sortVerdicts(all, asked, known, PAGE)
     const { counts, day } = await countAll(all)
     const { unjudged, failingChannels } = watched
@@ -147,7 +152,7 @@ export function createOverview(deps: OverviewDeps) {
       ...{ found, omitted: look.account.omitted },
       processes: await mapInTurns(
         rows,
-        (verdict) => answerProcess(verdict, loaded, known, process !== undefined),
+        (verdict) => answerProcess(verdict, loaded, known, note),
         () => 2 * VIEW_STEPS,
       ),
       next: next === undefined ? null : encodeCursor(next),
@@ -169,6 +174,11 @@ export function createOverview(deps: OverviewDeps) {
 
   return Object.assign(ask, {
     describe,
+    /** What is remembered of the account. Rejects with Problem if nothing is, because a store does not answer. */
+    look: async (account: string): Promise<Look> => {
+      const decisions = await deps.decisions(account).catch(() => [])
+      return live.look(account, decisions.some(isFormer))
+    },
     /** Differs when an answer to this shows something else; undefined while it has no tag. */
     versionOf(account: string, search: URLSearchParams): string | undefined {
       const process = search.get('process') ?? undefined

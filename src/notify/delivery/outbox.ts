@@ -9,6 +9,7 @@ import type { Logger } from '../../log.ts'
 import type { WatchStore } from '../../watch/storage/create-watch-store.ts'
 import type { Channel, Notification } from '../../watch/storage/watch-store.ts'
 import { KINDS } from '../channels/kinds.ts'
+import type { CompleteBody } from './complete-body.ts'
 import type { Deliver } from './deliver.ts'
 import { DeliveryError } from './delivery-error.ts'
 import { createTokens } from './tokens.ts'
@@ -38,6 +39,8 @@ export interface OutboxMeter {
 export interface OutboxOptions {
   readonly store: WatchStore
   readonly deliver: Deliver
+  /** Adds what is looked up when it is sent. Absent: nothing. */
+  readonly complete?: CompleteBody
   nowUs(): number
   /** Its notifications wait: it is suspended, or whose it is has not been chosen yet. Absent = of none. */
   isHeld?(account: string): boolean
@@ -51,6 +54,7 @@ export interface OutboxOptions {
 
 export function createOutbox(options: OutboxOptions) {
   const { store, deliver, nowUs, log, meter } = options
+  const { complete = async (_, body) => body } = options
   const onFault = options.onFault ?? ((err, message) => log.error({ err }, message))
   const inFlight = new Map<string, Promise<void>>()
   /** Per channel with due notifications the number of its last turn; it advances when a delivery starts or ends. */
@@ -65,7 +69,10 @@ export function createOutbox(options: OutboxOptions) {
     const isIncident = KINDS[channel.kind].grouping === 'watch'
     const watch = first!.body.data.watch.id
     try {
-      const bodies = rows.map(({ body }) => body)
+      const isWebhook = channel.kind === 'webhook'
+      const bodies = await Promise.all(
+        rows.map(({ body }) => (rows.length > 1 ? body : complete(channel.account, body, isWebhook))),
+      )
       const isStillFiring = isIncident && (await store.isStillFiring(channel.id, watch, rows))
       const detail = await deliver({ channel, id: first!.id, bodies, isStillFiring })
       const now = nowUs()

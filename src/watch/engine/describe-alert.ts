@@ -160,6 +160,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, facts = 
       resolved_at: resolvedUs === null ? null : iso(resolvedUs),
       ended_by: endedBy,
       exception: exception ?? null,
+      note: null,
       usual_ms: usualUs === undefined ? null : Math.round(usualUs / 1000),
       summary,
       url: `${publicUrl}${pathOf(alert)}&account=${watch.account}`,
@@ -180,7 +181,7 @@ export const plainBody = (
   ...{ type, timestamp: iso(nowUs), facts },
   data: {
     ...{ condition: null, process: '', meta: null, uid: null, since: iso(nowUs), started_at: null },
-    ...{ resolved_at: null, ended_by: null, exception: null, usual_ms: null },
+    ...{ resolved_at: null, ended_by: null, exception: null, usual_ms: null, note: null },
     ...data,
   },
 })

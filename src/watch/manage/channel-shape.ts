@@ -104,7 +104,7 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** The status of a receiver's answer, without its text, which may repeat the path of the URL. */
-const statusOf = (detail: string): string => detail.replace(/^((?:The receiver answered )?\d{3}) .*$/s, '$1')
+export const statusOf = (detail: string): string => detail.replace(/^((?:The receiver answered )?\d{3}) .*$/s, '$1')
 
 export function answerChannel(channel: Channel, isViewer = false): ChannelAnswer {
   const { id, name, kind, state, last, settings, createdUs } = channel

@@ -23,7 +23,7 @@ export async function copyWatches({ db }: SqliteFile, postgres: SqlDatabase): Pr
     copyRows(postgres, table, rowsOf(table).filter(isCopied))
   const copied = { channel: await copy('channel'), watch: await copy('watch'), alert: await copy('alert') }
   const alerts = new Set(rowsOf('alert').flatMap((row) => (isOwn(row) ? [row.id!] : [])))
-  await copy('incident', ({ alert }) => alerts.has(alert!))
+  for (const table of ['incident', 'notification']) await copy(table, ({ alert }) => alerts.has(alert!))
   for (const table of ['maintenance', 'outbox', 'watch_state', 'refused_time']) await copy(table)
   await copy('blind', () => true)
   const alive = db.query<Row, []>('SELECT * FROM alive').get()

@@ -7,7 +7,7 @@
 import { heldUntilUs, type MaintenanceSpec } from '../../notify/maintenance.ts'
 import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { spanUs } from '../conditions/span.ts'
-import { list, selectChannel, toMaintenance, toNotification, updateChannel } from './rows.ts'
+import { list, selectChannel, toMaintenance, toNotification, toSent, updateChannel } from './rows.ts'
 import type { Channel, LastAnswer, NewNotification, Notification, NotificationBody, Outcome } from './watch-store.ts'
 
 /** `held` in the table. */
@@ -73,12 +73,13 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
       outcome: Outcome,
     ) =>
       write(function* () {
+        const channel = yield* selectChannel(id)
         for (const row of done) {
           yield* run('DELETE FROM outbox WHERE seq = $1', row.seq)
           if (outcome === 'dropped') yield* noteDropped(row)
           else if (row.alert !== null) yield* noteDelivery(row, row.alert, nowUs, outcome)
+          if (channel && changed.last) yield* noteAttempt(row, channel, changed.last)
         }
-        const channel = yield* selectChannel(id)
         if (channel === undefined) return
         yield* updateChannel({ ...channel, ...changed })
         if (changed.state === 'disabled') yield* dropWaiting(id)
@@ -92,7 +93,20 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
           if (isRefused) yield* dropRefused(row)
         }
         const channel = rows[0] && last && (yield* selectChannel(rows[0].channel))
-        if (channel && last) yield* updateChannel({ ...channel, last })
+        if (!channel || !last) return
+        for (const row of rows) yield* noteAttempt(row, channel, last)
+        yield* updateChannel({ ...channel, last })
+      }),
+    /** Oldest first: the last attempts to send notifications about an alert, and those that are to be sent. */
+    notificationsAbout: (alert: string) =>
+      read(function* () {
+        const sent = yield* list(toSent, 'SELECT * FROM notification WHERE alert = $1 ORDER BY at_us, id', alert)
+        const waiting = yield* list(
+          (row) => ({ ...toNotification(row), isSilenced: Number(row.held) === SILENCED }),
+          'SELECT * FROM outbox WHERE alert = $1 ORDER BY seq',
+          alert,
+        )
+        return { sent, waiting }
       }),
     async outbox(): Promise<{ readonly waiting: number; readonly oldestUs?: number }> {
       const row = await read(() =>
@@ -142,6 +156,21 @@ export function* dropWaiting(channel: string): Script<void> {
   const rows = yield* list(toNotification, 'SELECT * FROM outbox WHERE channel = $1', channel)
   yield* run('DELETE FROM outbox WHERE channel = $1', channel)
   for (const row of rows) yield* noteDropped(row)
+}
+
+/** Shown with its alert, as long as that is listed. */
+function* noteAttempt(
+  { id, alert, body }: Notification,
+  channel: Channel,
+  { atUs, ok, detail }: LastAnswer,
+): Script<void> {
+  if (alert === null || (yield* get('SELECT 1 FROM alert WHERE id = $1', alert)) === undefined) return
+  const { id: to, name, kind } = channel
+  yield* addRow(
+    'notification',
+    { id, alert, channel: to, name, kind, type: body.type, at_us: atUs, ok: Number(ok), answer: detail },
+    'ON CONFLICT (id) DO UPDATE SET at_us = excluded.at_us, ok = excluded.ok, answer = excluded.answer',
+  )
 }
 
 /** A channel that did not get the beginning of an alert does not get its end. */

@@ -4,7 +4,7 @@ import type { Maintenance } from '../../notify/maintenance.ts'
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import { completeConditions } from '../conditions/conditions.ts'
 import type { StoredWatch } from '../watch.ts'
-import type { Alert, Channel, ChannelSettings, Notification } from './watch-store.ts'
+import type { Alert, Channel, ChannelSettings, Notification, SentNotification } from './watch-store.ts'
 
 export type Row = Readonly<Record<string, Value>>
 
@@ -86,6 +86,15 @@ export const toNotification = (row: Row): Notification => ({
   ...notifications.fromRow(row),
   isHeld: Number(row.held) > 0,
 })
+
+export const toSent = (row: Row): SentNotification => {
+  const { id, channel, name, kind, type, atUs, ok, answer } = sent.fromRow(row)
+  return { id, type, channel: { id: channel, name, kind }, last: { atUs, ok: ok === 1, detail: answer } }
+}
+const sent = createMapper<
+  Omit<SentNotification['channel'], 'id'> &
+    Pick<SentNotification, 'id' | 'type'> & { channel: string; atUs: number; ok: number; answer: string }
+>(['id', 'channel', 'name', 'kind', 'type', 'atUs', 'ok', 'answer'], [])
 
 const maintenances = createMapper<Maintenance>(['id', 'account', 'createdUs'], ['spec'])
 export const [fromMaintenance, toMaintenance] = [maintenances.toRow, maintenances.fromRow]

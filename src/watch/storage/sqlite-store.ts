@@ -1,6 +1,7 @@
 // watches.sqlite in DATA_DIR, for one node, opened like every SQLite file there.
 import type { Logger } from '../../log.ts'
 import { Problem, type ProblemCode } from '../../problem.ts'
+import { SENT_NOTIFICATIONS } from '../../state/alert-tables.ts'
 import type { SqlDatabase } from '../../state/database.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
@@ -20,6 +21,7 @@ const WATCHES_FILE: Schema = {
     'UPDATE feed SET known_us = 0',
     toWatchesFile(ALIVE_LEAD),
     toWatchesFile(REFUSED_TIMES),
+    toWatchesFile(SENT_NOTIFICATIONS),
   ],
 }
 

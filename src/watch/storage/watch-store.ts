@@ -94,6 +94,14 @@ export interface Notification extends NewNotification {
   readonly isHeld: boolean
 }
 
+/** The last attempt to send a notification about an alert; its channel as it was called then. */
+export interface SentNotification {
+  readonly id: string
+  readonly channel: { readonly id: string; readonly name: string; readonly kind: ChannelKind }
+  readonly type: WebhookBody['type']
+  readonly last: LastAnswer
+}
+
 export type AlertChange = { readonly notifications: readonly NewNotification[] } & (
   | {
       readonly kind: 'open'

@@ -92,6 +92,30 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect((await store.alert(ACCOUNT, 'ale_3'))!.channels).toEqual(['cha_1'])
   })
 
+  test('the last attempt to send each notification is kept with its alert, and goes with it', async () => {
+    await channel()
+    await fire()
+    const about = async (alert = 'ale_1') => {
+      const { sent, waiting } = await store.notificationsAbout(alert)
+      return {
+        sent: sent.map(({ id, type, channel: { name }, last }) => [id, type, name, last.ok, last.detail].join(' ')),
+        waiting: waiting.map(({ id }) => id),
+      }
+    }
+    expect(await about()).toEqual({ sent: [], waiting: ['msg_fires'] })
+    const [row] = await dueOf(store, NOW, 9)
+    await store.postpone([row!], NOW + MINUTE, { atUs: NOW, ok: false, detail: '500 no' }, false)
+    expect(await about()).toEqual({ sent: ['msg_fires alert.firing cha_1 false 500 no'], waiting: ['msg_fires'] })
+    const last = { atUs: NOW + MINUTE, ok: true, detail: '204' }
+    await store.settle([row!], { id: 'cha_1', last }, NOW + MINUTE, 'delivered')
+    expect(await about()).toEqual({ sent: ['msg_fires alert.firing cha_1 true 204'], waiting: [] })
+    expect(await about('ale_2')).toEqual({ sent: [], waiting: [] })
+    await store.removeChannel(ACCOUNT, 'cha_1')
+    expect((await about()).sent).toHaveLength(1)
+    await store.removeAccount(ACCOUNT)
+    expect(await about()).toEqual({ sent: [], waiting: [] })
+  })
+
   test('the first notification of a channel is no reminder, and a held one is not followed by an end', async () => {
     const made = await channel()
     await commit(store, NOW, opened(alertOf('ale_1', 'wat_1')))

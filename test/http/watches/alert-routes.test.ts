@@ -1,0 +1,125 @@
+// The note of a process and an alert over HTTP, while no store takes or answers anything.
+import { beforeAll, expect, test } from 'bun:test'
+import { StoreError } from '../../../src/store/source.ts'
+import type { AlertDetail } from '../../../src/wire/alert-detail.ts'
+import type { Role } from '../../../src/wire/roles.ts'
+import { startApp, useApp, waitingStores } from '../../support/app.ts'
+import { faultsOf, signInAt } from '../../support/caller.ts'
+import { enter, join, ownerOf } from '../../support/people.ts'
+import { until } from '../../support/until.ts'
+
+const app = await useApp({ signup: 'open' })
+let cookies: Record<Role | 'stranger', string>
+beforeAll(async () => {
+  const eve = await app.rooms.accounts.create({ email: 'eve@example.com', password: 'a long password', address: '' })
+  cookies = {
+    viewer: await enter(app, await join(app, 'viewer')),
+    member: await enter(app, await join(app, 'member')),
+    owner: await enter(app, (await ownerOf(app)).person),
+    stranger: await enter(app, eve.owner.id, eve.account.id),
+  }
+})
+const write = (body: unknown, who: keyof typeof cookies = 'member') =>
+  app.fetch('/api/processes/note', {
+    method: 'PUT',
+    headers: { cookie: cookies[who], 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+const noteOf = async (process: string, who: keyof typeof cookies = 'viewer') => {
+  const headers = { cookie: cookies[who] }
+  const { json } = await app.fetch(`/api/overview?process=${process}`, { headers })
+  return json.processes[0]?.note
+}
+
+test('a member writes the note of a process, everyone of the account reads it, and the audit log says who', async () => {
+  await app.post('/v1/start', { process: 'nightly' })
+  expect(await noteOf('nightly')).toBeNull()
+  const { status, json } = await write({ process: "'nightly'", note: '  free /var\n\tthen start it again ' })
+  expect([status, json]).toMatchObject([
+    200,
+    { note: 'free /var\n\tthen start it again', note_by: 'member@example.com' },
+  ])
+  expect(await noteOf('nightly')).toBe('free /var\n\tthen start it again')
+  expect(await noteOf('nightly', 'stranger')).toBeUndefined()
+  expect((await write({ process: 'nightly', note: ' ' }, 'owner')).json).toEqual({
+    ...{ note: null, note_by: null, note_at: null },
+  })
+  expect(await noteOf('nightly')).toBeNull()
+  const log = await app.fetch('/api/audit?action=process_note_written', { headers: { cookie: cookies.owner } })
+  const entries = log.json.entries as { actor: string; target: string; detail: string }[]
+  expect(entries.map(({ actor, target, detail }) => [actor, target, detail])).toEqual([
+    ['ada@example.com', 'nightly', 'deleted'],
+    ['member@example.com', 'nightly', '30 characters'],
+  ])
+})
+
+test('a viewer and a key without manage write no note; one that is too long or has control characters is refused', async () => {
+  expect((await write({ process: 'p', note: 'x' }, 'viewer')).json.code).toBe('role_missing')
+  const body = JSON.stringify({ process: 'p', note: 'x' })
+  const byKey = { method: 'PUT', key: app.keys.owner, headers: { 'content-type': 'application/json' }, body }
+  expect((await app.fetch('/api/processes/note', byKey)).json.code).toBe('scope_missing')
+  expect((await write({ process: 'p', note: '\u{1f600}'.repeat(3_000) })).status).toBe(200)
+  expect(faultsOf(await write({ process: 'p', note: 'x'.repeat(4_001) }))).toEqual([422, 'fields_invalid', '/note'])
+  expect(faultsOf(await write({ process: 'p', note: 'a\u0000b' }))).toEqual([422, 'fields_invalid', '/note'])
+  expect(faultsOf(await write({ process: "'", note: 'x' }))).toEqual([422, 'fields_invalid', '/process'])
+})
+
+const away = () => Promise.reject(new StoreError('away'))
+const awayStores = async () => ({
+  ...waitingStores,
+  points: new Proxy(waitingStores.points, { get: (target, name) => (name in target ? away : undefined) }),
+  exceptions: new Proxy(waitingStores.exceptions, { get: (target, name) => (name in target ? away : undefined) }),
+})
+
+test('with both stores away an alert has its sentence, watch and note, and the run that the watch remembers', async () => {
+  await using lost = await startApp({ openStores: awayStores })
+  const { call } = await signInAt(lost.url)
+  const watch = { name: 'job fails', process: 'job', failed: {}, channels: [] as string[] }
+  await call('PUT', '/api/processes/note', { process: 'job', note: 'call ada' })
+  expect((await call('POST', '/api/watches', watch)).status).toBe(201)
+  lost.clock.pass(1e6)
+  await lost.post('/v1/start', { process: 'job', uid: 'a' })
+  lost.clock.pass(2e6)
+  await lost.post('/v1/exception', { process: 'job', uid: 'a', exception: 'job: was ended by SIGKILL\nError: killed' })
+  await lost.post('/v1/end', { process: 'job', uid: 'a', failed: true })
+  let id = ''
+  await until('it fires', async () => {
+    lost.clock.pass(1e6)
+    id = (await call('GET', '/api/alerts')).json.alerts[0]?.id ?? ''
+    return id !== ''
+  })
+  const { status, json } = await call('GET', `/api/alerts/${id}`)
+  const shown: AlertDetail = json
+  expect(status).toBe(200)
+  expect(shown).toMatchObject({ alert: { id, state: 'firing' }, watch: { name: 'job fails' }, note: 'call ada' })
+  expect(shown.run).toMatchObject({ process: 'job', uid: 'a', state: 'failed' })
+  expect(Math.round(shown.run!.duration_ms! / 1000)).toBe(2)
+  expect(shown.unavailable.toSorted()).toEqual(['around', 'exceptions', 'good_run', 'metrics', 'output', 'run'])
+  expect([shown.good_run, shown.metrics, shown.output, shown.good_output]).toEqual([null, [], null, null])
+  expect(shown.around).toEqual({ failed: [], more_failed: 0, running: [], more_running: 0 })
+})
+
+test('until a store has its run, an alert has it and its exception from the log', async () => {
+  await using slow = await startApp() // the stores take nothing, and answer that they have nothing
+  const { call } = await signInAt(slow.url)
+  await call('GET', '/api/overview')
+  await call('POST', '/api/watches', { name: 'job fails', process: 'job', failed: {}, channels: [] })
+  slow.clock.pass(1e6)
+  await slow.post('/v1/start', { process: 'job', uid: 'a' })
+  await slow.post('/v1/start', { process: 'other' })
+  await slow.post('/v1/end', { process: 'other', failed: true })
+  slow.clock.pass(2e6)
+  await slow.post('/v1/exception', { process: 'job', uid: 'a', exception: 'Error: disk full\n  at x' })
+  await slow.post('/v1/end', { process: 'job', uid: 'a', failed: true })
+  let id = ''
+  await until('it fires', async () => {
+    slow.clock.pass(1e6)
+    id = (await call('GET', '/api/alerts')).json.alerts[0]?.id ?? ''
+    return id !== ''
+  })
+  const shown: AlertDetail = (await call('GET', `/api/alerts/${id}`)).json
+  expect(shown.unavailable).toEqual([])
+  expect(shown.run).toMatchObject({ process: 'job', uid: 'a', state: 'failed' })
+  expect(shown.exceptions).toMatchObject([{ uid: 'a', headline: 'Error: disk full', previous_at: null }])
+  expect(shown.around).toMatchObject({ failed: [{ process: 'other' }], running: [] })
+})
