@@ -129,12 +129,12 @@ describe.skipIf(cannotRun())('the console', () => {
     await page.getByRole('group', { name: 'Names' }).getByRole('button', { name: 'bytes read' }).click()
     await page.getByRole('heading', { name: 'bytes read' }).waitFor({ state: 'detached' })
     await page.waitForURL(/name=rows/)
-    await page.getByLabel('Meta').selectOption({ label: 'Compare all' })
     await page.getByText('Show as a table').click()
     await page.getByRole('columnheader', { name: 'region us' }).waitFor()
     await page.getByLabel('Statistic').selectOption({ label: 'Sum' })
     await page.getByLabel('Interval').selectOption({ label: '1h' })
     await page.getByText('Sum in 1-hour buckets.').waitFor()
+    await page.getByRole('columnheader', { name: 'Sum' }).waitFor()
     expectQuiet(visit)
   })
 

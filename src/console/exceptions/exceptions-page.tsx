@@ -11,7 +11,7 @@ import { Sparkline } from '../kit/plot.tsx'
 import { changeParams } from '../kit/route.ts'
 import { actionColumn, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
-import { bucketsOf, chooseEvery, readRange } from '../kit/time-range.ts'
+import { bucketsOf, chooseEvery, inZone, readRange } from '../kit/time-range.ts'
 import { Link, useRange, useView } from '../kit/view.tsx'
 import { askGroup, GroupContent, GroupHeading, RANGE } from './group.tsx'
 import { StatusBadge, StatusMenu } from './group-status.tsx'
@@ -55,7 +55,7 @@ export const ExceptionsPage = page<Answer>({
     const range = readRange(params, app.nowMs(), RANGE)
     if (params.has('group')) return askGroup(app, get, params, range)
     const status = params.get('status') || undefined
-    const asked = { status, every: chooseEvery(range, BARS_MAX), limit: GROUPS_MAX }
+    const asked = { status, ...inZone(chooseEvery(range, BARS_MAX)), limit: GROUPS_MAX }
     const [found, processes] = await Promise.all([
       get('api/exceptions/groups', { ...range.query, ...chosenIn(params), ...asked }),
       app.askProcesses(signal),

@@ -14,7 +14,7 @@ import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Table } from '../kit/table.tsx'
 import { Ago, Moment } from '../kit/time.tsx'
-import { bucketsOf, chooseEvery, describeEvery, fixRange, type TimeRange } from '../kit/time-range.ts'
+import { bucketsOf, chooseEvery, describeEvery, fixRange, inZone, type TimeRange } from '../kit/time-range.ts'
 import { Link, useRange, useView } from '../kit/view.tsx'
 import { StatusActions, StatusBadge } from './group-status.tsx'
 import { EMPTY_TEXT, lineOf } from './line-of.ts'
@@ -28,7 +28,7 @@ export async function askGroup(app: App, get: Get, params: URLSearchParams, rang
     meta: params.get('meta') ?? undefined,
   }
   const [{ groups }, { exceptions }] = await Promise.all([
-    get('api/exceptions/groups', { ...query, every: chooseEvery(range, POINTS_MAX) }),
+    get('api/exceptions/groups', { ...query, ...inZone(chooseEvery(range, POINTS_MAX)) }),
     get('api/exceptions', { ...query, limit: TEXTS }),
   ])
   const [group] = groups

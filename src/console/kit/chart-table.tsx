@@ -1,6 +1,5 @@
 // The data of a chart as a table, for people who cannot see the chart or want exact values.
 import { ExportMenu } from './export-menu.tsx'
-import { formatMoment } from './format-time.ts'
 import { type Column, Table } from './table.tsx'
 
 export interface Line {
@@ -14,6 +13,7 @@ interface Props {
   readonly atMs: readonly number[]
   readonly lines: readonly Line[]
   formatValue(value: number): string
+  nameOf(place: number, nowMs: number): string
 }
 
 interface Row {
@@ -21,7 +21,7 @@ interface Row {
   readonly place: number
 }
 
-export function ChartTable({ title, atMs, lines, formatValue }: Props) {
+export function ChartTable({ title, atMs, lines, formatValue, nameOf }: Props) {
   const columns = lines.map(
     ({ label, values }): Column<Row> => ({
       ...{ label, class: 'number' },
@@ -44,7 +44,7 @@ export function ChartTable({ title, atMs, lines, formatValue }: Props) {
         caption={`${title} as a table`}
         rows={atMs.map((ms, place) => ({ ms, place }))}
         keyOf={({ ms }) => String(ms)}
-        columns={[{ label: 'Time', isHead: true, cell: ({ ms }, { nowMs }) => formatMoment(ms, nowMs) }, ...columns]}
+        columns={[{ label: 'Time', isHead: true, cell: ({ place }, { nowMs }) => nameOf(place, nowMs) }, ...columns]}
       />
       <ExportMenu what={title.toLowerCase()} rows={exported} />
     </>

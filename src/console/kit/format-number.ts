@@ -16,6 +16,11 @@ export const formatValue = (n: number): string => {
   return (hasManyZeros(n) ? power : precise).format(n)
 }
 
+const whole15 = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 15 })
+/** Every digit that a number has; scientific as `formatValue`. */
+export const formatExact = (n: number): string =>
+  Number.isFinite(n) && !hasManyZeros(n) ? whole15.format(n) : formatValue(n)
+
 const hasManyZeros = (n: number): boolean => n !== 0 && (Math.abs(n) >= 1e15 || Math.abs(n) < 1e-6)
 
 const point = new Intl.NumberFormat().formatToParts(1.5).find(({ type }) => type === 'decimal')?.value ?? '.'

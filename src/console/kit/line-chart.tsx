@@ -3,13 +3,17 @@
 import { useState } from 'preact/hooks'
 import { linearTicks, valueRange } from './axis-values.ts'
 import { ChartTable, type Line } from './chart-table.tsx'
-import { formatMoment, parseTime } from './format-time.ts'
+import { formatDay, formatMoment, parseTime } from './format-time.ts'
 import { Bars, Plot, TimeAxis, useScales, ValueAxis } from './plot.tsx'
 import { toMs, toPx } from './scale.ts'
 
 interface ChartData {
-  /** Ascending. */
+  /** Where each bucket begins, ascending. */
   readonly atMs: readonly number[]
+  /** Buckets of days are named by them. */
+  readonly isByDay?: boolean
+  /** The last bucket is not over. */
+  readonly isOpen?: boolean
   readonly lines: readonly Line[]
   readonly fromMs: number
   readonly toMs: number
@@ -19,7 +23,12 @@ interface Props {
   readonly title: string
   /** Bars begin at zero: for counts. */
   readonly look?: 'lines' | 'bars'
+  /** Of its bars; default: those of exceptions. */
+  readonly barLook?: string
+  /** On the axis. */
   formatValue(value: number): string
+  /** In tooltips and the table; default: as on the axis. */
+  formatExact?(value: number): string
   /** Where the lines of the grid are; default: round decimals. */
   ticksOf?(low: number, high: number): number[]
   /** Called when a range is selected by dragging. */
@@ -33,9 +42,10 @@ const [TOP, RIGHT, BOTTOM, LEFT] = [10, 8, 26, 64]
 const [LINES_MAX, DOTS_MAX] = [8, 60]
 const DRAG_PX = 6
 const TIP_PX = 150
+const DAY_LABEL_PX = 60
 
 export function LineChart(props: Props) {
-  const { title, data, summary, formatValue } = props
+  const { title, data, summary, formatValue, formatExact = formatValue } = props
   const lines = data.lines.slice(0, LINES_MAX)
   const isEmpty = lines.every(({ values }) => values.every((value) => value === null))
   const [isOpen, setOpen] = useState(false)
@@ -57,12 +67,22 @@ export function LineChart(props: Props) {
       {!isEmpty && (
         <details class="as-table" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
           <summary>Show as a table</summary>
-          {isOpen && <ChartTable {...{ title, formatValue, atMs: data.atMs, lines }} />}
+          {isOpen && (
+            <ChartTable {...{ title, formatValue: formatExact, atMs: data.atMs, lines, nameOf: nameIn(data) }} />
+          )}
         </details>
       )}
     </figure>
   )
 }
+
+/** `22 Nov so far`: the name of a bucket. */
+const nameIn =
+  ({ atMs, isByDay, isOpen }: ChartData) =>
+  (place: number, nowMs: number): string => {
+    const name = isByDay ? formatDay(atMs[place]!) : formatMoment(atMs[place]!, nowMs)
+    return isOpen && place === atMs.length - 1 ? `${name} so far` : name
+  }
 
 /** Of the pointer, in px from the left of a picture as wide as `width`. */
 interface Pointer {
@@ -70,20 +90,25 @@ interface Pointer {
   readonly width: number
 }
 
-function Picture({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, title }: Props) {
+function Picture({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoom, title, ...how }: Props) {
+  const { formatExact = formatValue, barLook = 'chart-failed' } = how
   const [pointer, setPointer] = useState<Pointer>()
   const [drag, setDrag] = useState<number>()
-  const { atMs, lines, fromMs, toMs: endMs } = data
+  const { atMs, lines, isByDay = false, isOpen = false } = data
   const isBars = look === 'bars'
   const [low, high] = valueRange(
     lines.flatMap(({ values }) => values.filter((value) => value !== null)),
     isBars,
   )
-  const stepMs = (atMs[1] ?? endMs) - (atMs[0] ?? fromMs)
+  const stepMs = (atMs[1] ?? data.toMs) - (atMs[0] ?? data.fromMs)
+  // whole buckets, each drawn in its middle
+  const [fromMs, endMs] = [atMs[0] ?? data.fromMs, Math.max(data.toMs, (atMs.at(-1) ?? 0) + stepMs)]
+  const middles = atMs.map((at, i) => (at + (atMs[i + 1] ?? at + stepMs)) / 2)
   const scaleOf = (width: number) => ({ fromMs, toMs: endMs, widthPx: width - LEFT - RIGHT })
   const timeAt = ({ px, width }: Pointer) => toMs(scaleOf(width), px - LEFT)
-  const index = pointer === undefined ? -1 : nearestIndex(atMs, timeAt(pointer))
-  const tipPx = pointer === undefined ? 0 : LEFT + toPx(scaleOf(pointer.width), atMs[index] ?? fromMs) + 10
+  const index = pointer === undefined ? -1 : nearestIndex(middles, timeAt(pointer))
+  const tipPx = pointer === undefined ? 0 : LEFT + toPx(scaleOf(pointer.width), middles[index] ?? fromMs) + 10
+  const isLast = (i: number) => isOpen && i === atMs.length - 1
   const pointerOf = ({ clientX, currentTarget }: PointerEvent & { readonly currentTarget: Element }): Pointer => {
     const { left, width } = currentTarget.getBoundingClientRect()
     return { px: Math.max(LEFT, Math.min(width - RIGHT, clientX - left)), width }
@@ -110,29 +135,56 @@ function Picture({ data, look = 'lines', formatValue, ticksOf = linearTicks, zoo
         inset={[TOP, RIGHT, BOTTOM, LEFT]}
       >
         <ValueAxis at={ticksOf(low, high)} format={formatValue} />
-        <TimeAxis below={20} />
+        {isByDay ? <DayAxis atMs={atMs} middles={middles} /> : <TimeAxis below={20} />}
         {lines.map(({ label, values }, i) =>
           isBars ? (
-            <Bars key={label} at={atMs} step={stepMs} values={values.map((value) => value ?? 0)} />
+            <g key={label} class={barLook}>
+              <Bars
+                class=""
+                at={atMs}
+                step={stepMs}
+                values={values.map((value, i) => (isLast(i) ? 0 : (value ?? 0)))}
+              />
+              <Bars
+                class="open"
+                at={atMs}
+                step={stepMs}
+                values={values.map((value, i) => (isLast(i) ? (value ?? 0) : 0))}
+              />
+            </g>
           ) : (
-            <Series key={label} {...{ atMs, values, place: i + 1 }} />
+            <Series key={label} {...{ atMs: middles, values, isOpen, place: i + 1 }} />
           ),
         )}
-        {index >= 0 && <Cursor ms={atMs[index]!} />}
+        {index >= 0 && <Cursor ms={middles[index]!} />}
         {drag !== undefined && pointer !== undefined && <Selection px={[drag, pointer.px]} />}
       </Plot>
       {pointer !== undefined && index >= 0 && (
         <div class="tip" aria-hidden="true" style={{ left: `${Math.min(tipPx, pointer.width - TIP_PX)}px`, top: '0' }}>
-          <span class="muted">{formatMoment(atMs[index]!, endMs)}</span>
+          <span class="muted">{nameIn(data)(index, endMs)}</span>
           {lines.map(({ label, values }) => (
             <span key={label}>
               {lines.length > 1 && `${label}: `}
-              <strong>{values[index] == null ? '–' : formatValue(values[index]!)}</strong>
+              <strong>{values[index] == null ? '–' : formatExact(values[index]!)}</strong>
             </span>
           ))}
         </div>
       )}
     </div>
+  )
+}
+
+/** The names of days, each under the middle of its bucket, where there is room. */
+function DayAxis({ atMs, middles }: { atMs: readonly number[]; middles: readonly number[] }) {
+  const { x, box } = useScales()
+  const each = Math.max(1, Math.ceil((DAY_LABEL_PX * atMs.length) / Math.max(1, box.right - box.left)))
+  return atMs.map(
+    (at, i) =>
+      i % each === 0 && (
+        <text key={at} class="chart-text" x={x(middles[i]!)} y={box.bottom + 20} text-anchor="middle">
+          {formatDay(at)}
+        </text>
+      ),
   )
 }
 
@@ -150,17 +202,24 @@ function Selection({ px: [a, b] }: { px: readonly [number, number] }) {
 interface SeriesProps {
   readonly atMs: readonly number[]
   readonly values: readonly (number | null)[]
+  readonly isOpen: boolean
   readonly place: number
 }
 
-/** Gaps are bridged; each value is a point where there is room for it. */
-function Series({ atMs, values, place }: SeriesProps) {
+/** Gaps are bridged; each value is a point where there is room for it. The way to an open bucket is dashed. */
+function Series({ atMs, values, isOpen, place }: SeriesProps) {
   const { x, y } = useScales()
   const points = values.flatMap((value, i) => (value === null ? [] : [[x(atMs[i]!), y(value)] as const]))
+  const path = (some: typeof points) => `M${some.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join('L')}`
+  const over = isOpen && values.at(-1) != null ? points.slice(0, -1) : points
   return (
     <g class="chart-series" style={{ '--tone': `var(--series-${place})` }}>
-      <path d={`M${points.map(([px, py]) => `${px.toFixed(1)} ${py.toFixed(1)}`).join('L')}`} />
-      {points.length <= DOTS_MAX && points.map(([px, py]) => <circle key={px} cx={px} cy={py} r={2.5} />)}
+      {over.length > 0 && <path d={path(over)} />}
+      {over.length > 0 && over.length < points.length && <path class="open" d={path(points.slice(-2))} />}
+      {points.length <= DOTS_MAX &&
+        points.map(([px, py], i) => (
+          <circle key={px} class={i < over.length ? undefined : 'open'} cx={px} cy={py} r={2.5} />
+        ))}
     </g>
   )
 }

@@ -144,14 +144,15 @@ interface BarsProps {
   readonly class?: string
 }
 
-/** Bars that stand on the axis, `LEAST_PX` high at least; zero has none. */
+/** Bars that stand on zero, or on the axis above it, `LEAST_PX` high at least; zero has none. */
 export function Bars({ at, step, values, class: look = 'chart-failed' }: BarsProps) {
   const { x, y, box } = useScales()
+  const base = Math.min(box.bottom, y(0))
   const bars = values.map((value, i) => {
     const [from, to] = [x(at[i]!), x(at[i]! + step)]
     if (value === 0 || to <= from) return ''
-    const top = Math.min(box.bottom - LEAST_PX, y(value))
-    return `M${from.toFixed(1)} ${box.bottom}V${top.toFixed(1)}h${Math.max(1, to - from - 1).toFixed(1)}V${box.bottom}z`
+    const end = value > 0 ? Math.min(base - LEAST_PX, y(value)) : Math.max(base + LEAST_PX, y(value))
+    return `M${from.toFixed(1)} ${base}V${end.toFixed(1)}h${Math.max(1, to - from - 1).toFixed(1)}V${base}z`
   })
   return <path class={look} d={bars.join('')} />
 }

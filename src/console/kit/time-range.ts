@@ -86,10 +86,45 @@ export function liveFrom(lengthMs: number): string {
   return preset?.from ?? (seconds < 1e6 ? `-${seconds}s` : `-${Math.round(seconds / 60)}m`)
 }
 
-/** The start of every bucket in a range, aligned to the epoch as on the server. */
-export function bucketsOf({ fromMs, toMs }: TimeRange, every: string): number[] {
+const DAY_MS = 86_400_000
+
+export const isByDay = (every: string): boolean => every.endsWith('d')
+
+/** Asks for buckets of this length; those of days are the reader's. */
+export const inZone = (every: string): { readonly every: string; readonly tz?: string } =>
+  isByDay(every) ? { every, tz: Intl.DateTimeFormat().resolvedOptions().timeZone } : { every }
+
+/** The start of every bucket in a range, as the server has them: aligned to the epoch, those of days in the reader's zone. */
+export function bucketsOf({ fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>, every: string): number[] {
   const step = everyMs(every)
   const buckets: number[] = []
-  for (let at = Math.floor(fromMs / step) * step; at < toMs; at += step) buckets.push(at)
+  if (!isByDay(every)) {
+    for (let at = Math.floor(fromMs / step) * step; at < toMs; at += step) buckets.push(at)
+    return buckets
+  }
+  const days = step / DAY_MS
+  const first = Math.floor(dayOf(fromMs) / days) * days
+  for (let day = first; startOfDay(day) < toMs; day += days) buckets.push(startOfDay(day))
   return buckets
+}
+
+/** Whether the last bucket is not over. */
+export const isBucketOpen = (atMs: readonly number[], every: string, nowMs: number): boolean => {
+  const last = atMs.at(-1)
+  return (
+    last !== undefined &&
+    last <= nowMs &&
+    nowMs < (bucketsOf({ fromMs: last, toMs: last + 2 * everyMs(every) }, every)[1] ?? 0)
+  )
+}
+
+/** The local day, counted from 1970-01-01. */
+function dayOf(ms: number): number {
+  const at = new Date(ms)
+  return Date.UTC(at.getFullYear(), at.getMonth(), at.getDate()) / DAY_MS
+}
+
+function startOfDay(day: number): number {
+  const at = new Date(day * DAY_MS)
+  return new Date(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()).getTime()
 }

@@ -5,11 +5,14 @@ import { askRows } from '../kit/ask-metrics.ts'
 import { metaLabel } from '../kit/ask-processes.ts'
 import { parseTime } from '../kit/format-time.ts'
 import type { Question } from '../kit/page.tsx'
-import { chooseEvery, presetFor, readRange, type TimeRange } from '../kit/time-range.ts'
+import { bucketsOf, chooseEvery, inZone, presetFor, readRange, type TimeRange } from '../kit/time-range.ts'
 
 const LEAST_RANGE_MS = 50 * 60_000
 const POINTS_MAX = 90
-export const METAS_MAX = 6
+/** Each has a line. */
+const METAS_MAX = 6
+/** A list of metas that is as long may lack some. */
+const METAS_LISTED = 20
 export const INTERVALS = ['10s', '1m', '5m', '15m', '1h', '1d'] as const
 
 export interface MetricsAnswer {
@@ -21,8 +24,13 @@ export interface MetricsAnswer {
   readonly fallback: string
   readonly range: TimeRange
   readonly every: string
-  /** A single group unless metas are compared. */
+  /** Where each bucket begins. */
+  readonly atMs: readonly number[]
+  /** Of all chosen metas together. */
+  readonly rows: readonly MetricRow[]
+  /** The first metas by name, where there are several: a mean of different metas says nothing. */
   readonly groups: readonly { readonly label: string; readonly rows: readonly MetricRow[] }[]
+  readonly metas: number
 }
 
 export const everyIn = (params: URLSearchParams): string | undefined =>
@@ -37,14 +45,25 @@ export async function askMetrics({ app, params, get, signal }: Question<MetricsA
   const fallback = entry === undefined ? '-1h' : presetFor(Math.max(nowMs() - parseTime(entry.last_at), LEAST_RANGE_MS))
   const range = readRange(params, nowMs(), fallback)
   const every = everyIn(params) ?? chooseEvery(range, POINTS_MAX)
-  const asked = { processes, process, fallback, range, every }
-  if (process === undefined) return { ...asked, groups: [] }
+  const atMs = bucketsOf(range, every)
+  const metas = params.get('meta') === null ? (entry?.metas ?? []) : []
+  const asked = { processes, process, fallback, range, every, atMs, metas: metas.length }
+  if (process === undefined) return { ...asked, rows: [], groups: [] }
 
-  const ask = async (label: string, meta: string | undefined) => {
-    const query = { ...range.query, process, meta, every }
-    return { label, rows: await askRows(get, query) }
+  // from the beginning of the first bucket on: a part of a day is no day
+  const from = new Date(atMs[0] ?? range.fromMs).toISOString()
+  const query = { from, to: range.query.to, process, meta: params.get('meta') ?? undefined, ...inZone(every) }
+  const [rows, groups] = await Promise.all([askRows(get, query), metas.length > 1 ? askGroups() : []])
+  return { ...asked, rows, groups }
+
+  async function askGroups(): Promise<MetricsAnswer['groups']> {
+    const shown = metas.map((meta) => ({ meta, label: metaLabel(meta) }))
+    const first = shown.toSorted((a, b) => a.label.localeCompare(b.label)).slice(0, METAS_MAX)
+    if (metas.length >= METAS_LISTED)
+      return Promise.all(
+        first.map(async ({ label, meta }) => ({ label, rows: await askRows(get, { ...query, meta: meta ?? '' }) })),
+      )
+    const rows = await askRows(get, { ...query, by: 'meta' })
+    return first.map(({ label, meta }) => ({ label, rows: rows.filter((row) => row.meta === meta) }))
   }
-  if (params.get('by') !== 'meta') return { ...asked, groups: [await ask(process, params.get('meta') ?? undefined)] }
-  const metas = (entry?.metas ?? []).slice(0, METAS_MAX)
-  return { ...asked, groups: await Promise.all(metas.map((meta) => ask(metaLabel(meta), meta ?? ''))) }
 }

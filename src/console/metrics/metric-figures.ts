@@ -2,7 +2,7 @@
 
 import type { MetricRow } from '../../wire/metrics.ts'
 import { formatDuration } from '../../wire/span-text.ts'
-import { formatBytes, formatCompact, formatValue, plural } from '../kit/format-number.ts'
+import { formatBytes, formatCompact, formatExact, formatValue, plural } from '../kit/format-number.ts'
 import { describeEvery } from '../kit/time-range.ts'
 
 export const STAT_TEXT = {
@@ -20,13 +20,28 @@ export const STATS = Object.keys(STAT_TEXT) as [Stat, ...Stat[]]
 /** Chosen by the unit at the end of a metric's name, such as `load_ms`, `seconds` or `heap bytes`. */
 export function formatterOf(name: string, stat: Stat): (value: number) => string {
   if (stat === 'count') return formatValue
-  const unit = /(?:^|[^a-z])(ms|milliseconds|s|secs?|seconds|bytes|percent|pct)$/i.exec(name)?.[1]?.toLowerCase()
-  if (unit === 'ms' || unit === 'milliseconds')
-    return (value) => (value < 0 ? formatValue(value) : formatDuration(value))
+  const unit = unitOf(name)
+  if (unit === 'ms') return (value) => (value < 0 ? formatValue(value) : formatDuration(value))
   if (unit === 'bytes') return (value) => (value < 0 ? formatValue(value) : formatBytes(value))
-  if (unit === 'percent' || unit === 'pct') return (value) => `${formatValue(value)} %`
+  if (unit === 'percent') return (value) => `${formatValue(value)} %`
   if (unit !== undefined) return (value) => (value < 0 ? formatValue(value) : formatDuration(value * 1000))
   return (value) => (Math.abs(value) >= 1e5 ? formatCompact(value) : formatValue(value))
+}
+
+const UNITS = { ms: 'ms', bytes: 'bytes', percent: '%', s: 's' } as const
+
+/** Every digit, with the unit of the name. */
+export function exactOf(name: string, stat: Stat): (value: number) => string {
+  const unit = stat === 'count' ? undefined : unitOf(name)
+  return (value) => (unit === undefined ? formatExact(value) : `${formatExact(value)} ${UNITS[unit]}`)
+}
+
+function unitOf(name: string): keyof typeof UNITS | undefined {
+  const unit = /(?:^|[^a-z])(ms|milliseconds|s|secs?|seconds|bytes|percent|pct)$/i.exec(name)?.[1]?.toLowerCase()
+  if (unit === undefined) return undefined
+  if (unit === 'ms' || unit === 'milliseconds') return 'ms'
+  if (unit === 'percent' || unit === 'pct') return 'percent'
+  return unit === 'bytes' ? 'bytes' : 's'
 }
 
 export function describeFigures(

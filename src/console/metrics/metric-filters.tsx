@@ -3,7 +3,7 @@ import { metaOptions, processOptions } from '../kit/ask-processes.ts'
 import { type Filter, Filters } from '../kit/filters.tsx'
 import { moveFocus } from '../kit/segments.tsx'
 import { useView } from '../kit/view.tsx'
-import { INTERVALS, METAS_MAX, type MetricsAnswer } from './ask-metrics.ts'
+import { INTERVALS, type MetricsAnswer } from './ask-metrics.ts'
 import { STAT_TEXT, STATS } from './metric-figures.ts'
 
 interface Props {
@@ -14,14 +14,12 @@ export function MetricFilters({ answer }: Props) {
   const { params } = useView()
   const process = answer?.process ?? params.get('process') ?? undefined
   const processes = answer?.processes ?? []
-  const [any, ...metas] = metaOptions(processes, process, params.get('meta') ?? undefined)
-  const label = metas.length > METAS_MAX ? `Compare the first ${METAS_MAX}` : 'Compare all'
-  const compare = metas.length > 1 ? [{ value: undefined, label, also: { by: 'meta' } }] : []
+  const metas = metaOptions(processes, process, params.get('meta') ?? undefined)
   const named = processOptions(processes, process, 'No process').slice(process === undefined ? 0 : 1)
   const stats = STATS.map((value, i) => ({ value: i === 0 ? undefined : value, label: STAT_TEXT[value] }))
   const filters: Filter[] = [
-    { name: 'process', label: 'Process', ends: ['meta', 'name', 'by'], choices: named, chosen: process },
-    { name: 'meta', label: 'Meta', choices: [any!, ...compare, ...metas] },
+    { name: 'process', label: 'Process', ends: ['meta', 'name'], choices: named, chosen: process },
+    { name: 'meta', label: 'Meta', choices: metas },
     { name: 'every', label: 'Interval', choices: INTERVAL_CHOICES },
     { name: 'stat', label: 'Statistic', choices: stats },
   ]

@@ -1,17 +1,20 @@
 // The Metrics page: chosen metrics of one process, a chart each, aggregated by interval; metas can be compared.
+import type { MetricRow } from '../../wire/metrics.ts'
 import { LineChart, toLine } from '../kit/line-chart.tsx'
 import { page } from '../kit/page.tsx'
 import { RangeHeader } from '../kit/page-header.tsx'
 import { changeParams } from '../kit/route.ts'
-import { bucketsOf, fixRange, readRange } from '../kit/time-range.ts'
+import { fixRange, isBucketOpen, isByDay, readRange } from '../kit/time-range.ts'
 import { useView } from '../kit/view.tsx'
 import { askMetrics, type MetricsAnswer } from './ask-metrics.ts'
-import { describeFigures, formatterOf, STAT_TEXT, STATS, type Stat } from './metric-figures.ts'
+import { describeFigures, exactOf, formatterOf, STAT_TEXT, STATS, type Stat } from './metric-figures.ts'
 import { MetricFilters, MetricNames } from './metric-filters.tsx'
 
 const EVERY_MS = 5_000
 const CHARTS_MAX = 6
-const ASKED = ['from', 'to', 'process', 'meta', 'by', 'every'] as const
+const ASKED = ['from', 'to', 'process', 'meta', 'every'] as const
+/** They add up: bars from zero, of all metas together. */
+const SUMMED: readonly Stat[] = ['sum', 'count']
 
 const statIn = (params: URLSearchParams): Stat => STATS.find((known) => known === params.get('stat')) ?? 'mean'
 
@@ -25,8 +28,8 @@ function Heading({ answer }: { answer: MetricsAnswer | undefined }) {
 
 function Content({ answer }: { answer: MetricsAnswer }) {
   const { app, params } = useView()
-  const { process, groups } = answer
-  const found = new Set(groups.flatMap(({ rows }) => rows.map(({ name }) => name)))
+  const { process, rows } = answer
+  const found = new Set(rows.map(({ name }) => name))
   const names = [...found].toSorted((a, b) => a.localeCompare(b))
   if (process === undefined)
     return <Nothing title="No metrics yet" text="Send some with POST /v1/metrics: each name becomes a chart." />
@@ -54,23 +57,31 @@ function Content({ answer }: { answer: MetricsAnswer }) {
 }
 
 function MetricChart({ answer, name }: { answer: MetricsAnswer; name: string }) {
-  const { params, change } = useView()
-  const { groups, range, every } = answer
+  const { params, change, nowMs } = useView()
+  const { rows, groups, metas, range, every, atMs } = answer
   const stat = statIn(params)
-  const formatValue = formatterOf(name, stat)
-  const atMs = bucketsOf(range, every)
-  const rowsOf = groups.map(({ label, rows }) => ({ label, rows: rows.filter((row) => row.name === name) }))
-  const lines = rowsOf.map(({ label, rows }) =>
-    toLine(groups.length > 1 ? label : STAT_TEXT[stat], rows, atMs, (row) => row[stat]),
-  )
-  const all = rowsOf.flatMap(({ rows }) => rows)
+  const isSummed = SUMMED.includes(stat)
+  const own = (of: readonly MetricRow[]) => of.filter((row) => row.name === name)
+  const drawn = isSummed || groups.length === 0 ? [{ label: STAT_TEXT[stat], rows }] : groups
+  const lines = drawn
+    .map(({ label, rows }) => ({ label, rows: own(rows) }))
+    .filter((line) => drawn.length === 1 || line.rows.length > 0)
+    .map(({ label, rows }) => toLine(label, rows, atMs, (row) => row[stat]))
+  const said = describeFigures(own(rows), stat, every, formatterOf(name, stat === 'count' ? 'mean' : stat))
+  const isCut = !isSummed && metas > groups.length && groups.length > 0
   return (
     <LineChart
       title={name}
-      formatValue={formatValue}
+      look={isSummed ? 'bars' : 'lines'}
+      barLook="chart-values"
+      formatValue={formatterOf(name, stat)}
+      formatExact={exactOf(name, stat)}
       zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
-      data={{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs }}
-      summary={describeFigures(all, stat, every, formatterOf(name, stat === 'count' ? 'mean' : stat))}
+      data={{
+        ...{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs, isByDay: isByDay(every) },
+        isOpen: isBucketOpen(atMs, every, nowMs),
+      }}
+      summary={isCut ? `${said} The first ${groups.length} metas by name: choose one for the others.` : said}
     />
   )
 }

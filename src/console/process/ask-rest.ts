@@ -4,7 +4,7 @@ import type { OverviewProcess } from '../../wire/overview.ts'
 import { ApiError } from '../kit/api.ts'
 import type { Get, Query } from '../kit/ask.ts'
 import { askRows } from '../kit/ask-metrics.ts'
-import { readRange } from '../kit/time-range.ts'
+import { inZone, readRange } from '../kit/time-range.ts'
 import { type Run, toRun } from '../timeline/run.ts'
 import type { Range } from './range.ts'
 
@@ -39,15 +39,14 @@ export async function askRest(get: Get, of: OverviewProcess, meta: string | unde
   const { from, every } = range
   const isSplit = meta === undefined && metas.length > 1 && metas.length <= PICTURES_MAX
   const by = metas.length > 1 && metas.length <= METAS_MAX ? 'meta' : undefined
-  const asked = { process, meta, from, every }
-  const tz = Intl.DateTimeFormat().resolvedOptions().timeZone
+  const asked = { process, meta, from, ...inZone(every) }
   const summary = (query: Query<'api/timings/summary'>) =>
     settle(get('api/timings/summary', { process, meta, ...query }).then(({ rows }) => rows))
   const [series, week, dots, days, metrics, groups, channels] = await Promise.all([
-    summary({ from, every, by: isSplit ? 'meta' : undefined }),
+    summary({ from, ...inZone(every), by: isSplit ? 'meta' : undefined }),
     summary({ from: '-7d', by, meta: undefined }),
     askDots(),
-    summary({ from: '-90d', every: '1d', tz }),
+    summary({ from: '-90d', ...inZone('1d') }),
     settle(askRows(get, { ...asked, by: isSplit ? 'meta' : undefined })),
     settle(get('api/exceptions/groups', { ...asked, limit: 5 }).then((answer) => answer.groups)),
     settle(get('api/channels').then((answer) => answer.channels)),

@@ -192,11 +192,7 @@ function MetricChart({ row, name, rows, rest: { isSplit, meta, range, fromMs, to
   const newest = rows.at(-1)?.last
   if (values.length === 0) return null
   return (
-    <Link
-      class="metric-chart"
-      to="metrics"
-      of={{ process, from: range.from, name, ...(isSplit ? { by: 'meta' } : { meta }) }}
-    >
+    <Link class="metric-chart" to="metrics" of={{ process, from: range.from, name, meta }}>
       <span class="metric-head">
         <b class="clip">{name}</b>
         <span>{newest == null ? '–' : formatFigure(newest)}</span>
