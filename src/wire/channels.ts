@@ -195,7 +195,6 @@ export const REPLACE_SECRET = defineRoute('POST /api/channels/:id/secret', {
     'For a day each notification has two signatures in `webhook-signature`, by the new secret and by the one before it, ' +
     'so that the receiver can be changed meanwhile.',
   answers: { 200: json('The channel with its new secret', NewSecret) },
-  problems: ['fields_invalid'],
 })
 
 export const DELETE_CHANNEL = defineRoute('DELETE /api/channels/:id', {

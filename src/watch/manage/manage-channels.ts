@@ -154,9 +154,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
     async replaceSecret(account: string, id: string): Promise<NewSecret> {
       const channel = await find(account, id)
       if (channel.kind !== 'webhook' || channel.secret === null)
-        throw new Problem('fields_invalid', 'Only the notifications of a webhook are signed.', {
-          errors: [{ pointer: '', detail: `is a channel of the kind ${channel.kind}` }],
-        })
+        throw new Problem('not_found', 'The channel has no secret: only the notifications of a webhook are signed.')
       const former = { secret: channel.secret, untilUs: nowUs() + OVERLAP_US }
       const secret = createSigningSecret()
       const changed = { ...channel, secret, settings: { ...channel.settings, former } }
