@@ -8,6 +8,7 @@ import {
   findBarriers,
   findWide,
   LIGHT,
+  QUICK,
   startConsole,
 } from './console-visit.ts'
 
@@ -34,8 +35,8 @@ describe.skipIf(cannotRun())('the look of', () => {
   })
   afterAll(() => stint.close())
 
-  test('exceptions: by count at a click, what can be decided in the menu of a row, and bars that are not red', async () => {
-    const mine = await stint.visit(LIGHT, ada.cookie)
+  test('exceptions: by count at a click, decided in the menu of a row, new and came back as badges, and no red bars', async () => {
+    const mine = await stint.visit(QUICK, ada.cookie)
     const { page } = mine
     await mine.go('exceptions')
     const rows = page.getByRole('region', { name: 'Groups of exceptions' }).locator('tbody tr')
@@ -50,6 +51,11 @@ describe.skipIf(cannotRun())('the look of', () => {
     await page.getByRole('button', { name: 'More for Error: seldom' }).click()
     await page.getByRole('button', { name: 'Resolve Error: seldom' }).click()
     await rows.filter({ hasText: 'seldom' }).waitFor({ state: 'detached' })
+    await rows.filter({ hasText: 'often' }).locator('.badge', { hasText: 'new' }).waitFor()
+    await stint.send(ada.secret, [{ kind: 'exception', process: 'seldom', exception: 'Error: seldom' }])
+    const badges = rows.filter({ hasText: 'seldom' }).locator('.badge')
+    await badges.and(page.getByText('came back', { exact: true })).waitFor()
+    expect(await badges.count()).toBe(1)
     expectQuiet(mine)
     await mine.close()
   })

@@ -23,7 +23,7 @@ const FILTERS = [
     ...{ name: 'status', label: 'Status' },
     choices: [
       { value: undefined, label: 'Unresolved' },
-      { value: 'regressed', label: 'Regressed' },
+      { value: 'regressed', label: 'Came back' },
       { value: 'resolved', label: 'Resolved' },
       { value: 'ignored', label: 'Ignored' },
       { value: 'all', label: 'All' },

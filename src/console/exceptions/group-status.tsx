@@ -12,19 +12,30 @@ interface Props {
 
 const BADGES = {
   unresolved: undefined,
-  regressed: ['badge-bad', 'Resolved, and raised again since'],
-  resolved: ['badge-off', 'Resolved'],
-  ignored: ['badge-off', 'Ignored'],
-} as const satisfies Record<ExceptionGroup['status'], readonly [string, string] | undefined>
+  regressed: ['badge-bad', 'came back', 'Resolved, and raised again since'],
+  resolved: ['badge-off', 'resolved', 'Resolved'],
+  ignored: ['badge-off', 'ignored', 'Ignored'],
+} as const satisfies Record<ExceptionGroup['status'], readonly [look: string, word: string, title: string] | undefined>
 
-/** With who decided it, and when; nothing for a group without a decision. */
-export function StatusBadge({ group: { status, status_by: by, status_at: at, status_of: of } }: Props) {
+/** Of a group that nobody has decided about. */
+const NewBadge = () => (
+  <span class="group-status">
+    <span class="badge badge-warn" title="First raised in the last 7 days, and not in the 90 days before them">
+      new
+    </span>
+  </span>
+)
+
+/** With who decided it, and when; of a group without a decision whether it is new. */
+export function StatusBadge({ group }: Props) {
+  const { status, status_by: by, status_at: at, status_of: of, is_new: isNew } = group
   const badge = BADGES[status]
-  if (badge === undefined || by === null || at === null) return null
+  if (badge === undefined || by === null || at === null) return isNew ? <NewBadge /> : null
+  const [look, word, title] = badge
   return (
     <span class="group-status">
-      <span class={`badge ${badge[0]}`} title={badge[1]}>
-        {status}
+      <span class={`badge ${look}`} title={title}>
+        {word}
       </span>{' '}
       <span class="muted">
         {status === 'regressed' && 'resolved '}by <bdi>{by}</bdi> <Ago at={at} />
