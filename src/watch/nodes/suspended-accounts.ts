@@ -29,6 +29,9 @@ export function createSuspendedAccounts(
         const last = noted.get(account)
         if (last?.fromUs === fromUs && last.toUs === toUs) continue
         noted.set(account, it)
+        // that one ended and this one began between two looks
+        if (last !== undefined && last.toUs === undefined && last.fromUs !== fromUs)
+          engine.addDowntime({ account, fromUs: last.fromUs, toUs: fromUs })
         if (toUs === undefined) engine.addDowntime({ account, fromUs, toUs: OPEN_US, isSuspended: true })
         else {
           engine.addDowntime({ account, fromUs, toUs: toUs + SETTLES_US })

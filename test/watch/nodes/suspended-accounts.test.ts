@@ -76,6 +76,16 @@ test('a start in time after it keeps it quiet, and a restart knows of it', () =>
   expect(desk.story()).toBe('')
 })
 
+test('a suspension whose end was not seen before the next one began has ended', () => {
+  const { desk, suspend, resume } = openSuspended()
+  desk.apply(markOf('start', at(0)))
+  suspend(100)
+  suspend(101)
+  resume(101, 102)
+  desk.advance(at(10_000))
+  expect(desk.story()).toBe('long@432? late@660')
+})
+
 test('the watches of other accounts are judged as ever', () => {
   const { desk, suspend } = openSuspended('another')
   desk.apply(markOf('start', at(0)))
