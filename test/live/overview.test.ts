@@ -167,6 +167,19 @@ test('says since when it is slower; usual is the median before that', async () =
   })
 })
 
+test('the slowest first is by the change that rows tell, not by the medians of days', async () => {
+  for (let i = 7 * 24; i > 0; i--) {
+    run(i * HOUR, i > 20 ? 10_000 : 30_000, { process: 'changed' })
+    // the median of its day is long, but not so sharply that it counts as a change
+    run(i * HOUR, i < 24 && i % 5 > 0 ? 60_000 : 1_000, { process: 'a varying one' })
+  }
+  const { processes } = await open.ask('sort=slow')
+  expect(processes.map(({ process, change }) => [process, change === null])).toEqual([
+    ['changed', false],
+    ['a varying one', true],
+  ])
+})
+
 test('pages hold every process once, trouble first', async () => {
   for (let i = 0; i < 150; i++) run(HOUR + i, MINUTE, { process: `p${i}`, failed: i === 149 })
   const first = await open.ask()

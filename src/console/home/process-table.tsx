@@ -107,13 +107,14 @@ function Starts({ row }: RowProps) {
   )
 }
 
-function Median({ row: { median_24h_ms: today, median_7d_ms: before } }: RowProps) {
+/** Slower than before is what `change` says, as on the page of the process. */
+function Median({ row: { median_24h_ms: today, change } }: RowProps) {
   if (today === null) return <span class="muted">–</span>
-  const ratio = before === null || before === 0 ? 'same' : describeRatio(today, before, 'same')
+  const ratio = change === null ? '' : describeRatio(change.after_ms, change.before_ms, '')
   return (
     <>
       {formatDuration(today)}
-      {ratio !== 'same' && <span class="sub">{ratio}</span>}
+      {ratio !== '' && <span class="sub">{ratio}</span>}
     </>
   )
 }

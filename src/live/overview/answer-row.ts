@@ -58,6 +58,21 @@ function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaV
 
 const slowerBy = ({ beforeUs, afterUs }: Change): number => afterUs / beforeUs
 
+/** That of the meta that decides the state, or else the one that became slowest. */
+export function changeOf({ metas, judgement }: ProcessView): Change | undefined {
+  const worst = metas.find((meta) => meta.judgement === judgement)
+  const [changed] = metas
+    .flatMap(({ change }) => (change === undefined ? [] : [change]))
+    .toSorted((a, b) => slowerBy(b) - slowerBy(a))
+  return worst?.change ?? changed
+}
+
+/** How many times as long since its change; 0 without one. */
+export function slownessOf(view: ProcessView): number {
+  const change = changeOf(view)
+  return change === undefined ? 0 : slowerBy(change)
+}
+
 interface Around {
   readonly watched: Pick<Watched, 'alerts'>
   readonly watches: readonly CoveringWatch[]
@@ -74,9 +89,6 @@ export function answerRow(
   const { metas, judgement } = view
   const runs = metas.flatMap((meta) => meta.runs).toSorted((a, b) => b.firstUs - a.firstUs)
   const worst = metas.find((meta) => meta.judgement === judgement)
-  const [changed] = metas
-    .flatMap(({ change }) => (change === undefined ? [] : [change]))
-    .toSorted((a, b) => slowerBy(b) - slowerBy(a))
   const names = [...process.metas].toSorted(compare).map((meta) => (meta === '' ? null : meta))
   const known = answerState(view)
   return {
@@ -85,7 +97,7 @@ export function answerRow(
     ...answerExpected(watches, metas),
     last_seen_at: process.seenUs === 0 ? null : eventTime(process.seenUs),
     ...answerUsual(worst),
-    change: answerChange(worst?.change ?? changed),
+    change: answerChange(changeOf(view)),
     runs: runs.slice(0, each).map(answerRun),
     last_24h: view.day,
     ...medians.of(process.name),

@@ -6,6 +6,7 @@ import { decisionAbout } from '../../query/former-decisions.ts'
 import { rest, spend } from '../../turns.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { type Account, createProcess, type Process } from '../account.ts'
+import { slownessOf } from './answer-row.ts'
 import type { CoveringWatch, Watched } from './covering.ts'
 import { type Day, type ProcessView, type ViewOptions, viewProcess } from './view-process.ts'
 
@@ -15,6 +16,8 @@ export interface Verdict {
   readonly rank: number
   readonly sinceUs: number | undefined
   readonly day: Day
+  /** See `slownessOf`. */
+  readonly slowness: number
   readonly metas: readonly { readonly meta: string | null; readonly state: ProcessState }[]
   readonly nextChangeUs: number
   readonly hour: number
@@ -123,15 +126,12 @@ export function createBoard() {
 const isBareStill = (verdict: Verdict, process: Process, key: string): boolean =>
   verdict.process.seenUs === 0 && process.seenUs === 0 && verdict.around === key
 
-function toVerdict(
-  process: Process,
-  { judgement, metas, day, nextChangeUs }: ProcessView,
-  around: string,
-  nowUs: number,
-) {
+function toVerdict(process: Process, view: ProcessView, around: string, nowUs: number) {
+  const { judgement, metas, day, nextChangeUs } = view
   const { state, sinceUs } = judgement
   return {
     ...{ process, state, rank: PROCESS_STATES.indexOf(state), sinceUs, day, nextChangeUs, around },
+    slowness: slownessOf(view),
     metas: metas.map(({ meta, judgement: { state } }) => ({ meta, state })),
     hour: Math.floor(nowUs / HOUR_US),
   }

@@ -137,7 +137,7 @@ export function createOverview(deps: OverviewDeps) {
     const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
     const known = isBlind ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
     const note = process === undefined ? undefined : await deps.note(account, process)
-    const { rows, found, next } = await sortVerdicts(all, asked, known, PAGE)
+    const { rows, found, next } = await sortVerdicts(all, asked, PAGE)
     const { counts, day } = await countAll(all)
     const { unjudged, failingChannels } = watched
     const ageUs = loaded.nowUs - look.knownUs

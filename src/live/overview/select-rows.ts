@@ -5,7 +5,6 @@ import { parseParameters } from '../../query/question.ts'
 import { mapInTurns, sortInTurns } from '../../turns.ts'
 import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/process-state.ts'
 import type { Verdict } from './board.ts'
-import type { Medians } from './medians.ts'
 
 /** A row's place: its key in the order, then its name. */
 interface Place {
@@ -30,13 +29,12 @@ const ASKED = {
 export async function sortVerdicts(
   all: readonly Verdict[],
   { q: words = [], state: states, sort = 'trouble', cursor }: OverviewQuestion,
-  medians: Medians,
   limit: number,
 ) {
   const lower = words.map((word) => word.toLowerCase())
   const isChosen = (verdict: Verdict) => (states?.includes(verdict.state) ?? true) && matches(verdict, lower)
   const place = (verdict: Verdict) =>
-    isChosen(verdict) && { verdict, place: { key: KEYS[sort](verdict, medians), name: verdict.process.name } }
+    isChosen(verdict) && { verdict, place: { key: KEYS[sort](verdict), name: verdict.process.name } }
   const chosen = (await mapInTurns(all, place)).filter((one) => one !== false)
   const placed = await sortInTurns(chosen, (a, b) => comparePlaces(a.place, b.place))
   const first = cursor === undefined ? 0 : placed.findIndex(({ place }) => comparePlaces(place, cursor) > 0)
@@ -56,18 +54,12 @@ function matches({ process: { name, metas } }: Verdict, words: readonly string[]
   return words.every((word) => texts.some((text) => text.includes(word)))
 }
 
-/** How many times as long as in the 7 days before its completed runs of the day took; 0 when unknown. */
-function slownessOf({ process: { name } }: Verdict, medians: Medians): number {
-  const { median_24h_ms: today, median_7d_ms: before } = medians.of(name)
-  return today === null || !before ? 0 : today / before
-}
-
 /** Smaller comes first. */
-const KEYS: Readonly<Record<OverviewSort, (verdict: Verdict, medians: Medians) => readonly number[]>> = {
+const KEYS: Readonly<Record<OverviewSort, (verdict: Verdict) => readonly number[]>> = {
   trouble: ({ rank, process }) => [rank, -process.seenUs],
   name: () => [],
   recent: ({ process }) => [-process.seenUs],
-  slow: (verdict, medians) => [-slownessOf(verdict, medians)],
+  slow: ({ slowness }) => [-slowness],
   failures: ({ day }) => [-day.failed],
 }
 
