@@ -121,7 +121,12 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
           cell: (it) => <Sparkline counts={bars(it)} label={`${plural(it.count, 'exception')} over the range`} />,
         },
         {
-          ...{ label: 'Count', class: 'number', sort: isByCount, head: <SortButton label="Count" by="count" /> },
+          ...{
+            label: 'Count',
+            class: 'number',
+            sort: isByCount,
+            head: <SortButton label="Count" by={isByCount ? undefined : 'count'} />,
+          },
           cell: ({ count }) => formatCount(count),
         },
         { label: 'First seen', class: 'extra', cell: ({ first_at: at }) => <Ago at={at} /> },
@@ -135,8 +140,8 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
   )
 }
 
-/** Descending; without `by` the usual order. */
-function SortButton({ label, by }: { label: string; by?: string }) {
+/** Descending; without `by` the usual order, also at a second click: a phone has no other column. */
+function SortButton({ label, by }: { label: string; by?: string | undefined }) {
   const { change } = useView()
   return (
     <button type="button" class="sort" onClick={() => change({ sort: by }, 'replace')}>

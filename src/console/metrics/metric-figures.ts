@@ -1,8 +1,7 @@
 // How a metric's figures are named, written and summed up in a sentence.
 
 import type { MetricRow } from '../../wire/metrics.ts'
-import { formatDuration } from '../../wire/span-text.ts'
-import { formatBytes, formatCompact, formatExact, formatValue, plural } from '../kit/format-number.ts'
+import { formatBytes, formatCompact, formatDuration, formatExact, formatValue, plural } from '../kit/format-number.ts'
 import { describeEvery } from '../kit/time-range.ts'
 
 export const STAT_TEXT = {
