@@ -1,19 +1,17 @@
 // The rules for e-mail addresses and passwords, in one place for sign-up, sign-in and the command line.
 import { type Fault, Problem } from '../problem.ts'
 import { EMAIL_MAX, PASSWORD_MAX, PASSWORD_MIN } from '../wire/accounts.ts'
+import { hasFoldedLetters } from '../wire/folded-letters.ts'
 
 /** Dot-separated atoms (RFC 5322, and letters beyond ASCII by RFC 6531). */
 const LOCAL_PART = /^(?=.{1,64}$)[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+(?:\.[\p{L}\p{M}\p{N}!#$%&'*+/=?^_`{|}~-]+)*$/u
 const LABEL = '(?!-)[\\p{L}\\p{M}\\p{N}-]{1,63}(?<!-)'
 const DOMAIN = new RegExp(`^(?:(?:${LABEL}\\.)+${LABEL}|localhost)$`, 'u')
 
-/** Letters such as Kelvin's K or a wide a are read as plain ones elsewhere: two people would have one address. */
-const isCompatible = (text: string): boolean => [...text].every((letter) => letter.normalize('NFKC') === letter)
-
-/** An address that is new here, as `normalizeEmail`; undefined also when it has letters that NFKC folds. */
+/** An address that is new here, as `normalizeEmail`; undefined also when it has letters that fold. */
 export const newEmail = (email: string): string | undefined => {
   const normal = normalizeEmail(email)
-  return normal !== undefined && isCompatible(email) ? normal : undefined
+  return normal !== undefined && !hasFoldedLetters(email) ? normal : undefined
 }
 
 /** The form in which an address is stored and compared: NFC, lower case. undefined when it is no e-mail address. */

@@ -218,6 +218,14 @@ describe.each(databases())('claims in $database', ({ open }) => {
       await take(BOB.email),
     ]).toEqual([true, true, true, false])
     expect(await take(EVE.email)).toBe(true)
+    const odd = 'odd..one@example.com'
+    for (const [email, isTaken] of [
+      [odd, true],
+      [odd.toUpperCase(), true],
+      ['Odd..One@example.com', true],
+      [odd, false],
+    ] as const)
+      expect(await take(email)).toBe(isTaken)
     accounts.clock.passS(24 * HOUR_S)
     expect(await take(BOB.email)).toBe(true)
   })

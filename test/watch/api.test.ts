@@ -54,6 +54,7 @@ describe('a channel', () => {
     [{ kind: 'webhook' }, '/url'],
     [{ kind: 'webhook', url: 'https://example.com', to: 'ada@example.com' }, '/to'],
     [{ kind: 'email', to: 'nobody' }, '/to'],
+    [{ kind: 'email', to: 'ada@ex\uff41mple.com' }, '/to'],
     [{ kind: 'email', to: 'ada@example.com' }, '/kind'],
     [{ kind: 'pager', url: 'https://example.com' }, '/kind'],
     [{ name: '', kind: 'ntfy', url: 'https://example.com' }, '/name'],

@@ -11,7 +11,7 @@ export function createStrangerMails(database: SqlDatabase, nowMs: () => number, 
   /** For use inside a `write` whose other work decides whether the e-mail is wanted. */
   function* taking(address: string): Script<boolean> {
     if (!isLimited) return true
-    const email = normalizeEmail(address) ?? address
+    const email = normalizeEmail(address) ?? address.toLowerCase()
     yield* run('DELETE FROM stranger_mail WHERE sent_ms <= $1', nowMs() - DAY_MS)
     const sent = yield* get<{ n: number }>('SELECT count(*) n FROM stranger_mail WHERE email = $1', email)
     if (sent!.n >= A_DAY) return false

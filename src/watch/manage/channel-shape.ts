@@ -25,6 +25,7 @@ import {
   type ChannelMembers,
   type CreateChannel,
 } from '../../wire/channels.ts'
+import { hasFoldedLetters } from '../../wire/folded-letters.ts'
 import { spanFaults } from '../conditions/span.ts'
 import { iso } from '../conditions/wording.ts'
 import type { Channel } from '../storage/watch-store.ts'
@@ -58,6 +59,8 @@ export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled
   const errors = [...memberFaults(kind, members), ...spanFaults('/delay', changed.settings.delay)]
   const kept = keptElsewhere(channel, changed, sent).filter((name) => !errors.some((it) => it.pointer === `/${name}`))
   errors.push(...kept.map((name) => ({ pointer: `/${name}`, detail: ELSEWHERE })))
+  if (kind === 'email' && changed.target !== channel.target && hasFoldedLetters(changed.target))
+    errors.push({ pointer: '/to', detail: 'must have no letters that are read as others, such as a wide a' })
   if (errors.length === 0) errors.push(...(KINDS[kind].faults?.(changed) ?? []))
   if (errors.length > 0) throw new Problem('fields_invalid', 'The channel cannot be saved.', { errors })
   return changed
