@@ -27,22 +27,22 @@ function sources(note: () => void) {
   const atNs = (i: number) => NOW_NS - BigInt(i) * 1_000_000_000n
   const figures = { count: 3, meanMs: 1.5, p50Ms: 1, p95Ms: 2, p99Ms: 3, maxMs: 4 }
   const others = { failed: 0, running: 0, abandoned: 0, orphan: 0 }
-  const summaries = times(30_000, (i, own) => ({ ...own, atNs: atNs(i), ...figures, ...others }))
-  const metrics = times(30_000, (i, own) => ({
+  const summaries = times(10_000, (i, own) => ({ ...own, atNs: atNs(i), ...figures, ...others }))
+  const metrics = times(10_000, (i, own) => ({
     ...{ ...own, name: 'n', atNs: atNs(i), count: 3, mean: 1, min: 1, max: 2, sum: 3, last: 4 },
   }))
   const timings = times(
-    10_000,
+    3_000,
     (i, own): Timing => ({
       ...{ ...own, uid: `u${i}`, state: 'completed', startedNs: atNs(i) - 5n, endedNs: atNs(i), place: place(i) },
     }),
   )
-  const moments = times(30_000, (i, own) => ({ ...own, uid: `u${i}`, atNs: atNs(i) }))
+  const moments = times(10_000, (i, own) => ({ ...own, uid: `u${i}`, atNs: atNs(i) }))
   const texts = times(1_001, (i, own): ExceptionRow & ExceptionGroup => ({
     ...{ ...own, uid: '', atNs: atNs(i), exception: TEXT, example: TEXT, fingerprint: `v5:${i}`, place: place(i) },
     ...{ firstNs: atNs(i), lastNs: atNs(i), count: 1, runs: 1 },
   }))
-  const values = times(10_000, (i, own) => ({ ...own, name: `n${i}`, atNs: atNs(i), value: 1 }))
+  const values = times(4_000, (i, own) => ({ ...own, name: `n${i}`, atNs: atNs(i), value: 1 }))
   const memory = createMemorySource([])
   const points: PointSource = {
     ...memory.points,
@@ -51,7 +51,7 @@ function sources(note: () => void) {
     findLatest: async () => timings,
     findTimings: async (_, { limit }) => timings.slice(0, limit),
     findPointProcesses: async () =>
-      times(30_000, (i) => ({ process: '', metas: [`m${i}`], lastNs: atNs(i), kinds: ['mark'] })),
+      times(10_000, (i) => ({ process: '', metas: [`m${i}`], lastNs: atNs(i), kinds: ['mark'] })),
     findNewestMetrics: async () => values,
   }
   const exceptions: ExceptionSource = {
@@ -65,14 +65,14 @@ function sources(note: () => void) {
 }
 
 const ASKED: readonly (readonly [kind: keyof Questions, search: string, most?: number])[] = [
-  ['timings', 'limit=1000'],
-  ['timings', 'limit=1000&state=trouble'],
+  ['timings', 'limit=500'],
+  ['timings', 'limit=500&state=trouble'],
   ['latest', ''],
   ['summary', 'every=1m&from=-6d'],
   ['metrics', 'every=1m&from=-6d'],
-  ['exceptions', 'limit=1000', 300], // each with a text
-  ['groups', 'limit=1000&status=all'],
-  ['processes', 'limit=1000&by=meta'],
+  ['exceptions', 'limit=500', 300], // each with a text
+  ['groups', 'limit=500&status=all'],
+  ['processes', 'limit=500&by=meta'],
   ['prometheus', ''],
 ]
 
