@@ -8,6 +8,7 @@ import type { NewestRuns, PointSource, TimingState, TimingSummaryRow } from '../
 import { createDurations } from './durations.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, Subject } from './read-marks.ts'
+import { settleRange } from './settle-range.ts'
 import { type Settled, streamTimings } from './stream-timings.ts'
 
 type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]
@@ -55,7 +56,7 @@ export async function summarizeTimings(
     if (q.newest) noteNewest(row.newest, { state, startUs: mark.mark === 'start' ? settledUs : start?.at, settledUs })
     return rows.length === q.maxRows ? 'enough' : undefined
   }
-  await streamTimings(reader, q, take, await openStarts.find(reader, q))
+  if (!(await settleRange(reader, q, take))) await streamTimings(reader, q, take, await openStarts.find(reader, q))
 
   const answer: TimingSummaryRow[] = []
   for (const row of rows) {
