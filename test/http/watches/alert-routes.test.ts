@@ -1,9 +1,12 @@
 // The note of a process and an alert over HTTP, while no store takes or answers anything.
 import { beforeAll, expect, test } from 'bun:test'
+import { createDesk } from '../../../src/query/desk.ts'
+import type { Rooms } from '../../../src/service/open-rooms.ts'
+import { createShowAlert } from '../../../src/service/show-alert.ts'
 import { StoreError } from '../../../src/store/source.ts'
-import type { AlertDetail } from '../../../src/wire/alert-detail.ts'
+import type { AlertDetail, StoredPart } from '../../../src/wire/alert-detail.ts'
 import type { Role } from '../../../src/wire/roles.ts'
-import { startApp, useApp, waitingStores } from '../../support/app.ts'
+import { startApp, type TestApp, useApp, waitingStores } from '../../support/app.ts'
 import { faultsOf, signInAt } from '../../support/caller.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
@@ -64,6 +67,27 @@ test('a viewer and a key without manage write no note; one that is too long or h
   expect(faultsOf(await write({ process: "'", note: 'x' }))).toEqual([422, 'fields_invalid', '/process'])
 })
 
+const EVERY_PART: StoredPart[] = ['around', 'exceptions', 'good_run', 'metrics', 'output', 'run']
+
+/** Returns the alert about a run that failed. */
+async function failJob(of: TestApp): Promise<string> {
+  const { call } = await signInAt(of.url)
+  const watch = { name: 'job fails', process: 'job', failed: {}, channels: [] as string[] }
+  expect((await call('POST', '/api/watches', watch)).status).toBe(201)
+  of.clock.pass(1e6)
+  await of.post('/v1/start', { process: 'job', uid: 'a' })
+  of.clock.pass(2e6)
+  await of.post('/v1/exception', { process: 'job', uid: 'a', exception: 'Error: disk full\n  at x' })
+  await of.post('/v1/end', { process: 'job', uid: 'a', failed: true })
+  let id = ''
+  await until('it fires', async () => {
+    of.clock.pass(1e6)
+    id = (await call('GET', '/api/alerts')).json.alerts[0]?.id ?? ''
+    return id !== ''
+  })
+  return id
+}
+
 const away = () => Promise.reject(new StoreError('away'))
 const awayStores = async () => ({
   ...waitingStores,
@@ -74,49 +98,45 @@ const awayStores = async () => ({
 test('with both stores away an alert has its sentence, watch and note, and the run that the watch remembers', async () => {
   await using lost = await startApp({ openStores: awayStores })
   const { call } = await signInAt(lost.url)
-  const watch = { name: 'job fails', process: 'job', failed: {}, channels: [] as string[] }
   await call('PUT', '/api/processes/note', { process: 'job', note: 'call ada' })
-  expect((await call('POST', '/api/watches', watch)).status).toBe(201)
-  lost.clock.pass(1e6)
-  await lost.post('/v1/start', { process: 'job', uid: 'a' })
-  lost.clock.pass(2e6)
-  await lost.post('/v1/exception', { process: 'job', uid: 'a', exception: 'job: was ended by SIGKILL\nError: killed' })
-  await lost.post('/v1/end', { process: 'job', uid: 'a', failed: true })
-  let id = ''
-  await until('it fires', async () => {
-    lost.clock.pass(1e6)
-    id = (await call('GET', '/api/alerts')).json.alerts[0]?.id ?? ''
-    return id !== ''
-  })
+  const id = await failJob(lost)
   const { status, json } = await call('GET', `/api/alerts/${id}`)
   const shown: AlertDetail = json
   expect(status).toBe(200)
   expect(shown).toMatchObject({ alert: { id, state: 'firing' }, watch: { name: 'job fails' }, note: 'call ada' })
   expect(shown.run).toMatchObject({ process: 'job', uid: 'a', state: 'failed' })
   expect(Math.round(shown.run!.duration_ms! / 1000)).toBe(2)
-  expect(shown.unavailable.toSorted()).toEqual(['around', 'exceptions', 'good_run', 'metrics', 'output', 'run'])
+  expect(shown.unavailable.toSorted()).toEqual(EVERY_PART)
   expect([shown.good_run, shown.metrics, shown.output, shown.good_output]).toEqual([null, [], null, null])
   expect(shown.around).toEqual({ failed: [], more_failed: 0, running: [], more_running: 0 })
+})
+
+test('stores that never answer delay no answer: it names every part after its time', async () => {
+  const never = () => new Promise<never>(() => {})
+  const silent = <S extends object>(source: S): S =>
+    new Proxy(source, { get: (target, name) => (name in target ? never : undefined) })
+  const replace = (rooms: Rooms): Rooms => ({
+    ...rooms,
+    showAlert: createShowAlert({
+      ...{ points: silent(waitingStores.points), exceptions: silent(waitingStores.exceptions) },
+      ...{ watches: rooms.watches, overview: { look: never }, notes: rooms.accounts.notes, desk: createDesk() },
+      ...{ groupStates: rooms.accounts.groupStates, nowUs: rooms.stampClock.nowUs, maxRunNs: 10n ** 14n, withinMs: 50 },
+    }),
+  })
+  await using mute = await startApp({ replace })
+  const id = await failJob(mute)
+  const { call } = await signInAt(mute.url)
+  const { status, json } = await call('GET', `/api/alerts/${id}`)
+  expect([status, json.run.uid, json.unavailable.toSorted()]).toEqual([200, 'a', EVERY_PART])
 })
 
 test('until a store has its run, an alert has it and its exception from the log', async () => {
   await using slow = await startApp() // the stores take nothing, and answer that they have nothing
   const { call } = await signInAt(slow.url)
   await call('GET', '/api/overview')
-  await call('POST', '/api/watches', { name: 'job fails', process: 'job', failed: {}, channels: [] })
-  slow.clock.pass(1e6)
-  await slow.post('/v1/start', { process: 'job', uid: 'a' })
   await slow.post('/v1/start', { process: 'other' })
   await slow.post('/v1/end', { process: 'other', failed: true })
-  slow.clock.pass(2e6)
-  await slow.post('/v1/exception', { process: 'job', uid: 'a', exception: 'Error: disk full\n  at x' })
-  await slow.post('/v1/end', { process: 'job', uid: 'a', failed: true })
-  let id = ''
-  await until('it fires', async () => {
-    slow.clock.pass(1e6)
-    id = (await call('GET', '/api/alerts')).json.alerts[0]?.id ?? ''
-    return id !== ''
-  })
+  const id = await failJob(slow)
   const shown: AlertDetail = (await call('GET', `/api/alerts/${id}`)).json
   expect(shown.unavailable).toEqual([])
   expect(shown.run).toMatchObject({ process: 'job', uid: 'a', state: 'failed' })
