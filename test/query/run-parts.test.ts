@@ -1,7 +1,7 @@
 // What the stores know of one run and the last good one before it.
 import { describe, expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
-import { compareMetrics, createRunParts, exitOf } from '../../src/query/run-parts.ts'
+import { compareMetrics, createRunParts } from '../../src/query/run-parts.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const T0_US = 1_795_000_000_000_000
@@ -87,11 +87,4 @@ test('metrics that differ most come first, then equal ones, then what only one r
   const compared = compareMetrics({ a: 2, b: 100, c: 5, d: 1, zero: 0 }, { a: 1, b: 1, c: 5, e: 2, zero: 7 })
   expect(compared.map(({ name }) => name)).toEqual(['zero', 'b', 'a', 'c', 'd', 'e'])
   expect(compared.at(-1)).toEqual({ name: 'e', value: null, good_value: 2 })
-})
-
-test('how a command ended is in the first line of what its client sends', () => {
-  expect(exitOf('a.sh: exited with code 3\nError: x')).toEqual({ code: 3, signal: null })
-  expect(exitOf('a.sh: timed out after 5 s and was ended by SIGKILL')).toEqual({ code: null, signal: 'SIGKILL' })
-  expect(exitOf('Error: exited with code 3 it said')).toBeNull()
-  expect(exitOf(undefined)).toBeNull()
 })

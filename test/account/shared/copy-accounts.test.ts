@@ -33,6 +33,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     await source.keys.revoke(account.id, revoked.id)
     const token = await source.sessions.create({ ...seat, userAgent: 'browser' })
     source.series.admit(account.id, 'p', '', ['a', 'b'])
+    await source.notes.put(account.id, 'p', 'call ada', ADA.email)
     await source.close()
     return { dir, secret: key.secret, revoked: revoked.secret, token }
   }
@@ -49,6 +50,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect(found).toMatchObject({ write: true, read: true })
     expect(copied.findKey(revoked)).toBeUndefined()
     expect(copied.isOperator(found.account)).toBe(true)
+    expect((await copied.notes.find(found.account, 'p')).note).toBe('call ada')
     expect(copied.isOperator((await copied.people.signIn(BOB)).account)).toBe(false)
     expect((await copied.sessions.find(token))?.account).toBe(found.account)
     expect((await copied.keys.list(found.account)).map(({ name }) => name)).toEqual(['revoked', 'first key'])
@@ -94,8 +96,9 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
       await store.commitJudged(judgedOf({ judgedUs: 7, state: [{ account, name: `["job ${n}",""]`, state: '[]' }] }), 9)
       await store.addMaintenance(maintenance, 9)
       const [row] = await dueOf(store, 9, 1)
-      await store.settle([row!], { id: channel.id }, 6, 'in incident')
-      const rest = { channels: [channel], maintenances: [maintenance], due: await dueOf(store, 9, 10) }
+      const last = { atUs: 6, ok: true, detail: '204' }
+      await store.settle([row!], { id: channel.id, last }, 6, 'in incident')
+      const rest = { channels: [{ ...channel, last }], maintenances: [maintenance], due: await dueOf(store, 9, 10) }
       const all = { watches: [watch], alerts: await store.alerts(account, { limit: 10 }), ...rest }
       await store.close()
       return all
@@ -113,6 +116,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     expect(await store.alerts(account, { limit: 10 })).toEqual([...second.alerts, ...first.alerts])
     expect(await store.maintenances(account)).toEqual([...first.maintenances, ...second.maintenances])
     expect(await store.isStillFiring('cha_1', 'wat_1', [])).toBe(true)
+    for (const alert of ['ale_1_0', 'ale_2_0']) expect((await store.notificationsAbout(alert)).sent).toHaveLength(1)
     const withoutSeq = (rows: readonly object[]) => rows.map((row) => ({ ...row, seq: 0 }))
     expect(withoutSeq(await dueOf(store, 9, 10))).toEqual(withoutSeq([...first.due, ...second.due]))
     expect(await store.alive()).toEqual({ aliveUs: 9, blind: [{ fromUs: 1, toUs: 2 }] })
