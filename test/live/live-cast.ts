@@ -30,6 +30,9 @@ export const T0 = Date.UTC(2026, 10, 26, 12)
 export interface Cast {
   nowMs: number
   readonly events: Event[]
+  /** Their records. */
+  readonly shipped: Set<string>
+  readonly dir: string
   /** The stores do not answer. */
   isAway: boolean
   /** The stores answer once it resolves. */
@@ -48,6 +51,8 @@ export interface Cast {
   ship(records?: number): Promise<void>
   /** Waits until an answer meets it. */
   until(check: (overview: Awaited<ReturnType<AskOverview>>) => boolean, search?: string): Promise<void>
+  /** What it knew is gone; its directory stays. */
+  kill(): Promise<void>
   close(): Promise<void>
 }
 
@@ -58,15 +63,18 @@ afterEach(async () => {
 
 interface CastOptions extends Partial<Pick<LiveOptions, 'maxBytes' | 'maxMarks' | 'receivingUs'>> {
   readonly others?: OtherNodes
+  /** That of another cast, which was killed. */
+  readonly dir?: string
+  /** Those of another cast, with the same stores. */
+  readonly stored?: Pick<Cast, 'events' | 'shipped'>
 }
 
 export async function openCast(options: CastOptions = {}): Promise<Cast> {
-  const dir = await mkdtemp(join(tmpdir(), 'live-'))
+  const dir = options.dir ?? (await mkdtemp(join(tmpdir(), 'live-')))
   const open = (name: string) =>
     openSpool({ dir: join(dir, name), maxBytes: 2 ** 26, minFreeBytes: 0, log: silent, segmentBytes: 512 * 1024 })
   const spools = { points: await open('points'), exceptions: await open('exceptions') }
-  const events: Event[] = []
-  const shipped = new Set<string>()
+  const { events, shipped } = options.stored ?? { events: [] as Event[], shipped: new Set<string>() }
   const memory = createMemorySource(events)
   const nowUs = () => cast.nowMs * 1000
   const watchSource = <T extends PointSource | ExceptionSource>(source: T): T =>
@@ -103,6 +111,8 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
     ...{
       nowMs: T0,
       events,
+      shipped,
+      dir,
       isAway: false,
       answers: Promise.resolve(),
       reads: [],
@@ -132,11 +142,14 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
         await new Promise((done) => setTimeout(done, 5))
       }
     },
-    async close() {
+    async kill() {
       if (isClosed) return
       isClosed = true
       await live.close()
       for (const spool of Object.values(spools)) await spool.close()
+    },
+    async close() {
+      await cast.kill()
       await rm(dir, { recursive: true, force: true })
     },
   }

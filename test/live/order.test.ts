@@ -4,30 +4,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Event } from '../../src/event/event.ts'
-import { type Cast, endAt, MINUTE, openCast, raiseAt, startAt, T0 } from './live-cast.ts'
-
-const PROCESSES = ['import', 'backup']
-const METAS = ['', 'eu']
-const UIDS = ['', 'a', 'b']
-
-/** Minutes ago, in the open hour and in closed ones. */
-const agoMinutes = fc.oneof(fc.nat({ max: 10 }), fc.nat({ max: 200 }))
-const eventOf = fc
-  .record({
-    kind: fc.constantFrom('start', 'end', 'failed', 'exception', 'metrics'),
-    agoMinutes,
-    seconds: fc.nat({ max: 59 }),
-    process: fc.constantFrom(...PROCESSES),
-    meta: fc.constantFrom(...METAS),
-    uid: fc.constantFrom(...UIDS),
-  })
-  .map(({ kind, agoMinutes, seconds, ...of }): Event => {
-    const ms = T0 + 30 * MINUTE - agoMinutes * MINUTE - seconds * 1000
-    if (kind === 'start') return startAt(ms, of)
-    if (kind === 'exception') return raiseAt(ms, `Error: ${of.uid}\n  at x`, of)
-    if (kind !== 'metrics') return endAt(ms, { ...of, failed: kind === 'failed' })
-    return { ...startAt(ms, of), kind: 'metrics', items: [['x', 1]] } as Event
-  })
+import { answersOf, eventOf } from './any-events.ts'
+import { type Cast, MINUTE, openCast, T0 } from './live-cast.ts'
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ do: fc.constant('send' as const), n: fc.integer({ min: 1, max: 6 }) }) },
@@ -70,14 +48,6 @@ async function play(cast: Cast, events: readonly Event[], steps: readonly { do: 
   await cast.send(...waiting)
 }
 
-async function answers(cast: Cast) {
-  const all = await cast.ask()
-  const rows = await Promise.all(all.processes.map(({ process }) => cast.ask(`process=${process}`)))
-  // medians of days are read once an hour
-  const text = JSON.stringify({ all, details: rows.map(({ processes }) => processes) })
-  return JSON.parse(text.replaceAll(/"median_(24h|7d)_ms":[^,}]*/g, '"median":0'))
-}
-
 test('whatever order, repetition, delay or restart: the answer is that of a fresh start', async () => {
   await fc.assert(
     fc.asyncProperty(
@@ -87,7 +57,7 @@ test('whatever order, repetition, delay or restart: the answer is that of a fres
         const cast = await openCast()
         cast.nowMs = T0 + 30 * MINUTE
         await play(cast, events, steps)
-        const before = JSON.stringify(await answers(cast))
+        const before = JSON.stringify(await answersOf(cast))
         expect(before).toContain('"stale_s":null')
         await cast.ship()
         // what only the stores can judge is asked for again
@@ -99,8 +69,8 @@ test('whatever order, repetition, delay or restart: the answer is that of a fres
         const fresh = await openCast()
         fresh.nowMs = cast.nowMs
         fresh.events.push(...cast.events)
-        const expected = await answers(fresh)
-        expect(await answers(cast)).toEqual(expected)
+        const expected = await answersOf(fresh)
+        expect(await answersOf(cast)).toEqual(expected)
         await cast.close()
         await fresh.close()
       },

@@ -1,0 +1,115 @@
+// Each warning of /api/health about the clock, the disk, downtimes and PostgreSQL, from the real process, and that it goes.
+import { expect, test } from 'bun:test'
+import { createCaller, signUpAt } from '../support/caller.ts'
+import { injectFault, lacks, segmentsOf } from '../support/fault-trial.ts'
+import { missing } from '../support/needs.ts'
+import { startPostgres } from '../support/postgres.ts'
+import { createStintProcess, STORES_AWAY } from '../support/process.ts'
+import { createClockedProcess, createQuickProcess } from '../support/quick-clock.ts'
+import { until } from '../support/until.ts'
+
+const WITHIN_MS = 60_000
+const TIMEOUT_MS = 180_000
+
+/** Of an owner of the operator's account. */
+async function openWarnings(url: string) {
+  const { cookie, byKey } = await signUpAt(url)
+  const owner = createCaller(url, { cookie })
+  const warnings = async (): Promise<readonly { code: string; detail: string }[]> =>
+    (await owner.get('/api/health')).json.warnings
+  const find = async (code: string) => (await warnings()).find((it) => it.code === code)?.detail
+  return {
+    ...{ byKey, warnings },
+    says: async (code: string, text: RegExp) => {
+      await until(`${code} is a warning`, async () => (await find(code)) !== undefined, WITHIN_MS)
+      expect(await find(code)).toMatch(text)
+    },
+    isOver: (code: string) => until(`${code} is over`, async () => (await find(code)) === undefined, WITHIN_MS),
+  }
+}
+
+test(
+  'clock_ahead says by how much the stamps lead, and when the lead is gone',
+  async () => {
+    const clock = { stepUs: 0, passUs: 0 }
+    await using stint = createClockedProcess(clock, STORES_AWAY)
+    await stint.start()
+    const { byKey, warnings, says } = await openWarnings(stint.url)
+    expect(await warnings()).toEqual([])
+    stint.setClock({ ...clock, stepUs: 600e6 })
+    expect((await byKey.post('/v1/start', { process: 'p' })).status).toBe(201)
+    stint.setClock(clock)
+    await says('clock_ahead', /times of new events are (599|600) s ahead of it\. .* is gone at \d{4}-.*Z\./)
+    stint.setClock({ ...clock, stepUs: 2 * 3600e6 })
+    expect((await byKey.post('/v1/start', { process: 'p' })).status).toBe(201)
+    stint.setClock(clock)
+    await until('the longer lead', async () =>
+      (await warnings()).some(({ detail }) => / (7199|7200) s ahead/.test(detail)),
+    )
+    await says('clock_ahead', /To end it at once, stop Stint, delete DATA_DIR\/node-id/)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'downtimes says how often Stint stood still, and which limits that defeats',
+  async () => {
+    await using stint = createQuickProcess(STORES_AWAY)
+    await stint.start()
+    const { warnings, says } = await openWarnings(stint.url)
+    for (let i = 0; i < 5; i++) {
+      expect(await warnings()).toEqual([])
+      process.kill(stint.pid(), 'SIGSTOP')
+      await Bun.sleep(2_000) // sixteen seconds of its clock
+      process.kill(stint.pid(), 'SIGCONT')
+      const from = stint.nowMs()
+      await until('it runs again for a minute', async () => stint.nowMs() - from > 60_000)
+    }
+    await says('downtimes', /^5 downtimes in the last hour: .* limits and intervals of up to \d\d s can miss/)
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(missing('ptrace') !== undefined)(
+  'disk_stuck says which spool waits for a write, and the watches are not ready meanwhile',
+  async () => {
+    await using stint = createQuickProcess(STORES_AWAY)
+    await stint.start()
+    const { byKey, says, isOver } = await openWarnings(stint.url)
+    expect((await byKey.post('/v1/start', { process: 'p' })).status).toBe(201)
+    const fault = await injectFault(stint.pid(), [`pwrite64:delay_enter=${20e6}`], segmentsOf(stint))
+    const sent = byKey.post('/v1/start', { process: 'p' })
+    await says('disk_stuck', /^The disk has not finished a write of points for a minute\. Watches are not judged/)
+    expect((await fetch(`${stint.url}/readyz`)).ok).toBe(false)
+    await fault.stop()
+    await isOver('disk_stuck')
+    expect((await sent).status).toBe(201)
+    await until('ready', async () => (await fetch(`${stint.url}/readyz`)).ok)
+  },
+  TIMEOUT_MS,
+)
+
+test.skipIf(lacks('postgresql'))(
+  'database_away says that PostgreSQL does not answer, and not that a node that runs may hold events',
+  async () => {
+    const postgres = await startPostgres()
+    const settings = { ...STORES_AWAY, DATABASE_URL: await postgres.createDatabase() }
+    await using stint = createStintProcess({ ...settings, NODE_ID: '1' })
+    await using other = createStintProcess({ ...settings, NODE_ID: '2' })
+    try {
+      await stint.start()
+      await other.start()
+      const { warnings, says, isOver } = await openWarnings(stint.url)
+      expect(await warnings()).toEqual([])
+      await postgres.stop()
+      await says('database_away', /^PostgreSQL does not answer: events are accepted, and nothing is judged/)
+      expect((await warnings()).map(({ code }) => code)).toEqual(['database_away'])
+      await postgres.start()
+      await isOver('database_away')
+      expect(await warnings()).toEqual([])
+    } finally {
+      await postgres.close()
+    }
+  },
+  TIMEOUT_MS,
+)
