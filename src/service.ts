@@ -16,6 +16,7 @@ import {
   warnWithoutQuota,
   watchLead,
 } from './service/report.ts'
+import { watchQuotas } from './service/tell-quotas.ts'
 import type { Config } from './settings.ts'
 import { noteNodeId } from './state/data-dir-lock.ts'
 
@@ -65,6 +66,7 @@ export async function startService(
   listener = await listen(app, { host, port, tls, log })
   await rooms.watches.start()
   const leadWatch = watchLead(rooms)
+  const quotaWatch = watchQuotas(rooms)
   logReady(rooms, listener.url)
 
   return {
@@ -75,6 +77,7 @@ export async function startService(
       isStopping = true
       await Bun.sleep(config.stopDelayUs / 1000)
       leadWatch.stop()
+      quotaWatch.stop()
       await Promise.race([listener.stop(), Bun.sleep(REQUESTS_END_WITHIN_MS)])
       await stopWork(rooms)
       await closeFiles(rooms)

@@ -27,6 +27,7 @@ import { deletePersonAlone } from './people/person-rows.ts'
 import { createStrangerMails } from './people/stranger-mails.ts'
 import { createTickets } from './people/tickets.ts'
 import { createProcessNotes } from './process-notes.ts'
+import { createQuotaNotices } from './quota-notices.ts'
 import { createSetupCode } from './secret.ts'
 import { createSenders } from './senders.ts'
 import type { SeriesBudget } from './series-budget.ts'
@@ -212,6 +213,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     use,
     /** Who is refused first while the disk is nearly full. */
     senders: createSenders({ use, db: local.db, count, nowMs, monotonicUs: clock.monotonicUs }),
+    quotaNotices: createQuotaNotices(database, nowMs),
     watchCount: parts.watchCount,
     /** Writes the notes in memory to the database. */
     async close(): Promise<void> {

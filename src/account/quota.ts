@@ -10,6 +10,12 @@ const WARNED_PART = 0.8
 /** curl obeys it, and a job that pings must not wait for hours. */
 const LONGEST_RETRY_S = 300
 
+export interface QuotaNotice {
+  /** 100: something is refused. */
+  readonly level: 80 | 100
+  readonly text: string
+}
+
 export type Quota = ReturnType<typeof createQuota>
 
 interface QuotaOptions {
@@ -48,15 +54,15 @@ export function createQuota({ limitBytes, use, waitingBytesOf, onRefused, nowUs 
         : `This account has sent nine tenths of the ${limitBytes} bytes that it may send in 24 hours, and the rest is for starts and ends`
       return new Problem('quota_spent', `${what}; it may send again from ${toMinute(us)}.`, { retryAfterS })
     },
-    /** What to say to the account's people; undefined below 80 %. */
-    state(account: string): { readonly isSpent: boolean; readonly text: string } | undefined {
+    /** The warning for the account's people, from 80 % on. */
+    notice(account: string): QuotaNotice | undefined {
       const bytes = use.bytesOf(account)
       if (limitBytes === 0 || bytes < limitBytes * WARNED_PART) return undefined
-      const sent = `${Math.floor((100 * bytes) / limitBytes)} % of the ${limitBytes} bytes that it may send in 24 hours`
-      if (!isSpent(account, false)) return { isSpent: false, text: `This account has sent ${sent}.` }
-      const what = isSpent(account, true) ? 'all its events are refused' : 'all but its starts and ends are refused'
-      const until = toMinute(endUs(account, isSpent(account, true)))
-      return { isSpent: true, text: `This account has sent ${sent}: ${what} until ${until}.` }
+      const sent = `This account has sent ${Math.floor((100 * bytes) / limitBytes)} % of the bytes that it may send in 24 hours`
+      if (!isSpent(account, false)) return { level: 80, text: `${sent}.` }
+      const isAll = isSpent(account, true)
+      const what = isAll ? 'all its events are refused' : 'all but its starts and ends are refused'
+      return { level: 100, text: `${sent}: ${what} until ${toMinute(endUs(account, isAll))}.` }
     },
   }
 }

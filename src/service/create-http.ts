@@ -145,6 +145,8 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       deadLetters,
       watches: rooms.watches.stats,
       isOperators: accounts.isOperator,
+      use: accounts.use,
+      quota: rooms.quota,
       version: VERSION,
       node: config.nodeId,
       warnings: () => warningsOf(rooms),

@@ -169,3 +169,12 @@ export const SUSPENSIONS = `
   ALTER TABLE account ADD COLUMN suspended_ms BIGINT;
   ALTER TABLE account ADD COLUMN resumed_ms BIGINT;
 `
+
+/** Since 2.1. Which level of its quota, 80 or 100, an account's owners were told of. */
+export const QUOTA_NOTICES = `
+  CREATE TABLE quota_notice (
+    account TEXT PRIMARY KEY${REFERENCES_ACCOUNT},
+    level   BIGINT NOT NULL,
+    told_ms BIGINT NOT NULL
+  );
+`

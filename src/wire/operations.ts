@@ -36,7 +36,7 @@ const WARNINGS = [
   'watches_lost',
   'watches_unwritable',
   'dead_letters_full',
-  ...(['database_away', 'disk_stuck', 'clock_ahead', 'downtimes', 'notifications_waiting'] as const),
+  ...(['database_away', 'disk_stuck', 'clock_ahead', 'downtimes', 'notifications_waiting', 'quota'] as const),
 ] as const
 export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>
@@ -55,6 +55,10 @@ export const Health = Type.Object({
     own: Count,
     total: Type.Optional(Type.Integer({ minimum: 0, description: 'Of all accounts; only the operator sees it.' })),
   }),
+  use: Type.Object({
+    bytes_24h: Type.Integer({ minimum: 0, description: 'Bytes that this node accepted of your account in 24 hours.' }),
+    quota_bytes: Type.Integer({ minimum: 0, description: 'QUOTA_BYTES: what it accepts in that time; 0 = no limit.' }),
+  }),
   refused_pings: Type.Array(
     Type.Object({ process: ProcessName, name: Text('sate', 'Of the parameter that was refused.'), at: TimeMs }),
     {
@@ -66,7 +70,7 @@ export const Health = Type.Object({
   }),
   warnings: Type.Array(HealthWarning, {
     examples: [[]],
-    description: 'Faults of the nodes and of the file of the watches, for the operator to fix.',
+    description: 'Faults for the operator to fix; `quota`: your account has sent 80 % of its quota, or all of it.',
   }),
 })
 export type Health = Static<typeof Health>

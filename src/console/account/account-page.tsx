@@ -1,7 +1,9 @@
 // The person's own account: password, sessions, sign-out and deletion.
 import { useState } from 'preact/hooks'
+import type { Health } from '../../wire/operations.ts'
 import type { SessionEntry, Sessions } from '../../wire/sessions.ts'
 import { Field, Form } from '../kit/form.tsx'
+import { formatBytes } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
 import { page } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
@@ -13,10 +15,15 @@ import { askForDeletion, askForEnd, askForEndOfAll, describeAgent } from './acco
 
 const EVERY_MS = 15_000
 
-export const AccountPage = page<Sessions>({
+type AccountAnswer = Sessions & Pick<Health, 'use'>
+
+export const AccountPage = page<AccountAnswer>({
   name: 'account',
   everyMs: () => EVERY_MS,
-  ask: ({ get }) => get('api/sessions'),
+  async ask({ get }) {
+    const [sessions, { use }] = await Promise.all([get('api/sessions'), get('api/health')])
+    return { ...sessions, use }
+  },
   Heading,
   Content,
 })
@@ -44,7 +51,7 @@ function Heading() {
   )
 }
 
-function Content({ answer: { sessions } }: { answer: Sessions }) {
+function Content({ answer: { sessions, use } }: { answer: AccountAnswer }) {
   const view = useView()
   const { app } = view
   return (
@@ -52,6 +59,12 @@ function Content({ answer: { sessions } }: { answer: Sessions }) {
       {app.session.person.unconfirmed && <Confirmation />}
       <Card title="Sessions" class="card-table">
         <Table caption="Sessions" columns={COLUMNS} rows={sessions} />
+      </Card>
+      <Card title="Data sent">
+        <p>
+          {formatBytes(use.bytes_24h)}
+          {use.quota_bytes > 0 && ` of ${formatBytes(use.quota_bytes)}`} in the last 24 hours
+        </p>
       </Card>
       <div class="columns">
         {app.session.person.password && (

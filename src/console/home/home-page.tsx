@@ -31,6 +31,8 @@ interface HomeAnswer {
   readonly maintenance: readonly Maintenance[]
   /** What is to be said about watches that are gone. */
   readonly lost: string | undefined
+  /** The account has sent 80 % of its quota, or all of it. */
+  readonly quota: string | undefined
 }
 
 async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
@@ -55,6 +57,7 @@ async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
   return {
     ...{ overview, rows, found: part.found, maintenance: maintenance.filter(({ active }) => active) },
     lost: warnings.find(({ code }) => code === 'watches_lost')?.detail,
+    quota: warnings.find(({ code }) => code === 'quota')?.detail,
   }
 }
 
@@ -72,13 +75,14 @@ function Heading({ answer }: { answer: HomeAnswer | undefined }) {
 
 function Content({ answer }: { answer: HomeAnswer }) {
   const { params } = useView()
-  const { overview, rows, found, maintenance, lost } = answer
+  const { overview, rows, found, maintenance, lost, quota } = answer
   useAnnounced(overview.processes)
   const view = readHomeView(params)
   const total = Object.values(overview.counts).reduce((sum, count) => sum + count, 0)
   const notices = (
     <>
       {lost !== undefined && <LostWatches text={lost} />}
+      {quota !== undefined && <p class="banner banner-warn">{quota}</p>}
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
       {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
       <WatchTrouble overview={overview} />

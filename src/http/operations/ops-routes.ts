@@ -1,5 +1,7 @@
 // Liveness, readiness and metrics for operators: no key is needed, and no figure is per account.
 
+import type { Quota, QuotaNotice } from '../../account/quota.ts'
+import type { Use } from '../../account/use.ts'
 import { toTime } from '../../clock.ts'
 import type { Both, Destination } from '../../event/event.ts'
 import { formatStamp } from '../../event/stamp.ts'
@@ -61,6 +63,8 @@ export interface HealthDeps {
   readonly node: number
   /** Is this the operator's account? */
   isOperators(account: string): boolean
+  readonly use: Pick<Use, 'bytesOf'>
+  readonly quota: Pick<Quota, 'limitBytes' | 'notice'>
   warnings(): HealthWarning[]
   dismissLostWatches(): Promise<void>
   nowUs(): number
@@ -95,6 +99,7 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         own: health.deadLetters.count(account),
         ...(isOperator && { total: health.deadLetters.stats().total }),
       },
+      use: { bytes_24h: health.use.bytesOf(account), quota_bytes: health.quota.limitBytes },
       refused_pings: health.deadLetters.refusedPings
         .list(account)
         .map(({ process, name, atUs }) => ({ process, name, at: toTime(atUs / 1000) })),
@@ -103,7 +108,11 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         seen_at: new Date(seenUs / 1000).toISOString(),
         silent: isSilent,
       })),
-      warnings: [...health.warnings(), ...(oldestS > OLDEST_S ? [waitingText(outbox.waiting, oldestS)] : [])],
+      warnings: [
+        ...health.warnings(),
+        ...(oldestS > OLDEST_S ? [waitingText(outbox.waiting, oldestS)] : []),
+        ...quotaWarnings(health.quota.notice(account)),
+      ],
     }
   })
 }
@@ -117,6 +126,9 @@ const waitingText = (waiting: number, oldestS: number): HealthWarning => ({
     `${waiting} notifications are not delivered yet, the oldest for ${Math.floor(oldestS / 60)} minutes: a receiver is ` +
     'slow or refuses them. The channels on Alerts & watches show the last answer of each.',
 })
+
+const quotaWarnings = (notice: QuotaNotice | undefined): HealthWarning[] =>
+  notice === undefined ? [] : [{ code: 'quota', detail: notice.text }]
 
 const eachOf = <T>(answer: (destination: Destination) => T): Both<T> => ({
   points: answer('points'),
