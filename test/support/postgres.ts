@@ -94,7 +94,11 @@ export async function startPostgres(settings: Readonly<Record<string, string>> =
     const pid = postmaster()
     const { stdout } = Bun.spawnSync(['pgrep', '-P', String(pid)])
     for (const one of [pid, ...stdout.toString().trim().split('\n').filter(Boolean).map(Number)])
-      process.kill(one, signal)
+      try {
+        process.kill(one, signal)
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error // its connection ended meanwhile
+      }
   }
 
   runNow('chmod', '711', dir)
