@@ -5,7 +5,7 @@ import { Problem, type ProblemCode } from '../../src/problem.ts'
 import type { QuestionDeps } from '../../src/query/questions.ts'
 import { findRunMetrics } from '../../src/query/run-metrics.ts'
 import { StoreError } from '../../src/store/source.ts'
-import type { Summary } from '../../src/wire/timings.ts'
+import type { Summary, TimingPage } from '../../src/wire/timings.ts'
 import { memoryQuestions, NOW_NS as NOW } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -56,6 +56,40 @@ const expectRefusal = async (answer: Promise<unknown>, code: ProblemCode, detail
   expect(problem.code).toBe(code)
   expect(problem.detail).toMatch(detail)
 }
+
+test('as_of=to: pages and summary are of the same runs, as they were at the end of the range', async () => {
+  const start = (agoS: number, uid: string) => event(agoS, { kind: 'start', uid })
+  const end = (agoS: number, uid: string) => event(agoS, { kind: 'end', uid })
+  const events = [
+    ...[start(500, 'across'), end(100, 'across'), start(499, 'from the left'), end(350, 'from the left')],
+    ...[start(290, 'to the right'), end(100, 'to the right'), start(350, 'inside'), end(330, 'inside')],
+    ...[start(900, 'before'), end(401, 'before'), start(199, 'after'), end(100, 'after'), start(3_000, 'hangs')],
+  ]
+  const { ask } = open(events)
+  const [from, to] = [400n, 200n].map((agoS) => new Date(Number((NOW - agoS * S) / 1_000_000n)).toISOString())
+  const query = `from=${from}&to=${to}&as_of=to`
+  const found: string[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const page = (await ask('timings', `${query}&limit=1${cursor && `&cursor=${cursor}`}`)) as TimingPage
+    found.push(...page.timings.map(({ uid, state, ended_at: at }) => `${uid} ${state} ${at === null ? '' : 'ended'}`))
+    cursor = page.next
+  }
+  expect(found).toEqual([
+    'to the right running ',
+    'inside completed ended',
+    'from the left completed ended',
+    'across running ',
+    'hangs running ',
+  ])
+  const summary = async (more = '') => ((await ask('summary', query + more)) as Summary).rows
+  expect(await summary()).toMatchObject([{ count: 2, running: 3, failed: 0 }])
+  const series = await summary('&every=100s')
+  expect(series.reduce((sum, { count, running }) => sum + count + running, 0)).toBe(5)
+  expect(Math.max(...series.map(({ at_once = 0 }) => at_once))).toBe(4)
+  const running = (await ask('timings', `${query}&state=running`)) as TimingPage
+  expect(running.timings.map(({ uid }) => uid)).toEqual(['to the right', 'across', 'hangs'])
+  await expectRefusal(ask('timings', 'as_of=now'), 'question_invalid', /./)
+})
 
 describe('pages', () => {
   const items = (page: object) => Object.values(page)[0] as unknown[]
