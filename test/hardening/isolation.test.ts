@@ -27,6 +27,9 @@ const QUESTIONS = [
   '/api/processes',
   '/api/series',
   '/api/dead',
+  '/api/overview',
+  '/api/overview?process=same%20name',
+  '/api/prometheus',
 ]
 
 /** What only this one sends, in every field, beside the names that both use. */
@@ -84,6 +87,9 @@ test.skipIf(engineMissing !== undefined)(
       expect(timings.every(({ uid, state }) => uid.startsWith(one.own) && state === 'completed')).toBe(true)
       const summary = found.get('/api/timings/summary?by=meta')!.json.rows as { process: string; count: number }[]
       expect(summary.find(({ process }) => process === 'same name')!.count).toBe(RUNS)
+      const [live] = found.get('/api/overview?process=same%20name')!.json.processes
+      expect(live.last_24h).toMatchObject({ runs: RUNS, exceptions: RUNS })
+      expect(live.exception).toContain(`boom of ${one.own}`)
       const rows = found.get('/api/metrics?every=1m')!.json.rows as { name: string; count: number }[]
       expect(rows.filter(({ name }) => name === 'n').reduce((sum, { count }) => sum + count, 0)).toBe(RUNS)
     }
