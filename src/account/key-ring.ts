@@ -26,6 +26,8 @@ export interface FoundKey {
   readonly role: Exclude<Role, 'owner'>
   /** The operator suspended its account. */
   readonly isSuspended: boolean
+  /** An address that used it since its last use was stored; undefined: nobody noted one yet. */
+  usedFrom: string | undefined
 }
 
 /** The part of a key's row that decides about a request. */
@@ -65,6 +67,7 @@ export interface KeyUse {
   readonly keyId: string
   /** ms since the epoch. */
   readonly lastUsedMs: number
+  readonly usedFrom: string | undefined
 }
 
 interface Entry extends FoundKey {
@@ -113,6 +116,7 @@ export function loadKeyRing(db: Database, clock: Clock) {
         process: row.process,
         manage: row.may_manage === 1,
         isSuspended: suspended.has(row.account),
+        usedFrom: undefined,
         role,
         expiresMs,
         lastUsedMs: 0,
@@ -182,13 +186,15 @@ export function loadKeyRing(db: Database, clock: Clock) {
       bySecret.clear()
     },
     /** Uses that are not written down yet. */
-    uses: (): readonly KeyUse[] => Array.from(unwritten.values(), ({ keyId, lastUsedMs }) => ({ keyId, lastUsedMs })),
+    uses: (): readonly KeyUse[] =>
+      Array.from(unwritten.values(), ({ keyId, lastUsedMs, usedFrom }) => ({ keyId, lastUsedMs, usedFrom })),
     /** These uses are written down. */
     usesWritten(uses: readonly KeyUse[]): void {
       for (const { keyId, lastUsedMs } of uses) {
         const entry = unwritten.get(keyId)
         if (entry?.lastUsedMs !== lastUsedMs) continue // it was used again meanwhile
         entry.unwritten = false
+        entry.usedFrom = undefined
         unwritten.delete(keyId)
       }
     },

@@ -199,10 +199,12 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
 }
 
 function* noteUses(uses: readonly KeyUse[]): Script<void> {
-  for (const { keyId, lastUsedMs } of uses)
+  for (const { keyId, lastUsedMs, usedFrom } of uses)
     yield* run(
-      'UPDATE api_key SET last_used_ms = $1 WHERE id = $2 AND (last_used_ms IS NULL OR last_used_ms < $1)',
+      `UPDATE api_key SET last_used_ms = $1, last_used_from = coalesce($2, last_used_from)
+       WHERE id = $3 AND (last_used_ms IS NULL OR last_used_ms < $1)`,
       lastUsedMs,
+      usedFrom ?? null,
       keyId,
     )
 }

@@ -6,7 +6,7 @@ import { PROCESS_NOTE } from '../state/alert-tables.ts'
 import { openSqlite, type SqliteFile } from '../state/open-sqlite.ts'
 import { PROOF_TABLES } from '../state/proof-tables.ts'
 import type { Schema } from '../state/schema.ts'
-import { ACCOUNT_TABLES, BOUND_KEYS, QUOTA_NOTICES, SUSPENSIONS, toSqlite } from '../state/shared-tables.ts'
+import { ACCOUNT_TABLES, BOUND_KEYS, KEY_PLACES, QUOTA_NOTICES, SUSPENSIONS, toSqlite } from '../state/shared-tables.ts'
 import { createSqliteDatabase, withDiskProblems } from '../state/sqlite-database.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from './accounts.ts'
 import { normalizeEmail } from './credentials.ts'
@@ -48,7 +48,7 @@ export const ACCOUNTS_FILE: Schema = {
     ...[BOUND_KEYS, PROOF_TABLES].map(toSqlite),
     WATCH_COUNT,
     ACCOUNT_USE,
-    ...[SUSPENSIONS, PROCESS_NOTE, QUOTA_NOTICES].map(toSqlite),
+    ...[SUSPENSIONS, PROCESS_NOTE, QUOTA_NOTICES, KEY_PLACES].map(toSqlite),
   ],
 }
 

@@ -20,7 +20,8 @@ export interface AuthorizeDeps {
   readonly limitBadKeys?: LimitBadKeys
   /** Requests per account and second. Absent: not limited. */
   readonly readLimit?: TokenBuckets
-  findKey(secret: string): FoundKey | undefined
+  /** `request`: the one that uses it. */
+  findKey(secret: string, request: Request): FoundKey | undefined
   readonly cookies: Pick<SessionCookies, 'tokenOf'>
   findSession(token: string): Promise<FoundSession | undefined>
   /** The person who has to choose what becomes of this account, if anybody. */
@@ -163,7 +164,7 @@ type KeyDeps = Pick<AuthorizeDeps, 'keyHeader' | 'keyInvalid' | 'limitBadKeys' |
 function findRequestKey(request: Request, deps: KeyDeps): FoundKey | undefined {
   const secret = secretOf(request.headers, deps.keyHeader)
   if (secret === undefined) return undefined
-  const key = deps.findKey(secret)
+  const key = deps.findKey(secret, request)
   if (key === undefined) throw deps.limitBadKeys?.(request) ?? deps.keyInvalid
   return key
 }

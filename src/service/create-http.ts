@@ -1,4 +1,5 @@
 // Hands the rooms to the HTTP app: who may ask, what an event needs on its way in, what the operator sees.
+import type { FoundKey } from '../account/key-ring.ts'
 import { coarserNetwork } from '../account/networks.ts'
 import { createSessionToken } from '../account/secret.ts'
 import { createTokenBuckets } from '../account/token-buckets.ts'
@@ -54,11 +55,17 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
   const isSecure = (request: Request) => config.tls !== undefined || isForwardedSecure(request, config.trustProxy)
   const cookies = createSessionCookies({ isSecure, publicUrl: config.publicUrl })
   const audit = createAudit(rooms)
+  /** The address is found out once a minute and key: each use would pay for it. */
+  function findKey(secret: string, request: Request): FoundKey | undefined {
+    const key = accounts.findKey(secret)
+    if (key !== undefined) key.usedFrom ??= addressOf(request)
+    return key
+  }
   return createApp({
     log,
     keyHeader,
     keyInvalid,
-    findKey: accounts.findKey,
+    findKey,
     cookies,
     findSession: accounts.sessions.find,
     isOperator: accounts.isOperator,

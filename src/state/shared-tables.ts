@@ -178,3 +178,8 @@ export const QUOTA_NOTICES = `
     told_ms BIGINT NOT NULL
   );
 `
+
+export const KEY_PLACES = `
+  -- The network address that used the key last, as far as this version saw it.
+  ALTER TABLE api_key ADD COLUMN last_used_from TEXT;
+`

@@ -13,10 +13,11 @@ export const Made = Type.Object({
   by: orNull(Type.String(), 'eve@example.com'),
   at: orNull(TimeMs),
   last_used_at: orNull(TimeMs),
-  address: orNull(
-    Type.String({ description: 'Where it was made; of a member where they last signed in.' }),
-    '192.0.2.7',
+  used_from: orNull(
+    Type.String({ description: 'Where it was last used from; of a member where they last signed in.' }),
+    '198.51.100.20',
   ),
+  address: orNull(Type.String({ description: 'Where it was made.' }), '192.0.2.7'),
 })
 export type Made = Static<typeof Made>
 

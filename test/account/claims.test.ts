@@ -148,8 +148,24 @@ describe.each(databases())('claims in $database', ({ open }) => {
     const { accounts, claimed } = await openClaimed()
     await using _closed = accounts
     await reset(accounts, claimed.owner.id)
-    const { made } = await accounts.disputes.made(claimed.seat)
-    expect(made).toEqual([expect.objectContaining({ what: 'key', name: 'first key', by: BOB.email })])
+    const made = async () => (await accounts.disputes.made(claimed.seat)).made
+    const use = (address: string) => {
+      accounts.clock.passS(60)
+      accounts.findKey(claimed.key.secret)!.usedFrom ??= address
+    }
+    const key = { what: 'key', name: 'first key', by: BOB.email }
+    expect(await made()).toEqual([expect.objectContaining({ ...key, last_used_at: null, used_from: null })])
+    use('203.0.113.1')
+    expect(await made()).toEqual([expect.objectContaining({ ...key, used_from: '203.0.113.1' })])
+    await accounts.keys.flush()
+    accounts.clock.passS(60)
+    accounts.findKey(claimed.key.secret)
+    await accounts.keys.flush()
+    const [shown] = await made()
+    expect(shown).toMatchObject({ last_used_at: expect.any(String), used_from: '203.0.113.1' })
+    use('203.0.113.2')
+    await accounts.keys.flush()
+    expect(await made()).toEqual([expect.objectContaining({ ...key, used_from: '203.0.113.2' })])
     await accounts.disputes.keep(claimed.seat)
     expect(accounts.disputedBy(claimed.account.id)).toBeUndefined()
     expect(accounts.findKey(claimed.key.secret)).toMatchObject({ read: true })

@@ -117,6 +117,7 @@ function app() {
             process: null,
             manage: false,
             isSuspended: false,
+            usedFrom: undefined,
             role: 'member' as const,
           }
         : undefined,

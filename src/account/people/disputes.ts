@@ -48,9 +48,10 @@ export function createDisputes({ database, ring, signUp, nowMs, dropAccount }: D
         const traces = yield* all<Trace>(TRACES, seat.account)
         const begin = traces.find(({ action }) => action === 'account_created')
         const placeOf = (id: string) => traces.find(({ target }) => target === id) ?? begin
+        const uses = new Map(ring.uses().map((use) => [use.keyId, use]))
         const seenAt = (email: string) => traces.find(({ actor }) => actor === email)
         const keys = yield* all<KeyMade>(
-          `SELECT id, name, creator_email AS "by", created_ms, last_used_ms FROM api_key
+          `SELECT id, name, creator_email AS "by", created_ms, last_used_ms, last_used_from FROM api_key
            WHERE account = $1 AND revoked_ms IS NULL ORDER BY created_ms`,
           seat.account,
         )
@@ -61,18 +62,19 @@ export function createDisputes({ database, ring, signUp, nowMs, dropAccount }: D
           seat.person,
         )
         const made: Made[] = [
-          ...keys.map(({ id, name, by, created_ms, last_used_ms }) => ({
-            ...{ what: 'key' as const, id, name, by, at: toTime(created_ms) },
-            ...{
-              last_used_at: last_used_ms === null ? null : toTime(last_used_ms),
-              address: placeOf(id)?.address ?? null,
-            },
-          })),
+          ...keys.map(({ id, name, by, created_ms, last_used_ms, last_used_from }) => {
+            const use = uses.get(id)
+            const usedMs = use?.lastUsedMs ?? last_used_ms
+            return {
+              ...{ what: 'key' as const, id, name, by, at: toTime(created_ms), address: placeOf(id)?.address ?? null },
+              ...{ last_used_at: usedMs === null ? null : toTime(usedMs), used_from: use?.usedFrom ?? last_used_from },
+            }
+          }),
           ...members.map(({ id, email, since_ms }) => {
             const seen = seenAt(email)
             const last_used_at = seen === undefined ? null : toTime(seen.at_ms)
             const common = { what: 'member' as const, id, name: email, by: email, at: toTime(since_ms) }
-            return { ...common, last_used_at, address: seen?.address ?? null }
+            return { ...common, last_used_at, used_from: seen?.address ?? null, address: null }
           }),
         ]
         return { made, placeOf }
@@ -120,6 +122,7 @@ interface KeyMade {
   readonly by: string | null
   readonly created_ms: number
   readonly last_used_ms: number | null
+  readonly last_used_from: string | null
 }
 
 interface MemberMade {

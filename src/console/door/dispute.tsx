@@ -58,6 +58,15 @@ const COLUMNS: readonly Column<Made>[] = [
   { label: 'Name', cell: ({ name }) => name },
   { label: 'Made by', cell: ({ by }) => by ?? '–' },
   { label: 'Made', class: 'minor', cell: ({ at }) => when(at) },
-  { label: 'Last used', class: 'minor', cell: ({ last_used_at }) => when(last_used_at) },
-  { label: 'From', class: 'extra', cell: ({ address }) => address ?? '–' },
+  {
+    label: 'Last used',
+    class: 'minor',
+    cell: ({ last_used_at, used_from }) => (
+      <>
+        {when(last_used_at)}
+        {used_from !== null && <span class="sub">from {used_from}</span>}
+      </>
+    ),
+  },
+  { label: 'Made from', class: 'extra', cell: ({ address }) => address ?? '–' },
 ]

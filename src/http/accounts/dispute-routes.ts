@@ -24,7 +24,14 @@ export function mountDisputes({ on }: Mounts, deps: PeopleDeps, { channels }: Pi
     const channelsMade = (await channels.list(asker.account, 'viewer')).map(({ id, name, kind }): wire.Made => {
       const place = placeOf(id)
       const by = place?.target === id ? place.actor : null
-      const common = { what: 'channel' as const, id, name: `${name} (${kind})`, by, last_used_at: null }
+      const common = {
+        what: 'channel' as const,
+        id,
+        name: `${name} (${kind})`,
+        by,
+        last_used_at: null,
+        used_from: null,
+      }
       return { ...common, at: null, address: place?.target === id ? place.address : null }
     })
     return { account: { id: account.id, name: account.name }, made: [...made, ...channelsMade] }

@@ -71,7 +71,8 @@ export interface GateDeps {
   readonly keyHeader: string
   /** The same answer for a missing, malformed, unknown or revoked key. */
   readonly keyInvalid: Problem
-  findKey(secret: string): FoundKey | undefined
+  /** `request`: the one that uses it. */
+  findKey(secret: string, request: Request): FoundKey | undefined
   /** Absent: requests without a valid key are not limited. */
   readonly limitBadKeys?: LimitBadKeys
   /** Of events per account and second: one is taken before the body is read, the rest of a batch is debt. */
@@ -130,7 +131,7 @@ function placesNear(path: string): string {
 export function admit(request: Request, path: string, deps: GateDeps): Admission | Problem {
   const { headers } = request
   const secret = secretOf(headers, deps.keyHeader)
-  const key = secret === undefined ? undefined : deps.findKey(secret)
+  const key = secret === undefined ? undefined : deps.findKey(secret, request)
   if (key === undefined) return deps.limitBadKeys?.(request) ?? deps.keyInvalid
   if (!key.write) return new Problem('scope_missing', 'This key may not write events.')
   if (key.isSuspended) return accountSuspended()

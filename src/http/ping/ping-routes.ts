@@ -48,7 +48,7 @@ export function createPings(deps: PingDeps): AcceptPing {
   const recent = createRecentPings(deps.wallUs)
 
   function admit(request: Request, token: string): FoundKey {
-    const key = deps.findKey(token)
+    const key = deps.findKey(token, request)
     if (key?.ping !== true)
       throw (
         deps.limitBadKeys?.(request) ??

@@ -221,7 +221,10 @@ test('a disputed account answers nobody but its person, and that only the choice
     expect((await me.get(path)).json.code).toBe('account_disputed')
   const { json } = await me.get('/api/dispute')
   expect(json.made).toEqual([
-    expect.objectContaining({ what: 'key', name: 'first key', by: 'jo@example.com' }),
+    expect.objectContaining({
+      ...{ what: 'key', name: 'first key', by: 'jo@example.com' },
+      ...{ last_used_at: expect.any(String), used_from: '127.0.0.1' },
+    }),
     expect.objectContaining({
       what: 'channel',
       name: 'hook (webhook)',
