@@ -5,6 +5,7 @@ import { AccountPage } from './account/account-page.tsx'
 import { AuditPage } from './account/audit-page.tsx'
 import { KeysPage } from './account/keys-page.tsx'
 import { MembersPage } from './account/members-page.tsx'
+import { AlertPage } from './alert/alert-page.tsx'
 import { ExceptionsPage } from './exceptions/exceptions-page.tsx'
 import { HealthPage } from './health/health-page.tsx'
 import { HomePage } from './home/home-page.tsx'
@@ -32,6 +33,7 @@ export const PAGES: Readonly<Record<string, Known>> = {
   runs: { title: 'Runs', Page: RunsPage, titleOf: titleOfRuns },
   metrics: { title: 'Metrics', Page: MetricsPage },
   exceptions: { title: 'Exceptions', Page: ExceptionsPage },
+  alert: { title: 'Alert', Page: AlertPage, entry: 'watches' },
   watches: { title: 'Alerts & watches', Page: WatchesPage },
   maintenance: { title: 'Maintenance', Page: MaintenancePage, entry: 'watches' },
   keys: { title: 'Keys', Page: KeysPage },

@@ -7,7 +7,7 @@ interface Values {
   readonly good_value: number | null
 }
 
-/** By the ratio, up or down; a missing value differs most, then another sign and zero, then the greatest ratio. */
+/** Another sign and zero first, then the greatest ratio, up or down; equal values, then those that only one run sent. */
 export function byDifference(a: Values, b: Values): number {
   const [one, other] = [differenceOf(a), differenceOf(b)]
   if (one === other) return a.name < b.name ? -1 : 1
@@ -15,7 +15,7 @@ export function byDifference(a: Values, b: Values): number {
 }
 
 function differenceOf({ value, good_value: good }: Values): number {
-  if (value === null || good === null) return Number.POSITIVE_INFINITY
+  if (value === null || good === null) return -1
   if (value === good) return 0
   const ratio = value / good
   return ratio > 0 ? Math.min(Math.abs(Math.log(ratio)), Number.MAX_VALUE) : Number.MAX_VALUE

@@ -1,9 +1,9 @@
 // What the stores know of one run, and of the last good one before it: look-ups of one process and meta.
-import { ENDING } from '../event/failed-command.ts'
 import { findRun } from '../process/belongs-to.ts'
+import { byDifference } from '../process/by-difference.ts'
 import { compare, comparePlaces } from '../store/order.ts'
 import type { Asker, ExceptionRow, ExceptionSource, PlainTiming, PointSource, Timing } from '../store/source.ts'
-import type { AlertDetail, AlertRun } from '../wire/alert-detail.ts'
+import type { AlertDetail } from '../wire/alert-detail.ts'
 import { countExceptions, GRACE_NS, toRun } from './count-exceptions.ts'
 import { findRunMetrics } from './run-metrics.ts'
 
@@ -159,28 +159,12 @@ export function createRunParts(
 const newestOf = (rows: readonly ExceptionRow[]): ExceptionRow[] =>
   rows.toSorted((a, b) => comparePlaces(a.place, b.place)).slice(0, EXCEPTIONS_MAX)
 
-/** How a command ended, by the first line of the exception that `stint exec` and stint.sh send; null: not known. */
-export function exitOf(exception: string | undefined): AlertRun['exit'] {
-  const how = ENDING.exec(exception?.split('\n', 1)[0] ?? '')?.[2]
-  const code = /exited with code (\d+)$/.exec(how ?? '')?.[1]
-  const signal = /was ended by (.+)$/.exec(how ?? '')?.[1]
-  if (code === undefined && signal === undefined) return null
-  return { code: code === undefined ? null : Number(code), signal: signal ?? null }
-}
-
 type Values = Readonly<Record<string, number | null>>
 
-/** Of both runs by name: the greatest ratio first, then what only one of them sent. */
+/** Of both runs, those that differ most first. */
 export function compareMetrics(values: Values, good: Values): AlertDetail['metrics'] {
-  const names = [...new Set([...Object.keys(values), ...Object.keys(good)])].toSorted(compare)
+  const names = [...new Set([...Object.keys(values), ...Object.keys(good)])]
   return names
     .map((name) => ({ name, value: values[name] ?? null, good_value: good[name] ?? null }))
-    .toSorted((a, b) => weightOf(b) - weightOf(a))
-}
-
-function weightOf({ value, good_value }: AlertDetail['metrics'][number]): number {
-  if (value === null || good_value === null) return -1
-  if (value === good_value) return 0
-  const ratio = value / good_value
-  return ratio > 0 && Number.isFinite(ratio) ? Math.abs(Math.log(ratio)) : Number.MAX_VALUE
+    .toSorted(byDifference)
 }

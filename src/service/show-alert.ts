@@ -12,13 +12,14 @@ import { Problem } from '../problem.ts'
 import { answerException, answerTiming } from '../query/answers.ts'
 import { ask, type Desk } from '../query/desk.ts'
 import { createGroupQuestions } from '../query/exception-groups.ts'
-import { compareMetrics, createRunParts, exitOf, type RunPartsDeps } from '../query/run-parts.ts'
+import { compareMetrics, createRunParts, type RunPartsDeps } from '../query/run-parts.ts'
 import { createSeenBefore } from '../query/seen-before.ts'
 import { compare } from '../store/order.ts'
 import type { Asker, ExceptionRow, PlainTiming } from '../store/source.ts'
 import type { AlertSubject, KnownAlert } from '../watch/manage/show-alert.ts'
 import type { Watches } from '../watch/watches.ts'
 import type { AlertDetail, AroundRun, RaisedException, StoredPart } from '../wire/alert-detail.ts'
+import { exitOf } from '../wire/exit-of.ts'
 import type { ProcessNote } from '../wire/process-notes.ts'
 
 interface ShowAlertDeps extends RunPartsDeps {
@@ -199,7 +200,7 @@ export function createShowAlert(deps: ShowAlertDeps) {
       outputOf('output', run),
       good.then((it) => outputOf('good_output', it)),
     ])
-    const exit = raised.map(({ exception }) => exitOf(exception)).find((it) => it !== null) ?? null
+    const exit = exitOf(raised)
     return {
       run: run === undefined ? null : { ...answerRun(run), exit },
       good_run: goodRun === undefined ? null : { ...answerRun(goodRun), exit: null },

@@ -42,7 +42,7 @@ export const Alert = Type.Object({
   notified_at: orNull(TimeMs, '2026-11-20T21:52:44.000Z'),
   acknowledged: orNull(Acknowledged),
   summary: AlertSummary,
-  path: Text('/#/runs?process=nightly+import', 'Opens the run, or for `late` the runs of the process, in the console.'),
+  path: Text('/#/alert?id=ale_2j6h0p4d8g3k7m1n&account=acc_5k0c2v9d1xw7q3ma', 'Its page in the console.'),
 })
 export type Alert = Static<typeof Alert>
 
@@ -99,7 +99,7 @@ export interface WebhookBody {
     readonly summary: string
     /** The note of the process. */
     readonly note: string | null
-    /** Opens the run in the console. */
+    /** Opens the alert in the console. */
     readonly url: string
   }
 }

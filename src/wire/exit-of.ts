@@ -7,9 +7,9 @@ import type { AlertRun } from './alert-detail.ts'
 export function exitOf(exceptions: readonly { readonly exception: string }[]): AlertRun['exit'] {
   for (const { exception } of exceptions) {
     const [, , how = ''] = ENDING.exec(exception.slice(0, FIRST_LINE_MAX).split('\n', 1)[0]!) ?? []
-    const [, code, signal] = /(?:exited with code (\d+)|was ended by (?:SIG|signal )(\w+))$/.exec(how) ?? []
+    const [, code, signal] = /(?:exited with code (\d+)|was ended by (.+))$/.exec(how) ?? []
     if (code !== undefined) return { code: Number(code), signal: null }
-    if (signal !== undefined) return { code: null, signal: /^\d/.test(signal) ? signal : `SIG${signal}` }
+    if (signal !== undefined) return { code: null, signal }
   }
   return null
 }

@@ -8,7 +8,7 @@ const [code, signal] = [(code: number) => ({ code, signal: null }), (signal: str
 test('a code and a signal are read from the first line', () => {
   expect(exit('job.sh: exited with code 3\ndisk full')).toEqual(code(3))
   expect(exit('job.sh: was ended by SIGKILL')).toEqual(signal('SIGKILL'))
-  expect(exit('job.sh: was ended by signal 40\n')).toEqual(signal('40'))
+  expect(exit('job.sh: was ended by signal 40\n')).toEqual(signal('signal 40'))
   expect(exit('job.sh: timed out after 2.5 s and was ended by SIGTERM')).toEqual(signal('SIGTERM'))
 })
 

@@ -15,6 +15,7 @@ import { runLink } from '../kit/run-links.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
+import { alertLink } from '../watch/watch-link.ts'
 import type { Asked, Rest } from './ask-rest.ts'
 import { lastRun } from './last-run.ts'
 
@@ -25,7 +26,8 @@ interface SentenceProps {
 
 export function StateSentence({ row, groups }: SentenceProps) {
   const { nowMs } = useView()
-  const { process, run, exception, fingerprint: group, state } = row
+  const { process, run, exception, fingerprint: group, state, alerts } = row
+  const [alert] = alerts
   const { tone, text, change } = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = tone === 'bad'
   useAnnounced([row], true)
@@ -48,6 +50,11 @@ export function StateSentence({ row, groups }: SentenceProps) {
           <a class="button button-main" href={runLink(process, run, nowMs)}>
             {state === 'silent' ? 'Open the last run' : 'Open this run'}
           </a>
+          {alert !== undefined && (
+            <a class="button" href={alertLink(alert.id)}>
+              Open the alert
+            </a>
+          )}
           {group !== null && (
             <Link class="button" to="exceptions" of={{ process, from: '-7d', group }}>
               All {runs === 0 ? 'runs' : plural(runs, 'run')} with this exception

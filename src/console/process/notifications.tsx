@@ -10,7 +10,8 @@ import { explain, explainText } from '../kit/explain.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { useView } from '../kit/view.tsx'
-import { watchLink } from '../watch/watch-link.ts'
+import { inReadersZone } from '../kit/words.ts'
+import { alertLink, watchLink } from '../watch/watch-link.ts'
 import type { Asked } from './ask-rest.ts'
 
 const BADGES = { ok: 'badge-good', firing: 'badge-bad', paused: '', unknown: 'badge-warn' } as const
@@ -21,7 +22,7 @@ interface Props {
 }
 
 export function Notifications({ row, channels }: Props) {
-  const { app } = useView()
+  const { app, nowMs } = useView()
   const { process, watches = [], notified, every_s: everyS } = row
   const add = (label: string, look?: string) =>
     app.may('member') && (
@@ -49,6 +50,13 @@ export function Notifications({ row, channels }: Props) {
             <span class={`badge ${BADGES[watch.state]}`}>{watch.state}</span> <b>{watch.name}</b>
             {watch.process !== process && <span class="sub"> covers {watch.process}</span>}
             <p class="sub">when it {describeConditions(watch)}</p>
+            {row.alerts
+              .filter((alert) => alert.watch.id === watch.id)
+              .map(({ id, summary }) => (
+                <p key={id} class="sub">
+                  <a href={alertLink(id)}>{inReadersZone(summary, nowMs)}</a>
+                </p>
+              ))}
             {watch.channels.length === 0 && <p class="warn">It notifies no one.</p>}
             {channels instanceof ApiError ? (
               <p class="muted">{`Its channels are not available. ${explainText(channels)}`}</p>

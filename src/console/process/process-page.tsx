@@ -19,6 +19,7 @@ import { Facts, FactsWithoutRuns, StateSentence } from './facts.tsx'
 import { ExceptionList, MetricCharts, RunList } from './lists.tsx'
 import { MetaTable } from './meta-table.tsx'
 import { NotAvailable } from './not-available.tsx'
+import { ProcessNote } from './note.tsx'
 import { Notifications } from './notifications.tsx'
 import { rangeOf } from './range.ts'
 import { RunBars } from './run-bars.tsx'
@@ -143,7 +144,7 @@ const weekOf = (week: Rest['week'], meta: string | undefined): Rest['week'] =>
 
 /** All at once: a card that came later would move the others. */
 function Cards({ row, rest }: Props) {
-  const { process, runs, by_meta: metas = [] } = row
+  const { process, runs, by_meta: metas = [], note = null, note_by = null, note_at = null } = row
   const { meta, week, timings, groups, metrics, days, channels } = rest
   const hasRuns = runs.length > 0
   const exceptions = (
@@ -164,6 +165,7 @@ function Cards({ row, rest }: Props) {
       </div>
       <div class="stack">
         <Notifications row={row} channels={channels} />
+        <ProcessNote key={process} process={process} written={{ note, note_by, note_at }} />
         <Part title="90 days" rows={days} draw={(days) => <Calendar {...{ days, process }} />} />
         <SendRun process={process} />
       </div>

@@ -9,7 +9,7 @@ import type { Get, Query } from '../kit/ask.ts'
 import { askPoints } from '../kit/ask-metrics.ts'
 import { afterNs, parseTime } from '../kit/format-time.ts'
 import { belongsTo } from '../timeline/belongs-to.ts'
-import { formatRunId, parseRunId, type Run, toRun } from '../timeline/run.ts'
+import { formatRunId, isTrouble, parseRunId, type Run, toRun } from '../timeline/run.ts'
 import { usualMsOf } from '../timeline/usual.ts'
 
 export interface RunContext {
@@ -18,6 +18,8 @@ export interface RunContext {
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined
+  /** The last one before it that completed without an exception. */
+  readonly good: Run | undefined
   /** Newest first. */
   readonly metrics: readonly MetricPoint[]
   readonly exceptions: readonly ExceptionText[]
@@ -72,6 +74,7 @@ export async function askRun({ nowMs }: App, get: Get, id: string): Promise<RunC
     run,
     usualMs: usualMsOf(run, processes[0]),
     previous: before.find(isBefore),
+    good: before.find((other) => isBefore(other) && !isTrouble(other)),
     metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
     outputs: outputs.filter(isOwn),

@@ -13,6 +13,8 @@ interface RunView {
   readonly query: RunQuery
   readonly page: number
   readonly runId: string | undefined
+  /** The run that is shown beside it. */
+  readonly besideId: string | undefined
   /** Processes without trouble are drawn, too. */
   readonly isUnfolded: boolean
 }
@@ -26,6 +28,7 @@ export function readRunView(params: URLSearchParams, nowMs: number): RunView {
     state: FILTERS.find((known) => known === state),
   }
   const page = Math.max(1, Number(params.get('page') ?? 1) || 1)
+  const [runId, besideId] = [params.get('run') ?? undefined, params.get('beside') ?? undefined]
   const isUnfolded = params.get('quiet') === 'shown'
-  return { range: readRange(params, nowMs), query, page, runId: params.get('run') ?? undefined, isUnfolded }
+  return { range: readRange(params, nowMs), query, page, runId, besideId, isUnfolded }
 }

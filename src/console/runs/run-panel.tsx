@@ -4,30 +4,34 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { ExceptionText } from '../../wire/exceptions.ts'
 import type { MetricPoint } from '../../wire/metrics.ts'
 import type { OutputText } from '../../wire/outputs.ts'
+import { Comparison } from '../compare/comparison.tsx'
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
-import { formatRoute } from '../kit/route.ts'
+import { changeParams, formatRoute } from '../kit/route.ts'
 import { Moment } from '../kit/time.tsx'
 import { fixRange } from '../kit/time-range.ts'
 import { useView } from '../kit/view.tsx'
 import { describeState, isTrouble, lengthMs, parseRunId, type Run } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import type { RunContext } from './ask-run.ts'
+import { compareContexts } from './compare-contexts.ts'
 
 interface Props {
   readonly id: string
   /** undefined: it is being loaded; null: there is no such run. */
   readonly context: RunContext | null | undefined
+  /** The run that it is compared with. */
+  readonly beside?: Pick<Props, 'id' | 'context'> | undefined
   close(): void
 }
 
 /** It takes the focus, and gives it back. */
-export function RunPanel({ id, context, close }: Props) {
+export function RunPanel({ id, context, beside, close }: Props) {
   const title = useRef<HTMLHeadingElement>(null)
   const opener = useRef(document.activeElement)
-  useEffect(() => title.current?.focus(), [id])
+  useEffect(() => title.current?.focus(), [id, beside?.id])
   useEffect(
     () => () => {
       const { current } = opener
@@ -61,10 +65,39 @@ export function RunPanel({ id, context, close }: Props) {
         </p>
       )}
       {context === null && <NotFound id={id} />}
-      {context && <Parts context={context} />}
+      {context && beside === undefined && <Parts context={context} />}
+      {context && beside !== undefined && <Beside context={context} beside={beside} />}
     </aside>
   )
 }
+
+/** Both runs in one table. */
+function Beside({ context, beside }: { context: RunContext; beside: NonNullable<Props['beside']> }) {
+  const { params } = useView()
+  const otherIs = beside.id === context.good?.id ? 'last good run' : 'other run'
+  return (
+    <>
+      <State run={context.run} />
+      {beside.context === undefined && (
+        <p class="muted" aria-busy="true">
+          Loading…
+        </p>
+      )}
+      {beside.context === null && <p class="muted">The other run is not found.</p>}
+      {beside.context && <Comparison compared={compareContexts(context, beside.context)} otherIs={otherIs} />}
+      <a class="button button-small" href={formatRoute('runs', changeParams(params, { beside: undefined }))}>
+        This run alone
+      </a>
+    </>
+  )
+}
+
+const State = ({ run }: { run: Run }) => (
+  <p class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
+    <i class={`mark mark-${run.state}`} />
+    {describeState(run)}
+  </p>
+)
 
 const NotFound = ({ id }: { id: string }) => (
   <div class="empty">
@@ -78,15 +111,18 @@ const NotFound = ({ id }: { id: string }) => (
 )
 
 function Parts({ context }: { context: RunContext }) {
-  const { run, metrics, exceptions, outputs, overlaps } = context
+  const { params } = useView()
+  const { run, good, metrics, exceptions, outputs, overlaps } = context
   const isShared = overlaps && run.uid === null
   return (
     <>
-      <p class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
-        <i class={`mark mark-${run.state}`} />
-        {describeState(run)}
-      </p>
+      <State run={run} />
       <Compared context={context} />
+      {good !== undefined && (
+        <a class="button button-small" href={formatRoute('runs', changeParams(params, { beside: good.id }))}>
+          Beside the last good one
+        </a>
+      )}
       <section class="panel-part">
         <h3>Exceptions</h3>
         {overlaps && exceptions.some(({ uid }) => uid === undefined) && <Shared />}

@@ -43,6 +43,11 @@ interface Raised extends ExceptionMark {
   readonly text: string
 }
 
+interface Chosen {
+  readonly id: string
+  readonly context: RunContext | null
+}
+
 interface RunsAnswer {
   readonly timeline: TimelineAnswer
   readonly page: RunPage
@@ -50,22 +55,25 @@ interface RunsAnswer {
   readonly processes: readonly ProcessEntry[]
   readonly raised: { readonly atMs: number; readonly list: readonly Raised[] }
   readonly usual: { readonly atMs: number; readonly byProcess: ReadonlyMap<string, OverviewProcess> }
-  readonly chosen: { readonly id: string; readonly context: RunContext | null } | undefined
+  readonly chosen: Chosen | undefined
+  /** The run beside it. */
+  readonly beside: Chosen | undefined
 }
 
 const NOTHING_RAISED: RunsAnswer['raised'] = { atMs: Number.NEGATIVE_INFINITY, list: [] }
 const NO_USUAL: RunsAnswer['usual'] = { atMs: Number.NEGATIVE_INFINITY, byProcess: new Map() }
 
-const keyOf = (params: URLSearchParams): string => changeParams(params, { run: undefined, page: undefined }).toString()
+const keyOf = (params: URLSearchParams): string =>
+  changeParams(params, { run: undefined, beside: undefined, page: undefined }).toString()
 
 async function ask({ app, params, get, held, early, signal }: Question<RunsAnswer>): Promise<RunsAnswer> {
   const nowMs = app.nowMs()
-  const { range, query, page, runId, isUnfolded } = readRunView(params, nowMs)
+  const { range, query, page, runId, besideId, isUnfolded } = readRunView(params, nowMs)
   const bars = Math.floor(Math.max(240, innerWidth - FRAME_PX) / RUN_PX)
-  const askChosen = async () => {
-    if (runId === undefined) return undefined
-    const isOver = held?.chosen?.id === runId && held.chosen.context?.run.state !== 'running'
-    return isOver ? held.chosen : { id: runId, context: (await askRun(app, get, runId)) ?? null }
+  const askChosen = async (id: string | undefined, before: Chosen | undefined): Promise<Chosen | undefined> => {
+    if (id === undefined) return undefined
+    const isOver = before?.id === id && before.context?.run.state !== 'running'
+    return isOver ? before : { id, context: (await askRun(app, get, id)) ?? null }
   }
   const [timeline, runPage, later, processes] = await Promise.all([
     askTimeline(get, range, query, { bars, isUnfolded }, nowMs, held?.timeline),
@@ -73,10 +81,14 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
     askLater(get, range, query),
     app.askProcesses(signal),
   ])
-  const { raised = NOTHING_RAISED, usual = NO_USUAL, chosen } = held ?? {}
-  early({ timeline, page: runPage, later, processes, raised, usual, chosen })
-  const [raisedNow, usualNow, chosenNow] = await Promise.all([askRaised(), askUsual(), askChosen()])
-  return { timeline, page: runPage, later, processes, raised: raisedNow, usual: usualNow, chosen: chosenNow }
+  const { raised = NOTHING_RAISED, usual = NO_USUAL, chosen, beside } = held ?? {}
+  const answer = { timeline, page: runPage, later, processes }
+  early({ ...answer, raised, usual, chosen, beside })
+  const [raisedNow, usualNow, chosenNow, besideNow] = await Promise.all([
+    ...([askRaised(), askUsual()] as const),
+    ...([askChosen(runId, chosen), askChosen(runId && besideId, beside)] as const),
+  ])
+  return { ...answer, raised: raisedNow, usual: usualNow, chosen: chosenNow, beside: besideNow }
 
   async function askRaised(): Promise<RunsAnswer['raised']> {
     const shown = [...runPage.trouble, ...runPage.runs]
@@ -119,14 +131,14 @@ function Heading({ answer }: { answer: RunsAnswer | undefined }) {
 
 function Content({ answer }: { answer: RunsAnswer }) {
   const { app, params, nowMs, change } = useView()
-  const { range, query, runId } = readRunView(params, nowMs)
-  const { timeline, page, later, raised, usual, chosen } = answer
+  const { range, query, runId, besideId } = readRunView(params, nowMs)
+  const { timeline, page, later, raised, usual, chosen, beside } = answer
   const seen: Seen = {
     ...{ atMs: Math.min(range.toMs, nowMs), isLive: range.isLive },
     laterOf: ({ id, state }) => (state === 'running' ? later.get(id) : undefined),
   }
   const all = [...page.trouble, ...page.runs]
-  const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id }))
+  const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id, beside: undefined }))
   const total =
     query.state === 'trouble' ? undefined : timeline.totals.reduce((sum, row) => sum + countRuns(row, query.state), 0)
   const usualMs = (run: Run) => usualMsOf(run, usual.byProcess.get(run.process))
@@ -178,13 +190,18 @@ function Content({ answer }: { answer: RunsAnswer }) {
       {runId !== undefined && (
         <RunPanel
           id={runId}
-          context={parseRunId(runId) === undefined ? null : chosen?.id === runId ? chosen.context : undefined}
-          close={() => change({ run: undefined }, 'replace')}
+          context={contextOf(runId, chosen)}
+          beside={besideId === undefined ? undefined : { id: besideId, context: contextOf(besideId, beside) }}
+          close={() => change({ run: undefined, beside: undefined }, 'replace')}
         />
       )}
     </div>
   )
 }
+
+/** undefined: it is being loaded. */
+const contextOf = (id: string, known: Chosen | undefined): RunContext | null | undefined =>
+  parseRunId(id) === undefined ? null : known?.id === id ? known.context : undefined
 
 function Durations({ timeline, range }: { timeline: TimelineAnswer } & Pick<ReturnType<typeof readRunView>, 'range'>) {
   const { totals, series, stepMs } = timeline

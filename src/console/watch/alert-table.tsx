@@ -7,6 +7,7 @@ import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import { inReadersZone } from '../kit/words.ts'
+import { alertLink } from './watch-link.ts'
 
 const CONDITION_TEXT = {
   late: 'is late',
@@ -23,21 +24,25 @@ export function describeAlert(alert: AlertText): string {
   return isAboutException(alert) ? 'raised an exception' : CONDITION_TEXT[alert.condition]
 }
 
-/** The event that ends an alert of this condition. */
-const EVENT_TEXT = {
-  late: 'a start arrived',
-  long: 'the run ended',
-  failed: 'a later run succeeded',
-  slow: 'a later run was not slow',
-  metric: 'back in range',
+/** What ends an alert of this condition, after "resolved". */
+const BY_EVENT = {
+  late: 'by the next start',
+  long: 'by the end of the run',
+  failed: 'by the next run',
+  slow: 'by a run that was not slow',
+  metric: 'because it is back in range',
 } as const satisfies Record<Alert['condition'], string>
 
-const ENDED_TEXT = {
-  changed: 'its watch was changed',
-  deleted: 'its watch was deleted',
+const BY_OTHERS = {
+  changed: 'because its watch was changed',
+  deleted: 'because its watch was deleted',
   person: 'by hand',
-  expired: 'nothing arrived any more',
+  expired: 'because nothing arrived any more',
 } as const satisfies Record<Exclude<EndedBy, 'event'>, string>
+
+/** `by the next run`; empty where an earlier version ended it. */
+export const endedText = ({ ended_by: by, condition }: Pick<Alert, 'ended_by' | 'condition'>): string =>
+  by === null ? '' : by === 'event' ? BY_EVENT[condition] : BY_OTHERS[by]
 
 /** Does something to a row; its failure is shown above all tables. */
 export type Act = (work: () => Promise<unknown>, done: string) => void
@@ -67,7 +72,7 @@ export function AlertTable({ alerts, chosenWatch, act }: Props) {
             ) : (
               <>
                 <Ago at={at} />
-                {why !== null && <span class="sub">{why === 'event' ? EVENT_TEXT[condition] : ENDED_TEXT[why]}</span>}
+                {why !== null && <span class="sub">{endedText({ ended_by: why, condition })}</span>}
               </>
             ),
         },
@@ -101,14 +106,14 @@ function State({ alert: { state, acknowledged } }: { alert: Alert }) {
 
 function Sentence({ alert }: { alert: Alert }) {
   const { nowMs } = useView()
-  const { process, meta, summary, path, watch, state, acknowledged, since } = alert
+  const { id, process, meta, summary, watch, state, acknowledged, since } = alert
   return (
     <>
       <span title={inReadersZone(summary, nowMs)}>
         <a class="strong" href={formatRoute('process', { process })}>
           <bdi>{process}</bdi>
         </a>{' '}
-        <a class="plain" href={path.replace(/^\/#/, '#')}>
+        <a class="plain" href={alertLink(id)}>
           {inReadersZone(describeAlert(alert), nowMs)}
         </a>
         {meta !== null && (

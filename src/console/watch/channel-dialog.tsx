@@ -88,6 +88,11 @@ export function ChannelDialog({ channel, hasEmail = true, done, close }: Props) 
           required={channel !== undefined}
         />
         <Filters channel={channel} />
+        <p class="field-hint">
+          Its messages say what happened, such as{' '}
+          <q>Firing: nightly import failed at 03:14. Exception: connection reset</q>, and lead to the page of the alert:
+          its run beside the last good one, who knows, your note, and Acknowledge.
+        </p>
       </Form>
     </Modal>
   )

@@ -8,9 +8,6 @@ import { createId } from '../random-id.ts'
 import type { Alert, AlertChange, NewNotification, NotificationBody } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 
-/** A link shows this stretch around the start of the run. */
-const AROUND_US = 3600e6
-
 interface Context {
   readonly type: WebhookBody['type']
   readonly alert: Alert
@@ -121,17 +118,9 @@ export function toEnd({
   return { kind: 'resolve', id: alert.id, resolvedUs, endedBy, summary: context.summary, notifications }
 }
 
-/** The console's address of the run that an alert is about; without one that of the runs of its process. */
-export function pathOf({ process, meta, uid, startedUs }: Alert): string {
-  const search = new URLSearchParams({ process })
-  if (startedUs !== null) {
-    const at = `${iso(startedUs).slice(0, -1)}${String(startedUs % 1000).padStart(3, '0')}000Z`
-    search.set('from', iso(startedUs - AROUND_US))
-    search.set('to', iso(startedUs + AROUND_US))
-    search.set('run', [at, process, meta ?? '', uid ?? ''].map(encodeURIComponent).join('/'))
-  }
-  return `/#/runs?${search}`
-}
+/** The console's address of an alert. It names the account: a person may have several. */
+export const pathOf = ({ id, account }: Pick<Alert, 'id' | 'account'>): string =>
+  `/#/alert?${new URLSearchParams({ id, account })}`
 
 /** The content of a notification: the body for webhooks, and more details for people. */
 export function toBody({ type, alert, watch, summary, nowUs, publicUrl, facts = {} }: Context): NotificationBody {
@@ -163,7 +152,7 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, facts = 
       note: null,
       usual_ms: usualUs === undefined ? null : Math.round(usualUs / 1000),
       summary,
-      url: `${publicUrl}${pathOf(alert)}&account=${watch.account}`,
+      url: `${publicUrl}${pathOf(alert)}`,
     },
     facts: lines,
   }

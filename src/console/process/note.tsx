@@ -1,0 +1,97 @@
+// What to do if a process fails, in the words of those who run it: on its page and with each of its alerts.
+import type { ComponentChildren } from 'preact'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { ProcessNote as Written } from '../../wire/process-notes.ts'
+import { FieldFrame, Form, type Values } from '../kit/form.tsx'
+import { formatAgo, parseTime } from '../kit/format-time.ts'
+import { Card } from '../kit/icon.tsx'
+import { useView } from '../kit/view.tsx'
+
+interface Props {
+  readonly process: string
+  readonly written: Written
+}
+
+/** Polls change neither the text that somebody edits nor the focus. */
+export function ProcessNote({ process, written: { note, note_by: by, note_at: at } }: Props) {
+  const { app, nowMs, again } = useView()
+  const [isEdited, setEdited] = useState(false)
+  const button = useRef<HTMLButtonElement>(null)
+  const wasEdited = useRef(false)
+  useLayoutEffect(() => {
+    if (wasEdited.current && !isEdited) button.current?.focus()
+    wasEdited.current = isEdited
+  }, [isEdited])
+  async function save({ note: text = '' }: Values): Promise<void> {
+    await app.api.send('PUT', 'api/processes/note', { process, note: text })
+    app.announce('Note saved.')
+    setEdited(false)
+    again()
+  }
+  const edit = app.may('member') && !isEdited && (
+    <button ref={button} type="button" class="button button-small" onClick={() => setEdited(true)}>
+      {note === null ? 'Write a note' : 'Edit note'}
+    </button>
+  )
+  return (
+    <Card title="If it fails" class="process-note" end={edit}>
+      {isEdited ? (
+        <NoteForm text={note ?? ''} save={save} cancel={() => setEdited(false)} />
+      ) : note === null ? (
+        <p class="muted">No note says what to do.</p>
+      ) : (
+        <>
+          <p class="note-text">{withLinks(note)}</p>
+          {by !== null && at !== null && (
+            <p class="sub">
+              <bdi>{by}</bdi>, {formatAgo(parseTime(at), nowMs)}
+            </p>
+          )}
+        </>
+      )}
+    </Card>
+  )
+}
+
+interface FormProps {
+  readonly text: string
+  save(values: Values): Promise<void>
+  cancel(): void
+}
+
+function NoteForm({ text, save, cancel }: FormProps) {
+  const area = useRef<HTMLTextAreaElement>(null)
+  const [before] = useState(text)
+  useLayoutEffect(() => area.current!.focus(), [])
+  return (
+    <Form
+      submitLabel="Save note"
+      submit={save}
+      buttons={
+        <button type="button" class="button" onClick={cancel}>
+          Cancel
+        </button>
+      }
+    >
+      <FieldFrame name="note" label="What to do" hint="Plain text; web addresses become links. Empty deletes the note.">
+        {(about) => <textarea {...about} ref={area} name="note" rows={6} defaultValue={before} />}
+      </FieldFrame>
+    </Form>
+  )
+}
+
+/** Up to a mark that ends a sentence. */
+const ADDRESS = /(https?:\/\/[^\s<>"']*[^\s<>"'.,;:!?)\]}])/i
+
+/** Only `http:` and `https:` lead anywhere; all else is text. */
+function withLinks(text: string): ComponentChildren {
+  return text.split(ADDRESS).map((part, i) =>
+    i % 2 === 1 && URL.canParse(part) ? (
+      <a key={i} href={part} target="_blank" rel="noopener noreferrer">
+        {part}
+      </a>
+    ) : (
+      part
+    ),
+  )
+}
