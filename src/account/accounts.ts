@@ -118,6 +118,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     use.dropAccount(id)
   }
 
+  const strangerMails = createStrangerMails(database, nowMs, signup === 'open' && isMailed)
+
   let madeUpCode: string | undefined
   function setupCode(): string | undefined {
     if (!options.setupCodeRequired || signup === 'closed' || count() > 0) return undefined
@@ -157,7 +159,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     create: signUp.create,
     signUp,
     disputes: createDisputes({ database, ring, signUp, nowMs, dropAccount: dropFromMemory }),
-    strangerMails: createStrangerMails(database, nowMs, signup === 'open' && isMailed),
+    strangerMails,
     /** Accounts that the operator suspended. */
     suspensions,
     operator: createOperator({ database, suspensions, use, log, nowMs }),
@@ -213,7 +215,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     use,
     /** Who is refused first while the disk is nearly full. */
     senders: createSenders({ use, db: local.db, count, nowMs, monotonicUs: clock.monotonicUs }),
-    quotaNotices: createQuotaNotices(database, nowMs),
+    quotaNotices: createQuotaNotices(database, nowMs, strangerMails.taking),
     watchCount: parts.watchCount,
     /** Writes the notes in memory to the database. */
     async close(): Promise<void> {

@@ -4,11 +4,16 @@ import { all, run, type Script, type SqlDatabase } from '../state/database.ts'
 const DAY_MS = 86_400_000
 
 /** Addresses that strangers claimed without a proof get no e-mail. */
-const OWNERS = `SELECT person.email FROM membership JOIN person ON person.id = membership.person
+const OWNERS = `SELECT person.email, verified_ms FROM membership JOIN person ON person.id = membership.person
   WHERE membership.account = $1 AND role = 'owner' AND (coalesce(claim, 0) = 0 OR verified_ms IS NOT NULL)
   ORDER BY email`
 
-export function createQuotaNotices(database: SqlDatabase, nowMs: () => number) {
+/** `taking`: whether an address that its person never proved, as the inviter may be who accepted, gets one more e-mail. */
+export function createQuotaNotices(
+  database: SqlDatabase,
+  nowMs: () => number,
+  taking: (email: string) => Script<boolean>,
+) {
   function* take(account: string, level: 80 | 100): Script<string[]> {
     const noted = yield* run(
       `INSERT INTO quota_notice (account, level, told_ms) SELECT id, $1, $2 FROM account WHERE id = $3
@@ -17,7 +22,10 @@ export function createQuotaNotices(database: SqlDatabase, nowMs: () => number) {
       ...[level, nowMs(), account, nowMs() - DAY_MS],
     )
     if (noted === 0) return []
-    return (yield* all<{ email: string }>(OWNERS, account)).map(({ email }) => email)
+    const told: string[] = []
+    for (const { email, verified_ms } of yield* all<{ email: string; verified_ms: number | null }>(OWNERS, account))
+      if (verified_ms !== null || (yield* taking(email))) told.push(email)
+    return told
   }
   return {
     /** The owners to be told now; none if they were told in the last 24 hours. */

@@ -1,7 +1,7 @@
 // The owners of an account hear of its quota: once at 80 %, once at the limit, by e-mail, in /api/health, and nobody else does.
 import { expect, test } from 'bun:test'
 import { createTellQuotas } from '../../src/service/tell-quotas.ts'
-import { ADA, databases } from '../account/accounts-cast.ts'
+import { ADA, BOB, databases } from '../account/accounts-cast.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { startMailServer } from '../support/mail-server.ts'
 
@@ -64,6 +64,22 @@ test.each(databases())('once in 24 hours over all nodes and restarts, with $data
   expect(await quotaNotices.take(account.id, 80)).toEqual([ADA.email])
   expect(await quotaNotices.take('acc_gone', 80)).toEqual([])
 })
+
+test.each(databases())(
+  'of an owner without a proof, a part of three e-mails a day, with $database',
+  async ({ open }) => {
+    await using accounts = await open({ isMailed: true })
+    const { account } = await accounts.create(ADA)
+    const [owner] = await accounts.members.list(account.id)
+    const { token } = await accounts.invitations.create({ account: account.id, person: owner!.id }, BOB.email, 'owner')
+    await accounts.invitations.joinAsNew(token, 'the hash of whoever has the link')
+    const { quotaNotices, strangerMails } = accounts
+    expect(await quotaNotices.take(account.id, 80)).toEqual([ADA.email, BOB.email])
+    await strangerMails.take(BOB.email)
+    await strangerMails.take(BOB.email)
+    expect(await quotaNotices.take(account.id, 100)).toEqual([ADA.email])
+  },
+)
 
 test('an account whose owners could not be asked for is tried again', async () => {
   const asked: string[] = []
