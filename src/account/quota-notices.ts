@@ -1,4 +1,5 @@
-// Whom to tell that an account has spent its quota, and whether it was told: each level once in 24 hours, over all nodes and restarts.
+// Whom to tell that an account has spent its quota, and whether it was told: each level once in 24 hours, over all nodes
+// and restarts.
 import { all, run, type Script, type SqlDatabase } from '../state/database.ts'
 
 const DAY_MS = 86_400_000
@@ -8,7 +9,7 @@ const OWNERS = `SELECT person.email, verified_ms FROM membership JOIN person ON 
   WHERE membership.account = $1 AND role = 'owner' AND (coalesce(claim, 0) = 0 OR verified_ms IS NOT NULL)
   ORDER BY email`
 
-/** `taking`: whether an address that its person never proved, as the inviter may be who accepted, gets one more e-mail. */
+/** `taking`: does an address without a proof, for which the inviter may have accepted, get one more e-mail? */
 export function createQuotaNotices(
   database: SqlDatabase,
   nowMs: () => number,

@@ -72,7 +72,7 @@ test.each(databases())(
     const { account } = await accounts.create(ADA)
     const [owner] = await accounts.members.list(account.id)
     const { token } = await accounts.invitations.create({ account: account.id, person: owner!.id }, BOB.email, 'owner')
-    await accounts.invitations.joinAsNew(token, 'the hash of whoever has the link')
+    await accounts.invitations.joinAsNew(token, 'the hash of the inviter’s password')
     const { quotaNotices, strangerMails } = accounts
     expect(await quotaNotices.take(account.id, 80)).toEqual([ADA.email, BOB.email])
     await strangerMails.take(BOB.email)

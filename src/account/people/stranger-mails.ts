@@ -1,5 +1,6 @@
 // E-mails that a stranger can cause to an address that did not ask for them: links that sign up, invitations,
-// confirmations, notices of a quota to an owner without a proof. An address gets three in 24 hours, counted in the database over all nodes, so that Stint relays nothing.
+// confirmations, notices of a quota to an owner without a proof. An address gets three in 24 hours, counted in the
+// database over all nodes, so that Stint relays nothing.
 import { get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { normalizeEmail } from '../credentials.ts'
 
