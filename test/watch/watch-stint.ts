@@ -15,15 +15,15 @@ export interface Notified extends Received {
 
 export type WatchedStint = Awaited<ReturnType<typeof startWatched>>
 
-/** `env` is given the address of the webhook; it takes what comes to its own path. */
-export async function startWatched(env: (url: string) => Env = () => ({})) {
+/** `env` is given the address of the webhook; it takes what comes to its own path. `speed`: of its clock; 8 when absent. */
+export async function startWatched(env: (url: string) => Env = () => ({}), speed?: number) {
   const received: Notified[] = []
   let status = 200
   const receiver = startReceiver((one) => {
     if (one.path === '/hook' && status === 200) received.push({ ...one, body: JSON.parse(one.text) })
     return new Response('taken', { status })
   })
-  const stint = createQuickProcess({ NOTIFY_PRIVATE: 'true', ...env(receiver.url) })
+  const stint = createQuickProcess({ NOTIFY_PRIVATE: 'true', ...env(receiver.url) }, speed)
   await stint.start()
   const person = await signUpAt(stint.url)
   const { bySession, byKey } = person
