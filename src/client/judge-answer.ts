@@ -21,6 +21,8 @@ export interface Verdict {
   readonly retryAfterMs: number
   /** Its account is suspended: it takes the event once that is over. */
   readonly isSuspended?: boolean
+  /** Its quota is spent: it takes the event later. */
+  readonly isSpent?: boolean
   /** The server's own words. */
   readonly words: string
   readonly faults: readonly Fault[]
@@ -64,7 +66,8 @@ function judge(status: number, problem: Problem | undefined, index: number): Ver
   const words = (problem?.detail ?? problem?.title ?? '').replace(/\.$/, '') // more may follow on the line
   const isFinal = status === 413 || status === 422
   const is = isFinal ? 'refused' : isPassing(status) ? 'again' : 'waits'
-  return { is, status, retryAfterMs: 0, isSuspended: problem?.code === 'account_suspended', words, faults }
+  const reasons = { isSuspended: problem?.code === 'account_suspended', isSpent: problem?.code === 'quota_spent' }
+  return { is, status, retryAfterMs: 0, ...reasons, words, faults }
 }
 
 /** The event was refused because of its own time. */

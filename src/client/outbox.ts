@@ -2,7 +2,8 @@
 //   1. `add` never throws and never waits; one loop sends, one batch at a time, the oldest first;
 //   2. an event leaves by exactly one of: stored by the server, dropped with a reason, kept in the backlog for later;
 //   3. an event is serialised once, so that every try sends the same bytes and the server stores it once;
-//   4. what waits in memory is at most `maxBytes`, the batch in hand included.
+//   4. what waits in memory is at most `maxBytes`, the batch in hand included;
+//   5. a quota keeps its last part for starts and ends: these do not wait behind what it refuses.
 // The rules of delivery are one generator with two drivers: `work` runs it in the background, `leave` at the end of
 // the process, where nothing asynchronous happens any more.
 import { promisify } from 'node:util'
@@ -19,20 +20,12 @@ import {
   judgeAnswer,
   newerReading,
 } from './judge-answer.ts'
-import type { KeptEvents, KeptFile } from './kept-events.ts'
+import type { KeptEvents } from './kept-events.ts'
 import { REFUSED } from './post.ts'
 import { UNCONFIRMED } from './report.ts'
 import { findPause, LAST_TRY_MS } from './retry-pause.ts'
 import type { ExitLimits, Settings, Unconfirmed } from './settings.ts'
-
-export interface Item {
-  /** The event as one line of a batch. */
-  line: string
-  /** The file in which it is kept. */
-  file: KeptFile | undefined
-  /** It has the time that it has by the server's clock. */
-  isCorrected?: true
-}
+import { endRests, hasRested, type Item, isMark, rest, restMs, takeBatch } from './waiting-items.ts'
 
 export interface Outbox {
   add(kind: string, body: string): void
@@ -60,7 +53,7 @@ export function createOutbox(
   drop: (line: string, reason: string, unconfirmed?: Unconfirmed) => void,
   warn: (text: string) => void,
 ): Outbox {
-  const waiting: Item[] = []
+  let waiting: Item[] = []
   let inHand: readonly Item[] = []
   /** How far our clock is ahead of the server's. */
   let aheadMs: number | undefined
@@ -78,6 +71,8 @@ export function createOutbox(
   let isRestarting = false
   /** New events are written to the backlog, too. */
   let keepsNow = keepsEach
+  /** All that waits rests. */
+  let isResting = false
   /** When Stint last took an event, or the first one began to wait. */
   let heardMs = 0
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -97,7 +92,7 @@ export function createOutbox(
       if (file !== undefined) kept?.settle(file)
     }
     settled += items.length
-    waiters = waiters.filter(({ upTo, resolve }) => settled < upTo || resolve())
+    waiters = waiters.filter(({ upTo, resolve }) => settled < upTo || waiting.some(hasRested) || resolve())
   }
 
   const pause = (ms: number) =>
@@ -110,23 +105,20 @@ export function createOutbox(
       }
     })
 
-  /** As many as fit one request. */
-  function take(): Item[] {
-    let [events, characters] = [0, 0]
-    while (events < Math.min(waiting.length, BATCH_EVENTS) && characters < BATCH_CHARACTERS)
-      characters += waiting[events++]!.line.length
-    return waiting.splice(0, events)
-  }
-
-  /** Drops what the answer refuses for good and returns what must be sent again. */
-  function judge(items: readonly Item[], answer: Answer): { again: readonly Item[]; isCorrected: boolean } {
+  /** Drops what the answer refuses for good and returns what must be sent again; `spent` has to rest before. */
+  function judge(items: readonly Item[], answer: Answer) {
     aheadMs = newerReading(aheadMs, answer.aheadMs)
     const verdicts = judgeAnswer(answer, items.length)
     const refused: string[] = []
+    const spent: Item[] = []
     let isCorrected = false
     const again = items.filter((item, i) => {
       const verdict = verdicts[i]!
       if (verdict.is === 'stored') return false
+      if (verdict.isSpent && !isMark(item)) {
+        spent.push(item)
+        return false
+      }
       if (verdict.is === 'again' || verdict.isSuspended || (verdict.is === 'waits' && keepsEach)) return true
       if (isRefusedForTime(verdict) && correct(item)) {
         isCorrected = true
@@ -137,7 +129,7 @@ export function createOutbox(
       return false
     })
     if (refused.length > 0 && keepsEach) kept?.refuse(refused)
-    return { again, isCorrected }
+    return { again, spent, isCorrected }
   }
 
   /** False if our clock is not at fault. */
@@ -155,17 +147,24 @@ export function createOutbox(
 
   /** One batch, until none of it has to be sent again. */
   function* deliver(): Generator<Step, void, Answer | undefined> {
-    if (inHand.length === 0) inHand = take()
+    if (inHand.length === 0) ({ batch: inHand, left: waiting } = takeBatch(waiting))
+    isResting = inHand.length === 0
+    if (isResting) yield restMs(waiting)
     while (inHand.length > 0) {
       const sent = inHand
       const answer = (yield toBatch(sent.map(({ line }) => line)))!
       if (inHand !== sent) return // `leave` took it over
       fault = faultOf(answer)
       isRestarting = answer.status === 503 || (answer.status === 0 && answer.text === REFUSED)
-      const { again, isCorrected } = judge(sent, answer)
-      if (again.length > 0 && !isCorrected) shareKept()
-      if (again.length < sent.length) {
-        const left = new Set(again)
+      const { again, spent, isCorrected } = judge(sent, answer)
+      if (spent.length > 0) {
+        rest(spent, pauseMs(answer.retryAfterMs))
+        waiting = [...waiting, ...spent]
+        inHand = again
+      }
+      if (again.length + spent.length > 0 && !isCorrected) shareKept()
+      if (again.length + spent.length < sent.length) {
+        const left = new Set([...again, ...spent])
         inHand = again
         settle(sent.filter((item) => !left.has(item)))
         tries = 0
@@ -197,7 +196,7 @@ export function createOutbox(
   async function deliverInBackground(): Promise<void> {
     const steps = deliver()
     for (let { value, done } = steps.next(); !done; ) {
-      if (typeof value === 'number') await pause(value)
+      if (typeof value === 'number') await pause(isResting ? Math.min(value, flushMs) : value)
       const answer = typeof value === 'string' ? await send(await pack(value)) : undefined
       ;({ value, done } = steps.next(answer))
     }
@@ -245,6 +244,7 @@ export function createOutbox(
       const untilMs = monotonicMs() + restartMs
       restartUntil = Math.max(restartUntil, untilMs)
       tries = 0
+      endRests(waiting)
       start(0)
       endPause?.()
       return new Promise((resolve) => {
@@ -270,6 +270,7 @@ export function createOutbox(
       const until = () => (isRestarting ? Math.max(hurryUntil, restartUntil) : hurryUntil)
       const hasTime = (ms = 0) => monotonicMs() + ms < until()
       tries = 0
+      endRests(waiting)
       inHand = [...inHand] // the background's batch is ours now
       try {
         for (let isDone = false; hasTime() && inHand.length + waiting.length > 0 && !isDone; ) {

@@ -45,3 +45,40 @@ test('without Stint for long, what waits in memory is kept, and removed when it 
   expect(await outbox.flush(20_000)).toBe(true)
   await until('it is removed', () => backlog.list().length === 0)
 })
+
+test('starts and ends do not wait behind what a spent quota refuses, which is sent when it has rested', async () => {
+  const kindsOf = (body: Uint8Array): string[] =>
+    JSON.parse(Buffer.from(Bun.gunzipSync(Buffer.from(body))).toString()).map(({ kind }: { kind: string }) => kind)
+  const spent = { status: 429, code: 'quota_spent' }
+  let isSpent = true
+  const sent: string[][] = []
+  const send = async (body: Uint8Array) => {
+    const kinds = kindsOf(body)
+    sent.push(kinds)
+    const items = kinds.map((kind) => (isSpent && kind === 'metrics' ? spent : { at: '2026-11-28T10:00:00Z' }))
+    if (!items.includes(spent)) return { status: 201, retryAfterMs: 0, text: '' }
+    if (items.every((item) => item === spent)) return { ...spent, retryAfterMs: 300_000, text: JSON.stringify(spent) }
+    return { status: 207, retryAfterMs: 300_000, text: JSON.stringify({ items }) }
+  }
+  const none = () => {}
+  const outbox = createOutbox(
+    { flushMs: 1, maxBytes: 1e6, keepsEach: false, keepAfterMs: 1e6 },
+    send,
+    undefined,
+    none,
+    none,
+  )
+  outbox.add('metrics', '{"process":"a"}')
+  await until('the first is refused', () => sent.length === 1)
+  outbox.add('start', '{"process":"a"}')
+  await until('the start is sent', () => sent.length === 2)
+  expect(sent).toEqual([['metrics'], ['start']])
+  expect(await outbox.flush(50)).toBe(false)
+  outbox.add('metrics', '{"process":"a"}')
+  outbox.add('end', '{"process":"a"}')
+  await until('the end is sent', () => sent.flat().includes('end'))
+  expect(outbox.isEmpty()).toBe(false)
+  isSpent = false
+  expect(await outbox.flush(20_000)).toBe(true)
+  expect(outbox.isEmpty()).toBe(true)
+})

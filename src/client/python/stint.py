@@ -307,14 +307,20 @@ class Stint:
             self._restart_until = max(self._restart_until, restart_until)
             self._hurry()
             if self._ensure_thread():
-                is_settled = self._cond.wait_for(lambda: self._settled >= up_to, timeout)
+                is_settled = self._cond.wait_for(lambda: self._has_settled(up_to), timeout)
                 while not is_settled and self._is_restarting and time.monotonic() < restart_until:
-                    is_settled = self._cond.wait_for(lambda: self._settled >= up_to, LAST_TRY_S)
+                    is_settled = self._cond.wait_for(lambda: self._has_settled(up_to), LAST_TRY_S)
                 return is_settled
         return self._deliver_here(up_to, until)
 
+    def _has_settled(self, up_to: int) -> bool:
+        return self._settled >= up_to and all(item.rests_until is None for item in self._waiting)
+
     def _hurry(self) -> None:
         with self._cond:
+            for item in self._waiting:
+                if item.rests_until is not None:
+                    item.rests_until = 0
             self._is_hurried = True
             self._tries = 0
             self._cond.notify_all()
@@ -418,17 +424,29 @@ class Stint:
             return found is not None
 
     def _take(self) -> list[_Item]:
+        """As many as fit one request, of those that do not rest."""
         with self._cond:
-            events = characters = 0
-            while events < min(len(self._waiting), BATCH_EVENTS) and characters < BATCH_CHARACTERS:
-                characters += len(self._waiting[events].line)
-                events += 1
-            taken, self._waiting = self._waiting[:events], self._waiting[events:]
+            now, characters = time.monotonic(), 0
+            taken: list[_Item] = []
+            left: list[_Item] = []
+            for item in self._waiting:
+                is_full = len(taken) == BATCH_EVENTS or characters >= BATCH_CHARACTERS
+                if is_full or (item.rests_until or 0) > now:
+                    left.append(item)
+                else:
+                    taken.append(item)
+                    characters += len(item.line)
+            self._waiting = left
             return taken
 
     def _deliver(self, until: float = float("inf")) -> None:
         """Sends one batch until none of it has to be sent again, or until the time is over."""
         in_hand = self._in_hand = self._take()
+        if not in_hand and until == float("inf"):
+            with self._cond:  # all that waits rests
+                first = min((item.rests_until or 0 for item in self._waiting), default=0)
+                self._cond.wait_for(lambda: self._is_hurried, max(0, min(self._flush_s, first - time.monotonic())))
+                self._is_hurried = False
         body: bytes | None = None
         while in_hand:
             if body is None:
@@ -440,14 +458,24 @@ class Stint:
             # An older reading counts as long as the clock has not been set, so that all events move by the same.
             if self._ahead_s is None or (ahead_s is not None and abs(ahead_s - self._ahead_s) > WRONG_CLOCK_S):
                 self._ahead_s = ahead_s
-            again, is_corrected = self._judge(in_hand, status, text)
+            again, spent, is_corrected = self._judge(in_hand, status, text)
             self._is_restarting = status == 503 or (status == 0 and text == REFUSED)
-            if again and not is_corrected:
+            settled = {id(item): item for item in in_hand}
+            for item in again + spent:
+                del settled[id(item)]
+            if spent:
+                rests_until = time.monotonic() + self._pause_s(retry_after_s)
+                with self._cond:
+                    for item in spent:
+                        item.rests_until = rests_until
+                    self._waiting += spent
+                    in_hand = self._in_hand = again
+                body = None
+            if (again or spent) and not is_corrected:
                 self._share_kept()
-            if len(again) < len(in_hand):
-                left = set(map(id, again))
-                self._settle([item for item in in_hand if id(item) not in left])
+            if settled:
                 in_hand = self._in_hand = again
+                self._settle(list(settled.values()))
                 body, self._tries = None, 0
                 self._keeps_now, self._heard = self._keeps_each, time.monotonic()
             if is_corrected:
@@ -499,7 +527,7 @@ class Stint:
             self._deliver(until)
             if self._settled == before:
                 break
-        return self._settled >= up_to
+        return self._has_settled(up_to)
 
     def _post(self, body: bytes, timeout_s: float) -> tuple[int, float, str, float | None]:
         """Status, retry-after, text, and how far our clock is ahead. Status 0: no answer came, and the text says why."""
@@ -524,13 +552,15 @@ class Stint:
         except Exception as error:  # noqa: BLE001 - all that is left are ways of having no connection
             return 0, 0, _no_answer(error), None
 
-    def _judge(self, items: list[_Item], status: int, text: str) -> tuple[list[_Item], bool]:
+    def _judge(self, items: list[_Item], status: int, text: str) -> tuple[list[_Item], list[_Item], bool]:
         """Drops what the answer refuses for good.
 
-        Returns what must be sent again, and whether some of that has got another time.
+        Returns what must be sent again, what has to rest before because the quota keeps its last part for starts and
+        ends, which must not wait behind it, and whether some event has got another time.
         """
         problem = _parse(text)
         again: list[_Item] = []
+        spent: list[_Item] = []
         refused: list[str] = []
         is_corrected = False
         for i, item in enumerate(items):
@@ -543,7 +573,9 @@ class Stint:
                 continue
             is_final = code in (413, 422)
             is_suspended = own.get("code") == "account_suspended"
-            if _is_passing(code) or is_suspended or (self._keeps_each and not is_final):
+            if own.get("code") == "quota_spent" and not item.line.startswith(('{"kind":"start"', '{"kind":"end"')):
+                spent.append(item)
+            elif _is_passing(code) or is_suspended or (self._keeps_each and not is_final):
                 again.append(item)
             elif _is_refused_for_time(code, own, i) and self._correct(item):
                 is_corrected = True
@@ -554,7 +586,7 @@ class Stint:
                 self._drop(json.loads(item.line), _explain(code, own, i))
         if refused and self._keeps_each and self._backlog is not None:
             self._backlog.refuse(refused)
-        return again, is_corrected
+        return again, spent, is_corrected
 
     def _correct(self, item: _Item) -> bool:
         """Gives the event the time that it has by the server's clock. False if our clock is not at fault."""
@@ -738,10 +770,12 @@ class _File:
 class _Item:
     """An event that waits, as one line of a batch, and the file in which it is kept in case of a crash."""
 
-    __slots__ = ("line", "file", "is_corrected")
+    __slots__ = ("line", "file", "is_corrected", "rests_until")
 
     def __init__(self, line: str, file: _File | None) -> None:
         self.line, self.file, self.is_corrected = line, file, False
+        self.rests_until: float | None = None
+        """The quota refused it: it is not sent before."""
 
 
 class _Backlog:

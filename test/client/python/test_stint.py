@@ -420,6 +420,24 @@ class DeliveryTest(ClientTest):
             self.assertEqual(len(set(receiver.batches)), 1)
         self.assertEqual(self.drops, [])
 
+    def test_starts_and_ends_do_not_wait_behind_what_a_spent_quota_refuses(self):
+        spent = {"status": 429, "code": "quota_spent"}
+        whole = (429, {"retry-after": "300"}, {"code": "quota_spent"})
+        part = (207, {"retry-after": "300"}, {"items": [spent, {"at": "2026-11-28T10:00:00Z"}]})
+        receiver = self.receiver(whole, (201, {}, {}), whole, part)
+        kinds = lambda: [[event["kind"] for event in json.loads(gzip.decompress(b))] for b in receiver.batches]
+        client = self.client(receiver, flush_ms=10)
+        client.metrics({"rows": 1}, "job")
+        self.until(lambda: len(receiver.batches) == 1)
+        client.start("job")
+        self.until(lambda: len(receiver.batches) == 2)
+        self.assertEqual(kinds(), [["metrics"], ["start"]])
+        self.assertFalse(client.flush(0.05))
+        self.until(lambda: len(receiver.batches) == 3)
+        self.assertTrue(client.flush(20))
+        self.assertEqual(kinds()[2:], [["metrics"], ["metrics"], ["metrics"]])
+        self.assertEqual(self.drops, [])
+
     def test_retry_after_is_waited_for(self):
         client = self.client(self.receiver(problem(503, retry_after="2")))
         client.start("job")
