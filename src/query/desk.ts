@@ -1,6 +1,6 @@
 // The desk where all that asks the stores for an account waits for its turn: questions, exports, what live reads and the
-// tests of watches. A node runs sixteen at once, and the accounts take turns; of an account a few run, by the lane that it
-// asks in. A question counts for its account until its answer has been sent: an account that does not read its answers
+// tests of watches. A node runs sixteen at once (see Asks), and the accounts take turns; of an account a few run, by the
+// lane that it asks in. A question counts for its account until its answer has been sent: an account that does not read its answers
 // holds the memory of a few, and no turn of others. The time, with the wait, is below the socket's timeout
 // (http/listen.ts), so that a slow question gets an answer that says so. Work never waits for another turn of the desk.
 // Invariant: of each account in `loads` something runs or waits, and nothing waits that may begin.
@@ -10,6 +10,9 @@ import { tooSlow } from './limits.ts'
 
 /** `export`: a place until its file has been read; each of its pages is a question. */
 type Lane = 'question' | 'export' | 'live' | 'preview'
+
+/** The stores that work asks. Of two, one that does not answer holds no place of what asks the other alone. */
+type Asks = 'points' | 'exceptions' | 'both'
 
 interface LaneLimits {
   /** Per account, running or waiting. */
@@ -34,6 +37,8 @@ export interface Reader {
 
 interface Asked extends Reader {
   readonly lane?: Lane
+  /** Absent: both. */
+  readonly asks?: Asks
   /** Its range is short: it does not wait behind long ones. */
   readonly isShort?: boolean
   /** A part of something that is limited itself: it waits as long as it must, and has the whole time when it begins. */
@@ -55,8 +60,17 @@ export const DESK_LIMITS: DeskLimits = {
 const FOR_SHORT = 4
 const RETRY_AFTER_S = 5
 
+/** Places of the node that are taken. */
+interface Places {
+  all: number
+  /** Of these, by long ones. */
+  long: number
+  readonly byAccount: Map<string, number>
+}
+
 interface Turn {
   readonly isLong: boolean
+  readonly places: Places
   begin(): void
 }
 
@@ -95,28 +109,28 @@ export type Desk = ReturnType<typeof createDesk>
  * Does the work with a signal that aborts when its answer is not awaited any more: after the deadline, or when the
  * reader has left. The work counts until it ended and its answer was sent. Rejects with Problem `question_too_large`
  * after the deadline, `rate_limited` when it waited for half of it, and `store_unavailable` when the reader has left.
+ * `isOneStore`: it holds points and exceptions, so that all work asks both.
  */
-export function createDesk({ deadlineMs, maxRunning, lanes }: DeskLimits = DESK_LIMITS) {
+export function createDesk({ deadlineMs, maxRunning, lanes }: DeskLimits = DESK_LIMITS, isOneStore = false) {
   /** In the order of their next turns. */
   const loads = new Map<string, Load>()
-  const working = new Map<string, number>()
-  let [all, long] = [0, 0]
+  const taken = { points: createPlaces(), exceptions: createPlaces(), both: createPlaces() }
   const maxLong = Math.max(1, maxRunning - FOR_SHORT)
 
   /** The last place of the node is for an account that has none. */
-  const hasPlace = ({ account }: Load, isLong: boolean) =>
-    all < maxRunning && !(isLong && long >= maxLong) && (all < maxRunning - 1 || !working.has(account))
-  const mayBegin = (load: Load, { isLong }: Turn) =>
+  const hasPlace = ({ account }: Load, { isLong, places: { all, long, byAccount } }: Turn) =>
+    all < maxRunning && !(isLong && long >= maxLong) && (all < maxRunning - 1 || !byAccount.has(account))
+  const mayBegin = (load: Load, turn: Turn) =>
     load.running < load.maxRunning &&
-    (load.isExport || (!(isLong && load.long >= Math.max(1, load.maxRunning - 1)) && hasPlace(load, isLong)))
+    (load.isExport || (!(turn.isLong && load.long >= Math.max(1, load.maxRunning - 1)) && hasPlace(load, turn)))
 
-  function count({ account, isExport }: Load, isLong: boolean, by: 1 | -1): void {
+  function count({ account, isExport }: Load, { isLong, places }: Turn, by: 1 | -1): void {
     if (isExport) return
-    all += by
-    if (isLong) long += by
-    const own = (working.get(account) ?? 0) + by
-    if (own > 0) working.set(account, own)
-    else working.delete(account)
+    places.all += by
+    if (isLong) places.long += by
+    const own = (places.byAccount.get(account) ?? 0) + by
+    if (own > 0) places.byAccount.set(account, own)
+    else places.byAccount.delete(account)
   }
 
   /** Begins what may begin, one turn of each account after the other. */
@@ -132,7 +146,7 @@ export function createDesk({ deadlineMs, maxRunning, lanes }: DeskLimits = DESK_
   }
 
   return async <T>(account: string, asked: Asked, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const { left, sent, lane = 'question', isShort = false, isPart = false } = asked
+    const { left, sent, lane = 'question', asks = 'both', isShort = false, isPart = false } = asked
     const key = `${lane} ${account}`
     const isExport = lane === 'export'
     const load = loads.get(key) ?? { ...lanes[lane], account, isExport, running: 0, long: 0, waiting: [] }
@@ -149,7 +163,7 @@ export function createDesk({ deadlineMs, maxRunning, lanes }: DeskLimits = DESK_
       timer = setTimeout(() => giveUp(isLate && !isPart ? tooLate() : tooSlow()), deadlineMs)
     }
     const noteMade = () => {
-      count(load, turn.isLong, -1)
+      count(load, turn, -1)
       next()
     }
     const noteSent = () => {
@@ -159,10 +173,11 @@ export function createDesk({ deadlineMs, maxRunning, lanes }: DeskLimits = DESK_
     }
     const turn: Turn = {
       isLong: !isShort,
+      places: taken[isOneStore ? 'both' : asks],
       begin() {
         load.running++
         if (turn.isLong) load.long++
-        count(load, turn.isLong, 1)
+        count(load, turn, 1)
         if (isPart) startTimer()
         const answer = Promise.try(work, stop.signal)
         answer.then(resolve, reject)
@@ -194,4 +209,5 @@ export function createDesk({ deadlineMs, maxRunning, lanes }: DeskLimits = DESK_
   }
 }
 
+const createPlaces = (): Places => ({ all: 0, long: 0, byAccount: new Map() })
 const noop = () => {}

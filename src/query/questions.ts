@@ -52,6 +52,11 @@ export type Questions = ReturnType<typeof createQuestions>
 
 /** A question about at most this time does not wait behind long ones. */
 const SHORT_NS = 3_600_000_000_000n
+/** The kinds that ask one store alone. */
+const ASKS: Readonly<Partial<Record<QuestionKind, 'points' | 'exceptions'>>> = {
+  ...{ summary: 'points', metrics: 'points' },
+  ...{ exceptions: 'exceptions', outputs: 'exceptions', groups: 'exceptions' },
+}
 /** How long the number of all marks is not asked for again: meanwhile a store gets few beside `maxMarks`. */
 const BOUND_KEPT_MS = 10_000
 /** The used share of the series limit from which on there is a warning. */
@@ -74,7 +79,9 @@ export function createQuestions(deps: QuestionDeps) {
       const question = parseQuestion(kind, search, nowNs())
       const ranges = [question, ...(question.compare ? [question.compare] : [])]
       const isShort = kind !== 'prometheus' && ranges.every(({ fromNs, toNs }) => toNs - fromNs <= SHORT_NS)
-      return desk(account, { ...reader, isShort }, (signal) => answer({ account, signal, isShort }, question))
+      return desk(account, { ...reader, isShort, asks: ASKS[kind] ?? 'both' }, (signal) =>
+        answer({ account, signal, isShort }, question),
+      )
     }
 
   /** `stopsEarly`: the store finds the answer without all marks of the window. */
@@ -192,7 +199,7 @@ export function createQuestions(deps: QuestionDeps) {
     async export(account: string, search: URLSearchParams, reader: Reader = {}) {
       const question = parseQuestion('export', search, nowNs())
       const selection = { ...selectRange({ account }, question), ...selectTexts(question) }
-      const part = { ...(reader.left && { left: reader.left }), isPart: true }
+      const part = { ...(reader.left && { left: reader.left }), isPart: true, asks: 'exceptions' } as const
       const inTurn: InTurn = (find) => desk(account, part, (signal) => ask(find({ ...selection, signal })))
       return desk(account, { ...reader, lane: 'export' }, () =>
         exportExceptions(exceptions, inTurn, question, deps.maxExported),

@@ -30,7 +30,7 @@ export function createFindPrevious(exceptions: Pick<ExceptionSource, 'findExcept
 
   /** Null: it is new. Undefined: it is not stored yet, or its store does not answer. */
   return (told: ToldException): Promise<string | null | undefined> =>
-    desk(told.account, { isShort: true, left: AbortSignal.timeout(WITHIN_MS) }, (signal) =>
+    desk(told.account, { isShort: true, asks: 'exceptions', left: AbortSignal.timeout(WITHIN_MS) }, (signal) =>
       ask(find(told, signal)),
     ).catch((error: unknown) => {
       if (error instanceof Problem) return undefined

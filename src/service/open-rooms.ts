@@ -19,7 +19,7 @@ import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
-import { createDesk } from '../query/desk.ts'
+import { createDesk, DESK_LIMITS } from '../query/desk.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
 import { createKeptAnswers, type KeptAnswers } from '../query/kept-answers.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
@@ -116,7 +116,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const ownStamps = createOwnStamps(files.movedStamps, taken)
   const sharedNodes = openSharedNodes(config, isNewNode, log)
   const opened = { ...base, ...files, refusedTimes, lock, stampClock, arrivals, takenStamps, ownStamps, stores }
-  const desk = createDesk()
+  const desk = createDesk(DESK_LIMITS, config.influx === undefined)
   const kept = createKeptAnswers(() => clock.monotonicUs() / 1000)
   const watches = openWatchRoom({ ...opened, desk })
   const keptFiles = openKeptFiles(keptPaths(config))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
-import { createDesk } from '../../src/query/desk.ts'
+import { createDesk, DESK_LIMITS } from '../../src/query/desk.ts'
 import { deskOf, memoryQuestions } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -243,4 +243,37 @@ test('an answer that nobody reads holds a place of its account, and none of the 
   for (const account of ['ada', 'eve'])
     for (let i = 0; i < 2; i++) await desk(account, { sent, isShort: true }, async () => i)
   expect(await desk('zoe', {}, async () => 'answer')).toBe('answer')
+})
+
+test('a store that does not answer holds no place of questions to the other alone, if the stores are two', async () => {
+  for (const isOneStore of [true, false]) {
+    const desk = createDesk(DESK_LIMITS, isOneStore)
+    const { work, end } = endless()
+    const hung: Promise<string>[] = []
+    for (const account of ['ada', 'bob', 'cy', 'dan', 'eve', 'fay'])
+      for (const asks of ['exceptions', 'both'] as const)
+        for (const isShort of [false, true]) hung.push(desk(account, { asks, isShort }, work))
+    const begun: boolean[] = []
+    const other = desk('zoe', { asks: 'points' }, async () => void begun.push(isOneStore))
+    await Bun.sleep(0)
+    expect(begun).toEqual(isOneStore ? [] : [false])
+    end()
+    await Promise.all([...hung, other])
+  }
+})
+
+test.each([
+  ['points', ['exceptions', 'outputs', 'groups']],
+  ['exceptions', ['summary', 'metrics']],
+] as const)('while the store of %s does not answer, these do: %p', async (store, kinds) => {
+  const { promise, resolve } = Promise.withResolvers<never[]>()
+  const away = new Proxy({}, { get: () => () => promise })
+  const questions = memoryQuestions([], { [store]: away })
+  const week = new URLSearchParams({ from: '-7d' })
+  const waiting = ['ada', 'bob', 'cy', 'dan', 'eve', 'fay'].flatMap((account) =>
+    Array.from({ length: 3 }, () => questions.processes(account, week)),
+  )
+  for (const kind of kinds) expect(await questions[kind]('zoe', week)).toBeObject()
+  resolve([])
+  await Promise.all(waiting)
 })
