@@ -21,6 +21,8 @@ const NAMES = [
 
 interface Props {
   readonly process: string
+  /** The chosen one. */
+  readonly meta: string | undefined
   readonly days: readonly SummaryRow[]
 }
 
@@ -31,7 +33,7 @@ interface Day {
   readonly all: number
 }
 
-export function Calendar({ process, days }: Props) {
+export function Calendar({ process, meta, days }: Props) {
   const { nowMs } = useView()
   const all = daysOf(days, nowMs)
   const first = all.findIndex((day) => day.all > 0)
@@ -58,7 +60,7 @@ export function Calendar({ process, days }: Props) {
           </text>
         ))}
         {cells.map((day, i) => (
-          <DayCell key={day.fromMs} process={process} day={day} place={i} />
+          <DayCell key={day.fromMs} {...{ process, meta, day }} place={i} />
         ))}
       </svg>
       <p class="calendar-key sub">
@@ -113,7 +115,7 @@ function describeDay({ fromMs, bad, all }: Day): string {
   return `${formatDay(fromMs)}: ${said}`
 }
 
-function DayCell({ process, day, place }: { process: string; day: Day; place: number }) {
+function DayCell({ process, meta, day, place }: Omit<Props, 'days'> & { day: Day; place: number }) {
   const text = describeDay(day)
   const square = (
     <rect
@@ -130,7 +132,7 @@ function DayCell({ process, day, place }: { process: string; day: Day; place: nu
   if (day.all === 0) return square
   const [from, to] = [day.fromMs, day.toMs].map((ms) => new Date(ms).toISOString()) as [string, string]
   return (
-    <a href={formatRoute('runs', { process, from, to })} tabIndex={-1} aria-label={text}>
+    <a href={formatRoute('runs', { process, meta, from, to })} tabIndex={-1} aria-label={text}>
       {square}
     </a>
   )

@@ -48,7 +48,7 @@ export function DurationCard({ row, rest }: Props) {
       {drawn.length === 0 && (
         <p class="muted">
           No run ended in this range.{' '}
-          <Link to="runs" of={{ process: row.process, from: range.from }}>
+          <Link to="runs" of={{ process: row.process, meta: rest.meta, from: range.from }}>
             Look at its runs
           </Link>
         </p>

@@ -24,15 +24,17 @@ const [METRICS_MAX, BINS] = [6, 28]
 
 interface RunListProps {
   readonly row: OverviewProcess
+  /** The chosen one. */
+  readonly meta: string | undefined
   readonly timings: readonly Timing[]
 }
 
-export function RunList({ row, timings }: RunListProps) {
+export function RunList({ row, meta, timings }: RunListProps) {
   const { process, metas } = row
   const { nowMs } = useView()
   const names = [...new Set(timings.flatMap(({ metrics }) => Object.keys(metrics ?? {})))]
   const end = (
-    <Link to="runs" of={{ process, from: '-7d' }}>
+    <Link to="runs" of={{ process, meta, from: '-7d' }}>
       All runs
     </Link>
   )
@@ -97,10 +99,10 @@ const RangesOf = ({ row, rest, isFirst, children }: Props & { isFirst: boolean; 
 export function ExceptionList({ row, rest, groups }: Props & { groups: readonly ExceptionGroup[] }) {
   const { nowMs } = useView()
   const { process } = row
-  const { range } = rest
+  const { range, meta } = rest
   const { from } = range
   const end = (
-    <Link to="exceptions" of={{ process, from }}>
+    <Link to="exceptions" of={{ process, meta, from }}>
       All exceptions
     </Link>
   )
@@ -121,7 +123,7 @@ export function ExceptionList({ row, rest, groups }: Props & { groups: readonly 
               <Link
                 class="strong clip"
                 to="exceptions"
-                of={{ process, from, group }}
+                of={{ process, meta, from, group }}
                 text={lineOf({ headline })}
                 title={example}
               />
@@ -150,7 +152,7 @@ export function MetricCharts({ row, rest, metrics }: Props & { metrics: readonly
   const { process } = row
   const { from, label } = rest.range
   const end = (
-    <Link to="metrics" of={{ process, from }}>
+    <Link to="metrics" of={{ process, meta: rest.meta, from }}>
       All metrics
     </Link>
   )

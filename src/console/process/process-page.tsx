@@ -153,12 +153,12 @@ function Cards({ row, rest }: Props) {
   return (
     <div class={hasRuns ? 'process-grid' : 'process-grid without-runs'}>
       <div class="stack">
-        {hasRuns && <RunBars {...{ process, runs }} />}
+        {hasRuns && <RunBars {...{ process, meta, runs }} />}
         {hasRuns && <DurationCard {...{ row, rest }} />}
         {hasRuns && metas.length > 1 && (
           <MetaTable {...{ process, metas, chosen: meta, week: week instanceof ApiError ? undefined : week }} />
         )}
-        <Part title="Runs" rows={timings} draw={(timings) => <RunList {...{ row, timings }} />} />
+        <Part title="Runs" rows={timings} draw={(timings) => <RunList {...{ row, meta, timings }} />} />
         {hasRuns && exceptions}
         <Part title="Metrics" rows={metrics} draw={(metrics) => <MetricCharts {...{ row, rest, metrics }} />} />
         {!hasRuns && exceptions}
@@ -166,7 +166,7 @@ function Cards({ row, rest }: Props) {
       <div class="stack">
         <Notifications row={row} channels={channels} />
         <ProcessNote key={process} process={process} written={{ note, note_by, note_at }} />
-        <Part title="90 days" rows={days} draw={(days) => <Calendar {...{ days, process }} />} />
+        <Part title="90 days" rows={days} draw={(days) => <Calendar {...{ days, process, meta }} />} />
         <SendRun process={process} />
       </div>
     </div>

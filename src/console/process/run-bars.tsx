@@ -16,6 +16,8 @@ const [UNKNOWN_SHARE, LEAST_SHARE] = [0.34, 0.08]
 
 interface Props {
   readonly process: string
+  /** The chosen one. */
+  readonly meta: string | undefined
   readonly runs: readonly OverviewRun[]
 }
 
@@ -27,7 +29,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0
 }
 
-export function RunBars({ process, runs }: Props) {
+export function RunBars({ process, meta, runs }: Props) {
   const { nowMs } = useView()
   const shown = runs.slice(0, SLOTS).toReversed()
   const lengths = shown.flatMap((run) => lengthOf(run, nowMs) ?? [])
@@ -36,7 +38,7 @@ export function RunBars({ process, runs }: Props) {
   const trouble = shown.filter(([, state]) => isTrouble(state)).length
   const about =
     trouble > 0 ? <span class="bad">{plural(trouble, 'problem')}</span> : <span class="muted">no problems</span>
-  const timeline = <a href={formatRoute('runs', { process, from: '-24h' })}>On the timeline</a>
+  const timeline = <a href={formatRoute('runs', { process, meta, from: '-24h' })}>On the timeline</a>
   return (
     <Card title={`Last ${plural(shown.length, 'run')}`} about={about} end={timeline}>
       <div
