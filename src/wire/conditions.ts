@@ -9,9 +9,6 @@ type Conditions = Pick<Watch, 'late' | 'long' | 'failed' | 'metric' | 'slow' | '
 
 interface ConditionEntry {
   readonly label: string
-  /** The rows of the table in watch/README.md. */
-  readonly fires: string
-  readonly resolves: string
   /** What this watch notifies of: `is late (every 1 h)`; falsy if it has no such condition. */
   says(watch: Conditions): readonly (string | false | null | undefined)[]
 }
@@ -19,8 +16,6 @@ interface ConditionEntry {
 export const CONDITION_TABLE = {
   late: {
     label: 'late',
-    fires: 'no start arrived by its due time plus the grace',
-    resolves: 'a start arrives',
     says({ late, next_due }) {
       if (late === null) return []
       const due = describeNextDue(late, next_due)
@@ -31,14 +26,10 @@ export const CONDITION_TABLE = {
   },
   long: {
     label: 'too long',
-    fires: 'a run has been running longer; each run is an alert of its own',
-    resolves: 'that run ends',
     says: ({ long }) => [long && `runs longer than ${spellSpan(long)}`],
   },
   failed: {
     label: 'failed',
-    fires: 'a run failed or never finished, n times in a row; optionally also on an exception',
-    resolves: 'the next completed run',
     says: ({ failed }) => [
       failed && ((failed.after ?? 1) > 1 ? `fails ${failed.after} times in a row` : 'fails'),
       failed?.exceptions && 'raises an exception',
@@ -46,22 +37,47 @@ export const CONDITION_TABLE = {
   },
   metric: {
     label: 'metric',
-    fires: 'a figure over a window is above or below a number, optionally for some time',
-    resolves: 'it is back in range',
     says: ({ metric }) => [
-      metric && `${metric.name} is ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
+      metric && `has ${metric.name} ${metric.above === undefined ? `below ${metric.below}` : `above ${metric.above}`}`,
     ],
   },
   slow: {
     label: 'slow',
-    fires: 'a run takes k times the median of the last 20 completed runs',
-    resolves: 'the next run does not',
     says: ({ slow }) => [slow !== null && `takes ${slow}× the usual time`],
   },
 } as const satisfies Record<string, ConditionEntry>
 
 export type Condition = keyof typeof CONDITION_TABLE
 export const CONDITIONS = Object.keys(CONDITION_TABLE) as [Condition, ...Condition[]]
+
+interface ConditionRule {
+  readonly fires: string
+  readonly resolves: string
+}
+
+/** The rows of the table in watch/README.md; apart, so that the console's bundle is without them. */
+export const CONDITION_RULES = {
+  late: {
+    fires: 'no start arrived by its due time plus the grace',
+    resolves: 'a start arrives',
+  },
+  long: {
+    fires: 'a run has been running longer; each run is an alert of its own',
+    resolves: 'that run ends',
+  },
+  failed: {
+    fires: 'a run failed or never finished, n times in a row; optionally also on an exception',
+    resolves: 'the next completed run',
+  },
+  metric: {
+    fires: 'a figure over a window is above or below a number, optionally for some time',
+    resolves: 'it is back in range',
+  },
+  slow: {
+    fires: 'a run takes k times the median of the last 20 completed runs',
+    resolves: 'the next run does not',
+  },
+} as const satisfies Record<Condition, ConditionRule>
 
 const SAID: readonly Condition[] = ['late', 'long', 'failed', 'slow', 'metric']
 

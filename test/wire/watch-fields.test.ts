@@ -1,6 +1,6 @@
 // A watch's conditions and their fields: README, command line and API say of them what one table says.
 import { expect, test } from 'bun:test'
-import { CONDITION_TABLE, describeConditions } from '../../src/wire/conditions.ts'
+import { CONDITION_RULES, CONDITION_TABLE, describeConditions } from '../../src/wire/conditions.ts'
 import { aboutField, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../../src/wire/watch-fields.ts'
 import { CreateWatch, type Watch } from '../../src/wire/watches.ts'
 import { tableUnder } from '../support/readme.ts'
@@ -9,7 +9,7 @@ const README = 'src/watch/README.md'
 const FIELDS = Object.entries<WatchField>(WATCH_FIELDS)
 
 test('the README has each condition with when it fires and resolves', () => {
-  const rows = Object.entries(CONDITION_TABLE).map(([name, { fires, resolves }]) => [`\`${name}\``, fires, resolves])
+  const rows = Object.entries(CONDITION_RULES).map(([name, { fires, resolves }]) => [`\`${name}\``, fires, resolves])
   expect(tableUnder(README, 'Conditions')).toEqual(rows)
 })
 
@@ -51,5 +51,5 @@ test('a watch in words', () => {
   expect(words({ late: { every: '2h' }, failed: { after: 3, exceptions: true }, slow: 2 })).toBe(
     'is late (every 2 h), fails 3 times in a row, raises an exception, or takes 2× the usual time',
   )
-  expect(words({ metric: { name: 'rows', window: '10m', of: 'last', below: 5 } })).toBe('rows is below 5')
+  expect(words({ metric: { name: 'rows', window: '10m', of: 'last', below: 5 } })).toBe('has rows below 5')
 })
