@@ -101,8 +101,9 @@ const withoutSubject = ({ summary, process, meta }: Summarized): string =>
 /** What an alert about a metric says of its values: `lag is above 5 (mean of 10m: 7.2)`. */
 export const figureOf = (alert: Summarized): string => withoutSubject(alert).replace(/^: /, '').replace(/; .*/s, '')
 
+/** Also of one that has ended: its text is about the end then. */
 export const isAboutException = (alert: Summarized): boolean =>
-  alert.condition === 'failed' && withoutSubject(alert).startsWith(' raised an exception')
+  alert.condition === 'failed' && /^ raised an exception| after an exception$/.test(withoutSubject(alert))
 
 function describeChange({ change }: Row, { duration, moment, times: timesOf }: Words): string | undefined {
   if (change === null || change.before_ms <= 0 || change.after_ms <= 0) return undefined

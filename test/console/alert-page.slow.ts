@@ -191,6 +191,8 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     expect(await findBarriersInBothSchemes(page)).toEqual([])
     await page.getByRole('button', { name: 'Resolve' }).click()
     await page.getByText(/^Resolved at \d\d:\d\d by hand$/).waitFor()
+    await page.getByText('Start before it').waitFor()
+    await page.getByText('The last 10 gaps between starts: 60 s.', { exact: true }).waitFor()
     expectQuiet(mine)
   })
 
@@ -203,13 +205,20 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     await stint.send(
       cid.secret,
       Array.from({ length: 30 }, (_, i) => ({
-        ...{ kind: 'metrics', process: 'queue', items: { lag: i < 5 ? 40 : 1 }, at: agoIso(i * MINUTE_MS) },
+        ...{ kind: 'metrics', process: 'queue', meta: 'eu', items: { lag: i < 5 ? 40 : 1 }, at: agoIso(i * MINUTE_MS) },
       })),
     )
     const { id } = await firing(cid)
     const { page, go } = await visit(LIGHT, cid.cookie)
     await go(`alert?id=${id}`)
     await page.getByRole('img', { name: 'lag over time' }).waitFor()
+    await page.getByText('Show as a table').click()
+    // of a watch of any meta: the figure is of all of them, and crosses its limit
+    await page
+      .getByRole('region', { name: 'lag as a table' })
+      .getByRole('cell', { name: /^(2\d|3\d|40)(\.\d+)?$/ })
+      .first()
+      .waitFor()
     expect(await findBarriersInBothSchemes(page)).toEqual([])
   })
 

@@ -139,7 +139,7 @@ function Evidence({ detail, figures }: EvidenceProps) {
         {unavailable.includes('late') || late === null ? (
           <NotAvailable what="The last starts" />
         ) : (
-          <MissedStart late={late} />
+          <MissedStart {...{ alert, late }} />
         )}
       </Card>
     )
@@ -172,9 +172,6 @@ function NotFound() {
         )}
         <Link class="button" to="watches">
           All alerts
-        </Link>
-        <Link class="button" to="home">
-          All processes
         </Link>
       </div>
     </div>

@@ -22,13 +22,9 @@ interface Sentence {
   readonly more: string
 }
 
-const WAS = {
-  late: 'was late',
-  long: 'was running long',
-  failed: 'failed',
-  slow: 'was slower than usual',
-  metric: 'had a metric out of range',
-} as const satisfies Record<Alert['condition'], string>
+/** `was late`: of one that is over. */
+const wasText = (alert: Alert): string =>
+  alert.condition === 'metric' ? 'had a metric out of range' : describeAlert(alert).replace(/^is /, 'was ')
 
 /** The text of an alert that is over is about its end: it stands below what happened. */
 export function sentenceOf(alert: Alert, nowMs: number): Sentence {
@@ -36,11 +32,10 @@ export function sentenceOf(alert: Alert, nowMs: number): Sentence {
   const summary = inReadersZone(alert.summary, nowMs)
   if (alert.state === 'resolved')
     return {
-      head: `${nameOf(alert)} ${WAS[alert.condition]} at ${shortMoment(sinceMs, nowMs)}, ${formatAgo(sinceMs, nowMs)}`,
+      head: `${nameOf(alert)} ${wasText(alert)} at ${shortMoment(sinceMs, nowMs)}, ${formatAgo(sinceMs, nowMs)}`,
       more: `${summary}.`,
     }
-  const isOver = alert.condition === 'failed' || alert.condition === 'slow'
-  const ago = isOver ? formatAgo(sinceMs, nowMs) : `for ${formatSpan(nowMs - sinceMs)}`
+  const ago = agoOf(alert, nowMs)
   const rest = summary.startsWith(nameOf(alert)) ? summary.slice(nameOf(alert).length) : undefined
   const cut = rest === undefined || rest.startsWith(': ') ? -1 : rest.indexOf(': ')
   if (rest === undefined || cut < 0) return { head: `${summary}, ${ago}`, more: '' }
@@ -49,6 +44,21 @@ export function sentenceOf(alert: Alert, nowMs: number): Sentence {
     head: `${nameOf(alert)}${rest.slice(0, cut)}, ${ago}`,
     more: `${more.charAt(0).toUpperCase()}${more.slice(1)}.`,
   }
+}
+
+/** After the moment that the text names: a failure's, or of a run that is too long its start; else how long it fires. */
+function agoOf({ condition, since, started_at: started }: Alert, nowMs: number): string {
+  if (condition === 'failed') return formatAgo(parseTime(since), nowMs)
+  if (condition === 'long') return formatAgo(parseTime(started ?? since), nowMs)
+  return `for ${formatSpan(nowMs - parseTime(since))}`
+}
+
+/** From its last start until now, or until the start that ended the alert; null: not known. */
+export function openGapOf(alert: Alert, lastStart: string | null, nowMs: number): number | null {
+  const { state, ended_by: by, resolved_at: resolved } = alert
+  if (lastStart === null) return null
+  if (state === 'firing') return nowMs - parseTime(lastStart)
+  return by === 'event' && resolved !== null ? parseTime(resolved) - parseTime(lastStart) : null
 }
 
 const WEEK_MS = 7 * 86_400_000

@@ -37,7 +37,7 @@ export async function askFigures(get: Get, detail: AlertDetail, nowMs: number): 
   const asked = fixRange(fromMs - windowMs, toMs)
   const every = chooseEvery({ fromMs: fromMs - windowMs, toMs, isLive: false, query: asked }, BUCKETS_MAX)
   try {
-    const query = { ...asked, process: alert.process, meta: alert.meta ?? '', name: rule.name, every }
+    const query = { ...asked, process: alert.process, meta: alert.meta ?? undefined, name: rule.name, every }
     const rows = await askRows(get, query)
     return { fromMs, toMs, points: toFigures(rows, rule, fromMs, toMs, everyMs(every)) }
   } catch (error) {

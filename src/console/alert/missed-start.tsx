@@ -1,13 +1,21 @@
 // A start that did not come: when it was due, the last one, and the gaps between the starts before it.
 import type { AlertDetail } from '../../wire/alert-detail.ts'
+import type { Alert } from '../../wire/alerts.ts'
 import { formatSpan } from '../../wire/span-text.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { useView } from '../kit/view.tsx'
 import { shortMoment } from '../kit/words.ts'
+import { openGapOf } from './alert-words.ts'
 
-export function MissedStart({ late }: { late: NonNullable<AlertDetail['late']> }) {
+interface Props {
+  readonly alert: Alert
+  readonly late: NonNullable<AlertDetail['late']>
+}
+
+export function MissedStart({ alert, late }: Props) {
   const { nowMs } = useView()
+  const isFiring = alert.state === 'firing'
   const { due_at: due, last_start_at: last, gaps_ms: gaps } = late
   const said = (at: string | null) =>
     at === null ? 'not known' : `${shortMoment(parseTime(at), nowMs)}, ${formatAgo(parseTime(at), nowMs)}`
@@ -19,17 +27,24 @@ export function MissedStart({ late }: { late: NonNullable<AlertDetail['late']> }
           <dd>{said(due)}</dd>
         </div>
         <div>
-          <dt>Last start</dt>
+          <dt>{isFiring ? 'Last start' : 'Start before it'}</dt>
           <dd>{last === null ? 'none in 90 days' : said(last)}</dd>
         </div>
       </dl>
-      {gaps.length > 0 && <Gaps gaps={gaps} openMs={last === null ? null : nowMs - parseTime(last)} />}
+      {gaps.length > 0 && <Gaps {...{ gaps, isFiring }} openMs={openGapOf(alert, last, nowMs)} />}
     </>
   )
 }
 
-/** Oldest first; the last bar is the gap that is open, and ends now. */
-function Gaps({ gaps, openMs }: { gaps: readonly number[]; openMs: number | null }) {
+interface GapsProps {
+  readonly gaps: readonly number[]
+  /** With the missing start in it; null: not known. */
+  readonly openMs: number | null
+  readonly isFiring: boolean
+}
+
+/** Oldest first; the last bar is the gap with the missing start, which ends now while the alert fires. */
+function Gaps({ gaps, openMs, isFiring }: GapsProps) {
   const shown = [
     ...gaps.map((ms) => ({ ms, isOpen: false })),
     ...(openMs === null ? [] : [{ ms: openMs, isOpen: true }]),
@@ -47,13 +62,13 @@ function Gaps({ gaps, openMs }: { gaps: readonly number[]; openMs: number | null
             key={i}
             class={`run-bar ${isOpen ? 'run-bar-failed' : ''}`}
             style={{ '--h': `${Math.max(6, (ms / longest) * 100)}%` }}
-            title={`${formatSpan(ms)}${isOpen ? ', no start yet' : ''}`}
+            title={`${formatSpan(ms)}${isOpen && isFiring ? ', no start yet' : ''}`}
           />
         ))}
       </div>
       <p class="sub">
         {said}
-        {openMs !== null && `; now ${formatSpan(openMs)}`}.
+        {openMs !== null && `; ${isFiring ? 'now' : 'this one'} ${formatSpan(openMs)}`}.
       </p>
     </>
   )

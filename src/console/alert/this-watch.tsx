@@ -2,11 +2,10 @@
 import type { AlertDetail } from '../../wire/alert-detail.ts'
 import { describeConditions } from '../../wire/conditions.ts'
 import type { Watch } from '../../wire/watches.ts'
-import { plural } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
 import { useAttempt } from '../kit/use-attempt.tsx'
 import { Link, useView } from '../kit/view.tsx'
-import { useBacktest } from '../watch/backtest.tsx'
+import { describePreview, useBacktest } from '../watch/backtest.tsx'
 import { toWatch, valuesOf } from '../watch/sentences.ts'
 import { WatchDialog } from '../watch/watch-dialog.tsx'
 
@@ -53,7 +52,7 @@ function Shown({ watch }: { watch: Watch }) {
       </p>
       <p class="sub" aria-busy={isBusy || undefined}>
         {preview !== undefined
-          ? `Would have fired ${plural(preview.total, 'time')} in the last 30 days.`
+          ? `${describePreview(preview)}.`
           : isBusy
             ? 'Looking at the last 30 days…'
             : 'The last 30 days are not available.'}

@@ -55,17 +55,22 @@ export function BacktestResult({ test: { isBusy, preview, error }, nowMs }: { te
   )
 }
 
-function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
-  const { from, to, events, truncated, total, alerts } = preview
+/** `Would have fired 3 times in the last 30 days` */
+export function describePreview({ from, to, events, truncated, total }: WatchPreview): string {
+  if (events === 0) return 'Nothing that these conditions look at was sent in the last 30 days'
   const days = Math.max(1, Math.round((parseTime(to) - parseTime(from)) / DAY_MS))
-  if (events === 0) return <p class="muted">Nothing that these conditions look at was sent in the last 30 days.</p>
-  const range = truncated
-    ? `in the last ${plural(days, 'day')} (50,000 events is the most that is tested)`
-    : 'in the last 30 days'
+  const range = truncated ? `${plural(days, 'day')} (50,000 events is the most that is tested)` : '30 days'
+  return `Would have fired ${plural(total, 'time')} in the last ${range}`
+}
+
+function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
+  const { events, total, alerts } = preview
+  const text = describePreview(preview)
+  if (events === 0) return <p class="muted">{text}.</p>
   return (
     <>
       <p class={total === 0 ? 'strong' : 'strong warn'}>
-        Would have fired {plural(total, 'time')} {range}
+        {text}
         {total === 0 ? '.' : ':'}
       </p>
       {total > 0 && (
