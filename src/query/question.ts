@@ -42,6 +42,13 @@ export const QUESTION_ROUTES = {
 
 export type QuestionKind = keyof typeof QUESTION_ROUTES
 
+const ASKS: Readonly<Partial<Record<QuestionKind, 'points' | 'exceptions'>>> = {
+  ...{ summary: 'points', metrics: 'points' },
+  ...{ exceptions: 'exceptions', outputs: 'exceptions', groups: 'exceptions' },
+}
+/** The stores that the questions of a kind ask. */
+export const asksOf = (kind: QuestionKind): 'points' | 'exceptions' | 'both' => ASKS[kind] ?? 'both'
+
 /** How the next page finds the last item of this one again, for the questions that have pages. */
 const PLACES: { readonly [K in QuestionKind]?: 'row' | 'id' } = {
   timings: 'row',

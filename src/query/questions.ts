@@ -23,7 +23,7 @@ import type { KeptAnswers } from './kept-answers.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
 import { cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type ProcessStates, type PrometheusDeps } from './prometheus.ts'
-import { parseQuestion, type Question, type QuestionKind } from './question.ts'
+import { asksOf, parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
 import { buckets, seenAtNs, select, selectRange, selectTexts } from './select.ts'
 
@@ -52,11 +52,6 @@ export type Questions = ReturnType<typeof createQuestions>
 
 /** A question about at most this time does not wait behind long ones. */
 const SHORT_NS = 3_600_000_000_000n
-/** The kinds that ask one store alone. */
-const ASKS: Readonly<Partial<Record<QuestionKind, 'points' | 'exceptions'>>> = {
-  ...{ summary: 'points', metrics: 'points' },
-  ...{ exceptions: 'exceptions', outputs: 'exceptions', groups: 'exceptions' },
-}
 /** How long the number of all marks is not asked for again: meanwhile a store gets few beside `maxMarks`. */
 const BOUND_KEPT_MS = 10_000
 /** The used share of the series limit from which on there is a warning. */
@@ -79,9 +74,8 @@ export function createQuestions(deps: QuestionDeps) {
       const question = parseQuestion(kind, search, nowNs())
       const ranges = [question, ...(question.compare ? [question.compare] : [])]
       const isShort = kind !== 'prometheus' && ranges.every(({ fromNs, toNs }) => toNs - fromNs <= SHORT_NS)
-      return desk(account, { ...reader, isShort, asks: ASKS[kind] ?? 'both' }, (signal) =>
-        answer({ account, signal, isShort }, question),
-      )
+      const asked = { ...reader, isShort, asks: asksOf(kind) }
+      return desk(account, asked, (signal) => answer({ account, signal, isShort }, question))
     }
 
   /** `stopsEarly`: the store finds the answer without all marks of the window. */

@@ -1,5 +1,4 @@
 // Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work.
-
 import { join } from 'node:path'
 import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
