@@ -21,7 +21,7 @@ export type Quota = ReturnType<typeof createQuota>
 interface QuotaOptions {
   /** 0: none. */
   readonly limitBytes: number
-  readonly use: Use
+  readonly use: Pick<Use, 'bytesOf' | 'fallsBelowUs'>
   /** Bytes that wait for the disk, of all spools. */
   waitingBytesOf(account: string): number
   /** A start or an end of the account is refused. */
@@ -67,6 +67,6 @@ export function createQuota({ limitBytes, use, waitingBytesOf, onRefused, nowUs 
   }
 }
 
-/** The first full minute then or later. */
+/** The first full minute then or later. The hours of the count end with the clock's but for what two readings of it differ by. */
 const toMinute = (us: number): string =>
-  `${new Date(Math.ceil(us / 60e6) * 60_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+  `${new Date(Math.ceil((us - 1e6) / 60e6) * 60_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`

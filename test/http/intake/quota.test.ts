@@ -1,6 +1,7 @@
 // QUOTA_BYTES at every door: what is refused and how, the last tenth for starts and ends, when it ends; accepted = stored.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { createQuota } from '../../../src/account/quota.ts'
 import { startApp, type TestApp } from '../../support/app.ts'
 import { PASSWORD } from '../../support/caller.ts'
 
@@ -38,6 +39,17 @@ describe('an account beyond its quota', () => {
     expect((await app.fetch('/v1/start', ofBob)).status).toBe(201)
     app.clock.pass(25 * HOUR_US)
     expect((await app.post('/v1/start', START)).status).toBe(201)
+  })
+
+  test('hears of one minute, though two clocks are read for it', () => {
+    const atTenUs = Date.UTC(2026, 10, 29, 10) * 1e3
+    const quotaUntil = (us: number) =>
+      createQuota({
+        ...{ limitBytes: 1, waitingBytesOf: () => 0, onRefused: () => {}, nowUs: () => us - HOUR_US },
+        use: { bytesOf: () => 1, fallsBelowUs: () => us },
+      })
+    for (const us of [-800_000, -3, 0, 3, 800_000])
+      expect(quotaUntil(atTenUs + us).refusal('acc_1', true)!.detail).toEndWith('send again from 2026-11-29 10:00 UTC.')
   })
 
   test('is refused at every door before its body is read', async () => {
