@@ -24,8 +24,10 @@ export function createSuspendedAccounts(
   return {
     /** Call it before each judgement. */
     notice(): void {
+      const known = new Set<string>()
       for (const it of suspensions?.all() ?? []) {
         const { account, fromUs, toUs } = it
+        known.add(account)
         const last = noted.get(account)
         if (last?.fromUs === fromUs && last.toUs === toUs) continue
         noted.set(account, it)
@@ -37,6 +39,13 @@ export function createSuspendedAccounts(
           engine.addDowntime({ account, fromUs, toUs: toUs + SETTLES_US })
           engine.hurry(account) // what waited for it is due earlier now
         }
+      }
+      for (const { account, fromUs } of noted.values()) {
+        if (known.has(account)) continue
+        // the database was restored, or the account is gone
+        noted.delete(account)
+        engine.addDowntime({ account, fromUs, toUs: fromUs })
+        engine.hurry(account)
       }
     },
   }

@@ -23,8 +23,24 @@ function openSuspended(account = ACCOUNT) {
     all = [{ account, fromUs: at(fromS), toUs: toS === undefined ? undefined : at(toS) }]
     for (let i = 0; i < 3; i++) suspended.notice()
   }
-  return { desk, hurried, suspend: set, resume: set }
+  const forget = () => {
+    all = []
+    for (let i = 0; i < 3; i++) suspended.notice()
+  }
+  return { desk, hurried, suspend: set, resume: set, forget }
 }
+
+test('a suspension that a restored database does not have ends', () => {
+  const { desk, hurried, suspend, forget } = openSuspended()
+  desk.advance(at(100))
+  suspend(100)
+  desk.advance(at(200))
+  forget()
+  expect(hurried).toEqual([ACCOUNT])
+  desk.apply(markOf('start', at(300)), markOf('failed', at(310)))
+  desk.advance(at(400))
+  expect(desk.story()).toBe('failed@310')
+})
 
 test('nothing fires while it is suspended, not even by an event that comes, and nothing waits with a time', () => {
   const { desk, suspend } = openSuspended()
