@@ -6,7 +6,7 @@ import { formatCsvLine } from '../wire/csv.ts'
 import { describeProcess, type Words } from '../wire/describe-process.ts'
 import type { Health } from '../wire/operations.ts'
 import type { Overview, OverviewProcess } from '../wire/overview.ts'
-import { toneOf } from '../wire/process-state.ts'
+import { STORE_AWAY, toneOf } from '../wire/process-state.ts'
 import type { SeriesUse } from '../wire/processes.ts'
 import { formatDuration, formatSpan, formatTimes } from '../wire/span-text.ts'
 import { type Api, createApi } from './api.ts'
@@ -119,10 +119,13 @@ function describeStatus({ at, sentence, stale_s: staleS, processes }: Overview, 
     const style = tone === 'bad' ? 'red' : tone === 'warn' ? 'yellow' : undefined
     return [row.process, style === undefined ? said.join(' ') : { text: said.join(' '), style }]
   })
-  const age = staleS === null ? '' : ` This is ${formatSpan(staleS * 1000)} old: events wait to be read.`
+  const age = staleS === null ? '' : ` ${describeAge(staleS)}`
   const table = rows.length === 0 ? '' : formatTable(COLUMNS_SHOWN, rows, lookOf(io))
   return `${sentence === '' ? 'No processes yet.' : sentence}${age}\n${table}`
 }
+
+const describeAge = (staleS: number): string =>
+  staleS === 0 ? STORE_AWAY : `This is ${formatSpan(staleS * 1000)} old: events wait to be read.`
 
 function describeHealth({ spools, destinations, dead, warnings }: Health): string {
   const rows = KINDS.map((kind) => {

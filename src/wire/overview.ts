@@ -179,7 +179,7 @@ export const Overview = Type.Object({
       minimum: 0,
       description:
         '`at` minus the time up to which every accepted event is in the answer, but for the medians of days; null ' +
-        'below 5 s. Alerts are always current.',
+        'below 5 s; 0 while a store does not answer, and nothing is known but alerts. Alerts are always current.',
     }),
   ),
   sentence: Text('1 failed, 2 silent, 196 fine.', 'The state of everything; empty without any process.'),

@@ -2,6 +2,9 @@
 // GET /api/overview show the same. Free of schemas: it is in the console's bundle.
 import { PROCESS_STATE_TEXT, uncheckedText } from './words.ts'
 
+/** Of an overview whose `stale_s` is 0. */
+export const STORE_AWAY = 'A store does not answer: alerts are current, and nothing else is known.'
+
 /**
  * Worst first; the worst of its metas is the state of a process. `silent`: no start for longer than it ever paused, or a
  * watch says that it is late. `firing`: only an alert says so. `overdue`: it runs, twice as long as usual.

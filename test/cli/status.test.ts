@@ -2,6 +2,9 @@
 import { expect, test } from 'bun:test'
 import type { Event } from '../../src/event/event.ts'
 import { parseStampNs } from '../../src/event/stamp.ts'
+import { Overview } from '../../src/wire/overview.ts'
+import { STORE_AWAY } from '../../src/wire/process-state.ts'
+import { exampleOf } from '../../src/wire/route.ts'
 import { startApp } from '../support/app.ts'
 import { createFailingDisk } from '../support/failing-disk.ts'
 import { createPerson } from './cli-cast.ts'
@@ -42,6 +45,15 @@ test('prints the sentence of Home and a line per process; exits with 1 while som
     stdout: '',
     stderr: 'stint: no process is called nope\n',
   })
+})
+
+test('while a store does not answer, it says that alerts alone are known, instead of an age', async () => {
+  await using server = Bun.serve({
+    ...{ port: 0, hostname: '127.0.0.1' },
+    fetch: () => Response.json({ ...exampleOf(Overview), sentence: '1 process has an alert.', stale_s: 0, next: null }),
+  })
+  const shown = await createPerson(server.url.origin).run('status', { env: { STINT_API_KEY: 'stint_x' } })
+  expect(shown.stdout).toStartWith(`1 process has an alert. ${STORE_AWAY}\n`)
 })
 
 test('health prints its table also while Stint takes no event, or only some, and says so', async () => {

@@ -205,6 +205,12 @@ describe('a store that does not answer', () => {
     open.watched = { ...open.watched, alerts: [{ ...alert, condition: 'late' }] }
     expect(await open.ask()).toMatchObject({ stale_s: 0, processes: [{ process: 'job', state: 'silent' }] })
   })
+  test('of a process without an alert the store is reported, instead of no such process', async () => {
+    open.isAway = true
+    open.watched = { ...open.watched, alerts: [{ ...alert, condition: 'late' }] }
+    expect(await open.ask('process=job')).toMatchObject({ stale_s: 0, found: 1 })
+    await expect(open.ask('process=other')).rejects.toMatchObject({ code: 'store_unavailable' })
+  })
   test('with nothing known at all the store is reported, instead of no processes', async () => {
     open.isAway = true
     await expect(open.ask()).rejects.toMatchObject({ code: 'store_unavailable' })

@@ -3,7 +3,7 @@
 
 import type { Maintenance } from '../../wire/maintenance.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
-import { clausesOf } from '../../wire/process-state.ts'
+import { clausesOf, STORE_AWAY } from '../../wire/process-state.ts'
 import { formatSpan } from '../../wire/span-text.ts'
 import { uncheckedText } from '../../wire/words.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
@@ -140,10 +140,14 @@ function DayLine({ overview: { last_24h: day } }: { overview: Overview }) {
 const Stale = ({ seconds }: { seconds: number }) => (
   <div class="banner banner-warn">
     <Icon name="warning" />
-    <p>
-      <span role="alert">Alerts are current; everything else is old, because events wait to be read:</span>{' '}
-      {formatSpan(seconds * 1000)} behind.
-    </p>
+    {seconds === 0 ? (
+      <p role="alert">{STORE_AWAY}</p>
+    ) : (
+      <p>
+        <span role="alert">Alerts are current; everything else is old, because events wait to be read:</span>{' '}
+        {formatSpan(seconds * 1000)} behind.
+      </p>
+    )}
   </div>
 )
 

@@ -66,11 +66,11 @@ interface Loaded {
   readonly around: Around
   readonly watched: Watched
   readonly nowUs: number
-  /** The stores do not answer, and nothing is known but the alerts. */
-  readonly isBlind: boolean
+  /** Why nothing is known but the alerts: the stores do not answer. */
+  readonly blind: Problem | undefined
 }
 
-/** Throws Problem `question_invalid`; those of a store only if nothing at all is known. */
+/** Throws Problem `question_invalid`; those of a store if nothing at all is known of what is asked for. */
 export function createOverview(deps: OverviewDeps) {
   const { live, medians, nowUs, maxRunUs } = deps
   const boards = new Map<string, Board>()
@@ -90,14 +90,15 @@ export function createOverview(deps: OverviewDeps) {
     ])
     const found = await live.look(account, decisions.some(isFormer)).catch((error: unknown) => {
       if (!(error instanceof Problem) || watched.alerts.length === 0) throw error
-      return undefined
+      return error
     })
-    const look = found ?? { account: createAccount(account), knownUs: 0 }
+    const blind = found instanceof Problem ? found : undefined
+    const look = found instanceof Problem ? { account: createAccount(account), knownUs: 0 } : found
     const judging: Judging = { ...{ watched, decisions, maxRunUs, nowUs: nowUs(), knownUs: look.knownUs } }
     const around = createAround(judging)
-    const board = found === undefined ? createBoard() : boardOf(account)
+    const board = blind === undefined ? boardOf(account) : createBoard()
     const verdicts = await board.judge(look.account, around, judging)
-    return { look, verdicts, around, watched, nowUs: judging.nowUs, isBlind: found === undefined }
+    return { look, verdicts, around, watched, nowUs: judging.nowUs, blind }
   }
 
   function answerProcess(
@@ -132,10 +133,11 @@ export function createOverview(deps: OverviewDeps) {
   async function ask(account: string, search: URLSearchParams): Promise<Overview> {
     const asked = parseOverview(search)
     const loaded = await load(account)
-    const { look, verdicts, watched, isBlind } = loaded
+    const { look, verdicts, watched, blind } = loaded
     const { process } = asked
     const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
-    const known = isBlind ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
+    if (blind !== undefined && all.length === 0) throw blind
+    const known = blind !== undefined ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
     const note = process === undefined ? undefined : await deps.note(account, process)
     const { rows, found, next } = await sortVerdicts(all, asked, PAGE)
     const { counts, day } = await countAll(all)
@@ -144,7 +146,7 @@ export function createOverview(deps: OverviewDeps) {
     const since = look.account.countsSinceUs
     return {
       at: toTime(Math.floor(loaded.nowUs / 1000)),
-      stale_s: isBlind ? 0 : ageUs < STALE_US ? null : Math.round(ageUs / 1e6),
+      stale_s: blind !== undefined ? 0 : ageUs < STALE_US ? null : Math.round(ageUs / 1e6),
       ...describeOverall({ counts, unjudged, failingChannels }),
       ...{ counts, unjudged, failing_channels: failingChannels },
       last_24h: day,
