@@ -318,6 +318,23 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     await page.getByRole('heading', { level: 1, name: 'import' }).waitFor()
   })
 
+  test('Home shows why an alert was not acknowledged', async () => {
+    const ivy = await signUp('ivy@example.com', { failed: {} })
+    await stint.send(ivy.secret, bad())
+    await firing(ivy)
+    const { page, go } = await visit(LIGHT, ivy.cookie)
+    const problem = { status: 503, code: 'database_unavailable', title: 'Away', detail: 'Its database is away.' }
+    await page.route('**/ack', (route) =>
+      route.fulfill({ status: 503, contentType: 'application/problem+json', body: JSON.stringify(problem) }),
+    )
+    await go('home')
+    await page.getByRole('button', { name: 'Acknowledge: import' }).click()
+    await page.getByRole('row').getByRole('alert').getByText('Its database is away.').waitFor()
+    await page.unroute('**/ack')
+    await page.getByRole('button', { name: 'Acknowledge: import' }).click()
+    await page.getByText('ivy@example.com has acknowledged it').waitFor()
+  })
+
   test('the link is kept through the door', async () => {
     const hal = await signUp('hal@example.com', { failed: {} })
     await stint.send(hal.secret, bad())

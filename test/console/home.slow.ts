@@ -25,6 +25,9 @@ describe.skipIf(cannotRun())('Home', () => {
       ...Array.from({ length: 6 }, (_, i) => run('hangs', (300 - 20 * i) * MINUTE_MS, MINUTE_MS)).flat(),
       { kind: 'start', process: 'hangs', at: at(40 * MINUTE_MS) },
       ...Array.from({ length: 30 }, (_, i) => run('silent job', (900 - 20 * i) * MINUTE_MS, MINUTE_MS)).flat(),
+      ...Array.from({ length: 30 }, (_, i) => run('silent job', (890 - 20 * i) * MINUTE_MS, MINUTE_MS))
+        .flat()
+        .map((mark) => ({ ...mark, meta: 'eu' })),
       ...run('careless', 20 * MINUTE_MS, MINUTE_MS),
       { kind: 'exception', process: 'careless', exception: 'Error: late', at: at(19.5 * MINUTE_MS) },
       ...run('quiet', 20 * MINUTE_MS, MINUTE_MS),
@@ -85,6 +88,9 @@ describe.skipIf(cannotRun())('Home', () => {
     expect(new Set(signs).size).toBe(signs.length)
     await page.getByRole('link', { name: 'silent job', exact: true }).click()
     await page.locator('.process-sentence .mark-silent').waitFor()
+    const byMeta = page.getByRole('region', { name: 'By meta' })
+    await byMeta.locator('.mark-silent').first().waitFor()
+    expect(await byMeta.locator('.mark-failed').count()).toBe(0)
     await mine.close()
   })
 

@@ -55,6 +55,18 @@ describe.skipIf(cannotRun())('All accounts', () => {
     await other.close()
   })
 
+  test('a name that is written from right to left moves nothing that is beside it', async () => {
+    const name = `Ada \u202Eevil`
+    expect((await ada.bySession.patch('/api/account', { name })).status).toBe(200)
+    const visit = await console.visit(undefined, ada.cookie)
+    await visit.go('accounts?q=ada')
+    const row = visit.page.getByRole('row').filter({ hasText: 'yours' })
+    const [shown, badge] = [await row.locator('strong').boundingBox(), await row.locator('.badge').boundingBox()]
+    expect(badge!.x).toBeGreaterThanOrEqual(shown!.x + shown!.width)
+    await ada.bySession.patch('/api/account', { name: 'ada@example.com' })
+    await visit.close()
+  })
+
   test('suspends an account, whose people see why, and resumes it', async () => {
     const visit = await console.visit(PHONE, ada.cookie)
     await visit.go('accounts')

@@ -141,7 +141,9 @@ function Settings({ session, entry, params, switchTo }: SettingsProps) {
               ))}
             </select>
           ) : (
-            <span title="Account">{account.name}</span>
+            <span title="Account">
+              <bdi>{account.name}</bdi>
+            </span>
           )}
         </li>
       )}

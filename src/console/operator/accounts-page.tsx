@@ -111,7 +111,10 @@ const COLUMNS: readonly Column<OperatedAccount>[] = [
     label: 'Account',
     cell: ({ id, name, email, operator, suspended_at }) => (
       <>
-        <strong>{name}</strong> {operator && <span class="badge">yours</span>}
+        <strong>
+          <bdi>{name}</bdi>
+        </strong>{' '}
+        {operator && <span class="badge">yours</span>}
         {suspended_at !== null && <span class="badge badge-bad">suspended</span>}
         <span class="sub">
           {email !== name && <>{email} · </>}

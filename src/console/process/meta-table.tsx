@@ -50,7 +50,7 @@ export const MetaTable = ({ process, metas, chosen, week }: Props) => (
 
 function Name({ row: { meta, state, run }, isChosen }: { row: OverviewMeta; isChosen: boolean }) {
   const { change } = useView()
-  const mark = state === 'silent' ? 'failed' : state === 'overdue' ? state : run ? markOf(run[1]) : 'orphan'
+  const mark = state === 'silent' || state === 'overdue' ? state : run ? markOf(run[1]) : 'orphan'
   return (
     <span class="meta-name">
       <i class={`mark mark-${mark}`} />
