@@ -155,11 +155,9 @@ export function createManageChannels(options: ManageChannelsOptions) {
       const channel = await find(account, id)
       if (channel.kind !== 'webhook' || channel.secret === null)
         throw new Problem('not_found', 'The channel has no secret: only the notifications of a webhook are signed.')
-      const former = { secret: channel.secret, untilUs: nowUs() + OVERLAP_US }
-      const secret = createSigningSecret()
-      const changed = { ...channel, secret, settings: { ...channel.settings, former } }
-      await store.putChannel(changed)
-      return { channel: { ...answerChannel(changed), secret, former_until: iso(former.untilUs) } }
+      const [secret, untilUs] = [createSigningSecret(), nowUs() + OVERLAP_US]
+      if (!(await store.replaceSecret(id, secret, untilUs))) await find(account, id)
+      return { channel: { ...answerChannel(channel), secret, former_until: iso(untilUs) } }
     },
 
     async remove(account: string, id: string): Promise<{ readonly name: string }> {

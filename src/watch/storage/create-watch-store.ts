@@ -101,11 +101,23 @@ export function createWatchStore(given: SqlDatabase) {
     channelToConfirm: (confirm: string) =>
       read(() => one(toChannel, "SELECT * FROM channel WHERE confirm = $1 AND state = 'pending'", confirm)),
     addChannel: (channel: Channel, max: number) => write(() => add('channel', fromChannel(channel), max)),
-    /** What waits for it is dropped unless its state is `ok`. */
+    /** Without what signs webhooks. What waits for it is dropped unless its state is `ok`. */
     putChannel: (channel: Channel) =>
       write(function* () {
-        yield* updateChannel(channel)
+        const { secret, settings } = (yield* selectChannel(channel.id)) ?? channel
+        const { former: _, ...others } = channel.settings
+        const signing = { settings: { ...others, ...(settings.former && { former: settings.former }) } }
+        yield* updateChannel({ ...channel, ...signing, secret })
         if (channel.state !== 'ok') yield* dropWaiting(channel.id)
+      }),
+    /** What signs its webhooks; the one before it signs, too, until then. False: it is gone. */
+    replaceSecret: (id: string, secret: string, untilUs: number) =>
+      write(function* () {
+        const channel = yield* selectChannel(id)
+        if (channel === undefined) return false
+        const former = { secret: channel.secret ?? '', untilUs }
+        yield* updateChannel({ ...channel, secret, settings: { ...channel.settings, former } })
+        return true
       }),
     /** Removes it from the watches that use it, too. */
     removeChannel: (account: string, id: string) =>

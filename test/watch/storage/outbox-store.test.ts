@@ -175,6 +175,18 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     expect(await due(EVER)).toEqual([])
   })
 
+  test('no change that was begun before undoes the replacement of a secret', async () => {
+    const known = await channel()
+    const replace = (secret: string) => store.replaceSecret('cha_1', secret, NOW + MINUTE)
+    expect(await Promise.all([replace('whsec_1'), replace('whsec_2')])).toEqual([true, true])
+    await store.putChannel({ ...known, name: 'renamed' })
+    expect(await store.channel('cha_1')).toMatchObject({
+      ...{ name: 'renamed', secret: 'whsec_2' },
+      settings: { former: { secret: 'whsec_1', untilUs: NOW + MINUTE } },
+    })
+    expect(await store.replaceSecret('cha_gone', 'whsec_3', NOW)).toBe(false)
+  })
+
   test('a delayed channel is not notified of what was over when it became known', async () => {
     await channel({ delay: '15m' })
     await fire(NOW, { resolvedUs: NOW - 1 })
