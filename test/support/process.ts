@@ -10,6 +10,7 @@ import { inMemoryDir } from './temp-dir.ts'
 
 const MAIN = join(import.meta.dir, '../../src/main.ts')
 const READY_WITHIN_MS = 90_000
+const LAST_WORDS_MS = 5_000
 /** Characters of the log in an error. */
 const LOG_SHOWN = 8_000
 /** Prints the server's pid, and kills it when our end of the pipe closes, since a killed test run cannot clean up. */
@@ -53,6 +54,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
   const port = takePort()
   const url = `http://127.0.0.1:${port}`
   let child: Bun.Subprocess<'pipe', 'pipe', 'pipe'> | undefined
+  let collecting: Promise<unknown> | undefined
   const forget = closeAtEnd(() => end('SIGKILL'))
   let log = ''
   /** Where the log of the process that runs begins. */
@@ -102,8 +104,7 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
       stderr: 'pipe',
     })
     child.unref()
-    void collect(child.stdout)
-    void collect(child.stderr)
+    collecting = Promise.all([collect(child.stdout), collect(child.stderr)])
     const deadline = performance.now() + READY_WITHIN_MS
     for (let pid = findPid(); ; pid = findPid()) {
       if (pid !== undefined) return pid
@@ -115,7 +116,10 @@ export function createStintProcess(settings: Env = {}, options: ProcessOptions =
   async function untilReady(): Promise<void> {
     const deadline = performance.now() + READY_WITHIN_MS
     while (performance.now() < deadline) {
-      if (child?.exitCode !== null) throw new Error(`Stint ended with ${child?.exitCode}:\n${log.slice(-LOG_SHOWN)}`)
+      if (child?.exitCode !== null) {
+        await Promise.race([collecting, Bun.sleep(LAST_WORDS_MS)]) // its last words may be on the way
+        throw new Error(`Stint ended with ${child?.exitCode}:\n${log.slice(-LOG_SHOWN)}`)
+      }
       const isReady = await fetch(`${url}/readyz`).then(
         ({ ok }) => ok,
         () => false, // it does not listen yet
