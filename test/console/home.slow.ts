@@ -1,6 +1,7 @@
 // Home with more trouble than a page of its answer holds: what is first, what is red, how far the keyboard has to go, and
 // what screen readers hear.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { STORE_AWAY } from '../../src/wire/process-state.ts'
 import type { SignedUp } from '../support/caller.ts'
 import { until } from '../support/until.ts'
 import { type ConsoleStint, cannotRun, expectQuiet, LIGHT, QUICK, startConsole } from './console-visit.ts'
@@ -91,6 +92,22 @@ describe.skipIf(cannotRun())('Home', () => {
     const byMeta = page.getByRole('region', { name: 'By meta' })
     await byMeta.locator('.mark-silent').first().waitFor()
     expect(await byMeta.locator('.mark-failed').count()).toBe(0)
+    await mine.close()
+  })
+
+  test('says of which time its figures are, and none while the stores are away', async () => {
+    const mine = await stint.visit(QUICK, ada.cookie)
+    const { page } = mine
+    let some: object = { stale_s: 0 }
+    await page.route(/\/api\/overview$/, async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), ...some } })
+    })
+    await mine.go('home')
+    await page.getByRole('alert').getByText(STORE_AWAY, { exact: true }).waitFor()
+    expect(await page.getByText('Last 24 hours').count()).toBe(0)
+    some = { stale_s: null, counts_since: at(0) }
+    await page.getByText(/^Since \d\d:\d\d:$/).waitFor()
     await mine.close()
   })
 

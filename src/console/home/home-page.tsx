@@ -7,11 +7,13 @@ import { clausesOf, STORE_AWAY } from '../../wire/process-state.ts'
 import { formatSpan } from '../../wire/span-text.ts'
 import { uncheckedText } from '../../wire/words.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
+import { parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { useView } from '../kit/view.tsx'
+import { shortMoment } from '../kit/words.ts'
 import { HomeFilters } from './home-filters.tsx'
 import { LostWatches } from './lost-watches.tsx'
 import { MaintenanceLine } from './maintenance-line.tsx'
@@ -97,7 +99,7 @@ function Content({ answer }: { answer: HomeAnswer }) {
     )
   return (
     <div class="home-content">
-      <DayLine overview={overview} />
+      {overview.stale_s !== 0 && <DayLine overview={overview} />}
       {notices}
       <h2 class="hidden">All processes</h2>
       <section class="card card-table">
@@ -122,11 +124,13 @@ function Content({ answer }: { answer: HomeAnswer }) {
   )
 }
 
-function DayLine({ overview: { last_24h: day } }: { overview: Overview }) {
+function DayLine({ overview: { last_24h: day, counts_since: since } }: { overview: Overview }) {
+  const { nowMs } = useView()
   const text = `${formatCount(day.failed)} of ${plural(day.runs, 'run')} failed`
   return (
     <p class="day-line">
-      <span class="muted">Last 24 hours:</span> <a href={formatRoute('runs', { from: DAY, state: 'failed' })}>{text}</a>
+      <span class="muted">{since === null ? 'Last 24 hours' : `Since ${shortMoment(parseTime(since), nowMs)}`}:</span>{' '}
+      <a href={formatRoute('runs', { from: DAY, state: 'failed' })}>{text}</a>
       {day.exceptions > 0 && (
         <>
           {', '}
