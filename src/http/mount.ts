@@ -102,7 +102,7 @@ const createMount =
     const answer = async ({ request, params = {} }: { request: Request; params?: Record<string, string> }) => {
       const noted: Noted = {}
       let asker = await judge(request, route)
-      const sent = schema && (await readJson(request, schema, rules))
+      const sent = schema && (await readJson(request, schema, rules, route.bodyMaxBytes))
       if (schema !== undefined) asker = await judge(request, route, true) // a session may have ended meanwhile
       const make: MakeAnswer = async (leaveUntagged) => {
         const body = await handle(asker, {

@@ -22,10 +22,11 @@ export async function readJson<T extends TObject>(
   request: Request,
   schema: T,
   rules: Rules<Static<T>> = {},
+  maxBytes = MAX_BODY_BYTES,
 ): Promise<Static<T>> {
   const { headers } = request
   if (request.body === null && schema.required === undefined) return {} as Static<T>
-  if (Number(headers.get('content-length') ?? 0) > MAX_BODY_BYTES) throw bodyTooLarge(MAX_BODY_BYTES)
+  if (Number(headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
   if (
     !JSON_TYPE.test(headers.get('content-type') ?? '') ||
     (headers.get('content-encoding') ?? 'identity') !== 'identity'
@@ -34,7 +35,7 @@ export async function readJson<T extends TObject>(
       errors: [{ pointer: '', detail: 'must be application/json, in UTF-8' }],
     })
   }
-  const body = parseJson(await readSmall(request, MAX_BODY_BYTES))
+  const body = parseJson(await readSmall(request, maxBytes))
   const errors = findFaults(schema, body, rules)
   if (errors.length > 0) throw invalidBody(errors)
   return body as Static<T>

@@ -32,6 +32,7 @@ export const WRITE_NOTE = defineRoute('PUT /api/processes/note', {
   audit: 'process_note_written',
   summary: 'Write the note of a process',
   description: 'What to do if it fails: shown with its alerts and on its page, and in webhooks as `data.note`.',
+  bodyMaxBytes: 64 * 1024, // JSON may write each character as two escapes, 12 bytes
   body: jsonBody(WriteNote, { process: 'nightly import', note: NOTE }),
   answers: { 200: json('The note', ProcessNote) },
 })

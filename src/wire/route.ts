@@ -55,6 +55,8 @@ export interface Route {
   readonly ownParameters?: Readonly<Record<string, TSchema>>
   /** Keyed by content type. */
   readonly body?: Readonly<Record<string, RequestBody>>
+  /** If its longest texts need more than 16 KiB. */
+  readonly bodyMaxBytes?: number
   readonly answers: Readonly<Record<number, Answer>>
   /** Every problem that it may answer with; a Problem where the example says more than the title of its code. */
   readonly problems: readonly (ProblemCode | Problem)[]

@@ -56,6 +56,15 @@ test('a member writes the note of a process, everyone of the account reads it, a
   ])
 })
 
+test('a note of 4,000 characters is taken however JSON writes them', async () => {
+  const note = '\u{1f4be}'.repeat(4_000)
+  const body = JSON.stringify({ process: '\u{1f4be}'.repeat(250), note })
+  const escaped = body.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16)}`)
+  const headers = { cookie: cookies.member, 'content-type': 'application/json' }
+  const answers = [body, escaped].map((body) => app.fetch('/api/processes/note', { method: 'PUT', headers, body }))
+  for (const { status, json } of await Promise.all(answers)) expect([status, json.note]).toEqual([200, note])
+})
+
 test('a viewer and a key without manage write no note; one that is too long or has control characters is refused', async () => {
   expect((await write({ process: 'p', note: 'x' }, 'viewer')).json.code).toBe('role_missing')
   const body = JSON.stringify({ process: 'p', note: 'x' })
