@@ -62,8 +62,9 @@ export function createQuestions(deps: QuestionDeps) {
   const { points, exceptions, nowNs, maxRunNs, maxMarks, series, desk, kept } = deps
   const groups = createGroupQuestions(exceptions, deps.groupStates)
   const renderPrometheus = createPrometheus(deps)
-  async function boundMarks({ account }: Asker): Promise<number | undefined> {
-    const make = async () => ({ marks: await points.boundMarks?.({ account, isShort: true }), size: 0 })
+  async function boundMarks(): Promise<number | undefined> {
+    const nobody = { account: '', isShort: true } // all accounts wait for it, so it waits for none of them
+    const make = async () => ({ marks: await points.boundMarks?.(nobody), size: 0 })
     const { answer } = await ask(kept.share({ account: '', words: 'marks', maxAgeMs: BOUND_KEPT_MS }, make))
     return answer.marks
   }
@@ -90,7 +91,7 @@ export function createQuestions(deps: QuestionDeps) {
       ...((question.place !== undefined || question.state === 'running') && { asOfNs: question.nowNs }),
     }
     if (stopsEarly) return selection
-    const all = await boundMarks(asker)
+    const all = await boundMarks()
     if (all !== undefined && all <= maxMarks) return selection
     const marks = await ask(points.countMarks({ ...selection, ...marksWindow(selection) }))
     if (marks > maxMarks) assertMarks(marks, await ask(points.countMarks(selection)), maxMarks, question)

@@ -277,3 +277,12 @@ test.each([
   resolve([])
   await Promise.all(waiting)
 })
+
+test('the number of all marks, which every account waits for, is asked for in the turn of none', async () => {
+  const { points } = createMemorySource([])
+  const never = new Promise<never>(() => {})
+  const boundMarks = ({ account }: { account: string }) => (account === 'ada' ? never : Promise.resolve(1))
+  const questions = memoryQuestions([], { points: { ...points, boundMarks } })
+  const asked = ['ada', 'eve'].map((account) => questions.summary(account, new URLSearchParams()))
+  for (const answer of await Promise.all(asked)) expect(answer).toEqual({ rows: [] })
+})
