@@ -30,6 +30,7 @@ describe.skipIf(cannotRun())('two runs side by side', () => {
         exception: 'import.sh: exited with code 3\nno space left on device',
       }),
       ...run(0, { tookS: 10, meta: 'eu', failed: true, exception: 'Error: no' }),
+      ...run(0.01, { tookS: 120, meta: 'eu' }), // it began before, and was still running
     ])
     visit = await stint.visit(LIGHT, cookie)
   })
@@ -47,7 +48,7 @@ describe.skipIf(cannotRun())('two runs side by side', () => {
     [...Array.from({ length: 9 }, (_, i) => `03:1${i}:00 part ${i} of table t${i}`), last].join('\n')
   /** `ago`: runs before the last one. */
   function run(ago: number, { tookS, meta, items, exception, output, failed }: Said) {
-    const mark = { process: 'import', ...(meta !== undefined && { meta }), uid: `run-${ago}` }
+    const mark = { process: 'import', ...(meta !== undefined && { meta }), uid: `run-${ago * 100}` }
     const at = (s: number) => new Date(startedMs - ago * HOUR_MS + s * 1000).toISOString()
     return [
       { kind: 'start', ...mark, at: at(0) },
@@ -120,8 +121,11 @@ describe.skipIf(cannotRun())('two runs side by side', () => {
   test('without a run that completed before it there is nothing beside', async () => {
     const { page, go } = visit
     await go('runs?from=-24h&process=import&meta=eu')
-    await page.getByText('1–1 of 1').waitFor()
-    await page.getByRole('link', { name: /^Run of / }).click()
+    await page.getByText('1–2 of 2').waitFor()
+    await page
+      .getByRole('link', { name: /^Run of / })
+      .first()
+      .click()
     const panel = page.getByRole('complementary', { name: 'Chosen run' })
     await panel.getByRole('heading', { name: 'Exceptions' }).waitFor()
     expect(await panel.getByRole('link', { name: 'Beside the last good one' }).count()).toBe(0)

@@ -18,7 +18,7 @@ export interface RunContext {
   readonly usualMs: number | undefined
   /** The completed run before it. */
   readonly previous: Run | undefined
-  /** The last one before it that completed without an exception. */
+  /** The last one that had completed when it started, without an exception: as on the page of an alert. */
   readonly good: Run | undefined
   /** Newest first. */
   readonly metrics: readonly MetricPoint[]
@@ -74,7 +74,7 @@ export async function askRun({ nowMs }: App, get: Get, id: string): Promise<RunC
     run,
     usualMs: usualMsOf(run, processes[0]),
     previous: before.find(isBefore),
-    good: before.find((other) => isBefore(other) && !isTrouble(other)),
+    good: before.find((other) => isBefore(other) && other.endMs <= run.startMs && !isTrouble(other)),
     metrics: metrics.filter(isOwn).toSorted((a, b) => (a.at < b.at ? 1 : -1)),
     exceptions: exceptions.filter(isOwn),
     outputs: outputs.filter(isOwn),
