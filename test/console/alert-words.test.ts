@@ -3,10 +3,12 @@ import { describe, expect, test } from 'bun:test'
 import { openGapOf, sentenceOf, titleOf } from '../../src/console/alert/alert-words.ts'
 import { shortMoment } from '../../src/console/kit/words.ts'
 import { describePreview } from '../../src/console/watch/backtest.tsx'
+import { alertOf } from '../../src/console/watch/watch-link.ts'
 import { failed } from '../../src/watch/conditions/failed.ts'
 import { long } from '../../src/watch/conditions/long.ts'
 import { slow } from '../../src/watch/conditions/slow.ts'
 import type { Alert } from '../../src/wire/alerts.ts'
+import type { ProcessState } from '../../src/wire/process-state.ts'
 
 const SINCE = '2026-11-28T03:06:00.000Z'
 const STARTED = '2026-11-28T03:05:00.000Z'
@@ -78,4 +80,16 @@ test('a test of a watch says how far back it looked', () => {
   expect(describePreview({ ...whole, events: 0, total: 0 })).toBe(
     'Nothing that these conditions look at was sent in the last 30 days',
   )
+})
+
+test('the sentence of a process leads to the alert about what it says', () => {
+  const alerts = (['slow', 'long', 'failed'] as const).map((condition) => {
+    const { watch, process: _, ...alert } = { ...ALERT, condition }
+    return { ...alert, watch, acknowledged_by: null, summary: condition }
+  })
+  const to = (state: ProcessState, of = alerts) => alertOf({ state, alerts: of })?.condition
+  expect(to('exceptions')).toBe('failed')
+  expect(to('overdue')).toBe('long')
+  expect(to('silent')).toBe('slow')
+  expect(to('failed', [])).toBeUndefined()
 })

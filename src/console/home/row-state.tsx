@@ -9,14 +9,14 @@ import { parseTime } from '../kit/format-time.ts'
 import { isTrouble, runLink } from '../kit/run-links.ts'
 import { useView } from '../kit/view.tsx'
 import { shortMoment, wordsAt } from '../kit/words.ts'
-import { alertLink } from '../watch/watch-link.ts'
+import { alertLink, alertOf } from '../watch/watch-link.ts'
 import { isOdd } from './select-rows.ts'
 
 export function RowState({ row }: { row: OverviewProcess }) {
   const { nowMs } = useView()
   const { state, exception, alerts } = row
   const { tone, text, change } = describeProcess(row, nowMs, wordsAt(nowMs))
-  const [said, alert] = [text.replace(/\.$/, ''), alerts[0]]
+  const [said, alert] = [text.replace(/\.$/, ''), alertOf(row)]
   const owner = alerts.find(({ acknowledged_by: by }) => by !== null)?.acknowledged_by
   const streak = describeStreak(row, (ms) => shortMoment(ms, nowMs))
   return (

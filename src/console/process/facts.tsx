@@ -15,7 +15,7 @@ import { runLink } from '../kit/run-links.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
-import { alertLink } from '../watch/watch-link.ts'
+import { alertLink, alertOf } from '../watch/watch-link.ts'
 import type { Asked, Rest } from './ask-rest.ts'
 import { lastRun } from './last-run.ts'
 
@@ -26,8 +26,8 @@ interface SentenceProps {
 
 export function StateSentence({ row, groups }: SentenceProps) {
   const { nowMs } = useView()
-  const { process, run, exception, fingerprint: group, state, alerts } = row
-  const [alert] = alerts
+  const { process, run, exception, fingerprint: group, state } = row
+  const alert = alertOf(row)
   const { tone, text, change } = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = tone === 'bad'
   useAnnounced([row], true)
