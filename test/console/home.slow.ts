@@ -29,6 +29,8 @@ describe.skipIf(cannotRun())('Home', () => {
       ...Array.from({ length: 30 }, (_, i) => run('silent job', (890 - 20 * i) * MINUTE_MS, MINUTE_MS))
         .flat()
         .map((mark) => ({ ...mark, meta: 'eu' })),
+      ...run('careless', 25 * MINUTE_MS, MINUTE_MS).map((mark) => ({ ...mark, uid: 'known' })),
+      { kind: 'exception', process: 'careless', exception: 'Error: late', uid: 'known', at: at(24.5 * MINUTE_MS) },
       ...run('careless', 20 * MINUTE_MS, MINUTE_MS),
       { kind: 'exception', process: 'careless', exception: 'Error: late', at: at(19.5 * MINUTE_MS) },
       ...run('quiet', 20 * MINUTE_MS, MINUTE_MS),
@@ -109,6 +111,17 @@ describe.skipIf(cannotRun())('Home', () => {
     expect(await page.getByText('Last 24 hours').count()).toBe(0)
     some = { stale_s: null, counts_since: at(0) }
     await page.getByText(/^Since \d\d:\d\d:$/).waitFor()
+    await mine.close()
+  })
+
+  test('and the page of a process count an exception without a uid, too', async () => {
+    const mine = await stint.visit(LIGHT, ada.cookie)
+    await mine.go('process?process=careless&from=-30d')
+    const all = mine.page.getByRole('link', { name: 'All 2 like this' })
+    await all.waitFor()
+    await all.click()
+    await mine.page.getByText(/^2 times/).waitFor()
+    expect(mine.view()).toContain('from=-30d')
     await mine.close()
   })
 

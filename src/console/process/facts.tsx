@@ -2,7 +2,6 @@
 // fails, and whether somebody hears.
 
 import { describeProcess } from '../../wire/describe-process.ts'
-import type { ExceptionGroup } from '../../wire/exceptions.ts'
 import type { OverviewProcess, OverviewRunState } from '../../wire/overview.ts'
 import { formatSpan } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
@@ -21,18 +20,21 @@ import { lastRun } from './last-run.ts'
 
 interface SentenceProps {
   readonly row: OverviewProcess
-  readonly groups: Asked<readonly ExceptionGroup[]> | undefined
+  /** Undefined until it has come. */
+  readonly rest: Rest | undefined
 }
 
-export function StateSentence({ row, groups }: SentenceProps) {
+export function StateSentence({ row, rest }: SentenceProps) {
   const { nowMs } = useView()
   const { process, run, exception, fingerprint: group, state } = row
   const alert = alertOf(row)
   const { tone, text, change } = describeProcess(row, nowMs, wordsAt(nowMs))
   const isBad = tone === 'bad'
   useAnnounced([row], true)
+  const { groups, range, meta } = rest ?? {}
   const known = groups instanceof ApiError ? undefined : groups
-  const runs = known?.find(({ fingerprint }) => fingerprint === group)?.runs ?? 0
+  // not its `runs`: those are only the ones with a uid
+  const count = known?.find(({ fingerprint }) => fingerprint === group)?.count
   return (
     <div class="process-top">
       <p class={`process-sentence ${tone}`}>
@@ -56,8 +58,8 @@ export function StateSentence({ row, groups }: SentenceProps) {
             </a>
           )}
           {group !== null && (
-            <Link class="button" to="exceptions" of={{ process, from: '-7d', group }}>
-              All {runs === 0 ? 'runs' : plural(runs, 'run')} with this exception
+            <Link class="button" to="exceptions" of={{ process, meta, from: range?.from ?? '-7d', group }}>
+              All {count && formatCount(count)} like this
             </Link>
           )}
         </p>

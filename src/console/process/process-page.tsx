@@ -102,7 +102,7 @@ function Content({ answer: { row: whole, rest } }: { answer: Answer }) {
   return (
     <div class="process-content">
       <MetaPicker row={row} chosen={meta} />
-      <StateSentence row={row} groups={rest?.groups} />
+      <StateSentence row={row} rest={rest} />
       {row.runs.length > 0 ? (
         <Facts row={row} week={rest && weekOf(rest.week, meta)} />
       ) : (
