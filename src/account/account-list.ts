@@ -22,7 +22,7 @@ const SELECT = `SELECT id, name, email, operator, created_ms, suspended_ms, resu
   (SELECT max(last_used_ms) FROM api_key WHERE api_key.account = account.id) AS used_ms,
   (SELECT max(seen_ms) FROM session WHERE session.account = account.id) AS seen_ms FROM account`
 
-export interface AccountQuestion {
+interface AccountQuestion {
   readonly sort: AccountSort
   readonly q?: string | undefined
   readonly isSuspended: boolean

@@ -17,8 +17,6 @@ const toNote = ({ note, written_by, written_ms }: Row): ProcessNote => ({
   ...{ note, note_by: written_by, note_at: new Date(written_ms).toISOString() },
 })
 
-export type ProcessNotes = ReturnType<typeof createProcessNotes>
-
 /** All reject with Problem `store_unavailable`, `put` also with `limit_reached`, `disk_low` and `disk_failed`. */
 export function createProcessNotes(database: SqlDatabase, nowMs: () => number) {
   return {

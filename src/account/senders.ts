@@ -19,7 +19,7 @@ interface SendersOptions {
   monotonicUs(): number
 }
 
-export type IsRefused = (account: string) => boolean
+type IsRefused = (account: string) => boolean
 
 export function createSenders({ use, db, count, nowMs, monotonicUs }: SendersOptions) {
   const selectYoung = db.query<{ id: string }, [number]>('SELECT id FROM account WHERE created_ms > ? AND operator = 0')

@@ -67,7 +67,7 @@ export function addHead(account: Account, { processes, raised, countsSinceUs, om
 }
 
 /** By process and meta. */
-export type HeadFigures = ReadonlyMap<string, readonly TimingSummaryRow[]>
+type HeadFigures = ReadonlyMap<string, readonly TimingSummaryRow[]>
 export const groupFigures = ({ figures }: BaseHead): HeadFigures =>
   Map.groupBy(figures, ({ process, meta = '' }) => keyOf(process, meta))
 

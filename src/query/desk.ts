@@ -21,7 +21,7 @@ interface LaneLimits {
   readonly maxRunning: number
 }
 
-export interface DeskLimits {
+interface DeskLimits {
   readonly deadlineMs: number
   /** Of all accounts. */
   readonly maxRunning: number

@@ -23,7 +23,7 @@ const PROCESSES_MAX = 1_000
 type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.ExceptionGroup['status'], 'unresolved'> }
 
 /** A fingerprint holds no space. */
-export const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
+const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
 const isHidden = ({ status }: Judged) => status !== 'regressed'
 const NO_STATES: Pick<GroupStates, 'list'> = { list: async () => [] }
 const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }

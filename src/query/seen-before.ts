@@ -12,7 +12,7 @@ const DAY_NS = 86_400_000_000_000n
 const NEW_FOR_NS = 7n * DAY_NS
 
 /** A group with one of its texts. */
-export type NamedGroup = GroupKey & { readonly example: string }
+type NamedGroup = GroupKey & { readonly example: string }
 /** Fingerprints and headlines read the whole text. */
 export const stepsOfExample = ({ example }: Pick<NamedGroup, 'example'>): number => 4 + stepsOf(example)
 export type Span = Pick<GroupSpan, 'firstNs' | 'lastNs'>

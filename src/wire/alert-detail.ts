@@ -66,7 +66,7 @@ const ChannelRef = Type.Object({
   kind: choice(CHANNEL_KINDS),
 })
 
-export const NOTIFICATION_STATES = ['delivered', 'failing', 'dropped', 'waiting'] as const
+const NOTIFICATION_STATES = ['delivered', 'failing', 'dropped', 'waiting'] as const
 const SentNotification = Type.Object({
   channel: ChannelRef,
   type: choice(['alert.firing', 'alert.resolved', 'alert.reminder'] as const),
@@ -83,7 +83,7 @@ const SentNotification = Type.Object({
 })
 export type SentNotification = Static<typeof SentNotification>
 
-export const UNNOTIFIED_REASONS = [
+const UNNOTIFIED_REASONS = [
   ...(['disabled', 'unconfirmed', 'conditions', 'delay', 'maintenance'] as const),
   ...(['acknowledged', 'other'] as const),
 ] as const
@@ -101,7 +101,7 @@ const NotNotified = Type.Object({
 export type NotNotified = Static<typeof NotNotified>
 
 /** Parts that a store is asked for. */
-export const STORED_PARTS = [
+const STORED_PARTS = [
   ...(['run', 'good_run', 'late', 'metrics', 'output', 'good_output'] as const),
   ...(['exceptions', 'around'] as const),
 ] as const

@@ -34,7 +34,7 @@ export const OperatedAccounts = Type.Object({
 })
 export type OperatedAccounts = Static<typeof OperatedAccounts>
 
-export const OperatedAnswer = Type.Object({ account: OperatedAccount })
+const OperatedAnswer = Type.Object({ account: OperatedAccount })
 
 const route = { tag: 'operator', access: 'operate' } as const
 

@@ -4,7 +4,7 @@ import { defineRoute, json, jsonBody } from './route.ts'
 import { closed, orNull, ProcessName, Text, TimeMs } from './shapes.ts'
 
 const NOTE = 'Runs on db-2. If it fails: free space in /var/backup, then start it again by hand.'
-export const NOTE_MAX = 4_000
+const NOTE_MAX = 4_000
 
 /** Null without a note. */
 export const ProcessNote = Type.Object({
@@ -14,7 +14,7 @@ export const ProcessNote = Type.Object({
 })
 export type ProcessNote = Static<typeof ProcessNote>
 
-export const WriteNote = closed({
+const WriteNote = closed({
   process: Type.String({ ...ProcessName, minLength: 1, maxLength: 250 }),
   note: Type.String({
     maxLength: NOTE_MAX,
@@ -24,7 +24,6 @@ export const WriteNote = closed({
     examples: [NOTE],
   }),
 })
-export type WriteNote = Static<typeof WriteNote>
 
 export const WRITE_NOTE = defineRoute('PUT /api/processes/note', {
   tag: 'watches',

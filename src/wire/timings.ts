@@ -36,8 +36,7 @@ export type TimingState = Timing['state']
 export const TimingPage = pageOf('timings', Timing)
 export type TimingPage = Static<typeof TimingPage>
 
-export const LatestTimings = Type.Object({ timings: Type.Array(Timing), cut: Type.Boolean() })
-export type LatestTimings = Static<typeof LatestTimings>
+const LatestTimings = Type.Object({ timings: Type.Array(Timing), cut: Type.Boolean() })
 
 const Figures = Type.Object({
   count: Type.Integer({ minimum: 0, examples: [3] }),

@@ -82,7 +82,7 @@ function raisedText([first, ...more]: readonly Raised[]): string {
   return `${lineOf(first)}${more.length > 0 ? ` and ${formatCount(more.length)} more` : ''}`
 }
 
-export function exitText(exit: AlertRun['exit']): string {
+function exitText(exit: AlertRun['exit']): string {
   if (exit === null) return '–'
   return exit.signal ?? `code ${exit.code}`
 }

@@ -9,7 +9,7 @@ import { everyMs } from './time-range.ts'
 /** Most uids that people look for are recent, and a short question costs little. */
 const AGO = ['7d', '90d', '3650d'] as const
 
-export interface FoundUid {
+interface FoundUid {
   /** To the newest run; undefined: none was found. */
   readonly href: string | undefined
   /** `No run with this uid since 29 Oct 2026.` */

@@ -33,7 +33,7 @@ export interface MetricsAnswer {
   readonly metas: number
 }
 
-export const everyIn = (params: URLSearchParams): string | undefined =>
+const everyIn = (params: URLSearchParams): string | undefined =>
   INTERVALS.find((known) => known === params.get('every'))
 
 export async function askMetrics({ app, params, get, signal }: Question<MetricsAnswer>): Promise<MetricsAnswer> {

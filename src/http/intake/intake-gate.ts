@@ -85,7 +85,7 @@ export interface GateDeps {
 }
 
 /** What the gate found out about a request that may pass. */
-export interface Admission {
+interface Admission {
   readonly account: string
   readonly stamp: Stamp
 }

@@ -41,7 +41,7 @@ const OK = uncachedHeaders({ 'content-type': 'text/plain; charset=utf-8' })
 const IS_MULTIPART = { pointer: '', detail: 'must not be multipart: put the words into the address, or use curl -d' }
 
 /** Takes a ping by its address. Throws a Problem. */
-export type AcceptPing = (request: Request) => Promise<Response>
+type AcceptPing = (request: Request) => Promise<Response>
 
 export function createPings(deps: PingDeps): AcceptPing {
   const open = new Set<string>()

@@ -59,7 +59,7 @@ function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaV
 const slowerBy = ({ beforeUs, afterUs }: Change): number => afterUs / beforeUs
 
 /** That of the meta that decides the state, or else the one that became slowest. */
-export function changeOf({ metas, judgement }: ProcessView): Change | undefined {
+function changeOf({ metas, judgement }: ProcessView): Change | undefined {
   const worst = metas.find((meta) => meta.judgement === judgement)
   const [changed] = metas
     .flatMap(({ change }) => (change === undefined ? [] : [change]))

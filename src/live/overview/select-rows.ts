@@ -12,7 +12,7 @@ interface Place {
   readonly name: string
 }
 
-export type OverviewQuestion = ReturnType<typeof parseOverview>
+type OverviewQuestion = ReturnType<typeof parseOverview>
 
 /** Throws Problem `question_invalid`. */
 export const parseOverview = (search: URLSearchParams) =>

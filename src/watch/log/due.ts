@@ -49,7 +49,7 @@ export interface LateDue extends Due {
 }
 
 /** The newest start of a subject, as far as `late` cares. */
-export interface NewestStart {
+interface NewestStart {
   /** By the wall clock. */
   readonly wallUs: number
   readonly restUs: number

@@ -18,7 +18,7 @@ export interface RowEnd {
   readonly ofAll: boolean
 }
 
-export interface RowEntry {
+interface RowEntry {
   readonly atUs: number
   readonly kind: 'run' | 'bare' | 'exception'
   /** Absent: unknown. */

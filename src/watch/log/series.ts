@@ -86,7 +86,7 @@ export interface Series {
   held: HeldRun[]
 }
 
-export interface HeldRun {
+interface HeldRun {
   readonly uid: string
   readonly startedUs: number
   readonly restUs: number
