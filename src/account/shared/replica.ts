@@ -12,12 +12,12 @@ import { ACCOUNT_USE } from '../use.ts'
 
 /** 'Stnk'. */
 const APPLICATION_ID = 0x53746e6b
-/** A new node, or one of 1.1, has nothing of accounts deleted before. */
+/** A new node has nothing of accounts deleted before. */
 const REMOVALS_OF_NEW_NODE_MS = 30 * 86_400_000
 const CHANGES_AT_ONCE = 200
 
 const SCHEMA: Schema = {
-  oldest: 3,
+  oldest: 4,
   tables: `
   -- One row. version 0 = nothing was read yet.
   CREATE TABLE followed (
@@ -46,6 +46,9 @@ const SCHEMA: Schema = {
 
   -- Accounts that are gone while this node has not erased their data yet.
   CREATE TABLE removal (account TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  -- Deleted accounts whose data this node has erased, or never had.
+  CREATE TABLE erased (account TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER note_erased AFTER DELETE ON removal BEGIN INSERT OR IGNORE INTO erased VALUES (OLD.account); END;
 
   CREATE TABLE series (
     account   TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
@@ -54,16 +57,9 @@ const SCHEMA: Schema = {
     PRIMARY KEY (account, series)
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE series_salt (salt TEXT NOT NULL) STRICT;
-  INSERT INTO series_salt (salt) VALUES ('');
+  INSERT INTO series_salt (salt) VALUES (hex(randomblob(8)));
   `,
   steps: [
-    `
-    UPDATE followed SET version = 0;
-    UPDATE series_salt SET salt = hex(randomblob(8)) WHERE salt = '';
-    -- Deleted accounts whose data this node has erased, or never had.
-    CREATE TABLE erased (account TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
-    CREATE TRIGGER note_erased AFTER DELETE ON removal BEGIN INSERT OR IGNORE INTO erased VALUES (OLD.account); END;
-    `,
     'ALTER TABLE api_key ADD COLUMN process TEXT;',
     'ALTER TABLE account ADD COLUMN disputed_by TEXT;',
     `${ACCOUNT_USE}
