@@ -73,7 +73,8 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
   }
 
   return {
-    show,
+    find,
+    answer,
     /** Newest first. */
     async list(account: string, { limit, cursor, ...filter }: ListAlerts): Promise<AlertPage> {
       const page = { ...filter, limit: limit + 1, ...(cursor !== undefined && { before: cursor }) }

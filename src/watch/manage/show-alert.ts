@@ -14,7 +14,7 @@ import type { createManageWatches } from './manage-watches.ts'
 
 interface ShowAlertOptions {
   readonly store: WatchStore
-  readonly alerts: Pick<ReturnType<typeof createManageAlerts>, 'show'>
+  readonly alerts: Pick<ReturnType<typeof createManageAlerts>, 'find' | 'answer'>
   readonly watches: Pick<ReturnType<typeof createManageWatches>, 'show'>
   nowUs(): number
 }
@@ -39,9 +39,8 @@ type Reason = readonly [reason: NotNotified['reason'], untilUs?: number | undefi
 /** Rejects with Problem `not_found`, for an alert of another account, too. `isBrief`: answers as their status alone. */
 export function createShowAlert({ store, alerts, watches, nowUs }: ShowAlertOptions) {
   return async (account: string, id: string, isBrief: boolean): Promise<KnownAlert> => {
-    const alert = await alerts.show(account, id)
-    const subject = await store.alert(account, id)
-    if (subject === undefined) throw new Problem('not_found', 'The account has no alert with this id.')
+    const subject = await alerts.find(account, id)
+    const [alert] = await alerts.answer(account, [subject])
     const watch = await watches.show(account, subject.watch).catch((error: unknown) => {
       if (error instanceof Problem && error.code === 'not_found') return null
       throw error
@@ -76,7 +75,7 @@ export function createShowAlert({ store, alerts, watches, nowUs }: ShowAlertOpti
         const [reason, untilUs] = reasonOf(to, subject, held, nowUs(), heldUntil)
         return { channel: refOf(to), reason, until: untilUs === undefined ? null : iso(untilUs) }
       })
-    return { subject, shown: { alert, watch, notifications, not_notified } }
+    return { subject, shown: { alert: alert!, watch, notifications, not_notified } }
   }
 }
 
