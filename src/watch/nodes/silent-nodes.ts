@@ -4,7 +4,8 @@
 import { type Downtime, OPEN_US } from '../log/episode.ts'
 import type { KnownNode } from './presence.ts'
 
-const WAITS_US = 600e6
+/** So long a silent node is waited for. */
+export const WAITS_US = 600e6
 
 /** Nothing of that time is lost, and nothing of it is judged before `nowUs`, then as of its due time. */
 export const returned = (node: number, fromUs: number, nowUs: number): Downtime => ({

@@ -1,6 +1,7 @@
 // What the nodes say to each other about what they have stored, with their heartbeats: up to when everything is in the
 // stores, and of accounts that somebody looks at on another node how often something was stored, and from when on.
 import type { NodeReport, StoredNews } from './node-table.ts'
+import { WAITS_US } from './silent-nodes.ts'
 
 /** What this node says about itself. */
 interface StoredHere {
@@ -28,8 +29,6 @@ interface StoredElsewhereOptions {
 export type StoredElsewhere = ReturnType<typeof createStoredElsewhere>
 
 const LOOKED_MAX = 100
-/** So long a silent node is waited for, as by the watches. */
-const WAITS_US = 600e6
 /** A node of 2.0 does not say what it stores: its events are in the stores within this time while they are up. */
 const FORMER_US = 4e6
 /** Of a node that says nothing about an account what is new is asked for so often, and from so long before. */
