@@ -43,7 +43,7 @@ interface FeederOptions {
   /** The earliest stamp of the requests that are received; undefined if none is. */
   receivingUs?(): number | undefined
   isWatched(account: string): boolean
-  readonly refusedTimes?: Pick<RefusedTimes, 'take'>
+  readonly refusedTimes?: Pick<RefusedTimes, 'take'> | undefined
   readonly log: Logger
 }
 

@@ -11,8 +11,7 @@ interface Item extends Fed {
   readonly spool: Destination
 }
 
-/** The positions are stored for this node. */
-/** `keepRefused`: stores when events were refused, for the next start. */
+/** The positions are stored for this node. `keepRefused`: stores when events were refused, for the next start. */
 export function createOwnInputs(
   feeder: Feeder,
   node: number,

@@ -71,16 +71,11 @@ const toRound = (duty: Duty): Round => ({
 /** NODE_ID does not matter alone: the position is that of this DATA_DIR. */
 const OWN = 0
 
-export function createOnlyNode({
-  spools,
-  refusedTimes,
-  ...options
-}: NodeOptions & { readonly store: WatchStore }): WatchNode {
-  const { store, logUs, receivingUs, log } = options
+export function createOnlyNode({ spools, ...options }: NodeOptions & { readonly store: WatchStore }): WatchNode {
+  const { store, refusedTimes, logUs, receivingUs, log } = options
   const watched = new Set<string>()
   const isWatched = (account: string) => watched.has(account)
-  const noting = { ...(refusedTimes && { refusedTimes }) }
-  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, ...noting, log })
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, refusedTimes, log })
   const duty = createDuty({
     ...options,
     inputs: createOwnInputs(feeder, OWN, (times) => store.putRefused(OWN, times, options.nowUs())),
@@ -120,14 +115,12 @@ interface SharedOptions extends NodeOptions {
 }
 
 export function createSharedNode(options: SharedOptions): WatchNode {
-  const { database, feedDatabase, spools, node, logUs, receivingUs, log } = options
+  const { database, feedDatabase, spools, refusedTimes, node, nowUs, logUs, receivingUs, log } = options
   let duty: Duty | undefined
   let watched: ReadonlySet<string> = new Set()
   const added = new Set<string>()
   const isWatched = (account: string) => watched.has(account) || added.has(account)
-  const noting = { ...(options.refusedTimes && { refusedTimes: options.refusedTimes }) }
-  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, ...noting, log })
-  const { nowUs } = options
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, refusedTimes, log })
   const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, nowUs, log })
   const elsewhere = createStoredElsewhere({ reports: () => presence.reports(), nowUs: logUs })
   const presence = createPresence({
@@ -139,7 +132,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
       const { accepts, coveredSinceUs, awaited, isOnDuty, nodes } = presence
       const store = createWatchStore(fenced(database, token))
       const onMade = (accounts: readonly string[]) => accounts.forEach(mine.hurry)
-      const inputs = createBlockInputs({ store, awaited, onMade, nowUs: options.nowUs })
+      const inputs = createBlockInputs({ store, awaited, onMade, nowUs })
       const mine = createDuty({
         ...options,
         store,
