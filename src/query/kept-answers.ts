@@ -14,11 +14,9 @@ interface Sized {
 }
 type Make<T> = (reader: Reader) => Promise<T>
 
-interface Held<T> {
+interface Held<T extends Sized> {
   readonly atMs: number
   readonly untilMs: number
-  /** 0 until it is made. */
-  size: number
   readonly answer: Promise<T>
   /** Once it is made. */
   made?: T
@@ -47,14 +45,14 @@ export interface KeptAnswers {
 
 /** `nowMs`: a monotonic clock, or one that is set back would make old answers fresh. */
 export function createKeptAnswers(nowMs: () => number): KeptAnswers {
-  const held = new Map<string, Held<unknown>>()
+  const held = new Map<string, Held<Sized>>()
 
   function tidy(): void {
     const now = nowMs()
-    let bytes = held.values().reduce((sum, { size }) => sum + size, 0)
     // the desk bounds those that are being made
-    const made = [...held].filter(([, one]) => one.made !== undefined)
-    for (const [key, { untilMs, size }] of made.toSorted(([, a], [, b]) => a.untilMs - b.untilMs)) {
+    const kept = [...held].flatMap(([key, { untilMs, made }]) => (made ? [{ key, untilMs, size: made.size }] : []))
+    let bytes = kept.reduce((sum, { size }) => sum + size, 0)
+    for (const { key, untilMs, size } of kept.toSorted((a, b) => a.untilMs - b.untilMs)) {
       if (now <= untilMs && held.size <= ENTRIES_MAX && bytes <= BYTES_MAX) return
       held.delete(key)
       bytes -= size
@@ -68,20 +66,15 @@ export function createKeptAnswers(nowMs: () => number): KeptAnswers {
   function hold<T extends Sized>(key: string, atMs: number, keptMs: number, make: Make<T>): Held<T> {
     const stop = new AbortController()
     const { promise: sent, resolve: noteSent } = Promise.withResolvers<void>()
-    let isMade = false
     let readers = 0
     const drop = () => held.get(key) === made && held.delete(key)
     const answer = make({ left: stop.signal, sent })
     answer.then((found) => {
-      isMade = true
       made.made = found
-      made.size = found.size
       tidy()
     }, drop)
     const made: Held<T> = {
-      ...{ atMs, untilMs: atMs + keptMs },
-      size: 0,
-      answer,
+      ...{ atMs, untilMs: atMs + keptMs, answer },
       join(signal) {
         let isIn = true
         const leave = () => {
@@ -89,7 +82,7 @@ export function createKeptAnswers(nowMs: () => number): KeptAnswers {
           isIn = false
           signal?.removeEventListener('abort', leave)
           if (--readers > 0) return
-          if (!isMade) drop()
+          if (made.made === undefined) drop()
           stop.abort()
           noteSent()
         }
