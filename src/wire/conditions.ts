@@ -50,35 +50,6 @@ export const CONDITION_TABLE = {
 export type Condition = keyof typeof CONDITION_TABLE
 export const CONDITIONS = Object.keys(CONDITION_TABLE) as [Condition, ...Condition[]]
 
-interface ConditionRule {
-  readonly fires: string
-  readonly resolves: string
-}
-
-/** The rows of the table in watch/README.md; apart, so that the console's bundle is without them. */
-export const CONDITION_RULES = {
-  late: {
-    fires: 'no start arrived by its due time plus the grace',
-    resolves: 'a start arrives',
-  },
-  long: {
-    fires: 'a run has been running longer; each run is an alert of its own',
-    resolves: 'that run ends',
-  },
-  failed: {
-    fires: 'a run failed or never finished, n times in a row; optionally also on an exception',
-    resolves: 'the next completed run',
-  },
-  metric: {
-    fires: 'a figure over a window is above or below a number, optionally for some time',
-    resolves: 'it is back in range',
-  },
-  slow: {
-    fires: 'a run takes k times the median of the last 20 completed runs',
-    resolves: 'the next run does not',
-  },
-} as const satisfies Record<Condition, ConditionRule>
-
 const SAID: readonly Condition[] = ['late', 'long', 'failed', 'slow', 'metric']
 
 /** `runs longer than 1 min, or fails`, after "when it". */

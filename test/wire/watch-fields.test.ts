@@ -1,6 +1,6 @@
 // A watch's conditions and their fields: README, command line and API say of them what one table says.
 import { expect, test } from 'bun:test'
-import { CONDITION_RULES, CONDITION_TABLE, describeConditions } from '../../src/wire/conditions.ts'
+import { CONDITION_TABLE, CONDITIONS, type Condition, describeConditions } from '../../src/wire/conditions.ts'
 import { aboutField, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../../src/wire/watch-fields.ts'
 import { CreateWatch, type Watch } from '../../src/wire/watches.ts'
 import { tableUnder } from '../support/readme.ts'
@@ -8,8 +8,19 @@ import { tableUnder } from '../support/readme.ts'
 const README = 'src/watch/README.md'
 const FIELDS = Object.entries<WatchField>(WATCH_FIELDS)
 
+const RULES: Readonly<Record<Condition, readonly [fires: string, resolves: string]>> = {
+  late: ['no start arrived by its due time plus the grace', 'a start arrives'],
+  long: ['a run has been running longer; each run is an alert of its own', 'that run ends'],
+  failed: [
+    'a run failed or never finished, n times in a row; optionally also on an exception',
+    'the next completed run',
+  ],
+  metric: ['a figure over a window is above or below a number, optionally for some time', 'it is back in range'],
+  slow: ['a run takes k times the median of the last 20 completed runs', 'the next run does not'],
+}
+
 test('the README has each condition with when it fires and resolves', () => {
-  const rows = Object.entries(CONDITION_RULES).map(([name, { fires, resolves }]) => [`\`${name}\``, fires, resolves])
+  const rows = CONDITIONS.map((name) => [`\`${name}\``, ...RULES[name]])
   expect(tableUnder(README, 'Conditions')).toEqual(rows)
 })
 
