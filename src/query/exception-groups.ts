@@ -5,7 +5,7 @@
 // Resolved and ignored groups are hidden: they are left out of lists, and their exceptions are no trouble of a run.
 import { normalizeException } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
-import { compare, FIRST_NS, LAST_NS } from '../store/order.ts'
+import { compare, FIRST_NS, groupTie, LAST_NS } from '../store/order.ts'
 import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } from '../store/source.ts'
 import { mapInTurns } from '../turns.ts'
 import type * as wire from '../wire/exceptions.ts'
@@ -22,8 +22,6 @@ const PROCESSES_MAX = 1_000
 
 type Judged = Omit<GroupState, 'status'> & { readonly status: Exclude<wire.ExceptionGroup['status'], 'unresolved'> }
 
-/** A fingerprint holds no space. */
-const groupKeyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
 const isHidden = ({ status }: Judged) => status !== 'regressed'
 const NO_STATES: Pick<GroupStates, 'list'> = { list: async () => [] }
 const EVER = { fromNs: FIRST_NS, toNs: LAST_NS }
@@ -37,9 +35,9 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
     if (resolved.length === 0) return known as Judged[]
     const fromNs = BigInt(Math.min(...resolved.map(({ atUs }) => atUs))) * 1000n
     const since = await exceptions.findGroupSpans({ account, signal, ...EVER, fromNs, only: resolved })
-    const lastUs = new Map(since.map((span) => [groupKeyOf(span), Number(span.lastNs / 1000n)]))
+    const lastUs = new Map(since.map((span) => [groupTie(span), Number(span.lastNs / 1000n)]))
     return known.map((state) => {
-      const isBack = state.status === 'resolved' && (lastUs.get(groupKeyOf(state)) ?? 0) > state.atUs
+      const isBack = state.status === 'resolved' && (lastUs.get(groupTie(state)) ?? 0) > state.atUs
       return { ...state, status: isBack ? 'regressed' : state.status }
     })
   }
@@ -55,9 +53,9 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
   }
 
   async function countHidden(selection: ExceptionSelection, hidden: readonly Judged[]) {
-    const decisions = new Map(hidden.map((group) => [groupKeyOf(group), group]))
+    const decisions = new Map(hidden.map((group) => [groupTie(group), group]))
     const found = (await exceptions.findGroupSpans({ ...selection, only: hidden })).map(
-      (span) => decisions.get(groupKeyOf(span))!,
+      (span) => decisions.get(groupTie(span))!,
     )
     // a decision of 2.0 and its copy are one
     const count = (wanted: string) =>
@@ -95,14 +93,14 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       const spans = await seen.spansOf(asker, items, EVER)
       const whole = await mapInTurns(items, (item, i) => ({ ...item, ...spans[i] }))
       const areNew = await seen.areNew(asker, whole, question.nowNs)
-      const stateOf = new Map(judged.map((state) => [groupKeyOf(state), state]))
+      const stateOf = new Map(judged.map((state) => [groupTie(state), state]))
       // one for all: a fingerprint of the current version is its hash
       const normalized = fingerprint !== undefined && items[0] && normalizeException(items[0].example)
       const answerOne = (group: (typeof whole)[number], i: number) => ({
         ...answerGroup(group),
         is_new: areNew[i]!,
-        ...answerState(stateOf.get(groupKeyOf(group))),
-        ...answerAdopted(stateOf.get(groupKeyOf(group)), known),
+        ...answerState(stateOf.get(groupTie(group))),
+        ...answerAdopted(stateOf.get(groupTie(group)), known),
         ...(normalized !== false && normalized !== undefined && { normalized }),
       })
       const groups = await mapInTurns(whole, answerOne, stepsOfExample)
@@ -136,7 +134,7 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
     const stored = await ask(exceptions.findGroupSpans({ ...chosen, maxRows: PROCESSES_MAX + 1 }))
     const all = await states.list(account)
     const known = all.filter(isChosen) // also of exceptions that are no longer stored
-    const groups = [...new Map([...known, ...stored].map((group) => [groupKeyOf(group), group])).values()]
+    const groups = [...new Map([...known, ...stored].map((group) => [groupTie(group), group])).values()]
     if (groups.length === 0) throw new Problem('not_found', 'The account has no exceptions of this group.')
     if (groups.length > PROCESSES_MAX)
       throw new Problem('limit_reached', `More than ${PROCESSES_MAX} processes have this group. Name a process.`)
@@ -158,7 +156,7 @@ export function createChangeGroup({ exceptions, states, nowUs, changed }: Change
 
 /** The wider group of 2.0 that the decision was made about. */
 const answerAdopted = (state: Judged | undefined, known: readonly GroupState[]) => {
-  const made = state && known.find((it) => groupKeyOf(it) === groupKeyOf(state))
+  const made = state && known.find((it) => groupTie(it) === groupTie(state))
   const from = made && adoptedFrom(made, known)
   return from === undefined ? {} : { status_of: from.fingerprint }
 }

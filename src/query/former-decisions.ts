@@ -42,8 +42,6 @@ export function decisionAbout<State extends Pick<GroupState, 'fingerprint'>>(
   return find(group) ?? (states.some(isFormer) ? find(former()) : undefined)
 }
 
-const tieOf = ({ process, fingerprint }: GroupKey): string => groupTie(process, fingerprint)
-
 interface AdoptDeps {
   readonly states: Pick<GroupStates, 'list' | 'put'>
   readonly clock: Pick<Clock, 'monotonicUs'>
@@ -70,13 +68,13 @@ export function adoptDecisions(sink: Sink, { states, clock, log }: AdoptDeps): S
     for (const [account, exceptions] of raised) {
       const decided = await listed(account)
       if (!decided.some(isFormer)) continue
-      const byKey = new Map(decided.map((state) => [tieOf(state), state]))
+      const byKey = new Map(decided.map((state) => [groupTie(state), state]))
       const adopted = new Map<string, GroupState>()
       for (const { process, exception } of exceptions) {
-        const former = byKey.get(tieOf({ fingerprint: formerOf(exception), process }))
+        const former = byKey.get(groupTie({ fingerprint: formerOf(exception), process }))
         if (former === undefined) continue
         const own = { ...former, fingerprint: fingerprint(exception) }
-        if (!byKey.has(tieOf(own))) adopted.set(tieOf(own), own)
+        if (!byKey.has(groupTie(own))) adopted.set(groupTie(own), own)
       }
       if (adopted.size === 0) continue
       known.delete(account)

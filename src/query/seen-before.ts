@@ -1,7 +1,7 @@
 // When a group of exceptions was first raised and when the last time before a moment: the one place that says whether
 // it is new or came back. What 2.0 stored of the same exceptions counts, too.
 import { formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'
-import { compare, FIRST_NS } from '../store/order.ts'
+import { compare, FIRST_NS, groupTie } from '../store/order.ts'
 import type { Asker, ExceptionSource, GroupKey, GroupSpan } from '../store/source.ts'
 import { mapInTurns, stepsOf } from '../turns.ts'
 import { NEW_AFTER_DAYS } from '../wire/seen-before.ts'
@@ -16,8 +16,6 @@ type NamedGroup = GroupKey & { readonly example: string }
 /** Fingerprints and headlines read the whole text. */
 export const stepsOfExample = ({ example }: Pick<NamedGroup, 'example'>): number => 4 + stepsOf(example)
 export type Span = Pick<GroupSpan, 'firstNs' | 'lastNs'>
-
-const keyOf = ({ fingerprint, process }: GroupKey): string => `${fingerprint} ${process}`
 
 export function createSeenBefore(exceptions: Pick<ExceptionSource, 'findGroupSpans'>) {
   const formerOf = rememberFingerprints(undefined, formerFingerprint)
@@ -36,9 +34,9 @@ export function createSeenBefore(exceptions: Pick<ExceptionSource, 'findGroupSpa
     )
     const only = [...groups, ...before.filter((it) => it.fingerprint !== '')]
     const found = await exceptions.findGroupSpans({ account, signal, isShort, ...range, only })
-    const spanOf = new Map(found.map((span) => [keyOf(span), span]))
+    const spanOf = new Map(found.map((span) => [groupTie(span), span]))
     return mapInTurns(groups, (group, i) => {
-      const both = [group, before[i]].flatMap((key) => (key && spanOf.get(keyOf(key))) ?? [])
+      const both = [group, before[i]].flatMap((key) => (key && spanOf.get(groupTie(key))) ?? [])
       const [first] = both.toSorted((x, y) => compare(x.firstNs, y.firstNs))
       const [last] = both.toSorted((x, y) => compare(y.lastNs, x.lastNs))
       return first && last && { firstNs: first.firstNs, lastNs: last.lastNs }

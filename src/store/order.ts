@@ -1,6 +1,6 @@
 // The order of rows, the bounds of times and the buckets, which both stores and the answers share.
 import { MAX_AHEAD_US } from '../event/own-time.ts'
-import type { Buckets, MetricRow, Place, TimingSelection } from './source.ts'
+import type { Buckets, GroupKey, MetricRow, Place, TimingSelection } from './source.ts'
 
 /** The order of every list in the answers: times by value, names by code units. */
 export const compare = <T extends bigint | string>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0)
@@ -16,8 +16,8 @@ export const compareMetricRows = (a: MetricRow, b: MetricRow): number =>
   compare(a.meta ?? '', b.meta ?? '') ||
   compare(a.name, b.name)
 
-/** Orders groups of one time by fingerprint, then process. */
-export const groupTie = (process: string, fingerprint: string): string => `${fingerprint}\0${process}`
+/** Names a group; orders groups of one time by fingerprint, then process. */
+export const groupTie = ({ process, fingerprint }: GroupKey): string => `${fingerprint}\0${process}`
 
 /** The times that both stores and every form of the pairing rule hold: 1970 to 2255-01-01, in ns (53 bits of µs). */
 export const FIRST_NS = 0n

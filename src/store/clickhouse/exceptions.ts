@@ -257,7 +257,7 @@ const fromGroup = (row: StoredGroup, example: string): ExceptionGroup => ({
   runs: Number(row.runs),
   example,
   meta: row.newest_meta,
-  place: { ns: BigInt(row.last_ns), tie: groupTie(row.process, row.fingerprint) },
+  place: { ns: BigInt(row.last_ns), tie: groupTie(row) },
   ...(row.buckets_ns !== undefined && {
     counts: row.buckets_ns.map((ns, i) => ({ atNs: BigInt(ns), count: Number(row.counts![i]) })),
   }),
