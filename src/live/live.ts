@@ -166,12 +166,11 @@ export function createLive(options: LiveOptions) {
   /** What may be asked for without anybody waiting. */
   function refresh(one: Held): void {
     const { account, reading, baseUs, baseVersion } = one
-    const isBehind = elsewhere.isBehind(one)
     if (reading !== undefined || nowUs() - one.askedUs < RETRY_US) return
     const again = [...account.again].filter(([, seqs]) => isDelivered(seqs)).map(([process]) => process)
     const ageUs = nowUs() - baseUs
     const isOld = ageUs > RENEW_US && (account.version !== baseVersion || ageUs > 6 * RENEW_US)
-    if (!isOld && !isBehind && again.length === 0) return
+    if (!isOld && again.length === 0 && !elsewhere.isBehind(one)) return
     one.askedUs = nowUs()
     const work = async (): Promise<void> => {
       if (isOld) return read(one)
