@@ -48,7 +48,7 @@ export function createRunParts(
     toNs: run.endedNs ?? (run.state === 'running' ? nowNs : lastNs(run)),
   })
 
-  /** Newest first, those that `isWanted`, until there are so many: each step reads further back from `toNs`. */
+  /** Up to `limit` of those that `find` returns, newest first: each step reads further back from `toNs`. */
   async function findBack(
     { process, meta }: { readonly process: string; readonly meta: string | undefined },
     toNs: bigint,
@@ -60,7 +60,7 @@ export function createRunParts(
       found = await find({ process, meta, fromNs: toNs > stepNs ? toNs - stepNs : 0n, toNs })
       if (found.length >= limit) break
     }
-    return found.toSorted((a, b) => comparePlaces(a.place, b.place)).slice(0, limit)
+    return found.slice(0, limit)
   }
 
   return {
