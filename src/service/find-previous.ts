@@ -2,6 +2,7 @@
 import { formatNs } from '../event/stamp.ts'
 import type { ToldException } from '../notify/delivery/complete-body.ts'
 import { Problem } from '../problem.ts'
+import { GRACE_NS } from '../query/count-exceptions.ts'
 import { ask, type Desk } from '../query/desk.ts'
 import { createSeenBefore } from '../query/seen-before.ts'
 import { compare } from '../store/order.ts'
@@ -9,8 +10,6 @@ import type { ExceptionSource } from '../store/source.ts'
 import { longHeadline } from '../wire/headline.ts'
 
 const WITHIN_MS = 1_000
-/** An exception may be reported this long before or after its run. */
-const AROUND_NS = 60_000_000_000n
 const AMONG = 20
 
 export function createFindPrevious(exceptions: Pick<ExceptionSource, 'findExceptions' | 'findGroupSpans'>, desk: Desk) {
@@ -19,7 +18,7 @@ export function createFindPrevious(exceptions: Pick<ExceptionSource, 'findExcept
   async function find({ account, process, meta, headline, from, at }: ToldException, signal: AbortSignal) {
     const asker = { account, signal, isShort: true }
     const [beganNs, failedNs] = [nsOf(from), nsOf(at)]
-    const range = { fromNs: beganNs - AROUND_NS, toNs: failedNs + AROUND_NS }
+    const range = { fromNs: beganNs - GRACE_NS, toNs: failedNs + GRACE_NS }
     const rows = await exceptions.findExceptions({ ...asker, process, meta, ...range }, { limit: AMONG })
     const row = rows.find(({ exception }) => longHeadline(exception) === headline)
     if (row === undefined) return undefined

@@ -1,7 +1,6 @@
 // An alert with everything about it, and the note of a process, which stands beside its alerts.
 import { checkProcess, stripText } from '../../event/fields.ts'
-import type { AlertDetail } from '../../wire/alert-detail.ts'
-import { SHOW_ALERT } from '../../wire/alert-detail.ts'
+import { type AlertDetail, SHOW_ALERT } from '../../wire/alert-detail.ts'
 import { type ProcessNote, WRITE_NOTE } from '../../wire/process-notes.ts'
 import type { NameOf } from '../authorize.ts'
 import { compressedJson } from '../compressed.ts'
