@@ -2,15 +2,13 @@
 // time, so that nothing else waits, and kept for as long as somebody looks through them.
 import { toTime } from '../clock.ts'
 import { all, type SqlDatabase } from '../state/database.ts'
+import { rest, spend } from '../turns.ts'
 import type { AccountSort, OperatedAccount, OperatedAccounts } from '../wire/operator.ts'
 import { type AccountRow, isSuspended } from './account-rows.ts'
 import type { Use } from './use.ts'
 
 const PAGE_ROWS = 500
-const LOOKED_AT_ONCE = 5_000
 const KEPT_MS = 10_000
-
-const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 interface Row extends AccountRow {
   /** When a key was used last, and when a person was there last: ms since the epoch. */
@@ -51,7 +49,7 @@ export function createAccountList(database: SqlDatabase, use: Pick<Use, 'figures
       const page = await database.read(() => all<Row>(`${SELECT} WHERE id > $1 ORDER BY id LIMIT ${PAGE_ROWS}`, after))
       for (const row of page) rows.push(row)
       if (page.length < PAGE_ROWS) return rows
-      await nextTurn()
+      await rest()
     }
   }
 
@@ -102,9 +100,10 @@ export function createAccountList(database: SqlDatabase, use: Pick<Use, 'figures
       const { sort, limit, after } = question
       const text = question.q?.toLowerCase()
       const best: (Place & { readonly row: Row })[] = []
-      let [total, suspended, found, isMore] = [0, 0, 0, false]
+      let [total, suspended, found] = [0, 0, 0]
       for (const row of await rows()) {
-        if (++total % LOOKED_AT_ONCE === 0) await nextTurn()
+        total++
+        if (spend()) await rest()
         if (isSuspended(row)) suspended++
         else if (question.isSuspended) continue
         if (text && !`${row.id}\n${row.name}\n${row.email}`.toLowerCase().includes(text)) continue
@@ -114,14 +113,13 @@ export function createAccountList(database: SqlDatabase, use: Pick<Use, 'figures
         const last = best.at(-1)
         if (best.length > limit && !isBefore(place, last!)) continue
         insert(best, place)
-        isMore ||= best.length > limit
         if (best.length > limit + 1) best.pop()
       }
       const page = best.slice(0, limit)
       const { figure, id } = page.at(-1) ?? { figure: 0, id: '' }
       return {
         accounts: page.map(({ row }) => show(row)),
-        next: isMore ? { figure, id } : null,
+        next: best.length > limit ? { figure, id } : null,
         found,
         total,
         suspended,
