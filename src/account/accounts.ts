@@ -116,8 +116,10 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     suspensions.dropAccount(id)
     series.dropAccount(id)
     use.dropAccount(id)
+    operator.forget()
   }
 
+  const operator = createOperator({ database, suspensions, use, log, nowMs })
   const strangerMails = createStrangerMails(database, nowMs, signup === 'open' && isMailed)
 
   let madeUpCode: string | undefined
@@ -162,7 +164,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     strangerMails,
     /** Accounts that the operator suspended. */
     suspensions,
-    operator: createOperator({ database, suspensions, use, log, nowMs }),
+    operator,
     /** The person whose proof ended the claim on the account, and who has not chosen yet what becomes of it. */
     disputedBy,
     /** Throws Problem `not_found`. */

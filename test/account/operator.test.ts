@@ -120,6 +120,8 @@ describe.each(databases())('the operator in $database', ({ open }) => {
       [cy, bob, ada].map(({ account }) => account.id),
     )
     expect(second.next).toBeNull()
+    await accounts.delete(cy.account.id)
+    expect((await list(accounts)).map(({ id }) => id)).toEqual([bob, ada].map(({ account }) => account.id))
   })
 })
 

@@ -31,7 +31,6 @@ export function mountOperator({ on }: Mounts, { accounts, onDeleted }: PeopleDep
     if (id !== params.id) throw invalidBody([{ pointer: '/id', detail: 'is not the id of the path' }])
     noted.detail = await operator.findOther(id)
     await accounts.delete(id)
-    operator.forget()
     onDeleted(id)
   })
 }
