@@ -27,16 +27,13 @@ export function loadSuspensions(db: Database, ring: Pick<KeyRing, 'setSuspended'
 
   function note({ id, suspended_ms, resumed_ms }: SuspensionState): void {
     if (suspended_ms === null && !known.has(id)) return
-    const toUs = resumed_ms === null ? undefined : resumed_ms * 1000
     if (suspended_ms === null) known.delete(id)
-    else known.set(id, { account: id, fromUs: suspended_ms * 1000, toUs })
-    ring.setSuspended(id, suspended_ms !== null && toUs === undefined)
+    else {
+      const toUs = resumed_ms === null ? undefined : resumed_ms * 1000
+      known.set(id, { account: id, fromUs: suspended_ms * 1000, toUs })
+    }
+    ring.setSuspended(id, isSuspended(id))
   }
-
-  const rows = db.query<SuspensionState, []>(
-    'SELECT id, suspended_ms, resumed_ms FROM account WHERE suspended_ms IS NOT NULL',
-  )
-  for (const row of rows.iterate()) note(row)
 
   /** Undefined: it is not suspended. */
   function sinceUs(account: string): number | undefined {
@@ -44,6 +41,11 @@ export function loadSuspensions(db: Database, ring: Pick<KeyRing, 'setSuspended'
     return last?.toUs === undefined ? last?.fromUs : undefined
   }
   const isSuspended = (account: string): boolean => sinceUs(account) !== undefined
+
+  const rows = db.query<SuspensionState, []>(
+    'SELECT id, suspended_ms, resumed_ms FROM account WHERE suspended_ms IS NOT NULL',
+  )
+  for (const row of rows.iterate()) note(row)
 
   return {
     note,
