@@ -72,9 +72,7 @@ export interface Settings {
   readonly onDrop: Options['onDrop']
   readonly flushMs: number
   readonly maxBytes: number
-  readonly exitWaitMs: number
-  /** While Stint seems to restart. */
-  readonly restartWaitMs: number
+  readonly exitLimits: ExitLimits
 }
 
 const EXIT_WAIT_MS = 2_000
@@ -126,8 +124,10 @@ export function readSettings(options: Options): Settings {
     onDrop: options.onDrop,
     flushMs: options.flushMs ?? 1000,
     maxBytes: options.maxBytes ?? 4 * 2 ** 20,
-    exitWaitMs: options.exitWaitMs ?? EXIT_WAIT_MS,
-    restartWaitMs: options.exitWaitMs ?? RESTART_WAIT_MS,
+    exitLimits: {
+      withinMs: options.exitWaitMs ?? EXIT_WAIT_MS,
+      restartMs: options.exitWaitMs ?? RESTART_WAIT_MS,
+    },
   }
 }
 

@@ -85,7 +85,7 @@ const MAX_OPEN_RUNS = 10_000
 /** Reads the environment now; what is missing or wrong makes a client that only reports it. */
 export function createStint(options: StintOptions = {}): Stint {
   const settings = readSettings(options)
-  const { url, key, headers, fault, backlogHomes, onDrop, exitWaitMs, restartWaitMs } = settings
+  const { url, key, headers, fault, backlogHomes, onDrop, exitLimits } = settings
   const nextTime = createEventTimes()
   const scope = new AsyncLocalStorage<Run>()
   const report = createReport(onDrop)
@@ -106,7 +106,7 @@ export function createStint(options: StintOptions = {}): Stint {
     const made = createOutbox(settings, send, kept, drop, report.warn)
     sendAtExit({
       outbox: made,
-      limits: { withinMs: exitWaitMs, restartMs: restartWaitMs },
+      limits: exitLimits,
       endRuns(error) {
         for (const run of [...openRuns].reverse()) error === undefined ? run.end() : run.fail(error)
       },
