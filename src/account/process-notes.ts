@@ -1,4 +1,5 @@
 // The note of a process: what to do if it fails. One row per account and process, no row without a note.
+import { toTime } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { get, run, type SqlDatabase } from '../state/database.ts'
 import type { ProcessNote } from '../wire/process-notes.ts'
@@ -14,7 +15,7 @@ interface Row {
 }
 
 const toNote = ({ note, written_by, written_ms }: Row): ProcessNote => ({
-  ...{ note, note_by: written_by, note_at: new Date(written_ms).toISOString() },
+  ...{ note, note_by: written_by, note_at: toTime(written_ms) },
 })
 
 /** All reject with Problem `store_unavailable`, `put` also with `limit_reached`, `disk_low` and `disk_failed`. */
