@@ -1,9 +1,9 @@
-// The share of the spool that each owner (an account) holds, so that no account can fill it for all, and who
-// is refused while the disk is nearly full. Kept in memory as
-// runs of records: a run is released when it has been delivered completely. Records from before the start are counted
-// in the background (count-backlog.ts). Records of a deleted account stay in the log until they are passed, but count
-// for nobody.
+// The share of the spool that each owner (an account) holds, so that no account can fill it for all, and who is refused
+// while the disk is nearly full. Kept in memory as runs of records: a run is released when it has been delivered
+// completely. Records from before the start are counted in the background (count-backlog.ts). Records of a deleted
+// account stay in the log until they are passed, but count for nobody.
 import type { ByOwner } from './group.ts'
+import type { SpoolRefusal } from './spool-error.ts'
 
 /** An owner's share of the spool's maximum size, once the spool is shared. */
 const OWNER_SHARE = 0.5
@@ -14,6 +14,9 @@ interface Run {
   bytes: number
   readonly byOwner: Map<string, number>
 }
+
+/** Those that are about one owner. */
+type OwnerRefusal = Extract<SpoolRefusal, 'share_full' | 'letters_full' | 'disk_share'>
 
 /** Who is refused while the disk is nearly full (`fullness`: 0 to 1); undefined while nobody is. */
 export type JudgeOwners = (fullness: number) => ((owner: string) => boolean) | undefined
@@ -49,17 +52,18 @@ export class Shares {
   }
 
   /** `waitingBytes`: what of this owner waits for the disk. */
-  refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | 'disk_share' | undefined {
+  refusal(owner: string, waitingBytes: number): OwnerRefusal | undefined {
     const refusal = this.#refusal(owner, waitingBytes)
     if (refusal !== undefined) this.#options.onRefused(owner)
     return refusal
   }
 
-  #refusal(owner: string, waitingBytes: number): 'share_full' | 'letters_full' | 'disk_share' | undefined {
+  #refusal(owner: string, waitingBytes: number): OwnerRefusal | undefined {
     if (this.#isRefused?.(owner)) return 'disk_share'
     const { maxBytes, isShared, isOver } = this.#options
     const isFull = this.held(owner) + waitingBytes >= maxBytes * OWNER_SHARE
-    return !(isFull || isOver(owner)) || !isShared() ? undefined : isFull ? 'share_full' : 'letters_full'
+    if (!(isFull || isOver(owner)) || !isShared()) return undefined
+    return isFull ? 'share_full' : 'letters_full'
   }
 
   /** The disk was looked at. */
