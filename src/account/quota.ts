@@ -1,5 +1,6 @@
 // QUOTA_BYTES: what an account may send to a node in 24 hours. The last tenth of it is for starts and ends, so that an
-// account that sends too many metrics or exceptions hears of it before its watches lose what they need. An end and its output are one.
+// account that sends too many metrics or exceptions hears of it before its watches lose what they need. An end and its
+// output are one.
 import { Problem } from '../problem.ts'
 import type { Use } from './use.ts'
 
@@ -37,7 +38,7 @@ export function createQuota({ limitBytes, use, waitingBytesOf, onRefused, nowUs 
   const isSpent = (account: string, isMark: boolean): boolean =>
     limitBytes > 0 && use.bytesOf(account) + waitingBytesOf(account) >= (isMark ? limitBytes : othersBytes)
 
-  /** When the account may send again, as a text: `2026-11-29 10:00 UTC`. */
+  /** When the account may send again. */
   const endUs = (account: string, isMark: boolean) => use.fallsBelowUs(account, isMark ? limitBytes : othersBytes)
 
   return {
@@ -67,6 +68,9 @@ export function createQuota({ limitBytes, use, waitingBytesOf, onRefused, nowUs 
   }
 }
 
-/** The first full minute then or later. The hours of the count end with the clock's but for what two readings of it differ by. */
+/**
+ * The first full minute then or later: `2026-11-29 10:00 UTC`. The hours of the count end with the clock's but for what
+ * two readings of it differ by.
+ */
 const toMinute = (us: number): string =>
   `${new Date(Math.ceil((us - 1e6) / 60e6) * 60_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -1,7 +1,7 @@
-// Who is refused first while the disk is nearly full, so that nobody fills it for all: the accounts that sent the most in 24 hours.
-// Accounts younger than a week are one sender together, so that many accounts gain nothing. The less is free, the more
-// senders are refused: those that sent the most, of a part of all bytes that grows to all of them. The operator's account
-// is refused only with everybody, when no event is taken any more.
+// Who is refused first while the disk is nearly full, so that nobody fills it for all: the accounts that sent the most in
+// 24 hours. Accounts younger than a week are one sender together, so that many accounts gain nothing. The less is free,
+// the more senders are refused: those that sent the most, of a part of all bytes that grows to all of them. The
+// operator's account is refused only with everybody, when no event is taken any more.
 import type { Database } from 'bun:sqlite'
 import type { Use } from './use.ts'
 

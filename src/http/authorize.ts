@@ -1,6 +1,7 @@
 // The one check of every route: who asks, and are they allowed, by src/wire/roles.ts. A key goes before a session.
 // Order of refusals: another site (403) → no valid key or session (401) → the key's scope (403) → the page shows an
-// account other than the session's (409) → the account is disputed (409) or suspended (403) → the role (403) → the rate (429).
+// account other than the session's (409) → the account is disputed (409) or suspended (403) → the role (403) → the rate
+// (429).
 import type { FoundKey } from '../account/key-ring.ts'
 import { networkOf } from '../account/networks.ts'
 import type { FoundSession } from '../account/sessions.ts'

@@ -5,7 +5,6 @@
 // * A row is taken over once its heartbeat is FRESH_S old, or when its node has given it back. A running node that finds
 //   another's row is not ready until it has one again.
 // * While PostgreSQL is away, every node continues, and one that had the row before may start.
-
 import type { Logger } from '../log.ts'
 import type { Secret } from '../secret.ts'
 import { all, run, type Script } from './database.ts'

@@ -1,6 +1,6 @@
 // This node's copy of PostgreSQL, in a file of DATA_DIR: enough to accept events while PostgreSQL is down, also after a
-// restart. Hashes and scopes of keys, the ids of accounts, the series in use, and the bytes
-// that this node accepted. No e-mail address, password or session.
+// restart. Hashes and scopes of keys, the ids of accounts, the series in use, and the bytes that this node accepted. No
+// e-mail address, password or session.
 import type { Logger } from '../../log.ts'
 import { openSqlite } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'

@@ -15,7 +15,7 @@ export interface IntakeDeps extends OwnTimes {
   readonly arrivals: Arrivals
   readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal' | 'backpressure'>>>
   readonly ownStamps: OwnStamps
-  /** Why the quota of the account takes nothing now: no start or end (with what it brings along), or none of the others. */
+  /** Why the quota of the account takes nothing now: no start or end (with its output), or none of the others. */
   quotaRefusal(account: string, isMark: boolean): Problem | undefined
   /** May these series be written? Counts them in when they are new. */
   admitSeries(event: Event): boolean
@@ -32,10 +32,11 @@ export interface Appended {
 }
 
 /**
- * Appends an event to its spool. The output of an end is written first, and the end when that is on disk: an end that was
- * told and then sent again would be a second one. `done` settles with the commit; all its events share it, except ends with
- * output and what was moved from its own time. Returns a Problem when the account's series limit is reached; the caller has asked for its quota. `arrival`, a
- * reading of the stamp clock, stamps events without their own time; the spool keeps `arrivedUs` as the floor of the next start.
+ * Appends an event to its spool. The output of an end is written first, and the end when that is on disk: an end that
+ * was told and then sent again would be a second one. `done` settles with the commit; all its events share it, except
+ * ends with output and what was moved from its own time. Returns a Problem when the account's series limit is reached;
+ * the caller has asked for its quota. `arrival`, a reading of the stamp clock, stamps events without their own time; the
+ * spool keeps `arrivedUs` as the floor of the next start.
  */
 export function appendDraft(
   draft: Draft,
