@@ -11,7 +11,7 @@ const EVERY_MS = 60_000
 
 interface TellQuotasOptions {
   readonly accounts: Pick<Accounts, 'use' | 'quotaNotices'>
-  readonly quota: Pick<Quota, 'notice' | 'limitBytes'>
+  readonly quota: Pick<Quota, 'notice'>
   readonly mails: Pick<RepeatMails, 'send'>
   publicUrl(): string
   nowUs(): number

@@ -93,7 +93,7 @@ test('an account whose owners could not be asked for is tried again', async () =
         },
       },
     } as never,
-    quota: { limitBytes: 10, notice: () => ({ level: 80, text: 'x' }) },
+    quota: { notice: () => ({ level: 80, text: 'x' }) },
     mails: { send: async () => ({ ok: true, detail: '' }) },
     publicUrl: () => 'https://stint.example',
     nowUs: () => 0,
