@@ -18,15 +18,7 @@ import {
 import { buryMetrics, someDay } from './some-day.ts'
 
 const VIEWS = [
-  ...[
-    'home',
-    'process?process=nightly+import',
-    'runs?from=-1h',
-    'metrics?by=meta',
-    'exceptions',
-    'watches',
-    'maintenance',
-  ],
+  ...['home', 'process?process=nightly+import', 'runs?from=-1h', 'metrics', 'exceptions', 'watches', 'maintenance'],
   ...['keys', 'health', 'account', 'members', 'audit', 'accounts', 'welcome'],
 ]
 

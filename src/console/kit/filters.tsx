@@ -1,23 +1,16 @@
 // The row of filters of a page, declared: each is a parameter of its address.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import { metaOptions, processOptions } from './ask-processes.ts'
-import type { Params } from './route.ts'
 import { SearchField } from './search-field.tsx'
 import { type Option, Select } from './select.tsx'
 import { useView } from './view.tsx'
-
-/** One that is usual has no value: the address does not name it. */
-interface Choice extends Option<string | undefined> {
-  /** Further parameters that it sets. */
-  readonly also?: Params
-}
 
 export interface Filter {
   /** The parameter. */
   readonly name: string
   readonly label: string
-  /** The first is the usual one. Absent: a text. */
-  readonly choices?: readonly Choice[]
+  /** The first is the usual one, often without a value: then the address does not name it. Absent: a text. */
+  readonly choices?: readonly Option<string | undefined>[]
   /** The value without the parameter in the address, if the page chose one. */
   readonly chosen?: string | undefined
   /** Parameters that end with a change of this one. */
@@ -55,16 +48,12 @@ function One({ name, label, choices, ends = [], how, ...filter }: Filter & Pick<
         search={(text) => change({ ...without, [name]: text || undefined }, 'replace')}
       />
     )
-  const others = Object.fromEntries(choices.flatMap(({ also = {} }) => Object.keys(also).map((it) => [it, undefined])))
-  const held = (it: string) => params.get(it) ?? (it === name ? filter.chosen : undefined)
-  const isSaid = (said: Params) => Object.entries(said).every(([it, value]) => held(it) === value)
-  const chosen = choices.find(({ value, also }) => isSaid({ ...others, ...also, [name]: value })) ?? choices[0]
+  const held = params.get(name) ?? filter.chosen
+  const chosen = choices.find(({ value }) => value === held) ?? choices[0]
   return (
     <Select
-      label={label}
-      options={choices.map((choice) => ({ value: choice, label: choice.label }))}
-      chosen={chosen}
-      choose={(next) => change({ ...without, ...others, ...next?.also, [name]: next?.value }, how)}
+      {...{ label, options: choices, chosen: chosen?.value }}
+      choose={(next) => change({ ...without, [name]: next }, how)}
     />
   )
 }

@@ -47,7 +47,7 @@ export const RangeHeader = ({ title, crumb, children, ...picker }: RangeHeaderPr
 )
 
 /** Parameters of the address that narrow nothing. */
-const NO_FILTERS = ['from', 'to', 'page', 'pages', 'run', 'beside', 'quiet', 'by', 'sort', 'every', 'stat']
+const NO_FILTERS = ['from', 'to', 'page', 'pages', 'run', 'beside', 'quiet', 'sort', 'every', 'stat']
 
 /** On a phone they are a sheet, behind a button that says what is chosen. */
 function Controls({ children, ...picker }: Pick<RangeHeaderProps, 'fallback' | 'ends' | 'children'>) {
