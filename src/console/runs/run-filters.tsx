@@ -1,15 +1,13 @@
 // The controls of the Runs page: process, meta and uid, and a chip per state with its number.
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
-import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { type Filter, Filters, subjectFilters } from '../kit/filters.tsx'
 import { formatCount } from '../kit/format-number.ts'
-import { formatMoment } from '../kit/format-time.ts'
 import { Segments } from '../kit/segments.tsx'
 import { useView } from '../kit/view.tsx'
 import type { RunQuery } from '../timeline/ask-timeline.ts'
 import { countOf } from '../timeline/count-bins.ts'
-import type { Seen } from '../timeline/run.ts'
+import { describeSeen, type Seen } from '../timeline/run.ts'
 import { STATES } from './read-run-query.ts'
 
 const UID: Filter = { name: 'uid', label: 'Uid', placeholder: 'any', isEntered: true, maxLength: 50 }
@@ -36,9 +34,7 @@ export function RunStates({ query: { state }, totals, seen }: StateProps) {
     const label = (
       <>
         <i class={`mark mark-${of}`} />
-        {of === 'running' && !seen.isLive
-          ? `${RUN_STATE_TEXT[of]} at ${formatMoment(seen.atMs, nowMs)}`
-          : RUN_STATE_TEXT[of]}{' '}
+        {describeSeen({ state: of, exceptions: null }, seen, nowMs)}{' '}
         <span class="chip-count">{n === undefined ? '–' : formatCount(n)}</span>
       </>
     )

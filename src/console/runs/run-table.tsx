@@ -7,7 +7,7 @@ import { Card } from '../kit/icon.tsx'
 import { Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
 import { Link, useView } from '../kit/view.tsx'
-import { describeSeen, describeState, isTrouble, lengthMs, nameOf, type Run, type Seen } from '../timeline/run.ts'
+import { describeLater, describeSeen, isTrouble, lengthMs, nameOf, type Run, type Seen } from '../timeline/run.ts'
 import { PAGE_ROWS, type RunPage } from './ask-page.ts'
 
 interface Props {
@@ -47,9 +47,9 @@ export function RunTable({ shown, total, seen, isOne, chosenId, turnTo, exported
           },
           {
             ...{ label: 'Took', class: 'number' },
-            cell: (run, { nowMs }) => (
+            cell: (run) => (
               <>
-                {formatDuration(lengthMs(run, seen.isLive ? nowMs : seen.atMs))}
+                {formatDuration(lengthMs(run, seen.atMs))}
                 {run.state === 'running' && <span class="sub">so far</span>}
               </>
             ),
@@ -118,11 +118,7 @@ function State({ run, seen, linkTo, whyOf }: OfRun & Pick<Props, 'seen' | 'whyOf
         <i class={`mark mark-${run.state}`} />
         {describeSeen(run, seen, nowMs)}
       </span>
-      {later !== undefined && (
-        <span class={isTrouble(later) ? 'sub bad' : 'sub'}>
-          {describeState(later)} later, took {formatDuration(lengthMs(later, nowMs))}
-        </span>
-      )}
+      {later !== undefined && <span class={isTrouble(later) ? 'sub bad' : 'sub'}>{describeLater(later, nowMs)}</span>}
       {why !== undefined && (
         <a class="sub clip why" href={linkTo(run)}>
           <bdi>{why}</bdi>

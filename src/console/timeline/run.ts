@@ -2,7 +2,7 @@
 // is the time of the first mark together with process, meta and uid.
 import type { TimingState as RunState, Timing } from '../../wire/timings.ts'
 import { RUN_STATE_TEXT } from '../../wire/words.ts'
-import { plural } from '../kit/format-number.ts'
+import { formatDuration, plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 
 export interface Run {
@@ -73,8 +73,16 @@ export interface Seen {
 }
 
 /** `Completed · 1 exception`, of one that was running at the end of a fixed range `Running at 03:15:00`. */
-export const describeSeen = (run: Run, { atMs, isLive }: Pick<Seen, 'atMs' | 'isLive'>, nowMs: number): string =>
+export const describeSeen = (
+  run: Pick<Run, 'state' | 'exceptions'>,
+  { atMs, isLive }: Pick<Seen, 'atMs' | 'isLive'>,
+  nowMs: number,
+): string =>
   run.state === 'running' && !isLive ? `${RUN_STATE_TEXT.running} at ${formatMoment(atMs, nowMs)}` : describeState(run)
+
+/** `Completed later, took 3 m 02 s`, of `laterOf`. */
+export const describeLater = (later: Run, nowMs: number): string =>
+  `${describeState(later)} later, took ${formatDuration(lengthMs(later, nowMs))}`
 
 /** A filter for lists of runs; for `trouble` see `isTrouble`. */
 export type StateFilter = RunState | 'trouble'

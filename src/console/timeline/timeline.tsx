@@ -9,8 +9,8 @@ import { labelOf, placeTicks, type Scale, toMs, toPx } from '../kit/scale.ts'
 import { useWidth } from '../kit/use-width.ts'
 import { type Band, binAt, isStepKey, type Loaded, makeBands, moveStop, type Stop } from './make-bands.ts'
 import {
+  describeLater,
   describeSeen,
-  describeState,
   isLoneEnd,
   lengthMs,
   nameOf,
@@ -106,7 +106,7 @@ export function Timeline(props: Props) {
     const bin = band && binAt(band, scale, px)
     setTip(
       run !== undefined
-        ? { x, y, run, lines: tipOfRun(run, isOverdue(run), seen, now) }
+        ? { x, y, run, lines: tipOfRun(run, isOverdue(run), seenNow, now) }
         : bin && { x, y, lines: tipOfBin(band.process, bin, now) },
     )
   }
@@ -218,13 +218,13 @@ function Selection({ fromPx, toPx: to, leftPx }: { fromPx: number; toPx: number;
 }
 
 function tipOfRun(run: Run, isOverdue: boolean, seen: Seen, now: number): string[] {
-  const ms = lengthMs(run, seen.isLive ? now : seen.atMs)
+  const ms = lengthMs(run, seen.atMs)
   const length = ms === null ? '' : ` ${formatDuration(ms)}`
   const later = seen.laterOf(run)
   return [
     nameOf(run),
     `${describeSeen(run, seen, now)}${isOverdue ? ` · ${wordOf('overdue')}` : ''}${length}`,
-    ...(later === undefined ? [] : [`${describeState(later)} later, took ${formatDuration(lengthMs(later, now))}`]),
+    ...(later === undefined ? [] : [describeLater(later, now)]),
     `${isLoneEnd(run) ? 'ended' : 'started'} ${formatMoment(run.startMs, now)}`,
   ]
 }
