@@ -5,6 +5,7 @@ import { formatDay, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { useView } from '../kit/view.tsx'
+import { countEnded } from '../timeline/count-bins.ts'
 
 const DAYS = 90
 const [CELL, GAP, LEFT, TOP] = [15, 3, 26, 16]
@@ -85,8 +86,7 @@ export function daysOf(rows: readonly SummaryRow[], nowMs: number): Day[] {
     const fromMs = day.getTime()
     const row = byDay.get(dayOf(fromMs))
     day.setDate(day.getDate() + 1)
-    const bad = (row?.failed ?? 0) + (row?.abandoned ?? 0)
-    days.push({ fromMs, toMs: day.getTime(), bad, all: bad + (row?.count ?? 0) })
+    days.push({ fromMs, toMs: day.getTime(), ...countEnded(row === undefined ? [] : [row]) })
   }
   return days
 }

@@ -8,9 +8,10 @@ import { formatDuration, plural } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
 import { everyMs } from '../kit/time-range.ts'
 import { Link, useView } from '../kit/view.tsx'
+import { countEnded, countTroubles } from '../timeline/count-bins.ts'
 import { isTrouble, lengthMs, type Run } from '../timeline/run.ts'
 import type { Props } from './ask-rest.ts'
-import { DurationChart } from './duration-chart.tsx'
+import { DurationChart, topOf } from './duration-chart.tsx'
 import { type Lane, lanesOf } from './lanes.ts'
 import { NotAvailable } from './not-available.tsx'
 import { Ranges } from './ranges.tsx'
@@ -62,9 +63,7 @@ export function DurationCard({ row, rest }: Props) {
 }
 
 const isEmpty = ({ runs, rows }: Picture): boolean =>
-  runs !== undefined
-    ? runs.length === 0
-    : rows.every(({ p50_ms: p50, failed, abandoned }) => p50 === null && failed + abandoned === 0)
+  runs !== undefined ? runs.length === 0 : rows.every((row) => row.p50_ms === null && countTroubles(row) === 0)
 
 interface PictureProps extends Props {
   readonly picture: Picture
@@ -76,6 +75,7 @@ function PictureOf({ picture: { lanes, runs, rows }, row, rest, isOne }: Picture
   const { range, fromMs, toMs, dots } = rest
   const { process } = row
   const [lane] = lanes
+  const top = topOf((dots ?? []).flatMap((run) => lengthMs(run, nowMs) ?? [])) // of all pictures, so that they compare
   const change = isOne && lanes.length > 1 ? row.change : (lane?.change ?? null)
   return (
     <div class="duration-picture" style={lanes.length === 1 ? { '--accent': lane!.colour } : undefined}>
@@ -86,27 +86,17 @@ function PictureOf({ picture: { lanes, runs, rows }, row, rest, isOne }: Picture
           height={isOne ? HEIGHT : SHORT_LINES}
         />
       ) : (
-        <RunDots
-          {...{ process, runs, lanes, fromMs, toMs, top: topOf(dots ?? [], nowMs) }}
-          height={isOne ? HEIGHT : SHORT_DOTS}
-        />
+        <RunDots {...{ process, runs, lanes, fromMs, toMs, top }} height={isOne ? HEIGHT : SHORT_DOTS} />
       )}
     </div>
   )
-}
-
-/** Of all pictures, so that they compare; an outlier flattens nothing. */
-function topOf(runs: readonly Run[], nowMs: number): number {
-  const lengths = runs.flatMap((run) => lengthMs(run, nowMs) ?? []).sort((a, b) => a - b)
-  return 1.1 * Math.max(1, lengths[Math.floor(0.98 * (lengths.length - 1))] ?? 1)
 }
 
 /** A link that chooses the meta, and its figures. */
 function Name({ lane, runs, rows }: { lane: Lane } & Pick<Picture, 'runs' | 'rows'>) {
   const { change } = useView()
   const median = runs && medianOf(runs)
-  const all = runs?.length ?? rows.reduce((sum, { count, failed, abandoned }) => sum + count + failed + abandoned, 0)
-  const bad = runs?.filter(isTrouble).length ?? rows.reduce((sum, row) => sum + row.failed + row.abandoned, 0)
+  const { bad, all } = runs ? { bad: runs.filter(isTrouble).length, all: runs.length } : countEnded(rows)
   return (
     <p class="duration-name">
       <i style={{ background: lane.colour }} />

@@ -8,6 +8,7 @@ import { formatDuration, formatTimes } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Line, Plot, type Point, TimeAxis, useScales, ValueAxis } from '../kit/plot.tsx'
 import { shortMoment } from '../kit/words.ts'
+import { countEnded, countTroubles } from '../timeline/count-bins.ts'
 
 /** The row of failures, below the axis of values. */
 const [FAILED_AT, FAILED_HEIGHT] = [32, 20]
@@ -26,9 +27,8 @@ interface Props {
 
 export function DurationChart({ change, rows, fromMs, toMs, stepMs, height = 224 }: Props) {
   const points = toPoints(rows, stepMs)
-  const highest = points.flatMap(([, , p95]) => p95 ?? []).sort((a, b) => a - b)
-  const top = 1.1 * Math.max(1, highest[Math.floor(0.98 * (highest.length - 1))] ?? 1)
-  const bad = rows.filter(({ failed, abandoned }) => failed + abandoned > 0)
+  const top = topOf(points.flatMap(([, , p95]) => p95 ?? []))
+  const bad = rows.filter((row) => countTroubles(row) > 0)
   return (
     <Plot
       class="chart"
@@ -42,6 +42,12 @@ export function DurationChart({ change, rows, fromMs, toMs, stepMs, height = 224
       {change !== null && parseTime(change.at) > fromMs && <ChangeMark change={change} toMs={toMs} />}
     </Plot>
   )
+}
+
+/** The end of an axis for these durations: an outlier flattens nothing. */
+export function topOf(lengths: readonly number[]): number {
+  const sorted = lengths.toSorted((a, b) => a - b)
+  return 1.1 * Math.max(1, sorted[Math.floor(0.98 * (sorted.length - 1))] ?? 1)
 }
 
 /** In the middle of each bucket; a gap where several are empty. */
@@ -68,8 +74,9 @@ function FailedRow({ rows, stepMs, toMs }: Pick<Props, 'rows' | 'stepMs' | 'toMs
       <text class="chart-text" x={box.left - 8} y={base} text-anchor="end">
         failed
       </text>
-      {rows.map(({ at = '', failed, abandoned, count }) => {
-        const [bad, all] = [failed + abandoned, failed + abandoned + count]
+      {rows.map((row) => {
+        const { at = '' } = row
+        const { bad, all } = countEnded([row])
         const [left, right] = [x(parseTime(at)), x(parseTime(at) + stepMs)]
         const height = Math.max(2, (bad / all) * FAILED_HEIGHT)
         const size = { x: left + 0.5, y: base - height, width: Math.max(2, right - left - 1), height }

@@ -14,6 +14,7 @@ import { runLink } from '../kit/run-links.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
+import { countEnded } from '../timeline/count-bins.ts'
 import { alertLink, alertOf } from '../watch/watch-link.ts'
 import type { Asked, Rest } from './ask-rest.ts'
 import { lastRun } from './last-run.ts'
@@ -174,8 +175,7 @@ function failures(week: FactsProps['week']): Fact {
   const name = 'Failed, 7 days'
   if (week === undefined) return { name, value: '…', about: '' }
   if (week instanceof ApiError) return { name, value: '–', about: 'not available' }
-  const bad = week.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
-  const all = week.reduce((sum, { count }) => sum + count, bad)
+  const { bad, all } = countEnded(week)
   if (all === 0) return { name, value: '–', about: 'no runs' }
   const share = bad > 0 ? `, ${formatFigure((100 * bad) / all)} %` : ''
   const value = bad === 0 ? 'none' : formatCount(bad)

@@ -9,6 +9,7 @@ import { markOf } from '../kit/run-links.ts'
 import { Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
+import { countEnded } from '../timeline/count-bins.ts'
 import { lastRun } from './last-run.ts'
 
 interface Props {
@@ -79,9 +80,8 @@ function Last({ row }: { row: OverviewMeta }) {
   )
 }
 
-function Failed({ week }: { week: readonly SummaryRow[] | undefined }) {
-  const bad = week?.reduce((sum, { failed, abandoned }) => sum + failed + abandoned, 0)
-  const all = week?.reduce((sum, { count }) => sum + count, bad ?? 0)
-  if (!bad || all === undefined) return <span class="muted">{bad === 0 && all ? `0 of ${formatCount(all)}` : '–'}</span>
-  return <span class="bad">{`${formatCount(bad)} of ${formatCount(all)}`}</span>
+function Failed({ week = [] }: { week: readonly SummaryRow[] | undefined }) {
+  const { bad, all } = countEnded(week)
+  if (all === 0) return <span class="muted">–</span>
+  return <span class={bad > 0 ? 'bad' : 'muted'}>{`${formatCount(bad)} of ${formatCount(all)}`}</span>
 }

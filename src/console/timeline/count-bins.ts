@@ -32,6 +32,12 @@ export function countRuns(row: SummaryRow, state: StateFilter | undefined): numb
 
 export const countTroubles = (row: SummaryRow): number => row.failed + row.abandoned
 
+/** The runs of rows that completed, failed or never finished, and those of them that did not complete. */
+export function countEnded(rows: readonly SummaryRow[]): { readonly bad: number; readonly all: number } {
+  const bad = rows.reduce((sum, row) => sum + countTroubles(row), 0)
+  return { bad, all: rows.reduce((sum, { count }) => sum + count, bad) }
+}
+
 /** `rows` of one process, in intervals of `stepMs`; only those of `state` count. */
 export function binsOfRows(rows: readonly SummaryRow[], stepMs: number, state: StateFilter | undefined): Bin[] {
   const isRed = state === undefined || state === 'trouble' || state === 'failed' || state === 'abandoned'
