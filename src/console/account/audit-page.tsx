@@ -6,10 +6,9 @@ import { getPages } from '../kit/api.ts'
 import { type Filter, Filters } from '../kit/filters.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { pagesOf, withMorePages } from '../kit/route.ts'
+import { pagesIn, ShowMore } from '../kit/show-more.tsx'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
-import { useView } from '../kit/view.tsx'
 
 const ROWS = 100
 const RANGE = '-30d'
@@ -57,7 +56,7 @@ const ask = ({ params, get }: Question<AuditAnswer>): Promise<AuditAnswer> =>
       const { entries, next } = await get('api/audit', { ...filtersOf(params), ...page })
       return { rows: entries, next }
     },
-    { pageRows: ROWS, maxRows: ROWS * pagesOf(params) },
+    pagesIn(params, ROWS),
   )
 
 const Heading = () => (
@@ -68,7 +67,6 @@ const Heading = () => (
 )
 
 function Content({ answer: { rows: entries, isCut } }: { answer: AuditAnswer }) {
-  const { params, change } = useView()
   if (entries.length === 0)
     return (
       <Empty title="No entries">
@@ -81,11 +79,7 @@ function Content({ answer: { rows: entries, isCut } }: { answer: AuditAnswer }) 
       <div class="card card-table">
         <Table caption="Audit log" columns={COLUMNS} rows={rows} keyOf={({ place }) => String(place)} />
       </div>
-      {isCut && (
-        <button type="button" class="button" onClick={() => change(withMorePages(params), 'replace')}>
-          Show more
-        </button>
-      )}
+      {isCut && <ShowMore />}
     </>
   )
 }

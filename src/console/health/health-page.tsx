@@ -4,7 +4,7 @@ import type { Health } from '../../wire/operations.ts'
 import { getPages } from '../kit/api.ts'
 import { page, type Question } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
-import { pagesOf, withMorePages } from '../kit/route.ts'
+import { pagesIn, ShowMore } from '../kit/show-more.tsx'
 import { useView } from '../kit/view.tsx'
 import { DeliveryCards } from './delivery-cards.tsx'
 import { askToBury, isOperator, RejectedEvents } from './rejected-events.tsx'
@@ -20,7 +20,7 @@ interface HealthAnswer {
 
 async function ask({ app, params, get }: Question<HealthAnswer>): Promise<HealthAnswer> {
   const query = { all: isOperator(app) ? 'true' : undefined }
-  const pages = { pageRows: PAGE, maxRows: PAGE * pagesOf(params) }
+  const pages = pagesIn(params, PAGE)
   const [health, { rows: letters, isCut }] = await Promise.all([
     get('api/health'),
     getPages(async (page) => {
@@ -37,7 +37,7 @@ const Heading = () => (
 
 function Content({ answer: { health, letters, hasMore } }: { answer: HealthAnswer }) {
   const view = useView()
-  const { app, params, change } = view
+  const { app } = view
   const isHeld = Object.values(health.destinations).some(({ state }) => state === 'parked')
   return (
     <div class="stack">
@@ -55,11 +55,7 @@ function Content({ answer: { health, letters, hasMore } }: { answer: HealthAnswe
         </div>
       )}
       <RejectedEvents letters={letters} dead={health.dead}>
-        {hasMore && (
-          <button type="button" class="button" onClick={() => change(withMorePages(params), 'replace')}>
-            Show older
-          </button>
-        )}
+        {hasMore && <ShowMore label="Show older" />}
       </RejectedEvents>
     </div>
   )

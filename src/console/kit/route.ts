@@ -36,10 +36,3 @@ export function changeParams(params: URLSearchParams, changes: Params): URLSearc
 function toSearch(params: Params): URLSearchParams {
   return changeParams(new URLSearchParams(), params)
 }
-
-/** How many pages of a list the address asks for. */
-export const pagesOf = (params: URLSearchParams): number =>
-  Math.max(1, Math.floor(Number(params.get('pages') ?? 1)) || 1)
-
-/** For an address with one page more. */
-export const withMorePages = (params: URLSearchParams): Params => ({ pages: String(pagesOf(params) + 1) })

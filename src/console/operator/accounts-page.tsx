@@ -6,10 +6,9 @@ import { type Filter, Filters } from '../kit/filters.tsx'
 import { formatBytes, formatCount, plural } from '../kit/format-number.ts'
 import { page, type Question } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'
-import { pagesOf, withMorePages } from '../kit/route.ts'
+import { pagesIn, ShowMore } from '../kit/show-more.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Ago, Day } from '../kit/time.tsx'
-import { useView } from '../kit/view.tsx'
 import { askForOperatedDeletion, askForResumption, askForSuspension } from './account-dialogs.tsx'
 
 const ROWS = 100
@@ -58,7 +57,7 @@ async function ask({ params, get }: Question<Answer>): Promise<Answer> {
       counts = rest
       return { rows: accounts, next }
     },
-    { pageRows: ROWS, maxRows: ROWS * pagesOf(params) },
+    pagesIn(params, ROWS),
   )
   return { ...pages, ...counts }
 }
@@ -74,7 +73,6 @@ const leadOf = ({ total, suspended }: Answer): string =>
   `${plural(total, 'account')}${suspended === 0 ? '' : `, ${formatCount(suspended)} suspended`}. Figures are of this node.`
 
 function Content({ answer: { rows, isCut, found } }: { answer: Answer }) {
-  const { params, change } = useView()
   if (rows.length === 0)
     return (
       <Empty title="No accounts">
@@ -88,9 +86,7 @@ function Content({ answer: { rows, isCut, found } }: { answer: Answer }) {
       </div>
       {isCut && (
         <p>
-          <button type="button" class="button" onClick={() => change(withMorePages(params), 'replace')}>
-            Show more
-          </button>{' '}
+          <ShowMore />{' '}
           <span class="muted">
             {formatCount(rows.length)} of {formatCount(found)}
           </span>
