@@ -1,20 +1,20 @@
 // The page of an alert in a real browser: from the link of a notification to what failed, who knows and what to do.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { PASSWORD, type SignedUp } from '../support/caller.ts'
 import { until } from '../support/until.ts'
 import {
   type ConsoleStint,
   cannotRun,
+  closingVisits,
   expectQuiet,
   findBarriersInBothSchemes,
   findSmall,
   findWide,
   LIGHT,
   startConsole,
-  type Visit,
+  USUAL_PHONE,
 } from './console-visit.ts'
 
-const PHONE = { ...LIGHT, viewport: { width: 390, height: 844 }, hasTouch: true } as const
 const HOSTILE = '<img src=x onerror=alert(1)>'
 const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
@@ -36,15 +36,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     await stint.close()
     await receiver.stop(true)
   })
-  const visits: Visit[] = []
-  const visit: ConsoleStint['visit'] = async (...given) => {
-    const opened = await stint.visit(...given)
-    visits.push(opened)
-    return opened
-  }
-  afterEach(async () => {
-    for (const one of visits.splice(0)) await one.close() // an open page keeps asking
-  })
+  const visit = closingVisits(() => stint)
 
   const agoIso = (ms: number) => new Date(Date.now() - ms).toISOString()
   interface Run {
@@ -114,7 +106,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     ])
     const told = () => received.find(({ type, data }) => type === 'alert.firing' && data.process === 'import')
     await until('the notification arrives', () => told() !== undefined)
-    const mine = await visit(PHONE, ada.cookie)
+    const mine = await visit(USUAL_PHONE, ada.cookie)
     const { page } = mine
     await page.goto(told()!.data.url)
     await page.getByRole('heading', { level: 1, name: /^import \(eu\) failed at .*, (just now|\d+ s ago)$/ }).waitFor()
@@ -278,7 +270,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     const fay = await signUp('fay@example.com', { failed: {} })
     await stint.send(fay.secret, bad())
     const { id } = await firing(fay)
-    const { page, go } = await visit(PHONE, fay.cookie)
+    const { page, go } = await visit(USUAL_PHONE, fay.cookie)
     let isAway = true
     await page.route(/\/api\/alerts\/ale_/, async (route) => {
       const answer = await route.fetch()
@@ -339,7 +331,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     const hal = await signUp('hal@example.com', { failed: {} })
     await stint.send(hal.secret, bad())
     const { id, path } = await firing(hal)
-    const { page, view } = await visit(PHONE)
+    const { page, view } = await visit(USUAL_PHONE)
     await page.goto(`${stint.stint.url}${path}`)
     await page.getByRole('button', { name: 'Sign in', exact: true }).click() // sign-up is open
     await page.getByRole('heading', { level: 1, name: 'Sign in' }).waitFor()

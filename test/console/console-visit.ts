@@ -1,5 +1,5 @@
 // A real Stint and a real browser for the tests of the console: somebody with an account, and pages opened as them.
-import { expect } from 'bun:test'
+import { afterEach, expect } from 'bun:test'
 import axe from 'axe-core'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { MAX_BATCH_EVENTS } from '../../src/wire/events.ts'
@@ -16,6 +16,8 @@ export const LIGHT = { viewport: { width: 1280, height: 900 }, colorScheme: 'lig
 /** For a test that waits for a poll. Not for one in which a poll must not come before a click. */
 export const QUICK = { ...LIGHT, quickPolls: true } as const
 export const PHONE = { viewport: { width: 320, height: 640 }, colorScheme: 'light', hasTouch: true } as const
+/** As large as most. */
+export const USUAL_PHONE = { ...PHONE, viewport: { width: 390, height: 844 } } as const
 
 const POLL_SPEED = 10
 
@@ -61,6 +63,19 @@ export async function startConsole(env: Env = {}, create = createStintProcess): 
       await until('all events stored', () => isStored(stint.url, secret))
     },
     close: () => stint.close(),
+  }
+}
+
+/** Opens pages that are closed after the test: an open page keeps asking. Called once, in a `describe`. */
+export function closingVisits(stint: () => ConsoleStint): ConsoleStint['visit'] {
+  const visits: Visit[] = []
+  afterEach(async () => {
+    for (const one of visits.splice(0)) await one.close()
+  })
+  return async (...given) => {
+    const opened = await stint().visit(...given)
+    visits.push(opened)
+    return opened
   }
 }
 

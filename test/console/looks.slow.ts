@@ -10,9 +10,9 @@ import {
   LIGHT,
   QUICK,
   startConsole,
+  USUAL_PHONE,
 } from './console-visit.ts'
 
-const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true } as const
 const SMALL_PAGES = ['keys', 'members', 'audit', 'health', 'account', 'maintenance', 'welcome']
 const WIDEST_PX = 960
 
@@ -64,7 +64,7 @@ describe.skipIf(cannotRun())('the look of', () => {
   })
 
   test('exceptions: each target is large enough, at a desk and on a phone', async () => {
-    for (const options of [LIGHT, PHONE]) {
+    for (const options of [LIGHT, USUAL_PHONE]) {
       const mine = await stint.visit(options, ada.cookie)
       await mine.go('exceptions?status=all')
       await mine.page.getByRole('link', { name: 'Error: often' }).waitFor()
@@ -92,7 +92,7 @@ describe.skipIf(cannotRun())('the look of', () => {
   })
 
   test('range and filters on a phone: one button, which says what is chosen, and a sheet', async () => {
-    const mine = await stint.visit(PHONE, ada.cookie)
+    const mine = await stint.visit(USUAL_PHONE, ada.cookie)
     const { page } = mine
     await mine.go('exceptions')
     const open = page.getByRole('button', { name: /Range and filters/ })

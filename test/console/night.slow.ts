@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PASSWORD, signInAt } from '../support/caller.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
-import { cannotRun, expectQuiet, LIGHT, visit } from './console-visit.ts'
+import { cannotRun, expectQuiet, USUAL_PHONE, visit } from './console-visit.ts'
 
 const MAIN = join(import.meta.dir, '../../src/demo/main.ts')
 const TOUCHES_MAX = 3
@@ -31,8 +31,7 @@ test.skipIf(cannotRun())(
       await until('an alert of the demo fires', async () => (await find()) !== undefined)
       const { path } = await find()
 
-      const phone = { ...LIGHT, viewport: { width: 390, height: 844 }, hasTouch: true }
-      const mine = await visit(url, phone)
+      const mine = await visit(url, USUAL_PHONE)
       const { page } = mine
       await page.request.post(`${url}/api/session`, { data: { email, password }, headers: { origin: url } })
       let touches = 1 // the link
@@ -41,10 +40,10 @@ test.skipIf(cannotRun())(
       const cause = page.locator('.process-why code')
       await cause.waitFor()
       const { y = Number.NaN, height = Number.NaN } = (await cause.boundingBox()) ?? {}
-      expect(y + height).toBeLessThan(phone.viewport.height) // seen without a touch
+      expect(y + height).toBeLessThan(USUAL_PHONE.viewport.height) // seen without a touch
       const acknowledge = page.getByRole('button', { name: 'Acknowledge' })
       const box = (await acknowledge.boundingBox())!
-      expect(box.y + box.height).toBeLessThan(phone.viewport.height)
+      expect(box.y + box.height).toBeLessThan(USUAL_PHONE.viewport.height)
       await acknowledge.tap()
       touches++
       await page.getByText(`${email} has acknowledged it at`).first().waitFor()

@@ -7,6 +7,7 @@ import {
   findBarriersInBothSchemes,
   LIGHT,
   startConsole,
+  USUAL_PHONE,
   type Visit,
 } from './console-visit.ts'
 
@@ -14,7 +15,6 @@ const PROCESSES = 200
 const RUNS_EACH = 51
 const HOUR_MS = 3_600_000
 const FAILED_LAST_NIGHT = 7
-const PHONE = { viewport: { width: 390, height: 844 }, colorScheme: 'light', hasTouch: true } as const
 
 describe.skipIf(cannotRun())(`with ${PROCESSES} processes and ${PROCESSES * RUNS_EACH} runs`, () => {
   let stint: ConsoleStint
@@ -205,7 +205,7 @@ describe.skipIf(cannotRun())(`with ${PROCESSES} processes and ${PROCESSES * RUNS
   })
 
   test('axe-core finds no barrier on Home, Runs, Exceptions and Welcome on a phone, light or dark', async () => {
-    const mine = await stint.visit(PHONE, cookie)
+    const mine = await stint.visit(USUAL_PHONE, cookie)
     const wrong: string[] = []
     for (const view of ['home', 'runs?from=-24h&process=import', 'exceptions', 'welcome']) {
       await mine.go(view)

@@ -1,11 +1,11 @@
 // The page of watches in a real browser: from nothing to a channel, a watch, and an alert that fires.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { HIDDEN } from '../../src/wire/channel-kinds.ts'
 import { signUpByMail } from '../support/caller.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { createQuickProcess } from '../support/quick-clock.ts'
 import { until } from '../support/until.ts'
-import { type ConsoleStint, cannotRun, QUICK, startConsole, type Visit } from './console-visit.ts'
+import { type ConsoleStint, cannotRun, closingVisits, QUICK, startConsole } from './console-visit.ts'
 
 describe.skipIf(cannotRun())('the watches page', () => {
   let console: ConsoleStint
@@ -28,15 +28,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
     })
     return { ...signedUp, cookie: signedUp.cookie.replace(/^.*=/, '') }
   }
-  const visits: Visit[] = []
-  const visit: ConsoleStint['visit'] = async (...given) => {
-    const opened = await console.visit(...given)
-    visits.push(opened)
-    return opened
-  }
-  afterEach(async () => {
-    for (const one of visits.splice(0)) await one.close() // an open page keeps asking
-  })
+  const visit = closingVisits(() => console)
 
   test('creates a channel and a watch, an alert is acknowledged by name, undone and resolved, everything is deleted', async () => {
     const { cookie } = await signUp('watch@example.com')
