@@ -43,6 +43,20 @@ describe.skipIf(cannotRun())('the console', () => {
     expectQuiet(visit)
   })
 
+  test('two choices before the page is drawn again are both in the address', async () => {
+    const { page } = visit
+    await visit.go('exceptions')
+    await page.getByLabel('Process').getByRole('option', { name: 'nightly import' }).waitFor({ state: 'attached' })
+    const range = await page.getByRole('button', { name: '7 days' }).elementHandle()
+    await page.getByLabel('Process').evaluate((select: HTMLSelectElement, range) => {
+      ;(range as HTMLElement).click()
+      select.selectedIndex = [...select.options].findIndex(({ label }) => label === 'nightly import')
+      select.dispatchEvent(new Event('change', { bubbles: true }))
+    }, range)
+    await until('the address holds both', () => visit.view() === '#/exceptions?from=-7d&process=nightly+import')
+    expectQuiet(visit)
+  })
+
   test('runs: pages through the table, a chip removes the filter for trouble, durations are in a sentence', async () => {
     const { page } = visit
     await visit.go('runs?from=-1h')

@@ -9,7 +9,7 @@ import { explain } from './explain.ts'
 import { formatClock } from './format-time.ts'
 import { Icon } from './icon.tsx'
 import { createPoll } from './poll.ts'
-import { changeParams } from './route.ts'
+import { changeParams, parseRoute } from './route.ts'
 import { type View, ViewContext } from './view.tsx'
 
 export interface Question<T> {
@@ -52,7 +52,7 @@ export const page = <T,>(of: PageOf<T>): ComponentType<PageProps> =>
     const { held, failure, again } = useAnswer(of, app, params)
     const view: View = {
       ...{ app, params, again, nowMs: app.nowMs() },
-      change: (changes, how) => app.go(name, changeParams(params, changes), how),
+      change: (changes, how) => app.go(name, changeParams(addressOf(name) ?? params, changes), how),
       open: (draw) => app.open((close) => <ViewContext.Provider value={view}>{draw(close)}</ViewContext.Provider>),
     }
     return (
@@ -70,6 +70,12 @@ export const page = <T,>(of: PageOf<T>): ComponentType<PageProps> =>
       </ViewContext.Provider>
     )
   }
+
+/** What the address says now: the page is drawn a moment after it changes. undefined: it is another page's. */
+function addressOf(name: string): URLSearchParams | undefined {
+  const { page, params } = parseRoute(location.hash)
+  return page === name ? params : undefined
+}
 
 interface State<T> {
   params: URLSearchParams
