@@ -27,7 +27,7 @@ describe.skipIf(cannotRun())('the page of a nightly job', () => {
   beforeAll(async () => {
     stint = await startConsole({ MAX_AGE: '30d' })
     const { cookie, secret } = await stint.signUp('nights@example.com')
-    await stint.send(secret, nights(Date.now()))
+    await stint.send(secret, [...nights(Date.now()), ...wide(new Date(Date.now() - MINUTE).toISOString())])
     visit = await stint.visit(LIGHT, cookie)
   })
   afterAll(async () => {
@@ -120,7 +120,21 @@ describe.skipIf(cannotRun())('the page of a nightly job', () => {
     }
     expectQuiet(visit)
   })
+
+  test('of more metas than have figures each, a chosen one has its own failures', async () => {
+    const { page } = visit
+    await visit.go('process?process=wide&meta=m+1')
+    await page.locator('.process-fact').filter({ hasText: 'Failed, 7 days' }).getByText('of 1 run').waitFor()
+    expectQuiet(visit)
+  })
 })
+
+/** More than have figures each: the first one fails. */
+const wide = (at: string): object[] =>
+  Array.from({ length: 22 }, (_, i) => `m ${i}`).flatMap((meta, i) => [
+    { kind: 'start', process: 'wide', meta, at },
+    { kind: 'end', process: 'wide', meta, ...(i === 0 && { failed: true }) },
+  ])
 
 /** Every night of each region a minute longer; the one in the middle of `region us` failed. */
 function nights(nowMs: number): object[] {

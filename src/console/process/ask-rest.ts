@@ -44,7 +44,7 @@ export async function askRest(get: Get, of: OverviewProcess, meta: string | unde
     settle(get('api/timings/summary', { process, meta, ...query }).then(({ rows }) => rows))
   const [series, week, dots, days, metrics, groups, channels] = await Promise.all([
     summary({ from, ...inZone(every), by: isSplit ? 'meta' : undefined }),
-    summary({ from: '-7d', by, meta: undefined }),
+    summary({ from: '-7d', by, meta: by === undefined ? meta : undefined }),
     askDots(),
     summary({ from: '-90d', ...inZone('1d') }),
     settle(askRows(get, { ...asked, by: isSplit ? 'meta' : undefined })),
