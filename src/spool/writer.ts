@@ -13,15 +13,8 @@ import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { type Disk, writeAll } from './disk.ts'
 import { Group } from './group.ts'
-import {
-  type BlankSegment,
-  type Chain,
-  isMissing,
-  SEGMENT_HEADER_BYTES,
-  type Segment,
-  segmentPath,
-  toHeader,
-} from './segment.ts'
+import { type BlankSegment, type Chain, SEGMENT_HEADER_BYTES, type Segment, toHeader } from './segment.ts'
+import { SegmentFiles } from './segment-files.ts'
 import { SpareSegment } from './spare-segment.ts'
 import { SpoolError } from './spool-error.ts'
 
@@ -52,6 +45,7 @@ interface Current extends BlankSegment {
 export class Writer {
   readonly #options: WriterOptions
   readonly #chain: Chain
+  readonly #files: SegmentFiles
   readonly #spare: SpareSegment
   #filling = new Group()
   #resting: Group | undefined = new Group()
@@ -66,10 +60,11 @@ export class Writer {
   constructor(options: WriterOptions) {
     this.#options = options
     this.#chain = options.chain
+    this.#files = new SegmentFiles(options)
     this.#spare = new SpareSegment({
       ...options,
-      remove: (blank) => this.#remove(blank),
-      failed: (err) => this.#tell('warn', { err }, 'no room for the next segment of the spool yet'),
+      remove: (blank) => this.#files.remove(blank),
+      failed: (err) => this.#files.tell('warn', { err }, 'no room for the next segment of the spool yet'),
     })
   }
 
@@ -126,7 +121,7 @@ export class Writer {
     this.#closed = true
     await this.#working
     const spare = await this.#spare.close()
-    for (const open of [this.#current, spare]) if (open !== undefined) await this.#closeFile(open)
+    for (const open of [this.#current, spare]) if (open !== undefined) await this.#files.close(open)
     this.#current = undefined
   }
 
@@ -144,7 +139,7 @@ export class Writer {
         } catch (fault) {
           // Not a disk fault, those are handled: whatever it is, nobody may wait forever, and later groups continue.
           group.reject(new SpoolError('disk_failed', fault))
-          this.#tell('error', { err: fault }, 'an unexpected fault while records were written')
+          this.#files.tell('error', { err: fault }, 'an unexpected fault while records were written')
         }
         this.#inHand = undefined
         group.reset()
@@ -172,7 +167,7 @@ export class Writer {
     this.#inHand = undefined
     group.resolve()
     onCommit(group, (clock.monotonicUs() - startedUs) / 1000)
-    for (const old of touched.slice(0, -1)) await this.#closeFile(old)
+    for (const old of touched.slice(0, -1)) await this.#files.close(old)
   }
 
   /** Makes all of the group durable, over as many segments as it needs. */
@@ -206,7 +201,7 @@ export class Writer {
   }
 
   #recovered(): void {
-    if (this.#faults > 0) this.#tell('info', {}, 'the disk takes records again')
+    if (this.#faults > 0) this.#files.tell('info', {}, 'the disk takes records again')
     this.#faults = 0
     this.#pausedBy = undefined
   }
@@ -215,7 +210,7 @@ export class Writer {
   async #begin(firstSeq: number, leastBytes: number, touched: Current[]): Promise<Current> {
     const old = this.#current
     this.#current = undefined
-    if (old !== undefined && !touched.includes(old)) await this.#closeFile(old)
+    if (old !== undefined && !touched.includes(old)) await this.#files.close(old)
     const blank = await this.#spare.take(SEGMENT_HEADER_BYTES + leastBytes)
     this.#spare.prepare() // at once: at full speed it takes as long as filling the current one
     const segment = { index: blank.index, firstSeq, end: 0 }
@@ -236,7 +231,7 @@ export class Writer {
     for (const current of touched) {
       const acknowledged = current.segment.end
       if (acknowledged === 0) {
-        isVoid = (await this.#remove(current)) && isVoid
+        isVoid = (await this.#files.remove(current)) && isVoid
         continue
       }
       try {
@@ -244,16 +239,16 @@ export class Writer {
         await current.file.datasync()
       } catch (error) {
         isVoid = false
-        this.#warn(current, error)
+        this.#files.warn(current, error)
       }
-      await this.#closeFile(current)
+      await this.#files.close(current)
     }
     return isVoid
   }
 
   #pause(error: unknown): void {
     this.#faults++
-    this.#tell(
+    this.#files.tell(
       this.#faults === 1 ? 'error' : 'debug',
       { err: error, faults: this.#faults },
       'records could not be written',
@@ -264,37 +259,5 @@ export class Writer {
     setTimeout(() => {
       this.#pausedBy = undefined
     }, ms).unref()
-  }
-
-  /** Returns whether the removal is durable. */
-  async #remove(blank: BlankSegment): Promise<boolean> {
-    const { disk, dir } = this.#options
-    await this.#closeFile(blank)
-    try {
-      await disk.unlink(segmentPath(dir, blank.index))
-      await disk.syncDir(dir)
-      return true
-    } catch (error) {
-      if (isMissing(error)) return true
-      this.#warn(blank, error)
-      return false
-    }
-  }
-
-  #closeFile(blank: BlankSegment): Promise<void> {
-    return blank.file.close().catch((error) => this.#warn(blank, error))
-  }
-
-  #warn({ index }: BlankSegment, error: unknown): void {
-    this.#tell('warn', { err: error, segment: index }, 'a segment could not be closed or cut')
-  }
-
-  #tell(level: 'debug' | 'info' | 'warn' | 'error', about: object, what: string): void {
-    const { log, dir } = this.#options
-    try {
-      log[level]({ dir, ...about }, what)
-    } catch {
-      // A log that fails has nobody to tell, and must not come between a group and its answer.
-    }
   }
 }
