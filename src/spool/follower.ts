@@ -51,16 +51,16 @@ export function createFollower(from: Position | undefined, parts: FollowerParts)
       return position
     },
     /**
-     * The next records that are kept, at most `maxRecords` and `maxBytes` of all that are passed on the way. The position
-     * moves behind them. Rejects with SpoolError `disk_failed`; then ask again. One read at a time.
+     * The next records before `endSeq` that are kept, at most `maxRecords` and `maxBytes` of all that are passed on the
+     * way. The position moves behind them. Rejects with SpoolError `disk_failed`; then ask again. One read at a time.
      */
-    async read(maxRecords: number, maxBytes: number): Promise<Batch> {
+    async read(maxRecords: number, maxBytes: number, endSeq?: number): Promise<Batch> {
       if (isOutside(position)) {
         position = shipped()
         hasSkipped = true
       }
       try {
-        const batch = await reader.read(position, maxRecords, maxBytes)
+        const batch = await reader.read(position, maxRecords, maxBytes, endSeq)
         position = batch.next
         return batch
       } catch (error) {

@@ -56,10 +56,11 @@ interface Cursor {
   seq: number
 }
 
-/** Of a batch: what it may still take, and whether it has taken a record. */
+/** Of a batch: what it may still take, the sequence that it ends before, and whether it has taken a record. */
 interface Room {
   records: number
   bytes: number
+  readonly endSeq: number
   isTaken: boolean
 }
 
@@ -86,15 +87,15 @@ export class Reader {
   }
 
   /**
-   * At most `maxRecords` and `maxBytes` (but at least one record, if there is one) from `from` on. Throws an Error that
-   * names the file when none of it can be read.
+   * At most `maxRecords` and `maxBytes` (but at least one record, if there is one) from `from` on, before `endSeq`. Throws
+   * an Error that names the file when none of it can be read.
    */
-  async read(from: Position, maxRecords: number, maxBytes: number): Promise<Batch> {
+  async read(from: Position, maxRecords: number, maxBytes: number, endSeq = Number.MAX_SAFE_INTEGER): Promise<Batch> {
     const cursor: Cursor = { segment: from.segment, offset: from.offset, seq: from.seq }
     const batch: Batch = { records: [], arrivedUs: [], nexts: [], next: from, damaged: 0 }
-    const room: Room = { records: maxRecords, bytes: maxBytes, isTaken: false }
+    const room: Room = { records: maxRecords, bytes: maxBytes, endSeq, isTaken: false }
     this.firstUs = undefined
-    while (room.records > 0 && cursor.seq < this.#chain.nextSeq) {
+    while (room.records > 0 && cursor.seq < Math.min(endSeq, this.#chain.nextSeq)) {
       const segment = this.#chain.segments.find(({ index }) => index >= cursor.segment)
       if (segment === undefined) {
         batch.damaged += this.#lost(cursor, this.#chain.nextSeq, 'records are missing at the end of the spool')
@@ -162,7 +163,7 @@ export class Reader {
         if (seq > cursor.seq) break
         if (seq === cursor.seq) {
           const bytes = size - FRAME_HEAD_BYTES
-          if (room.records === 0 || (room.isTaken && bytes > room.bytes)) return 'full'
+          if (room.records === 0 || seq >= room.endSeq || (room.isTaken && bytes > room.bytes)) return 'full'
           room.isTaken = true
           this.firstUs ??= frameUs(chunk, at)
           room.records--

@@ -11,9 +11,9 @@ describe.skipIf((engineMissing ?? missing('postgresql')) !== undefined)(
   () => {
     const { cast, received, ask, watch, runOnce, got, gets, terms, stateOf, isOnDuty } = useWatchingNodes()
 
-    test('a failed run that was sent to the one is notified once, by the other, and both show the alert', async () => {
+    test('a failed run that the one accepts right after the first watch was made at the other is notified once, and both show it', async () => {
       const { a, b } = cast
-      const id = await watch(b, 'job', { failed: {} })
+      const id = await watch(a, 'job', { failed: {} })
       await runOnce(b, 'job', true)
       await gets('alert.firing', 'job')
       for (const node of [a, b]) {

@@ -52,6 +52,15 @@ test('records that are not wanted are passed by their first bytes, and count tow
   expect(Buffer.byteLength(heads.at(-1)!)).toBe(96)
 })
 
+test('a read ends before the sequence that it is given, whatever is appended meanwhile', async () => {
+  const spool = await open(new FakeDisk())
+  const follower = spool.follow(undefined, all)
+  const records = await appendGroups(spool, [30, 30])
+  expect((await follower.read(100, 1 << 20, 46)).records).toEqual(records.slice(0, 45))
+  expect((await follower.read(100, 1 << 20, 46)).records).toEqual([])
+  expect(await readAll(follower)).toEqual(records.slice(45))
+})
+
 describe('segments', () => {
   test('stay until both readers have passed them', async () => {
     const disk = new FakeDisk()

@@ -16,7 +16,6 @@ interface Item {
   readonly isLast: boolean
 }
 
-const MADE_US = 15e6
 /** Longer than a write takes, and than clocks differ. */
 const NOTED_US = 15e6
 
@@ -35,6 +34,8 @@ export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputs
   /** Read and not yet stored as taken. */
   const held = new Set<number>()
   let knownUs = 0
+  /** Of the last look at watches that are new. */
+  let lookedUs = nowUs()
   /** A feeder of any node left a stretch out since then; and the last one that was reported. */
   let seedUs: number | undefined
   let reportedUs: number | undefined
@@ -60,8 +61,12 @@ export function createBlockInputs({ store, awaited, onMade, nowUs }: BlockInputs
       if (us !== reportedUs) seedUs = us
       reportedUs = us
       const { blocks, isFull } = await store.blocks([...held])
-      // heartbeats tell of them later than blocks bring their events
-      if (blocks.length > 0) onMade(await store.madeSince(nowUs() - MADE_US))
+      // blocks bring events of new watches sooner than heartbeats tell of these, and after any lag
+      if (blocks.length > 0) {
+        const askedUs = nowUs()
+        onMade(await store.madeSince(lookedUs - NOTED_US))
+        lookedUs = askedUs
+      }
       for (const { seq, node, spool, records, taken: from } of blocks) {
         held.add(seq)
         merge.add(keyOf(node, spool), toItems(seq, records, from))

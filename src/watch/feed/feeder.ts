@@ -2,6 +2,8 @@
 // * A record is handed over once; what is handed over and stored is not handed over again.
 // * What arrived before `knownUs` is handed over: the least of the clock, of what requests are received, of what the
 //   spools are writing, and of what was read. See rule 1 of ../README.md.
+// * A record is dropped by a list of accounts with watches that was read after the record stood in the log: what is
+//   accepted after the answer that made a watch is handed over.
 // * Where a spool has removed what only the feeder needed, it continues at the shipper's position, see `skipped`.
 
 import { accountOfHead } from '../../event/account-of-head.ts'
@@ -43,6 +45,8 @@ interface FeederOptions {
   /** The earliest stamp of the requests that are received; undefined if none is. */
   receivingUs?(): number | undefined
   isWatched(account: string): boolean
+  /** Asks which accounts have watches now; absent: `isWatched` always knows. */
+  learnWatched?(): Promise<void>
   readonly refusedTimes?: Pick<RefusedTimes, 'take'> | undefined
   readonly log: Logger
 }
@@ -54,7 +58,8 @@ interface Followed {
   readonly window: ReturnType<typeof createLogWindow>
 }
 
-export function createFeeder({ spools, nowUs, receivingUs, isWatched, refusedTimes, log }: FeederOptions) {
+export function createFeeder(options: FeederOptions) {
+  const { spools, nowUs, receivingUs, isWatched, refusedTimes, log } = options
   let followed: Both<Followed> | undefined
   let hasSkipped = false
   let knownUs = 0
@@ -103,13 +108,14 @@ export function createFeeder({ spools, nowUs, receivingUs, isWatched, refusedTim
       const own = started()
       const edge = edgeUs()
       const isFull = { points: false, exceptions: false }
+      const ends = { points: spools.points.mark(), exceptions: spools.exceptions.mark() }
+      await options.learnWatched?.()
       for (const spool of DESTINATIONS) {
         const { follower, window } = own[spool]
-        const end = spools[spool].mark()
         const isOpen = window.isOpen()
-        if (isOpen) window.add(await follower.read(RECORDS, BYTES))
+        if (isOpen) window.add(await follower.read(RECORDS, BYTES, ends[spool]))
         noteSkipped(spool, follower)
-        const isAll = follower.position.seq >= end
+        const isAll = follower.position.seq >= ends[spool]
         isFull[spool] = isOpen && !isAll
         window.noteRead(edge, isAll)
       }

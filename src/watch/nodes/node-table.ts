@@ -74,8 +74,6 @@ export interface Signed {
   readonly nodes: readonly NodeRow[]
   /** The token, if the caller holds the lease. */
   readonly token: number | undefined
-  /** Accounts with watches. */
-  readonly watched: readonly string[]
 }
 
 export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOfLife): Script<Signed> {
@@ -95,11 +93,7 @@ export function* giveSignOfLife({ node, report, holder, token, mayHold }: SignOf
         token,
       )
     : undefined
-  return {
-    nodes: yield* listNodes(),
-    watched: yield* listWatched(),
-    token: held?.token,
-  }
+  return { nodes: yield* listNodes(), token: held?.token }
 }
 
 export function* listNodes(): Script<NodeRow[]> {
@@ -112,11 +106,6 @@ export function* listNodes(): Script<NodeRow[]> {
     ageUs: age,
     report: JSON.parse(text),
   }))
-}
-
-function* listWatched(): Script<string[]> {
-  const rows = yield* all<{ account: string }>('SELECT DISTINCT account FROM watch WHERE deleted_us IS NULL')
-  return rows.map(({ account }) => account)
 }
 
 /** Gives the lease up, so that another node can take it at once. */

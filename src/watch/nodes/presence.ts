@@ -58,8 +58,6 @@ export interface PresenceOptions {
   round(): Round | undefined
   /** Starts judging and delivering with this token; resolves to a function that stops both. */
   takeDuty(token: number): Promise<() => Promise<void>>
-  /** Called after each heartbeat with the accounts that have watches. */
-  onWatched(accounts: readonly string[]): void
   /** Called while on duty with the accounts whose watches were changed on other nodes. */
   onChanged(accounts: readonly string[]): void
   readonly log: Logger
@@ -139,7 +137,6 @@ export function createPresence(options: PresenceOptions) {
     for (const [key, one] of changed) if (++one.times >= REPORTED_TIMES) changed.delete(key)
     nodes = toHeard(answer.nodes)
     compareClocks(asked.wallUs)
-    options.onWatched(answer.watched)
     logSilence()
     if (answer.token !== undefined && answer.token === duty?.token) renewed = asked
     else if (duty !== undefined) endDuty()

@@ -117,11 +117,14 @@ interface SharedOptions extends NodeOptions {
 export function createSharedNode(options: SharedOptions): WatchNode {
   const { database, feedDatabase, spools, refusedTimes, node, nowUs, logUs, receivingUs, log } = options
   let duty: Duty | undefined
+  const feed = createFeedStatements(feedDatabase)
   let watched: ReadonlySet<string> = new Set()
-  const added = new Set<string>()
-  const isWatched = (account: string) => watched.has(account) || added.has(account)
-  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, refusedTimes, log })
-  const posts = createPostBlocks({ feeder, store: createFeedStatements(feedDatabase), node, nowUs, log })
+  const isWatched = (account: string) => watched.has(account)
+  const learnWatched = async () => {
+    watched = new Set(await feed.watchedAccounts())
+  }
+  const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, learnWatched, refusedTimes, log })
+  const posts = createPostBlocks({ feeder, store: feed, node, nowUs, log })
   const elsewhere = createStoredElsewhere({ reports: () => presence.reports(), nowUs: logUs })
   const presence = createPresence({
     ...options,
@@ -153,9 +156,6 @@ export function createSharedNode(options: SharedOptions): WatchNode {
         await mine.stop()
       }
     },
-    onWatched(accounts) {
-      watched = new Set(accounts)
-    },
     onChanged(accounts) {
       for (const account of accounts) duty?.hurry(account)
     },
@@ -171,7 +171,6 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     others: elsewhere,
     unjudged: (account) => presence.round()?.dropped?.[account] ?? [],
     hurry(account) {
-      added.add(account)
       if (duty === undefined) presence.noteChanged(account)
       else duty.hurry(account)
     },

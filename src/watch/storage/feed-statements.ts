@@ -213,6 +213,10 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
   },
   /** A feeder left a stretch out, because it was gone or too long: the stores have what came since then. */
   noteSkipped: (sinceUs: number) => write(() => putSeedUs(Math.floor(sinceUs))),
+  async watchedAccounts(): Promise<string[]> {
+    const select = 'SELECT DISTINCT account FROM watch WHERE deleted_us IS NULL'
+    return (await read(() => all<{ account: string }>(select))).map(({ account }) => account)
+  },
   /** Accounts with a watch that counts only since then. */
   async madeSince(us: number): Promise<string[]> {
     const select = 'SELECT DISTINCT account FROM watch WHERE since_us > $1 OR deleted_us > $1'

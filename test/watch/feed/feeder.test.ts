@@ -25,13 +25,19 @@ interface Disks {
 
 type Starts = Partial<Record<Destination, FeedStart>>
 
-async function open(disks: Disks, starts: Starts, clock = { us: 9e15 }, receiving: { us?: number } = {}) {
+async function open(
+  disks: Disks,
+  starts: Starts,
+  clock = { us: 9e15 },
+  receiving: { us?: number } = {},
+  asked: Partial<Pick<Parameters<typeof createFeeder>[0], 'isWatched' | 'learnWatched'>> = {},
+) {
   const { log, lines } = createLogLines()
   const of = (disk: FakeDisk) => openOn(disk, { isFollowed: true, log })
   const spools = { points: await of(disks.points), exceptions: await of(disks.exceptions) }
   const feeder = createFeeder({
     ...{ spools, nowUs: () => clock.us, receivingUs: () => receiving.us, log },
-    isWatched: (account) => account === WATCHED,
+    ...{ isWatched: (account: string) => account === WATCHED, ...asked },
   })
   feeder.begin(starts)
   return { spools, feeder, inputs: createOwnInputs(feeder, 0), lines }
@@ -126,6 +132,37 @@ test('over any kills the committed records are those that were accepted, each on
     }),
     { numRuns: 80 },
   )
+})
+
+test('an event that is accepted after the first watch of its account is handed over, however slow the list of accounts is', async () => {
+  const disks: Disks = { points: new FakeDisk(), exceptions: new FakeDisk() }
+  const stored = new Set<string>()
+  let listed: ReadonlySet<string> = new Set()
+  let isAway = false
+  const before = recordOf(0, WATCHED, 'start')
+  const after = [recordOf(1, WATCHED, 'start'), recordOf(2, WATCHED, 'exception')] as const
+  const asked = {
+    isWatched: (account: string) => listed.has(account),
+    async learnWatched() {
+      if (isAway) throw new Error('PostgreSQL does not answer')
+      const list = new Set(stored)
+      // while the list is on its way, the watch is made, and events follow its answer
+      if (stored.size === 0) {
+        stored.add(WATCHED)
+        await node.spools.points.append(after[0], 1_000_001)
+        await node.spools.exceptions.append(after[1], 1_000_002)
+      }
+      listed = list
+    },
+  }
+  const node = await open(disks, {}, undefined, undefined, asked)
+  const read = async () => (await node.feeder.read()).flatMap(({ records }) => records.map(({ record }) => record))
+  await node.spools.points.append(before, 1_000_000)
+  expect(await read()).toEqual([])
+  isAway = true
+  await expect(read()).rejects.toThrow('PostgreSQL')
+  isAway = false
+  expect(await read()).toEqual([...after])
 })
 
 test('a stretch that a spool removed is left out and reported once', async () => {

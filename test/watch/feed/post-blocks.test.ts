@@ -9,7 +9,7 @@ import { createRefusedTimes } from '../../../src/watch/feed/refused-times.ts'
 import { FakeDisk } from '../../spool/fake-disk.ts'
 import { createLogLines, drain, openOn } from '../../spool/spool-trial.ts'
 import { databases } from '../storage/watch-databases.ts'
-import { ACCOUNT } from '../watch-cast.ts'
+import { ACCOUNT, watchOf } from '../watch-cast.ts'
 
 const NOTHING_MADE = { onMade() {}, nowUs: () => 30e6 }
 
@@ -90,6 +90,29 @@ describe.each(databases)('in $database', ({ open }) => {
     await node.post.step()
     await inputs.read()
     expect(inputs.refused()).toEqual([{ account: ACCOUNT, fromUs: 20e6, toUs: 61e6 }])
+    await store.close()
+  })
+
+  test('the judging node knows of a new watch before the events that came after it, however late they are handed over', async () => {
+    const store = await open()
+    const node = await openNode(store, 1)
+    const made: string[] = []
+    const onMade = (accounts: readonly string[]) => made.push(...accounts)
+    const inputs = createBlockInputs({ store, awaited: () => [1], onMade, nowUs: () => node.clock.us })
+    const us = 11e6
+    await store.addWatch(watchOf('wat_1', {}, { createdUs: us, sinceUs: us }), 9)
+    await node.append(12e6)
+    node.clock.us = 90e6 // PostgreSQL took no block for more than a minute
+    await inputs.read()
+    expect(made).toEqual([])
+    await node.post.step()
+    await inputs.read()
+    expect([made, inputs.peekUs()]).toEqual([[ACCOUNT], 12e6])
+    await node.append(91e6)
+    node.clock.us = 92e6
+    await node.post.step()
+    await inputs.read()
+    expect(made).toEqual([ACCOUNT])
     await store.close()
   })
 

@@ -38,7 +38,6 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     let passedUs = 0
     const tokens: number[] = []
     const heard: string[][] = []
-    let watched: readonly string[] = []
     let ended = 0
     const presence = createPresence({
       database,
@@ -56,9 +55,6 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
         }
       },
       onChanged: (accounts) => heard.push([...accounts]),
-      onWatched: (accounts) => {
-        watched = accounts
-      },
       log: silent,
       ...over,
     })
@@ -67,7 +63,6 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
       database,
       tokens,
       heard,
-      watched: () => watched,
       ended: () => ended,
       standStill: (s: number) => (passedUs += s * 1e6),
     }
@@ -195,13 +190,9 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     expect(a.coveredSinceUs()).toBeGreaterThan(coveredSinceUs + 59e6)
   })
 
-  test('the node on duty hears of changes at others and of accounts with watches, and they of how far it is', async () => {
+  test('the node on duty hears of changes at others, and they of how far it is', async () => {
     const [a, b] = [nodeOf(1), nodeOf(2)]
     await a.step()
-    await sql.unsafe(`INSERT INTO account VALUES ('acc_1', 'a', 'a@example.com', 0, 0)`)
-    await sql.unsafe(
-      `INSERT INTO watch (id, account, spec, created_us, since_us) VALUES ('wat_1', 'acc_1', '{}', 0, 0)`,
-    )
     b.noteChanged('acc_3')
     for (let i = 0; i < 3; i++) {
       await b.step()
@@ -211,7 +202,6 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes with their watches i
     await b.step()
     await a.step()
     expect(a.heard.at(-1)).toEqual([])
-    expect([a.watched(), b.watched()]).toEqual([['acc_1'], ['acc_1']])
     expect(b.round()).toEqual({ judgedUs: 7, waiting: [], dropped: {} })
     await age(1, 11)
     await b.step()
