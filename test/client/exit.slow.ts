@@ -57,7 +57,7 @@ describe.skipIf(missing('deno') !== undefined)('the permissions of deno', () => 
   })
 
   test('a missing permission is reported once', async () => {
-    const script = await launch(['--allow-env'], 'locked', 300)
+    const script = await launch(['--allow-env'], 'locked', 5_000)
     expect(await script.exited).toBe(4)
     expect(await script.output()).toMatch(
       /^stint: the backlog cannot be written: [^\n]*\nstint: 3 events not confirmed [^\n]*--allow-net[^\n]*\n$/,
