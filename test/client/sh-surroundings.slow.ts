@@ -1,9 +1,8 @@
 // The shell client and its surroundings: variables and files of the caller stay as they are, the key is in no file,
 // and none is left in TMPDIR.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Glob } from 'bun'
 import { missing } from '../support/needs.ts'
 import { ROOT } from '../support/readme.ts'
 import { type RealStint, startRealStint } from '../support/real-stint.ts'
@@ -87,9 +86,9 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
 
 /** Is a process of this script running? */
 const isRunning = (script: string) =>
-  [...new Glob('[0-9]*/cmdline').scanSync({ cwd: '/proc', onlyFiles: false })].some((path) => {
+  readdirSync('/proc').some((pid) => {
     try {
-      return readFileSync(join('/proc', path), 'utf8').includes(script)
+      return /^\d+$/.test(pid) && readFileSync(join('/proc', pid, 'cmdline'), 'utf8').includes(script)
     } catch {
       return false // has just ended
     }

@@ -28,7 +28,7 @@ beforeEach(() => {
 afterAll(receiver.close)
 
 const deliver = createDeliver({
-  post: { allowPrivate: true, timeoutMs: 2000 },
+  post: { allowPrivate: true, timeoutMs: 10_000 },
   publicUrl: () => 'https://stint.example',
   nowUs: () => 1_795_000_000_000_000,
 })

@@ -14,7 +14,7 @@ afterAll(receiver.close)
 const { port, requests: seen } = receiver
 
 const local = (path: string) => receiver.url + path
-const open = { allowPrivate: true, timeoutMs: 2000 }
+const open = { allowPrivate: true, timeoutMs: 10_000 }
 const refused = /not a public address/
 
 test('sends the body and resolves to whatever status comes', async () => {
@@ -47,7 +47,7 @@ test.each(['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '0.0.0.0', '2130706433', 
   async (host) => {
     const before = seen.length
     await expect(
-      pinnedPost(`http://${host}:${port}/`, {}, '', { allowPrivate: false, timeoutMs: 2000 }),
+      pinnedPost(`http://${host}:${port}/`, {}, '', { allowPrivate: false, timeoutMs: 10_000 }),
     ).rejects.toThrow(refused)
     expect(seen.length).toBe(before)
   },
