@@ -1,5 +1,5 @@
 // Events that their store will never take, with the reason, until someone looks at them. One SQLite file for all
-// destinations; small and rarely written. Burying is idempotent by (destination, record), because a kill between
+// destinations, made with the first letter; small and rarely written. Burying is idempotent by (destination, record), because a kill between
 // burying and the spool's position repeats it. The size is capped by what the letters hold; totals are kept in memory
 // so that asking for them costs nothing.
 import type { Database } from 'bun:sqlite'
@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
-import { openSqlite } from './open-sqlite.ts'
+import { openWhenNeeded } from './open-when-needed.ts'
 import { createRefusedPings, REFUSED_PING_TABLE } from './refused-pings.ts'
 import type { Schema } from './schema.ts'
 
@@ -82,13 +82,17 @@ const keyOf = (destination: string, account: string) => `${destination} ${accoun
 
 export type DeadLetters = ReturnType<typeof openDeadLetters>
 
-/** Throws an Error that names the file when it cannot be opened or is damaged. */
+const INSERT = `INSERT INTO dead_letter(digest, destination, account, reason, record, buried_at_us, bytes)
+  VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(digest) DO NOTHING RETURNING bytes`
+const PAGE = `SELECT ${COLUMNS} FROM dead_letter WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?`
+const PAGE_OF_ALL = `SELECT ${COLUMNS} FROM dead_letter WHERE id < ? ORDER BY id DESC LIMIT ?`
+const IS_THEIRS = 'id = ?1 AND (?2 IS NULL OR account = ?2)'
+const ONE = `SELECT ${COLUMNS} FROM dead_letter WHERE ${IS_THEIRS}`
+const DROP = `DELETE FROM dead_letter WHERE ${IS_THEIRS} RETURNING destination, account, bytes`
+
+/** Throws an Error that names the file when it is there and cannot be read or is damaged. */
 export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLettersOptions) {
-  const {
-    db: database,
-    write,
-    close,
-  } = openSqlite({
+  const file = openWhenNeeded({
     path,
     what: 'dead letters',
     applicationId: APPLICATION_ID,
@@ -98,31 +102,11 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     shrinks: true,
     log,
   })
-  const refusedPings = createRefusedPings(database, write, clock, log)
+  const refusedPings = createRefusedPings(file, clock, log)
   const { rowId, toLetter } = createIds(node)
-  const totals = readTotals(database)
+  const totals = readTotals(file.reading())
   const held = () => [...totals.values()].reduce((bytes, total) => bytes + total.bytes, 0)
   log.debug({ path, bytes: held() }, 'dead letters opened')
-
-  const insert = database.query<{ bytes: number }, [Uint8Array, string, string, string, string, number, number]>(
-    `INSERT INTO dead_letter(digest, destination, account, reason, record, buried_at_us, bytes)
-     VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(digest) DO NOTHING RETURNING bytes`,
-  )
-  const page = database.query<Row, [string, number, number]>(
-    `SELECT ${COLUMNS} FROM dead_letter WHERE account = ? AND id < ? ORDER BY id DESC LIMIT ?`,
-  )
-  const pageOfAll = database.query<Row, [number, number]>(
-    `SELECT ${COLUMNS} FROM dead_letter WHERE id < ? ORDER BY id DESC LIMIT ?`,
-  )
-  const isTheirs = 'id = ?1 AND (?2 IS NULL OR account = ?2)'
-  const one = database.query<Row, [number, string | null]>(`SELECT ${COLUMNS} FROM dead_letter WHERE ${isTheirs}`)
-  const drop = database.query<BuriedSize, [number, string | null]>(
-    `DELETE FROM dead_letter WHERE ${isTheirs} RETURNING destination, account, bytes`,
-  )
-  const countOf = database.query<{ letters: number }, [string]>(
-    'SELECT count(*) AS letters FROM dead_letter WHERE account = ?',
-  )
-  const dropAll = database.query<never, [string]>('DELETE FROM dead_letter WHERE account = ?')
 
   const count = ({ destination, account, bytes }: BuriedSize, letters: 1 | -1) => {
     const key = keyOf(destination, account)
@@ -138,7 +122,8 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
       log.warn({ bytes: held(), maxBytes }, 'the dead letters are almost full: at DEAD_MAX_BYTES delivery stops')
     wasAlmostFull = isNow
   }
-  const buryAll = (letters: readonly BuriedLetter[]) => {
+  const buryAll = (db: Database, letters: readonly BuriedLetter[]) => {
+    const insert = db.query<{ bytes: number }, [Uint8Array, string, string, string, string, number, number]>(INSERT)
     const added: BuriedSize[] = []
     let bytes = held()
     for (const { destination, account, reason, record } of letters) {
@@ -158,7 +143,7 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
      * and what SQLite throws on a full or failing disk.
      */
     bury(letters: readonly BuriedLetter[]): void {
-      for (const added of write(() => buryAll(letters))) count(added, 1)
+      for (const added of file.write((db) => buryAll(db, letters))) count(added, 1)
       noteFull()
     },
     /**
@@ -171,30 +156,47 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
         throw new Problem('fields_invalid', 'This page belongs to another node.', {
           errors: [{ pointer: '/cursor', detail: 'belongs to another node' }],
         })
-      const rows = account === undefined ? pageOfAll.all(beforeId, limit) : page.all(account, beforeId, limit)
-      return rows.map(toLetter)
+      const db = file.reading()
+      const rows =
+        account === undefined
+          ? db?.query<Row, [number, number]>(PAGE_OF_ALL).all(beforeId, limit)
+          : db?.query<Row, [string, number, number]>(PAGE).all(account, beforeId, limit)
+      return (rows ?? []).map(toLetter)
     },
     get(account: string | undefined, id: string): DeadLetter | undefined {
-      const row = one.get(rowId(id), account ?? null)
-      return row === null ? undefined : toLetter(row)
+      const row = file
+        .reading()
+        ?.query<Row, [number, string | null]>(ONE)
+        .get(rowId(id), account ?? null)
+      return row ? toLetter(row) : undefined
     },
     /** The number of an account's letters. */
-    count: (account: string): number => countOf.get(account)!.letters,
+    count(account: string): number {
+      const sql = 'SELECT count(*) AS letters FROM dead_letter WHERE account = ?'
+      return file.reading()?.query<{ letters: number }, [string]>(sql).get(account)?.letters ?? 0
+    },
     /** False when the account has no such letter. */
     remove(account: string | undefined, id: string): boolean {
-      const row = write(() => drop.get(rowId(id), account ?? null))
+      if (file.reading() === undefined) return false
+      const row = file.write((db) =>
+        db.query<BuriedSize, [number, string | null]>(DROP).get(rowId(id), account ?? null),
+      )
       if (row === null) return false
       count(row, -1)
       noteFull()
       return true
     },
     removeAccount(account: string): void {
-      write(() => {
-        dropAll.run(account)
-        refusedPings.removeAccount(account)
+      refusedPings.forget(account)
+      const holds = `SELECT account FROM dead_letter WHERE account = ?1 UNION ALL
+        SELECT account FROM refused_ping WHERE account = ?1`
+      if (!file.reading()?.query(holds).get(account)) return
+      file.write((db) => {
+        for (const table of ['dead_letter', 'refused_ping'])
+          db.query(`DELETE FROM ${table} WHERE account = ?`).run(account)
       })
       totals.clear()
-      for (const [key, total] of readTotals(database)) totals.set(key, total)
+      for (const [key, total] of readTotals(file.reading())) totals.set(key, total)
       noteFull()
     },
     stats(): { total: number; bytes: number; byDestination: Record<string, number> } {
@@ -213,12 +215,13 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     refusedPings,
     close(): void {
       refusedPings.flush()
-      close()
+      file.close()
     },
   }
 }
 
-function readTotals(database: Database): Map<string, Total> {
+function readTotals(database: Database | undefined): Map<string, Total> {
+  if (database === undefined) return new Map()
   const rows = database
     .query<Total & { account: string }, []>(
       'SELECT destination, account, count(*) AS letters, sum(bytes) AS bytes FROM dead_letter GROUP BY 1, 2',

@@ -5,7 +5,7 @@
 // * The WAL is empty whenever no write is under way: SQLite silently ignores a WAL with one flipped bit, and the rows
 //   in it would be gone.
 // * Opening a whole file needs no free space on its disk, so that a start on a full one can deliver what fills it.
-import { Database } from 'bun:sqlite'
+import { constants, Database } from 'bun:sqlite'
 import {
   chmodSync,
   closeSync,
@@ -16,14 +16,16 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs'
 import { basename, dirname } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import type { Logger } from '../log.ts'
 import { createQueuedCommits, type QueuedCommits } from './queued-commits.ts'
 import { checkSchemaVersion, newestVersion, type Schema, stepsFrom } from './schema.ts'
 import { syncDir } from './whole-file.ts'
 
-interface SqliteOptions {
+export interface SqliteOptions {
   readonly path: string
   /** In errors and logs: `accounts`, `dead letters`. */
   readonly what: string
@@ -95,6 +97,26 @@ export function openSqlite(options: SqliteOptions): SqliteFile {
     },
   }
 }
+
+/** A whole file that nobody can write meanwhile, for reading alone. Throws as `openSqlite` does. */
+export function readSqlite(options: SqliteOptions): Database {
+  const { path, schema } = options
+  const wal = statSync(`${path}-wal`, { throwIfNoEntry: false })
+  if (wal !== undefined && wal.size > 0) throw new Error(`${path} is read-only, and its log has changes: ${WRITE_ONCE}`)
+  const flags = constants.SQLITE_OPEN_READONLY | constants.SQLITE_OPEN_URI
+  // without `immutable` SQLite makes a lock file beside it
+  const db = new Database(`${pathToFileURL(path).href}?immutable=1`, flags)
+  try {
+    if (check(db, options) < newestVersion(schema))
+      throw new Error(`${path} is read-only, and an earlier version wrote it: ${WRITE_ONCE}`)
+    return db
+  } catch (cause) {
+    db.close()
+    throw cause
+  }
+}
+
+const WRITE_ONCE = 'make it writable for one start.'
 
 function openOrCreate(options: SqliteOptions): Database {
   const { path } = options

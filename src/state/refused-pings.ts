@@ -2,9 +2,9 @@
 // curl prints hides them. In the file of the dead letters, on this node. Invariants:
 // * A caller cannot make it large, nor make it write often: so many rows of an account, all new ones in one transaction.
 // * A note that the disk does not take is lost: the caller has the answer.
-import type { Database } from 'bun:sqlite'
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
+import type { NeededFile } from './open-when-needed.ts'
 
 const KEPT_US = 30 * 86_400_000_000
 const ROWS_MAX = 100
@@ -32,18 +32,13 @@ export interface RefusedPing {
 
 export type RefusedPings = ReturnType<typeof createRefusedPings>
 
-export function createRefusedPings(db: Database, write: <T>(change: () => T) => T, clock: Clock, log: Logger) {
-  const put = db.query<null, [string, string, string, number]>(
-    'INSERT INTO refused_ping VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET at_us = ?4',
-  )
-  const forget = db.query<null, [string, number, number]>(
-    `DELETE FROM refused_ping WHERE account = ?1 AND (at_us < ?2 OR (process, name) NOT IN
-     (SELECT process, name FROM refused_ping WHERE account = ?1 ORDER BY at_us DESC LIMIT ?3))`,
-  )
-  const select = db.query<RefusedPing, [string, number]>(
-    'SELECT process, name, at_us AS atUs FROM refused_ping WHERE account = ? AND at_us >= ? ORDER BY at_us DESC, name',
-  )
-  const dropAll = db.query<null, [string]>('DELETE FROM refused_ping WHERE account = ?')
+const PUT = 'INSERT INTO refused_ping VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET at_us = ?4'
+const FORGET = `DELETE FROM refused_ping WHERE account = ?1 AND (at_us < ?2 OR (process, name) NOT IN
+  (SELECT process, name FROM refused_ping WHERE account = ?1 ORDER BY at_us DESC LIMIT ?3))`
+const SELECT =
+  'SELECT process, name, at_us AS atUs FROM refused_ping WHERE account = ? AND at_us >= ? ORDER BY at_us DESC, name'
+
+export function createRefusedPings(file: NeededFile, clock: Clock, log: Logger) {
   const pending = new Map<string, [account: string, process: string, name: string, atUs: number]>()
   let timer: ReturnType<typeof setTimeout> | undefined
 
@@ -54,10 +49,10 @@ export function createRefusedPings(db: Database, write: <T>(change: () => T) => 
     const notes = [...pending.values()]
     pending.clear()
     try {
-      write(() => {
-        for (const note of notes) put.run(...note)
+      file.write((db) => {
+        for (const note of notes) db.query(PUT).run(...note)
         for (const account of new Set(notes.map(([account]) => account)))
-          forget.run(account, clock.wallUs() - KEPT_US, ROWS_MAX)
+          db.query(FORGET).run(account, clock.wallUs() - KEPT_US, ROWS_MAX)
       })
     } catch (err) {
       log.warn({ err, notes: notes.length }, 'refused pings could not be noted')
@@ -74,12 +69,12 @@ export function createRefusedPings(db: Database, write: <T>(change: () => T) => 
     },
     list(account: string): readonly RefusedPing[] {
       flush()
-      return select.all(account, clock.wallUs() - KEPT_US)
+      const select = file.reading()?.query<RefusedPing, [string, number]>(SELECT)
+      return select?.all(account, clock.wallUs() - KEPT_US) ?? []
     },
-    /** Inside a `write`. */
-    removeAccount(account: string): void {
+    /** Those that are not written yet. */
+    forget(account: string): void {
       for (const [key, [of]] of pending) if (of === account) pending.delete(key)
-      dropAll.run(account)
     },
     flush,
   }

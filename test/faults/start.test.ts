@@ -1,11 +1,15 @@
 // What the real process says when it cannot or must not start: an exit code that is not 0, and one message that tells the operator what to do.
 import { expect, test } from 'bun:test'
-import { existsSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { existsSync, openSync, readFileSync, symlinkSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { startApp } from '../support/app.ts'
+import { buryIn } from '../support/bury.ts'
+import { mountSmallDisk } from '../support/fault-small-disk.ts'
+import { missing } from '../support/needs.ts'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
 import { createClockedProcess } from '../support/quick-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
+import { until } from '../support/until.ts'
 
 const dir = tempDir('refused')
 
@@ -29,6 +33,42 @@ test('refuses damaged accounts by one fatal line, without changing them', async 
   expect(msg).toMatch(/restore|backup|copy/i)
   expect(readFileSync(accounts)).toEqual(before) // never a silent empty start
 })
+
+test.skipIf(missing('tmpfs') !== undefined || missing('chdb') !== undefined)(
+  'starts and delivers without a file of dead letters, and with a read-only one',
+  async () => {
+    const dataDir = join(dir, 'no letters')
+    const disk = mountSmallDisk(2)
+    try {
+      await using stint = createStintProcess({}, { dataDir })
+      await stint.start()
+      const ada = await stint.signUp('ada@example.com')
+      const isDelivered = async () => {
+        expect((await ada.post('/v1/start', { process: 'p' })).status).toBe(201)
+        await until('the event is delivered', async () => {
+          const { spools } = (await (await ada.get('/api/health')).json()) as {
+            spools: { points: { records: number } }
+          }
+          return spools.points.records === 0
+        })
+      }
+      await isDelivered()
+      expect(await stint.terminate()).toBe(0)
+      const path = join(dataDir, 'dead.sqlite')
+      expect(existsSync(path)).toBe(false)
+
+      buryIn(disk.dir, [{ destination: 'points', account: 'of another', reason: 'r', record: 'r' }])
+      disk.setReadOnly(true)
+      symlinkSync(join(disk.dir, 'dead.sqlite'), path)
+      await stint.start()
+      await isDelivered()
+      expect(stint.log()).toContain('dead letters: the file is read-only')
+    } finally {
+      disk.unmount()
+    }
+  },
+  60_000,
+)
 
 test('refuses a clock that was never set, and makes no data', async () => {
   const dataDir = join(dir, 'never')

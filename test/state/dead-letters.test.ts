@@ -1,9 +1,11 @@
 import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
-import { statSync, truncateSync } from 'node:fs'
+import { existsSync, statSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DeadLetters, DeadLettersFull, openDeadLetters } from '../../src/state/dead-letters.ts'
 import { createLogLines } from '../spool/spool-trial.ts'
+import { mountSmallDisk } from '../support/fault-small-disk.ts'
+import { missing } from '../support/needs.ts'
 import { createStepClock } from '../support/step-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -188,6 +190,41 @@ test('on a full disk only that burial fails, and the other letters stay readable
     total: 1,
   })
   expect(await child.exited).toBe(0)
+})
+
+test('the file is made with the first letter', () => {
+  const path = freshPath()
+  const dead = open(path)
+  dead.removeAccount('alice')
+  expect([dead.remove('alice', '1'), dead.get('alice', '1'), dead.list('alice', { limit: 1 })]).toEqual([false, undefined, []]) // biome-ignore format: short
+  expect([dead.count('alice'), dead.stats().total, dead.refusedPings.list('alice')]).toEqual([0, 0, []])
+  expect(existsSync(path)).toBe(false)
+  dead.bury([letter('r')])
+  expect([dead.count('alice'), existsSync(path)]).toEqual([1, true])
+  dead.close()
+  expect(open(path).count('alice')).toBe(1)
+})
+
+test.skipIf(missing('tmpfs') !== undefined)('a read-only file is read, and written as soon as it can be', () => {
+  const disk = mountSmallDisk(2)
+  try {
+    const path = join(disk.dir, 'dead.sqlite')
+    const before = open(path)
+    before.bury([letter('r')])
+    before.close()
+    disk.setReadOnly(true)
+    const dead = open(path)
+    expect([dead.list('alice', { limit: 1 })[0]!.record, dead.stats().total]).toEqual(['r', 1])
+    dead.removeAccount('bob')
+    expect(() => dead.bury([letter('another')])).toThrow('is read-only')
+    expect(dead.stats().total).toBe(1)
+    disk.setReadOnly(false)
+    dead.bury([letter('another')])
+    expect(dead.list('alice', { limit: 2 }).map(({ record }) => record)).toEqual(['another', 'r'])
+    dead.close()
+  } finally {
+    disk.unmount()
+  }
 })
 
 test('refuses a file that was cut with instructions and never replaces it with an empty one', () => {

@@ -33,7 +33,7 @@ mountHealth(mounts, {
     count: (account) => (account === 'ada' ? 2 : 0),
     stats: () => ({ total: 5, bytes: 500, byDestination: {} }),
     refusedPings: {
-      ...{ note: () => {}, removeAccount: () => {}, flush: () => {} },
+      ...{ note: () => {}, forget: () => {}, flush: () => {} },
       list: (account) => (account === 'ada' ? [{ process: 'nightly', name: 'sate', atUs: NOW_US }] : []),
     },
   },
