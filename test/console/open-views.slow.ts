@@ -68,6 +68,19 @@ describe.skipIf(cannotRun())('an open page', () => {
     await visit.close()
   })
 
+  test('health: lists the pings that a parameter made invalid', async () => {
+    const visit = await stint.visit(LIGHT, ada.cookie)
+    const rows = visit.page.getByRole('region', { name: 'Refused pings' }).getByRole('row')
+    await visit.go('health')
+    await visit.page.getByText('No rejected events', { exact: true }).waitFor()
+    expect(await rows.count()).toBe(0)
+    const { json } = await ada.bySession.post('/api/keys', { name: 'ping', scopes: ['ping'] })
+    expect((await fetch(`${stint.stint.url}/ping/${json.key.secret}/backup?sate=ok`)).status).toBe(422)
+    await rows.filter({ hasText: 'backup' }).filter({ hasText: 'sate' }).waitFor()
+    expectQuiet(visit)
+    await visit.close()
+  })
+
   test('runs: a run appears, grows and is completed live', async () => {
     const guest = await stint.signUp('live@example.com')
     const mine = await stint.visit(QUICK, guest.cookie)

@@ -7,6 +7,7 @@ import { PageHeader } from '../kit/page-header.tsx'
 import { pagesIn, ShowMore } from '../kit/show-more.tsx'
 import { useView } from '../kit/view.tsx'
 import { DeliveryCards } from './delivery-cards.tsx'
+import { RefusedPings } from './refused-pings.tsx'
 import { askToBury, isOperator, RejectedEvents } from './rejected-events.tsx'
 
 const EVERY_MS = 3_000
@@ -54,6 +55,7 @@ function Content({ answer: { health, letters, hasMore } }: { answer: HealthAnswe
           </button>
         </div>
       )}
+      {health.refused_pings.length > 0 && <RefusedPings pings={health.refused_pings} />}
       <RejectedEvents letters={letters} dead={health.dead}>
         {hasMore && <ShowMore label="Show older" />}
       </RejectedEvents>
