@@ -5,7 +5,8 @@
 //   transforms   packages/grafana-data/src/transformations/transformers/filter.ts and organize.ts
 //   ClickHouse   the plugin's pkg/macros/macros.go, and LongToWide of grafana-plugin-sdk-go
 import { InfluxDB } from '@influxdata/influxdb-client'
-import type { EmbeddedAddress } from '../../src/store/clickhouse/client.ts'
+import { textOf } from '../../src/secret.ts'
+import type { ClickHouseAddress, EmbeddedAddress, ServerAddress } from '../../src/store/clickhouse/client.ts'
 import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import type { InfluxBucket } from '../support/influxd.ts'
 
@@ -81,7 +82,7 @@ export function interpolateFlux(query: string, bucket: string, { fromMs, toMs, i
     .replaceAll('$__interval', goDuration(intervalMs))
 }
 
-export interface Transformation {
+interface Transformation {
   readonly id: string
   readonly options: {
     readonly include?: { readonly pattern: string }
@@ -90,7 +91,7 @@ export interface Transformation {
 }
 
 /** Frames without any field that is left are dropped. */
-export const transform = (frames: readonly Frame[], { id, options }: Transformation): Frame[] => {
+const transform = (frames: readonly Frame[], { id, options }: Transformation): Frame[] => {
   switch (id) {
     case 'filterFieldsByName':
       return frames
@@ -175,24 +176,80 @@ function toNs(text: string): bigint {
   return BigInt(Date.parse(`${date}T${time}Z`)) * 1_000_000n + BigInt(digits.padEnd(9, '0'))
 }
 
+/** As a dashboard's JSON has it. */
+export interface Panel {
+  readonly maxDataPoints?: number
+  readonly transformations?: readonly Transformation[]
+  readonly targets: readonly {
+    readonly datasource: { readonly uid: string }
+    readonly panelId?: number
+    readonly query?: string
+    readonly rawSql?: string
+    readonly format?: number
+    readonly expr?: string
+  }[]
+}
+
+export interface AskedStores {
+  readonly bucket: InfluxBucket
+  readonly clickhouse: ClickHouseAddress & { readonly database: string }
+}
+
+/** The frames of a panel over the stores; at most 1.5 times the panel's data points in one frame. */
+export async function askPanel(
+  { targets, maxDataPoints, transformations = [] }: Panel,
+  panelOf: (id: number) => Panel,
+  stores: AskedStores,
+  view: View,
+): Promise<Frame[]> {
+  const answers: Frame[] = []
+  for (const { datasource, query, rawSql, format, panelId } of targets) {
+    if (datasource.uid === 'stint-influxdb') answers.push(...(await askInflux(query!, stores.bucket, view)))
+    else if (datasource.uid === 'stint-clickhouse')
+      answers.push(...(await askClickHouse(rawSql!, format === 0 ? 'time series' : 'table', stores.clickhouse, view)))
+    else if (datasource.uid === '-- Dashboard --')
+      answers.push(...(await askPanel({ ...panelOf(panelId!), transformations: [] }, panelOf, stores, view)))
+    else throw new Error(`${datasource.uid} is not asked here`)
+  }
+  const most = Math.max(0, ...answers.map(([first]) => first!.values.length))
+  const limit = 1.5 * (maxDataPoints ?? 1000)
+  if (most > limit) throw new Error(`${most} data points, more than ${limit}`)
+  return transformations.reduce<Frame[]>(transform, answers)
+}
+
 /** `time series` answers become a series a value column and combination of text columns. */
 export async function askClickHouse(
   sql: string,
   form: 'table' | 'time series',
-  address: EmbeddedAddress & { readonly database: string },
+  address: ClickHouseAddress & { readonly database: string },
   view: View,
 ): Promise<Frame[]> {
   const text = interpolateSql(replaceVariables(sql, view), view)
   refuseLeftovers(text)
+  const rows = await ('url' in address ? selectAt(address, text) : selectInEngine(address, text))
+  return form === 'table' ? toTable(rows) : toSeries(rows)
+}
+
+type Rows = readonly Record<string, unknown>[]
+
+/** One connection, and the data source's database on it, as the plugin has it. */
+async function selectInEngine(address: EmbeddedAddress, sql: string): Promise<Rows> {
   const client = await openClickHouseClient(address, TIMEOUT_MS)
   try {
-    // one connection, and the data source's database on it, as the plugin has it
     await client.run(`USE ${address.database}`)
-    const rows = await client.select<Record<string, unknown>>(text)
-    return form === 'table' ? toTable(rows) : toSeries(rows)
+    return await client.select<Record<string, unknown>>(sql)
   } finally {
     await client.close()
   }
+}
+
+async function selectAt({ url, user, password, database }: ServerAddress, sql: string): Promise<Rows> {
+  const response = await fetch(`${url}/?database=${database}`, {
+    ...{ method: 'POST', body: `${sql}\nFORMAT JSON` },
+    headers: { authorization: `Basic ${btoa(`${user}:${textOf(password)}`)}` },
+  })
+  if (!response.ok) throw new Error(await response.text())
+  return ((await response.json()) as { data: Rows }).data
 }
 
 const TIME = /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d+)?$/

@@ -11,15 +11,7 @@ import { createInfluxSink } from '../../src/store/influx/sink.ts'
 import type { Sink } from '../../src/store/sink.ts'
 import { engineMissing, enginePath, freshDatabase } from '../support/engine.ts'
 import { type InfluxBucket, influxd, influxdMissing } from '../support/influxd.ts'
-import {
-  type AllValue,
-  askClickHouse,
-  askInflux,
-  type Frame,
-  type Transformation,
-  transform,
-  type View,
-} from './grafana.ts'
+import { type AllValue, askClickHouse, askInflux, askPanel, type Frame, type Panel, type View } from './grafana.ts'
 
 const METRIC_PANEL = 'Process / $' + '{metric}'
 const GRAFANA = join(import.meta.dir, '../../src/deploy/grafana')
@@ -134,23 +126,11 @@ const VIEW: View = {
   },
 }
 
-interface JsonPanel {
+interface JsonPanel extends Panel {
   readonly id: number
   readonly title: string
   readonly type: string
-  readonly maxDataPoints?: number
-  readonly transformations?: readonly Transformation[]
-  readonly targets: readonly {
-    readonly datasource: { readonly uid: string }
-    readonly panelId?: number
-    readonly query?: string
-    readonly rawSql?: string
-    readonly format?: number
-    readonly expr?: string
-  }[]
 }
-
-type Asked = Pick<JsonPanel, 'targets' | 'maxDataPoints' | 'transformations'>
 
 /** The panels of which others show a part, by id. */
 const shared = new Map<number, JsonPanel>()
@@ -169,21 +149,8 @@ async function fill(sink: Sink, events: readonly Event[]): Promise<void> {
   expect(await sink.write(events)).toEqual({ kind: 'stored', expired: 0 })
 }
 
-/** As Grafana: of each query, at most 1.5 times the panel's data points of one frame. */
-const ask = async ({ targets, maxDataPoints, transformations = [] }: Asked, view: View): Promise<Frame[]> => {
-  const answers: Frame[] = []
-  for (const { datasource, query, rawSql, format, panelId } of targets) {
-    if (datasource.uid === 'stint-influxdb') answers.push(...(await askInflux(query!, bucket, view)))
-    else if (datasource.uid === 'stint-clickhouse')
-      answers.push(...(await askClickHouse(rawSql!, format === 0 ? 'time series' : 'table', clickhouse, view)))
-    else if (datasource.uid === '-- Dashboard --')
-      answers.push(...(await ask({ ...shared.get(panelId!)!, transformations: [] }, view)))
-    else throw new Error(`${datasource.uid} is not asked here`)
-  }
-  const most = Math.max(0, ...answers.map(([first]) => first!.values.length))
-  expect(most).toBeLessThanOrEqual(1.5 * (maxDataPoints ?? 1000))
-  return transformations.reduce<Frame[]>(transform, answers)
-}
+const ask = (panel: Panel, view: View): Promise<Frame[]> =>
+  askPanel(panel, (id) => shared.get(id)!, { bucket, clickhouse }, view)
 
 type Points = [seconds: number, value: unknown][]
 

@@ -76,8 +76,8 @@ export async function signInAt(url: string, email = 'ada@example.com', password 
 }
 
 /** Creates an account over HTTP. Throws when it is refused. */
-export async function signUpAt(url: string, email = 'ada@example.com') {
-  return signedUp(url, await createCaller(url).post('/api/accounts', { email, password: PASSWORD }))
+export async function signUpAt(url: string, email = 'ada@example.com', more: { readonly setup_code?: string } = {}) {
+  return signedUp(url, await createCaller(url).post('/api/accounts', { email, password: PASSWORD, ...more }))
 }
 
 /** Where an address is proved first: with the token of the link, which `tokenOf` finds in its mail. */
