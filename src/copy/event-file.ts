@@ -25,7 +25,7 @@ import {
 } from '../event/event.ts'
 import { Faults } from '../event/faults.ts'
 import { isObject } from '../event/fields.ts'
-import { outputOf, parseEvent, toEvent } from '../event/parse-event.ts'
+import { parseEvent, textsOf, toEvent } from '../event/parse-event.ts'
 import { formatStampNs, formatTime, parseStampNs, timeUs } from '../event/stamp.ts'
 import { syncDir } from '../state/whole-file.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../store/scan.ts'
@@ -236,7 +236,8 @@ export function fromLine(line: string, account?: string): Event {
     const [fault] = faults.list
     throw new Error(`${fault?.pointer.slice(1) || 'the line'} ${fault?.detail}`)
   }
-  if (outputOf(draft) !== undefined) throw new Error('`output` is a line of its own')
+  const [text] = textsOf(draft)
+  if (text !== undefined) throw new Error(`\`${text.kind}\` is a line of its own`)
   const event = toEvent(draft, owner, parseStampNs(stamp))
   return content === undefined ? event : { ...event, content: BigInt(content) }
 }

@@ -28,22 +28,21 @@ export interface Metrics extends Common {
   readonly items: readonly (readonly [name: string, value: number])[]
 }
 
-export interface Exception extends Common {
-  readonly kind: 'exception'
-  /** The run that raised it; absent = unknown, never ''. */
-  readonly uid?: string
-  readonly exception: string
-}
+/** Kinds that are one text, in a member and a column of their name, and the most characters that it may have. */
+export const TEXTS = { exception: 15_000, output: 15_000 } as const
+export type TextKind = keyof typeof TEXTS
 
-/** What a run has said, as its end or a ping brought it. */
-export interface Output extends Common {
-  readonly kind: 'output'
-  /** The run that said it; absent = unknown, never ''. */
-  readonly uid?: string
-  readonly output: string
-}
+/** Texts that a run has said. They come as members of its end, or with a ping; none has a call of its own. */
+export const END_TEXTS = ['output'] as const satisfies readonly TextKind[]
+export type EndText = (typeof END_TEXTS)[number]
 
-export type Event = Mark | Metrics | Exception | Output
+/** `uid`: the run that raised or said it; absent = unknown, never ''. */
+export type Text<K extends TextKind = TextKind> = {
+  [T in K]: Common & { readonly kind: T; readonly uid?: string } & Readonly<Record<T, string>>
+}[K]
+export type Exception = Text<'exception'>
+
+export type Event = Mark | Metrics | Text
 export type EventKind = Event['kind']
 
 /** The name of a mark in the stores. */
@@ -77,7 +76,7 @@ interface KindFacts {
   /** The fields of its body, in the order in which their faults are reported. */
   readonly fields: readonly string[]
   /** The member that only this kind has: part of its identity, its record and its line in a file. Marks have none. */
-  readonly own?: 'items' | 'exception' | 'output'
+  readonly own?: 'items' | TextKind
   /** The first member of its record in the spool. Permanent. */
   readonly tag: string
   /** The same for a run that failed. */
@@ -86,15 +85,20 @@ interface KindFacts {
 
 const RUN = ['process', 'meta', 'uid'] as const
 
+const textKind = (own: TextKind, family: Family, tag: string): KindFacts => ({
+  ...{ destination: 'exceptions', family, tag, own },
+  fields: [...RUN, own, 'at'],
+})
+
 export const KINDS: Readonly<Record<EventKind, KindFacts>> = {
   start: { destination: 'points', family: 'marks', tag: 's', fields: [...RUN, 'at'] },
-  end: { destination: 'points', family: 'marks', tag: 'e', failedTag: 'f', fields: [...RUN, 'failed', 'output', 'at'] },
-  metrics: { destination: 'points', family: 'metrics', tag: 'm', own: 'items', fields: [...RUN, 'items', 'at'] },
-  exception: {
-    ...{ destination: 'exceptions', family: 'exceptions', tag: 'x', own: 'exception' },
-    fields: [...RUN, 'exception', 'at'],
+  end: {
+    ...{ destination: 'points', family: 'marks', tag: 'e', failedTag: 'f' },
+    fields: [...RUN, 'failed', ...END_TEXTS, 'at'],
   },
-  output: { destination: 'exceptions', family: 'outputs', tag: 'o', own: 'output', fields: [...RUN, 'output', 'at'] },
+  metrics: { destination: 'points', family: 'metrics', tag: 'm', own: 'items', fields: [...RUN, 'items', 'at'] },
+  exception: textKind('exception', 'exceptions', 'x'),
+  output: textKind('output', 'outputs', 'o'),
 }
 
 /** The path of its own call. */
@@ -102,14 +106,15 @@ export const pathOf = (kind: SentKind): `/v1/${SentKind}` => `/v1/${kind}`
 
 export const EVENT_KINDS = Object.keys(KINDS) as readonly EventKind[]
 
-/** Kinds with a call of their own; an output comes with an end or a ping. */
-export type SentKind = Exclude<EventKind, 'output'>
-export const SENT_KINDS = EVENT_KINDS.filter((kind): kind is SentKind => kind !== 'output')
-
 export const isEventKind = (value: unknown): value is EventKind =>
   typeof value === 'string' && Object.hasOwn(KINDS, value)
 
-export const isSentKind = (value: unknown): value is SentKind => isEventKind(value) && value !== 'output'
+const isEndText = (kind: EventKind): kind is EndText => END_TEXTS.some((text) => text === kind)
+
+/** Kinds with a call of their own. */
+export type SentKind = Exclude<EventKind, EndText>
+export const isSentKind = (value: unknown): value is SentKind => isEventKind(value) && !isEndText(value)
+export const SENT_KINDS = EVENT_KINDS.filter(isSentKind)
 
 export const destinationOf = (kind: EventKind): Destination => KINDS[kind].destination
 

@@ -1,5 +1,6 @@
 // The rules for each field of a request. `check…` returns the faults of one value, as it was sent, in words that
 // never repeat the caller's value; lengths are Unicode code points.
+import { TEXTS, type TextKind } from './event.ts'
 import type { Faults } from './faults.ts'
 
 export const LIMITS = {
@@ -8,8 +9,7 @@ export const LIMITS = {
   uid: 50,
   name: 250,
   items: 50,
-  exception: 15_000,
-  output: 15_000,
+  ...TEXTS,
 } as const
 
 const NONE: readonly string[] = []
@@ -62,9 +62,7 @@ export function checkUid(value: unknown): readonly string[] {
   return UID.test(value) ? faults : ['may only hold a-z, 0-9, - and _', ...faults]
 }
 
-export const checkExceptionText = (value: unknown): readonly string[] => checkText(value, LIMITS.exception)
-
-export const checkOutput = (value: unknown): readonly string[] => checkText(value, LIMITS.output)
+export const checkOwnText = (kind: TextKind, value: unknown): readonly string[] => checkText(value, LIMITS[kind])
 
 /** The fault of a metric's name, undefined when it is valid. */
 export function nameFault(name: unknown): string | undefined {

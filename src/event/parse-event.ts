@@ -1,24 +1,28 @@
 // Turns a JSON value into an event or its faults, in one walk: validation and reading are the same code.
-import { EVENT_KINDS, type Event, type EventKind, KINDS, type Mark, type Output } from './event.ts'
-import type { Faults } from './faults.ts'
 import {
-  checkExceptionText,
-  checkMeta,
-  checkOutput,
-  checkProcess,
-  checkUid,
-  isObject,
-  parseItems,
-  stripText,
-} from './fields.ts'
+  END_TEXTS,
+  type EndText,
+  EVENT_KINDS,
+  type Event,
+  type EventKind,
+  KINDS,
+  type Mark,
+  type Metrics,
+  TEXTS,
+  type Text,
+  type TextKind,
+} from './event.ts'
+import type { Faults } from './faults.ts'
+import { checkMeta, checkOwnText, checkProcess, checkUid, isObject, parseItems, stripText } from './fields.ts'
 import { type OwnTimes, parseOwnTime } from './own-time.ts'
 import type { Stamp } from './stamp.ts'
 
 /**
- * An event without its account and its stamp. `atUs` is the time it brought along, in µs since the epoch. The output of
- * an end is an event of its own, see `outputOf`.
+ * An event without its account and its stamp. `atUs` is the time it brought along, in µs since the epoch. Each text of
+ * an end is an event of its own, see `textsOf`.
  */
-export type Draft = DraftOf<Exclude<Event, Mark>> | (DraftOf<Mark> & { readonly output?: string })
+export type Draft = DraftOf<Metrics | Text> | (DraftOf<Mark> & EndTexts)
+type EndTexts = { readonly [K in EndText]?: string }
 type DraftOf<E> = E extends Event ? Omit<E, 'account' | 'stamp'> & { readonly atUs: number | undefined } : never
 
 type Body = Readonly<Record<string, unknown>>
@@ -59,24 +63,26 @@ function parseFields(kind: EventKind, body: Body, times: OwnTimes, faults: Fault
       return { kind, process, meta, uid, atUs: atUs() }
     case 'end': {
       const failed = body.failed === undefined ? false : parseFailed(body.failed, faults)
-      const output = body.output === undefined ? '' : parseOutput(body.output, faults, '/output')
-      return { kind, process, meta, uid, ...(failed && { failed }), ...(output !== '' && { output }), atUs: atUs() }
+      return { kind, process, meta, uid, ...(failed && { failed }), ...parseEndTexts(body, faults), atUs: atUs() }
     }
     case 'metrics': {
       const items = parseRequired(body.items, faults, '/items', parseItems) ?? []
       return { kind, process, meta, ...(uid !== '' && { uid }), items, atUs: atUs() }
     }
-    case 'exception': {
-      const exception = parseRequired(body.exception, faults, '/exception', parseException) ?? ''
-      return { kind, process, meta, ...(uid !== '' && { uid }), exception, atUs: atUs() }
+    default: {
+      const text = parseRequired(body[kind], faults, `/${kind}`, parseText[kind]) ?? ''
+      return { kind, process, meta, ...(uid !== '' && { uid }), [kind]: text, atUs: atUs() } as DraftOf<Text>
     }
-    case 'output': {
-      const output = parseRequired(body.output, faults, '/output', parseOutput) ?? ''
-      return { kind, process, meta, ...(uid !== '' && { uid }), output, atUs: atUs() }
-    }
-    default:
-      return kind satisfies never
   }
+}
+
+function parseEndTexts(body: Body, faults: Faults): EndTexts | undefined {
+  let texts: { [K in EndText]?: string } | undefined
+  for (const kind of END_TEXTS) {
+    const text = body[kind] === undefined ? '' : parseText[kind](body[kind], faults, `/${kind}`)
+    if (text !== '') texts = { ...texts, [kind]: text }
+  }
+  return texts
 }
 
 /** `undefined` is not a value of JSON: the field is absent. */
@@ -103,20 +109,28 @@ const textBy =
 const parseProcess = textBy(checkProcess)
 const parseMeta = textBy(checkMeta)
 const parseUid = textBy(checkUid)
-const parseException = textBy(checkExceptionText)
-const parseOutput = textBy(checkOutput)
+const parseText = Object.fromEntries(
+  Object.keys(TEXTS).map((kind) => [kind, textBy((value) => checkOwnText(kind as TextKind, value))]),
+) as Readonly<Record<TextKind, ReturnType<typeof textBy>>>
 
 function parseFailed(value: unknown, faults: Faults): boolean {
   if (typeof value !== 'boolean') faults.add('/failed', 'must be true or false')
   return value === true
 }
 
-/** The second event that an end with an output becomes: of the same run and time. */
-export function outputOf(draft: Draft): DraftOf<Output> | undefined {
-  if (draft.kind !== 'end' || draft.output === undefined) return undefined
-  const { process, meta, uid, output, atUs } = draft
-  return { kind: 'output', process, meta, ...(uid !== '' && { uid }), output, atUs }
+/** The events that the texts of an end become: of the same run and time. */
+export function textsOf(draft: Draft): readonly DraftOf<Text>[] {
+  if (draft.kind !== 'end' || END_TEXTS.every((kind) => draft[kind] === undefined)) return NO_TEXTS
+  const { process, meta, uid, atUs } = draft
+  return END_TEXTS.flatMap((kind) => {
+    const text = draft[kind]
+    return text === undefined
+      ? []
+      : [{ kind, process, meta, ...(uid !== '' && { uid }), [kind]: text, atUs } as DraftOf<Text>]
+  })
 }
+
+const NO_TEXTS: readonly DraftOf<Text>[] = []
 
 /** The event that a draft becomes. */
 export function toEvent(draft: Draft, account: string, stamp: Stamp): Event {
@@ -129,13 +143,13 @@ export function toEvent(draft: Draft, account: string, stamp: Stamp): Event {
         : { kind: draft.kind, account, process, meta, stamp, uid: draft.uid }
     case 'metrics':
       return { kind: 'metrics', account, process, meta, stamp, ...uidOf(draft), items: draft.items }
-    case 'exception':
-      return { kind: 'exception', account, process, meta, stamp, ...uidOf(draft), exception: draft.exception }
-    case 'output':
-      return { kind: 'output', account, process, meta, stamp, ...uidOf(draft), output: draft.output }
-    default:
-      return draft satisfies never
+    default: {
+      const { kind } = draft satisfies DraftOf<Text>
+      return { kind, account, process, meta, stamp, ...uidOf(draft), [kind]: textIn(draft) } as Text
+    }
   }
 }
+
+const textIn = (text: DraftOf<Text>): string => (text as Partial<Record<TextKind, string>>)[text.kind]!
 
 const uidOf = ({ uid }: { readonly uid?: string }) => (uid === undefined ? {} : { uid })

@@ -8,8 +8,8 @@ import type {
   ExceptionRow,
   MetricPoint,
   MetricRow,
-  OutputRow,
   Place,
+  TextRow,
   Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
@@ -17,7 +17,6 @@ import { groupInTurns, mapInTurns, sortInTurns, stepsOf } from '../turns.ts'
 import type * as exceptions from '../wire/exceptions.ts'
 import { shortHeadline } from '../wire/headline.ts'
 import type * as metrics from '../wire/metrics.ts'
-import type { OutputText } from '../wire/outputs.ts'
 import { PROCESS_KINDS, type ProcessEntry } from '../wire/processes.ts'
 import type * as timings from '../wire/timings.ts'
 import type { Percentile } from './parameters.ts'
@@ -126,20 +125,17 @@ export const answerException = (row: Omit<ExceptionRow, 'place'>): exceptions.Ex
 
 /** Without what follows from its text: an export may have 100,000. */
 export const exportException = (row: Omit<ExceptionRow, 'place'>): Exported => ({
-  at: formatNs(row.atNs),
-  process: row.process,
-  meta: orNull(row.meta),
-  ...(row.uid !== '' && { uid: row.uid }),
+  ...answerSent(row),
   exception: row.exception,
   fingerprint: row.fingerprint,
 })
 
-export const answerOutput = (row: Omit<OutputRow, 'place'>): OutputText => ({
-  at: formatNs(row.atNs),
-  process: row.process,
-  meta: orNull(row.meta),
-  ...(row.uid !== '' && { uid: row.uid }),
-  output: row.output,
+/** The members that every text has beside itself. */
+export const answerSent = ({ atNs, process, meta, uid }: Omit<TextRow, 'place' | 'text'>) => ({
+  at: formatNs(atNs),
+  process,
+  meta: orNull(meta),
+  ...(uid !== '' && { uid }),
 })
 
 export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({

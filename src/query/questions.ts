@@ -1,13 +1,15 @@
 // The questions of callers: parameters → limits → store → answer. Only the account's own events are ever selected.
+import type { EndText } from '../event/event.ts'
 import { comparePlaces, marksWindow } from '../store/order.ts'
 import type { Asker, ExceptionSource, PlainTiming, PointSource, TimingSelection } from '../store/source.ts'
 import { mapInTurns, sortInTurns } from '../turns.ts'
+import type { OutputText } from '../wire/outputs.ts'
 import {
   answerException,
   answerMetric,
   answerMetricRows,
-  answerOutput,
   answerProcess,
+  answerSent,
   answerSummary,
   answerTiming,
   mergeProcesses,
@@ -122,6 +124,11 @@ export function createQuestions(deps: QuestionDeps) {
     return rows
   }
 
+  async function findTexts(kind: EndText, asker: Asker, question: Question) {
+    const selection = { ...select(asker, question), uid: question.uid }
+    return cutPage(await ask(exceptions.findTexts(kind, selection, pageOf(question))), question, placeOf)
+  }
+
   async function askTimings(asker: Asker, question: Question) {
     const { state, slowest } = question
     const isCommon = state === undefined || state === 'completed' || state === 'failed'
@@ -184,10 +191,8 @@ export function createQuestions(deps: QuestionDeps) {
     }),
 
     outputs: limited('outputs', async (asker, question) => {
-      const selection = { ...select(asker, question), uid: question.uid }
-      const found = await ask(exceptions.findOutputs(selection, pageOf(question)))
-      const { items, next } = cutPage(found, question, placeOf)
-      return { outputs: await mapInTurns(items, answerOutput), next }
+      const { items, next } = await findTexts('output', asker, question)
+      return { outputs: await mapInTurns(items, (row): OutputText => ({ ...answerSent(row), output: row.text })), next }
     }),
 
     /** Each page waits for a turn of its own: while nobody reads, an export holds only its place among exports. */

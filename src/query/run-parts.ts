@@ -118,12 +118,12 @@ export function createRunParts(
       const { fromNs, toNs } = spanOf(run)
       const { process, meta, uid } = run
       const q = { ...asker, process, meta, uid, fromNs: run.startedNs ?? run.endedNs!, toNs: toNs + 1n }
-      const found = fromNs > toNs ? [] : await exceptions.findOutputs(q, { limit: OUTPUTS_MAX })
+      const found = fromNs > toNs ? [] : await exceptions.findTexts('output', q, { limit: OUTPUTS_MAX })
       return found.length === 0
         ? null
         : found
             .toReversed()
-            .map(({ output }) => output)
+            .map(({ text }) => text)
             .join('\n')
             .slice(-OUTPUT_MAX)
     },

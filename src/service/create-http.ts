@@ -5,7 +5,7 @@ import { createSessionToken } from '../account/secret.ts'
 import { createTokenBuckets } from '../account/token-buckets.ts'
 import type { Clock } from '../clock.ts'
 import { CONSOLE_POLICY, createConsole } from '../console/bundle-console.ts'
-import type { Destination, Event } from '../event/event.ts'
+import type { Destination, Event, Text } from '../event/event.ts'
 import type { OidcDeps } from '../http/accounts/oidc-routes.ts'
 import type { LinkLimits } from '../http/accounts/session-answers.ts'
 import { createSessionCookies } from '../http/accounts/session-cookie.ts'
@@ -231,11 +231,10 @@ function metricNames(event: Event): string[] | undefined {
       return event.items.map(([name]) => name)
     case 'start':
     case 'end':
-    case 'exception':
-    case 'output':
       return undefined
     default:
-      return event satisfies never
+      event satisfies Text
+      return undefined
   }
 }
 

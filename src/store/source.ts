@@ -1,6 +1,6 @@
 // The interface for asking questions. All times are event times (`time(stamp)`) in epoch ns; a range is [fromNs, toNs).
 // Several events may share a time, so every row carries its place. All methods throw StoreError.
-import type { MarkName } from '../event/event.ts'
+import type { EndText, MarkName } from '../event/event.ts'
 import type { ProcessRow } from './process-row.ts'
 import type { RaisedRow } from './raised-rows.ts'
 import type { StartTimes } from './start-times.ts'
@@ -170,7 +170,7 @@ export interface ExceptionRow extends Sent {
   readonly fingerprint: string
 }
 
-export type OutputRow = Sent & { readonly output: string }
+export type TextRow = Sent & { readonly text: string }
 
 /** What tells groups of exceptions apart. */
 export interface GroupKey {
@@ -285,7 +285,7 @@ export interface ExceptionSource {
   /** Newest first; so are the two below. */
   findExceptions(q: ExceptionSelection, page: Page): Promise<ExceptionRow[]>
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
-  findOutputs(q: RunSelection, page: Page): Promise<OutputRow[]>
+  findTexts(kind: EndText, q: RunSelection, page: Page): Promise<TextRow[]>
   /** Most recent first. */
   groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
   /** The groups of each process and meta, most recent first. */
@@ -294,7 +294,7 @@ export interface ExceptionSource {
   findGroupSpans(q: ExceptionSelection): Promise<GroupSpan[]>
   /** One row per process and meta, in any order. */
   countExceptions(q: ExceptionSelection): Promise<(Pick<Sent, 'process' | 'meta'> & { readonly count: number })[]>
-  /** With exceptions or outputs. */
+  /** With events of any of its kinds. */
   findExceptionProcesses(q: ProcessSelection): Promise<ProcessRow[]>
   close(): Promise<void>
 }

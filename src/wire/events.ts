@@ -1,6 +1,6 @@
 // The four calls and the batch: what callers send and what they get.
 import { type Static, type TProperties, Type } from '@sinclair/typebox'
-import { destinationOf, pathOf, SENT_KINDS, type SentKind } from '../event/event.ts'
+import { destinationOf, type EndText, pathOf, SENT_KINDS, type SentKind } from '../event/event.ts'
 import { LIMITS } from '../event/fields.ts'
 import { invalidBody, Problem } from '../problem.ts'
 import { DURABLE_PROBLEMS, Fault } from './problem.ts'
@@ -66,18 +66,22 @@ export const Items = Type.Union(
   },
 )
 
+const EndTexts = {
+  output: Type.Optional(
+    Type.String({
+      maxLength: LIMITS.output,
+      description: 'What the run has said, usually the end of it. It may hold secrets. Empty equals none.',
+      examples: ['120412 rows imported, 3 skipped'],
+    }),
+  ),
+} as const satisfies Record<EndText, unknown>
+
 export const EVENT_BODIES = {
   start: closed(Common),
   end: closed({
     ...Common,
     failed: Type.Optional(Type.Boolean({ description: 'true: this run failed. Absent equals false.' })),
-    output: Type.Optional(
-      Type.String({
-        maxLength: LIMITS.output,
-        description: 'What the run has said, usually the end of it. It may hold secrets. Empty equals none.',
-        examples: ['120412 rows imported, 3 skipped'],
-      }),
-    ),
+    ...EndTexts,
   }),
   metrics: closed({ ...Common, items: Items }),
   exception: closed({

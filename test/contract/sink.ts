@@ -9,7 +9,7 @@ import {
   type MarkName,
   type Metrics,
   markName,
-  type Output,
+  type Text,
 } from '../../src/event/event.ts'
 import { contentOf, ownStamp } from '../../src/event/identity.ts'
 import { formatStampNs, type Stamp } from '../../src/event/stamp.ts'
@@ -86,7 +86,7 @@ const exception = (n: number, fields: Partial<Exception> = {}): Exception => ({
   ...fields,
 })
 
-const output = (n: number, fields: Partial<Output> = {}): Output => ({
+const output = (n: number, fields: Partial<Text<'output'>> = {}): Text<'output'> => ({
   kind: 'output',
   account,
   process: 'import',

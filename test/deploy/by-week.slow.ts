@@ -5,7 +5,7 @@ import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FAMILIES } from '../../src/event/event.ts'
 import { type ClickHouseClient, openClickHouseClient } from '../../src/store/clickhouse/client.ts'
-import { COLUMNS } from '../../src/store/clickhouse/encode-events.ts'
+import { TABLES } from '../../src/store/clickhouse/tables.ts'
 import { runScript } from '../copy/run-stint.ts'
 import { partitionByMonth, partitionsOf } from '../store/clickhouse/by-month.ts'
 import { CLUSTER } from '../support/clickhouse-bridge.ts'
@@ -121,7 +121,7 @@ describe.skipIf(engineMissing !== undefined).each([
       exceptions: former.exceptions! + RUNS,
     })
     for (const family of FAMILIES) {
-      const columns = COLUMNS[family].join(', ')
+      const columns = TABLES[family].columns.join(', ')
       const [missing] = await client.select<{ n: string }>(
         `SELECT toString(count()) AS n FROM (SELECT ${columns} FROM ${FORMER}.${family}
 EXCEPT SELECT ${columns} FROM ${NEW}.${family})`,

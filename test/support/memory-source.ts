@@ -1,5 +1,5 @@
 // A source that holds its events in memory and answers by the pure rules: the tests' store where no store is the subject.
-import { type Event, markName } from '../../src/event/event.ts'
+import { type EndText, type Event, markName, ownValue } from '../../src/event/event.ts'
 import { fingerprint } from '../../src/event/fingerprint.ts'
 import { formatStampNs, type Stamp, timeUs } from '../../src/event/stamp.ts'
 import { bucketNs, compare, comparePlaces, groupTie, LAST_NS } from '../../src/store/order.ts'
@@ -14,13 +14,13 @@ import type {
   MetricPoint,
   MetricSelection,
   Names,
-  OutputRow,
   Page,
   Place,
   PointSource,
   ProcessSelection,
   RunSelection,
   Selection,
+  TextRow,
   Timing,
 } from '../../src/store/source.ts'
 import { pairMarks, type StampedMark } from './pair-marks.ts'
@@ -111,9 +111,9 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
           !q.without?.some(isSame)
         )
       })
-  const outputs = (q: RunSelection): OutputRow[] =>
-    within(q, ['output']).flatMap((event) =>
-      event.kind !== 'output' || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
+  const said = (kind: EndText, q: RunSelection): TextRow[] =>
+    within(q, [kind]).flatMap((event) =>
+      event.kind !== kind || (q.uid !== undefined && q.uid !== (event.uid ?? ''))
         ? []
         : [
             {
@@ -121,8 +121,8 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
               process: event.process,
               meta: event.meta,
               uid: event.uid ?? '',
-              output: event.output,
-              place: placeOf(event, event.output),
+              text: String(ownValue(event)),
+              place: placeOf(event, String(ownValue(event))),
             },
           ],
     )
@@ -239,7 +239,7 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
     },
     exceptions: {
       findExceptions: async (q, page) => cut(texts(q), page),
-      findOutputs: async (q, page) => cut(outputs(q), page),
+      findTexts: async (kind, q, page) => cut(said(kind, q), page),
       findMoments: async ({ subjects, limitEach, limit, ...q }) => {
         const taken = new Map<string, number>()
         return texts(q)

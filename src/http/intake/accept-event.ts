@@ -1,9 +1,9 @@
 // Turns a draft into a durable event: its own time or the time of arrival, the series limit, the spool.
 import type { Arrivals } from '../../event/arrivals.ts'
-import { type Destination, destinationOf, type Event, type EventKind } from '../../event/event.ts'
+import { type Destination, destinationOf, END_TEXTS, type Event, type EventKind } from '../../event/event.ts'
 import type { OwnStamps } from '../../event/own-stamps.ts'
 import type { OwnTimes } from '../../event/own-time.ts'
-import { type Draft, outputOf, toEvent } from '../../event/parse-event.ts'
+import { type Draft, textsOf, toEvent } from '../../event/parse-event.ts'
 import { toRecord } from '../../event/record.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
@@ -15,7 +15,7 @@ export interface IntakeDeps extends OwnTimes {
   readonly arrivals: Arrivals
   readonly spools: Readonly<Record<Destination, Pick<Spool, 'append' | 'refusal' | 'backpressure'>>>
   readonly ownStamps: OwnStamps
-  /** Why the quota of the account takes nothing now: no start or end (with its output), or none of the others. */
+  /** Why the quota of the account takes nothing now: no start or end (with its texts), or none of the others. */
   quotaRefusal(account: string, isMark: boolean): Problem | undefined
   /** May these series be written? Counts them in when they are new. */
   admitSeries(event: Event): boolean
@@ -26,15 +26,15 @@ export interface IntakeDeps extends OwnTimes {
 /** An event being written: acknowledge it when `done` resolves; `diskProblem` turns a rejection into a Problem. */
 export interface Appended {
   readonly event: Event
-  /** Its output is an event beside it. */
-  readonly output?: Event
+  /** Its texts are events beside it. */
+  readonly texts?: readonly Event[]
   readonly done: Promise<void>
 }
 
 /**
- * Appends an event to its spool. The output of an end is written first, and the end when that is on disk: an end that
+ * Appends an event to its spool. The texts of an end are written first, and the end when they are on disk: an end that
  * was told and then sent again would be a second one. `done` settles with the commit; all its events share it, except
- * ends with output and what was moved from its own time. Returns a Problem when the account's series limit is reached;
+ * ends with texts and what was moved from its own time. Returns a Problem when the account's series limit is reached;
  * the caller has asked for its quota. `arrival`, a reading of the stamp clock, stamps events without their own time; the
  * spool keeps `arrivedUs` as the floor of the next start.
  */
@@ -45,17 +45,18 @@ export function appendDraft(
   deps: IntakeDeps,
   arrivedUs = arrival.us,
 ): Appended | Problem {
-  const said = outputOf(draft)
-  if (said === undefined) return appendOne(draft, account, arrival, deps, arrivedUs)
+  const said = textsOf(draft)
+  if (said.length === 0) return appendOne(draft, account, arrival, deps, arrivedUs)
   const refusal = deps.spools.points.refusal(account) ?? deps.spools.exceptions.refusal(account)
   if (refusal !== undefined) return SPOOL_REFUSALS[refusal]()
   const end = claim(draft, account, arrival, deps)
   if (end instanceof Problem) return end
-  const output = appendOne(said, account, arrival, deps, arrivedUs) as Appended // no store of points takes it
-  const done = output.done
+  // no store of points takes them
+  const texts = said.map((text) => appendOne(text, account, arrival, deps, arrivedUs) as Appended)
+  const done = Promise.all(texts.map((text) => text.done))
     .then(() => end.kept)
     .then(() => appendNow(end.event, deps).catch((cause: unknown) => Promise.reject(new EndNotStored(cause))))
-  return { event: end.event, output: output.event, done }
+  return { event: end.event, texts: texts.map(({ event }) => event), done }
 }
 
 function appendOne(
@@ -93,7 +94,7 @@ const append = (event: Event, arrivedUs: number, { spools }: IntakeDeps): Promis
 
 const appendNow = (event: Event, deps: IntakeDeps): Promise<void> => append(event, deps.arrivals.stamp().us, deps)
 
-/** The output of an end is on disk, and the end is not. */
+/** The texts of an end are on disk, and the end is not. */
 export class EndNotStored extends Error {
   constructor(override readonly cause: unknown) {
     super('the end was not stored')
@@ -124,7 +125,8 @@ export function diskProblem(rejection: unknown, parts = 1): Problem {
   })
 }
 
-const HALF = 'The output was stored, the end was not. Send the event again; with `at` the output is stored once.'
+const TEXT = END_TEXTS.join(' or ')
+const HALF = `The ${TEXT} was stored, the end was not. Send the event again; with \`at\` the ${TEXT} is stored once.`
 
 function describeLoss(cause: unknown, isHalf: boolean, parts: number): string {
   const isRefused = cause instanceof SpoolError && !cause.mayBeKept

@@ -3,7 +3,7 @@
 // larger than the request.
 import { Elysia, t } from 'elysia'
 import type { TokenBuckets } from '../../account/token-buckets.ts'
-import { EVENT_KINDS, type EventKind, isMark, isSentKind, SENT_KINDS } from '../../event/event.ts'
+import { EVENT_KINDS, type Event, type EventKind, isMark, isSentKind, SENT_KINDS } from '../../event/event.ts'
 import { Faults, MAX_FAULTS } from '../../event/faults.ts'
 import { isObject } from '../../event/fields.ts'
 import { type Draft, parseEvent } from '../../event/parse-event.ts'
@@ -28,13 +28,13 @@ export interface BatchDeps extends IntakeDeps {
 /** An event that was not accepted, as its item of the answer says it. */
 type Refusal = Pick<Problem, 'status' | 'code' | 'detail' | 'errors' | 'retryAfterS'> & {
   readonly cause?: unknown
-  /** The output of an end was accepted. */
+  /** The texts of an end were accepted. */
   readonly isHalfStored?: true
 }
 
 interface Accepted {
   readonly kind: EventKind
-  readonly hasOutput?: true
+  readonly texts?: readonly Event[]
   readonly stamp: Stamp
 }
 
@@ -68,8 +68,8 @@ export function batchRoute(deps: BatchDeps) {
         commits.set(appended.done, [index])
         appended.done.catch(() => {}) // it may reject long before the last event is appended, when it is judged
       }
-      const { event, output } = appended
-      return output === undefined ? event : { kind: event.kind, stamp: event.stamp, hasOutput: true }
+      const { event, texts } = appended
+      return texts === undefined ? event : { kind: event.kind, stamp: event.stamp, texts }
     }
     for (const [index, draft] of drafts.entries()) {
       for (let full = backpressure(); full !== undefined; full = backpressure()) await full
@@ -97,7 +97,7 @@ export function batchRoute(deps: BatchDeps) {
       if ('status' in result) refused.set(result.code, (refused.get(result.code) ?? 0) + 1)
       else {
         byKind[result.kind]++
-        if (result.hasOutput) byKind.output++
+        for (const { kind } of result.texts ?? []) byKind[kind]++
       }
     }
     for (const [code, times] of refused) deps.countRefused('other', code, times)
@@ -187,7 +187,7 @@ const answerItem = (result: Accepted | Refusal): string =>
 
 /**
  * No event was accepted: one answer for the batch, and an item per event. Transient problems go before lasting ones, and an
- * end whose output was stored before what was not stored at all.
+ * end whose texts were stored before what was not stored at all.
  */
 function commonProblem(refusals: readonly Refusal[]): Problem {
   const rank = ({ status, isHalfStored }: Refusal) => 2 * status + (isHalfStored ? 1 : 0)

@@ -58,14 +58,14 @@ export function v1Routes(deps: V1Deps) {
       } finally {
         deps.arrivals.drop(arrival)
       }
-      const { event, output, done } = appended
+      const { event, texts, done } = appended
       try {
         await done
       } catch (cause) {
         throw diskProblem(cause)
       }
       deps.countAccepted(kind, 1, stamp.us)
-      if (output !== undefined) deps.countAccepted('output', 1)
+      for (const text of texts ?? []) deps.countAccepted(text.kind, 1)
       return new Response(`{"at":"${formatTime(event.stamp)}"}`, CREATED)
     }
     routes.post(path, accept, { parse: 'none', body: EVENT_BODIES[kind], ...describeRoute(EVENT_ROUTES[kind]) })

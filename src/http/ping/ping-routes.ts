@@ -129,11 +129,11 @@ export function createPings(deps: PingDeps): AcceptPing {
       const stamp = isFirst ? arrival : { us: arrival.us, sub: arrival.sub + SECOND_TURN }
       const appended = appendDraft(draft!, account, stamp, deps)
       if (appended instanceof Problem) throw appended
-      const { done, output } = appended
+      const { done, texts } = appended
       commits.push(
         done.then(() => {
           deps.countAccepted(draft!.kind, 1)
-          if (output !== undefined) deps.countAccepted('output', 1)
+          for (const text of texts ?? []) deps.countAccepted(text.kind, 1)
         }),
       )
     }

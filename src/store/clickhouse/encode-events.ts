@@ -1,23 +1,10 @@
-// Events → lines of JSONCompactEachRow, columns by position. DateTime64(9) takes ns as text: no JS number holds them.
+// Events → lines of JSONCompactEachRow, columns by position (tables.ts). DateTime64(9) takes ns as text: no JS number holds them.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../clock.ts'
-import { type Event, type Family, markName } from '../../event/event.ts'
+import { type Event, type Family, familyOf, markName, ownValue, type Text } from '../../event/event.ts'
 import { type FingerprintOf, rememberFingerprints } from '../../event/fingerprint.ts'
 import { contentOf } from '../../event/identity.ts'
 import { formatTime, type Stamp, timeUs } from '../../event/stamp.ts'
-
-/** Every row begins with these … */
-const WHO = ['account', 'process', 'meta', 'uid'] as const
-/** … and ends with its time and its identity: the stamp in ns is `at` + `stamp_rest`. */
-const WHEN = ['at', 'stamp_rest', 'content'] as const
-
-/** The order of `toRows`. */
-export const COLUMNS: Readonly<Record<Family, readonly string[]>> = {
-  exceptions: [...WHO, 'exception', 'fingerprint', ...WHEN],
-  marks: [...WHO, 'mark', ...WHEN],
-  metrics: [...WHO, 'name', 'value', ...WHEN],
-  outputs: [...WHO, 'output', ...WHEN],
-}
 
 /**
  * Fingerprints of a batch of exceptions take up to a second, and requests must not wait for all of them. The longest
@@ -83,11 +70,8 @@ function pushRows(
     case 'exception':
       push('exceptions', `${JSON.stringify(event.exception)},"${fingerprintOf(event.exception)}"`)
       break
-    case 'output':
-      push('outputs', JSON.stringify(event.output))
-      break
     default:
-      throw new Error(`ClickHouse has no table for events of the kind ${(event satisfies never as Event).kind}`)
+      push(familyOf(event.kind), JSON.stringify(ownValue(event satisfies Text)))
   }
 }
 

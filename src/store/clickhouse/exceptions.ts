@@ -34,7 +34,7 @@ import {
   withPlace,
 } from './selection.ts'
 
-type ExceptionQuestions = Omit<ExceptionSource, 'findOutputs' | 'findExceptionProcesses' | 'close'>
+type ExceptionQuestions = Omit<ExceptionSource, 'findTexts' | 'findExceptionProcesses' | 'close'>
 
 interface StoredException extends Omit<ExceptionRow, 'atNs' | 'place'> {
   readonly ns: Ns

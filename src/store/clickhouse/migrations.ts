@@ -2,8 +2,8 @@
 // a released step: append a new one to change the tables.
 import type { Destination, Family } from '../../event/event.ts'
 import { createOnCluster } from './cluster.ts'
-import { COLUMNS } from './encode-events.ts'
 import type { Schema } from './schema.ts'
+import { TABLES, TYPES } from './tables.ts'
 
 export interface TableOptions {
   readonly schema: Schema
@@ -24,27 +24,8 @@ interface Migration {
   statements(options: TableOptions): string[]
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  mark: "Enum8('start' = 0, 'end' = 1, 'failed' = 3)",
-  value: 'Float64',
-  at: "DateTime64(9, 'UTC')",
-  stamp_rest: 'UInt32',
-  content: 'UInt64',
-}
-
 /** Steps from before the first release. Their tables lack the columns of an event's identity and cannot be read. */
 export const UNRELEASED: ReadonlySet<number> = new Set([1, 2])
-
-/** The end of each sorting key. */
-const IDENTITY = ['at', 'stamp_rest', 'content']
-
-/** Each contains the event's identity: a batch that is sent twice is one. */
-export const SORTING_KEYS: Readonly<Record<Family, readonly string[]>> = {
-  exceptions: ['account', 'process', ...IDENTITY],
-  marks: ['account', 'process', 'meta', 'uid', ...IDENTITY],
-  metrics: ['account', 'process', 'name', 'meta', ...IDENTITY],
-  outputs: ['account', 'process', ...IDENTITY],
-}
 
 export const MIGRATIONS: readonly Migration[] = [
   {
@@ -115,16 +96,16 @@ const DURABLE = [
 export const BY_PARTS = 'ttl_only_drop_parts = 1'
 
 function createTable({ schema, retentionDays, embedded }: TableOptions, table: Family): string[] {
-  const columns = COLUMNS[table].map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
+  const columns = TABLES[table].columns.map((column) => `${column} ${TYPES[column] ?? 'String'}`).join(', ')
   const storage = [
     'PARTITION BY toMonday(at)', // by day a backlog would span more partitions than one INSERT may
-    `ORDER BY (${SORTING_KEYS[table].join(', ')})`,
+    `ORDER BY (${TABLES[table].key.join(', ')})`,
     ...(retentionDays > 0 ? [`TTL toDateTime(at) + INTERVAL ${retentionDays} DAY`] : []),
     `SETTINGS ${[BY_PARTS, ...(embedded ? DURABLE : [])].join(', ')}`,
   ].join(' ')
   // an event's week follows from its key, so equal keys never lie in two partitions
   const select = (from: string) =>
-    `SELECT ${COLUMNS[table].join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${from} FINAL ` +
+    `SELECT ${TABLES[table].columns.join(', ')}, toUnixTimestamp64Nano(at) + stamp_rest AS stamp FROM ${from} FINAL ` +
     'SETTINGS do_not_merge_across_partitions_select_final = 1'
   if (schema.cluster !== undefined) return createOnCluster(schema.cluster, table, { columns, storage, select })
   return [

@@ -5,10 +5,10 @@ import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_INSERT_SETTINGS } from './cluster.ts'
-import { COLUMNS } from './encode-events.ts'
 import { ACCESS_DENIED, isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { MIGRATIONS, type TableOptions, UNRELEASED } from './migrations.ts'
 import { applyRetention, type StoredTable } from './retention.ts'
+import { TABLES } from './tables.ts'
 
 interface PrepareOptions extends TableOptions {
   readonly database: string
@@ -154,7 +154,7 @@ async function findUnusable(
   for (const table of tables) {
     for (const name of [schema.view(table), schema.raw(table)]) {
       try {
-        await client.select(`SELECT ${COLUMNS[table].join(', ')} FROM ${name} LIMIT 0`)
+        await client.select(`SELECT ${TABLES[table].columns.join(', ')} FROM ${name} LIMIT 0`)
       } catch (error) {
         if (!isFault(error, UNKNOWN_TABLE)) return judgeFailure(error)
         const reason =

@@ -6,19 +6,10 @@ import { parseStampNs } from '../../event/stamp.ts'
 import { type Chunk, type Counts, NO_COUNTS, type Scan, type ScanSelection } from '../scan.ts'
 import { CHECK_ACCOUNT } from '../sink.ts'
 import type { ClickHouseClient, Params } from './client.ts'
-import { COLUMNS } from './encode-events.ts'
 import { isFault, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
-import { SORTING_KEYS } from './migrations.ts'
 import type { Schema } from './schema.ts'
 import { asStoreError, timeParam } from './selection.ts'
-
-/** Rows per page: with more, writing begins too late. A text may have 15,000 characters. */
-const PAGE_ROWS: Readonly<Record<Family, number>> = {
-  marks: 20_000,
-  metrics: 20_000,
-  exceptions: 4_000,
-  outputs: 4_000,
-}
+import { TABLES } from './tables.ts'
 
 /** Inline, see client.ts. A page is short; a count reads everything. */
 const SETTINGS = 'max_execution_time = 600, max_memory_usage = 4000000000'
@@ -62,11 +53,10 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
 
   async function* read(family: Family, selection: ScanSelection, after?: string): AsyncGenerator<Chunk, void> {
     const { where, params } = conditions(selection)
-    const columns = COLUMNS[family].map((column, i) => `${READ[column] ?? column} AS c${i}`).join(', ')
-    const keys = SORTING_KEYS[family]
-    const keyAt = keys.map((key) => COLUMNS[family].indexOf(key))
+    const { columns, key: keys, pageRows } = TABLES[family]
+    const selected = columns.map((column, i) => `${READ[column] ?? column} AS c${i}`).join(', ')
+    const keyAt = keys.map((key) => columns.indexOf(key))
     const order = keys.join(', ')
-    const pageRows = PAGE_ROWS[family]
     let cursor = after === undefined ? undefined : (JSON.parse(after) as Cursor)
     for (const week of await weeksOf(family, where, params)) {
       if (cursor !== undefined && week < cursor[0]) continue
@@ -75,14 +65,16 @@ export function createClickHouseScan(client: ClickHouseClient, schema: Schema): 
         const behind = key === undefined ? '1' : behindKey(keys)
         const keyParams = Object.fromEntries((key ?? []).map((value, i) => [`k${i}`, value]))
         const sql =
-          `SELECT ${columns} FROM ${schema.raw(family)} WHERE ${inWeek(week)} AND ${where} AND (${behind}) ` +
+          `SELECT ${selected} FROM ${schema.raw(family)} WHERE ${inWeek(week)} AND ${where} AND (${behind}) ` +
           `ORDER BY ${order} LIMIT ${pageRows}`
         const rows = await select<Row>(sql, { ...params, ...keyParams })
         const last = rows.at(-1)
         if (last === undefined) break
         key = keyAt.map((i) => String(last[i]))
         cursor = [week, ...key]
-        const events = rows.filter((row, i) => i === 0 || !isRepeat(row, rows[i - 1]!, keyAt)).map(DECODE[family])
+        const events = rows
+          .filter((row, i) => i === 0 || !isRepeat(row, rows[i - 1]!, keyAt))
+          .map((row) => decode(family, row))
         yield { events, cursor: JSON.stringify(cursor) }
         if (rows.length < pageRows) break
       }
@@ -135,25 +127,17 @@ function behindKey(keys: readonly string[], from = 0): string {
 
 const isRepeat = (row: Row, before: Row, keyAt: readonly number[]) => keyAt.every((i) => row[i] === before[i])
 
-/** Rows by the columns of encode-events.ts. */
-const DECODE: Readonly<Record<Family, (row: Row) => Event>> = {
-  marks([account, process, meta, uid, mark, ...when]) {
-    const what = mark === 'start' ? { kind: 'start' } : { kind: 'end', ...(mark === 'failed' && { failed: true }) }
-    return { ...what, account, process, meta, uid, ...identityOf(when) } as Event
-  },
-  metrics([account, process, meta, uid, name, value, ...when]) {
-    const items = [[name, value]] as [[string, number]]
-    const run = uid === '' ? {} : { uid }
-    return { kind: 'metrics', account, process, meta, ...run, items, ...identityOf(when) } as Event
-  },
-  exceptions([account, process, meta, uid, exception, _fingerprint, ...when]) {
-    const run = uid === '' ? {} : { uid }
-    return { kind: 'exception', account, process, meta, ...run, exception, ...identityOf(when) } as Event
-  },
-  outputs([account, process, meta, uid, output, ...when]) {
-    const run = uid === '' ? {} : { uid }
-    return { kind: 'output', account, process, meta, ...run, output, ...identityOf(when) } as Event
-  },
+/** A row with the columns of its table. */
+function decode(family: Family, row: Row): Event {
+  const [account, process, meta, uid, own, value] = row
+  const common = { account, process, meta, ...identityOf(row.slice(-3)) }
+  if (family === 'marks') {
+    const failed = own === 'failed' && { failed: true }
+    return { kind: own === 'start' ? 'start' : 'end', ...failed, ...common, uid } as Event
+  }
+  const run = uid === '' ? common : { ...common, uid }
+  if (family === 'metrics') return { kind: 'metrics', ...run, items: [[own, value]] } as unknown as Event
+  return { kind: ONE_OF[family], ...run, [ONE_OF[family]]: own } as unknown as Event
 }
 
 function identityOf([at, rest, content]: Row) {

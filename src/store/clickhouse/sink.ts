@@ -6,9 +6,10 @@ import type { Stamp } from '../../event/stamp.ts'
 import { attempt, checkByCanary, type Pace, type Sink, type WriteResult } from '../sink.ts'
 import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
-import { COLUMNS, toRows } from './encode-events.ts'
+import { toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import type { Schema } from './schema.ts'
+import { TABLES } from './tables.ts'
 import { createWriteByShard } from './write-by-shard.ts'
 
 interface ClickHouseSinkOptions {
@@ -41,7 +42,7 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
   const { cluster } = schema
   const settings = cluster === undefined ? SETTINGS : `${SETTINGS}, ${CLUSTER_INSERT_SETTINGS}`
   const insert = (table: Family, lines: readonly string[]) => {
-    const into = `INSERT INTO ${schema.raw(table)} (${COLUMNS[table].join(', ')})`
+    const into = `INSERT INTO ${schema.raw(table)} (${TABLES[table].columns.join(', ')})`
     return isEmbedded && table === 'metrics'
       ? writer.run(
           `${into} SELECT * FROM format(JSONCompactEachRow, $columns$${GROUPED}$columns$, ${quote(lines)}) ARRAY ` +

@@ -6,10 +6,10 @@ import { CLUSTER_SELECT_SETTINGS } from './cluster.ts'
 import { createExceptionQuestions } from './exceptions.ts'
 import { createMarkQuestions } from './marks.ts'
 import { createMetricQuestions } from './metrics.ts'
-import { createOutputQuestions } from './outputs.ts'
 import { findProcesses } from './processes.ts'
 import type { Schema } from './schema.ts'
 import { type Bounds, createBoundedSelect } from './selection.ts'
+import { createTextQuestions } from './texts.ts'
 import { createTimingQuestions } from './timings.ts'
 
 /** `client` belongs to the store, which closes it. */
@@ -24,7 +24,7 @@ export function createClickHouseSource(
     ...createMarkQuestions(select, schema),
     ...createMetricQuestions(select, schema),
     ...createExceptionQuestions(select, schema),
-    ...createOutputQuestions(select, schema),
+    ...createTextQuestions(select, schema),
     findPointProcesses: (q) => findProcesses(select, schema, familiesIn('points'), q),
     findExceptionProcesses: (q) => findProcesses(select, schema, familiesIn('exceptions'), q),
     async close() {},

@@ -1,7 +1,7 @@
 // Encodes events as line protocol. A mark is one point; metrics are one point per name, so that no metric name can
 // clash with a reserved column or the type of a field. Tags are sorted, as InfluxDB prefers. Text that no tag can hold
 // (control characters, a trailing backslash) was stripped when the event was accepted.
-import { type Event, type Mark, type MarkName, type Metrics, markName } from '../../event/event.ts'
+import { type Event, type Mark, type MarkName, type Metrics, markName, type Text } from '../../event/event.ts'
 import { formatStampNs, timeUs } from '../../event/stamp.ts'
 import { lineEscape } from './client.ts'
 
@@ -15,11 +15,8 @@ export function pushLines(lines: string[], event: Event): void {
     case 'metrics':
       pushMetricLines(lines, event)
       return
-    case 'exception':
-    case 'output':
-      throw new Error(`InfluxDB has no measurement for events of the kind ${event.kind}`)
     default:
-      throw new Error(`InfluxDB has no measurement for events of the kind ${(event satisfies never as Event).kind}`)
+      throw new Error(`InfluxDB has no measurement for events of the kind ${(event satisfies Text).kind}`)
   }
 }
 

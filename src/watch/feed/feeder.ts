@@ -7,7 +7,7 @@
 // * Where a spool has removed what only the feeder needed, it continues at the shipper's position, see `skipped`.
 
 import { accountOfHead } from '../../event/account-of-head.ts'
-import { type Both, DESTINATIONS, type Destination, KINDS } from '../../event/event.ts'
+import { type Both, DESTINATIONS, type Destination, END_TEXTS, KINDS } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Follower } from '../../spool/follower.ts'
 import type { Position } from '../../spool/segment.ts'
@@ -65,7 +65,7 @@ export function createFeeder(options: FeederOptions) {
   let knownUs = 0
 
   const keeps = (head: Buffer) => {
-    if (head[KIND_AT] === OUTPUT) return false
+    if (UNREAD.has(head[KIND_AT]!)) return false
     const account = accountOfHead(head)
     return account === undefined || isWatched(account)
   }
@@ -148,6 +148,6 @@ export function createFeeder(options: FeederOptions) {
   }
 }
 
-/** The tag of a record, and that of outputs: no watch reads them. */
+/** The tag of a record, and those of texts that runs have said: no watch reads them. */
 const KIND_AT = 2
-const OUTPUT = KINDS.output.tag.charCodeAt(0)
+const UNREAD: ReadonlySet<number> = new Set(END_TEXTS.map((kind) => KINDS[kind].tag.charCodeAt(0)))

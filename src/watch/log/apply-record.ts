@@ -1,5 +1,5 @@
 // A record of the spool → the judge.
-import type { Event, Exception } from '../../event/event.ts'
+import type { EndText, Event, Exception, Text } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
 import { timeUs } from '../../event/stamp.ts'
 import { longHeadline } from '../../wire/headline.ts'
@@ -45,9 +45,8 @@ export function applyRecord(
         judge.applyException(account, isOut ? { ...raised, isIgnored: true } : raised),
       )
     }
-    case 'output':
-      return undefined
     default:
-      return event satisfies never
+      event satisfies Text<EndText>
+      return undefined
   }
 }

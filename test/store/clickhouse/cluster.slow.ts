@@ -64,7 +64,7 @@ async function ask(source: Source, account: string, process?: string): Promise<R
     aggregates: await source.aggregateMetrics({ ...range, everyNs: 86_400_000_000_000n }),
     processes: [...(await source.findPointProcesses(range)), ...(await source.findExceptionProcesses(range))],
     exceptions: await source.findExceptions(range, page),
-    outputs: await source.findOutputs(range, page),
+    outputs: await source.findTexts('output', range, page),
     moments: await source.findMoments({ ...range, subjects, limitEach: 100, limit: 1000 }),
     groups: await source.groupExceptions({ ...range, everyNs: 86_400_000_000_000n }, page),
   }
@@ -166,7 +166,7 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     await source.aggregateMetrics({ ...selection, everyNs: 1n })
     await source.findPointProcesses(selection)
     await source.findExceptions(selection, { limit: 1, after: place })
-    await source.findOutputs(selection, { limit: 1, after: place })
+    await source.findTexts('output', selection, { limit: 1, after: place })
     await source.findMoments({ ...selection, subjects: [{ process: 'p', meta: '' }], limitEach: 1, limit: 1 })
     await source.groupExceptions({ ...selection, everyNs: 1n }, { limit: 1, after: place })
     await source.findExceptionProcesses(selection)
