@@ -9,18 +9,20 @@ import type { Account } from '../live/account.ts'
 import type { AskOverview } from '../live/overview/overview.ts'
 import { type FoundRun, findKnown, raisedBy, runsAround } from '../live/runs-around.ts'
 import { Problem } from '../problem.ts'
-import { answerException, answerTiming } from '../query/answers.ts'
+import { answerException } from '../query/answers.ts'
 import { ask, type Desk } from '../query/desk.ts'
 import { createGroupQuestions } from '../query/exception-groups.ts'
 import { compareMetrics, createRunParts, type RunPartsDeps } from '../query/run-parts.ts'
 import { createSeenBefore } from '../query/seen-before.ts'
 import { compare } from '../store/order.ts'
 import type { Asker, ExceptionRow, PlainTiming } from '../store/source.ts'
+import { mapInTurns } from '../turns.ts'
 import type { AlertSubject, KnownAlert } from '../watch/manage/show-alert.ts'
 import type { Watches } from '../watch/watches.ts'
-import type { AlertDetail, AroundRun, RaisedException, StoredPart } from '../wire/alert-detail.ts'
+import type { AlertDetail, RaisedException, StoredPart } from '../wire/alert-detail.ts'
 import { exitOf } from '../wire/exit-of.ts'
 import type { ProcessNote } from '../wire/process-notes.ts'
+import { answerRun, pickAround } from './pick-around.ts'
 
 interface ShowAlertDeps extends RunPartsDeps {
   readonly desk: Desk
@@ -35,7 +37,6 @@ interface ShowAlertDeps extends RunPartsDeps {
 
 const WITHIN_MS = 3_000
 const AROUND_US = 600e6
-const SHOWN_AROUND = 8
 const FAILED_MAX = 1_000
 const GAPS = 10
 const WEEK_NS = 7n * 86_400_000_000_000n
@@ -154,19 +155,7 @@ export function createShowAlert(deps: ShowAlertDeps) {
       const account = await looked
       const { runs, isWhole } = account ? await runsAround(account, fromUs, toUs) : { runs: [], isWhole: false }
       const stored = isWhole ? [] : await part('around', (parts) => parts.failed(fromNs, toNsOf, FAILED_MAX), [])
-      const atNs = ({ startedNs, endedNs }: PlainTiming) => endedNs ?? startedNs!
-      const others = [...new Map([...stored, ...runs.map(toTiming)].map((run) => [keyOf(run), run])).values()]
-        .filter((run) => own === undefined || keyOf(run) !== keyOf(own))
-        .toSorted((a, b) => compare(atNs(b), atNs(a)))
-      const isFailed = ({ state }: PlainTiming) => state === 'failed' || state === 'abandoned'
-      const failed = others.filter((run) => isFailed(run) && atNs(run) >= fromNs && atNs(run) <= toNsOf)
-      const running = others.filter(({ state }) => state === 'running' || state === 'completed')
-      return {
-        failed: failed.slice(0, SHOWN_AROUND).map(answerRun),
-        more_failed: Math.max(0, failed.length - SHOWN_AROUND),
-        running: running.slice(0, SHOWN_AROUND).map(answerRun),
-        more_running: Math.max(0, running.length - SHOWN_AROUND),
-      }
+      return pickAround([...(await mapInTurns(runs, toTiming)), ...stored], own, fromNs, toNsOf)
     }
 
     async function findLate(): Promise<AlertDetail['late']> {
@@ -244,12 +233,4 @@ function toTiming({ process, meta, uid, state, startUs, endUs }: FoundRun): Plai
     ...(startUs !== undefined && { startedNs: toNs(startUs) }),
     ...(endUs !== undefined && { endedNs: toNs(endUs) }),
   }
-}
-
-const keyOf = ({ process, meta, uid, startedNs, endedNs }: PlainTiming): string =>
-  JSON.stringify([process, meta, uid, `${startedNs ?? `-${endedNs}`}`])
-
-function answerRun(run: PlainTiming): AroundRun {
-  const { exceptions: _, metrics: _none, ...shown } = answerTiming(run)
-  return shown
 }
