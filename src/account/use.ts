@@ -2,7 +2,7 @@
 // one teller of it, for quotas, for who is refused first on a small disk, and for what people see. Invariants:
 // * Events count with the commit that made them durable. Those of an hour leave together once all are 24 hours old.
 // * Hours pass by the monotonic clock, so a clock that is set frees nothing; hours of the file that are ahead count as now.
-// * Counts are written every ten seconds, an account a row: a kill loses at most what came since, and counts nothing twice.
+// * Counts are written every minute, an account a row: a kill loses at most what came since, and counts nothing twice.
 import type { Clock } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import type { SqliteFile } from '../state/open-sqlite.ts'
@@ -19,7 +19,7 @@ export const ACCOUNT_USE = `
 export const HOUR_US = 3_600_000_000
 /** The hour that runs, and those that have a part in the last 24. */
 const HOURS = 25
-const FLUSH_EVERY_MS = 10_000
+const FLUSH_EVERY_MS = 60_000
 const ROWS_PER_COMMIT = 500
 
 /** What a commit of a spool made durable of each account. */

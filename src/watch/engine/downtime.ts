@@ -5,7 +5,8 @@ import { Problem } from '../../problem.ts'
 import { SETTLES_US } from '../log/episode.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 
-const EVERY_US = 10e6
+/** Longer than between two commits of the judge, which store the sign of life with what they have. */
+const EVERY_US = 20e6
 /** `notice` is called at least once a second; after a longer gap the process was paused or the clock was moved. */
 const GAP_US = 5e6
 
@@ -87,6 +88,12 @@ export function createDowntimeLog(options: DowntimeOptions) {
   return {
     notice,
     step: () => step(),
+    /** For a commit of the judge; undefined if the next step has more to store. */
+    toStoreUs: (): number | undefined =>
+      isRefusing || unsaved.length > 0 || Number.isNaN(aliveUs) ? undefined : Math.floor(aliveUs),
+    noteStored(): void {
+      savedUs = monotonicUs()
+    },
     /** A downtime that lasts: the spool refuses events. */
     current: (): Blind | undefined =>
       isRefusing && !Number.isNaN(aliveUs) ? { fromUs: Math.round(aliveUs), toUs: Math.round(nowUs()) } : undefined,

@@ -38,7 +38,7 @@ export type Taken = Pick<Judged, 'positions' | 'passed' | 'taken'>
 
 const COMMIT_EVERY_US = 2e6
 /** Without anything new only the time is stored. */
-const IDLE_EVERY_US = 10e6
+const IDLE_EVERY_US = 15e6
 /** PostgreSQL gives a transaction 5 s, and an alert takes some ten statements. */
 const CHANGES_AT_ONCE = 50
 const ROWS_AT_ONCE = 1000

@@ -8,7 +8,7 @@ import { createEngine, type Engine, type EngineOptions } from '../engine/engine.
 import { createSeed, type MarkSource } from '../engine/seed.ts'
 import { type FedInputs, hearRefusals } from '../feed/refused-times.ts'
 import type { Downtime } from '../log/episode.ts'
-import { WentBack } from '../storage/feed-statements.ts'
+import { type Judged, type Omitted, WentBack } from '../storage/feed-statements.ts'
 import type { KnownNode } from './presence.ts'
 import { createSilentNodes } from './silent-nodes.ts'
 import { createSuspendedAccounts, type Suspensions } from './suspended-accounts.ts'
@@ -47,7 +47,10 @@ export function createDuty(options: DutyOptions) {
   const outbox = createOutbox(options)
   const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
   const inputs = hearRefusals(options.inputs, (time) => engine.addDowntime(time))
-  const engine: Engine = createEngine({ ...options, inputs, seed, onChanged: () => void outbox.step().catch(() => {}) }) // it retries
+  const engine: Engine = createEngine({
+    ...{ ...options, store: { ...store, commitJudged }, inputs, seed },
+    onChanged: () => void outbox.step().catch(() => {}), // it retries
+  })
   let recent: Downtime[] = []
   const downtime = createDowntimeLog({
     ...{ ...options, nowUs: logUs },
@@ -56,6 +59,13 @@ export function createDuty(options: DutyOptions) {
       engine.addDowntime(it)
     },
   })
+  /** With the sign of life: each transaction costs the disk some 60 kB. */
+  async function commitJudged(judged: Judged, atUs: number): Promise<readonly Omitted[]> {
+    const aliveUs = downtime.toStoreUs()
+    const omitted = await store.commitJudged({ ...judged, aliveUs }, atUs)
+    if (aliveUs !== undefined) downtime.noteStored()
+    return omitted
+  }
   const downtimes = (): Downtime[] => recent.filter(({ toUs }) => toUs > logUs() - HOUR_US)
   const silentNodes = createSilentNodes(options.nodes ?? (() => []), logUs, engine)
   const suspended = createSuspendedAccounts(options.suspensions, engine)

@@ -52,6 +52,8 @@ export interface Judged {
   readonly beforeUs?: number
   /** The stamps led the wall clock by so much; absent: it is not known. */
   readonly leadUs?: number
+  /** The sign of life, stored with it. */
+  readonly aliveUs?: number | undefined
   /** See `judged`. `seededUs`: that stretch is judged. */
   readonly seedUs: number | undefined
   readonly seededUs: number | undefined
@@ -141,10 +143,22 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
    */
   commitJudged: (judged: Judged, nowUs: number): Promise<readonly Omitted[]> =>
     write(function* () {
-      const alive = yield* get<{ judged_us: number | null }>('SELECT judged_us FROM alive')
-      if ((alive?.judged_us ?? 0) < Math.floor(judged.beforeUs ?? 0)) throw new WentBack()
+      const known = yield* get<{ judged_us: number | null }>('SELECT judged_us FROM alive')
+      if ((known?.judged_us ?? 0) < Math.floor(judged.beforeUs ?? 0)) throw new WentBack()
       const omitted: Omitted[] = []
-      const { judgedUs, leadUs, seedUs, seededUs, positions, state, dropped, changes, passed, taken } = judged
+      const {
+        judgedUs,
+        leadUs,
+        aliveUs = null,
+        seedUs,
+        seededUs,
+        positions,
+        state,
+        dropped,
+        changes,
+        passed,
+        taken,
+      } = judged
       yield* putPositions(positions)
       const kept = state.filter((row) => row.state !== null).map((row) => ({ ...row }))
       yield* insertRows('watch_state', kept, '(account, name) DO UPDATE SET state = excluded.state')
@@ -154,7 +168,8 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
       for (const seq of passed) yield* run('DELETE FROM watch_block WHERE seq = $1', seq)
       for (const [seq, count] of taken) yield* run('UPDATE watch_block SET taken = $1 WHERE seq = $2', count, seq)
       const at = [Math.floor(judgedUs), leadUs === undefined ? null : Math.floor(leadUs)] as const
-      if ((yield* run('UPDATE alive SET judged_us = $1, lead_us = $2', ...at)) === 0)
+      const alive = 'alive_us = CASE WHEN $3 > alive_us THEN $3 ELSE alive_us END'
+      if ((yield* run(`UPDATE alive SET judged_us = $1, lead_us = $2, ${alive}`, ...at, aliveUs)) === 0)
         yield* run('INSERT INTO alive (alive_us, judged_us, lead_us) VALUES ($1, $2, $3)', Math.floor(nowUs), ...at)
       if (seededUs !== undefined) yield* run('UPDATE alive SET seed_us = NULL WHERE seed_us >= $1', seededUs)
       if (seedUs !== undefined) yield* putSeedUs(seedUs)

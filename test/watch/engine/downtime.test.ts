@@ -75,3 +75,32 @@ test('a pause of the process, a clock that jumps ahead, and a spool that refuses
   await pass(log, 1)
   expect(found).toEqual(['10 60', '30 3660', '10 3701'])
 })
+
+test('a sign of life that the judge stores costs no write of its own, and a downtime is written at once', async () => {
+  let isFull = false
+  let writes = 0
+  const noteAlive: WatchStore['noteAlive'] = (alive) => {
+    writes++
+    return store.noteAlive(alive)
+  }
+  const log = open({ accepts: () => !isFull, store: { alive: store.alive, noteAlive } })
+  await log.start()
+  await pass(log, 100)
+  log.noteStored()
+  writes = 0
+  for (let commits = 0; commits < 6; commits++) {
+    await pass(log, 10)
+    expect(log.toStoreUs()).toBe(now)
+    log.noteStored()
+  }
+  expect(writes).toBe(0)
+  isFull = true
+  await pass(log, 20)
+  expect(log.toStoreUs()).toBeUndefined()
+  isFull = false
+  await pass(log, 1)
+  expect(writes).toBe(1)
+  expect((await store.alive()).blind).toHaveLength(1)
+  await pass(log, 60)
+  expect(writes).toBe(4)
+})

@@ -20,6 +20,7 @@ beforeEach(() => {
 })
 afterEach(() => store.close())
 
+const BEGAN_US = Date.now() * 1000
 let aheadUs = 0
 const nowUs = () => Date.now() * 1000 + aheadUs
 let isRefusing = false
@@ -76,6 +77,22 @@ test('events that were delivered before the first commit of a node that was kill
   await until('the failure is an alert', async () => (await store.openAlerts(ACCOUNT)).length === 1)
   await node.stop()
   await Promise.all([again.points.close(), again.exceptions.close()])
+})
+
+test('a commit of the judge stores the sign of life: it costs no transaction of its own', async () => {
+  const stored: (number | undefined)[] = []
+  const commitJudged: WatchStore['commitJudged'] = (judged, atUs) => {
+    stored.push(judged.aliveUs)
+    return store.commitJudged(judged, atUs)
+  }
+  const spools = await openSpools()
+  const node = openNode(spools, { ...store, commitJudged })
+  await node.start()
+  await until('it is stored', () => stored.length > 0)
+  await node.stop()
+  await Promise.all([spools.points.close(), spools.exceptions.close()])
+  expect(stored.some((us) => us === undefined || us < BEGAN_US)).toBe(false)
+  expect((await store.alive()).aliveUs).toBeGreaterThanOrEqual(stored.at(-1)!)
 })
 
 test('while the spool refuses everything nothing is late: its start may be among what is refused', async () => {

@@ -172,6 +172,13 @@ describe.each(databases)('watches in $database', ({ open }) => {
     expect(await store.alive()).toEqual({ aliveUs: NOW + 2, blind: [{ fromUs: 5, toUs: NOW }] })
   })
 
+  test('what was judged brings a sign of life along, which never goes back', async () => {
+    for (const aliveUs of [NOW + 9, NOW + 8, undefined]) {
+      await store.commitJudged(judgedOf({ aliveUs }), NOW)
+      expect((await store.alive()).aliveUs).toBe(NOW + 9)
+    }
+  })
+
   test('positions, memory and alerts are stored together, and what is omitted is named with its reason', async () => {
     await store.addWatch(watchOf('wat_j'), 10)
     const of = (id: string, over: Partial<Alert> = {}) => opened(alertOf(id, 'wat_j', over))
