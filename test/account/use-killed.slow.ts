@@ -1,14 +1,14 @@
-// kill -9 of the real process: what was counted ten seconds before is still counted, once.
+// kill -9 of the real process: what was counted a minute before is still counted, once.
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
 
-/** It is written every ten seconds. */
-const WRITTEN_AFTER_MS = 15_000
+/** It is written every minute. */
+const WRITTEN_AFTER_MS = 65_000
 
-test('a kill loses at most the last seconds of the count', async () => {
+test('a kill loses at most the last minute of the count', async () => {
   const dataDir = join(tempDir('use-killed'), 'data')
   const stint = createStintProcess({ ...STORES_AWAY, QUOTA_BYTES: '1MiB' }, { dataDir })
   try {
@@ -21,7 +21,7 @@ test('a kill loses at most the last seconds of the count', async () => {
     await send(20)
     const counted = await bytes()
     const sentMs = Date.now()
-    await until('the count is written', () => Date.now() - sentMs > WRITTEN_AFTER_MS, 60_000)
+    await until('the count is written', () => Date.now() - sentMs > WRITTEN_AFTER_MS, 120_000)
     await send(5)
     const all = await bytes()
     expect(all).toBeGreaterThan(counted)
@@ -33,4 +33,4 @@ test('a kill loses at most the last seconds of the count', async () => {
   } finally {
     await stint.close()
   }
-}, 120_000)
+}, 240_000)
