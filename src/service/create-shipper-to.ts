@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Both, Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { ClosedDays } from '../query/closed-days.ts'
 import { adoptDecisions } from '../query/former-decisions.ts'
 import { whileKept } from '../ship/keep-files.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
@@ -11,6 +12,7 @@ import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
 import type { KeptFiles } from '../state/kept-files.ts'
 import type { Stores } from '../store/open-stores.ts'
+import type { Sink } from '../store/sink.ts'
 
 interface ShipperParts {
   readonly spools: Both<Spool>
@@ -21,6 +23,7 @@ interface ShipperParts {
   readonly log: Logger
   readonly metrics: Metrics
   readonly accounts: Pick<Accounts, 'groupStates'>
+  readonly closedDays: Pick<ClosedDays, 'note'>
 }
 
 /**
@@ -29,7 +32,7 @@ interface ShipperParts {
 const CLICKHOUSE_WRITES = { limits: { records: 20_000, bytes: 4 * 2 ** 20 }, maxLines: 20_000, lingerMs: 500 }
 
 export function createShipperTo(destination: Destination, parts: ShipperParts): Shipper {
-  const { spools, stores, keptFiles, metrics, accounts, ...same } = parts
+  const { spools, stores, keptFiles, metrics, accounts, closedDays, ...same } = parts
   const sink = stores.sinks[destination]
   const adopting = { states: accounts.groupStates, clock: same.clock, log: same.log }
   return createShipper({
@@ -37,7 +40,10 @@ export function createShipperTo(destination: Destination, parts: ShipperParts): 
     ...(sink.store === 'clickhouse' && CLICKHOUSE_WRITES),
     destination,
     spool: spools[destination],
-    sink: whileKept(destination === 'exceptions' ? adoptDecisions(sink, adopting) : sink, keptFiles),
+    sink: noting(
+      whileKept(destination === 'exceptions' ? adoptDecisions(sink, adopting) : sink, keptFiles),
+      closedDays.note,
+    ),
     meter: {
       delivered: (n) => metrics.delivered.labels(destination).inc(n),
       expired: (n) => metrics.expired.labels(destination).inc(n),
@@ -47,3 +53,13 @@ export function createShipperTo(destination: Destination, parts: ShipperParts): 
     },
   })
 }
+
+/** Notes what the store has taken, or may have, before the spool's position moves. */
+const noting = (sink: Sink, note: ClosedDays['note']): Sink => ({
+  ...sink,
+  async write(events) {
+    const result = await sink.write(events)
+    note(events)
+    return result
+  },
+})

@@ -14,12 +14,15 @@ import { accountOfRecord } from '../event/record.ts'
 import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
 import { createTakenStamps } from '../event/taken-stamps.ts'
 import type { Live } from '../live/live.ts'
+import { NO_OTHERS } from '../live/other-nodes.ts'
 import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
+import { createClosedDays } from '../query/closed-days.ts'
 import { createDesk, DESK_LIMITS } from '../query/desk.ts'
 import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
+import { keepDays } from '../query/keep-days.ts'
 import { createKeptAnswers, type KeptAnswers } from '../query/kept-answers.ts'
 import { createQuestions, type Questions } from '../query/questions.ts'
 import { textOf } from '../secret.ts'
@@ -119,14 +122,15 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   const kept = createKeptAnswers(() => clock.monotonicUs() / 1000)
   const watches = openWatchRoom({ ...opened, desk })
   const keptFiles = openKeptFiles(keptPaths(config))
-  const shipping = { ...opened, keptFiles }
   const nowUs = () => Math.max(stampClock.nowUs(), clock.wallUs())
+  const nowNs = () => BigInt(nowUs()) * 1000n
+  const others = watches.others ?? NO_OTHERS
+  const closedDays = createClosedDays({ ...config, others, nowUs, monotonicUs: clock.monotonicUs })
+  const shipping = { ...opened, keptFiles, closedDays }
   const { groupStates } = files.accounts
   const questions = createQuestions({
-    ...{ desk, kept, groupStates },
-    points: stores.points,
-    exceptions: stores.exceptions,
-    nowNs: () => BigInt(nowUs()) * 1000n,
+    ...{ desk, kept, groupStates, nowNs },
+    ...keepDays(stores, closedDays, nowNs),
     maxRunNs: BigInt(config.maxRunUs) * 1000n,
     maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
     series: files.accounts.series.use,
@@ -141,7 +145,10 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     eraseAccounts: createEraseAccounts({
       removals: files.accounts.removals,
       removed: files.accounts.removed,
-      forget: live.forget,
+      forget(account) {
+        live.forget(account)
+        closedDays.forget(account)
+      },
       spools: Object.values(files.spools),
       sinks: Object.values(stores.sinks),
       deadLetters: files.deadLetters,
