@@ -9,6 +9,7 @@ import { tempDir } from '../support/temp-dir.ts'
 import { createShellUser, KINDS } from './sh-cast.ts'
 
 const PROCESSES = 25
+const OUTPUT_BYTES = 20_000_000
 
 describe.skipIf(missing('shells') !== undefined || Bun.which('strace') === null)('a run takes few processes', () => {
   let stint: RealStint
@@ -16,6 +17,29 @@ describe.skipIf(missing('shells') !== undefined || Bun.which('strace') === null)
     stint = await startRealStint()
   })
   afterAll(() => stint.stop())
+
+  test.each(['dash', 'bash', 'busybox sh'])(
+    'in %s, and where Perl is one of them reads each byte and writes it',
+    async (name) => {
+      const user = createShellUser(stint.url, KINDS[name]!, stint.key)
+      const trace = join(tempDir('strace'), 'trace')
+      const words = ['exec', '--process', 'large', '--output', '--', 'head', '-c', String(OUTPUT_BYTES), '/dev/zero']
+      try {
+        const child = Bun.spawn(
+          ['strace', '-f', '-q', '-o', trace, '-e', 'trace=read,write', ...user.words, ...words],
+          {
+            ...{ env: user.shellEnv, stdin: 'ignore', stdout: 'pipe', stderr: 'ignore' },
+          },
+        )
+        expect((await new Response(child.stdout).bytes()).length).toBe(OUTPUT_BYTES)
+        const results = readFileSync(trace, 'utf8').matchAll(/(?:read|write)(?:\(| resumed).* = (\d+)$/gm)
+        const moved = results.reduce((sum, [, bytes]) => sum + Number(bytes), 0)
+        expect(moved / OUTPUT_BYTES).toBeWithin(4, 5) // two are those of the command; tee and dd make it 7
+      } finally {
+        user.remove()
+      }
+    },
+  )
 
   test.each(['dash', 'bash', 'busybox sh'])('in %s', async (name) => {
     const user = createShellUser(stint.url, KINDS[name]!, stint.key)

@@ -1,7 +1,7 @@
 // The shell client and its surroundings: variables and files of the caller stay as they are, the key is in no file,
 // and none is left in TMPDIR.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { missing } from '../support/needs.ts'
 import { ROOT } from '../support/readme.ts'
@@ -82,6 +82,30 @@ describe.skipIf(missing('shells') !== undefined).each(Object.entries(KINDS))('in
     await until('the end of all parts of the script', () => !isRunning(user.words.at(-1)!))
     expect(user.leftovers()).toEqual([])
   })
+})
+
+test.skipIf(missing('shells') !== undefined).each<[string, string, Record<string, string>]>([
+  ['a Perl that does not start', 'exit 1', {}],
+  ['settings of Perl', '', { PERL_UNICODE: 'SDA', PERL5OPT: '-MNo::Such', LC_ALL: 'xx_XX' }],
+])('every byte passes and the end is kept with %s', async (_, perl, env) => {
+  await using stint = await startRealStint()
+  const user = createShellUser(stint.url, KINDS.dash!, stint.key)
+  created.push(user)
+  const programs = join(user.home, 'programs')
+  mkdirSync(programs)
+  if (perl !== '') writeFileSync(join(programs, 'perl'), `#!/bin/sh\n${perl}\n`, { mode: 0o755 })
+  const script =
+    'i=0; while [ $i -lt 9000 ]; do i=$((i+1)); echo "line $i"; done; printf "\\377\\303\\251 last"; exit 3'
+  const child = user.start(['exec', '--process', 'job', '--', 'sh', '-c', `{ ${script}; } >&2`], {
+    ...env,
+    PATH: `${programs}:${user.path}`,
+  })
+  const stderr = Buffer.from(await new Response(child.stderr).bytes())
+  expect([await child.exited, stderr.length]).toEqual([3, 88_901])
+  expect(stderr.subarray(-8)).toEqual(Buffer.from('\xff\xc3\xa9 last', 'latin1'))
+  const [run] = await stint.runs('job')
+  expect(run!.exceptions[0]).toEndWith('\nline 9000\n\ufffdé last')
+  expect(run!.exceptions[0]!.length).toBe('sh: exited with code 3\n'.length + 12_000)
 })
 
 /** Is a process of this script running? */
