@@ -96,7 +96,7 @@ export const PARAMETERS = {
   text: Type.String({
     description:
       `Only exceptions whose text contains each of these words, at most ${MAX_WORDS}, in any case and order. Every ` +
-      'character is literal.',
+      "character is literal; the text is read as for its headline, without JSON's escapes and a terminal's colours.",
     minLength: 1,
     maxLength: MAX_TEXT,
     pattern: '\\S',

@@ -14,7 +14,9 @@ const SENTENCE_MAX = 900
 
 const LEVEL =
   /^(?:trace|debug|verbose|info(?:rmation)?|notice|default|warn(?:ing)?|err(?:or)?|severe|fatal|crit(?:ical)?|alert|emerg(?:ency)?|panic|dpanic)$/i
-const LEVEL_KEY = /(?:level|severity|@l|lvl|pri(?:ority)?)(?:_?(?:name|text|value|num(?:ber)?))?$/i
+/** The end of the key of a level, as a search finds it, too. */
+export const LEVEL_KEY = '(?:level|severity|@l|lvl|pri(?:ority)?)(?:_?(?:name|text|value|num(?:ber)?))?'
+const IS_LEVEL_KEY = new RegExp(`${LEVEL_KEY}$`, 'i')
 const TIME = /^\d{4}-?\d\d-?\d\d[T ]?[\d:]|^\d{1,2}[/:.]\d\d|^[A-Z][a-z]{2},? [\dA-Z]|^\d[\d.,]*$/
 /** The last word of the key of a value that describes the fault. */
 const DESCRIBES =
@@ -90,7 +92,7 @@ function collect(value: object, above: string, depth: number, members: Member[])
 /** Names differ, numbers too: pino and bunyan count 10 to 60 upwards, syslog 7 to 0 downwards. */
 function readLevel(members: readonly Member[]): string {
   for (const { key, text } of members)
-    if (LEVEL_KEY.test(key)) {
+    if (IS_LEVEL_KEY.test(key)) {
       if (LEVEL.test(text)) return /^(?:err|crit)$/i.test(text) ? 'ERROR' : text.toUpperCase()
       if (/^[0-7]$/.test(text)) return Number(text) < 4 ? 'ERROR' : text === '4' ? 'WARN' : 'INFO'
       if (/^[1-6]0$/.test(text)) return Number(text) >= 50 ? 'ERROR' : text === '40' ? 'WARN' : 'INFO'

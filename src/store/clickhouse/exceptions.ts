@@ -12,6 +12,7 @@ import type {
   MomentsQuestion,
   Page,
 } from '../source.ts'
+import { findWords } from './find-words.ts'
 import { findInParts } from './newest-part.ts'
 import { findRaised } from './raised.ts'
 import type { Schema } from './schema.ts'
@@ -110,18 +111,19 @@ const inGroups = (name: string, groups: readonly GroupKey[]) =>
 function selectExceptions(q: ExceptionSelection): Conditions {
   const { where, params } = withEqual(withEqual(selectionOf(q), 'fingerprint', q.fingerprint), 'uid', q.uid)
   const { words = [], only, without } = q
+  const found = findWords(words)
   const within = only && inGroups('only', only)
   const outside = without?.length ? inGroups('without', without) : undefined
   return {
     where: [
       ...where,
-      ...words.map((_, i) => `positionCaseInsensitiveUTF8(exception, {word_${i}:String}) > 0`),
+      ...found.where,
       ...(within === undefined ? [] : [within.sql]),
       ...(outside === undefined ? [] : [`NOT (${outside.sql})`]),
     ],
     params: {
       ...params,
-      ...Object.fromEntries(words.map((word, i) => [`word_${i}`, word])),
+      ...found.params,
       ...within?.params,
       ...outside?.params,
     },

@@ -140,6 +140,34 @@ export const proveGroups = (at: NamedPlace): void =>
       expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(2)
     })
 
+    test('a search for the words of a headline finds its exception, in JSON and in colours, too', async () => {
+      const log = { level: 'error', message: 'Grüße an "Ada" <ada@x>: C:\\jobs\\a/b fehlt 😀', error: "can't open" }
+      const json = JSON.stringify(log)
+      const ascii = (text: string) =>
+        text.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}`)
+      const texts = [
+        json,
+        ascii(json), // Python
+        json.replaceAll('/', '\\/'), // PHP
+        ascii(json).replace(/[<>']/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`), // Go, Java
+        ascii(json).replaceAll('\\"', '\\u0022'), // .NET
+        JSON.stringify({ level: 50, time: 1, msg: 'no rates', err: { code: 'E42', message: 'https://x is away' } }),
+        JSON.stringify({ severity: 'crit', code: 7, message: 'no disk' }),
+        JSON.stringify({ log: json, stream: 'stderr' }), // Docker
+        '\u001b[1m\u001b[31mIOException\u001b[39;49;00m: no \u001b[36mspace\u001b[0m left on "/srv"',
+      ]
+      const process = 'headlines'
+      await keep(texts.map((text, i) => exception(process, i, text)))
+      for (const text of texts) {
+        const headline = headlineOf(text)
+        const q = { ...all(process), words: headline.split(/\s+/) }
+        const found = await store.source.findExceptions(q, { limit: 10 })
+        expect([headline, found.map((row) => row.exception)]).toEqual([headline, expect.arrayContaining([text])])
+      }
+      const colours = { ...all(process), words: ['0m'] }
+      expect(await store.source.findExceptions(colours, { limit: 10 })).toEqual([])
+    })
+
     test('groups are chosen and left out by fingerprint and process, thousands too', async () => {
       const odd = 'pé😀" \\ \t'
       await keep([
