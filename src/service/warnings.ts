@@ -1,6 +1,7 @@
 // Faults of this installation that do not keep it from taking events, for /api/health.
 import { DESTINATIONS } from '../event/event.ts'
 import { SLEWED } from '../event/stamp-clock.ts'
+import type { EraseAccounts } from '../ship/erase-accounts.ts'
 import { isStuck } from '../spool/is-stuck.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 import type { Rooms } from './open-rooms.ts'
@@ -18,6 +19,7 @@ export function warningsOf(rooms: Rooms): HealthWarning[] {
     ['database_away', watches.isAway() ? AWAY : undefined],
     ['disk_stuck', stuckText(rooms)],
     ['clock_ahead', aheadText(rooms)],
+    ['erasure_waiting', erasureText(rooms.eraseAccounts.waiting())],
     ['downtimes', downtimesText(watches.downtimes())],
   ]
   return [
@@ -46,6 +48,12 @@ function stuckText({ spools, stampClock }: Rooms): string | undefined {
     `The disk has not finished a write of ${stuck.join(' and ')} for a minute. Watches are not judged until it has; ` +
     'the time after the first minute is a downtime.'
   )
+}
+
+function erasureText({ accounts, reasons }: ReturnType<EraseAccounts['waiting']>): string | undefined {
+  if (accounts === 0) return undefined
+  const whose = accounts === 1 ? 'a deleted account is' : `${accounts} deleted accounts are`
+  return `The data of ${whose} not erased yet: ${reasons.join('; ')}. Stint tries again every two seconds.`
 }
 
 const LEAST_LEAD_US = 1e6

@@ -53,7 +53,7 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     if (known !== undefined) return known
     for (const spool of spools) spool.release(account)
     options.forget(account)
-    const progress: Progress = { seenUs: nowUs(), done: new Set(), told: new Set() }
+    const progress: Progress = { seenUs: nowUs(), done: new Set(), told: new Set(), waits: new Map() }
     underWay.set(account, progress)
     return progress
   }
@@ -64,6 +64,8 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     for (const sink of sinks) {
       if (done.has(sink.store)) continue
       const result = await sink.erase(account)
+      if (result.kind === 'wait') progress.waits.set(sink.store, result.reason)
+      else progress.waits.delete(sink.store)
       if (result.kind === 'stored') {
         done.add(sink.store)
         continue
@@ -119,6 +121,12 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
 
   return {
     step,
+    /** Deleted accounts that a store does not erase until an operator does something, and what that is. */
+    waiting(): { accounts: number; reasons: readonly string[] } {
+      const waits = [...underWay.values()].map((progress) => progress.waits).filter((stores) => stores.size > 0)
+      const reasons = waits.flatMap((stores) => [...stores].map(([store, reason]) => `${store}: ${reason}`))
+      return { accounts: waits.length, reasons: [...new Set(reasons)] }
+    },
     start(): void {
       noteClosed()
       timer = setInterval(() => void step(), EVERY_MS)
@@ -141,6 +149,8 @@ interface Progress {
   readonly done: Set<string>
   /** Reasons that were logged: an operator wants each once, not every two seconds. */
   readonly told: Set<string>
+  /** By store: what an operator must fix before it erases. */
+  readonly waits: Map<string, string>
 }
 
 function isNews(told: Set<string>, reason: string): boolean {

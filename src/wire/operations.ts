@@ -36,7 +36,15 @@ const WARNINGS = [
   'watches_lost',
   'watches_unwritable',
   'dead_letters_full',
-  ...(['database_away', 'disk_stuck', 'clock_ahead', 'downtimes', 'notifications_waiting', 'quota'] as const),
+  ...([
+    'database_away',
+    'disk_stuck',
+    'clock_ahead',
+    'erasure_waiting',
+    'downtimes',
+    'notifications_waiting',
+    'quota',
+  ] as const),
 ] as const
 export const HealthWarning = Type.Object({ code: choice(WARNINGS), detail: Type.String() })
 export type HealthWarning = Static<typeof HealthWarning>

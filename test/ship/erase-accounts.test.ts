@@ -117,3 +117,24 @@ test('steps never overlap, and stopping waits for the current one', async () => 
   await step()
   expect(times).toBe(1)
 })
+
+test('reports what an operator must do before a store erases, until it has', async () => {
+  const results: WriteResult[] = [
+    { kind: 'wait', reason: '30 MB are missing' },
+    { kind: 'wait', reason: '20 MB are missing' },
+    { kind: 'retry', reason: 'away' },
+  ]
+  const full = createMemoryStore({ next: () => results.shift() })
+  const { step, clock, waiting } = open({ sinks: [sinkOf(full)], settleUs: 0 })
+  await step()
+  expect(waiting()).toEqual({ accounts: 0, reasons: [] })
+  clock.pass(MINUTE_US)
+  for (const missing of [30, 20]) {
+    await step()
+    expect(waiting()).toEqual({ accounts: 1, reasons: [`memory: ${missing} MB are missing`] })
+  }
+  for (const _ of ['away', 'erased']) {
+    await step()
+    expect(waiting()).toEqual({ accounts: 0, reasons: [] })
+  }
+})

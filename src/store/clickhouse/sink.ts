@@ -8,6 +8,7 @@ import type { ClickHouseClient } from './client.ts'
 import { CLUSTER_DDL_SETTINGS, CLUSTER_INSERT_SETTINGS, findCanaryProcess } from './cluster.ts'
 import { toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
+import { findLackingRoom } from './room-to-erase.ts'
 import type { Schema } from './schema.ts'
 import { TABLES } from './tables.ts'
 import { createWriteByShard } from './write-by-shard.ts'
@@ -73,8 +74,11 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
       return found.kind === 'stored' ? checkByCanary(writeAll, startOfDay, process)(like) : found
     },
 
-    erase: (account) =>
-      attempt(judgeFailure, async () => {
+    async erase(account) {
+      // in a cluster each host has disks of its own
+      const reason = cluster ? undefined : await findLackingRoom(keeper, FAMILIES.map(schema.stored))
+      if (reason !== undefined) return { kind: 'wait', reason }
+      return attempt(judgeFailure, async () => {
         for (const table of FAMILIES) {
           // a table of points exists only if they were stored here once
           const unlessMissing = (error: unknown) => {
@@ -87,7 +91,8 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
           const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
           await keeper.run(sql, { account }).catch(unlessMissing)
         }
-      }),
+      })
+    },
 
     async close() {},
   }
