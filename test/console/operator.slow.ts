@@ -34,7 +34,9 @@ describe.skipIf(cannotRun())('All accounts', () => {
     await visit.go('home')
     await visit.page.getByText('Settings', { exact: true }).click()
     await visit.page.getByRole('link', { name: 'All accounts' }).click()
-    await visit.page.getByText('3 accounts. Figures are of this node.').waitFor()
+    await visit.page
+      .getByText('3 accounts. Figures are of this node; e-mails are notifications and invitations.')
+      .waitFor()
     const rows = visit.page.getByRole('table', { name: 'All accounts' }).getByRole('row')
     expect(await rows.nth(1).textContent()).toContain('bob@example.com')
     expect(await rows.nth(1).textContent()).toContain('30')

@@ -70,7 +70,8 @@ const Heading = ({ answer }: { answer: Answer | undefined }) => (
 )
 
 const leadOf = ({ total, suspended }: Answer): string =>
-  `${plural(total, 'account')}${suspended === 0 ? '' : `, ${formatCount(suspended)} suspended`}. Figures are of this node.`
+  `${plural(total, 'account')}${suspended === 0 ? '' : `, ${formatCount(suspended)} suspended`}. Figures are of this ` +
+  'node; e-mails are notifications and invitations.'
 
 function Content({ answer: { rows, isCut, found } }: { answer: Answer }) {
   if (rows.length === 0)
