@@ -134,7 +134,7 @@ interface Pipe {
 const O_CLOEXEC = 0o2000000
 const F_SETPIPE_SZ = 1031
 /** Four times the usual size: the command and this process wait for each other less often. */
-const PIPE_BYTES = 1_048_576
+const PIPE_BYTES = 262_144
 const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
 
 /**
