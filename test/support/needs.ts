@@ -89,6 +89,7 @@ const TOOLS = {
   postgresql: { isHere: () => findPostgres() !== undefined, remedy: 'apt-get install postgresql' },
   prometheus: { isHere: () => inPath('prometheus', 'promtool'), remedy: 'apt-get install prometheus' },
   haproxy: { isHere: () => inPath('haproxy'), remedy: 'apt-get install haproxy' },
+  caddy: { isHere: () => inPath('caddy'), remedy: 'apt-get install caddy' },
   nginx: { isHere: () => inPath('nginx'), remedy: 'apt-get install nginx-light' },
   buildah: {
     isHere: () => process.getuid!() === 0 && inPath('buildah', 'debootstrap', 'runc'),
