@@ -8,7 +8,7 @@ import { CONDITIONS } from '../wire/conditions.ts'
 import { describeNextDue } from '../wire/next-due.ts'
 import { DEFAULT_GRACE } from '../wire/watch-fields.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
-import type { Api } from './api.ts'
+import { type Api, Refusal } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
 
 interface WatchFile {
@@ -39,9 +39,11 @@ export function parseWatchFile(text: string): WatchFile {
   if (unknown !== undefined)
     throw new CliError(`the file has a member ${unknown}; it takes channels and watches`, EXIT_USAGE)
   const named = readNamed<CreateChannel>('channels', channels)
-  for (const channel of named)
-    for (const [member, value] of Object.entries(channel))
-      if (value === '') throw new CliError(`fill in ${member} of channel ${channel.name} in the file`, EXIT_USAGE)
+  const empty = named.flatMap((channel) => {
+    const members = Object.keys(channel).filter((member) => channel[member as keyof CreateChannel] === '')
+    return members.length === 0 ? [] : [`${members.join(' and ')} of channel ${channel.name}`]
+  })
+  if (empty.length > 0) throw new CliError(`fill in, in the file: ${empty.join(', ')}`, EXIT_USAGE)
   return {
     channels: named,
     watches: readNamed<CreateWatch>('watches', watches),
@@ -58,16 +60,27 @@ function readNamed<T extends { readonly name: string }>(member: string, list: un
   return named
 }
 
-/** Throws CliError at the first refusal; what was applied before stays. */
+/** Throws CliError at the first refusal, which names the channel or watch; what was applied before stays. */
 export async function applyWatches(api: Api, file: WatchFile, prune: boolean): Promise<Applied[]> {
   const done: Applied[] = []
   const ids = new Map<string, string>()
+  const change = async <T>(
+    what: string,
+    ...call: readonly [method: string, path: string, body: unknown]
+  ): Promise<T> => {
+    try {
+      return await api.askWithKey<T>(...call)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      throw new Refusal(`${what}: ${error.message}`, error.code)
+    }
+  }
   const { channels } = await api.askWithKey<Channels>('GET', '/api/channels')
   for (const known of channels) ids.set(known.name, known.id)
   for (const wanted of file.channels) {
     const known = channels.find(({ name }) => name === wanted.name)
     if (known === undefined) {
-      const { channel } = await api.askWithKey<NewChannel>('POST', '/api/channels', wanted)
+      const { channel } = await change<NewChannel>(`channel ${wanted.name}`, 'POST', '/api/channels', wanted)
       ids.set(channel.name, channel.id)
       const { secret } = channel
       done.push({ action: 'created', what: `channel ${wanted.name}`, ...(secret !== undefined && { secret }) })
@@ -76,21 +89,23 @@ export async function applyWatches(api: Api, file: WatchFile, prune: boolean): P
       if (kind !== undefined && known.kind !== kind)
         throw new CliError(`channel ${wanted.name} is of the kind ${known.kind}; delete it first, or use another name`)
       const body = { ...PLAIN, ...optionalMembers(known.kind), ...rest }
-      const { changed } = await api.askWithKey<ChangedChannel>('PATCH', `/api/channels/${known.id}`, body)
+      const path = `/api/channels/${known.id}`
+      const { changed } = await change<ChangedChannel>(`channel ${wanted.name}`, 'PATCH', path, body)
       if (changed) done.push({ action: 'changed', what: `channel ${wanted.name}` })
     }
   }
   const { watches } = await api.askWithKey<Watches>('GET', '/api/watches')
   for (const named of file.watches) {
+    const what = `watch ${named.name}`
     const wanted = { ...EMPTY, ...named, channels: (named.channels ?? []).map((name) => idOf(ids, name)) }
     const known = watches.find(({ name }) => name === named.name)
     if (known === undefined) {
-      const { watch } = await api.askWithKey<WatchAnswer>('POST', '/api/watches', wanted)
-      done.push({ action: 'created', what: `watch ${named.name}`, ...dueOf(watch) })
+      const { watch } = await change<WatchAnswer>(what, 'POST', '/api/watches', wanted)
+      done.push({ action: 'created', what, ...dueOf(watch) })
     } else if (isOtherWatch(known, wanted)) {
-      const { watch } = await api.askWithKey<WatchAnswer>('PATCH', `/api/watches/${known.id}`, wanted)
+      const { watch } = await change<WatchAnswer>(what, 'PATCH', `/api/watches/${known.id}`, wanted)
       if (isOtherWatch(known, { ...watch, state: known.state, next_due: known.next_due }))
-        done.push({ action: 'changed', what: `watch ${named.name}`, ...dueOf(watch) })
+        done.push({ action: 'changed', what, ...dueOf(watch) })
     }
   }
   if (!prune) return done

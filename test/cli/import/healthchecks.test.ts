@@ -76,7 +76,14 @@ test('watch apply takes the file once its addresses are filled in, and nothing i
   const { stdout, file } = await plan(CHECKS, CHANNELS)
   expect(await stint(['watch', 'apply', save(stdout)])).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining('fill in to of channel on call in the file'),
+    stderr: expect.stringContaining(
+      'fill in, in the file: to of channel on call, url of channel hooks, url of channel slack, token and chat of channel tg',
+    ),
+  })
+  const mailed = { channels: [{ name: 'on call', kind: 'email', to: 'ada@example.com' }] }
+  expect(await stint(['watch', 'apply', save(mailed)])).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringMatching(/channel on call: .*kind e-mail is not set up/s),
   })
   const filled = {
     watches: file.watches.map((watch: { channels: string[] }) => ({
