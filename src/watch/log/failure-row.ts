@@ -1,8 +1,8 @@
 // The failures of a series since its last success, as two rows: of failed runs, and with exceptions.
 //
-//   joins   a failed run, one that never finished, a failed end without a start, an exception; unless a later success is
-//           known. A run and its exceptions: in the row with exceptions the end of the run adds nothing when an exception
-//           of it is there, and the other way round
+//   joins   a failed run, one that never finished, a failed end without a start, an exception; unless a success is known
+//           that ended after it, of an exception one that began after it. A run and its exceptions: in the row with
+//           exceptions the end of the run adds nothing when an exception of it is there, and the other way round
 //   ends    a completed run that ended after the last failure, and for exceptions began after the last one; in a row that
 //           failed ends without a start made (bare) also an end without a start that does not say failed
 import { belongsTo, findRun, type RunSpan } from '../../process/belongs-to.ts'
@@ -33,7 +33,7 @@ type Joined = 'over' | 'runs' | 'both' | 'nothing'
 export function countFailure(series: Series, { atUs, kind, uid = '', startedUs = 0 }: RowEntry): Joined {
   const isException = kind === 'exception'
   if (isException) series.exceptionUs = Math.max(series.exceptionUs, atUs)
-  if (atUs < series.okUs) return 'over'
+  if (isException ? endedAfter(series, atUs) : atUs < series.okUs) return 'over'
   const failure: RowFailure = { atUs, kind: isException ? 'exception' : 'run', tag: tagOf(uid), startedUs }
   const isPart = series.failures.some((it) =>
     isException
@@ -51,6 +51,10 @@ export function countFailure(series: Series, { atUs, kind, uid = '', startedUs =
   series.failures.splice(0, series.failures.length - FAILURES_KEPT)
   return isPart ? 'runs' : 'both'
 }
+
+/** Is a completed run known that began after an exception? */
+const endedAfter = ({ settled }: Series, atUs: number): boolean =>
+  settled.some(({ failed, startedUs }) => !failed && startedUs > atUs)
 
 const nameOf = (tag: number): string | null => (tag === 0 ? null : String(tag))
 

@@ -1,6 +1,7 @@
-// Random histories of one process: runs that are missed, lost, sent twice, delayed, failed, never ended; downtimes.
+// Random histories of one process: runs that are missed, lost, sent twice, delayed, failed, never ended, with exceptions, and
+// exceptions of no run; downtimes.
 import type { Downtime } from '../../../src/watch/log/episode.ts'
-import type { JudgedWatch, Mark } from '../../../src/watch/log/judge-interface.ts'
+import type { JudgedWatch, Mark, RaisedException } from '../../../src/watch/log/judge-interface.ts'
 import { HOUR, S, T0, watchOf } from './judge-kit.ts'
 
 const HOURS = 4
@@ -11,6 +12,9 @@ export const WATCHES: readonly JudgedWatch[] = [
   watchOf('cron', { late: { cron: '*/10 * * * *', grace: '2m' } }),
   watchOf('long', { long: '15m' }),
   watchOf('failed', { failed: {} }),
+  watchOf('failed2', { failed: { after: 2 } }),
+  watchOf('raised', { failed: { exceptions: true } }),
+  watchOf('raised3', { failed: { after: 3, exceptions: true } }),
   watchOf('slow', { slow: 3 }),
 ]
 
@@ -30,7 +34,7 @@ export type Random = ReturnType<typeof createRandom>
 
 export interface History {
   /** In the order of their arrival. */
-  readonly marks: readonly Mark[]
+  readonly events: readonly (Mark | RaisedException)[]
   readonly downtimes: readonly Downtime[]
 }
 
@@ -43,7 +47,7 @@ export function makeHistory(random: Random, isSilent = false): History {
     us = toUs + (1800 + random.int(5400)) * S
   }
   const isDown = (us: number) => downtimes.some((it) => us >= it.fromUs && us < it.toUs)
-  const sent: Mark[] = []
+  const sent: (Mark | RaisedException)[] = []
   const everyS = random.pick([300, 600, 900])
   const hasUid = random.next() < 0.5
   for (let s = random.int(60), n = 0; s < HOURS * 3600; s += everyS + random.int(20) - 10, n++) {
@@ -64,11 +68,21 @@ export function makeHistory(random: Random, isSilent = false): History {
       sent.push({ ...mark, arrivedUs })
       if (random.next() < 0.05) sent.push({ ...mark, arrivedUs: arrivedUs + 333 }) // twice
     }
+    for (let left = random.next() < 0.3 ? 1 + random.int(3) : 0; left > 0; left--) {
+      const own = random.next() < 0.8 ? uid : ''
+      const atUs = startUs + Math.floor((random.next() * 1.2 - 0.1) * tookUs)
+      const arrivedUs = atUs + random.int(random.pick([1, 900_000, 3 * S])) + (random.next() < 0.5 ? delay : 0)
+      if (isDown(arrivedUs)) continue
+      const headline = random.pick(['A: one', 'B: two'])
+      const raised = { process: 'job', meta: '', ...(own !== '' && { uid: own }), atUs, headline }
+      sent.push({ ...raised, arrivedUs })
+      if (random.next() < 0.15) sent.push({ ...raised, arrivedUs: arrivedUs + random.pick([333, 3600 * S]) }) // twice
+    }
   }
   if (isSilent)
     for (let us = T0 + random.int(7200) * S; us < T0 + HOURS * HOUR && downtimes.length < 5; us += HOUR) {
       const toUs = us + (10 + random.int(590)) * S
       downtimes.push({ node: 2, fromUs: us, toUs, waitsUs: toUs })
     }
-  return { marks: sent.sort((a, b) => a.arrivedUs - b.arrivedUs), downtimes }
+  return { events: sent.sort((a, b) => a.arrivedUs - b.arrivedUs), downtimes }
 }

@@ -9,6 +9,7 @@ import type {
   JudgedAlert,
   JudgedWatch,
   Mark,
+  RaisedException,
   StateRow,
   WatchJudge,
 } from '../../../src/watch/log/judge-interface.ts'
@@ -53,6 +54,8 @@ export const markOf = (kind: Mark['kind'], atUs: number, more: Partial<Mark> = {
   ...{ kind, process: 'job', meta: '', uid: '', atUs, arrivedUs: atUs },
   ...more,
 })
+
+export const isMark = (event: Mark | RaisedException): event is Mark => 'kind' in event
 
 /** An alert as the table has it. */
 export interface StoredAlert {
@@ -149,10 +152,11 @@ export function openDesk(options: DeskOptions) {
     commit,
     kill: open,
     /** Each after what was due before. */
-    apply(...marks: readonly Mark[]): void {
-      for (const mark of marks) {
-        advance(mark.arrivedUs)
-        judge.applyMark(ACCOUNT, mark)
+    apply(...events: readonly (Mark | RaisedException)[]): void {
+      for (const event of events) {
+        advance(event.arrivedUs)
+        if (isMark(event)) judge.applyMark(ACCOUNT, event)
+        else judge.applyException(ACCOUNT, event)
       }
     },
     addDowntime(downtime: Downtime): void {

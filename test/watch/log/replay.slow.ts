@@ -9,4 +9,4 @@ test('a kill between any two steps changes nothing', () => {
   expectKillsChangeNothing(seedsOf(1000), [MAX_RUN_US, 3600e6])
 }, 600_000)
 
-test('late, long and failed are those of the naive reference', () => expectNaiveAlerts(seedsOf(200)), 900_000)
+test('late, long and failed are those of the naive reference', () => expectNaiveAlerts(seedsOf(2000)), 900_000)

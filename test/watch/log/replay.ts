@@ -12,26 +12,29 @@ const optionsOf = (downtimes: readonly Downtime[], maxRunUs: number): DeskOption
   ...{ maxRunUs, watches: WATCHES, downtimes },
 })
 
+/** The watches of `failed`. */
+const FAILED = WATCHES.filter(({ rules }) => rules.failed !== undefined).map(({ id }) => id)
+
 const textOf = (change: Change): string => {
   const { watch, identity } = change.alert
   if (change.kind === 'end') return `${watch} ${identity} ends`
   return `${watch} ${identity}${change.kind === 'open' && change.untilUs !== undefined ? ' over' : ''}`
 }
 
-function judgeAll({ marks, downtimes }: History, maxRunUs = MAX_RUN_US): Change[] {
+function judgeAll({ events, downtimes }: History, maxRunUs = MAX_RUN_US): Change[] {
   const desk = openDesk(optionsOf(downtimes, maxRunUs))
-  desk.apply(...marks)
+  desk.apply(...events)
   desk.advance(END_US)
   desk.commit()
   return desk.log.filter(({ kind }) => kind !== 'explain')
 }
 
 /** With kills before and after commits. */
-function judgeKilled({ marks, downtimes }: History, random: Random, maxRunUs = MAX_RUN_US): Change[] {
+function judgeKilled({ events, downtimes }: History, random: Random, maxRunUs = MAX_RUN_US): Change[] {
   const desk = openDesk(optionsOf(downtimes, maxRunUs))
   let [seq, stored] = [0, 0]
   for (let isOver = false; !isOver; ) {
-    const batch = marks.slice(seq, seq + 1 + random.int(5))
+    const batch = events.slice(seq, seq + 1 + random.int(5))
     desk.apply(...batch)
     if (batch.length === 0) desk.advance(END_US)
     if (random.next() < 0.3) {
@@ -77,7 +80,7 @@ export function expectNaiveAlerts(seeds: readonly number[]): void {
     const { late, long, failed } = judgeNaively(history, MAX_RUN_US)
     expect({
       ...{ seed, late: texts.filter((it) => /^(every|cron)/.test(it)).sort(), long: longRuns(changes).sort() },
-      failed: texts.filter((it) => it.startsWith('failed')),
+      failed: FAILED.map((id) => texts.filter((it) => it.startsWith(`${id} `))),
     }).toEqual({ seed, late: late.sort(), long: long.sort(), failed })
   }
 }
