@@ -13,6 +13,7 @@ import { findDecision } from '../query/former-decisions.ts'
 import type { Config } from '../settings.ts'
 import { isStuck } from '../spool/is-stuck.ts'
 import type { Spool } from '../spool/spool.ts'
+import { readDataDirId } from '../state/data-dir-lock.ts'
 import type { Stores } from '../store/open-stores.ts'
 import type { RefusedTimes } from '../watch/feed/refused-times.ts'
 import type { IsIgnored } from '../watch/log/apply-record.ts'
@@ -55,7 +56,9 @@ export function openWatchRoom(parts: WatchParts): Watches {
   return openWatches({
     path: join(config.dataDir, 'watches.sqlite'),
     count: accounts.watchCount,
-    ...(config.databaseUrl !== undefined && { shared: { url: config.databaseUrl, node: config.nodeId } }),
+    ...(config.databaseUrl !== undefined && {
+      shared: { url: config.databaseUrl, node: config.nodeId, dataDir: readDataDirId(config.dataDir) },
+    }),
     spools,
     refusedTimes: parts.refusedTimes,
     receivingUs: arrivals.leastUs,

@@ -7,7 +7,7 @@ import { PROCESS_NOTE, SENT_NOTIFICATIONS } from './alert-tables.ts'
 import { PROOF_TABLES } from './proof-tables.ts'
 import type { Schema } from './schema.ts'
 import { ACCOUNT_TABLES, BOUND_KEYS, KEY_PLACES, QUOTA_NOTICES, SUSPENSIONS } from './shared-tables.ts'
-import { ALIVE_LEAD, REFUSED_TIMES, WATCH_TABLES } from './watch-tables.ts'
+import { ALIVE_LEAD, FEED_DATA_DIR, REFUSED_TIMES, WATCH_TABLES } from './watch-tables.ts'
 
 /** A table whose rows bear `changed`, set when a row is inserted or one of these columns updated. */
 const followed = (table: string, columns = ''): string => `
@@ -87,5 +87,5 @@ const SUSPENDING = `${SUSPENSIONS}
 /** The steps after 2.0, in a count that 2.0 does not read. Each only adds. Never edit a released one. */
 export const LATER_STEPS: readonly string[] = [
   ...[BOUND_KEYS, PROOFS, ALIVE_LEAD, REFUSED_TIMES, SUSPENDING],
-  ...[PROCESS_NOTE, SENT_NOTIFICATIONS, QUOTA_NOTICES, KEY_PLACES],
+  ...[PROCESS_NOTE, SENT_NOTIFICATIONS, QUOTA_NOTICES, KEY_PLACES, FEED_DATA_DIR],
 ]

@@ -8,6 +8,9 @@ export const toWatchesFile = (tables: string): string => toSqlite(tables.replace
 /** By how much the stamps led the wall clock at `judged_us`. */
 export const ALIVE_LEAD = 'ALTER TABLE alive ADD COLUMN lead_us BIGINT;'
 
+/** The id of the DATA_DIR whose spool a position is of; null in rows of 2.0. */
+export const FEED_DATA_DIR = 'ALTER TABLE feed ADD COLUMN data_dir TEXT;'
+
 export const WATCH_TABLES = `
   CREATE TABLE channel (
     id         TEXT PRIMARY KEY,

@@ -47,7 +47,7 @@ interface WatchesOptions
   /** Path of watches.sqlite; unused with `shared`. */
   readonly path: string
   /** Several nodes on one PostgreSQL. */
-  readonly shared?: { readonly url: Secret; readonly node: number }
+  readonly shared?: { readonly url: Secret; readonly node: number; readonly dataDir: string }
   /** Remembers elsewhere how many watches there are; not with `shared`. */
   readonly count?:
     | {
@@ -115,7 +115,7 @@ export function openWatches(options: WatchesOptions) {
   const feedDatabase = shared && openPostgres(shared.url, 'feed')
   const node: WatchNode =
     shared && database && feedDatabase
-      ? createSharedNode({ ...nodeOptions, database, feedDatabase, node: shared.node })
+      ? createSharedNode({ ...nodeOptions, database, feedDatabase, node: shared.node, dataDir: shared.dataDir })
       : createOnlyNode({ ...nodeOptions, store })
   const { heartbeatUrl } = options
   const heartbeat =

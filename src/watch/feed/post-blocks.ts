@@ -1,5 +1,6 @@
 // Hands the records of this node over to the judging one: a block a second in PostgreSQL, with the position of the
-// feeder in one transaction. While PostgreSQL is away, the spool holds them.
+// feeder in one transaction. While PostgreSQL is away, the spool holds them. A position in the spool of another DATA_DIR
+// with this NODE_ID is not followed: this one begins where its shipper is.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { type createFeedStatements, type FeedPosition, WentBack } from '../storage/feed-statements.ts'
@@ -16,12 +17,14 @@ interface PostBlocksOptions {
     'feedPositions' | 'addBlock' | 'noteSkipped' | 'putRefused'
   >
   readonly node: number
+  /** The id of DATA_DIR. */
+  readonly dataDir: string
   nowUs(): number
   readonly log: Logger
 }
 
 /** A part of what was read, as one transaction stores it. */
-interface Part extends Omit<FeedPosition, 'node'> {
+interface Part extends Omit<FeedPosition, 'node' | 'dataDir'> {
   readonly records: readonly Fed[]
 }
 
@@ -44,7 +47,7 @@ function* partsOf({ spool, records, next }: Block, knownUs: number): Generator<P
   }
 }
 
-export function createPostBlocks({ feeder, store, node, nowUs, log }: PostBlocksOptions) {
+export function createPostBlocks({ feeder, store, node, dataDir, nowUs, log }: PostBlocksOptions) {
   let waiting: Part[] = []
   let timer: Timer | undefined
   let running: Promise<void> = Promise.resolve()
@@ -56,7 +59,12 @@ export function createPostBlocks({ feeder, store, node, nowUs, log }: PostBlocks
   const stored = new Map<Destination, number>()
 
   async function begin(): Promise<void> {
-    const rows = await store.feedPositions(node)
+    const all = await store.feedPositions(node)
+    const isOwn = (row: FeedPosition) => row.dataDir === undefined || row.dataDir === dataDir
+    const rows = all.filter(isOwn)
+    // what the DATA_DIR of before delivered and did not hand over is in the stores
+    if (rows.length < all.length)
+      await store.noteSkipped(Math.min(...all.filter((row) => !isOwn(row)).map(({ knownUs }) => knownUs)))
     waiting = []
     stored.clear()
     for (const { spool, knownUs } of rows) stored.set(spool, knownUs)
@@ -79,7 +87,7 @@ export function createPostBlocks({ feeder, store, node, nowUs, log }: PostBlocks
     while (waiting.length > 0) {
       const { records, ...fed } = waiting[0]!
       const lines = records.map(({ arrivedUs, record }) => [arrivedUs, record] as const)
-      await store.addBlock({ node, ...fed }, lines, stored.get(fed.spool))
+      await store.addBlock({ node, dataDir, ...fed }, lines, stored.get(fed.spool))
       stored.set(fed.spool, fed.knownUs)
       waiting.shift()
       await feeder.keep({ [fed.spool]: fed.position })

@@ -112,10 +112,12 @@ interface SharedOptions extends NodeOptions {
   readonly feedDatabase: SqlDatabase
   /** NODE_ID. */
   readonly node: number
+  /** The id of DATA_DIR. */
+  readonly dataDir: string
 }
 
 export function createSharedNode(options: SharedOptions): WatchNode {
-  const { database, feedDatabase, spools, refusedTimes, node, nowUs, logUs, receivingUs, log } = options
+  const { database, feedDatabase, spools, refusedTimes, node, dataDir, nowUs, logUs, receivingUs, log } = options
   let duty: Duty | undefined
   const feed = createFeedStatements(feedDatabase)
   let watched: ReadonlySet<string> = new Set()
@@ -124,7 +126,7 @@ export function createSharedNode(options: SharedOptions): WatchNode {
     watched = new Set(await feed.watchedAccounts())
   }
   const feeder = createFeeder({ spools, nowUs: logUs, receivingUs, isWatched, learnWatched, refusedTimes, log })
-  const posts = createPostBlocks({ feeder, store: feed, node, nowUs, log })
+  const posts = createPostBlocks({ feeder, store: feed, node, dataDir, nowUs, log })
   const elsewhere = createStoredElsewhere({ reports: () => presence.reports(), nowUs: logUs })
   const presence = createPresence({
     ...options,

@@ -17,6 +17,8 @@ export interface FeedPosition {
   readonly spool: Destination
   readonly position: Position
   readonly knownUs: number
+  /** The id of its DATA_DIR, among several nodes; absent in rows of 2.0. */
+  readonly dataDir?: string
 }
 
 /** The database is not as this process left it: it was restored, or another writer has gone on. Nothing was written. */
@@ -80,6 +82,7 @@ interface FeedRow {
   readonly byte: number
   readonly seq: number
   readonly known_us: number
+  readonly data_dir: string | null
 }
 
 interface BlockRow {
@@ -96,19 +99,18 @@ const REFUSED_KEPT_US = 31 * 86_400e6
 /** Read at once: a takeover may find many. */
 const BLOCKS_AT_ONCE = 50
 
-const toFeedRow = ({ node, spool, position, knownUs }: FeedPosition) => ({
-  ...{
-    node,
-    spool,
-    segment: position.segment,
-    byte: position.offset,
-    seq: position.seq,
-    known_us: Math.floor(knownUs),
-  },
+const toFeedRow = ({ node, spool, position, knownUs, dataDir }: FeedPosition) => ({
+  node,
+  spool,
+  segment: position.segment,
+  byte: position.offset,
+  seq: position.seq,
+  known_us: Math.floor(knownUs),
+  data_dir: dataDir ?? null,
 })
 
 function* putPositions(positions: readonly FeedPosition[]): Script<void> {
-  const set = ['segment', 'byte', 'seq', 'known_us'].map((name) => `${name} = excluded.${name}`).join(', ')
+  const set = ['segment', 'byte', 'seq', 'known_us', 'data_dir'].map((name) => `${name} = excluded.${name}`).join(', ')
   yield* insertRows('feed', positions.map(toFeedRow), `(node, spool) DO UPDATE SET ${set}`)
 }
 
@@ -120,8 +122,9 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
   async feedPositions(node?: number): Promise<FeedPosition[]> {
     const [own, values] = node === undefined ? ['', []] : ['WHERE node = $1', [node]]
     const rows = await read(() => all<FeedRow>(`SELECT * FROM feed ${own}`, ...values))
-    return rows.map(({ node, spool, segment, byte, seq, known_us }) => ({
+    return rows.map(({ node, spool, segment, byte, seq, known_us, data_dir }) => ({
       ...{ node, spool, position: { segment, offset: byte, seq }, knownUs: known_us },
+      ...(data_dir !== null && { dataDir: data_dir }),
     }))
   },
   /**

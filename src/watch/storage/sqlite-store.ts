@@ -6,7 +6,7 @@ import type { SqlDatabase } from '../../state/database.ts'
 import { openSqlite, type SqliteFile } from '../../state/open-sqlite.ts'
 import type { Schema } from '../../state/schema.ts'
 import { createSqliteDatabase, withDiskProblems } from '../../state/sqlite-database.ts'
-import { ALIVE_LEAD, REFUSED_TIMES, toWatchesFile, WATCH_TABLES } from '../../state/watch-tables.ts'
+import { ALIVE_LEAD, FEED_DATA_DIR, REFUSED_TIMES, toWatchesFile, WATCH_TABLES } from '../../state/watch-tables.ts'
 import type { WatchStore } from './create-watch-store.ts'
 import { createWatchStore } from './create-watch-store.ts'
 
@@ -22,6 +22,7 @@ const WATCHES_FILE: Schema = {
     toWatchesFile(ALIVE_LEAD),
     toWatchesFile(REFUSED_TIMES),
     toWatchesFile(SENT_NOTIFICATIONS),
+    toWatchesFile(FEED_DATA_DIR),
   ],
 }
 

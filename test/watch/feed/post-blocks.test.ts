@@ -22,7 +22,12 @@ const recordAt = (us: number, account = ACCOUNT) =>
   toRecord({ kind: 'start', account, process: `job ${us}`, meta: '', uid: '', stamp: { us, sub: 0 } } as Event)
 
 describe.each(databases)('in $database', ({ open }) => {
-  const openNode = async (store: Awaited<ReturnType<typeof open>>, node: number, disk = new FakeDisk()) => {
+  const openNode = async (
+    store: Awaited<ReturnType<typeof open>>,
+    node: number,
+    disk = new FakeDisk(),
+    dataDir = `directory of ${node}`,
+  ) => {
     const { log } = createLogLines()
     const spools = {
       points: await openOn(disk, { isFollowed: true, log }),
@@ -34,7 +39,7 @@ describe.each(databases)('in $database', ({ open }) => {
     const isWatched = (account: string) => account === ACCOUNT
     const feeder = createFeeder({ spools, nowUs, isWatched, refusedTimes, log })
     const posting = { ...store, addBlock: store.addBlock }
-    const post = createPostBlocks({ feeder, store: posting, node, nowUs, log })
+    const post = createPostBlocks({ feeder, store: posting, node, dataDir, nowUs, log })
     await post.step() // its first position is stored
     return {
       disk,
@@ -138,6 +143,33 @@ describe.each(databases)('in $database', ({ open }) => {
     await node.post.begin()
     await node.post.step()
     expect(await takeAll(inputs())).toEqual([11e6, 12e6, 13e6].map((us) => recordAt(us)))
+    await store.close()
+  })
+
+  test('on another DATA_DIR a node hands over all of its log, and the stores are asked for what the former left', async () => {
+    const store = await open()
+    const former = await openNode(store, 1)
+    for (const us of [11e6, 12e6, 13e6]) await former.append(us)
+    former.clock.us = 14e6
+    await former.post.step()
+    const disk = new FakeDisk()
+    const spool = await openOn(disk, { isFollowed: true })
+    for (let us = 21e6; us <= 25e6; us += 1e6) await spool.append(recordAt(us), us)
+    await spool.close()
+    const passed = (await store.blocks([])).blocks.map(({ seq }) => seq)
+    await store.commitJudged({ ...NOTHING_JUDGED, judgedUs: 1, passed }, 1)
+
+    const node = await openNode(store, 1, disk, 'another directory')
+    node.clock.us = 30e6
+    await node.post.step()
+    const inputs = () => createBlockInputs({ store, awaited: () => [1], ...NOTHING_MADE })
+    expect(await takeAll(inputs())).toEqual([21e6, 22e6, 23e6, 24e6, 25e6].map((us) => recordAt(us)))
+    expect(await store.seedUs()).toBe(14e6 - 1)
+    const again = await openNode(store, 1, disk.clone(), 'another directory')
+    await again.append(31e6)
+    again.clock.us = 40e6
+    await again.post.step()
+    expect((await takeAll(inputs())).slice(5)).toEqual([recordAt(31e6)])
     await store.close()
   })
 
