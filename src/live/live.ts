@@ -94,14 +94,16 @@ export function createLive(options: LiveOptions) {
 
   const isDelivered = (seqs: Seqs): boolean => DESTINATIONS.every((spool) => spools[spool].position.seq >= seqs[spool])
 
+  const storedHereUs = () =>
+    Math.min(
+      ...DESTINATIONS.map((spool) => {
+        const { records, oldestUs = 0 } = spools[spool].stats()
+        return records === 0 ? reader.edgeUs() : oldestUs
+      }),
+    )
+
   others.serve({
-    storedUs: () =>
-      Math.min(
-        ...DESTINATIONS.map((spool) => {
-          const { records, oldestUs = 0 } = spools[spool].stats()
-          return records === 0 ? reader.edgeUs() : oldestUs
-        }),
-      ),
+    storedUs: storedHereUs,
     looked: accounts.looked,
     newsOf: (names) =>
       Object.fromEntries(
@@ -211,6 +213,8 @@ export function createLive(options: LiveOptions) {
 
   return {
     look,
+    /** What arrived before, at any node, is in the stores. */
+    storedUs: () => Math.min(storedHereUs(), others.knownUs()),
     /**
      * What changes with each event that answers about these processes may show, once when it is in the log and again
      * when it is in its store; undefined where other nodes store events, too.

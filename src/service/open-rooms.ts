@@ -166,6 +166,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     showAlert: createShowAlert({
       ...{ points: stores.points, exceptions: stores.exceptions, maxRunNs: BigInt(config.maxRunUs) * 1000n },
       ...{ desk, watches, overview, groupStates, notes: files.accounts.notes, nowUs },
+      storedUs: live.storedUs,
     }),
   }
 }

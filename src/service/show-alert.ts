@@ -2,6 +2,7 @@
 // * Sentence, watch, notifications and note need no store, and the answer comes whatever the stores do.
 // * The parts that stores are asked for have 3 s in all, and each is a question of the desk; one that did not come is
 //   named, and has what is known without it.
+// * No older run is shown as the last good one while a newer one may not be stored.
 import type { Accounts } from '../account/accounts.ts'
 import { toTime } from '../clock.ts'
 import { formatNs } from '../event/stamp.ts'
@@ -32,6 +33,8 @@ interface ShowAlertDeps extends RunPartsDeps {
   readonly overview: Pick<AskOverview, 'look'>
   /** No earlier than any stamp given so far. */
   nowUs(): number
+  /** What arrived before is in the stores. */
+  storedUs(): number
   readonly withinMs?: number
 }
 
@@ -52,7 +55,7 @@ export type ShowAlert = ReturnType<typeof createShowAlert>
 
 /** Rejects with Problem `not_found`, and `store_unavailable` while the database of accounts is away. */
 export function createShowAlert(deps: ShowAlertDeps) {
-  const { desk, watches, notes, overview, exceptions, nowUs, withinMs = WITHIN_MS } = deps
+  const { desk, watches, notes, overview, exceptions, nowUs, storedUs, withinMs = WITHIN_MS } = deps
   const groups = createGroupQuestions(exceptions, deps.groupStates)
   const seen = createSeenBefore(exceptions)
 
@@ -87,7 +90,8 @@ export function createShowAlert(deps: ShowAlertDeps) {
       return look?.account
     })
     try {
-      const parts = await findParts(subject, shown.alert.state === 'firing', part, looked)
+      const omit = (name: StoredPart) => unavailable.add(name)
+      const parts = await findParts(subject, shown.alert.state === 'firing', part, omit, looked)
       return { ...shown, ...parts, ...note, unavailable: [...unavailable] }
     } finally {
       clearTimeout(timer)
@@ -99,19 +103,31 @@ export function createShowAlert(deps: ShowAlertDeps) {
     subject: AlertSubject,
     isFiring: boolean,
     part: Part,
+    omit: (name: StoredPart) => void,
     looked: Promise<Account | undefined>,
   ): Promise<Omit<AlertDetail, keyof KnownAlert['shown'] | keyof ProcessNote | 'unavailable'>> {
     const { process, condition, sinceUs, episode } = subject
     const isOfRun = condition === 'failed' || condition === 'long' || condition === 'slow'
     const name = { process, meta: subject.meta ?? '' }
+    const isAllStored = storedUs() > sinceUs
 
     /** The store's, until that has it live's, else what the watch remembers. */
-    async function findRun(): Promise<PlainTiming | undefined> {
+    async function findRun(): Promise<{ readonly run?: PlainTiming | undefined; readonly isStored: boolean }> {
       const stored = await part('run', (parts) => findStoredRun(subject, parts), undefined)
-      if (stored !== undefined) return stored
+      if (stored !== undefined) return { run: stored, isStored: true }
       const known = { ...name, uid: subject.uid ?? '', startUs: subject.startedUs ?? undefined, endUs: sinceUs }
       const found = findKnown(await looked, known)
-      return found === undefined ? rememberedRun(subject, isFiring) : toTiming(found)
+      if (found !== undefined) return { run: toTiming(found), isStored: false }
+      // live forgets a run long after it is stored
+      return { run: rememberedRun(subject, isFiring), isStored: true }
+    }
+
+    /** Asked for once all is stored that arrived before the run: a store has the events of a node in the order of its log. */
+    async function findGood(beforeNs: bigint, isStored: boolean): Promise<PlainTiming | undefined> {
+      if (isStored && isAllStored)
+        return part('good_run', (parts, asker) => parts.good(name, beforeNs, groups.troubleOf(asker)), undefined)
+      omit('good_run')
+      return undefined
     }
 
     async function findExceptions(run: PlainTiming | undefined): Promise<RaisedException[]> {
@@ -170,11 +186,9 @@ export function createShowAlert(deps: ShowAlertDeps) {
       }
     }
 
-    const run = isOfRun ? await findRun() : undefined
+    const { run, isStored } = isOfRun ? await findRun() : { isStored: true }
     const beforeNs = run?.startedNs ?? run?.endedNs ?? toNs(sinceUs)
-    const good: Promise<PlainTiming | undefined> = isOfRun
-      ? part('good_run', (parts, asker) => parts.good(name, beforeNs, groups.troubleOf(asker)), undefined)
-      : Promise.resolve(undefined)
+    const good = isOfRun ? findGood(beforeNs, isStored) : Promise.resolve(undefined)
     const outputOf = (of: StoredPart, it: PlainTiming | undefined) =>
       it === undefined ? null : part(of, (parts) => parts.output(it), null)
     const metricsOf = (it: PlainTiming | undefined) =>

@@ -138,8 +138,9 @@ export const AlertDetail = Type.Object({
   ...ProcessNote.properties,
   unavailable: Type.Array(choice(STORED_PARTS), {
     description:
-      'Parts that their store did not answer within 3 s. Such a part is null or empty, or has what is known without ' +
-      'the store: of the run its start, end and state, and the first line of its exception.',
+      'Parts that their store did not answer within 3 s, and `good_run` until what came before the alert is stored. Such ' +
+      'a part is null or empty, or has what is known without the store: of the run its start, end and state, and the ' +
+      'first line of its exception.',
   }),
 })
 export type AlertDetail = Static<typeof AlertDetail>

@@ -8,6 +8,8 @@ import type { AlertDetail, StoredPart } from '../../../src/wire/alert-detail.ts'
 import type { Role } from '../../../src/wire/roles.ts'
 import { startApp, type TestApp, useApp, waitingStores } from '../../support/app.ts'
 import { faultsOf, signInAt } from '../../support/caller.ts'
+import { createMemoryStore } from '../../support/memory-sink.ts'
+import { createMemorySource } from '../../support/memory-source.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
 
@@ -129,7 +131,13 @@ test('stores that never answer delay no answer: it names every part after its ti
     showAlert: createShowAlert({
       ...{ points: silent(waitingStores.points), exceptions: silent(waitingStores.exceptions) },
       ...{ watches: rooms.watches, overview: { look: never }, notes: rooms.accounts.notes, desk: createDesk() },
-      ...{ groupStates: rooms.accounts.groupStates, nowUs: rooms.stampClock.nowUs, maxRunNs: 10n ** 14n, withinMs: 50 },
+      ...{
+        groupStates: rooms.accounts.groupStates,
+        nowUs: rooms.stampClock.nowUs,
+        storedUs: rooms.live.storedUs,
+        maxRunNs: 10n ** 14n,
+        withinMs: 50,
+      },
     }),
   })
   await using mute = await startApp({ replace })
@@ -137,6 +145,39 @@ test('stores that never answer delay no answer: it names every part after its ti
   const { call } = await signInAt(mute.url)
   const { status, json } = await call('GET', `/api/alerts/${id}`)
   expect([status, json.run.uid, json.unavailable.toSorted()]).toEqual([200, 'a', EVERY_PART])
+})
+
+test('an older run is never shown as the last good one while a newer one is not stored', async () => {
+  const held = createMemoryStore()
+  await using lagging = await startApp({
+    openStores: async () => ({
+      ...waitingStores,
+      ...createMemorySource(held.events),
+      sinks: { points: held.sink(), exceptions: held.sink() },
+    }),
+  })
+  const { call } = await signInAt(lagging.url)
+  const run = async (uid: string) => {
+    await lagging.post('/v1/start', { process: 'job', uid })
+    lagging.clock.pass(1e6)
+    await lagging.post('/v1/end', { process: 'job', uid })
+    lagging.clock.pass(1e6)
+  }
+  await run('one')
+  await until('the first run is stored', () => held.events().length === 2)
+  held.faults.next = () => ({ kind: 'wait', reason: 'this store is slow' })
+  await run('two')
+  const id = await failJob(lagging)
+  const show = async (): Promise<AlertDetail> => (await call('GET', `/api/alerts/${id}`)).json
+  const { good_run, unavailable, run: failed } = await show()
+  expect([good_run, unavailable, failed?.uid]).toEqual([null, ['good_run'], 'a'])
+  delete held.faults.next
+  await until('the newer run is shown', async () => {
+    lagging.clock.pass(1e6)
+    const shown = await show()
+    expect(shown.good_run?.uid ?? 'two').toBe('two')
+    return shown.good_run !== null
+  })
 })
 
 test('until a store has its run, an alert has it and its exception from the log', async () => {
@@ -147,7 +188,7 @@ test('until a store has its run, an alert has it and its exception from the log'
   await slow.post('/v1/end', { process: 'other', failed: true })
   const id = await failJob(slow)
   const shown: AlertDetail = (await call('GET', `/api/alerts/${id}`)).json
-  expect(shown.unavailable).toEqual([])
+  expect([shown.unavailable, shown.good_run]).toEqual([['good_run'], null])
   expect(shown.run).toMatchObject({ process: 'job', uid: 'a', state: 'failed' })
   expect(shown.exceptions).toMatchObject([{ uid: 'a', headline: 'Error: disk full', previous_at: null }])
   expect(shown.around).toMatchObject({ failed: [{ process: 'other' }], running: [] })
