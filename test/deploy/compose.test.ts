@@ -219,6 +219,18 @@ test('Prometheus reaches Stint and Grafana, and no store', () => {
   expect(on('default')).not.toContain('prometheus')
 })
 
+test('no service can gain privileges, and all but ClickHouse drop the capabilities that they do not need', () => {
+  const { services: raw } = YAML.parse(text) as {
+    services: Record<string, { security_opt: string[]; cap_drop?: string[]; cap_add?: string[] }>
+  }
+  for (const [name, { security_opt }] of Object.entries(raw))
+    expect([name, security_opt]).toEqual([name, ['no-new-privileges:true']])
+  const kept = Object.entries(raw).filter(([, { cap_drop }]) => !Bun.deepEquals(cap_drop, ['ALL']))
+  expect(kept.map(([name]) => name)).toEqual(['clickhouse'])
+  const added = Object.entries(raw).filter(([, { cap_add }]) => cap_add !== undefined)
+  expect(added.map(([name]) => name)).toEqual(['influxdb'])
+})
+
 describe('secrets', () => {
   test('are in files, not in variables', () => {
     // the password of the operator's own mail server is in .env

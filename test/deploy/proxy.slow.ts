@@ -1,5 +1,5 @@
 // The lines of the page "Behind a proxy" in the real Caddy and the real nginx, which end TLS: signing in, a long body, and the
-// caller's address. Traefik's lines are compared with its documentation alone: no registry has its binary.
+// caller's address. Traefik's labels were read once by the parser of Traefik 3.5, which is all that could be had of it.
 import { describe, expect, test } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
