@@ -25,7 +25,7 @@ const POLL_SPEED = 10
 export type VisitOptions = BrowserContextOptions & { readonly quickPolls?: boolean }
 
 export interface Visit extends BrowserPage {
-  /** To a page by what its address holds after `#/`. */
+  /** To a page by what its address holds after `#/`; the answer of the page before is gone. */
   go(view: string): Promise<void>
   /** What the page holds after `#`. */
   view(): string
@@ -87,9 +87,21 @@ export async function visit(url: string, options: VisitOptions, cookie?: string)
   if (cookie !== undefined) await opened.page.context().addCookies([{ name: 'stint_session', value: cookie, url }])
   return {
     ...opened,
-    go: async (view) => void (await opened.page.goto(`${url}/#/${view}`)),
+    async go(view) {
+      await opened.page.goto(`${url}/#/${view}`)
+      await leaveFormer(opened.page)
+    },
     view: () => new URL(opened.page.url()).hash,
   }
+}
+
+const LEFT_WITHIN_MS = 15_000
+
+/** Until the answer of the address before is gone: a test would click what is about to be replaced. */
+async function leaveFormer(page: Page): Promise<void> {
+  await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))))
+  const busy = page.locator('.region[aria-busy]').first()
+  await busy.waitFor({ state: 'detached', timeout: LEFT_WITHIN_MS }).catch(() => {})
 }
 
 /** In the page, before its scripts: pauses of more than a second are shorter. */

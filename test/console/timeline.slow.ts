@@ -36,12 +36,12 @@ describe.skipIf(cannotRun())('the timeline', () => {
   })
 
   test('of a week, runs are asked only of processes that are drawn one by one', async () => {
+    await visit.go('runs?from=-7d')
     const asked: URLSearchParams[] = []
     visit.page.on('request', (request) => {
       const { pathname, searchParams } = new URL(request.url())
       if (pathname === '/api/timings') asked.push(searchParams)
     })
-    await visit.go('runs?from=-7d')
     await visit.page.reload()
     await visit.page.locator('.band[data-process="nightly"] a.run').nth(5).waitFor()
     expect(await visit.page.locator('.band[data-process="queue"] a.run').count()).toBe(0)
