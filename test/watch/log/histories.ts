@@ -50,6 +50,7 @@ export function makeHistory(random: Random, isSilent = false): History {
   const sent: (Mark | RaisedException)[] = []
   const everyS = random.pick([300, 600, 900])
   const hasUid = random.next() < 0.5
+  const lostEnds = random.pick([0.07, 0.07, 0.6]) // killed each time, almost
   for (let s = random.int(60), n = 0; s < HOURS * 3600; s += everyS + random.int(20) - 10, n++) {
     if (random.next() < 0.15) continue // missed
     const startUs = T0 + s * S + 500_000
@@ -61,7 +62,7 @@ export function makeHistory(random: Random, isSilent = false): History {
       ['start', startUs],
       [ends, startUs + tookUs],
     ] as const) {
-      if (random.next() < 0.07) continue // lost
+      if (random.next() < (kind === 'start' ? 0.07 : lostEnds)) continue // lost
       const arrivedUs = us + (hasUid && random.next() < 0.5 ? delay : 0)
       if (isDown(arrivedUs)) continue // the caller does not retry
       const mark = { kind, process: 'job', meta: '', uid, atUs: us }
