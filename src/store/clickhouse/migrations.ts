@@ -69,6 +69,13 @@ export const MIGRATIONS: readonly Migration[] = [
       changeTable(schema, 'outputs', [...CODECS, 'MODIFY COLUMN output String CODEC(ZSTD(1))']),
     ],
   },
+  {
+    number: 8,
+    holds: 'points',
+    tables: ['marks'],
+    isAddition: true,
+    statements: ({ schema }) => [changeTable(schema, 'marks', [UID_INDEX])],
+  },
 ]
 
 /** Most of a mark's bytes are its uid and its time. Parts that were written before change when they are merged. */
@@ -76,6 +83,9 @@ const CODECS = [
   'MODIFY COLUMN uid String CODEC(ZSTD(1))',
   "MODIFY COLUMN at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))",
 ]
+
+/** Without its process a uid is no prefix of the sorting key: the marks of a run were looked for in all of the range. */
+const UID_INDEX = 'ADD INDEX IF NOT EXISTS uid_bloom uid TYPE bloom_filter(0.01) GRANULARITY 1'
 
 const dropLeftovers = ({ schema, embedded }: TableOptions, tables: readonly Family[]): string[] =>
   embedded ? tables.map((table) => `DROP TABLE IF EXISTS ${schema.leftover(table)} SYNC`) : []

@@ -99,7 +99,7 @@ skip('the statements of a cluster', () => {
     const texts = statements.map(({ sql }) => sql)
     const ddl = texts.filter((sql) => /^(CREATE|ALTER)/.test(sql))
     expect(engine.run(`EXPLAIN AST ${ddl[0]!.replace('ON CLUSTER', 'AT CLUSTER')}`)).rejects.toThrow()
-    expect(ddl.length).toBe(2 + 4 * 4 + 4 + 4)
+    expect(ddl.length).toBe(2 + 4 * 4 + 4 + 4 + 1)
     for (const sql of ddl) expect(sql).toContain(`ON CLUSTER \`${CLUSTER}\``)
     const plain = (await collectStatements(createSchema('stint'))).map(({ sql }) => sql)
     expect(plain.join('\n')).not.toMatch(/CLUSTER|Distributed|Replicated|cluster\(|quorum|shard/i)
