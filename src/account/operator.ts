@@ -26,7 +26,7 @@ export function createOperator({ database, suspensions, use, log, nowMs }: Opera
       yield* run(sql, nowMs(), id)
       return (yield* selectById(id))!
     })
-    suspensions.note(row)
+    suspensions.noteUnlessOlder(row) // another node's change may be known already
     accounts.forget()
     const shown = await accounts.find(id)
     if (shown === undefined) throw unknown()
@@ -42,7 +42,7 @@ export function createOperator({ database, suspensions, use, log, nowMs }: Opera
       change(
         id,
         false,
-        `UPDATE account SET suspended_ms = $1, resumed_ms = NULL
+        `UPDATE account SET suspended_ms = CASE WHEN resumed_ms >= $1 THEN resumed_ms + 1 ELSE $1 END, resumed_ms = NULL
          WHERE id = $2 AND (suspended_ms IS NULL OR resumed_ms IS NOT NULL)`,
       ),
     /** Throws Problem `not_found`. */
@@ -50,7 +50,8 @@ export function createOperator({ database, suspensions, use, log, nowMs }: Opera
       change(
         id,
         true,
-        'UPDATE account SET resumed_ms = $1 WHERE id = $2 AND suspended_ms IS NOT NULL AND resumed_ms IS NULL',
+        `UPDATE account SET resumed_ms = CASE WHEN suspended_ms > $1 THEN suspended_ms ELSE $1 END
+         WHERE id = $2 AND suspended_ms IS NOT NULL AND resumed_ms IS NULL`,
       ),
     /** Its address. Throws Problem `not_found`, or `operator_needed` for the operator's own. */
     async findOther(id: string): Promise<string> {

@@ -3,7 +3,10 @@
 import type { Database } from 'bun:sqlite'
 import type { KeyRing } from './key-ring.ts'
 
-/** The part of an account's row that says whether it is suspended. Both null: it never was. */
+/**
+ * The part of an account's row that says whether it is suspended. Both null: it never was. Each change has a later time than
+ * the one before, whatever the clocks of nodes say.
+ */
 export interface SuspensionState {
   readonly id: string
   /** When it was suspended last: ms since the epoch. */
@@ -49,6 +52,13 @@ export function loadSuspensions(db: Database, ring: Pick<KeyRing, 'setSuspended'
 
   return {
     note,
+    /** The same of a row that may have been read before what is known now: an older state changes nothing. */
+    noteUnlessOlder(row: SuspensionState): void {
+      const last = known.get(row.id)
+      const fromUs = (row.suspended_ms ?? 0) * 1000
+      const isOlder = last && (fromUs < last.fromUs || (fromUs === last.fromUs && row.resumed_ms === null))
+      if (!isOlder) note(row)
+    },
     sinceUs,
     isSuspended,
     /** The newest of each account that was ever suspended. */

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { loadKeyRing } from '../../src/account/key-ring.ts'
+import { createOperator } from '../../src/account/operator.ts'
 import { createFollowChanges } from '../../src/account/shared/follow-changes.ts'
 import { openReplica } from '../../src/account/shared/replica.ts'
 import { loadSuspensions, type Suspension } from '../../src/account/suspensions.ts'
@@ -173,6 +174,39 @@ describe.skipIf(missing('postgresql') !== undefined)('on several nodes', () => {
     const again = await openNode(url, { replicaPath: b.replicaPath })
     await a.operator.resume(account.id)
     await until('the other node knows it', () => again.findKey(key.secret)?.isSuspended === false)
+  })
+
+  test('of a suspension and a resumption at two nodes, both end with the later one, whatever their clocks', async () => {
+    const url = await freshUrl()
+    const [a, b] = await Promise.all([openNode(url), openNode(url)])
+    await a.create(ADA)
+    const { account, key } = await a.create(BOB)
+    await until('the other node knows the key', () => b.findKey(key.secret) !== undefined)
+    b.clock.passS(-5)
+    const postgres = openPostgres(url)
+    /** `a` hears of what `b` did before its own change returns to it. */
+    const operator = createOperator({
+      database: {
+        ...postgres,
+        async write(script) {
+          const result = await postgres.write(script)
+          await b.operator.resume(account.id)
+          await until('a knows what b did', async () => {
+            await a.keys.create(account.id, 'reads back', ['write'])
+            return [...a.suspensions.all()][0]?.toUs !== undefined
+          })
+          return result
+        },
+      },
+      ...{ suspensions: a.suspensions, use: a.use, log: silentLog, nowMs: () => a.clock.wallUs() / US },
+    })
+    await operator.suspend(account.id)
+    for (const node of [a, b]) expect(node.findKey(key.secret)).toMatchObject({ isSuspended: false })
+    await b.operator.suspend(account.id)
+    await until('a knows of the second suspension', () => a.findKey(key.secret)!.isSuspended)
+    await a.operator.resume(account.id)
+    await until('b knows that it ended', () => !b.findKey(key.secret)!.isSuspended)
+    await postgres.close()
   })
 
   test('a suspension holds in memory while the file of a node cannot take it, which has it later', async () => {
