@@ -216,7 +216,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     /** Bytes that this node accepted of each account in 24 hours. */
     use,
     /** Who is refused first while the disk is nearly full. */
-    senders: createSenders({ use, db: local.db, count, nowMs, monotonicUs: clock.monotonicUs }),
+    senders: createSenders({ use, db: local.db, count, nowMs, monotonicUs: clock.monotonicUs, log }),
     quotaNotices: createQuotaNotices(database, nowMs, strangerMails.taking),
     watchCount: parts.watchCount,
     /** Writes the notes in memory to the database. */

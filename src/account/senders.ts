@@ -3,11 +3,17 @@
 // the more senders are refused: those that sent the most, of a part of all bytes that grows to all of them. The
 // operator's account is refused only with everybody, when no event is taken any more.
 import type { Database } from 'bun:sqlite'
+import type { Logger } from '../log.ts'
+import { rest } from '../turns.ts'
 import type { Use } from './use.ts'
 
 const YOUNG_MS = 7 * 86_400_000
 /** While the disk stays nearly full; an account that passes the limit meanwhile is refused at once. */
 const JUDGED_EVERY_US = 500_000
+/** What is known of an account's age is read again after this time. */
+const KNOWN_US = 60_000_000
+/** In one turn of the event loop. */
+const ACCOUNTS_AT_ONCE = 1_000
 
 interface SendersOptions {
   readonly use: Pick<Use, 'all' | 'bytesOf'>
@@ -17,39 +23,85 @@ interface SendersOptions {
   count(): number
   nowMs(): number
   monotonicUs(): number
+  readonly log: Logger
 }
 
 type IsRefused = (account: string) => boolean
 
-export function createSenders({ use, db, count, nowMs, monotonicUs }: SendersOptions) {
-  const selectYoung = db.query<{ id: string }, [number]>('SELECT id FROM account WHERE created_ms > ? AND operator = 0')
-  const selectOperators = db.query<{ id: string }, []>('SELECT id FROM account WHERE operator = 1')
-  const idsOf = (rows: readonly { id: string }[]): ReadonlySet<string> => new Set(rows.map(({ id }) => id))
-  let judged: { readonly us: number; readonly isRefused: IsRefused } | undefined
+type Kind = 'operator' | 'young' | 'old'
 
-  function judge(fullness: number): IsRefused {
-    if (count() < 2) return () => false
-    const operators = idsOf(selectOperators.all())
-    const young = idsOf(selectYoung.all(nowMs() - YOUNG_MS))
-    const sizes: number[] = []
-    let youngBytes = 0
+/** What each old account sent, and all young ones together. */
+interface Sizes {
+  readonly old: readonly number[]
+  readonly young: number
+}
+
+export function createSenders({ use, db, count, nowMs, monotonicUs, log }: SendersOptions) {
+  const select = db.query<{ operator: number; created_ms: number }, [string]>(
+    'SELECT operator, created_ms FROM account WHERE id = ?',
+  )
+  let known: { readonly us: number; readonly kinds: Map<string, Kind> } | undefined
+  let judged: { readonly us: number; readonly isRefused: IsRefused } | undefined
+  let isJudging = false
+
+  function look(account: string): Kind {
+    const row = select.get(account)
+    if (row?.operator === 1) return 'operator'
+    return row !== null && row.created_ms > nowMs() - YOUNG_MS ? 'young' : 'old'
+  }
+
+  function kindOf(account: string, kinds: Map<string, Kind>): Kind {
+    const found = kinds.get(account) ?? look(account)
+    kinds.set(account, found)
+    return found
+  }
+
+  /** In slices, one for each turn of the event loop. */
+  function* sizesOf(kinds: Map<string, Kind>): Generator<void, Sizes> {
+    const old: number[] = []
+    let [young, looked] = [0, 0]
     for (const [account, bytes] of use.all()) {
-      if (young.has(account)) youngBytes += bytes
-      else if (!operators.has(account)) sizes.push(bytes)
+      if (++looked % ACCOUNTS_AT_ONCE === 0) yield
+      const kind = kindOf(account, kinds)
+      if (kind === 'young') young += bytes
+      else if (kind === 'old') old.push(bytes)
     }
-    const leastBytes = leastRefused([...sizes, youngBytes], fullness)
+    return { old, young }
+  }
+
+  function judge(kinds: Map<string, Kind>, { old, young }: Sizes, fullness: number): IsRefused {
+    const leastBytes = count() < 2 ? Number.POSITIVE_INFINITY : leastRefused([...old, young], fullness)
     return (account) => {
-      if (operators.has(account)) return false
-      return young.has(account) ? youngBytes >= leastBytes : use.bytesOf(account) >= leastBytes
+      const kind = kindOf(account, kinds)
+      if (kind === 'operator') return false
+      return (kind === 'young' ? young : use.bytesOf(account)) >= leastBytes
+    }
+  }
+
+  /** Ends within the call unless there are many accounts. */
+  async function judgeAlone(fullness: number): Promise<void> {
+    isJudging = true
+    try {
+      const us = monotonicUs()
+      if (known === undefined || us - known.us >= KNOWN_US) known = { us, kinds: new Map() }
+      const { kinds } = known
+      const sizes = sizesOf(kinds)
+      let step = sizes.next()
+      for (; !step.done; step = sizes.next()) await rest()
+      if (known?.kinds === kinds) judged = { us, isRefused: judge(kinds, step.value, fullness) } // else there is room again
+    } catch (err) {
+      log.warn({ err }, 'accounts: who sent the most is not known')
+    } finally {
+      isJudging = false
     }
   }
 
   return {
     /** Who is refused; undefined while nobody is. `fullness`: 0 while there is room, 1 when nothing is taken any more. */
     judge(fullness: number): IsRefused | undefined {
-      if (fullness <= 0) judged = undefined
-      else if (judged === undefined || monotonicUs() - judged.us >= JUDGED_EVERY_US)
-        judged = { us: monotonicUs(), isRefused: judge(fullness) }
+      if (fullness <= 0) judged = known = undefined
+      else if (!isJudging && (judged === undefined || monotonicUs() - judged.us >= JUDGED_EVERY_US))
+        void judgeAlone(fullness)
       return judged?.isRefused
     },
   }

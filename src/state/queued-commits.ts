@@ -12,6 +12,9 @@ import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
+/** More wait for the next syncs: a thousand at once would hold the event loop up for 100 ms. */
+const ROUND_MAX = 50
+
 const sync = promisify(fdatasync)
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
@@ -32,7 +35,7 @@ interface QueuedCommitsOptions {
 export type QueuedCommits = ReturnType<typeof createQueuedCommits>
 
 export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsOptions) {
-  let queue: Queued[] = []
+  const queue: Queued[] = []
   let working: Promise<void> | undefined
   let files: { readonly wal: number; readonly main: number } | undefined
   /** The WAL was copied into the file, which is not synced yet. */
@@ -86,8 +89,7 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
 
   async function work(): Promise<void> {
     for (await nextTurn(); queue.length > 0; ) {
-      const round = queue
-      queue = []
+      const round = queue.splice(0, ROUND_MAX)
       try {
         await commitAll(round)
         for (const { settle } of round) settle()

@@ -1,7 +1,11 @@
 // Who is refused first while the disk is nearly full.
+import { Database } from 'bun:sqlite'
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ADA, createManualClock, databases, type OpenedAccounts, openFresh } from './accounts-cast.ts'
+import { createSenders } from '../../src/account/senders.ts'
+import { countPerTurn } from '../support/count-turns.ts'
+import { until } from '../support/until.ts'
+import { ADA, createManualClock, databases, type OpenedAccounts, openFresh, silentLog } from './accounts-cast.ts'
 
 const WEEK_S = 7 * 86_400
 
@@ -103,4 +107,30 @@ test('whatever was sent: who is refused sent no less than who is not, and togeth
     }),
     { numRuns: 100 },
   )
+})
+
+test('10,000 senders are judged in turns of the event loop', async () => {
+  using db = new Database(':memory:')
+  db.run('CREATE TABLE account (id TEXT PRIMARY KEY, operator INTEGER, created_ms INTEGER)')
+  db.run("INSERT INTO account VALUES ('acc_9999', 0, 0)")
+  const clock = createManualClock()
+  let note = () => {}
+  const senders = createSenders({
+    ...{ db, count: () => 10_000, nowMs: () => clock.wallUs() / 1000, monotonicUs: clock.monotonicUs, log: silentLog },
+    use: {
+      bytesOf: (account) => Number(account.slice('acc_'.length)),
+      *all() {
+        for (let i = 0; i < 10_000; i++) {
+          note()
+          yield [`acc_${i}`, i] as const
+        }
+      },
+    },
+  })
+  const most = await countPerTurn(async (counted) => {
+    note = counted
+    await until('they are judged', () => senders.judge(0.0001) !== undefined)
+  })
+  expect(most).toBeWithin(1, 1_001)
+  expect(['acc_9999', 'acc_1'].map(senders.judge(0.0001)!)).toEqual([true, false])
 })

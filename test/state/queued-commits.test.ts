@@ -2,10 +2,29 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { openAccountsFile } from '../../src/account/open-accounts.ts'
+import { silentLog } from '../account/accounts-cast.ts'
+import { countPerTurn } from '../support/count-turns.ts'
 import { missing } from '../support/needs.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const dir = tempDir('commits')
+
+test('of a thousand transactions at once few run in one turn of the event loop, and all in order', async () => {
+  const file = openAccountsFile(join(dir, 'many.sqlite'), silentLog)
+  const done: number[] = []
+  const most = await countPerTurn((note) =>
+    Promise.all(
+      Array.from({ length: 1000 }, async (_, i) => {
+        await file.commit(() => note())
+        done.push(i)
+      }),
+    ),
+  )
+  expect(done).toEqual(Array.from({ length: 1000 }, (_, i) => i))
+  expect(most).toBeLessThanOrEqual(50)
+  file.close()
+})
 
 const SCRIPT = `
   import { writeSync } from 'node:fs'
