@@ -142,6 +142,8 @@ const TELLS_READER = /^(?:please )?[A-Z]?[a-z]{2,12} (?:that )?(?:you|your)\b/i
 const POINTS_AT = /\bsee [^.;:]{0,40}\b(?:above|below|for (?:more )?(?:details?|information))\b/i
 /** rsync, collect2: a code of its own says that it ended, not why. */
 const OWN_CODE = /\(code \d{1,4}\) at \S{1,60}\(\d{1,6}\)|\b(?:returned|exited)(?: with)? \d{1,3} exit status\.?$/
+/** just, MSBuild, Turborepo, docker build: a command ended with a code; what it said stands above. */
+const ENDED_WITH = /\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?:? \(?\d{1,3}\)?\W{0,3}$/i
 /** Perl's `at job.pl line 3.` behind what it says; Valgrind's `(suppressed: 0 from 0)` behind a count. */
 const BEHIND = / (?:at \S{1,200} line \d{1,7}\.?|\([\w ]{1,30}: ?\d[^()]{0,60}\))$/
 /** ninja's `build stopped: subcommand failed`, swift's `fatalError`: each clause says only that it failed. */
@@ -154,8 +156,9 @@ const ONLY_FAILED_MAX = 120
 /** shellcheck, rustc: what stands behind carets names the fault there. */
 const CARETS = /^[\s|]{1,60}\^[\^~-]{0,60} {1,5}\S{1,60} \S/
 
-/** minitest's `Failure:`, SQL*Plus' `ERROR:`: what failed stands on the next line. */
-const HEADS_FAULT = /^\W{0,3}(?:\w{1,20}: )?(?:error|failure|failed|fatal)s?(?: \d{1,4})?:$/i
+/** minitest's `Failure:`, SQL*Plus' `ERROR:`, Pulumi's `1 error occurred:`: what failed stands on the next line. */
+const HEADS_FAULT =
+  /^\W{0,3}(?:\w{1,20}: )?(?:error|failure|failed|fatal)s?(?: \d{1,4})?:$|(?:^|[: ])\d{1,4} errors? occurred:$/i
 
 /** The rank of one line by itself; `isFormer`: as 2.0 ranked it. */
 function rankLine(line: string, isFormer: boolean): number {
@@ -172,6 +175,7 @@ function rankLine(line: string, isFormer: boolean): number {
 
 const saysOnlyThat = (line: string): boolean =>
   ((line.includes('(code ') || line.includes('exit status')) && OWN_CODE.test(line)) ||
+  (line.includes('xit') && ENDED_WITH.test(line)) ||
   (line.includes('ee ') && POINTS_AT.test(line)) ||
   (line.length < ONLY_FAILED_MAX && ONLY_FAILED.test(line))
 
@@ -221,7 +225,7 @@ export function rankLines(lines: readonly string[], isFormer = false): Ranked[] 
     if (rank >= RANK.other && (isFormer || !isIndented(line))) telling++
     const below = found.at(-1)
     if (!isFormer && below !== undefined && below.rank < RANK.lack && line.endsWith(':') && HEADS_FAULT.test(line))
-      found[found.length - 1] = { line: below.line, rank: RANK.lack }
+      found[found.length - 1] = { line: below.line, rank: line.endsWith('occurred:') ? RANK.fault : RANK.lack }
     found.push({ line, rank })
   }
   return found.reverse()
