@@ -233,6 +233,7 @@ describe.each(databases())('claims in $database', ({ open }) => {
       await take(BOB.email),
       await take(BOB.email),
     ]).toEqual([true, true, true, false])
+    expect(await take('bob+shop@example.com')).toBe(false)
     expect(await take(EVE.email)).toBe(true)
     const odd = 'odd..one@example.com'
     for (const [email, isTaken] of [

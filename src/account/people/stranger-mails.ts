@@ -7,12 +7,15 @@ import { normalizeEmail } from '../credentials.ts'
 const DAY_MS = 86_400_000
 const A_DAY = 3
 
+/** Most providers deliver `ada+shop@example.com` to `ada@example.com`: they are one receiver. */
+const mailboxOf = (email: string): string => email.replace(/(?<=.)\+[^@]*(?=@)/, '')
+
 /** `isLimited`: strangers may sign up and e-mail is set up. Otherwise every sender was let in by somebody. */
 export function createStrangerMails(database: SqlDatabase, nowMs: () => number, isLimited: boolean) {
   /** For use inside a `write` whose other work decides whether the e-mail is wanted. */
   function* taking(address: string): Script<boolean> {
     if (!isLimited) return true
-    const email = normalizeEmail(address) ?? address.toLowerCase()
+    const email = mailboxOf(normalizeEmail(address) ?? address.toLowerCase())
     yield* run('DELETE FROM stranger_mail WHERE sent_ms <= $1', nowMs() - DAY_MS)
     const sent = yield* get<{ n: number }>('SELECT count(*) n FROM stranger_mail WHERE email = $1', email)
     if (sent!.n >= A_DAY) return false
