@@ -109,7 +109,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
         rooms.live.forget(account)
         rooms.overview.forget(account)
         rooms.kept.forget(account)
-        void rooms.eraseAccounts.step()
+        void rooms.eraseAccounts.step(account)
         rooms.watches.removeAccount(account).catch((err) => log.error({ err, account }, 'watches were not deleted'))
       },
     },

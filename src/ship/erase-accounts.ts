@@ -81,10 +81,13 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     log.info({ account }, 'the data of a deleted account is erased')
   }
 
-  /** Runs at once, even during a step: a closed account's events in the spools free their share. Never throws. */
-  function noteClosed(): void {
+  /**
+   * Runs at once, even during a step: a closed account's events in the spools free their share. `one`: only this one, as a
+   * thousand at once would each look at all. Never throws.
+   */
+  function noteClosed(one?: string): void {
     try {
-      for (const account of removals()) progressOf(account)
+      for (const account of one === undefined ? removals() : [one]) progressOf(account)
     } catch {
       // `eraseAll` reads them too, and reports why it cannot.
     }
@@ -109,10 +112,13 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     }
   }
 
-  /** Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. */
-  async function step(): Promise<void> {
+  /**
+   * Tries every closed account once; returns when done. One step at a time: while one runs, this is that one. `closed`: the
+   * account that was closed just now.
+   */
+  async function step(closed?: string): Promise<void> {
     if (isStopped) return
-    noteClosed()
+    noteClosed(closed)
     running ??= eraseAll().finally(() => {
       running = undefined
     })

@@ -88,7 +88,7 @@ export function createQueuedCommits({ db, path, emptyWal, warn }: QueuedCommitsO
   }
 
   async function work(): Promise<void> {
-    for (await nextTurn(); queue.length > 0; ) {
+    for (await nextTurn(); queue.length > 0; await nextTurn()) {
       const round = queue.splice(0, ROUND_MAX)
       try {
         await commitAll(round)

@@ -138,3 +138,22 @@ test('reports what an operator must do before a store erases, until it has', asy
     expect(waiting()).toEqual({ accounts: 0, reasons: [] })
   }
 })
+
+test('a thousand accounts that close at once are looked at once each', async () => {
+  const closed: string[] = []
+  let looked = 0
+  const { step, waiting } = open({
+    removals: () => {
+      looked += closed.length
+      return [...closed]
+    },
+    forget: () => void looked++,
+  })
+  for (let i = 0; i < 1000; i++) {
+    closed.push(`acc_${i}`)
+    void step(`acc_${i}`)
+  }
+  await step()
+  expect(looked).toBeLessThan(5000)
+  expect(waiting().accounts).toBe(0)
+})

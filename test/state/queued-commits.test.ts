@@ -22,7 +22,7 @@ test('of a thousand transactions at once few run in one turn of the event loop, 
     ),
   )
   expect(done).toEqual(Array.from({ length: 1000 }, (_, i) => i))
-  expect(most).toBeLessThanOrEqual(50)
+  expect(most).toBeLessThanOrEqual(100) // two rounds, if one begins a turn and the next one ends it
   file.close()
 })
 
