@@ -79,6 +79,7 @@ describe.skipIf(influxdMissing !== undefined)('in InfluxDB', () => {
     }
     const active = () => read(/^qc_executing_active\{.*\} (\d+)$/gm)
     const completed = () => read(/^qc_requests_total\{.*result="success"\} (\d+)$/gm)
+    await until('no query of another test runs', async () => (await active()) === 0)
     const completedBefore = await completed()
     // for seconds, and not for longer: influxd computes such a query to its end, although it counts it as ended
     const query = fluxExpression(`import "generate"
