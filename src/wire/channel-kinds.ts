@@ -1,4 +1,4 @@
-// Address of each kind of channel; sending is in notify/channels. Free of schemas: it is in the console's bundle.
+// How each kind of channel is addressed, and what the form says of it; sending is in notify/channels. Free of schemas: it is in the console's bundle.
 
 export type ChannelMember = 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
 
@@ -11,6 +11,10 @@ interface ChannelKindEntry {
   readonly secret?: readonly ChannelMember[]
   /** The URLs that its vendor hands out. Groups are members, which then replace the URL. */
   readonly urls?: RegExp
+  /** In the form: what its address looks like, where it comes from, and the page of its vendor. */
+  readonly placeholder?: string
+  readonly hint: string
+  readonly link?: readonly [label: string, url: string]
 }
 
 /** Mattermost's incoming webhooks take what Slack's do; a Discord webhook with /slack behind it, too. */
@@ -23,29 +27,69 @@ const PAGERDUTY_URLS =
   /^https:\/\/events\.pagerduty\.com\/integration\/(?<routing_key>[A-Za-z0-9]{32})\/|^https:\/\/events\.(?:eu\.)?pagerduty\.com\//
 
 export const CHANNEL_TABLE = {
-  email: { label: 'E-mail', required: ['to'] },
-  webhook: { label: 'Webhook (signed JSON)', required: ['url'], optional: ['headers'], secret: ['headers'] },
-  slack: { label: 'Slack', required: ['url'], secret: ['url'], urls: SLACK_URLS },
+  email: {
+    label: 'E-mail',
+    required: ['to'],
+    placeholder: 'ops@example.com',
+    hint: 'It receives a link that confirms the address.',
+  },
+  webhook: {
+    label: 'Webhook',
+    required: ['url'],
+    optional: ['headers'],
+    secret: ['headers'],
+    placeholder: 'https://example.com/stint',
+    hint: 'Any receiver of JSON. Each notification is signed.',
+    link: ['How to verify the signature', 'https://www.standardwebhooks.com/'],
+  },
+  slack: {
+    label: 'Slack',
+    required: ['url'],
+    secret: ['url'],
+    urls: SLACK_URLS,
+    placeholder: 'https://hooks.slack.com/services/T000/B000/XXXX',
+    hint: 'The URL of an incoming webhook, also of Mattermost.',
+    link: ['Create a webhook at Slack', 'https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/'],
+  },
   ntfy: {
     label: 'ntfy',
     required: ['url'],
     optional: ['token'],
     secret: ['token'],
     urls: /^https?:\/\/ntfy\./,
+    placeholder: 'https://ntfy.sh/my-jobs',
+    hint: 'The URL of a topic that nobody guesses.',
+    link: ['How to at ntfy', 'https://docs.ntfy.sh/publish/'],
   },
   discord: {
     label: 'Discord',
     required: ['url'],
     secret: ['url'],
     urls: /^https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/api\/webhooks\//,
+    placeholder: 'https://discord.com/api/webhooks/000/XXXX',
+    hint: 'Channel settings, Integrations, Webhooks.',
+    link: ['How to at Discord', 'https://support.discord.com/hc/en-us/articles/228383668-Intro-to-Webhooks'],
   },
-  teams: { label: 'Microsoft Teams (Workflows)', required: ['url'], secret: ['url'], urls: TEAMS_URLS },
+  teams: {
+    label: 'Microsoft Teams',
+    required: ['url'],
+    secret: ['url'],
+    urls: TEAMS_URLS,
+    placeholder: 'https://….logic.azure.com/workflows/…',
+    hint: 'The URL of a workflow that posts to a channel when a webhook request is received.',
+    link: [
+      'How to at Microsoft',
+      'https://support.microsoft.com/en-us/office/create-incoming-webhooks-with-workflows-for-microsoft-teams-8ae491c7-0394-4861-ba59-055e33f75498',
+    ],
+  },
   telegram: {
     label: 'Telegram',
     required: ['token', 'chat'],
     optional: ['url'],
     secret: ['token'],
     urls: TELEGRAM_URLS,
+    hint: 'Create a bot with @BotFather and add it to the chat.',
+    link: ['How to at Telegram', 'https://core.telegram.org/bots/tutorial#obtain-your-bot-token'],
   },
   pagerduty: {
     label: 'PagerDuty',
@@ -53,6 +97,8 @@ export const CHANNEL_TABLE = {
     optional: ['url'],
     secret: ['routing_key'],
     urls: PAGERDUTY_URLS,
+    hint: 'Add the integration “Events API V2” to a service.',
+    link: ['How to at PagerDuty', 'https://support.pagerduty.com/main/docs/services-and-integrations'],
   },
 } as const satisfies Record<string, ChannelKindEntry>
 

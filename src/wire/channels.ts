@@ -1,6 +1,6 @@
 // Channels: where notifications go.
 import { type Static, Type } from '@sinclair/typebox'
-import { CHANNEL_KINDS, type ChannelMember, HIDDEN } from './channel-kinds.ts'
+import { CHANNEL_KINDS, type ChannelKind, type ChannelMember, channelKind, HIDDEN } from './channel-kinds.ts'
 import { CONDITIONS } from './conditions.ts'
 import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
@@ -131,6 +131,13 @@ const TestAnswer = Type.Object({ detail: Text('204', "The receiver's answer.") }
 
 const route = { tag: 'watches', access: 'manage' } as const
 
+/** `ntfy`: `url`, optionally `token` */
+function wordMembers(kind: ChannelKind): string {
+  const { required, optional = [] } = channelKind(kind)
+  const quote = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(' and ')
+  return `\`${kind}\`: ${quote(required)}${optional.length === 0 ? '' : `, optionally ${quote(optional)}`}`
+}
+
 export const LIST_CHANNELS = defineRoute('GET /api/channels', {
   ...route,
   access: 'view',
@@ -151,10 +158,9 @@ export const CREATE_CHANNEL = defineRoute('POST /api/channels', {
     }),
   },
   description:
-    'Without `kind`, the URL decides. `email` has `to`; `webhook` `url` and optionally `headers`; `slack`, `ntfy`, `discord` and `teams` `url`; ' +
-    "`telegram` `token` and `chat`; `pagerduty` `routing_key`. `url` of the last two replaces the vendor's " +
-    'address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending until its first ' +
-    'e-mail is confirmed.',
+    `Without \`kind\`, the URL decides. ${CHANNEL_KINDS.map(wordMembers).join('; ')}. A \`url\` that is optional ` +
+    "replaces the vendor's address. A webhook is signed as Standard Webhooks describes. An e-mail channel is pending " +
+    'until its first e-mail is confirmed.',
   body: jsonBody(CreateChannel, { name: 'on call', url: 'https://example.com/stint' }),
   answers: { 201: json('The channel; the secret of a webhook is shown this once', NewChannel) },
   problems: ['limit_reached', 'channel_failed'],

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import pino from 'pino'
 import { CONSOLE_POLICY, createConsole } from '../../src/console/bundle-console.ts'
-import { KIND_TEXT } from '../../src/console/watch/channel-texts.ts'
 import { problemResponse } from '../../src/http/answers.ts'
 import { errorToProblem } from '../../src/http/error-to-problem.ts'
 import { type ConsoleRoutesDeps, consoleRoutes } from '../../src/http/operations/console-routes.ts'
+import { CHANNEL_KINDS, channelKind } from '../../src/wire/channel-kinds.ts'
 import { openFresh } from '../account/accounts-cast.ts'
 import { mountPeopleRoutes } from '../http/accounts/serve-accounts.ts'
 import { startApp, type TestApp } from '../support/app.ts'
@@ -53,7 +53,10 @@ describe('the console', () => {
     ])
     for (const path of assets) {
       // Links to the vendors' pages, and what the address of a channel looks like.
-      const shown = Object.values(KIND_TEXT).flatMap(({ placeholder, link }) => [placeholder ?? '', link?.[1] ?? ''])
+      const shown = CHANNEL_KINDS.map(channelKind).flatMap(({ placeholder, link }) => [
+        placeholder ?? '',
+        link?.[1] ?? '',
+      ])
       const text = shown.reduce((left, url) => left.replaceAll(url, ''), (await app.fetch(path)).text)
       expect(text.match(/\b(?:https?:)?\/\/(?!www\.w3\.org\/2000\/svg)[a-z0-9-]+\.[a-z]{2,}/gi) ?? []).toEqual([])
     }

@@ -9,8 +9,7 @@ import { Fold } from '../kit/fold.tsx'
 import { AreaField, Field, Form, type Values } from '../kit/form.tsx'
 import { Modal } from '../kit/modal.tsx'
 import { useView } from '../kit/view.tsx'
-import { CHANNEL_MEMBERS, KIND_TEXT, MEMBER_TEXT } from './channel-texts.ts'
-import { readChannel, textOf } from './channel-values.ts'
+import { CHANNEL_MEMBERS, MEMBER_TEXT, readChannel, textOf } from './channel-values.ts'
 import { TestResult } from './test-result.tsx'
 
 interface Props {
@@ -36,7 +35,7 @@ export function ChannelDialog({ channel, hasEmail = true, done, close }: Props) 
       done()
       return close()
     }
-    const body = { kind, name: KIND_TEXT[kind].label, ...readChannel(values) }
+    const body = { kind, name: channelKind(kind).label, ...readChannel(values) }
     const path = isTested.current ? 'api/channels?test=true' : 'api/channels'
     isTested.current = true
     try {
@@ -84,7 +83,7 @@ export function ChannelDialog({ channel, hasEmail = true, done, close }: Props) 
           label="Name"
           maxLength={100}
           value={channel?.name ?? ''}
-          placeholder={KIND_TEXT[kind].label}
+          placeholder={channelKind(kind).label}
           required={channel !== undefined}
         />
         <Filters channel={channel} />
@@ -104,15 +103,14 @@ const Kinds = ({ kind, choose }: { kind: ChannelKind; choose(kind: ChannelKind):
     {CHANNEL_KINDS.map((one) => (
       <label key={one} class="tile">
         <input type="radio" name="" checked={one === kind} onChange={() => choose(one)} />
-        {KIND_TEXT[one].label}
+        {channelKind(one).label}
       </label>
     ))}
   </fieldset>
 )
 
 function Members({ kind, channel }: { kind: ChannelKind; channel: Channel | undefined }) {
-  const { required, optional = [] } = channelKind(kind)
-  const { placeholder, hint, link } = KIND_TEXT[kind]
+  const { required, optional = [], placeholder, hint, link } = channelKind(kind)
   return (
     <>
       {CHANNEL_MEMBERS.filter((member) => required.includes(member) || optional.includes(member)).map((member) => {

@@ -3,7 +3,17 @@ import type { ChannelMember } from '../../wire/channel-kinds.ts'
 import type { Channel } from '../../wire/channels.ts'
 import { CONDITIONS } from '../../wire/conditions.ts'
 import type { Values } from '../kit/form.tsx'
-import { CHANNEL_MEMBERS } from './channel-texts.ts'
+
+export const MEMBER_TEXT = {
+  url: { label: 'Address' },
+  to: { label: 'E-mail' },
+  headers: { label: 'Headers', hint: 'One per line, such as Authorization: Bearer 123. Sent with each notification.' },
+  token: { label: 'Token', hint: 'Of the bot, or of the ntfy user.' },
+  chat: { label: 'Chat', hint: 'The id of the chat, or @channel.' },
+  routing_key: { label: 'Integration key', hint: 'Of a PagerDuty service, 32 characters.' },
+} as const satisfies Record<ChannelMember, object>
+
+export const CHANNEL_MEMBERS = Object.keys(MEMBER_TEXT) as ChannelMember[]
 
 export function textOf(channel: Channel | undefined, member: ChannelMember): string {
   if (member !== 'headers') return channel?.[member] ?? ''
