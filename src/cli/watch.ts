@@ -1,8 +1,7 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
 
-import { describeConditions } from '../wire/conditions.ts'
+import { describeConditions, WATCH_FIELDS, type WatchField } from '../wire/conditions.ts'
 import { describeNextDue } from '../wire/next-due.ts'
-import { WATCH_FIELDS, type WatchField } from '../wire/watch-fields.ts'
 import type { WatchPreview } from '../wire/watch-preview.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'

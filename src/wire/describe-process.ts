@@ -1,10 +1,10 @@
 // What is said of one process: a row of GET /api/overview → its sentence, in the words of the page of a process, of
 // `stint status` and of badges. Free of schemas: it is in the console's bundle.
 import type { Alert } from './alerts.ts'
+import { CONDITION_TABLE, type ConditionEntry } from './conditions.ts'
 import type { OverviewMeta, OverviewRow } from './overview.ts'
 import { type Tone, toneOf } from './process-state.ts'
 import { formatSpan } from './span-text.ts'
-import { PROCESS_STATE_TEXT } from './words.ts'
 
 /** How times are written; the console writes them in the reader's zone. */
 export interface Words {
@@ -75,13 +75,6 @@ function textOf(row: Row, nowMs: number, { duration, moment }: Words): string {
   }
 }
 
-const ALERT_SAID = {
-  late: 'Late',
-  long: PROCESS_STATE_TEXT.overdue[0],
-  failed: 'Failing',
-  slow: 'Slower than usual',
-} as const
-
 function describeAlert(row: Row, nowMs: number): string {
   if (!('alerts' in row)) return 'An alert fires'
   const alert = row.alerts.find(({ since, meta }) => since === row.since && meta === row.meta) // a late one is `silent`
@@ -89,8 +82,8 @@ function describeAlert(row: Row, nowMs: number): string {
   const about = { ...alert, process: row.process }
   const span = formatSpan(nowMs - Date.parse(alert.since))
   if (isAboutException(about)) return `Raised an exception ${span} ago`
-  const said = alert.condition === 'metric' ? `Metric ${figureOf(about)}` : ALERT_SAID[alert.condition]
-  return `${said} for ${span}`
+  const { fires = `Metric ${figureOf(about)}` }: ConditionEntry = CONDITION_TABLE[alert.condition]
+  return `${fires} for ${span}`
 }
 
 type Summarized = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>

@@ -1,5 +1,6 @@
 // Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
+import { CONDITION_TABLE, type ConditionEntry } from '../../wire/conditions.ts'
 import { figureOf, isAboutException } from '../../wire/describe-process.ts'
 import { ACTION_TEXT, acknowledgedText } from '../../wire/words.ts'
 import { formatRoute } from '../kit/route.ts'
@@ -9,29 +10,13 @@ import { useView } from '../kit/view.tsx'
 import { inReadersZone } from '../kit/words.ts'
 import { alertLink } from './watch-link.ts'
 
-const CONDITION_TEXT = {
-  late: 'is late',
-  long: 'is running long',
-  failed: 'failed',
-  slow: 'was slower than usual',
-} as const
-
 type AlertText = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
 
 /** In few words: process, meta and time are beside it. Of a metric, what the server says of its values. */
 export function describeAlert(alert: AlertText): string {
-  if (alert.condition === 'metric') return figureOf(alert)
-  return isAboutException(alert) ? 'raised an exception' : CONDITION_TEXT[alert.condition]
+  const { happened = figureOf(alert) }: ConditionEntry = CONDITION_TABLE[alert.condition]
+  return isAboutException(alert) ? 'raised an exception' : happened
 }
-
-/** What ends an alert of this condition, after "resolved". */
-const BY_EVENT = {
-  late: 'by the next start',
-  long: 'by the end of the run',
-  failed: 'by the next run',
-  slow: 'by a run that was not slow',
-  metric: 'because it is back in range',
-} as const satisfies Record<Alert['condition'], string>
 
 const BY_OTHERS = {
   changed: 'because its watch was changed',
@@ -42,7 +27,7 @@ const BY_OTHERS = {
 
 /** `by the next run`; empty where an earlier version ended it. */
 export const endedText = ({ ended_by: by, condition }: Pick<Alert, 'ended_by' | 'condition'>): string =>
-  by === null ? '' : by === 'event' ? BY_EVENT[condition] : BY_OTHERS[by]
+  by === null ? '' : by === 'event' ? CONDITION_TABLE[condition].ended : BY_OTHERS[by]
 
 /** Does something to a row; its failure is shown above all tables. */
 export type Act = (work: () => Promise<unknown>, done: string) => void

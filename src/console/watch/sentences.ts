@@ -1,7 +1,13 @@
-// The conditions of a watch as sentences with fields in them. A field bears the name of its member in the request:
+// The form of a watch: its conditions as sentences with fields in them (wire/conditions.ts). A field bears the name of its member in the request:
 // `{late/every}` is `late.every`. From them follow the form, the request, and what the form begins with.
-import type { Condition } from '../../wire/conditions.ts'
-import { DEFAULT_GRACE, WATCH_FIELDS, type WatchField } from '../../wire/watch-fields.ts'
+import {
+  CONDITION_TABLE,
+  CONDITIONS,
+  type Condition,
+  DEFAULT_GRACE,
+  WATCH_FIELDS,
+  type WatchField,
+} from '../../wire/conditions.ts'
 import type { CreateWatch, Watch } from '../../wire/watches.ts'
 
 /** A field of the form: those of a watch, and two that choose between sentences and are not sent. */
@@ -39,17 +45,7 @@ export const withText = ({ texts }: Values, name: string, text: string): Values[
 
 /** Its words and its fields; those before the first field are the label of its box. */
 export function sentenceOf(condition: Condition, values: Values): readonly string[] {
-  const after = textOf(values, 'failed/after')
-  const sentence = {
-    late:
-      textOf(values, 'late/kind') === 'every'
-        ? 'does not start {late/kind} {late/every} plus {late/grace} grace'
-        : 'does not start {late/kind} {late/cron} in {late/tz} plus {late/grace} grace',
-    failed: `fails${Number(after) > 1 ? ` ${after} times in a row` : ''}${values.exceptions ? ' or raises an exception' : ''}`,
-    long: 'takes longer than {long}',
-    slow: 'takes {slow} times as long as usual',
-    metric: `has a metric {metric/name} whose {metric/of} of {metric/window} is {metric/side} {metric/${textOf(values, 'metric/side')}} for {metric/for}`,
-  }[condition]
+  const sentence = CONDITION_TABLE[condition].sentence((name) => textOf(values, name), values.exceptions)
   return sentence.split(/\s*\{(.+?)\}\s*/)
 }
 
@@ -67,15 +63,13 @@ function bodyOf(condition: Condition, values: Values): unknown {
   return { ...Object.fromEntries(entries), ...(condition === 'failed' && { exceptions: values.exceptions }) }
 }
 
-const ALL: readonly Condition[] = ['late', 'long', 'failed', 'slow', 'metric']
-
-export const hasCondition = ({ on }: Values): boolean => ALL.some((condition) => on[condition])
+export const hasCondition = ({ on }: Values): boolean => CONDITIONS.some((condition) => on[condition])
 
 /** An empty name is that of the process. */
 export function toWatch(values: Values): CreateWatch {
   const { process, meta, name, remind, channels, on } = values
   return {
-    ...Object.fromEntries(ALL.map((condition) => [condition, on[condition] ? bodyOf(condition, values) : null])),
+    ...Object.fromEntries(CONDITIONS.map((condition) => [condition, on[condition] ? bodyOf(condition, values) : null])),
     ...{ name: name.trim() || process.trim().slice(0, 100), process, meta: meta ?? null },
     ...{ channels: [...channels], remind: remind.trim() || null },
   }
@@ -101,7 +95,7 @@ export const NOTHING: Values = {
 
 export function valuesOf(watch: Watch): Values {
   const texts: Record<string, string> = { ...NOTHING.texts }
-  for (const condition of ALL) {
+  for (const condition of CONDITIONS) {
     const held = watch[condition]
     const members = held !== null && typeof held === 'object' ? Object.entries(held) : []
     for (const [member, value] of members) texts[keyOf(`${condition}/${member}`)] = String(value)
@@ -120,7 +114,7 @@ export function valuesOf(watch: Watch): Values {
       exceptions: watch.failed === null ? true : (watch.failed.exceptions ?? false),
       texts,
     },
-    on: Object.fromEntries(ALL.map((condition) => [condition, watch[condition] !== null])),
+    on: Object.fromEntries(CONDITIONS.map((condition) => [condition, watch[condition] !== null])),
   }
 }
 

@@ -3,6 +3,7 @@
 import type { ComponentProps } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channels.ts'
+import { CONDITIONS } from '../../wire/conditions.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessEntry } from '../../wire/processes.ts'
 import type { WatchPreview } from '../../wire/watch-preview.ts'
@@ -187,8 +188,9 @@ function Fields({ values, before, isAsked, reporter, change, entered }: FieldsPr
       <Fold label="More conditions" isOpen={hasMore(before)}>
         <fieldset class="checks">
           <legend class="hidden">More conditions</legend>
-          <Sentence condition="slow" {...sentence} />
-          <Sentence condition="metric" {...sentence} />
+          {MORE.map((condition) => (
+            <Sentence key={condition} condition={condition} {...sentence} />
+          ))}
           <div class="watch-line">
             A failure counts after <Inline name="failed/after" condition="failed" {...sentence} /> in a row.
             <label>
@@ -222,8 +224,12 @@ function Fields({ values, before, isAsked, reporter, change, entered }: FieldsPr
   )
 }
 
+/** Conditions that few watches have. */
+const MORE = CONDITIONS.filter((condition) => condition !== 'late' && condition !== 'failed' && condition !== 'long')
+
 const hasMore = (values: Values): boolean =>
-  [values.on.slow, values.on.metric, values.meta !== undefined, values.remind, !values.exceptions].some(Boolean) ||
+  MORE.some((condition) => values.on[condition]) ||
+  [values.meta !== undefined, values.remind, !values.exceptions].some(Boolean) ||
   textOf(values, 'failed/after') !== '1'
 
 /** Gives a suggested grace what the past needed. Returns what suggests; nobody's changes are overwritten. */

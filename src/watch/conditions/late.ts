@@ -1,5 +1,5 @@
 // `late`: a start did not come by its due time plus the grace.
-import { DEFAULT_GRACE } from '../../wire/watch-fields.ts'
+import { DEFAULT_GRACE } from '../../wire/conditions.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { ConditionOf } from './condition.ts'
 import { createSchedule, type Schedule } from './cron.ts'

@@ -75,10 +75,7 @@ function lastEventUs(account: Account, watch: JudgedWatch, { condition, process,
       return Math.max(episode.sinceUs, account.metrics.get(nameOf(watch.id, process))?.gauge.lastUs ?? 0)
     case 'long':
       return episode.sinceUs
-    case 'failed':
-    case 'slow':
-      return Math.max(episode.sinceUs, metas?.get(meta ?? '')?.series.lastUs ?? 0)
     default:
-      return condition satisfies never
+      return Math.max(episode.sinceUs, metas?.get(meta ?? '')?.series.lastUs ?? 0)
   }
 }

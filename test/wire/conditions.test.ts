@@ -1,7 +1,15 @@
 // A watch's conditions and their fields: README, command line and API say of them what one table says.
 import { expect, test } from 'bun:test'
-import { CONDITION_TABLE, CONDITIONS, type Condition, describeConditions } from '../../src/wire/conditions.ts'
-import { aboutField, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../../src/wire/watch-fields.ts'
+import {
+  aboutField,
+  CONDITION_TABLE,
+  CONDITIONS,
+  type Condition,
+  describeConditions,
+  WATCH_FIELDS,
+  type WatchField,
+  type WatchFieldName,
+} from '../../src/wire/conditions.ts'
 import { CreateWatch, type Watch } from '../../src/wire/watches.ts'
 import { tableUnder } from '../support/readme.ts'
 
