@@ -27,8 +27,8 @@ const MAY_IMPORT: Record<string, string[]> = {
   query: ['root', 'event', 'store', 'process', 'wire'],
   copy: ['root', 'event', 'spool', 'store', 'state', 'ship', 'wire'], // commands that work on the stores themselves
   watch: ['root', 'event', 'spool', 'process', 'wire', 'query', 'state', 'notify'],
-  notify: ['root', 'wire', 'watch'], // channels and notifications are stored with the alerts
-  http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'live', 'watch', 'wire'],
+  notify: ['root', 'process', 'wire'],
+  http: ['root', 'event', 'account', 'oidc', 'spool', 'state', 'query', 'live', 'watch', 'process', 'wire'],
   cli: ['root', 'wire', 'client'], // the server itself only over HTTP
   demo: ['root', 'wiring'], // it starts the service in its own process
   deploy: ['root', 'event', 'store'], // dashboards ask the stores in the stores' own words
@@ -44,6 +44,7 @@ const MAY_IMPORT: Record<string, string[]> = {
     'ship',
     'query',
     'live',
+    'process',
     'watch',
     'notify',
     'wire',
@@ -52,7 +53,7 @@ const MAY_IMPORT: Record<string, string[]> = {
 }
 
 /** Only their types: HTTP is handed these rooms by service.ts and never reaches a store or the disk by itself. */
-const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'console'] }
+const MAY_IMPORT_TYPES: Record<string, string[]> = { http: ['ship', 'store', 'console', 'notify'] }
 
 /** Commands that do not ask a server: `stint reset-password` works on DATA_DIR while it is stopped, `stint copy` on the stores themselves. */
 const MAY_IMPORT_TOO: Record<string, string[]> = {

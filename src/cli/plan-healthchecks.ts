@@ -37,7 +37,7 @@ export interface Integration {
   readonly kind: string
 }
 
-export interface PlannedChannel {
+interface PlannedChannel {
   readonly id: string
   readonly name: string
   readonly kind: ChannelKind

@@ -17,7 +17,7 @@ export interface BaseSources {
   readonly exceptions: Pick<ExceptionSource, 'findRaised' | 'findExceptionProcesses'>
 }
 
-export interface BaseQuestion {
+interface BaseQuestion {
   readonly account: string
   /** Only these. */
   readonly processes?: readonly string[] | undefined

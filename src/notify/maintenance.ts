@@ -1,8 +1,8 @@
 // A maintenance: a stretch of time, once or repeating, in which the notifications about some processes are held back.
 
-import { createSchedule } from '../watch/conditions/cron.ts'
-import { spanUs } from '../watch/conditions/span.ts'
-import { createMatch } from '../watch/process-pattern.ts'
+import { createSchedule } from '../process/cron.ts'
+import { createMatch } from '../process/process-pattern.ts'
+import { spanUs } from '../process/span.ts'
 
 export interface MaintenanceSpec {
   /** Exact, or with `*`. */

@@ -24,7 +24,7 @@ export interface Raised {
 }
 
 /** What is known of one meta. */
-export interface MetaFacts<R extends JudgedRun, E extends Raised> {
+interface MetaFacts<R extends JudgedRun, E extends Raised> {
   readonly meta: string | null
   /** Newest first. */
   readonly runs: readonly R[]

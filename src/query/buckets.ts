@@ -1,7 +1,8 @@
 // The buckets of `every`. Seconds to days without a time zone have one length from the epoch on. Weeks (from Monday),
 // months and everything with a time zone follow its calendar (days of 23 or 25 hours): bounds are computed here.
+
+import { NS_PER_S, parseSpan } from '../process/span.ts'
 import type { Buckets } from '../store/source.ts'
-import { NS_PER_S, parseSpan } from './span.ts'
 
 const UNITS = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800, mo: 30 * 86_400 } as const
 type Unit = keyof typeof UNITS

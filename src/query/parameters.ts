@@ -1,6 +1,7 @@
 // How each query parameter is read. Its schema and description are in wire/parameters.ts.
 import { checkMeta, checkProcess, nameFault, stripText } from '../event/fields.ts'
 import { parseRfc3339 } from '../event/own-time.ts'
+import { parseAgo, parseEpochMs } from '../process/span.ts'
 import {
   EXPORT_FORMATS,
   MAX_EACH,
@@ -17,7 +18,6 @@ import {
 import { toUid } from '../wire/run-id.ts'
 import { type Every, isTimeZone, parseEvery } from './buckets.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
-import { parseAgo, parseEpochMs } from './span.ts'
 
 /** The parsed value of a text, or its fault (which never repeats the text). */
 export type Parsed<T> = { readonly value: T } | { readonly detail: string }

@@ -1,9 +1,9 @@
 // What the room of the watches says about the processes of an account, for the overview: it is current, whatever the
 // stores do.
 import type { Watched } from '../live/overview/covering.ts'
+import { createMatch } from '../process/process-pattern.ts'
 import { CONDITIONS } from '../watch/conditions/conditions.ts'
 import type { LateRule } from '../watch/conditions/late.ts'
-import { createMatch } from '../watch/process-pattern.ts'
 import type { Watches } from '../watch/watches.ts'
 import type { Watch } from '../wire/watches.ts'
 

@@ -2,7 +2,7 @@
 // Every table counts unless it is excepted: counting one change too often costs little, missing one hides it.
 import type { Script, SqlDatabase } from './database.ts'
 
-export interface CountedDatabase extends SqlDatabase {
+interface CountedDatabase extends SqlDatabase {
   /** Grows with every change, at the latest when it can be read. */
   changes(): number
 }

@@ -1,5 +1,7 @@
 // A watch as it is stored (its spec, as in the API) and as the rules use it.
 import type { Fault } from '../problem.ts'
+import { createMatch } from '../process/process-pattern.ts'
+import { spanUs } from '../process/span.ts'
 import type { Condition } from '../wire/conditions.ts'
 import type { CreateWatch } from '../wire/watches.ts'
 import {
@@ -9,9 +11,8 @@ import {
   conditionFaults,
   toConditionRules,
 } from './conditions/conditions.ts'
-import { spanFaults, spanUs } from './conditions/span.ts'
+import { spanFaults } from './conditions/span-faults.ts'
 import type { JudgedWatch } from './log/judge-interface.ts'
-import { createMatch } from './process-pattern.ts'
 
 /** The requested spec, with every member present; null = absent. */
 export type WatchSpec = ConditionSpecs &

@@ -1,10 +1,11 @@
 // A watch, a channel and an alert as they are stored, and a store in a directory of its own.
 import { join } from 'node:path'
 import pino from 'pino'
+import type { Channel, NewNotification, Notification } from '../../src/notify/notification.ts'
 import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import type { Judged } from '../../src/watch/storage/feed-statements.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
-import type { Alert, AlertChange, Channel, NewNotification, Notification } from '../../src/watch/storage/watch-store.ts'
+import type { Alert, AlertChange } from '../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
 
 export const ACCOUNT = 'acc_1'

@@ -1,7 +1,8 @@
 // The pages behind the links in e-mails. A GET shows a button and changes nothing, because mail scanners open links;
 // the POST of the button, or of a mail program (RFC 8058), changes it.
+
+import type { Channel } from '../../notify/notification.ts'
 import { Problem } from '../../problem.ts'
-import type { Channel } from '../../watch/storage/watch-store.ts'
 import type { Watches } from '../../watch/watches.ts'
 import * as wire from '../../wire/channels.ts'
 import { htmlPage } from '../html-page.ts'

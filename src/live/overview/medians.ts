@@ -8,7 +8,7 @@ export interface Medians {
   of(process: string, meta?: string | null): { median_24h_ms: number | null; median_7d_ms: number | null }
 }
 
-export interface MediansOptions {
+interface MediansOptions {
   readonly points: Pick<PointSource, 'summarizeTimings'>
   inTurn<T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
   readonly maxRunUs: number

@@ -2,10 +2,10 @@
 // file of this folder is one kind; kinds.ts is the table of all. How a kind is addressed, and which parts of that are
 // secret, is declared in wire/channel-kinds.ts, so that no kind can return its secrets.
 import type { Fault } from '../../problem.ts'
-import type { Channel, NotificationBody } from '../../watch/storage/watch-store.ts'
 import type { ChannelMember } from '../../wire/channel-kinds.ts'
 import type { Mailer } from '../delivery/mailer.ts'
 import type { Rate } from '../delivery/tokens.ts'
+import type { Channel, NotificationBody } from '../notification.ts'
 
 export interface Message {
   readonly channel: Channel

@@ -1,8 +1,8 @@
 // E-mail by the operator's SMTP server. Each e-mail has a link that unsubscribes (RFC 8058).
 
-import type { Channel } from '../../watch/storage/watch-store.ts'
 import { DeliveryError } from '../delivery/delivery-error.ts'
 import { toHtml, toSubject, toText } from '../delivery/notification-text.ts'
+import type { Channel } from '../notification.ts'
 import type { ChannelKindSender } from './channel-kind.ts'
 
 export const NO_EMAIL = 'e-mail is not set up: the operator must set SMTP_URL, MAIL_FROM and PUBLIC_URL'

@@ -1,8 +1,8 @@
 // The secret parts of a channel, and what responses contain instead.
 
-import type { Channel } from '../../watch/storage/watch-store.ts'
 import { type ChannelKind, type ChannelMember, channelKind, HIDDEN } from '../../wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../wire/channels.ts'
+import type { Channel } from '../notification.ts'
 
 const SECRET_CHARACTERS = 7
 

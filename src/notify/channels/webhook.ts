@@ -1,7 +1,7 @@
 // A webhook: JSON, signed as Standard Webhooks (standardwebhooks.com) says: an id that stays the same over retries, the
 // time of sending, and an HMAC-SHA-256 over both and the body.
 import { createHmac } from 'node:crypto'
-import type { Channel } from '../../watch/storage/watch-store.ts'
+import type { Channel } from '../notification.ts'
 import { type ChannelKindSender, JSON_TYPE } from './channel-kind.ts'
 
 /** Headers that the request itself needs. */

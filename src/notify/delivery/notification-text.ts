@@ -1,5 +1,5 @@
 // Renders a notification, or a digest of several, as subject line, plain text, HTML and Slack's mrkdwn.
-import type { NotificationBody } from '../../watch/storage/watch-store.ts'
+import type { NotificationBody } from '../notification.ts'
 
 /** The number of notifications that a digest lists individually. */
 const LISTED = 30

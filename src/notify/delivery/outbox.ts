@@ -6,9 +6,8 @@
 //   deleted, disabled or to be confirmed again.
 // * People get one digest if more than 5 wait or the channel's rate limit is exhausted; webhooks get everything.
 import type { Logger } from '../../log.ts'
-import type { WatchStore } from '../../watch/storage/create-watch-store.ts'
-import type { Channel, Notification } from '../../watch/storage/watch-store.ts'
 import { KINDS } from '../channels/kinds.ts'
+import type { Channel, LastAnswer, Notification, Outcome } from '../notification.ts'
 import type { CompleteBody } from './complete-body.ts'
 import type { Deliver } from './deliver.ts'
 import { DeliveryError } from './delivery-error.ts'
@@ -27,6 +26,33 @@ const MAX_WAIT_S = 3600
 /** E-mails per account, over all of its channels: all accounts share the mail server's reputation. */
 const ACCOUNT_EMAILS = { burst: 60, everyS: 60 }
 
+/** The outbox, which is in the store of the watches: an alert and its notifications are one transaction. */
+interface OutboxStore {
+  /** The channels that something is due for. */
+  dueChannels(nowUs: number): Promise<string[]>
+  channel(id: string): Promise<Channel | undefined>
+  /** The oldest that are due for a channel, in the order of creation, without those that wait for an earlier one's retry. */
+  due(channel: string, nowUs: number, limit: number): Promise<Notification[]>
+  /** Those of them, held back, that may be sent now. */
+  release(channel: Channel, rows: readonly Notification[], nowUs: number): Promise<Notification[]>
+  /** Does an alert of the watch fire of which an incident, or one of these notifications, told the channel? */
+  isStillFiring(channel: string, watch: string, rows: readonly Notification[]): Promise<boolean>
+  /** Removes notifications that were delivered or given up, and records the channel's last answer and state. */
+  settle(
+    done: readonly Notification[],
+    changed: Pick<Channel, 'id'> & Partial<Channel>,
+    nowUs: number,
+    outcome: Outcome,
+  ): Promise<void>
+  /** Later notifications of their alerts do not wait for refused ones. */
+  postpone(
+    rows: readonly Notification[],
+    nextUs: number,
+    last: LastAnswer | undefined,
+    isRefused: boolean,
+  ): Promise<void>
+}
+
 export interface OutboxMeter {
   delivered(kind: Channel['kind'], account: string): void
   failed(kind: Channel['kind']): void
@@ -37,7 +63,7 @@ export interface OutboxMeter {
 }
 
 export interface OutboxOptions {
-  readonly store: WatchStore
+  readonly store: OutboxStore
   readonly deliver: Deliver
   /** Adds what is looked up when it is sent. Absent: nothing. */
   readonly complete?: CompleteBody

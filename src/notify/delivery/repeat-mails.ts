@@ -15,7 +15,7 @@ export interface MailAnswer {
   readonly detail: string
 }
 
-export interface RepeatedMail {
+interface RepeatedMail {
   /** A newer e-mail takes the place of a waiting one with the same key. */
   readonly key: string
   readonly mail: Mail

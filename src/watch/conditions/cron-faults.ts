@@ -1,6 +1,6 @@
 // The faults of a cron expression and its time zone, which stand side by side in an object at `pointer`.
 import type { Fault } from '../../problem.ts'
-import { createSchedule } from './cron.ts'
+import { createSchedule } from '../../process/cron.ts'
 
 export function cronFaults(pointer: string, cron: string, tz: string): Fault[] {
   try {

@@ -1,10 +1,12 @@
 // `late`: a start did not come by its due time plus the grace.
+
+import { createSchedule, type Schedule } from '../../process/cron.ts'
+import { spanUs } from '../../process/span.ts'
 import { DEFAULT_GRACE } from '../../wire/conditions.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { ConditionOf } from './condition.ts'
-import { createSchedule, type Schedule } from './cron.ts'
 import { cronFaults } from './cron-faults.ts'
-import { spanFaults, spanUs } from './span.ts'
+import { spanFaults } from './span-faults.ts'
 import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['late']>

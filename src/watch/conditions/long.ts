@@ -1,6 +1,8 @@
 // `long`: a run has been running longer than the limit. Each overlapping run is an instance.
+
+import { spanUs } from '../../process/span.ts'
 import type { ConditionOf } from './condition.ts'
-import { spanFaults, spanUs } from './span.ts'
+import { spanFaults } from './span-faults.ts'
 import { formatSpan, minute, orLost, subjectName } from './wording.ts'
 
 const LIMIT = 'must be shorter than MAX_RUN, after which a run counts as abandoned'

@@ -1,8 +1,10 @@
 // `metric`: a figure of a metric over a window is above or below a number.
+
+import { spanUs } from '../../process/span.ts'
 import type { CreateWatch } from '../../wire/watches.ts'
 import type { ConditionOf } from './condition.ts'
 import { crosses, type MetricRule } from './metric-rule.ts'
-import { spanFaults, spanUs } from './span.ts'
+import { spanFaults } from './span-faults.ts'
 import { formatSpan, minute, subjectName } from './wording.ts'
 
 type Given = NonNullable<CreateWatch['metric']>

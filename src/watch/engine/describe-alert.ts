@@ -1,11 +1,13 @@
 // The rows and notifications of changed alerts: what the judge found, in the words of the conditions.
+
+import type { NewNotification, NotificationBody } from '../../notify/notification.ts'
 import type { EndedBy, WebhookBody } from '../../wire/alerts.ts'
 import type { FiredAlert } from '../conditions/condition.ts'
 import { CONDITIONS } from '../conditions/conditions.ts'
 import { formatSpan, iso, subjectName } from '../conditions/wording.ts'
 import type { Change, Facts, JudgedAlert } from '../log/judge-interface.ts'
 import { createId } from '../random-id.ts'
-import type { Alert, AlertChange, NewNotification, NotificationBody } from '../storage/watch-store.ts'
+import type { Alert, AlertChange } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 
 interface Context {

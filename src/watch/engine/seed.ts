@@ -2,8 +2,8 @@
 // jumped and after an upgrade (everything in between). Bounded and retried: what was asked for is remembered in the
 // state, so a kill asks again. Events fold meanwhile; one that is found twice changes nothing.
 import type { Logger } from '../../log.ts'
+import { createMatch, isPattern } from '../../process/process-pattern.ts'
 import type { Mark } from '../log/judge-interface.ts'
-import { createMatch, isPattern } from '../process-pattern.ts'
 import type { StateRow } from '../storage/feed-statements.ts'
 import type { StoredWatch } from '../watch.ts'
 

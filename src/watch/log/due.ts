@@ -1,7 +1,7 @@
 // When something becomes due: pure. Downtime moves a due time and cancels none: what may have been lost in it is waited
 // for one limit after it, an hour at most. Times are µs.
 
-import type { Schedule } from '../conditions/cron.ts'
+import type { Schedule } from '../../process/cron.ts'
 import type { LateRule } from '../conditions/late.ts'
 import type { Downtime } from './episode.ts'
 import type { OpenRun } from './series.ts'

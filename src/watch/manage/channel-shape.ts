@@ -9,6 +9,7 @@ import {
   shownMembers,
   targetMember,
 } from '../../notify/channels/secrets.ts'
+import type { Channel } from '../../notify/notification.ts'
 import { type Fault, Problem } from '../../problem.ts'
 import {
   CHANNEL_KINDS,
@@ -26,9 +27,8 @@ import {
   type CreateChannel,
 } from '../../wire/channels.ts'
 import { hasFoldedLetters } from '../../wire/folded-letters.ts'
-import { spanFaults } from '../conditions/span.ts'
+import { spanFaults } from '../conditions/span-faults.ts'
 import { iso } from '../conditions/wording.ts'
-import type { Channel } from '../storage/watch-store.ts'
 
 const EMAIL = /^[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+@[^\s@<>()[\],;:"\\\u0000-\u001f\u007f]+\.[^\s@<>()[\],;:"\\]+$/
 

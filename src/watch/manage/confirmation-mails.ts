@@ -1,8 +1,8 @@
 // The e-mails with the link that confirms the address of a channel, and what the channel then shows as its last answer.
 import type { Mail } from '../../notify/delivery/mailer.ts'
 import type { MailAnswer, RepeatMails } from '../../notify/delivery/repeat-mails.ts'
+import type { Channel, LastAnswer } from '../../notify/notification.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Channel, LastAnswer } from '../storage/watch-store.ts'
 
 interface ConfirmationMailsOptions {
   readonly store: Pick<WatchStore, 'channel' | 'settle'>

@@ -1,9 +1,10 @@
 // What is not judged at present, and why: everything while the judge is behind, single checks after a downtime.
+
+import { createMatch } from '../../process/process-pattern.ts'
 import type { Unjudged } from '../../wire/alerts.ts'
 import { iso, minute } from '../conditions/wording.ts'
 import type { Waiting } from '../log/judge-interface.ts'
 import type { WatchNode } from '../nodes/watch-node.ts'
-import { createMatch } from '../process-pattern.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 

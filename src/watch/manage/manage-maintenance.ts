@@ -2,10 +2,10 @@
 
 import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../../notify/maintenance.ts'
 import { type Fault, Problem } from '../../problem.ts'
+import { nextDueOf } from '../../process/cron.ts'
 import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from '../../wire/maintenance.ts'
-import { nextDueOf } from '../conditions/cron.ts'
 import { cronFaults } from '../conditions/cron-faults.ts'
-import { spanFaults } from '../conditions/span.ts'
+import { spanFaults } from '../conditions/span-faults.ts'
 import { iso } from '../conditions/wording.ts'
 import { createId } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'

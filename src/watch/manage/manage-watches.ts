@@ -1,8 +1,8 @@
 // Manages an account's watches: create, change, show, delete, publish a badge.
 import { Problem } from '../../problem.ts'
+import { nextDueOf } from '../../process/cron.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
-import { nextDueOf } from '../conditions/cron.ts'
 import { iso } from '../conditions/wording.ts'
 import { notificationsOf, toEnd } from '../engine/describe-alert.ts'
 import { createId, createToken } from '../random-id.ts'

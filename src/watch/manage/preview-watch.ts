@@ -2,13 +2,13 @@
 // pure preview of ../log.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Problem } from '../../problem.ts'
+import { createMatch, isPattern } from '../../process/process-pattern.ts'
 import type { PreviewWatch, WatchPreview } from '../../wire/watch-preview.ts'
 import { CONDITION_NAMES, conditionFaults } from '../conditions/conditions.ts'
 import { iso } from '../conditions/wording.ts'
 import type { KnownMark } from '../engine/seed.ts'
 import type { Mark, Point, RaisedException } from '../log/judge-interface.ts'
 import { createPreview } from '../log/preview.ts'
-import { createMatch, isPattern } from '../process-pattern.ts'
 import { type StoredWatch, toJudgedWatch, toSpec, type WatchSpec } from '../watch.ts'
 
 const BACK_US = 30 * 86_400e6

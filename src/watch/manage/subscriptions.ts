@@ -3,11 +3,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { linkedHtml } from '../../notify/delivery/notification-text.ts'
 import type { Tokens } from '../../notify/delivery/tokens.ts'
+import type { Channel } from '../../notify/notification.ts'
 import { Problem } from '../../problem.ts'
 import { toBody } from '../engine/describe-alert.ts'
 import { createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Alert, Channel } from '../storage/watch-store.ts'
+import type { Alert } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { ConfirmationMails } from './confirmation-mails.ts'
 

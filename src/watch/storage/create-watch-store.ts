@@ -5,6 +5,7 @@
 // Times are µs since the epoch. If the database fails, methods reject without an effect.
 
 import type { Maintenance } from '../../notify/maintenance.ts'
+import type { Channel } from '../../notify/notification.ts'
 import { countChanges } from '../../state/count-changes.ts'
 import { all, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { type StoredWatch, toSpec } from '../watch.ts'
@@ -26,7 +27,7 @@ import {
   toWatch,
   updateChannel,
 } from './rows.ts'
-import type { Alert, AlertChange, Channel } from './watch-store.ts'
+import type { Alert, AlertChange } from './watch-store.ts'
 
 export type WatchStore = ReturnType<typeof createWatchStore>
 

@@ -1,10 +1,12 @@
 // The half of the store that changes with time: alerts, and when Stint was alive.
+
+import type { NewNotification, NotificationBody } from '../../notify/notification.ts'
 import { all, get, insert, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import { createId } from '../random-id.ts'
 import type { StoredWatch } from '../watch.ts'
 import { announce, changeChannels, explain, silence, unsilence } from './outbox-statements.ts'
 import { fromAlert, list, one, toAlert, toChannel, toWatch } from './rows.ts'
-import type { Alert, AlertChange, AlertPage, Alive, NewNotification, NotificationBody } from './watch-store.ts'
+import type { Alert, AlertChange, AlertPage, Alive } from './watch-store.ts'
 
 /** No rule needs blind stretches that ended longer ago. */
 const BLIND_KEPT_US = 400 * 86_400e6

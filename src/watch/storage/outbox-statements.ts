@@ -5,10 +5,17 @@
 // * The notifications of one alert reach a channel in order.
 
 import { heldUntilUs, type MaintenanceSpec } from '../../notify/maintenance.ts'
+import type {
+  Channel,
+  LastAnswer,
+  NewNotification,
+  Notification,
+  NotificationBody,
+  Outcome,
+} from '../../notify/notification.ts'
+import { spanUs } from '../../process/span.ts'
 import { insert as addRow, all, get, run, type Script, type SqlDatabase } from '../../state/database.ts'
-import { spanUs } from '../conditions/span.ts'
 import { list, selectChannel, toMaintenance, toNotification, toSent, updateChannel } from './rows.ts'
-import type { Channel, LastAnswer, NewNotification, Notification, NotificationBody, Outcome } from './watch-store.ts'
 
 /** `held` in the table. */
 const FREE = 0

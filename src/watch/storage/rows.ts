@@ -1,10 +1,11 @@
 // Converts database rows to the room's types and back, and holds the statements that several files use.
 
 import type { Maintenance } from '../../notify/maintenance.ts'
+import type { Channel, ChannelSettings, Notification } from '../../notify/notification.ts'
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import { completeConditions } from '../conditions/conditions.ts'
 import type { StoredWatch } from '../watch.ts'
-import type { Alert, Channel, ChannelSettings, Notification, SentNotification } from './watch-store.ts'
+import type { Alert, SentNotification } from './watch-store.ts'
 
 export type Row = Readonly<Record<string, Value>>
 

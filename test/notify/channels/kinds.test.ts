@@ -1,7 +1,7 @@
 // Each kind of channel against a receiver that checks the request by its vendor's documentation, over real HTTP.
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { createDeliver } from '../../../src/notify/delivery/deliver.ts'
-import type { Channel, NotificationBody } from '../../../src/watch/storage/watch-store.ts'
+import type { Channel, NotificationBody } from '../../../src/notify/notification.ts'
 import { CHANNEL_KINDS, type ChannelKind } from '../../../src/wire/channel-kinds.ts'
 import type { ChannelMembers } from '../../../src/wire/channels.ts'
 import { startReceiver } from '../../support/receiver.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createCompleteBody, type ToldException } from '../../../src/notify/delivery/complete-body.ts'
 import { toSubject, toText } from '../../../src/notify/delivery/notification-text.ts'
-import type { NotificationBody } from '../../../src/watch/storage/watch-store.ts'
+import type { NotificationBody } from '../../../src/notify/notification.ts'
 import { notificationOf } from '../../watch/watch-cast.ts'
 
 const { body } = notificationOf('msg_1', 'cha_1')

@@ -1,5 +1,6 @@
 // The judge in tests: watches, marks, and a judge over rows and alerts in memory, which can be killed at any step.
 
+import { createMatch } from '../../../src/process/process-pattern.ts'
 import { type ConditionRules, completeConditions, toConditionRules } from '../../../src/watch/conditions/conditions.ts'
 import type { Downtime } from '../../../src/watch/log/episode.ts'
 import { createJudge } from '../../../src/watch/log/judge.ts'
@@ -13,7 +14,6 @@ import type {
   StateRow,
   WatchJudge,
 } from '../../../src/watch/log/judge-interface.ts'
-import { createMatch } from '../../../src/watch/process-pattern.ts'
 import type { Condition } from '../../../src/wire/conditions.ts'
 import type { CreateWatch } from '../../../src/wire/watches.ts'
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import type { Maintenance, MaintenanceSpec } from '../../../src/notify/maintenance.ts'
+import type { Channel, ChannelSettings } from '../../../src/notify/notification.ts'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
-import type { Channel, ChannelSettings } from '../../../src/watch/storage/watch-store.ts'
 import {
   ACCOUNT,
   alertOf,

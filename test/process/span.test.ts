@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseAgo, parseSpan } from '../../src/query/span.ts'
+import { parseAgo, parseSpan } from '../../src/process/span.ts'
 
 const S = 1_000_000_000n
 

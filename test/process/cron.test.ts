@@ -1,8 +1,8 @@
 // Cron through croner, held against a slow reading of the calendar by Intl.
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createSchedule } from '../../../src/watch/conditions/cron.ts'
-import { cronFaults } from '../../../src/watch/conditions/cron-faults.ts'
+import { createSchedule } from '../../src/process/cron.ts'
+import { cronFaults } from '../../src/watch/conditions/cron-faults.ts'
 
 const MINUTE_US = 60e6
 const us = (text: string) => Date.parse(text) * 1000

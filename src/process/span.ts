@@ -1,6 +1,7 @@
-// Lengths of time as callers write them in a question: a whole number and a unit.
+// Lengths of time as callers write them: a whole number and a unit.
 
 const UNIT_NS = { s: 1n, m: 60n, h: 3600n, d: 86_400n, w: 604_800n } as const
+const NS_PER_US = 1000n
 export const NS_PER_S = 1_000_000_000n
 const MAX_SPAN_NS = 36_500n * UNIT_NS.d * NS_PER_S
 
@@ -13,6 +14,13 @@ export function parseSpan(text: string): bigint | undefined {
   if (count === undefined || unit === undefined) return undefined
   const ns = lengthNs(count, unit)
   return ns <= MAX_SPAN_NS ? ns : undefined
+}
+
+/** A span in µs; a schema has validated it. */
+export function spanUs(text: string): number {
+  const ns = parseSpan(text)
+  if (ns === undefined) throw new RangeError('not a span')
+  return Number(ns / NS_PER_US)
 }
 
 /** `-90m`, `now-90m`: that long before `nowNs`, in ns since the epoch, possibly before it; undefined for anything else. */
