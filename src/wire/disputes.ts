@@ -34,10 +34,6 @@ export const SHOW_DISPUTE = defineRoute('GET /api/dispute', {
   problems: ['account_disputed', 'not_found'],
 })
 
-/** What became of the account. */
-export const Settled = Type.Object({ account: Account, key: orNull(IssuedKey) })
-export type Settled = Static<typeof Settled>
-
 export const SETTLE_DISPUTE = defineRoute('POST /api/dispute', {
   ...route,
   summary: 'Keep the account as it is, or leave it and begin again',
@@ -45,7 +41,9 @@ export const SETTLE_DISPUTE = defineRoute('POST /api/dispute', {
     'Left, the account belongs to its other members; without any it is deleted. The session then shows a new account, ' +
     'whose first key is in the answer.',
   body: jsonBody(closed({ choice: choice(['keep', 'leave']) }), { choice: 'leave' }),
-  answers: { 200: json('The account that the session shows', Settled) },
+  answers: {
+    200: json('The account that the session shows', Type.Object({ account: Account, key: orNull(IssuedKey) })),
+  },
   problems: ['account_disputed', 'not_found', ...WRITE_PROBLEMS],
 })
 

@@ -15,7 +15,7 @@ import { boundsInUs, isPair, judgeMark, type PairingBounds } from '../pair-marks
 import type { Page, PointSource, Timing } from '../source.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS } from './slices.ts'
-import { type Settled, toTiming } from './stream-timings.ts'
+import { type SettledTiming, toTiming } from './stream-timings.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 
@@ -95,7 +95,7 @@ export const canReadRuns = (runs: readonly RunKey[]): boolean =>
     .values()
     .every((same) => same.length <= RUNS_MAX_OF_SUBJECT)
 
-function newest(timings: readonly Settled[], limit: number, after: Page['after']): Timing[] {
+function newest(timings: readonly SettledTiming[], limit: number, after: Page['after']): Timing[] {
   return timings
     .map(toTiming)
     .filter(({ place }) => after === undefined || comparePlaces(after, place) < 0)
@@ -110,7 +110,7 @@ interface Uncertain {
 
 /** The certain timings in the requested states that begin in [lo, B), and the marks there that are not certain. */
 async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds, farS: number) {
-  const timings: Settled[] = []
+  const timings: SettledTiming[] = []
   const uncertain: Uncertain[] = []
   const fromUs = Math.max(known.loS * 1e6, bounds.from)
   for (const run of known.runs()) {

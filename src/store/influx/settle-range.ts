@@ -11,7 +11,7 @@ import type { TimingSelection } from '../source.ts'
 import { canReadRuns } from './newest-timings.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, eachSubject, floorS } from './slices.ts'
-import type { Settled } from './stream-timings.ts'
+import type { SettledTiming } from './stream-timings.ts'
 
 const FIRST_S = 64
 const GROWTH = 16
@@ -29,7 +29,7 @@ interface Run extends RunKey {
 export async function settleRange(
   reader: Reader,
   q: TimingSelection,
-  visit: (timing: Settled) => 'enough' | undefined,
+  visit: (timing: SettledTiming) => 'enough' | undefined,
 ): Promise<boolean> {
   if (q.uid !== undefined || q.knownToNs !== undefined || q.toNs - q.fromNs > q.maxRunNs) return false
   const window = marksWindow(q)

@@ -1,14 +1,14 @@
 // A mark becomes part of its series: what starts, ends, is paired, or came before.
 import { SETTLED_KEPT, usualOf } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
-import { behindOf, MAX_OPEN, type OpenRun, restOf, type Series, type Settled, tagOf, wallOf } from './series.ts'
+import { behindOf, type EndedRun, MAX_OPEN, type OpenRun, restOf, type Series, tagOf, wallOf } from './series.ts'
 import { isNeverFinished, nextChain, takeBack } from './unfinished.ts'
 
 export type Outcome =
   /** `unfinished`: the start of the run that it ends as never finished, unless an end follows within a minute. */
   | { readonly kind: 'started'; readonly run: OpenRun; readonly unfinishedUs?: number }
   /** `isCounted`: its end was a failed end without a start before. */
-  | { readonly kind: 'settled'; readonly run: Settled; readonly isCounted: boolean }
+  | { readonly kind: 'settled'; readonly run: EndedRun; readonly isCounted: boolean }
   /** An end without a start. */
   | { readonly kind: 'orphan'; readonly isFailed: boolean }
   /** It came before, or changes nothing. */

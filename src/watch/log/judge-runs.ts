@@ -7,7 +7,7 @@ import type { Episode, RunName } from './episode.ts'
 import { keyOf } from './firing.ts'
 import { fail, judgeWaiting } from './judge-failed.ts'
 import type { JudgedAlert, JudgedWatch, Mark } from './judge-interface.ts'
-import { MAX_OPEN, type OpenRun, type Series, type Settled } from './series.ts'
+import { type EndedRun, MAX_OPEN, type OpenRun, type Series } from './series.ts'
 import { nameOf, sinceOf, type Track } from './subjects.ts'
 
 /** A run that was slow longer ago, when its end arrives, fires nothing. */
@@ -240,7 +240,7 @@ export function endLongs(desk: Desk, track: Track, { uid, atUs, kind }: Mark): v
 }
 
 /** A run that ended: it was slow, or it ends the alert. */
-export function judgeSlow(desk: Desk, track: Track, run: Settled, arrivedUs: number): void {
+export function judgeSlow(desk: Desk, track: Track, run: EndedRun, arrivedUs: number): void {
   const { account, process, meta, watches } = track
   const { uid, startedUs, endedUs, usualUs, failed } = run
   for (const watch of watches) {

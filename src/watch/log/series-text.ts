@@ -8,12 +8,12 @@ type Open = [
 type Orphan = [uid: string, endedUs: number, failed: 0 | 1]
 /** In the order of their numbers. */
 const FAILURE_KINDS = ['run', 'exception', 'part'] as const
-type Settled = [startedUs: number, tookUs: number, failed: 0 | 1, tag: number]
+type KeptText = [startedUs: number, tookUs: number, failed: 0 | 1, tag: number]
 type Text = readonly [
   numbers: readonly number[],
   open: readonly Open[],
   orphans: readonly Orphan[],
-  settled: readonly Settled[],
+  settled: readonly KeptText[],
   failures: readonly (readonly [atUs: number, kind: number, tag?: number, startedUs?: number])[],
   late: Series['late'],
   exception: Series['exception'],

@@ -2,6 +2,7 @@
 // * Bounded: MAX_OPEN open runs (the oldest stay, because they fire) and ends without a start (the newest stay), the last
 //   60 settled runs, MAX_LATE failures that wait.
 // * What is paired stays paired; an event that came before changes nothing.
+import type { SettledRun } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
 
 export interface OpenRun {
@@ -23,19 +24,14 @@ export interface Chain {
   readonly starts: number
 }
 
-export interface Settled {
+/** A run that its end has just settled. */
+export interface EndedRun extends SettledRun {
   readonly uid: string
-  readonly startedUs: number
-  readonly endedUs: number
-  readonly failed: boolean
   readonly usualUs?: number
 }
 
 /** What is kept of a settled run; its whole uid would be most of the row. */
-export interface Kept {
-  readonly startedUs: number
-  readonly endedUs: number
-  readonly failed: boolean
+export interface Kept extends SettledRun {
   /** A hash; 0 without uid. */
   readonly tag: number
 }
