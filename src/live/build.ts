@@ -4,6 +4,7 @@
 // group. Closed hours have the store's figures, and what the log changes of them; the hour that is not over is counted
 // from its marks.
 import type { FoundMark, TimingSummaryRow } from '../store/source.ts'
+import { groupInTurns, rest, spend } from '../turns.ts'
 import { longHeadline } from '../wire/headline.ts'
 import {
   type Account,
@@ -47,15 +48,18 @@ interface Building extends Folding {
 }
 
 /** Adds what is short. */
-export function addHead(account: Account, { processes, raised, countsSinceUs, omitted }: BaseHead): void {
+export async function addHead(account: Account, head: BaseHead): Promise<void> {
+  const { processes, raised, countsSinceUs, omitted } = head
   Object.assign(account, { countsSinceUs, omitted })
   for (const { process: name, metas, lastNs } of processes) {
     const process = findProcess(account, name)
     for (const meta of metas) process.metas.add(meta)
     process.seenUs = Math.max(process.seenUs, toUs(lastNs))
+    if (spend(4 + metas.length)) await rest()
   }
   for (const { process: name, meta, fingerprint, example, moments, hours } of raised) {
     const [newest] = moments
+    if (spend(8 + moments.length + hours.length)) await rest()
     if (newest === undefined) continue
     const own = raisedOf(findProcess(account, name), meta)
     const group = findGroup(own, fingerprint)
@@ -68,8 +72,8 @@ export function addHead(account: Account, { processes, raised, countsSinceUs, om
 
 /** By process and meta. */
 type HeadFigures = ReadonlyMap<string, readonly TimingSummaryRow[]>
-export const groupFigures = ({ figures }: BaseHead): HeadFigures =>
-  Map.groupBy(figures, ({ process, meta = '' }) => keyOf(process, meta))
+export const groupFigures = ({ figures }: BaseHead): Promise<HeadFigures> =>
+  groupInTurns(figures, ({ process, meta = '' }) => keyOf(process, meta))
 
 /** Adds the rows of a page. `events`: what the log has had of its processes since the base began. */
 export function addPage(

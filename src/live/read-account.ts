@@ -54,8 +54,8 @@ export async function readAccount(reading: Reading, signal: AbortSignal): Promis
   const head = await readHead(sources, q)
   const delivered = { points: spools.points.position.seq, exceptions: spools.exceptions.position.seq }
   const account = createAccount(name)
-  addHead(account, head)
-  const figures = groupFigures(head)
+  await addHead(account, head)
+  const figures = await groupFigures(head)
   let beganUs = monotonicUs()
   const turn = async (): Promise<void> => {
     await new Promise((done) => setImmediate(done))

@@ -2,6 +2,7 @@
 // they are not known the answer goes without them.
 import type { Logger } from '../../log.ts'
 import type { PointSource, TimingSummaryRow } from '../../store/source.ts'
+import { mapInTurns } from '../../turns.ts'
 
 export interface Medians {
   /** Of a process, or of one of its metas. */
@@ -48,7 +49,7 @@ export function createMedians({ points, inTurn, maxRunUs, log }: MediansOptions)
       const rows = await Promise.all(
         (process === undefined ? [false] : [false, true]).map((byMeta) => ask(fromUs, untilUs, byMeta)),
       )
-      return new Map(rows.flat().map((row: TimingSummaryRow) => [keyOf(row.process, row.meta), toFigure(row)]))
+      return new Map(await mapInTurns(rows.flat(), (row) => [keyOf(row.process, row.meta), toFigure(row)] as const))
     }
     const dayUs = toUs - DAY_US
     return { day: await of(dayUs, toUs), week: await of(dayUs - WEEK_US, dayUs) }
