@@ -2,11 +2,12 @@
 // store has grown: the time to the whole answer, the CPU and the peak memory of the real process, with the embedded engine and with InfluxDB.
 // On a machine that is not quiet the time says little; the CPU is hardly touched by what others do.
 // `--beyond` asks again without QUERY_MAX_MARKS what that has refused. `--marks 100000000` works too, and takes its time.
-import { rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { influxd, influxSettings } from '../support/influxd.ts'
 import { createStintProcess, type Env, type StintProcess } from '../support/process.ts'
-import { cpuMs, memoryOf } from '../support/process-figures.ts'
+import { cpuMs, memoryOf, writtenBytes } from '../support/process-figures.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { DAYS, loadMarks, makeAccount, PROCESSES, uidOf } from './load-marks.ts'
 import { inWords, surroundings } from './machine.ts'
@@ -29,10 +30,21 @@ interface Figure {
   readonly influxMb?: number
 }
 
+/** Past HTTP and the spools, in large batches: Stint itself writes and merges more often. */
 interface Load {
   readonly store: StoreName
   readonly marks: number
   readonly seconds: number
+  /** Of an event, with the store. */
+  readonly cpuUs: number
+  /** Of the stores' directory, by the event. */
+  readonly bytesAtRest: number
+  readonly bytesWritten: number
+  /** Until Stint was ready. */
+  readonly startMs: number
+  /** Of Stint and influxd while nothing is asked, in % of a core. */
+  readonly idleCpu: number
+  readonly idleMb: number
 }
 
 const { values } = parseArgs({
@@ -55,6 +67,7 @@ const ALL = `from=-${DAYS + 1}d`
 const ONE = 'process=process+7'
 const SLOW_MS = 5_000
 const REPEATS = 3
+const IDLE_MS = 20_000
 /** Longer than a store is given for an answer. */
 const ANSWER_WITHIN_MS = 120_000
 
@@ -90,6 +103,22 @@ const QUESTIONS: readonly (readonly [what: string, path: string])[] = [
 const resetPeak = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, '5')
 const peakMb = (pid: number) => Math.round(memoryOf(pid).peak / 2 ** 20)
 const cpuOf = (pids: readonly number[]) => pids.reduce((sum, pid) => sum + cpuMs(pid), 0)
+
+const round = (n: number) => Number(n.toFixed(1))
+
+/** The bytes of all files. */
+const sizeOf = (dir: string): number =>
+  readdirSync(dir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0)
+
+async function idleFigures(pids: readonly number[]) {
+  await Bun.sleep(IDLE_MS)
+  const before = cpuOf(pids)
+  await Bun.sleep(IDLE_MS)
+  const idleMb = Math.round(pids.reduce((sum, pid) => sum + memoryOf(pid).now, 0) / 2 ** 20)
+  return { idleCpu: round((cpuOf(pids) - before) / (IDLE_MS / 100)), idleMb }
+}
 
 interface Asked {
   readonly ms: number
@@ -137,8 +166,11 @@ async function measure(store: StoreName, size: number, figures: Figure[], loads:
   const stint = createStintProcess(settings, { dataDir })
   try {
     const account = await makeAccount(dataDir)
+    const before = influxPid === undefined ? [0, 0] : [cpuMs(influxPid), writtenBytes(influxPid)]
     const load = await loadMarks(store, dataDir, account.id, size, influx)
-    loads.push(load)
+    const after =
+      influxPid === undefined ? [load.cpuMs, load.writtenBytes] : [cpuMs(influxPid), writtenBytes(influxPid)]
+    const [storedMs, written] = after.map((figure, i) => figure - before[i]!) as [number, number]
     const askAll = async (questions: typeof QUESTIONS, suffix: string) => {
       const refused: (typeof QUESTIONS)[number][] = []
       for (const [what, path] of questions) {
@@ -151,7 +183,16 @@ async function measure(store: StoreName, size: number, figures: Figure[], loads:
       }
       return refused
     }
-    await stint.start()
+    const startMs = Math.round(await stint.start())
+    const pids = influxPid === undefined ? [stint.pid()] : [stint.pid(), influxPid]
+    loads.push({
+      ...{ store, marks: load.marks, seconds: load.seconds, startMs },
+      cpuUs: round((((influx === undefined ? 0 : load.cpuMs) + storedMs) * 1000) / load.events),
+      bytesAtRest: round((load.bytesAtRest ?? sizeOf((await influxd()).dir)) / load.events),
+      bytesWritten: round(written / load.events),
+      ...(await idleFigures(pids)),
+    })
+    say(JSON.stringify(loads.at(-1)))
     await ask(stint, account.secret, '/api/processes?from=-1h', influxPid) // the first of all opens and compiles what all need
     const refused = await askAll(QUESTIONS, '')
     if (values.beyond && refused.length > 0) {

@@ -14,6 +14,7 @@ import { openClickHouseClient } from '../../src/store/clickhouse/client.ts'
 import { openStores } from '../../src/store/open-stores.ts'
 import type { Sink, WriteResult } from '../../src/store/sink.ts'
 import type { InfluxBucket } from '../support/influxd.ts'
+import { cpuMs, writtenBytes } from '../support/process-figures.ts'
 
 export const DAYS = 90
 export const PROCESSES = 50
@@ -76,7 +77,7 @@ async function load(dataDir: string, account: string, marks: number, influx: Inf
     [points, []],
     [exceptions, []],
   ])
-  let loaded = 0
+  let [loaded, others] = [0, 0]
   const flush = async (sink: Sink) => {
     const events = waiting.get(sink)!
     waiting.set(sink, [])
@@ -84,23 +85,30 @@ async function load(dataDir: string, account: string, marks: number, influx: Inf
   }
   for (const event of eventsOf(account, marks, systemClock.wallUs())) {
     if (event.kind === 'start' || event.kind === 'end') loaded++
+    else others++
     const sink = event.kind === 'exception' ? exceptions : points
     if (waiting.get(sink)!.push(event) === batchOf(sink)) await flush(sink)
   }
   for (const sink of waiting.keys()) await flush(sink)
-  await untilMerged(embeddedPath)
+  const bytesAtRest = influx === undefined ? await untilMerged(embeddedPath) : undefined
   await stores.close()
-  return loaded
+  return { marks: loaded, events: loaded + others, bytesAtRest }
 }
 
-/** Parts are merged in the background for a while: a store that has come so far by and by has them merged. */
-async function untilMerged(path: string): Promise<void> {
+/**
+ * Parts are merged in the background for a while: a store that has come so far by and by has them merged. Returns the
+ * bytes of what is left; those that went into others stay on the disk for eight minutes.
+ */
+async function untilMerged(path: string): Promise<number> {
   const client = await openClickHouseClient({ path }, 30_000)
   for (let quiet = 0; quiet < 5; await Bun.sleep(200)) {
     const [row] = await client.select<{ n: string }>('SELECT count() AS n FROM system.merges')
     quiet = Number(row!.n) === 0 ? quiet + 1 : 0
   }
+  const sum = "SELECT sum(bytes_on_disk) AS bytes FROM system.parts WHERE active AND database = 'stint'"
+  const [row] = await client.select<{ bytes: string }>(sum)
   await client.close()
+  return Number(row!.bytes)
 }
 
 /** The first account of a DATA_DIR that no Stint has open and which belongs to NODE_ID 0 from now on. */
@@ -117,6 +125,17 @@ export async function makeAccount(dataDir: string): Promise<{ id: string; secret
   return { id: account.id, secret: key.secret }
 }
 
+interface Loaded {
+  readonly marks: number
+  /** With metrics and exceptions. */
+  readonly events: number
+  /** Of the process that loads, with the engine until it has merged. */
+  readonly cpuMs: number
+  readonly writtenBytes: number
+  /** Of the engine. */
+  readonly bytesAtRest?: number
+}
+
 /** Fills the stores of a DATA_DIR in a process of its own. */
 export async function loadMarks(
   store: 'embedded' | 'influxdb',
@@ -129,15 +148,16 @@ export async function loadMarks(
   const child = Bun.spawn([process.execPath, import.meta.path, ...args], { stderr: 'inherit' })
   const text = await new Response(child.stdout).text()
   if ((await child.exited) !== 0) throw new Error(`the marks could not be loaded into ${store}`)
-  const { marks, seconds } = JSON.parse(text) as { marks: number; seconds: number }
+  const { marks, seconds, ...figures } = JSON.parse(text) as Loaded & { readonly seconds: number }
   process.stderr.write(`${store}: ${marks} marks loaded in ${seconds.toFixed(1)} s, ${Math.round(marks / seconds)}/s\n`)
-  return { store, marks, seconds: Number(seconds.toFixed(1)) }
+  return { store, marks, ...figures, seconds: Number(seconds.toFixed(1)) }
 }
 
 if (import.meta.main) {
   const [dataDir, account, marks, influx] = process.argv.slice(2)
   const from = performance.now()
   const loaded = await load(dataDir!, account!, Number(marks), influx === undefined ? undefined : JSON.parse(influx))
-  console.log(JSON.stringify({ marks: loaded, seconds: (performance.now() - from) / 1000 }))
+  const figures = { cpuMs: cpuMs(process.pid), writtenBytes: writtenBytes('self') }
+  console.log(JSON.stringify({ ...loaded, ...figures, seconds: (performance.now() - from) / 1000 }))
   process.exit(0) // the engine keeps threads
 }

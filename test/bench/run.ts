@@ -2,7 +2,7 @@
 // the one that is quick. What it prints says on which machine, when and under what load.
 import { join } from 'node:path'
 
-const BENCHMARKS = ['intake', 'growth', 'watch-cost']
+const BENCHMARKS = ['intake', 'growth', 'neighbours', 'watch-cost']
 const QUICK = 'intake'
 
 const [given, ...rest] = process.argv.slice(2)

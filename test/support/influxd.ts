@@ -74,7 +74,7 @@ export async function startInfluxd(org: string, token = 'test-token-that-must-ne
   let names = 0
   const freshName = () => `bucket-${process.pid}-${++names}`
   return {
-    ...{ url, token, org, orgId, server, call },
+    ...{ url, token, org, orgId, server, call, dir },
     /** A name that no bucket has. */
     freshName,
     /** As `call`; resolves to the JSON of the answer. */

@@ -11,6 +11,10 @@ export function cpuMs(pid: number): number {
   return (Number(userTicks) + Number(systemTicks)) * 10
 }
 
+/** Bytes that a process has handed to `write` and the like, its sockets included. */
+export const writtenBytes = (pid: number | 'self'): number =>
+  Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![1])
+
 /** Memory that a process holds now, and the most it ever held, in bytes. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8')
