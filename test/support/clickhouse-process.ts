@@ -8,11 +8,11 @@ import { inMemoryDir } from './temp-dir.ts'
 
 export type ClickHouseProcess = ReturnType<typeof createClickHouse>
 
-/** Not started yet, in a directory of its own. `shards` as startClickHouseBridge has it. */
-export function createClickHouse(database = freshDatabase(), shards?: number) {
+/** Not started yet, in a directory of its own in `dir`. `shards` as startClickHouseBridge has it. */
+export function createClickHouse(database = freshDatabase(), shards?: number, dir = inMemoryDir()) {
   const port = String(takePort())
   const url = `http://127.0.0.1:${port}`
-  const engine = join(inMemoryDir(), 'engine')
+  const engine = join(dir, 'engine')
   const command = [process.execPath, import.meta.path, engine, port, ...(shards === undefined ? [] : [String(shards)])]
   return {
     ...createFaultServer(command, async () => (await fetch(`${url}/ping`)).ok),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Exception } from '../../../src/event/event.ts'
+import { createClickHouse } from '../../support/clickhouse-process.ts'
 import { mountSmallDisk, type SmallDisk } from '../../support/fault-small-disk.ts'
 import { lacks } from '../../support/fault-trial.ts'
 import { openStore } from './subjects.ts'
@@ -27,7 +28,9 @@ const exceptions: readonly Exception[] = Array.from({ length: (PART_MIB * MIB) /
 }))
 
 test.skipIf(needless)('erasing says how much room is missing for the largest part', async () => {
-  const store = await openStore({ path: join(disk!.dir, 'engine'), database: 'stint' })
+  const clickhouse = createClickHouse('stint', undefined, disk!.dir)
+  await clickhouse.start()
+  const store = await openStore(clickhouse.address)
   try {
     const sink = store.createSink()
     expect((await sink.prepare()).kind).toBe('stored')
@@ -49,5 +52,6 @@ test.skipIf(needless)('erasing says how much room is missing for the largest par
     expect((await sink.erase('gone')).kind).toBe('stored')
   } finally {
     await store.close()
+    await clickhouse.kill()
   }
 })
