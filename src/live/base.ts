@@ -7,6 +7,7 @@ import type { ProcessRow } from '../store/process-row.ts'
 import type { RaisedRow } from '../store/raised-rows.ts'
 import type { ExceptionSource, FoundMark, Names, PointSource, Selection, TimingSummaryRow } from '../store/source.ts'
 import { type StartTimes, selectStarts } from '../store/start-times.ts'
+import { groupInTurns, rest, sortInTurns, spend } from '../turns.ts'
 import { MOMENTS_KEPT } from './raised.ts'
 
 export interface BaseSources {
@@ -35,8 +36,6 @@ export interface BaseHead {
   readonly processes: readonly ProcessRow[]
   /** So many others sent nothing for longer, and are left out. */
   readonly omitted: number
-  /** By process, meta and hour: of the last 24 hours and the one that is not over. */
-  readonly figures: readonly TimingSummaryRow[]
   readonly raised: readonly RaisedRow[]
   readonly reachUs: number
   /** Counts begin here; undefined: a day is counted. */
@@ -49,6 +48,10 @@ export interface BasePage {
   /** The newest of each process and meta, and all of the hour that is not over. */
   readonly marks: readonly FoundMark[]
   readonly starts: readonly StartTimes[]
+  /** Those of which not all marks of the last day are here. */
+  readonly full: ReadonlySet<string>
+  /** Theirs by meta and hour: of the last 24 hours and the one that is not over. */
+  readonly figures: readonly TimingSummaryRow[]
   /** All marks of the hour that is not over are known. */
   readonly isOpenHourWhole: boolean
 }
@@ -62,10 +65,12 @@ const RANGES_US = [KNOWN_US, 7 * DAY_US, DAY_US + HOUR_US, 6 * HOUR_US, HOUR_US]
 /** Marks of a process and meta: 60 runs, and room for runs at the same time and ends without a start. */
 export const EACH = 200
 const RARE = 6
-/** Processes of a page, and marks of an hour that one reads. */
-const PAGE = 50
-const OPEN_HOUR_MAX = 20_000
+/** Processes of a page: as many as have about so many marks. */
+const [PAGE, PAGE_MOST, PAGE_MARKS] = [50, 1_000, 10_000]
+/** A page with more marks is read again as smaller ones. */
 const PAGE_MARKS_MAX = 100_000
+/** Marks of an hour that a page reads. */
+const OPEN_HOUR_MAX = 20_000
 export const PROCESSES_MAX = 100_000
 const RAISED_MAX = 2_000
 
@@ -73,8 +78,8 @@ const toNs = (us: number): bigint => BigInt(Math.max(0, Math.floor(us))) * 1000n
 
 const rangeOf = ({ account, processes, nowUs, signal }: BaseQuestion) => {
   const toUs = nowUs + MAX_AHEAD_US + 1e6
-  return (fromUs: number, process: Names | undefined = processes): Selection => ({
-    ...{ account, signal, fromNs: toNs(fromUs), toNs: toNs(toUs) },
+  return (fromUs: number, process: Names | undefined = processes, untilUs = toUs): Selection => ({
+    ...{ account, signal, fromNs: toNs(fromUs), toNs: toNs(untilUs) },
     ...(process !== undefined && { process }),
   })
 }
@@ -83,26 +88,24 @@ const openHourOf = (nowUs: number): number => Math.floor(nowUs / HOUR_US) * HOUR
 
 /** Rejects with StoreError. */
 export async function readHead({ points, exceptions }: BaseSources, q: BaseQuestion): Promise<BaseHead> {
-  const { account, nowUs, maxRunUs, maxMarks, signal } = q
+  const { account, nowUs, maxMarks, signal } = q
   const select = rangeOf(q)
   const dayFromUs = openHourOf(nowUs) - DAY_US
   const reachUs = await findReach()
-  const isDayKnown = nowUs - reachUs <= dayFromUs
   const listed = { ...select(nowUs - KNOWN_US), maxRows: PROCESSES_MAX }
-  const [marked, texts, figures, raised] = await Promise.all([
+  const [marked, texts, raised] = await Promise.all([
     points.findPointProcesses(listed),
     exceptions.findExceptionProcesses(listed),
-    isDayKnown ? summarizeHours() : [],
     exceptions.findRaised({
       ...{ ...select(nowUs - KNOWN_US), countFromNs: toNs(dayFromUs) },
       ...{ each: MOMENTS_KEPT, maxRows: RAISED_MAX },
     }),
   ])
-  const { kept, omitted } = keepNewest([...marked, ...texts], q.maxProcesses)
+  const { kept, omitted } = await keepNewest([...marked, ...texts], q.maxProcesses)
   return {
-    ...{ processes: kept, omitted, figures, reachUs },
+    ...{ processes: kept, omitted, reachUs },
     raised: omitted === 0 ? raised : raised.filter(isOf(kept)),
-    countsSinceUs: isDayKnown ? undefined : nowUs,
+    countsSinceUs: nowUs - reachUs <= dayFromUs ? undefined : nowUs,
   }
 
   /** How far back all marks may be read. */
@@ -112,22 +115,18 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
     for (const us of RANGES_US) if ((await points.countMarks(select(nowUs - us))) <= maxMarks) return us
     return 0
   }
-
-  function summarizeHours(): Promise<TimingSummaryRow[]> {
-    return points.summarizeTimings({
-      ...{ ...select(dayFromUs), everyNs: toNs(HOUR_US), byMeta: true },
-      ...{ maxRunNs: toNs(maxRunUs), nowNs: toNs(nowUs), maxRows: PROCESSES_MAX * 25 },
-    })
-  }
 }
 
 /** A process may have a row of each store. */
-function keepNewest(rows: readonly ProcessRow[], max: number) {
+async function keepNewest(rows: readonly ProcessRow[], max: number) {
   const newest = new Map<string, bigint>()
-  for (const { process, lastNs } of rows) if (lastNs > (newest.get(process) ?? -1n)) newest.set(process, lastNs)
+  for (const { process, lastNs } of rows) {
+    if (lastNs > (newest.get(process) ?? -1n)) newest.set(process, lastNs)
+    if (spend()) await rest()
+  }
   if (newest.size <= max) return { kept: rows, omitted: 0 }
-  const names = [...newest].sort(([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0)).slice(0, max)
-  const chosen = new Set(names.map(([name]) => name))
+  const names = await sortInTurns([...newest], ([, a], [, b]) => (a < b ? 1 : a > b ? -1 : 0))
+  const chosen = new Set(names.slice(0, max).map(([name]) => name))
   return { kept: rows.filter(({ process }) => chosen.has(process)), omitted: newest.size - max }
 }
 
@@ -140,9 +139,9 @@ const isOf = (rows: readonly ProcessRow[]) => {
 export async function* readPages(
   { points }: BaseSources,
   q: BaseQuestion,
-  { processes, reachUs }: Pick<BaseHead, 'processes' | 'reachUs'>,
+  { processes, reachUs, countsSinceUs }: Pick<BaseHead, 'processes' | 'reachUs' | 'countsSinceUs'>,
 ): AsyncGenerator<BasePage> {
-  const { nowUs } = q
+  const { nowUs, maxRunUs } = q
   const select = rangeOf(q)
   const marked = processes.filter(({ kinds }) => kinds.includes('mark'))
   const isNear = ({ lastNs }: ProcessRow) => lastNs >= toNs(nowUs - reachUs)
@@ -151,24 +150,58 @@ export async function* readPages(
     [namesOf(marked.filter(isNear)), reachUs],
     [namesOf(marked.filter((row) => !isNear(row))), KNOWN_US],
   ] as const)
-    for (let at = 0; at < names.length; at += PAGE) yield await readPage(names.slice(at, at + PAGE), us)
+    yield* readNames(names, us)
 
-  async function readPage(names: readonly string[], us: number): Promise<BasePage> {
-    const find = (fromUs: number, of: readonly string[], limits: { perSeries?: number; maxRows: number }) =>
-      points.findMarks({ ...select(fromUs, of), ...limits })
-    const newest = await find(nowUs - us, names, { perSeries: EACH, maxRows: PAGE_MARKS_MAX })
-    const openHour = await find(openHourOf(nowUs), names, { maxRows: OPEN_HOUR_MAX + 1 })
-    const isOpenHourWhole = openHour.length <= OPEN_HOUR_MAX
-    const counts = Map.groupBy(newest, ({ process }) => process)
-    const sizeOf = (name: string) => counts.get(name)?.length ?? 0
+  async function* readNames(names: readonly string[], us: number): AsyncGenerator<BasePage> {
+    let size = PAGE
+    for (let at = 0; at < names.length; ) {
+      const page = await readPage(names.slice(at, at + size), us)
+      if (page === undefined) {
+        size = Math.ceil(size / 4)
+        continue
+      }
+      at += page.processes.length
+      const each = Math.max(1, page.marks.length / page.processes.length)
+      size = Math.min(PAGE_MOST, Math.max(PAGE, Math.floor(PAGE_MARKS / each)))
+      yield page
+    }
+  }
+
+  /** Undefined: too many at once. */
+  async function readPage(names: readonly string[], us: number): Promise<BasePage | undefined> {
+    const fromUs = nowUs - us
+    const newest = await points.findMarks({ ...select(fromUs, names), perSeries: EACH, maxRows: PAGE_MARKS_MAX })
+    if (newest.length === PAGE_MARKS_MAX && names.length > 1) return undefined
+    const of = await groupInTurns(newest, ({ process }) => process)
+    const sizeOf = (name: string) => of.get(name)?.length ?? 0
     const rare = names.filter((name) => sizeOf(name) < 2 * RARE)
     const older =
-      rare.length === 0 ? [] : await find(nowUs - KNOWN_RARE_US, rare, { perSeries: EACH, maxRows: PAGE_MARKS_MAX })
+      rare.length === 0
+        ? []
+        : await points.findMarks({
+            ...select(nowUs - KNOWN_RARE_US, rare, fromUs),
+            maxRows: PAGE_MARKS_MAX,
+            perSeries: EACH,
+          })
+    // of the others all marks are here
+    const full = names.filter((name) => sizeOf(name) >= EACH)
+    const openHour =
+      full.length === 0
+        ? []
+        : await points.findMarks({ ...select(openHourOf(nowUs), full), maxRows: OPEN_HOUR_MAX + 1 })
+    const isOpenHourWhole = openHour.length <= OPEN_HOUR_MAX
     // their newest marks do not say when they usually pause
     const busy = names.filter((name) => sizeOf(name) > SETTLED_KEPT)
-    const starts = busy.length === 0 ? [] : await points.findStartTimes({ ...select(nowUs - us, busy), each: 1 })
+    const starts = busy.length === 0 ? [] : await points.findStartTimes({ ...select(fromUs, busy), each: 1 })
+    const figures =
+      full.length === 0 || countsSinceUs !== undefined
+        ? []
+        : await points.summarizeTimings({
+            ...{ ...select(openHourOf(nowUs) - DAY_US, full), everyNs: toNs(HOUR_US), byMeta: true },
+            ...{ maxRunNs: toNs(maxRunUs), nowNs: toNs(nowUs), maxRows: PAGE_MARKS_MAX },
+          })
     return {
-      ...{ processes: names, starts: selectStarts(starts), isOpenHourWhole },
+      ...{ processes: names, starts: selectStarts(starts), full: new Set(full), figures, isOpenHourWhole },
       marks: [...newest, ...older, ...(isOpenHourWhole ? openHour : [])],
     }
   }

@@ -1,10 +1,10 @@
 // The processes of an account from what the stores know, united with what the log has had since. Pure.
 //
 // An event that is in both counts once: marks by uid, kind, time and rest of the stamp, exceptions by time, rest and
-// group. Closed hours have the store's figures, and what the log changes of them; the hour that is not over is counted
-// from its marks.
+// group. Runs are counted from their marks; where these are too many to be here, closed hours have the store's figures,
+// and what the log changes of them.
 import type { FoundMark, TimingSummaryRow } from '../store/source.ts'
-import { groupInTurns, rest, spend } from '../turns.ts'
+import { rest, spend } from '../turns.ts'
 import { longHeadline } from '../wire/headline.ts'
 import {
   type Account,
@@ -67,23 +67,14 @@ export async function addHead(account: Account, head: BaseHead): Promise<void> {
     for (const [hour, count] of hours) countHour(group.hours, hour * HOUR_US, 0, count)
     for (const { atNs, restNs, uid } of moments)
       addMoment(own, { atUs: toUs(atNs), restNs, uid: uid === '' ? null : uid, group })
+    if (spend(MOMENTS_KEPT)) await rest()
   }
 }
 
-/** By process and meta. */
-type HeadFigures = ReadonlyMap<string, readonly TimingSummaryRow[]>
-export const groupFigures = ({ figures }: BaseHead): Promise<HeadFigures> =>
-  groupInTurns(figures, ({ process, meta = '' }) => keyOf(process, meta))
-
 /** Adds the rows of a page. `events`: what the log has had of its processes since the base began. */
-export function addPage(
-  account: Account,
-  page: BasePage,
-  figures: HeadFigures,
-  events: readonly LoggedEvent[],
-  building: Building,
-): void {
+export function addPage(account: Account, page: BasePage, events: readonly LoggedEvent[], building: Building): void {
   const starts = new Map(page.starts.map((row) => [keyOf(row.process, row.meta), row]))
+  const figures = Map.groupBy(page.figures, ({ process, meta = '' }) => keyOf(process, meta))
   const logged = Map.groupBy(events, ({ event }) => keyOf(event.process, event.meta))
   const stored = Map.groupBy(page.marks, ({ process, meta }) => keyOf(process, meta))
   for (const key of new Set([...stored.keys(), ...logged.keys()])) {
@@ -97,16 +88,15 @@ export function addPage(
     const before = [...known, ...news.filter((one) => !isFresh(one)).map(markOf)]
     const runs = fillRow(row, [...known, ...news.map(markOf)], building.maxRunUs)
     if (known.length >= EACH && row.cutUs < 0) row.cutUs = Math.min(...known.map(({ atUs }) => atUs))
-    if (account.countsSinceUs === undefined)
-      countRow(
-        row,
-        figures.get(key) ?? [],
-        news.some(isFresh) ? pairAll(before, building.maxRunUs) : runs,
-        runs,
-        page,
-        building,
-      )
-    noteClosedHours(account, name, news, building)
+    const isFull = page.full.has(name)
+    if (account.countsSinceUs === undefined) {
+      if (!isFull) countChange(row, [], runs)
+      else {
+        const counted = news.some(isFresh) ? pairAll(before, building.maxRunUs) : runs
+        countRow(row, figures.get(key) ?? [], counted, runs, page, building)
+      }
+    }
+    if (isFull) noteClosedHours(account, name, news, building)
   }
   addExceptions(account, events, building)
   for (const one of events) noteEvent(findProcess(account, one.event.process), one)

@@ -23,7 +23,6 @@ export interface LiveOptions {
   readonly others: OtherNodes
   /** The stamp clock. */
   nowUs(): number
-  monotonicUs(): number
   /** The earliest stamp of a request that is still being received. */
   receivingUs(): number | undefined
   readonly maxRunUs: number
@@ -60,7 +59,7 @@ const BUFFER_MAX = 100_000
 export type Live = ReturnType<typeof createLive>
 
 export function createLive(options: LiveOptions) {
-  const { sources, spools, others, nowUs, monotonicUs, maxRunUs, maxMarks, maxBytes, inTurn, log } = options
+  const { sources, spools, others, nowUs, maxRunUs, maxMarks, maxBytes, inTurn, log } = options
   const maxProcesses = Math.max(1, Math.floor(maxBytes / PROCESS_BYTES))
   const folding = { maxRunUs, maxProcesses, fingerprint: rememberFingerprints() }
   const foldingFormer = { ...folding, former: rememberFingerprints(undefined, formerFingerprint) }
@@ -137,7 +136,7 @@ export function createLive(options: LiveOptions) {
       const [othersSeen, othersKnownUs] = [others.stateOf(name), others.knownUs()]
       one.buffer = []
       const reading: Reading = {
-        ...{ account: name, processes, sources, reader, spools, maxMarks, nowUs, monotonicUs },
+        ...{ account: name, processes, sources, reader, spools, maxMarks, nowUs },
         folding: foldingOf(one),
         buffer: one.buffer,
       }

@@ -1,10 +1,11 @@
 // Reads an account, or some of its processes: what the stores know, united with the log since the shipper's position,
-// which is taken before the stores are asked. In turns of a few ms.
+// which is taken before the stores are asked. In turns of the event loop.
 import type { Both } from '../event/event.ts'
 import { Problem } from '../problem.ts'
+import { groupInTurns, rest, spend } from '../turns.ts'
 import { type Account, bytesOfAccount, createAccount, type Folding, foldEvents, type LoggedEvent } from './account.ts'
 import { type BaseSources, readHead, readPages } from './base.ts'
-import { addHead, addPage, groupFigures } from './build.ts'
+import { addHead, addPage } from './build.ts'
 import type { LogReader, TailSpool } from './tail.ts'
 
 export interface Reading {
@@ -17,17 +18,16 @@ export interface Reading {
   readonly folding: Folding
   readonly maxMarks: number
   nowUs(): number
-  monotonicUs(): number
   /** Grows with the events that come meanwhile. */
   readonly buffer: readonly LoggedEvent[]
 }
 
 /** What the stores lack is read from the log, if it is not longer. */
 const CATCH_UP_BYTES = 64 * 2 ** 20
-const TURN_US = 5_000
-/** Events of a turn: grouped, and folded, which takes some 0.1 ms each. */
-const NOTED = 5_000
-const TURN_EVENTS = 60
+/** Events that are folded at once, and the steps of each. */
+const [EVENTS, EVENT_STEPS] = [20, 100]
+/** The steps of a process and of each of its marks. */
+const [PROCESS_STEPS, MARK_STEPS] = [20, 3]
 /** Each leaves what came in meanwhile. */
 const ROUNDS = 20
 
@@ -42,7 +42,7 @@ export const farBehind = (cause?: unknown) =>
  * StoreError, and with Problem `store_unavailable` while too much waits for the stores.
  */
 export async function readAccount(reading: Reading, signal: AbortSignal): Promise<() => Account> {
-  const { account: name, processes, sources, reader, spools, folding, maxMarks, monotonicUs, buffer } = reading
+  const { account: name, processes, sources, reader, spools, folding, maxMarks, buffer } = reading
   const from = { points: spools.points.position, exceptions: spools.exceptions.position }
   const until = await reader.begin()
   const missed = await reader.readBetween(from, until, name, CATCH_UP_BYTES).catch((cause) => {
@@ -55,25 +55,17 @@ export async function readAccount(reading: Reading, signal: AbortSignal): Promis
   const delivered = { points: spools.points.position.seq, exceptions: spools.exceptions.position.seq }
   const account = createAccount(name)
   await addHead(account, head)
-  const figures = await groupFigures(head)
-  let beganUs = monotonicUs()
-  const turn = async (): Promise<void> => {
-    await new Promise((done) => setImmediate(done))
-    beganUs = monotonicUs()
-  }
   const logged = new Map<string, LoggedEvent[]>()
   const isAsked = ({ event }: LoggedEvent) => processes?.includes(event.process) ?? true
-  const note = (events: readonly LoggedEvent[]) => {
+  const note = async (events: readonly LoggedEvent[]) => {
     for (const one of events) {
       const own = logged.get(one.event.process)
       if (own === undefined) logged.set(one.event.process, [one])
       else own.push(one)
+      if (spend()) await rest()
     }
   }
-  for (let i = 0; i < missed.length; i += NOTED) {
-    note(missed.slice(i, i + NOTED).filter(isAsked))
-    await turn()
-  }
+  await note(missed.filter(isAsked))
   let noted = 0
   const newEvents = (): LoggedEvent[] => {
     const news = buffer.slice(noted)
@@ -83,33 +75,34 @@ export async function readAccount(reading: Reading, signal: AbortSignal): Promis
   /** How many events of each process its rows have. */
   const used = new Map<string, number>()
   for await (const page of readPages(sources, q, head)) {
-    note(newEvents())
-    const [marks, starts] = [
-      Map.groupBy(page.marks, ({ process }) => process),
-      Map.groupBy(page.starts, ({ process }) => process),
-    ]
+    await note(newEvents())
+    const marks = await groupInTurns(page.marks, ({ process }) => process)
+    const starts = await groupInTurns(page.starts, ({ process }) => process)
+    const figures = await groupInTurns(page.figures, ({ process }) => process)
     for (const process of page.processes) {
-      const own = { processes: [process], marks: marks.get(process) ?? [], starts: starts.get(process) ?? [] }
+      const own = {
+        ...{ processes: [process], marks: marks.get(process) ?? [], starts: starts.get(process) ?? [] },
+        figures: figures.get(process) ?? [],
+      }
       const building = { ...folding, nowUs, delivered }
       const news = logged.get(process) ?? []
-      addPage(account, { ...page, ...own }, figures, news, building)
+      addPage(account, { ...page, ...own }, news, building)
       used.set(process, news.length)
-      if (monotonicUs() - beganUs >= TURN_US) await turn()
+      if (spend(PROCESS_STEPS + MARK_STEPS * own.marks.length + EVENT_STEPS * news.length)) await rest()
     }
   }
   account.bytes = bytesOfAccount(account)
-  await turn()
-  note(newEvents())
-  let rest = [...logged].flatMap(([process, own]) => own.slice(used.get(process) ?? 0))
-  for (let round = 0; rest.length > TURN_EVENTS && round < ROUNDS; round++) {
-    for (let i = 0; i < rest.length; i += TURN_EVENTS) {
-      foldEvents(account, rest.slice(i, i + TURN_EVENTS), folding)
-      await turn()
+  await note(newEvents())
+  let left = [...logged].flatMap(([process, own]) => own.slice(used.get(process) ?? 0))
+  for (let round = 0; left.length > EVENTS && round < ROUNDS; round++) {
+    for (let i = 0; i < left.length; i += EVENTS) {
+      foldEvents(account, left.slice(i, i + EVENTS), folding)
+      if (spend(EVENTS * EVENT_STEPS)) await rest()
     }
-    rest = newEvents()
+    left = newEvents()
   }
   return () => {
-    foldEvents(account, [...rest, ...newEvents()], folding)
+    foldEvents(account, [...left, ...newEvents()], folding)
     return account
   }
 }

@@ -1,6 +1,5 @@
 // Opens the room that knows what processes are like, on the spools, the stores and the watches.
 import type { Accounts } from '../account/accounts.ts'
-import type { Clock } from '../clock.ts'
 import type { Arrivals } from '../event/arrivals.ts'
 import type { Both } from '../event/event.ts'
 import { createLive, type Live } from '../live/live.ts'
@@ -18,7 +17,6 @@ import { createFindWatched } from './find-watched.ts'
 
 interface LiveParts {
   readonly config: Config
-  readonly clock: Clock
   readonly log: Logger
   readonly spools: Both<TailSpool>
   readonly arrivals: Pick<Arrivals, 'leastUs'>
@@ -36,11 +34,11 @@ const MOST_BYTES = 64 * 2 ** 20
 const SHARE = 16
 
 export function openLive(parts: LiveParts): { readonly live: Live; readonly overview: AskOverview } {
-  const { config, clock, log, spools, stores, accounts, watches, desk, nowUs } = parts
+  const { config, log, spools, stores, accounts, watches, desk, nowUs } = parts
   const inTurn = <T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
     desk(account, { lane: 'live' }, (signal) => ask(work(signal)))
   const { points, exceptions } = stores
-  const common = { inTurn, log, maxRunUs: config.maxRunUs, monotonicUs: clock.monotonicUs, nowUs }
+  const common = { inTurn, log, maxRunUs: config.maxRunUs, nowUs }
   const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY
   const live = createLive({
     ...{ ...common, spools, sources: { points, exceptions }, others: watches.others ?? NO_OTHERS },

@@ -93,7 +93,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
   const points = watchSource(memory.points)
   const exceptions = watchSource(memory.exceptions)
   const inTurn = <T>(_: string, work: (signal: AbortSignal) => Promise<T>) => ask(work(new AbortController().signal))
-  const common = { inTurn, log: silent, maxRunUs: DAY * 1000, monotonicUs: () => Bun.nanoseconds() / 1000, nowUs }
+  const common = { inTurn, log: silent, maxRunUs: DAY * 1000, nowUs }
   const live = createLive({
     ...{ ...common, spools, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
     receivingUs: options.receivingUs ?? (() => undefined),

@@ -69,7 +69,7 @@ const alert = {
 function openOverview(points: PointSource, exceptions: ExceptionSource) {
   const inTurn = <T>(_: string, work: (signal: AbortSignal) => Promise<T>) => work(new AbortController().signal)
   const nowUs = () => NOW_MS * 1000
-  const common = { inTurn, log, nowUs, maxRunUs: DAY * 1000, monotonicUs: () => Bun.nanoseconds() / 1000 }
+  const common = { inTurn, log, nowUs, maxRunUs: DAY * 1000 }
   const end = { segment: 0, offset: 64, seq: 1 }
   const tail = () => ({
     ...{ position: end, skipped: () => false, keep: async () => {}, close: async () => {} },
