@@ -4,6 +4,7 @@
 import type { Event } from '../event/event.ts'
 import { markName } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
+import { ByMeta } from './by-meta.ts'
 import type { LiveMark } from './marks.ts'
 import { createRaised, type Raised, raise, raisedBytes } from './raised.ts'
 import { bytesOf, createRow, foldMarks, type Row } from './row.ts'
@@ -16,11 +17,12 @@ export interface Seqs {
 
 export interface Process {
   readonly name: string
-  /** By meta, '' = without. */
-  readonly rows: Map<string, Row>
-  readonly raised: Map<string, Raised>
+  /** '' = without. */
+  readonly rows: ByMeta<Row>
+  /** Undefined before the first exception. */
+  raised: ByMeta<Raised> | undefined
   /** Of all kinds of events; sorted when they are shown. */
-  readonly metas: Set<string>
+  metas: readonly string[]
   /** Of the newest event of any kind. */
   seenUs: number
   version: number
@@ -48,16 +50,40 @@ export interface Account {
 const NO_SEQS: Seqs = { points: 0, exceptions: 0 }
 /** More metas of a process are not named. */
 const METAS_MAX = 101
+/** So much more than may be is kept, so that not every event looks for the oldest process. */
+const SLACK = 1 / 16
+
+/** Its object, the head of its name, its places in maps and its verdict, as measured. */
+export const PROCESS_BYTES = 400
+const META_BYTES = 60
 
 export const createAccount = (name: string): Account => ({
   ...{ name, processes: new Map(), version: 0, seqs: NO_SEQS, again: new Map() },
   ...{ countsSinceUs: undefined, omitted: 0, bytes: 0 },
 })
 
-export const createProcess = (name: string): Process => ({
-  ...{ name, rows: new Map(), raised: new Map(), metas: new Set(), seenUs: 0, version: 0 },
-  ...{ seqs: NO_SEQS, isChanged: true },
-})
+const NO_METAS: readonly string[] = []
+const NO_META: readonly string[] = ['']
+
+export function createProcess(name: string): Process {
+  // a literal without spreading takes half the memory
+  return {
+    name,
+    rows: new ByMeta(),
+    raised: undefined,
+    metas: NO_METAS,
+    seenUs: 0,
+    version: 0,
+    seqs: NO_SEQS,
+    isChanged: true,
+  }
+}
+
+export function noteMeta(process: Process, meta: string): void {
+  const { metas } = process
+  if (metas.length >= METAS_MAX || metas.includes(meta)) return
+  process.metas = metas.length === 0 && meta === '' ? NO_META : [...metas, meta]
+}
 
 /** An event as the log has it. */
 export interface LoggedEvent {
@@ -90,7 +116,7 @@ export function findProcess(account: Account, name: string): Process {
 export interface Folding {
   readonly maxRunUs: number
   /** Beyond it those go that sent nothing for longest; some more are kept until they go together. */
-  readonly maxProcesses: number
+  readonly maxBytes: number
   fingerprint(exception: string): string
   /** By the rules of 2.0, while anything was decided by them. */
   former?(exception: string): string | undefined
@@ -129,13 +155,14 @@ export function noteEvents(account: Account, events: readonly LoggedEvent[], fol
   dropProcesses(account, folding)
 }
 
-function dropProcesses(account: Account, { maxProcesses }: Folding): void {
+export function dropProcesses(account: Account, { maxBytes }: Pick<Folding, 'maxBytes'>): void {
   const { processes, again } = account
-  if (processes.size <= maxProcesses + Math.floor(maxProcesses / 16)) return
+  if (account.bytes <= maxBytes * (1 + SLACK) || processes.size === 1) return
   const times = Float64Array.from(processes.values(), ({ seenUs }) => seenUs).sort()
-  const goneUs = times[times.length - maxProcesses - 1]!
+  const gone = Math.ceil((1 - maxBytes / account.bytes) * processes.size)
+  const goneUs = times[Math.min(gone, processes.size - 1) - 1]!
   for (const process of [...processes.values()]) {
-    if (processes.size <= maxProcesses) return
+    if (account.bytes <= maxBytes || processes.size === 1) return
     if (process.seenUs > goneUs) continue
     processes.delete(process.name)
     again.delete(process.name)
@@ -149,7 +176,7 @@ export function noteEvent(process: Process, { event, seqs }: LoggedEvent): void 
   process.seqs = latest(process.seqs, seqs)
   process.isChanged = true
   process.seenUs = Math.max(process.seenUs, timeUs(event.stamp))
-  if (process.metas.size < METAS_MAX) process.metas.add(event.meta)
+  noteMeta(process, event.meta)
 }
 
 type Fingerprints = Pick<Folding, 'fingerprint' | 'former'>
@@ -185,29 +212,23 @@ export function rowOf({ name, rows }: Process, meta: string): Row {
   return row
 }
 
-export function raisedOf({ raised }: Process, meta: string): Raised {
-  const known = raised.get(meta)
+export function raisedOf(process: Process, meta: string): Raised {
+  process.raised ??= new ByMeta()
+  const known = process.raised.get(meta)
   if (known !== undefined) return known
   const made = createRaised()
-  raised.set(meta, made)
+  process.raised.set(meta, made)
   return made
 }
 
-/** Its object and its places in maps, as measured. */
-const PROCESS_BYTES = 900
-const META_BYTES = 60
-
-function bytesAt({ processes }: Account, name: string): number {
+export function bytesAt({ processes }: Account, name: string): number {
   const process = processes.get(name)
   return process === undefined ? 0 : bytesOfProcess(process)
 }
 
 export function bytesOfProcess({ name, rows, raised, metas }: Process): number {
-  let bytes = PROCESS_BYTES + 2 * name.length + META_BYTES * metas.size
+  let bytes = PROCESS_BYTES + name.length + META_BYTES * (metas.length - 1)
   for (const row of rows.values()) bytes += bytesOf(row)
-  for (const one of raised.values()) bytes += raisedBytes(one)
+  for (const one of raised?.values() ?? []) bytes += raisedBytes(one)
   return bytes
 }
-
-export const bytesOfAccount = ({ processes }: Account): number =>
-  processes.values().reduce((sum, process) => sum + bytesOfProcess(process), 0)

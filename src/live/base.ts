@@ -31,6 +31,9 @@ interface BaseQuestion {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Gives a question its turn and its time; rejects with Problem. */
+export type InTurn = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>
+
 /** What is short, of all processes. */
 export interface BaseHead {
   readonly processes: readonly ProcessRow[]
@@ -135,27 +138,27 @@ const isOf = (rows: readonly ProcessRow[]) => {
   return ({ process }: { readonly process: string }) => names.has(process)
 }
 
-/** Those with the newest events first. Of one without an event in reach each is asked for by itself. */
+/** Those with the newest events first; each page has a turn of its own. */
 export async function* readPages(
   { points }: BaseSources,
   q: BaseQuestion,
   { processes, reachUs, countsSinceUs }: Pick<BaseHead, 'processes' | 'reachUs' | 'countsSinceUs'>,
+  inTurn: InTurn,
 ): AsyncGenerator<BasePage> {
   const { nowUs, maxRunUs } = q
-  const select = rangeOf(q)
-  const marked = processes.filter(({ kinds }) => kinds.includes('mark'))
-  const isNear = ({ lastNs }: ProcessRow) => lastNs >= toNs(nowUs - reachUs)
-  const namesOf = (rows: readonly ProcessRow[]) => rows.map(({ process }) => process)
-  for (const [names, us] of [
-    [namesOf(marked.filter(isNear)), reachUs],
-    [namesOf(marked.filter((row) => !isNear(row))), KNOWN_US],
-  ] as const)
-    yield* readNames(names, us)
+  const [near, far]: [string[], string[]] = [[], []]
+  const nearNs = toNs(nowUs - reachUs)
+  for (const { process, kinds, lastNs } of processes) {
+    if (kinds.includes('mark')) (lastNs >= nearNs ? near : far).push(process)
+    if (spend()) await rest()
+  }
+  yield* readNames(near, reachUs)
+  yield* readNames(far, KNOWN_US)
 
   async function* readNames(names: readonly string[], us: number): AsyncGenerator<BasePage> {
     let size = PAGE
     for (let at = 0; at < names.length; ) {
-      const page = await readPage(names.slice(at, at + size), us)
+      const page = await inTurn((signal) => readPage(names.slice(at, at + size), us, { ...q, signal }))
       if (page === undefined) {
         size = Math.ceil(size / 4)
         continue
@@ -168,7 +171,8 @@ export async function* readPages(
   }
 
   /** Undefined: too many at once. */
-  async function readPage(names: readonly string[], us: number): Promise<BasePage | undefined> {
+  async function readPage(names: readonly string[], us: number, asked: BaseQuestion): Promise<BasePage | undefined> {
+    const select = rangeOf(asked)
     const fromUs = nowUs - us
     const newest = await points.findMarks({ ...select(fromUs, names), perSeries: EACH, maxRows: PAGE_MARKS_MAX })
     if (newest.length === PAGE_MARKS_MAX && names.length > 1) return undefined

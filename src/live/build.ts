@@ -8,11 +8,13 @@ import { rest, spend } from '../turns.ts'
 import { longHeadline } from '../wire/headline.ts'
 import {
   type Account,
-  bytesOfAccount,
+  bytesAt,
+  dropProcesses,
   type Folding,
   findProcess,
   type LoggedEvent,
   noteEvent,
+  noteMeta,
   type Process,
   raisedOf,
   rowOf,
@@ -21,7 +23,7 @@ import {
   toMark,
 } from './account.ts'
 import { type BaseHead, type BasePage, EACH, HOUR_US } from './base.ts'
-import { countHour, createHours } from './hours.ts'
+import { countHour } from './hours.ts'
 import type { LiveMark, LiveRun } from './marks.ts'
 import { addMoment, findGroup, MOMENTS_KEPT, raise } from './raised.ts'
 import {
@@ -53,7 +55,7 @@ export async function addHead(account: Account, head: BaseHead): Promise<void> {
   Object.assign(account, { countsSinceUs, omitted })
   for (const { process: name, metas, lastNs } of processes) {
     const process = findProcess(account, name)
-    for (const meta of metas) process.metas.add(meta)
+    for (const meta of metas) noteMeta(process, meta)
     process.seenUs = Math.max(process.seenUs, toUs(lastNs))
     if (spend(4 + metas.length)) await rest()
   }
@@ -64,7 +66,7 @@ export async function addHead(account: Account, head: BaseHead): Promise<void> {
     const own = raisedOf(findProcess(account, name), meta)
     const group = findGroup(own, fingerprint)
     Object.assign(group, { atUs: toUs(newest.atNs), restNs: newest.restNs, headline: longHeadline(example) })
-    for (const [hour, count] of hours) countHour(group.hours, hour * HOUR_US, 0, count)
+    for (const [hour, count] of hours) group.hours = countHour(group.hours, 1, hour * HOUR_US, 0, count)
     for (const { atNs, restNs, uid } of moments)
       addMoment(own, { atUs: toUs(atNs), restNs, uid: uid === '' ? null : uid, group })
     if (spend(MOMENTS_KEPT)) await rest()
@@ -109,10 +111,13 @@ export interface StoredNews extends Pick<BaseHead, 'processes' | 'raised'> {
 
 /** Adds what other nodes have stored; what was there before changes nothing. */
 export function foldStored(account: Account, { marks, raised, processes }: StoredNews, folding: Folding): void {
+  const names = new Set([...marks, ...raised, ...processes].map(({ process }) => process))
+  const countBytes = () => names.values().reduce((sum, name) => sum + bytesAt(account, name), 0)
+  const before = countBytes()
   const changed = new Set<Process>()
   for (const { process: name, metas, lastNs } of processes) {
     const process = findProcess(account, name)
-    for (const meta of metas) process.metas.add(meta)
+    for (const meta of metas) noteMeta(process, meta)
     process.seenUs = Math.max(process.seenUs, toUs(lastNs))
     changed.add(process)
   }
@@ -130,7 +135,8 @@ export function foldStored(account: Account, { marks, raised, processes }: Store
     process.isChanged = true
     process.version = ++account.version
   }
-  account.bytes = bytesOfAccount(account)
+  account.bytes += countBytes() - before
+  dropProcesses(account, folding)
 }
 
 const fromStored = ({ uid, mark, ns, restNs }: FoundMark): LiveMark => ({ uid, mark, atUs: toUs(ns), restNs })
@@ -158,13 +164,14 @@ function countRow(
 }
 
 function addFigures(row: Row, rows: readonly TimingSummaryRow[]): void {
-  if (rows.length === 0) return
-  row.figures ??= createHours(FIGURES)
   for (const { atNs = 0n, count, failed, abandoned } of rows) {
     const us = toUs(atNs)
-    countHour(row.figures, us, RUNS, count)
-    countHour(row.figures, us, FAILURES, failed)
-    countHour(row.figures, us, UNFINISHED, abandoned)
+    for (const [figure, n] of [
+      [RUNS, count],
+      [FAILURES, failed],
+      [UNFINISHED, abandoned],
+    ] as const)
+      row.figures = countHour(row.figures, FIGURES, us, figure, n)
   }
 }
 

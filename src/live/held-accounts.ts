@@ -1,6 +1,6 @@
 // The accounts that are looked at, in the order in which they were asked for: one that nobody asks for is forgotten after ten
 // minutes, and the one that was asked for longest ago at once when all take too much memory.
-import { type Account, createAccount, type LoggedEvent } from './account.ts'
+import { type Account, bytesOfProcess, createAccount, type LoggedEvent } from './account.ts'
 import type { StoredCount } from './stored-count.ts'
 
 export interface Held {
@@ -118,3 +118,25 @@ const createHeld = (name: string, now: number): Held => ({
   ...{ othersSeen: undefined, othersAsking: undefined, servedUs: Number.NEGATIVE_INFINITY },
   ...{ othersKnownUs: Number.NEGATIVE_INFINITY, othersAskedUs: Number.NEGATIVE_INFINITY },
 })
+
+/** Replaces what is known of the account, or of some of its processes. */
+export function adopt(one: Held, fresh: Account, processes: readonly string[] | undefined): void {
+  const { account } = one
+  fresh.version = Math.max(fresh.version, account.version) + 1
+  if (processes === undefined) {
+    for (const process of fresh.processes.values()) process.version = fresh.version
+    one.account = fresh
+    return
+  }
+  for (const name of processes) {
+    account.again.delete(name)
+    const process = fresh.processes.get(name)
+    const before = account.processes.get(name)
+    if (process === undefined) continue
+    process.version = fresh.version
+    account.processes.set(name, process)
+    account.bytes += bytesOfProcess(process) - (before === undefined ? 0 : bytesOfProcess(before))
+  }
+  for (const [name, seqs] of fresh.again) account.again.set(name, seqs)
+  account.version = fresh.version
+}

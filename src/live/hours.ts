@@ -1,45 +1,43 @@
-// Rings over hours: counts of the newest 25, and whether an hour of the newest 40 days held a start.
+// Counts of the newest 25 hours, and whether an hour of the newest 40 days held a start.
 
 const HOUR_US = 3_600e6
 /** A day, and the hour that is not over. */
 export const HOURS = 25
 
-export interface Hours {
-  /** `width` counts per hour. */
-  readonly counts: Uint32Array
-  readonly width: number
-  /** The newest hour, since the epoch. */
-  newest: number
-}
+/** The hour since the epoch, then its `width` counts; oldest first, and only hours that have any. */
+export type Hours = Uint32Array
 
-export const createHours = (width: number): Hours => ({ counts: new Uint32Array(HOURS * width), width, newest: 0 })
+export const NO_HOURS: Hours = new Uint32Array(0)
 
-/** Hours of longer ago do not count. */
-export function countHour(hours: Hours, atUs: number, figure: number, by: number): void {
+/** Returns the counts with the changed one. Hours of longer ago do not count. */
+export function countHour(hours: Hours, width: number, atUs: number, figure: number, by: number): Hours {
   const hour = Math.floor(atUs / HOUR_US)
-  turnTo(hours, hour)
-  if (hour <= hours.newest - HOURS) return
-  const at = (hour % HOURS) * hours.width + figure
-  hours.counts[at] = Math.max(0, hours.counts[at]! + by)
-}
-
-function turnTo(hours: Hours, hour: number): void {
-  const { counts, width, newest } = hours
-  if (hour <= newest) return
-  for (let empty = Math.max(newest + 1, hour - HOURS + 1); empty <= hour; empty++) {
-    const at = (empty % HOURS) * width
-    counts.fill(0, at, at + width)
+  const size = 1 + width
+  let at = hours.length
+  while (at > 0 && hours[at - size]! > hour) at -= size
+  if (at > 0 && hours[at - size] === hour) {
+    const place = at - size + 1 + figure
+    hours[place] = Math.max(0, hours[place]! + by)
+    return hours
   }
-  hours.newest = hour
+  const newest = Math.max(hour, hours.length === 0 ? hour : hours[hours.length - size]!)
+  if (by <= 0 || hour <= newest - HOURS) return hours
+  let from = 0
+  while (from < at && hours[from]! <= newest - HOURS) from += size
+  const grown = new Uint32Array(hours.length - from + size)
+  grown.set(hours.subarray(from, at))
+  grown[at - from] = hour
+  grown[at - from + 1 + figure] = by
+  grown.set(hours.subarray(at), at - from + size)
+  return grown
 }
 
 /** The sum of the last 24 full hours and the one that is not over. */
-export function sumHours(hours: Hours | undefined, figure: number, nowUs: number): number {
-  if (hours === undefined) return 0
+export function sumHours(hours: Hours, width: number, figure: number, nowUs: number): number {
   const now = Math.floor(nowUs / HOUR_US)
   let sum = 0
-  for (let hour = Math.max(now - HOURS + 1, hours.newest - HOURS + 1); hour <= Math.min(now, hours.newest); hour++)
-    sum += hours.counts[(hour % HOURS) * hours.width + figure]!
+  for (let at = 0; at < hours.length; at += 1 + width)
+    if (hours[at]! > now - HOURS && hours[at]! <= now) sum += hours[at + 1 + figure]!
   return sum
 }
 

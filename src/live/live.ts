@@ -7,11 +7,12 @@ import { type Both, DESTINATIONS } from '../event/event.ts'
 import { formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'
 import { timeUs } from '../event/stamp.ts'
 import type { Logger } from '../log.ts'
+import { Problem } from '../problem.ts'
 import type { ChangesAnswer } from '../wire/processes.ts'
-import { type Account, bytesOfProcess, type Folding, foldEvents, noteEvents, type Seqs } from './account.ts'
+import { type Account, type Folding, foldEvents, noteEvents, type Seqs } from './account.ts'
 import { createAskOthers } from './ask-others.ts'
 import type { BaseSources } from './base.ts'
-import { createHeldAccounts, type Held } from './held-accounts.ts'
+import { adopt, createHeldAccounts, type Held } from './held-accounts.ts'
 import type { OtherNodes } from './other-nodes.ts'
 import { farBehind, type Reading, readAccount } from './read-account.ts'
 import { createStoredCount } from './stored-count.ts'
@@ -28,6 +29,8 @@ export interface LiveOptions {
   readonly maxRunUs: number
   readonly maxMarks: number
   readonly maxBytes: number
+  /** How long an answer waits for the stores, which are read on. */
+  readonly lookMs?: number
   /** Gives a question its turn and its time; rejects with Problem. */
   inTurn<T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Events were shown so long after the oldest of them arrived. */
@@ -45,12 +48,12 @@ export interface Look {
 /** Copies and imports write past the log: what somebody looks at is read again. */
 const RENEW_US = 600e6
 const CATCH_UP_MS = 10_000
+/** Less than a question may take. */
+const LOOK_MS = 40_000
 /** The stores are not asked again so soon after a failure, or for what only they can judge. */
 const RETRY_US = 2e6
 /** An answer that is older says so. */
 const FRESH_US = 5e6
-/** What a process takes with a dozen runs, as measured, its verdict included. */
-const PROCESS_BYTES = 3_300
 /** Processes that are read again at once. */
 const AGAIN_MAX = 50
 /** Events that come while the stores are asked. */
@@ -59,9 +62,8 @@ const BUFFER_MAX = 100_000
 export type Live = ReturnType<typeof createLive>
 
 export function createLive(options: LiveOptions) {
-  const { sources, spools, others, nowUs, maxRunUs, maxMarks, maxBytes, inTurn, log } = options
-  const maxProcesses = Math.max(1, Math.floor(maxBytes / PROCESS_BYTES))
-  const folding = { maxRunUs, maxProcesses, fingerprint: rememberFingerprints() }
+  const { sources, spools, others, nowUs, maxRunUs, maxMarks, maxBytes, inTurn, log, lookMs = LOOK_MS } = options
+  const folding = { maxRunUs, maxBytes, fingerprint: rememberFingerprints() }
   const foldingFormer = { ...folding, former: rememberFingerprints(undefined, formerFingerprint) }
   const foldingOf = ({ hasFormer }: Held): Folding => (hasFormer ? foldingFormer : folding)
   const accounts = createHeldAccounts({
@@ -138,10 +140,14 @@ export function createLive(options: LiveOptions) {
       const reading: Reading = {
         ...{ account: name, processes, sources, reader, spools, maxMarks, nowUs },
         folding: foldingOf(one),
+        inTurn: async (work) => {
+          if (held.get(name) !== one) throw farBehind()
+          return inTurn(name, work)
+        },
         buffer: one.buffer,
       }
       try {
-        const finish = await inTurn(name, (signal) => readAccount(reading, signal))
+        const finish = await readAccount(reading)
         if (held.get(name) !== one || one.buffer !== reading.buffer) throw farBehind()
         adopt(one, finish(), processes)
         if (processes === undefined) {
@@ -198,7 +204,7 @@ export function createLive(options: LiveOptions) {
     const one = find(name)
     one.hasFormer = hasFormer
     if (!one.hasBase || one.gapUs !== undefined)
-      await readBase(one).catch((error: unknown) => {
+      await within(readBase(one), lookMs, stillReading).catch((error: unknown) => {
         if (!one.hasBase) throw error
       })
     await elsewhere.await(one)
@@ -253,24 +259,18 @@ export function createLive(options: LiveOptions) {
   }
 }
 
-/** Replaces what is known of the account, or of some of its processes. */
-function adopt(one: Held, fresh: Account, processes: readonly string[] | undefined): void {
-  const { account } = one
-  fresh.version = Math.max(fresh.version, account.version) + 1
-  if (processes === undefined) {
-    for (const process of fresh.processes.values()) process.version = fresh.version
-    one.account = fresh
-    return
+const stillReading = () =>
+  new Problem('store_unavailable', 'This account is so large that it is still being read. Try again.', {
+    retryAfterS: 5,
+  })
+
+async function within(work: Promise<void>, ms: number, late: () => Problem): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  const timer = setTimeout(() => reject(late()), ms)
+  work.then(resolve, reject)
+  try {
+    await promise
+  } finally {
+    clearTimeout(timer)
   }
-  for (const name of processes) {
-    account.again.delete(name)
-    const process = fresh.processes.get(name)
-    const before = account.processes.get(name)
-    if (process === undefined) continue
-    process.version = fresh.version
-    account.processes.set(name, process)
-    account.bytes += bytesOfProcess(process) - (before === undefined ? 0 : bytesOfProcess(before))
-  }
-  for (const [name, seqs] of fresh.again) account.again.set(name, seqs)
-  account.version = fresh.version
 }

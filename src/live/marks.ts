@@ -54,8 +54,13 @@ export function pairRuns(marks: readonly LiveMark[], maxRunUs: number): LiveRun[
 const toTimed = ({ mark, atUs }: LiveMark) => ({ mark, at: atUs })
 
 const toRun = (start: LiveMark | undefined, end: LiveMark | undefined, settledUs: number): LiveRun => ({
-  ...{ uid: (start ?? end)!.uid, startUs: start?.atUs ?? NaN, startNs: start?.restNs ?? 0 },
-  ...{ endUs: end?.atUs ?? NaN, endNs: end?.restNs ?? 0, failed: end?.mark === 'failed', settledUs },
+  uid: (start ?? end)!.uid,
+  startUs: start?.atUs ?? NaN,
+  startNs: start?.restNs ?? 0,
+  endUs: end?.atUs ?? NaN,
+  endNs: end?.restNs ?? 0,
+  failed: end?.mark === 'failed',
+  settledUs,
 })
 
 export const firstUs = ({ startUs, endUs }: LiveRun): number => (Number.isNaN(startUs) ? endUs : startUs)

@@ -1,7 +1,7 @@
 // The exceptions of an account, as far as its processes show them: per process and meta the newest moments, per group
 // of each its newest text and counts by hour. A group's decision is looked up when somebody asks.
 import { longHeadline } from '../wire/headline.ts'
-import { countHour, createHours, type Hours } from './hours.ts'
+import { countHour, type Hours, NO_HOURS } from './hours.ts'
 
 /** Identified by time, rest of the stamp and group within its process and meta. */
 export interface Moment {
@@ -20,7 +20,7 @@ export interface RaisedGroup {
   headline: string
   atUs: number
   restNs: number
-  readonly hours: Hours
+  hours: Hours
 }
 
 /** Of one process and meta. */
@@ -49,7 +49,7 @@ export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
   }
   const group: RaisedGroup = {
     ...{ fingerprint, former: undefined, headline: '', atUs: Number.NEGATIVE_INFINITY, restNs: 0 },
-    hours: createHours(1),
+    hours: NO_HOURS,
   }
   raised.groups.set(fingerprint, group)
   return group
@@ -74,7 +74,7 @@ export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, former, 
   const group = findGroup(raised, fingerprint)
   group.former = former ?? group.former
   if (isNewer({ atUs, restNs }, group)) Object.assign(group, { atUs, restNs, headline: longHeadline(text) })
-  countHour(group.hours, atUs, 0, 1)
+  group.hours = countHour(group.hours, 1, atUs, 0, 1)
   addMoment(raised, { atUs, restNs, uid, group })
   return true
 }

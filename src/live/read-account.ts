@@ -3,8 +3,18 @@
 import type { Both } from '../event/event.ts'
 import { Problem } from '../problem.ts'
 import { groupInTurns, rest, spend } from '../turns.ts'
-import { type Account, bytesOfAccount, createAccount, type Folding, foldEvents, type LoggedEvent } from './account.ts'
-import { type BaseSources, readHead, readPages } from './base.ts'
+import {
+  type Account,
+  bytesAt,
+  bytesOfProcess,
+  createAccount,
+  dropProcesses,
+  type Folding,
+  foldEvents,
+  type LoggedEvent,
+  PROCESS_BYTES,
+} from './account.ts'
+import { type BaseSources, type InTurn, readHead, readPages } from './base.ts'
 import { addHead, addPage } from './build.ts'
 import type { LogReader, TailSpool } from './tail.ts'
 
@@ -18,6 +28,7 @@ export interface Reading {
   readonly folding: Folding
   readonly maxMarks: number
   nowUs(): number
+  readonly inTurn: InTurn
   /** Grows with the events that come meanwhile. */
   readonly buffer: readonly LoggedEvent[]
 }
@@ -39,22 +50,24 @@ export const farBehind = (cause?: unknown) =>
 
 /**
  * Call what it returns when the account takes the place of the former one: it adds what came in between. Rejects with
- * StoreError, and with Problem `store_unavailable` while too much waits for the stores.
+ * Problem, `store_unavailable` also while too much waits for the stores.
  */
-export async function readAccount(reading: Reading, signal: AbortSignal): Promise<() => Account> {
-  const { account: name, processes, sources, reader, spools, folding, maxMarks, buffer } = reading
+export async function readAccount(reading: Reading): Promise<() => Account> {
+  const { account: name, processes, sources, reader, spools, folding, maxMarks, inTurn, buffer } = reading
   const from = { points: spools.points.position, exceptions: spools.exceptions.position }
   const until = await reader.begin()
   const missed = await reader.readBetween(from, until, name, CATCH_UP_BYTES).catch((cause) => {
     throw farBehind(cause)
   })
   const nowUs = reading.nowUs()
-  const { maxRunUs, maxProcesses } = folding
-  const q = { ...{ account: name, processes, maxRunUs, maxMarks, maxProcesses, signal }, nowUs }
-  const head = await readHead(sources, q)
+  const { maxRunUs, maxBytes } = folding
+  const maxProcesses = Math.max(1, Math.floor(maxBytes / PROCESS_BYTES))
+  const q = { ...{ account: name, processes, maxRunUs, maxMarks, maxProcesses }, nowUs }
+  const head = await inTurn((signal) => readHead(sources, { ...q, signal }))
   const delivered = { points: spools.points.position.seq, exceptions: spools.exceptions.position.seq }
   const account = createAccount(name)
   await addHead(account, head)
+  account.bytes = await countBytes(account)
   const logged = new Map<string, LoggedEvent[]>()
   const isAsked = ({ event }: LoggedEvent) => processes?.includes(event.process) ?? true
   const note = async (events: readonly LoggedEvent[]) => {
@@ -74,24 +87,29 @@ export async function readAccount(reading: Reading, signal: AbortSignal): Promis
   }
   /** How many events of each process its rows have. */
   const used = new Map<string, number>()
-  for await (const page of readPages(sources, q, head)) {
+  for await (const page of readPages(sources, q, head, inTurn)) {
     await note(newEvents())
     const marks = await groupInTurns(page.marks, ({ process }) => process)
     const starts = await groupInTurns(page.starts, ({ process }) => process)
     const figures = await groupInTurns(page.figures, ({ process }) => process)
+    // those of before had the newer events, and have taken the room
+    if (!page.processes.some((process) => account.processes.has(process))) break
     for (const process of page.processes) {
+      if (!account.processes.has(process)) continue
       const own = {
         ...{ processes: [process], marks: marks.get(process) ?? [], starts: starts.get(process) ?? [] },
         figures: figures.get(process) ?? [],
       }
       const building = { ...folding, nowUs, delivered }
       const news = logged.get(process) ?? []
+      account.bytes -= bytesAt(account, process)
       addPage(account, { ...page, ...own }, news, building)
+      account.bytes += bytesAt(account, process)
       used.set(process, news.length)
       if (spend(PROCESS_STEPS + MARK_STEPS * own.marks.length + EVENT_STEPS * news.length)) await rest()
     }
+    dropProcesses(account, folding)
   }
-  account.bytes = bytesOfAccount(account)
   await note(newEvents())
   let left = [...logged].flatMap(([process, own]) => own.slice(used.get(process) ?? 0))
   for (let round = 0; left.length > EVENTS && round < ROUNDS; round++) {
@@ -105,4 +123,13 @@ export async function readAccount(reading: Reading, signal: AbortSignal): Promis
     foldEvents(account, [...left, ...newEvents()], folding)
     return account
   }
+}
+
+async function countBytes({ processes }: Account): Promise<number> {
+  let bytes = 0
+  for (const process of processes.values()) {
+    bytes += bytesOfProcess(process)
+    if (spend()) await rest()
+  }
+  return bytes
 }

@@ -5,78 +5,81 @@
 // * An event that came before changes nothing.
 // * Counts by hour change with each run that settles, differently or not at all any more.
 import { SETTLED_KEPT } from '../process/usual.ts'
-import { countHour, createHours, type Hours, hoursHeld, setHour } from './hours.ts'
+import { countHour, type Hours, hoursHeld, NO_HOURS, setHour } from './hours.ts'
 import { firstUs, isCompleted, isOpen, type LiveMark, type LiveRun, marksOf, pairRuns } from './marks.ts'
 
 const OPEN_MAX = 1_000
 const [FAILED, HAS_START, HAS_END] = [1, 2, 4]
-/** Numbers of a packed run: start, end, settled. */
-const WIDTH = 3
+/** Numbers of a packed run: its start, its end or else when it settled, and the rests of both, with the bits behind. */
+const WIDTH = 4
+const BITS = 8
 
 export interface Row {
   readonly process: string
   readonly meta: string
-  times: Float64Array
-  rests: Uint32Array
-  bits: Uint8Array
+  packed: Float64Array
   /** Of the settled runs, then of the open ones; a uid holds no line break. */
   uids: string
-  /** Marks of this time and before are not in `times`. */
+  /** Marks of this time and before are not in `packed`. */
   cutUs: number
   /** Hours with a start before the newest runs. */
   starts: Uint32Array | undefined
   startsHour: number
-  figures: Hours | undefined
+  figures: Hours
   /** When the newest run that is not kept any more completed, and failed. */
   lastOkUs: number
   lastFailedUs: number
 }
 
-const NO_TIMES = new Float64Array(0)
-const NO_RESTS = new Uint32Array(0)
-const NO_BITS = new Uint8Array(0)
+const NOTHING = new Float64Array(0)
 
-export const createRow = (process: string, meta: string): Row => ({
-  ...{ process, meta, times: NO_TIMES, rests: NO_RESTS, bits: NO_BITS, uids: '', cutUs: Number.NEGATIVE_INFINITY },
-  ...{ starts: undefined, startsHour: 0, figures: undefined, lastOkUs: 0, lastFailedUs: 0 },
-})
+export function createRow(process: string, meta: string): Row {
+  // a literal without spreading takes half the memory
+  return {
+    process,
+    meta,
+    packed: NOTHING,
+    uids: '',
+    cutUs: Number.NEGATIVE_INFINITY,
+    starts: undefined,
+    startsHour: 0,
+    figures: NO_HOURS,
+    lastOkUs: 0,
+    lastFailedUs: 0,
+  }
+}
+
+export const countRuns = ({ packed }: Row): number => packed.length / WIDTH
 
 /** Settled ones in the order in which they settled, then open ones by their start. */
-export function runsOf(row: Row): LiveRun[] {
-  const { times, rests, bits } = row
-  if (bits.length === 0) return []
-  const uids = row.uids.split('\n')
-  return Array.from(bits, (bit, i) => ({
-    uid: uids[i]!,
-    startUs: bit & HAS_START ? times[i * WIDTH]! : NaN,
-    endUs: bit & HAS_END ? times[i * WIDTH + 1]! : NaN,
-    settledUs: times[i * WIDTH + 2]!,
-    startNs: rests[2 * i]!,
-    endNs: rests[2 * i + 1]!,
-    failed: (bit & FAILED) !== 0,
-  }))
+export function runsOf({ packed, uids }: Row): LiveRun[] {
+  if (packed.length === 0) return []
+  return uids.split('\n').map((uid, i): LiveRun => {
+    const [at, bits] = [i * WIDTH, packed[i * WIDTH + 2]! % BITS]
+    const lastUs = packed[at + 1]!
+    return {
+      uid,
+      startUs: bits & HAS_START ? packed[at]! : NaN,
+      startNs: (packed[at + 2]! - bits) / BITS,
+      endUs: bits & HAS_END ? lastUs : NaN,
+      endNs: packed[at + 3]!,
+      failed: (bits & FAILED) !== 0,
+      settledUs: lastUs,
+    }
+  })
 }
 
 /** Whether a run may have been open between these times, without unpacking them. */
-export function touches({ times, bits }: Row, fromUs: number, toUs: number): boolean {
-  for (let i = 0; i < bits.length; i++) {
-    const [start, end, settled] = [times[i * WIDTH]!, times[i * WIDTH + 1]!, times[i * WIDTH + 2]!]
-    if (!(start > toUs) && !(end < fromUs) && settled >= fromUs) return true
-  }
+export function touches({ packed }: Row, fromUs: number, toUs: number): boolean {
+  for (let at = 0; at < packed.length; at += WIDTH) if (!(packed[at]! > toUs) && packed[at + 1]! >= fromUs) return true
   return false
 }
 
 function pack(row: Row, runs: readonly LiveRun[]): void {
-  const n = runs.length
-  if (row.bits.length !== n) {
-    row.times = new Float64Array(WIDTH * n)
-    row.rests = new Uint32Array(2 * n)
-    row.bits = new Uint8Array(n)
-  }
+  if (countRuns(row) !== runs.length) row.packed = new Float64Array(WIDTH * runs.length)
   for (const [i, { startUs, endUs, settledUs, startNs, endNs, failed }] of runs.entries()) {
-    row.times.set([startUs, endUs, settledUs], i * WIDTH)
-    row.rests.set([startNs, endNs], i * 2)
-    row.bits[i] = (failed ? FAILED : 0) | (Number.isNaN(startUs) ? 0 : HAS_START) | (Number.isNaN(endUs) ? 0 : HAS_END)
+    const bits = (failed ? FAILED : 0) | (Number.isNaN(startUs) ? 0 : HAS_START) | (Number.isNaN(endUs) ? 0 : HAS_END)
+    row.packed.set([startUs, settledUs, startNs * BITS + bits, endNs], i * WIDTH)
   }
   row.uids = runs.map(({ uid }) => uid).join('\n')
 }
@@ -118,7 +121,7 @@ export function fillRow(row: Row, marks: readonly LiveMark[], maxRunUs: number):
 
 /** Open runs that are older than MAX_RUN have never finished. True if there was one. */
 export function expireRuns(row: Row, knownUs: number, maxRunUs: number): boolean {
-  const open = row.bits.length === 0 ? [] : runsOf(row)
+  const open = row.packed.length === 0 ? [] : runsOf(row)
   const isOld = (run: LiveRun) => isOpen(run) && run.startUs < knownUs - maxRunUs
   const old = open.filter(isOld)
   if (old.length === 0) return false
@@ -144,14 +147,13 @@ function store(row: Row, runs: LiveRun[]): void {
 }
 
 export function countChange(row: Row, before: readonly LiveRun[], after: readonly LiveRun[]): void {
-  row.figures ??= createHours(FIGURES)
   for (const [runs, by] of [
     [after, 1], // first, for no count is below zero
     [before, -1],
   ] as const)
     for (const run of runs) {
       const figure = figureOf(run)
-      if (figure !== undefined) countHour(row.figures, countedUs(run), figure, by)
+      if (figure !== undefined) row.figures = countHour(row.figures, FIGURES, countedUs(run), figure, by)
     }
 }
 
@@ -187,15 +189,13 @@ export const startHoursMs = (row: Row): number[] =>
   row.starts === undefined ? [] : hoursHeld(row.starts, row.startsHour).map((hour) => hour * 3_600_000)
 
 /** What the row takes in memory. */
-export const bytesOf = ({ times, rests, bits, uids, starts, figures, process, meta }: Row): number =>
-  ROW_BYTES +
-  times.byteLength +
-  rests.byteLength +
-  bits.byteLength +
-  2 * uids.length +
-  2 * (process.length + meta.length) +
-  (starts?.byteLength ?? 0) +
-  (figures?.counts.byteLength ?? 0)
+export const bytesOf = ({ packed, uids, starts, figures, meta }: Row): number =>
+  ROW_BYTES + roomOf(uids.length + 2 * meta.length) + arrayBytes(packed) + arrayBytes(starts) + arrayBytes(figures)
 
-/** The object, its arrays' heads and its places in maps, as measured. */
-const ROW_BYTES = 700
+const arrayBytes = (array: Float64Array | Uint32Array | undefined): number =>
+  array === undefined || array.length === 0 ? 0 : ARRAY_BYTES + roomOf(array.byteLength)
+
+/** Memory comes in pieces of certain sizes. */
+const roomOf = (bytes: number): number => Math.ceil(1.2 * bytes)
+/** The object with its text's head, and the head of an array, as measured. */
+const [ROW_BYTES, ARRAY_BYTES] = [170, 64]

@@ -4,7 +4,7 @@ import { rest, spend } from '../turns.ts'
 import type { Account } from './account.ts'
 import { isOpen, type LiveRun } from './marks.ts'
 import type { Moment } from './raised.ts'
-import { type Row, runsOf, touches } from './row.ts'
+import { countRuns, type Row, runsOf, touches } from './row.ts'
 
 export interface FoundRun {
   readonly process: string
@@ -32,7 +32,7 @@ export async function runsAround({ processes, omitted }: Account, fromUs: number
   for (const { rows } of processes.values())
     for (const row of rows.values()) {
       if (row.cutUs >= fromUs) isWhole = false
-      if (spend(1 + row.bits.length / STEP_RUNS)) await rest()
+      if (spend(1 + countRuns(row) / STEP_RUNS)) await rest()
       if (!touches(row, fromUs, toUs)) continue
       for (const run of runsOf(row)) if (isWithin(run, fromUs, toUs)) runs.push(toFound(row, run))
     }
@@ -70,7 +70,7 @@ export function raisedBy(
     isBare: isBare(run),
   }
   const isOwn = (moment: Moment) => (span === undefined ? moment.atUs === atUs : belongsTo(moment, span, [span]))
-  const moments = account?.processes.get(process)?.raised.get(meta)?.moments ?? []
+  const moments = account?.processes.get(process)?.raised?.get(meta)?.moments ?? []
   return moments.filter(isOwn).map((moment) => ({
     ...{ process, meta, uid: moment.uid ?? '', atNs: BigInt(moment.atUs) * 1000n },
     ...{ exception: moment.group.headline, fingerprint: moment.group.fingerprint },

@@ -29,14 +29,14 @@ interface LiveParts {
   nowUs(): number
 }
 
-const MOST_BYTES = 64 * 2 ** 20
+const MOST_BYTES = 96 * 2 ** 20
 /** Of the memory that this process may use. */
-const SHARE = 16
+const SHARE = 5
 
 export function openLive(parts: LiveParts): { readonly live: Live; readonly overview: AskOverview } {
   const { config, log, spools, stores, accounts, watches, desk, nowUs } = parts
   const inTurn = <T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> =>
-    desk(account, { lane: 'live' }, (signal) => ask(work(signal)))
+    desk(account, { lane: 'live', isPart: true }, (signal) => ask(work(signal)))
   const { points, exceptions } = stores
   const common = { inTurn, log, maxRunUs: config.maxRunUs, nowUs }
   const memory = process.constrainedMemory() || Number.POSITIVE_INFINITY

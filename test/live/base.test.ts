@@ -13,7 +13,8 @@ const question = {
 async function readAll(sources: BaseSources) {
   const head = await readHead(sources, question)
   const pages = []
-  for await (const page of readPages(sources, question, head)) pages.push(page)
+  for await (const page of readPages(sources, question, head, (work) => work(new AbortController().signal)))
+    pages.push(page)
   return pages
 }
 

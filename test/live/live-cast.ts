@@ -61,7 +61,7 @@ afterEach(async () => {
   for (const one of opened.splice(0)) await one.close()
 })
 
-interface CastOptions extends Partial<Pick<LiveOptions, 'maxBytes' | 'maxMarks' | 'receivingUs'>> {
+interface CastOptions extends Partial<Pick<LiveOptions, 'maxBytes' | 'maxMarks' | 'receivingUs' | 'lookMs'>> {
   readonly others?: OtherNodes
   /** That of another cast, which was killed. */
   readonly dir?: string
@@ -98,6 +98,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
     ...{ ...common, spools, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
     receivingUs: options.receivingUs ?? (() => undefined),
     observe: () => {},
+    ...(options.lookMs !== undefined && { lookMs: options.lookMs }),
     ...{ maxMarks: options.maxMarks ?? 1e9, maxBytes: options.maxBytes ?? 2 ** 26 },
   })
   const overview = createOverview({

@@ -17,15 +17,12 @@ test('a turn of the loop folds a few of the events that came while the stores we
     const event = raiseAt(T0 - 1_000_000 + i * 1_000, 'Error: x')
     return { event, seqs: { points: 0, exceptions: i + 1 } }
   })
-  const reading = readAccount(
-    {
-      ...{ account: 'ada', processes: undefined, sources: createMemorySource([]), spools, buffer },
-      reader: { begin: async () => ({ points: 0, exceptions: 0 }), readBetween: async () => [] },
-      ...{ folding: { maxRunUs: 1e12, maxProcesses: 10, fingerprint }, maxMarks: 1e9 },
-      ...{ nowUs: () => T0 * 1000 },
-    },
-    new AbortController().signal,
-  )
+  const reading = readAccount({
+    ...{ account: 'ada', processes: undefined, sources: createMemorySource([]), spools, buffer },
+    reader: { begin: async () => ({ points: 0, exceptions: 0 }), readBetween: async () => [] },
+    ...{ folding: { maxRunUs: 1e12, maxBytes: 1e6, fingerprint }, maxMarks: 1e9, nowUs: () => T0 * 1000 },
+    inTurn: (work) => work(new AbortController().signal),
+  })
   let isDone = false
   const watching = (async () => {
     while (!isDone) {

@@ -164,11 +164,17 @@ export function createOverview(deps: OverviewDeps) {
   /** How these processes are, without their names; undefined if none is known. */
   async function describe(account: string, { process, covers, meta }: Covered): Promise<CoveredState | undefined> {
     const { verdicts } = await load(account)
-    const states = [...verdicts.values()].flatMap(({ process: { name }, state, metas }): ProcessState[] => {
-      if ((process !== undefined && name !== process) || !covers(name)) return []
-      if (meta === null) return [state]
-      return metas.filter((one) => (one.meta ?? '') === meta).map((one) => one.state)
-    })
+    const states: ProcessState[] = []
+    for (const {
+      process: { name },
+      state,
+      metas,
+    } of verdicts.values()) {
+      if (spend()) await rest()
+      if ((process !== undefined && name !== process) || !covers(name)) continue
+      if (meta === null) states.push(state)
+      else states.push(...metas.filter((one) => (one.meta ?? '') === meta).map((one) => one.state))
+    }
     if (states.length === 0) return undefined
     const overall = describeOverall({ counts: countStates(states) })
     return { ...overall, short: states.length === 1 ? wordOf(states[0]!) : overall.sentence.replace(/\.$/, '') }
@@ -192,7 +198,10 @@ export function createOverview(deps: OverviewDeps) {
     },
     /** The state of every process. */
     states: async (account: string) =>
-      [...(await load(account)).verdicts.values()].map(({ process: { name }, state }) => ({ process: name, state })),
+      mapInTurns([...(await load(account)).verdicts.values()], ({ process: { name }, state }) => ({
+        process: name,
+        state,
+      })),
     forget(account: string): void {
       boards.delete(account)
       medians.forget(account)

@@ -2,7 +2,7 @@
 // a process that changes its state may be seen twice or not.
 import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
-import { mapInTurns, sortInTurns } from '../../turns.ts'
+import { rest, spend } from '../../turns.ts'
 import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/process-state.ts'
 import type { Verdict } from './board.ts'
 
@@ -33,17 +33,24 @@ export async function sortVerdicts(
 ) {
   const lower = words.map((word) => word.toLowerCase())
   const isChosen = (verdict: Verdict) => (states?.includes(verdict.state) ?? true) && matches(verdict, lower)
-  const place = (verdict: Verdict) =>
-    isChosen(verdict) && { verdict, place: { key: KEYS[sort](verdict), name: verdict.process.name } }
-  const chosen = (await mapInTurns(all, place)).filter((one) => one !== false)
-  const placed = await sortInTurns(chosen, (a, b) => comparePlaces(a.place, b.place))
-  const first = cursor === undefined ? 0 : placed.findIndex(({ place }) => comparePlaces(place, cursor) > 0)
-  const page = first < 0 ? [] : placed.slice(first, first + limit)
-  const hasMore = first >= 0 && first + limit < placed.length
+  const best: { verdict: Verdict; place: Place }[] = []
+  let found = 0
+  for (const verdict of all) {
+    if (spend(4)) await rest()
+    if (!isChosen(verdict)) continue
+    found++
+    const place = { key: KEYS[sort](verdict), name: verdict.process.name }
+    if (cursor !== undefined && comparePlaces(place, cursor) <= 0) continue
+    const at = best.findLastIndex((one) => comparePlaces(one.place, place) < 0) + 1
+    if (at > limit) continue
+    best.splice(at, 0, { verdict, place })
+    if (best.length > limit + 1) best.pop()
+  }
+  const page = best.slice(0, limit)
   return {
     rows: page.map(({ verdict }) => verdict),
-    found: chosen.length,
-    next: hasMore ? page.at(-1)!.place : undefined,
+    found,
+    next: best.length > limit ? page.at(-1)!.place : undefined,
   }
 }
 

@@ -10,7 +10,7 @@ import type { Process } from '../account.ts'
 import { sumHours } from '../hours.ts'
 import { firstUs, isOpen, type LiveRun } from '../marks.ts'
 import type { Moment, Raised, RaisedGroup } from '../raised.ts'
-import { expireRuns, FAILURES, type Row, RUNS, runsOf, startHoursMs, UNFINISHED } from '../row.ts'
+import { expireRuns, FAILURES, FIGURES, type Row, RUNS, runsOf, startHoursMs, UNFINISHED } from '../row.ts'
 import type { CoveringWatch } from './covering.ts'
 
 /** A run as it is shown. */
@@ -71,7 +71,7 @@ type Met = Omit<MetaView, 'judgement'>
 export function viewProcess(process: Process, options: ViewOptions): ProcessView {
   const { alerts } = options
   const names = new Set([
-    ...[...process.rows.keys(), ...process.raised.keys()].map((meta) => (meta === '' ? null : meta)),
+    ...[...process.rows.keys(), ...(process.raised?.keys() ?? [])].map((meta) => (meta === '' ? null : meta)),
     ...alerts.map(({ meta }) => meta),
   ])
   const sorted = [...names].sort((a, b) => ((a ?? '') < (b ?? '') ? -1 : 1))
@@ -96,7 +96,7 @@ export function viewProcess(process: Process, options: ViewOptions): ProcessView
 function meetMeta(process: Process, meta: string | null, isOnly: boolean, options: ViewOptions): Met {
   const { watches, nowUs, knownUs, maxRunUs } = options
   const row = process.rows.get(meta ?? '')
-  const found = process.raised.get(meta ?? '')
+  const found = process.raised?.get(meta ?? '')
   if (row !== undefined) expireRuns(row, knownUs, maxRunUs)
   const raised = found?.moments.filter(({ atUs, group }) => !options.isHidden(group, atUs)) ?? []
   const all = row === undefined ? [] : runsOf(row)
@@ -155,14 +155,14 @@ function markRaised(runs: readonly Shown[], raised: readonly Moment[]): void {
 const canRaise = ({ state }: ShownRun): boolean => state !== 'abandoned' && state !== 'orphan'
 
 function countDay(row: Row | undefined, raised: Raised | undefined, options: ViewOptions, nowUs: number): Day {
-  const of = (figure: number) => sumHours(row?.figures, figure, nowUs)
+  const of = (figure: number) => (row === undefined ? 0 : sumHours(row.figures, FIGURES, figure, nowUs))
   const groups = raised?.groups.values() ?? [].values()
   const failed = of(FAILURES)
   return {
     ...{ runs: of(RUNS) + failed, failed, never_finished: of(UNFINISHED) },
     exceptions: groups
       .filter((group) => !options.isHidden(group, group.atUs))
-      .reduce((sum, { hours }) => sum + sumHours(hours, 0, nowUs), 0),
+      .reduce((sum, { hours }) => sum + sumHours(hours, 1, 0, nowUs), 0),
   }
 }
 
