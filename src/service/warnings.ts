@@ -3,6 +3,7 @@ import { DESTINATIONS } from '../event/event.ts'
 import { SLEWED } from '../event/stamp-clock.ts'
 import type { EraseAccounts } from '../ship/erase-accounts.ts'
 import { isStuck } from '../spool/is-stuck.ts'
+import { WHILE_AWAY } from '../state/postgres.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 import type { Rooms } from './open-rooms.ts'
 import { nodeWarnings, silenceWarnings } from './shared-nodes.ts'
@@ -37,9 +38,7 @@ const unwritableText = (fault: string): string =>
   `watches.sqlite cannot be written: ${fault.charAt(0).toLowerCase()}${fault.slice(1)} ` +
   'Until it can be, no alert fires or ends, and no watch can be changed.'
 
-const AWAY =
-  'PostgreSQL does not answer: events are accepted, and nothing is judged or notified until it does. Then what was due ' +
-  'meanwhile is judged as of its time.'
+const AWAY = `PostgreSQL does not answer: ${WHILE_AWAY} Once it does, what was due is judged as of its time.`
 
 function stuckText({ spools, stampClock }: Rooms): string | undefined {
   const stuck = DESTINATIONS.filter((destination) => isStuck(spools[destination], stampClock.nowUs()))

@@ -152,8 +152,11 @@ function isAway(cause: unknown): boolean {
   return errno === undefined || !OUR_FAULT.test(errno)
 }
 
+/** Where a sentence names why. */
+export const WHILE_AWAY = 'events are accepted, and nothing is judged or notified meanwhile.'
+
 const awayProblem = (cause: unknown): Problem =>
-  new Problem('store_unavailable', `${whyAway(cause)}. Events are still accepted; try again later.`, {
+  new Problem('store_unavailable', `${whyAway(cause)}: ${WHILE_AWAY} Try again later.`, {
     retryAfterS: 5,
     cause,
   })

@@ -13,12 +13,12 @@ const TIMEOUT_MS = 180_000
 
 /** By a key of the operator's account, which is known without PostgreSQL. */
 async function openWarnings(url: string) {
-  const { byKey } = await signUpAt(url)
+  const { byKey, bySession } = await signUpAt(url)
   const warnings = async (): Promise<readonly { code: string; detail: string }[]> =>
     (await byKey.get('/api/health')).json.warnings
   const find = async (code: string) => (await warnings()).find((it) => it.code === code)?.detail
   return {
-    ...{ byKey, warnings },
+    ...{ byKey, bySession, warnings },
     says: async (code: string, text: RegExp) => {
       await until(`${code} is a warning`, async () => (await find(code)) !== undefined, WITHIN_MS)
       expect(await find(code)).toMatch(text)
@@ -102,11 +102,17 @@ test.skipIf(lacks('postgresql'))(
     try {
       await stint.start()
       await other.start()
-      const { warnings, says, isOver } = await openWarnings(stint.url)
+      const { warnings, says, isOver, bySession } = await openWarnings(stint.url)
       expect(await warnings()).toEqual([])
       await postgres.stop()
       await says('database_away', /^PostgreSQL does not answer: events are accepted, and nothing is judged/)
       expect((await warnings()).map(({ code }) => code)).toEqual(['database_away'])
+      // a session is known to PostgreSQL alone: its 503 says the same
+      const home = await bySession.get('/api/overview')
+      expect([home.status, home.json.detail]).toEqual([
+        503,
+        'PostgreSQL does not answer: events are accepted, and nothing is judged or notified meanwhile. Try again later.',
+      ])
       await postgres.start()
       await isOver('database_away')
       expect(await warnings()).toEqual([])
