@@ -42,18 +42,22 @@ interface HeldOptions {
   readonly maxBytes: number
   onFirst(): void
   onLast(): void
+  /** What was worked out from the account goes with it. */
+  onForget(account: string): void
 }
 
 /** Nobody has looked for so long: the account is forgotten. */
 const IDLE_US = 600e6
 const SWEEP_MS = 60_000
 
-export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast }: HeldOptions) {
+export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onForget }: HeldOptions) {
   const held = new Map<string, Held>()
   let timer: Timer | undefined
 
   function forget(name: string): void {
-    if (!held.delete(name) || held.size > 0) return
+    if (!held.delete(name)) return
+    onForget(name)
+    if (held.size > 0) return
     close()
     onLast()
   }

@@ -35,6 +35,8 @@ export interface LiveOptions {
   inTurn<T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
   /** Events were shown so long after the oldest of them arrived. */
   observe(seconds: number): void
+  /** What was worked out from the account goes with it. */
+  onForget(account: string): void
   readonly log: Logger
 }
 
@@ -70,6 +72,7 @@ export function createLive(options: LiveOptions) {
     ...{ nowUs, maxBytes },
     onFirst: () => reader.open(),
     onLast: () => void reader.close(),
+    onForget: options.onForget,
   })
   const { find, forget, held } = accounts
   const elsewhere = createAskOthers({ others, sources, folding, nowUs, inTurn, read: (one) => read(one) })

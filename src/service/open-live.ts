@@ -43,6 +43,7 @@ export function openLive(parts: LiveParts): { readonly live: Live; readonly over
   const live = createLive({
     ...{ ...common, spools, sources: { points, exceptions }, others: watches.others ?? NO_OTHERS },
     receivingUs: parts.arrivals.leastUs,
+    onForget: (account) => overview.drop(account),
     observe: (seconds) => parts.metrics.liveSeconds.observe(seconds),
     maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
     maxBytes: Math.min(MOST_BYTES, memory / SHARE),

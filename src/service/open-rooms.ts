@@ -148,6 +148,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
       forget(account) {
         live.forget(account)
         closedDays.forget(account)
+        overview.forget(account)
       },
       spools: Object.values(files.spools),
       sinks: Object.values(stores.sinks),

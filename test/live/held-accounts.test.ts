@@ -7,10 +7,12 @@ const MINUTE_US = 60e6
 test('an account is looked at for ten minutes, and kept while another node asks about it', () => {
   let nowUs = 0
   let isOpen = false
+  const forgotten: string[] = []
   const accounts = createHeldAccounts({
     ...{ nowUs: () => nowUs, maxBytes: 1e6 },
     onFirst: () => (isOpen = true),
     onLast: () => (isOpen = false),
+    onForget: (account) => forgotten.push(account),
   })
   accounts.find('ada')
   accounts.find('eve')
@@ -23,7 +25,8 @@ test('an account is looked at for ten minutes, and kept while another node asks 
   nowUs += 8 * MINUTE_US
   accounts.sweep()
   expect([accounts.looked(), [...accounts.held.keys()]]).toEqual([['eve'], ['ada', 'eve', 'bob']])
+  expect(forgotten).toEqual([])
   nowUs += 8 * MINUTE_US
   accounts.sweep()
-  expect([accounts.held.size, isOpen]).toEqual([0, false])
+  expect([accounts.held.size, isOpen, forgotten]).toEqual([0, false, ['ada', 'eve', 'bob']])
 })

@@ -98,6 +98,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
     ...{ ...common, spools, sources: { points, exceptions }, others: options.others ?? NO_OTHERS },
     receivingUs: options.receivingUs ?? (() => undefined),
     observe: () => {},
+    onForget: (account) => overview.drop(account),
     ...(options.lookMs !== undefined && { lookMs: options.lookMs }),
     ...{ maxMarks: options.maxMarks ?? 1e9, maxBytes: options.maxBytes ?? 2 ** 26 },
   })

@@ -82,6 +82,7 @@ function openOverview(points: PointSource, exceptions: ExceptionSource) {
     ...{ ...common, maxMarks: 1e9, maxBytes: 2 ** 26, sources: { points, exceptions }, others: NO_OTHERS },
     receivingUs: () => undefined,
     observe: () => {},
+    onForget: () => {},
     spools: { points: spool, exceptions: spool },
   })
   const ask = createOverview({

@@ -202,6 +202,8 @@ export function createOverview(deps: OverviewDeps) {
         process: name,
         state,
       })),
+    /** Its states, which hold what live remembers of it. */
+    drop: (account: string): void => void boards.delete(account),
     forget(account: string): void {
       boards.delete(account)
       medians.forget(account)
