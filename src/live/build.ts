@@ -69,7 +69,6 @@ export async function addHead(account: Account, head: BaseHead): Promise<void> {
     for (const [hour, count] of hours) group.hours = countHour(group.hours, 1, hour * HOUR_US, 0, count)
     for (const { atNs, restNs, uid } of moments)
       addMoment(own, { atUs: toUs(atNs), restNs, uid: uid === '' ? null : uid, group })
-    if (spend(MOMENTS_KEPT)) await rest()
   }
 }
 
