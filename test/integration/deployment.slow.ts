@@ -21,8 +21,7 @@ import { until } from '../support/until.ts'
 const DEPLOY = join(import.meta.dir, '../../src/deploy')
 const NEEDS = ['chdb', 'influxd', 'postgresql', 'prometheus', 'haproxy', 'nginx'] as const
 const RUNS = 500
-const CLIENTS = 4
-const PAUSE_MS = 10
+const CLIENTS = 8
 const STOP_DELAY_MS = 5000
 const SETUP_CODE = 'a setup code'
 const HOUR_MS = 3_600_000
@@ -285,7 +284,6 @@ describe.skipIf(NEEDS.some((need) => missing(need) !== undefined))('a deployment
         await call(first, 'start', { uid })
         if (n % 10 === 0) await call(second, 'exception', { uid, exception: `run ${n}` })
         await call(second, 'end', { uid })
-        await Bun.sleep(PAUSE_MS) // or an hour of a panel would hold more than a busy machine pairs in time
       }
     })
     const moreRuns = async () => {
@@ -327,11 +325,13 @@ describe.skipIf(NEEDS.some((need) => missing(need) !== undefined))('a deployment
   })
   test.each(panels)('$name answers', async ({ panel, panelOf }) => {
     const all = { all: '[^%]*' }
+    // not the thousands of runs through the balancers, which take a busy machine long to pair
+    const process = ['job', 'killed three times', 'twice killed', 'moving', 'p']
     const nowMs = Date.now()
     const view: View = {
       ...{ fromMs: nowMs - HOUR_MS, toMs: nowMs, intervalMs: 60_000 },
       variables: {
-        ...{ account: all, process: all, meta: all, metric: 'rows' },
+        ...{ account: all, process, meta: all, metric: 'rows' },
         ...{ now: `${nowMs}000000`, max_run_ns: '86400000000000' },
       },
     }
