@@ -76,7 +76,7 @@ test('a pause of the process, a clock that jumps ahead, and a spool that refuses
   expect(found).toEqual(['10 60', '30 3660', '10 3701'])
 })
 
-test('a sign of life that the judge stores costs no write of its own, and a downtime is written at once', async () => {
+test('a sign of life that the judge stores costs no further write, and a downtime is written at once', async () => {
   let isFull = false
   let writes = 0
   const noteAlive: WatchStore['noteAlive'] = (alive) => {

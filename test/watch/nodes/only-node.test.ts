@@ -79,7 +79,7 @@ test('events that were delivered before the first commit of a node that was kill
   await Promise.all([again.points.close(), again.exceptions.close()])
 })
 
-test('a commit of the judge stores the sign of life: it costs no transaction of its own', async () => {
+test('a commit of the judge stores the sign of life: without a further transaction', async () => {
   const stored: (number | undefined)[] = []
   const commitJudged: WatchStore['commitJudged'] = (judged, atUs) => {
     stored.push(judged.aliveUs)
