@@ -8,6 +8,7 @@ import type { RaisedRow } from '../store/raised-rows.ts'
 import type { ExceptionSource, FoundMark, Names, PointSource, Selection, TimingSummaryRow } from '../store/source.ts'
 import { type StartTimes, selectStarts } from '../store/start-times.ts'
 import { groupInTurns, rest, sortInTurns, spend } from '../turns.ts'
+import { countedFromUs } from './hours.ts'
 import { MOMENTS_KEPT } from './raised.ts'
 
 export interface BaseSources {
@@ -93,7 +94,7 @@ const openHourOf = (nowUs: number): number => Math.floor(nowUs / HOUR_US) * HOUR
 export async function readHead({ points, exceptions }: BaseSources, q: BaseQuestion): Promise<BaseHead> {
   const { account, nowUs, maxMarks, signal } = q
   const select = rangeOf(q)
-  const dayFromUs = openHourOf(nowUs) - DAY_US
+  const dayFromUs = countedFromUs(nowUs)
   const reachUs = await findReach()
   const listed = { ...select(nowUs - KNOWN_US), maxRows: PROCESSES_MAX }
   const [marked, texts, raised] = await Promise.all([

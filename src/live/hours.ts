@@ -32,6 +32,9 @@ export function countHour(hours: Hours, width: number, atUs: number, figure: num
   return grown
 }
 
+/** The beginning of 24 full hours and the one that is not over. */
+export const countedFromUs = (nowUs: number): number => (Math.floor(nowUs / HOUR_US) - HOURS + 1) * HOUR_US
+
 /** The sum of the last 24 full hours and the one that is not over. */
 export function sumHours(hours: Hours, width: number, figure: number, nowUs: number): number {
   const now = Math.floor(nowUs / HOUR_US)

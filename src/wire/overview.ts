@@ -187,11 +187,13 @@ export const Overview = Type.Object({
   counts: Counts,
   unjudged: Type.Integer({ minimum: 0, description: 'Watches that could not be checked.' }),
   failing_channels: Type.Integer({ minimum: 0, description: 'Channels whose last delivery failed.' }),
-  last_24h: Type.Object(DayCounts, { description: 'Of all processes: of 24 full hours and the one that is not over.' }),
-  counts_since: Moment(
-    null,
-    'Since when `last_24h` counts, while what the account sent before is too much to be read; else null.',
-  ),
+  last_24h: Type.Object(DayCounts, { description: 'Of all processes, from `counts_since` to `at`.' }),
+  counts_since: Type.String({
+    ...TimeMs,
+    description:
+      'Since when `last_24h` counts: 24 full hours and the one that is not over; from the first question on, while what ' +
+      'the account sent before is too much to be read.',
+  }),
   omitted: Type.Integer({
     minimum: 0,
     description: 'Processes that have no room in memory: those that sent nothing for longest. They are not counted.',

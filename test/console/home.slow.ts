@@ -9,6 +9,8 @@ import { type ConsoleStint, cannotRun, expectQuiet, LIGHT, QUICK, startConsole }
 const MINUTE_MS = 60_000
 const FAILED = 120
 
+/** 24 full hours ago. */
+const dayBegan = (Math.floor(Date.now() / 3_600_000) - 24) * 3_600_000
 const at = (agoMs: number) => new Date(Date.now() - agoMs).toISOString()
 const run = (process: string, agoMs: number, tookMs: number, failed = false) => [
   { kind: 'start', process, at: at(agoMs) },
@@ -35,6 +37,8 @@ describe.skipIf(cannotRun())('Home', () => {
       { kind: 'exception', process: 'careless', exception: 'Error: late', at: at(19.5 * MINUTE_MS) },
       ...run('quiet', 20 * MINUTE_MS, MINUTE_MS),
       { kind: 'start', process: 'works', at: at(1_000) },
+      ...[-1_000, -250, 1_000].flatMap((ms) => run('edge', Date.now() - dayBegan - ms, 500, true)),
+      ...run('edge', 5 * MINUTE_MS, MINUTE_MS),
     ])
   })
   afterAll(() => stint.close())
@@ -108,9 +112,39 @@ describe.skipIf(cannotRun())('Home', () => {
     })
     await mine.go('home')
     await page.getByRole('alert').getByText(STORE_AWAY, { exact: true }).waitFor()
-    expect(await page.getByText('Last 24 hours').count()).toBe(0)
+    expect(await page.getByText(/^Since .*:$/).count()).toBe(0)
     some = { stale_s: null, counts_since: at(0) }
     await page.getByText(/^Since \d\d:\d\d:$/).waitFor()
+    await mine.close()
+  })
+
+  test('its figures of a day lead to exactly what they count', async () => {
+    const mine = await stint.visit(QUICK, ada.cookie)
+    const { page } = mine
+    await mine.go('home')
+    const links = page.locator('.day-line a')
+    await links.nth(1).waitFor()
+    const [runs, exceptions] = await links.evaluateAll((all) =>
+      all.map((link) => ({ text: link.textContent ?? '', view: link.getAttribute('href')?.slice(2) ?? '' })),
+    )
+    const [, failed, ended] = /^(\d+) of (\d+) runs failed$/.exec(runs?.text ?? '') ?? []
+    await mine.go(runs?.view ?? '')
+    const count = async (state: string) =>
+      Number(
+        await page
+          .getByRole('button', { name: new RegExp(`^${state} \\d`) })
+          .locator('.chip-count')
+          .textContent(),
+      )
+    expect([await count('Failed'), (await count('Failed')) + (await count('Completed'))]).toEqual([
+      Number(failed),
+      Number(ended),
+    ])
+    await mine.go(exceptions?.view ?? '')
+    await page
+      .getByRole('status')
+      .filter({ hasText: `${exceptions?.text} in ` })
+      .waitFor()
     await mine.close()
   })
 

@@ -76,6 +76,16 @@ describe('the state of a process', () => {
     run(30 * HOUR, undefined)
     expect(await one()).toMatchObject({ state: 'never_finished', last_24h: { never_finished: 0 } })
   })
+  test.each(['in the store', 'in the log'])('a day is counted from %s since the hour that it says', async (place) => {
+    const fromMs = Math.floor(open.nowMs / HOUR) * HOUR - DAY
+    const ended = [-1, 0, 1].map((ms) => runAt(fromMs + ms - MINUTE, MINUTE, { failed: true, uid: `u${ms + 1}` }))
+    if (place === 'in the store') open.events.push(...ended.flat())
+    else for (const marks of ended) await open.send(...marks)
+    expect(await open.ask()).toMatchObject({
+      counts_since: new Date(fromMs).toISOString(),
+      last_24h: { runs: 2, failed: 2 },
+    })
+  })
   test('exceptions without a run', async () => {
     raise(MINUTE)
     expect(await open.ask()).toMatchObject({

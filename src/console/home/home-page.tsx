@@ -11,6 +11,7 @@ import { parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { fixRange } from '../kit/time-range.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { useView } from '../kit/view.tsx'
 import { shortMoment } from '../kit/words.ts'
@@ -23,7 +24,6 @@ import { FILTERS_FROM, queryOf, readHomeView } from './select-rows.ts'
 const EVERY_MS = 5_000
 /** Pages of 100 of what the address searches, sorts or asks for. */
 const PAGES_MAX = 10
-const DAY = '-24h'
 
 interface HomeAnswer {
   readonly overview: Overview
@@ -124,17 +124,19 @@ function Content({ answer }: { answer: HomeAnswer }) {
   )
 }
 
-function DayLine({ overview: { last_24h: day, counts_since: since } }: { overview: Overview }) {
+/** Its links lead to what it counts. */
+function DayLine({ overview: { last_24h: day, counts_since: since, at } }: { overview: Overview }) {
   const { nowMs } = useView()
   const text = `${formatCount(day.failed)} of ${plural(day.runs, 'run')} failed`
+  const range = fixRange(parseTime(since), parseTime(at))
   return (
     <p class="day-line">
-      <span class="muted">{since === null ? 'Last 24 hours' : `Since ${shortMoment(parseTime(since), nowMs)}`}:</span>{' '}
-      <a href={formatRoute('runs', { from: DAY, state: 'failed' })}>{text}</a>
+      <span class="muted">Since {shortMoment(parseTime(since), nowMs)}:</span>{' '}
+      <a href={formatRoute('runs', { ...range, state: 'failed' })}>{text}</a>
       {day.exceptions > 0 && (
         <>
           {', '}
-          <a href={formatRoute('exceptions', { from: DAY })}>{plural(day.exceptions, 'exception')}</a>
+          <a href={formatRoute('exceptions', range)}>{plural(day.exceptions, 'exception')}</a>
         </>
       )}
     </p>

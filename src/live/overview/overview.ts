@@ -7,6 +7,7 @@ import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessNote } from '../../wire/process-notes.ts'
 import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
 import { createAccount } from '../account.ts'
+import { countedFromUs } from '../hours.ts'
 import type { Live, Look } from '../live.ts'
 import { answerMetas, answerRow } from './answer-row.ts'
 import {
@@ -143,14 +144,14 @@ export function createOverview(deps: OverviewDeps) {
     const { counts, day } = await countAll(all)
     const { unjudged, failingChannels } = watched
     const ageUs = loaded.nowUs - look.knownUs
-    const since = look.account.countsSinceUs
+    const since = Math.max(look.account.countsSinceUs ?? 0, countedFromUs(loaded.nowUs))
     return {
       at: toTime(Math.floor(loaded.nowUs / 1000)),
       stale_s: blind !== undefined ? 0 : ageUs < STALE_US ? null : Math.round(ageUs / 1e6),
       ...describeOverall({ counts, unjudged, failingChannels }),
       ...{ counts, unjudged, failing_channels: failingChannels },
       last_24h: day,
-      counts_since: since === undefined ? null : toTime(Math.floor(since / 1000)),
+      counts_since: toTime(Math.floor(since / 1000)),
       ...{ found, omitted: look.account.omitted },
       processes: await mapInTurns(
         rows,
