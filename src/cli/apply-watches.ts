@@ -10,8 +10,10 @@ import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.t
 import { type Api, Refusal } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
 
+type NamedChannel = CreateChannel & { readonly name: string }
+
 interface WatchFile {
-  readonly channels: readonly CreateChannel[]
+  readonly channels: readonly NamedChannel[]
   /** `channels` holds names. */
   readonly watches: readonly CreateWatch[]
 }
@@ -37,7 +39,7 @@ export function parseWatchFile(text: string): WatchFile {
   const unknown = Object.keys(others)[0]
   if (unknown !== undefined)
     throw new CliError(`the file has a member ${unknown}; it takes channels and watches`, EXIT_USAGE)
-  const named = readNamed<CreateChannel>('channels', channels)
+  const named = readNamed<NamedChannel>('channels', channels)
   const empty = named.flatMap((channel) => {
     const members = Object.keys(channel).filter((member) => channel[member as keyof CreateChannel] === '')
     return members.length === 0 ? [] : [`${members.join(' and ')} of channel ${channel.name}`]

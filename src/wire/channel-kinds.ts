@@ -9,22 +9,11 @@ interface ChannelKindEntry {
   readonly optional?: readonly ChannelMember[]
   /** Never returned: of a URL only the host, of headers only the names. Stored ones are sent to no other server. */
   readonly secret?: readonly ChannelMember[]
-  /** The URLs that its vendor hands out. Groups are members, which then replace the URL. */
-  readonly urls?: RegExp
   /** In the form: what its address looks like, where it comes from, and the page of its vendor. */
   readonly placeholder?: string
   readonly hint: string
   readonly link?: readonly [label: string, url: string]
 }
-
-/** Mattermost's incoming webhooks take what Slack's do; a Discord webhook with /slack behind it, too. */
-const SLACK_URLS =
-  /^https:\/\/(?:hooks\.slack(?:-gov)?\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/.+\/slack$)|^https?:\/\/[^?#]+\/hooks\/[a-z0-9]{26}$/
-const TEAMS_URLS = /^https:\/\/[^/?#]+\.(?:logic\.azure\.com|api\.powerplatform\.com|webhook\.office\.com)(?:[:/]|$)/
-const TELEGRAM_URLS =
-  /^https:\/\/api\.telegram\.org\/(?:bot(?<token>\d+:[\w-]+)\/\w*(?:\?(?:[^#]*&)?chat_id=(?<chat>-?\d{1,20}|(?:@|%40)\w{1,64}))?)?/
-const PAGERDUTY_URLS =
-  /^https:\/\/events\.pagerduty\.com\/integration\/(?<routing_key>[A-Za-z0-9]{32})\/|^https:\/\/events\.(?:eu\.)?pagerduty\.com\//
 
 export const CHANNEL_TABLE = {
   email: {
@@ -46,7 +35,6 @@ export const CHANNEL_TABLE = {
     label: 'Slack',
     required: ['url'],
     secret: ['url'],
-    urls: SLACK_URLS,
     placeholder: 'https://hooks.slack.com/services/T000/B000/XXXX',
     hint: 'The URL of an incoming webhook, also of Mattermost.',
     link: ['Create a webhook at Slack', 'https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/'],
@@ -56,7 +44,6 @@ export const CHANNEL_TABLE = {
     required: ['url'],
     optional: ['token'],
     secret: ['token'],
-    urls: /^https?:\/\/ntfy\./,
     placeholder: 'https://ntfy.sh/my-jobs',
     hint: 'The URL of a topic that nobody guesses.',
     link: ['How to at ntfy', 'https://docs.ntfy.sh/publish/'],
@@ -65,7 +52,6 @@ export const CHANNEL_TABLE = {
     label: 'Discord',
     required: ['url'],
     secret: ['url'],
-    urls: /^https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/api\/webhooks\//,
     placeholder: 'https://discord.com/api/webhooks/000/XXXX',
     hint: 'Channel settings, Integrations, Webhooks.',
     link: ['How to at Discord', 'https://support.discord.com/hc/en-us/articles/228383668-Intro-to-Webhooks'],
@@ -74,7 +60,6 @@ export const CHANNEL_TABLE = {
     label: 'Microsoft Teams',
     required: ['url'],
     secret: ['url'],
-    urls: TEAMS_URLS,
     placeholder: 'https://….logic.azure.com/workflows/…',
     hint: 'The URL of a workflow that posts to a channel when a webhook request is received.',
     link: [
@@ -87,7 +72,6 @@ export const CHANNEL_TABLE = {
     required: ['token', 'chat'],
     optional: ['url'],
     secret: ['token'],
-    urls: TELEGRAM_URLS,
     hint: 'Create a bot with @BotFather and add it to the chat.',
     link: ['How to at Telegram', 'https://core.telegram.org/bots/tutorial#obtain-your-bot-token'],
   },
@@ -96,7 +80,6 @@ export const CHANNEL_TABLE = {
     required: ['routing_key'],
     optional: ['url'],
     secret: ['routing_key'],
-    urls: PAGERDUTY_URLS,
     hint: 'Add the integration “Events API V2” to a service.',
     link: ['How to at PagerDuty', 'https://support.pagerduty.com/main/docs/services-and-integrations'],
   },
@@ -106,16 +89,29 @@ export type ChannelKind = keyof typeof CHANNEL_TABLE
 export const CHANNEL_KINDS = Object.keys(CHANNEL_TABLE) as ChannelKind[]
 export const channelKind = (kind: ChannelKind): ChannelKindEntry => CHANNEL_TABLE[kind]
 
+/** The URLs that the vendors hand out. Groups are members, which then replace the URL. */
+const URLS: Readonly<Partial<Record<ChannelKind, RegExp>>> = {
+  /** Mattermost's incoming webhooks take what Slack's do; a Discord webhook with /slack behind it, too. */
+  slack:
+    /^https:\/\/(?:hooks\.slack(?:-gov)?\.com\/services\/|discord(?:app)?\.com\/api\/webhooks\/.+\/slack$)|^https?:\/\/[^?#]+\/hooks\/[a-z0-9]{26}$/,
+  ntfy: /^https?:\/\/ntfy\./,
+  discord: /^https:\/\/(?:(?:ptb|canary)\.)?discord(?:app)?\.com\/api\/webhooks\//,
+  teams: /^https:\/\/[^/?#]+\.(?:logic\.azure\.com|api\.powerplatform\.com|webhook\.office\.com)(?:[:/]|$)/,
+  telegram:
+    /^https:\/\/api\.telegram\.org\/(?:bot(?<token>\d+:[\w-]+)\/\w*(?:\?(?:[^#]*&)?chat_id=(?<chat>-?\d{1,20}|(?:@|%40)\w{1,64}))?)?/,
+  pagerduty:
+    /^https:\/\/events\.pagerduty\.com\/integration\/(?<routing_key>[A-Za-z0-9]{32})\/|^https:\/\/events\.(?:eu\.)?pagerduty\.com\//,
+}
+
 /** The kind of a channel by the URL that its vendor hands out; any other URL is a webhook. */
-export const kindOfUrl = (url: string): ChannelKind =>
-  CHANNEL_KINDS.find((kind) => channelKind(kind).urls?.test(url)) ?? 'webhook'
+export const kindOfUrl = (url: string): ChannelKind => CHANNEL_KINDS.find((kind) => URLS[kind]?.test(url)) ?? 'webhook'
 
 /** The members that are in a URL of this kind. */
 export function membersOfUrl(
   kind: ChannelKind,
   url: string,
 ): Partial<Record<Exclude<ChannelMember, 'headers'>, string>> {
-  const found = Object.entries(channelKind(kind).urls?.exec(url)?.groups ?? {}).filter(([, text]) => text !== undefined)
+  const found = Object.entries(URLS[kind]?.exec(url)?.groups ?? {}).filter(([, text]) => text !== undefined)
   return found.length === 0
     ? { url }
     : Object.fromEntries(found.map(([member, text]) => [member, text.replace('%40', '@')]))

@@ -4,7 +4,7 @@ import { CHANNEL_KINDS, type ChannelKind, type ChannelMember, channelKind, HIDDE
 import { CONDITIONS } from './conditions.ts'
 import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
-import { choice, closed, orNull, Text, TimeMs } from './shapes.ts'
+import { choice, closed, GivenName, orNull, Text, TimeMs } from './shapes.ts'
 import { Span, WatchName } from './watches.ts'
 
 const secretOf = (pattern: string, fault: string, description: string, example: string) =>
@@ -51,7 +51,7 @@ const Filters = {
 }
 
 export const CreateChannel = closed({
-  name: WatchName,
+  name: Type.Optional(GivenName('phone', 'Absent: the e-mail address, or the label of the kind.')),
   kind: Type.Optional(
     choice(CHANNEL_KINDS, {
       description: 'Absent: by the URL (Slack, Discord, Teams, ntfy, Mattermost …, else webhook), or by what is given.',

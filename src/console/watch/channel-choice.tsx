@@ -1,5 +1,4 @@
 // Whom a watch notifies: each channel that there is, and a new one by its address.
-import { CHANNEL_TABLE, kindOfUrl } from '../../wire/channel-kinds.ts'
 import type { Channel } from '../../wire/channels.ts'
 import { FieldFrame } from '../kit/form.tsx'
 
@@ -16,14 +15,10 @@ interface Props {
   setAddress(address: NewAddress): void
 }
 
-const isMail = (text: string): boolean => !/^https?:/i.test(text) && text.includes('@')
+const memberOf = (text: string) => (!/^https?:/i.test(text) && text.includes('@') ? 'to' : 'url')
 
 /** The body of a request for a channel. */
-export function toChannel(address: string): object {
-  const text = address.trim()
-  if (isMail(text)) return { name: text.slice(0, 100), kind: 'email', to: text }
-  return { name: CHANNEL_TABLE[kindOfUrl(text)].label, url: text }
-}
+export const toChannel = (address: string): object => ({ [memberOf(address)]: address.trim() })
 
 export function ChannelChoice({ channels, chosen, address, choose, setAddress }: Props) {
   const toggle = (id: string, isOn: boolean) => choose(isOn ? [...chosen, id] : chosen.filter((other) => other !== id))
@@ -53,14 +48,14 @@ export function ChannelChoice({ channels, chosen, address, choose, setAddress }:
       </div>
       {address.isOn && (
         <FieldFrame
-          name={isMail(address.text) ? 'to' : 'url'}
+          name={memberOf(address.text)}
           label="URL or e-mail address"
           hint="Slack, Discord, Teams, ntfy, a webhook, or an e-mail address. A test notification is sent to it."
         >
           {(about) => (
             <input
               {...about}
-              name={isMail(address.text) ? 'to' : 'url'}
+              name={memberOf(address.text)}
               autocomplete="off"
               placeholder="https://…"
               maxLength={2000}

@@ -1,6 +1,6 @@
 // A channel in words.
 
-import { CHANNEL_TABLE, HIDDEN } from '../../wire/channel-kinds.ts'
+import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel } from '../../wire/channels.ts'
 import { spellSpan } from '../../wire/span-text.ts'
 
@@ -18,4 +18,4 @@ export const describeChannel = (channel: Channel): string =>
 
 /** Where it goes, without what is secret. */
 const addressOf = ({ to, url, chat }: Channel): string =>
-  [to ?? url?.replace(HIDDEN, '…'), chat].filter((part) => part !== undefined).join(' · ')
+  [to ?? url, chat].filter((part) => part !== undefined).join(' · ')

@@ -66,8 +66,16 @@ export function withChanges(channel: Channel, body: Omit<ChangeChannel, 'enabled
   return changed
 }
 
-/** The body with the kind that it names, or else the one that its members show. Throws Problem `fields_invalid`. */
-export function withKind(body: CreateChannel): CreateChannel & { readonly kind: ChannelKind } {
+type Named = CreateChannel & { readonly kind: ChannelKind; readonly name: string }
+
+/** The body with name and kind; without them they follow from its members. Throws Problem `fields_invalid`. */
+export function withNameAndKind(body: CreateChannel): Named {
+  const found = withKind(body)
+  const { kind, to = '' } = found
+  return { ...found, name: body.name?.trim() ?? (kind === 'email' ? to.slice(0, 100) : channelKind(kind).label) }
+}
+
+function withKind(body: CreateChannel): CreateChannel & { readonly kind: ChannelKind } {
   if (body.kind !== undefined) return { ...body, kind: body.kind }
   const { url, kind: _, ...others } = body
   const kind = url === undefined ? kindOfMembers(others) : kindOfUrl(url)

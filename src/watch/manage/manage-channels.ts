@@ -20,7 +20,7 @@ import { plainBody } from '../engine/describe-alert.ts'
 import { createId, createSigningSecret, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { NO_SETTINGS } from '../storage/rows.ts'
-import { answerChannel, withChanges, withKind } from './channel-shape.ts'
+import { answerChannel, withChanges, withNameAndKind } from './channel-shape.ts'
 import type { ConfirmationMails } from './confirmation-mails.ts'
 import { createSubscriptions } from './subscriptions.ts'
 
@@ -84,7 +84,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
 
     /** With a test the channel is kept only if its receiver accepts it, so that a request can be repeated. */
     async create(account: string, sent: CreateChannel, isTested = false): Promise<NewChannel> {
-      const { kind, ...body } = withKind(sent)
+      const { kind, ...body } = withNameAndKind(sent)
       const token = createToken()
       const isEmail = kind === 'email'
       const empty: Channel = {

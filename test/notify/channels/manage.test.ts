@@ -186,6 +186,16 @@ test.each<[body: object, kind: string, shown: object]>([
 })
 
 test.each([
+  [{ url: 'https://hooks.slack.com/services/T/B/s3cr3t' }, 'Slack'],
+  [{ kind: 'webhook', url: 'https://example.com/x' }, 'Webhook (signed JSON)'],
+  [{ url: 'https://example.com/x', name: ' own ' }, 'own'],
+])('%j makes a channel that is called %s', async (body, name) => {
+  const { status: code, json } = await ask('POST', '/api/channels', body)
+  expect([code, json.channel.name]).toEqual([201, name])
+  await ask('DELETE', `/api/channels/${json.channel.id}`)
+})
+
+test.each([
   [{}, '/kind'],
   [{ url: 'https://api.telegram.org/bot1:x/sendMessage' }, '/chat'],
   [{ url: 'https://events.eu.pagerduty.com/v2/enqueue' }, '/routing_key'],
