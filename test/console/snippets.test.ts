@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { fillIn, writeSnippets } from '../../src/console/welcome/snippets.ts'
+import { fillIn } from '../../src/console/welcome/snippets.ts'
+import type { Snippets } from '../../src/wire/snippets.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
@@ -12,6 +13,7 @@ const REPO = join(import.meta.dir, '../..')
 const dir = tempDir('snippets')
 let app: TestApp
 let token = ''
+let served: Snippets
 beforeAll(async () => {
   app = await startApp()
   mkdirSync(join(dir, 'node_modules'), { recursive: true })
@@ -19,6 +21,7 @@ beforeAll(async () => {
   // sudo install, into a directory of this test
   await Bun.write(join(dir, 'bin/sudo'), `#!/bin/sh\n"$1" "$2" ${join(dir, 'bin/stint')}\n`)
   chmodSync(join(dir, 'bin/sudo'), 0o755)
+  served = await (await fetch(`${app.url}/clients/recipes`)).json()
   token = (await app.rooms.accounts.keys.create(app.account, 'ping', ['ping'])).secret
   for (const name of ['cron', 'TypeScript', 'Python']) {
     const [, line] = /^(?:(?:#|\/\/) to install: |# )(.*)/.exec(
@@ -30,7 +33,8 @@ beforeAll(async () => {
 })
 afterAll(() => app.stop())
 
-const snippets = () => writeSnippets({ baseUrl: app.url, keyHeader: 'x-stint-api-key', secret: app.keys.writer, token })
+const filled = (list: Snippets['first']) => fillIn(list, { baseUrl: app.url, secret: app.keys.writer, token })
+const snippets = () => filled(served.first)
 const environment = () => ({ PATH: `${join(dir, 'bin')}:${process.env.PATH}`, HOME: dir })
 const NAMES = ['cron', 'shell', 'TypeScript', 'Python', 'curl', 'OpenTelemetry']
 const BREAK: Readonly<Record<string, string>> = {
@@ -100,8 +104,7 @@ test.concurrent.each(HERE)('the snippet for %s sends a run, and a failed run', a
 })
 
 test('the recipes are tabs, too, with address and key filled in', async () => {
-  const settings = { baseUrl: app.url, keyHeader: 'x-stint-api-key', secret: app.keys.writer, token }
-  const recipes = fillIn(await (await fetch(`${app.url}/clients/recipes`)).json(), settings, snippets())
+  const recipes = filled(served.schedulers)
   expect(recipes.length).toBeGreaterThan(14)
   for (const { name, hint, text } of recipes) {
     expect([name, `${hint}\n${text}`]).toEqual([

@@ -1,5 +1,6 @@
 // The questions and changes of /api with the types of their parameters and answers, which wire/ declares. Types
 // only: no schema is in the bundle.
+import type { Snippets } from '../../wire/snippets.ts'
 
 type Wire =
   | typeof import('../../wire/accounts.ts')
@@ -25,7 +26,13 @@ type Wire =
   | typeof import('../../wire/watch-preview.ts')
   | typeof import('../../wire/watches.ts')
 type RoutesOf<M> = M extends M ? Extract<M[keyof M], { readonly method: string; readonly path: string }> : never
-type Route = RoutesOf<Wire>
+/** For everybody, and not in the API's document. */
+interface SnippetsRoute {
+  readonly method: 'GET'
+  readonly path: '/clients/recipes'
+  readonly answers: { readonly 200: { readonly body: { readonly schema: { readonly static: Snippets } } } }
+}
+type Route = RoutesOf<Wire> | SnippetsRoute
 
 /** A path as the page writes it: relative, with any text in place of a parameter. */
 type Written<P> = P extends `/${infer Rest}` ? Filled<Rest> : never
@@ -33,6 +40,7 @@ type Filled<P extends string> = P extends `${infer Head}:${infer Tail}`
   ? `${Head}${string}${Tail extends `${string}/${infer Rest}` ? `/${Filled<Rest>}` : ''}`
   : P
 type PathOf<M extends string> = Written<Extract<Route, { readonly method: M }>['path']>
+export type DeletePath = PathOf<'DELETE'> | `${PathOf<'DELETE'>}?${string}`
 /** The route that a path names: itself, or else one with parameters that fits. */
 type Named<M extends string, P extends string> = Extract<Route, { readonly method: M; readonly path: `/${P}` }>
 type Fitting<M extends string, P extends string> =

@@ -1,5 +1,6 @@
 // Asks before an action: its consequences, the fields that it needs, and two buttons.
 import type { ComponentChildren } from 'preact'
+import type { DeletePath } from './ask.ts'
 import { Form, type Values } from './form.tsx'
 import { Modal } from './modal.tsx'
 import { useView, type View } from './view.tsx'
@@ -51,3 +52,19 @@ export function ConfirmDialog({ title, class: name = '', text, children, close, 
 
 export const confirm = ({ open }: View, asked: Omit<ConfirmProps, 'close'>): void =>
   open((close) => <ConfirmDialog {...asked} close={close} />)
+
+type Deletion = Omit<ConfirmProps, 'close' | 'submit' | 'children' | 'isDanger'> & {
+  readonly path: DeletePath
+  /** What screen readers hear then. */
+  readonly done: string
+}
+
+export const confirmDelete = (view: View, { path, done, ...asked }: Deletion): void =>
+  confirm(view, {
+    ...asked,
+    isDanger: true,
+    async submit() {
+      await view.app.api.send('DELETE', path)
+      return done
+    },
+  })

@@ -1,28 +1,30 @@
 // Snippets to paste, with the key of this page in them; those for hosts that run jobs get a key that may write alone, one
 // that pings a key that may do nothing else.
 import { useState } from 'preact/hooks'
+import { FIRST_PING, type Snippets } from '../../wire/snippets.ts'
 import { CopyButton } from '../kit/copy-button.tsx'
 import { PingKey } from '../kit/ping-key.tsx'
+import { Preformatted } from '../kit/preformatted.tsx'
 import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'
-import { FIRST_PING, fillIn, type Snippet, writeSnippets } from './snippets.ts'
+import { fillIn } from './snippets.ts'
 import { Tabs } from './tabs.tsx'
 
 interface Props {
+  readonly snippets: Snippets
   readonly secret: string | undefined
   readonly chosen: string
   choose(language: string): void
 }
 
-export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) {
+export function SnippetTabs({ snippets: { first, schedulers }, secret = 'YOUR_API_KEY', chosen, choose }: Props) {
   const { app } = useView()
   const [token, setToken] = useState<string>()
   const [hostKey, setHostKey] = useState<string>()
   const hostSecret = hostKey ?? (secret === app.firstKey?.secret ? HOST_KEY : secret) // the first key may also read
-  const settings = { baseUrl: app.baseUrl, keyHeader: app.keyHeader, secret, hostSecret, token }
-  const snippets = writeSnippets(settings)
-  const { recipes, more } = useRecipes()
-  const tabs = [...snippets, ...fillIn(recipes, settings, snippets)].map(({ name, hint, text }) => ({
+  const [isAll, setAll] = useState(false)
+  const shown = isAll ? [...first, ...schedulers] : first
+  const tabs = fillIn(shown, { baseUrl: app.baseUrl, secret, hostSecret, token }).map(({ name, hint, text }) => ({
     label: name,
     content: (
       <div class="snippet">
@@ -30,9 +32,9 @@ export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) 
           <p class="muted">{hint}</p>
           <CopyButton label="Copy" text={text} />
         </div>
-        <pre tabIndex={0} role="region" aria-label={`${name} example`}>
+        <Preformatted label={`${name} example`}>
           <code>{text}</code>
-        </pre>
+        </Preformatted>
         {text.includes(HOST_KEY) && <HostKey made={setHostKey} />}
         {name === 'ping' && <PingKey process={FIRST_PING} token={token} made={setToken} />}
       </div>
@@ -41,7 +43,13 @@ export function SnippetTabs({ secret = 'YOUR_API_KEY', chosen, choose }: Props) 
   return (
     <>
       <Tabs label="Languages" {...{ tabs, chosen, choose }} />
-      {more}
+      {!isAll && (
+        <div>
+          <button type="button" class="button" onClick={() => setAll(true)}>
+            Show all schedulers
+          </button>
+        </div>
+      )}
     </>
   )
 }
@@ -66,26 +74,4 @@ function HostKey({ made }: { made(secret: string): void }) {
       {fault}
     </div>
   )
-}
-
-/** Those of the page Recipes: they are as many again, so that they come when they are asked for. */
-function useRecipes() {
-  const [recipes, setRecipes] = useState<readonly Snippet[]>()
-  const { fault, attempt } = useAttempt()
-  const load = () =>
-    attempt(async () => {
-      const answer = await fetch('clients/recipes')
-      setRecipes(await answer.json())
-    })
-  return {
-    recipes: recipes ?? [],
-    more: recipes === undefined && (
-      <div>
-        <button type="button" class="button" onClick={() => void load()}>
-          Show all schedulers
-        </button>
-        {fault}
-      </div>
-    ),
-  }
 }

@@ -2,6 +2,7 @@
 // failing run. Viewers see the snippets and what arrives.
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
+import type { Snippets } from '../../wire/snippets.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
@@ -23,17 +24,21 @@ interface WelcomeAnswer {
   readonly arrivals: readonly Arrival[]
   readonly hasArrived: boolean
   readonly watching: Watching | undefined
+  readonly snippets: Snippets | undefined
 }
 
 async function ask({ app, held, early, get }: Question<WelcomeAnswer>): Promise<WelcomeAnswer> {
   const since = held?.since ?? new Date(app.nowMs() - BEFORE_MS).toISOString()
+  const now = held ?? { since, arrivals: [], hasArrived: false, watching: undefined, snippets: undefined }
   // the key must be shown even if nothing answers: it is not shown again
-  if (held === undefined) early({ since, arrivals: [], hasArrived: false, watching: undefined })
+  if (held === undefined) early(now)
+  const snippets = now.snippets ?? (await get('clients/recipes'))
+  if (now.snippets === undefined) early({ ...now, snippets }) // without a store, too
   const [arrivals, watching] = await Promise.all([
     askArrivals(get, since),
     app.may('member') ? askWatching(get) : undefined,
   ])
-  return { since, arrivals, hasArrived: held?.hasArrived === true || arrivals.length > 0, watching }
+  return { since, arrivals, hasArrived: now.hasArrived || arrivals.length > 0, watching, snippets }
 }
 
 function Heading() {
@@ -46,7 +51,7 @@ function Heading() {
 
 function Content({ answer }: { answer: WelcomeAnswer }) {
   const { app, params, change } = useView()
-  const { arrivals, hasArrived, watching } = answer
+  const { arrivals, hasArrived, watching, snippets } = answer
   const [secret, setSecret] = useState(app.firstKey?.secret)
   const mayChange = app.may('member')
   return (
@@ -61,11 +66,12 @@ function Content({ answer }: { answer: WelcomeAnswer }) {
         </Step>
       )}
       <Step title="Send something">
-        <SnippetTabs
-          secret={secret}
-          chosen={params.get('in') ?? ''}
-          choose={(language) => change({ in: language }, 'replace')}
-        />
+        {snippets && (
+          <SnippetTabs
+            {...{ snippets, secret, chosen: params.get('in') ?? '' }}
+            choose={(language) => change({ in: language }, 'replace')}
+          />
+        )}
       </Step>
       <Step title="See it arrive">
         <div role="status">{hasArrived ? <Arrived /> : <Waiting />}</div>

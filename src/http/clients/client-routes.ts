@@ -3,13 +3,17 @@
 import { Elysia } from 'elysia'
 import type { Logger } from '../../log.ts'
 import { Problem } from '../../problem.ts'
+import type { Snippets } from '../../wire/snippets.ts'
 import { answerHeaders, jsonAnswer, pageHeaders, tagHeaders } from '../answers.ts'
 import { acceptedCoding, createTextAnswers } from '../compressed.ts'
 import { writeClientsPage } from './clients-page.ts'
+import { writeFirstSteps } from './first-steps.ts'
 import { readRecipes } from './recipes.ts'
 import { createServedFiles, FORMER_NAMES, SERVED_NAMES, type ServedFile, type ServedName } from './served-files.ts'
 
 export interface ClientRoutesDeps {
+  /** The header that carries an API key. */
+  readonly keyHeader: string
   /** The address that lines to paste name; undefined if none is known for sure. */
   ownAddress(request: Request): string | undefined
   readonly log: Logger
@@ -29,7 +33,7 @@ const PAGE = pageHeaders(
   { ...CACHED, 'content-type': 'text/html; charset=utf-8' },
 )
 
-export function clientRoutes({ ownAddress, log }: ClientRoutesDeps) {
+export function clientRoutes({ keyHeader, ownAddress, log }: ClientRoutesDeps) {
   const files = createServedFiles()
   const answerText = createTextAnswers()
   const fileOf = (name: ServedName): Promise<ServedFile> =>
@@ -51,7 +55,16 @@ export function clientRoutes({ ownAddress, log }: ClientRoutesDeps) {
       HIDDEN,
     )
   }
-  routes.get('/clients/recipes', async () => jsonAnswer(await readRecipes()), HIDDEN)
+  const first = writeFirstSteps(keyHeader)
+  routes.get(
+    '/clients/recipes',
+    async () => {
+      const recipes = await readRecipes()
+      const schedulers = recipes.filter(({ name }) => !first.some((known) => known.name === name))
+      return jsonAnswer({ first, schedulers } satisfies Snippets)
+    },
+    HIDDEN,
+  )
   return routes.get(
     '/clients',
     async ({ request }) => {

@@ -1,19 +1,13 @@
 // The blocks of the page Recipes (src/recipes.md), which is their one place, for the console to fill in.
-
-/** `text` has ADDRESS, KEY and TOKEN for the reader's own. */
-interface Recipe {
-  readonly name: string
-  readonly hint: string
-  readonly text: string
-}
+import type { Snippet } from '../../wire/snippets.ts'
 
 const PAGE = '../../recipes.md'
 const BLOCK = /^```\w+\n(.*?)^```/ms
 
 /** In the order of the page. Rejects when the page cannot be read. */
-export async function readRecipes(): Promise<readonly Recipe[]> {
+export async function readRecipes(): Promise<readonly Snippet[]> {
   const [, ...sections] = (await Bun.file(new URL(PAGE, import.meta.url)).text()).split(/^## /m)
-  return sections.flatMap((section): Recipe[] => {
+  return sections.flatMap((section): Snippet[] => {
     const block = BLOCK.exec(section)?.[1]
     if (block === undefined) return []
     const name = section.slice(0, section.indexOf('\n'))
