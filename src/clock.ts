@@ -7,12 +7,11 @@ export interface Clock {
   monotonicUs(): number
 }
 
-const [FIRST_US, END_US] = ['2020-01-01T00:00:00Z', '2262-01-01T00:00:00Z'].map((time) => Date.parse(time) * 1000)
-
 /** Throws an Error for the operator: by a clock that was never set, every event would be refused or buried. */
 export function refuseWrongClock({ wallUs }: Clock): void {
   const us = wallUs()
-  if (us >= FIRST_US! && us < END_US!) return
+  const [firstUs, endUs] = ['2020-01-01', '2262-01-01'].map((day) => Date.parse(day) * 1000)
+  if (us >= firstUs! && us < endUs!) return
   throw new Error(
     `the clock of this machine is wrong: it shows ${toTime(us / 1000)}, which is not between 2020 and 2262; set it, ` +
       'then start again',

@@ -1,6 +1,8 @@
 // Bundles the console in memory at the first request; nothing is written, so a read-only root file system is enough. If
 // bundling fails, Stint continues: the failure is logged and bundling is retried at the next request.
 
+import type { BuildConfig, BunPlugin } from 'bun'
+
 /** No resources from or requests to other hosts, and no inline scripts or styles. */
 export const CONSOLE_POLICY = [
   "default-src 'none'",
@@ -37,9 +39,6 @@ interface Bundle {
 /** The path of the assets, relative to the page. */
 const ASSETS = 'console'
 
-const ENTRYPOINTS = ['./main.tsx', './styles/console.css'].map((path) =>
-  Bun.fileURLToPath(new URL(path, import.meta.url)),
-)
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', woff2: 'font/woff2' }
 /** The Latin part of a variable font; other scripts use system fonts. */
 const FONT = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'
@@ -62,17 +61,11 @@ export function createConsole(keyHeader: string): Console {
 }
 
 async function bundleConsole(keyHeader: string): Promise<Bundle> {
-  const external = ['*.woff2']
-  const { outputs } = await Bun.build({
-    ...{ entrypoints: ENTRYPOINTS, target: 'browser', format: 'esm', minify: true, external },
-    jsx: { runtime: 'automatic', importSource: 'preact', development: false }, // no tsconfig.json is in an image or a package
-  })
+  const [script, sheet] = await Promise.all([
+    build('./main.tsx', { target: 'browser', plugins: [SMALLER] }),
+    build('./styles/console.css', { target: 'bun', external: ['*.woff2'] }), // as it is: no prefixes for old browsers
+  ])
   const assets = new Map<string, ConsoleFile>()
-  const textOf = async (ending: keyof typeof TYPES) => {
-    const output = outputs.find(({ path }) => path.endsWith(`.${ending}`))
-    if (output === undefined) throw new Error(`the bundle has no .${ending} file`)
-    return output.text()
-  }
   function add(ending: keyof typeof TYPES, body: ConsoleFile['body']): string {
     const file = toFile(body, TYPES[ending])
     const name = `stint-${file.hash}.${ending}`
@@ -80,14 +73,39 @@ async function bundleConsole(keyHeader: string): Promise<Bundle> {
     return name
   }
   const font = add('woff2', await Bun.file(new URL(import.meta.resolve(FONT))).bytes())
-  const style = (await textOf('css')).replace(FONT_IN_STYLE, font)
+  const style = sheet.replace(FONT_IN_STYLE, font)
   const page = shellPage({
-    script: `${ASSETS}/${add('js', await textOf('js'))}`,
+    script: `${ASSETS}/${add('js', script)}`,
     style: `${ASSETS}/${add('css', style)}`,
     font: `${ASSETS}/${font}`,
     keyHeader,
   })
   return { page: toFile(page, 'text/html; charset=utf-8'), assets }
+}
+
+/**
+ * Writes what the bundler makes smaller: children as arguments instead of a property, and imports behind the constants,
+ * which are inlined only before the first import. Without it JSX would need a tsconfig.json, which no image or package has.
+ */
+const SMALLER: BunPlugin = {
+  name: 'smaller',
+  setup({ onLoad }) {
+    const compilerOptions = { jsx: 'react', jsxFactory: '$h', jsxFragmentFactory: '$Fragment' } as const
+    const transpiler = new Bun.Transpiler({ tsconfig: { compilerOptions } })
+    onLoad({ filter: /\.tsx?$/ }, async ({ path }) => {
+      const text = await transpiler.transform(await Bun.file(path).text(), path.endsWith('x') ? 'tsx' : 'ts')
+      const [, imports = '', rest = ''] = /^((?:import [^;]*;\n)*)(.*)$/s.exec(text) ?? []
+      return { contents: `${rest}\nimport { h as $h, Fragment as $Fragment } from 'preact'\n${imports}`, loader: 'js' }
+    })
+  },
+}
+
+async function build(path: string, config: Partial<BuildConfig>): Promise<string> {
+  const entrypoints = [Bun.fileURLToPath(new URL(path, import.meta.url))]
+  const { outputs } = await Bun.build({ ...config, entrypoints, format: 'esm', minify: true })
+  const [output] = outputs
+  if (output === undefined) throw new Error(`the bundle of ${path} is empty`)
+  return output.text()
 }
 
 const toFile = (body: ConsoleFile['body'], type: string): ConsoleFile => ({

@@ -1,5 +1,5 @@
-// Compresses text answers as the client accepts it. Answers of /api differ each time: Bun's thread pool compresses
-// them, so that intake is not blocked. Fixed files are compressed once. `/v1` is exempt: its answers are short.
+// Compresses text answers as the client accepts it, on Bun's thread pool, so that intake is not blocked. Answers of /api
+// differ each time; fixed files are compressed once, as small as possible. `/v1` is exempt: its answers are short.
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import { rest, spend, stepsOf } from '../turns.ts'
@@ -8,16 +8,11 @@ import { uncachedHeaders } from './answers.ts'
 type Coding = 'zstd' | 'gzip'
 
 const squeeze = { zstd: promisify(zstdCompress), gzip: promisify(gzip) } as const
-/** Serves a text that is compressed once. */
-const squeezeHard = {
+/** Of a text that is compressed once. */
+const squeezeBest = {
   zstd: (text: string) => squeeze.zstd(text, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
-  // 4 % smaller than zlib's best, in 70 ms of this thread for the console's script; a longer text would hold it up
-  gzip: async (text: string) =>
-    text.length > LIBDEFLATE_MAX
-      ? squeeze.gzip(text, { level: 9 })
-      : Bun.gzipSync(text, { level: 10, library: 'libdeflate' }),
+  gzip: (text: string) => squeeze.gzip(text, { level: 9 }),
 } as const
-const LIBDEFLATE_MAX = 512 * 1024
 /** In the order of preference: zstd is several times faster at the same size. */
 const CODINGS = ['zstd', 'gzip'] as const satisfies readonly Coding[]
 /** Below it the saving is less than a packet. */
@@ -143,7 +138,7 @@ export function createTextAnswers() {
     headers.set('vary', 'accept-encoding')
     const coding = acceptedCoding(request)
     if (coding === undefined) return new Response(text, { headers })
-    const compressed = made.get(key + coding) ?? squeezeHard[coding](text).then((bytes) => new Uint8Array(bytes))
+    const compressed = made.get(key + coding) ?? squeezeBest[coding](text).then((bytes) => new Uint8Array(bytes))
     made.set(key + coding, compressed)
     headers.set('content-encoding', coding)
     return new Response(await compressed, { headers })

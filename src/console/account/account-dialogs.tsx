@@ -2,20 +2,17 @@
 import { useState } from 'preact/hooks'
 import type { SessionEntry } from '../../wire/sessions.ts'
 import { ApiError } from '../kit/api.ts'
-import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { ConfirmDialog, confirm, confirmDelete } from '../kit/confirm.tsx'
 import { Field, type Values } from '../kit/form.tsx'
 import { useView, type View } from '../kit/view.tsx'
 
 export const askForEnd = (view: View, { id, user_agent }: SessionEntry): void =>
-  confirm(view, {
+  confirmDelete(view, {
     title: 'Sign out this browser?',
     text: `${describeAgent(user_agent)} has to sign in again.`,
     submitLabel: 'Sign out',
-    isDanger: true,
-    async submit() {
-      await view.app.api.send('DELETE', `api/sessions/${encodeURIComponent(id)}`)
-      return 'Session ended.'
-    },
+    path: `api/sessions/${encodeURIComponent(id)}`,
+    done: 'Session ended.',
   })
 
 export const askForEndOfAll = (view: View): void =>

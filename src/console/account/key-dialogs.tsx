@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { IssuedKey, Key } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
 import { OVERLAP_MAX_S } from '../../wire/roles.ts'
-import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { ConfirmDialog, confirm, confirmDelete } from '../kit/confirm.tsx'
 import { KeySecret } from '../kit/copy-button.tsx'
 import { Field, type Values } from '../kit/form.tsx'
 import { formatCount } from '../kit/format-number.ts'
@@ -77,7 +77,7 @@ export const askForRotation = (view: View, { id, name }: Key): void =>
   })
 
 export const askForRevocation = (view: View, { id, name, last_used_at: at }: Key): void =>
-  confirm(view, {
+  confirmDelete(view, {
     title: `Revoke ${name}?`,
     text: (
       <>
@@ -86,11 +86,8 @@ export const askForRevocation = (view: View, { id, name, last_used_at: at }: Key
       </>
     ),
     submitLabel: 'Revoke key',
-    isDanger: true,
-    async submit() {
-      await view.app.api.send('DELETE', `api/keys/${id}`)
-      return 'Key revoked.'
-    },
+    path: `api/keys/${id}`,
+    done: 'Key revoked.',
   })
 
 function reveal(view: View, { secret }: IssuedKey): void {

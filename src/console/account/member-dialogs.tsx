@@ -2,7 +2,7 @@
 import type { Invitation, Member, NewInvitation } from '../../wire/people.ts'
 import type { Role } from '../../wire/roles.ts'
 import type { App } from '../kit/app.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { confirm, confirmDelete } from '../kit/confirm.tsx'
 import { SecretBox } from '../kit/copy-button.tsx'
 import { Field, SelectField } from '../kit/form.tsx'
 import { revealOnce } from '../kit/modal.tsx'
@@ -87,15 +87,12 @@ export function askForRemoval(view: View, member: Member): void {
 }
 
 export const askForWithdrawal = (view: View, { id, email }: Invitation): void =>
-  confirm(view, {
+  confirmDelete(view, {
     title: `Withdraw the invitation of ${email}?`,
     text: 'Its link stops working.',
     submitLabel: 'Withdraw',
-    isDanger: true,
-    async submit() {
-      await view.app.api.send('DELETE', `api/invitations/${id}`)
-      return 'Invitation withdrawn.'
-    },
+    path: `api/invitations/${id}`,
+    done: 'Invitation withdrawn.',
   })
 
 export const askForName = (view: View): void =>

@@ -2,28 +2,18 @@
 import type { Alert } from '../../wire/alerts.ts'
 import { ACTION_TEXT, acknowledgedText } from '../../wire/words.ts'
 import { parseTime } from '../kit/format-time.ts'
-import { useAttempt } from '../kit/use-attempt.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { shortMoment } from '../kit/words.ts'
 import { endedText } from '../watch/alert-table.tsx'
+import { type Change, changeAlerts } from '../watch/change-alerts.ts'
 
 export function AlertActions({ alert }: { alert: Alert }) {
-  const { app, nowMs, again } = useView()
-  const { attempt, fault } = useAttempt()
+  const { app, nowMs } = useView()
+  const { act, fault } = useAction()
   const { id, state, acknowledged, process, resolved_at: resolvedAt } = alert
   const at = (time: string) => shortMoment(parseTime(time), nowMs)
-  const act = (work: () => Promise<unknown>, done: string) =>
-    attempt(async () => {
-      try {
-        await work()
-        app.announce(done)
-      } finally {
-        again() // also of a refused one: somebody else was first, or it has ended
-      }
-    })
-  const acknowledge = () => act(() => app.api.send('POST', `api/alerts/${id}/ack`), 'Alert acknowledged.')
-  const undo = () => act(() => app.api.send('DELETE', `api/alerts/${id}/ack`), 'The alert is no longer acknowledged.')
-  const resolve = () => act(() => app.api.send('POST', `api/alerts/${id}/resolve`), 'Alert resolved.')
+  const to = (change: Change) => () => void act(...changeAlerts(app.api, [id], change))
   const isFiring = state === 'firing'
   const isMember = app.may('member')
   return (
@@ -32,7 +22,7 @@ export function AlertActions({ alert }: { alert: Alert }) {
         <p>
           <bdi>{acknowledgedText(acknowledged.by)}</bdi> at {at(acknowledged.at)}{' '}
           {isFiring && isMember && (
-            <button type="button" class="link" onClick={() => void undo()}>
+            <button type="button" class="link" onClick={to('undo')}>
               Undo
             </button>
           )}
@@ -46,7 +36,7 @@ export function AlertActions({ alert }: { alert: Alert }) {
       {isMember && (
         <div class="button-row">
           {isFiring && acknowledged === null && (
-            <button type="button" class="button button-main" onClick={() => void acknowledge()}>
+            <button type="button" class="button button-main" onClick={to('acknowledge')}>
               {ACTION_TEXT.acknowledge}
             </button>
           )}
@@ -54,7 +44,7 @@ export function AlertActions({ alert }: { alert: Alert }) {
             {ACTION_TEXT.maintenance}
           </Link>
           {isFiring && (
-            <button type="button" class="button" onClick={() => void resolve()}>
+            <button type="button" class="button" onClick={to('resolve')}>
               Resolve
             </button>
           )}

@@ -8,6 +8,7 @@ import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { ApiError } from '../kit/api.ts'
 import { Card } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
+import { Preformatted } from '../kit/preformatted.tsx'
 import { Link, useView } from '../kit/view.tsx'
 import { ProcessNote } from '../process/note.tsx'
 import { AlertActions } from './alert-actions.tsx'
@@ -117,9 +118,9 @@ function Reason({ detail: { exceptions, alert } }: { detail: AlertDetail }) {
       {text !== headline && text !== '' && (
         <details>
           <summary>Whole text</summary>
-          <pre class="diff" tabIndex={0} role="region" aria-label="Exception">
+          <Preformatted class="diff" label="Exception">
             {text}
-          </pre>
+          </Preformatted>
         </details>
       )}
     </div>

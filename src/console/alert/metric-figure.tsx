@@ -25,7 +25,8 @@ export interface Figures {
 }
 
 /** Before and after the alert; one more is asked for, so that the first figure has its whole window. */
-const [WINDOWS_BEFORE, WINDOWS_AFTER] = [3, 1]
+const WINDOWS_BEFORE = 3
+const WINDOWS_AFTER = 1
 const BUCKETS_MAX = 100
 
 export async function askFigures(get: Get, detail: AlertDetail, nowMs: number): Promise<Figures | undefined> {

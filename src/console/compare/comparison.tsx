@@ -2,6 +2,7 @@
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
+import { Preformatted } from '../kit/preformatted.tsx'
 import { Table } from '../kit/table.tsx'
 import { useView } from '../kit/view.tsx'
 import { type Compared, type CompareRow, compareRuns, linkOf } from './compare-runs.ts'
@@ -89,9 +90,9 @@ function Output({ compared, otherIs }: Required<Props>) {
       {lines === undefined ? (
         <>
           {otherRun !== null && <p class="muted">The {otherIs} sent no output.</p>}
-          <pre class="diff" tabIndex={0} role="region" aria-label="Output of this run">
+          <Preformatted class="diff" label="Output of this run">
             {lastLines(output ?? '').join('\n') || EMPTY_TEXT}
-          </pre>
+          </Preformatted>
         </>
       ) : isSame ? (
         <p class="muted">The same lines as in the {otherIs}, but for numbers.</p>
@@ -101,11 +102,11 @@ function Output({ compared, otherIs }: Required<Props>) {
             <span class="diff-run">+</span> only in this run, <span class="diff-other">−</span> only in the {otherIs}.
             Numbers are not compared.
           </p>
-          <pre class="diff" tabIndex={0} role="region" aria-label={`Output of this run and of the ${otherIs}`}>
+          <Preformatted class="diff" label={`Output of this run and of the ${otherIs}`}>
             {lines.map((line, i) => (
               <Line key={i} line={line} />
             ))}
-          </pre>
+          </Preformatted>
         </>
       )}
     </section>

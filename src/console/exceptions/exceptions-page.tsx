@@ -17,7 +17,9 @@ import { askGroup, GroupContent, GroupHeading, RANGE } from './group.tsx'
 import { StatusBadge, StatusMenu } from './group-status.tsx'
 import { lineOf } from './line-of.ts'
 
-const [BARS_MAX, GROUPS_MAX, EVERY_MS] = [40, 200, 5_000]
+const BARS_MAX = 40
+const GROUPS_MAX = 200
+const EVERY_MS = 5_000
 const FILTERS = [
   {
     ...{ name: 'status', label: 'Status' },

@@ -10,6 +10,7 @@ import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { LineChart, toLine } from '../kit/line-chart.tsx'
 import { Empty } from '../kit/page-header.tsx'
+import { Preformatted } from '../kit/preformatted.tsx'
 import { RangePicker } from '../kit/range-picker.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Table } from '../kit/table.tsx'
@@ -20,7 +21,9 @@ import { StatusActions, StatusBadge } from './group-status.tsx'
 import { EMPTY_TEXT, lineOf } from './line-of.ts'
 
 export const RANGE = '-24h'
-const [POINTS_MAX, TEXTS, AROUND_MS] = [60, 20, 300_000]
+const POINTS_MAX = 60
+const TEXTS = 20
+const AROUND_MS = 300_000
 
 export async function askGroup(app: App, get: Get, params: URLSearchParams, range: TimeRange) {
   const query = {
@@ -86,9 +89,7 @@ export function GroupContent({ group, texts }: Props & { texts: readonly Excepti
   return (
     <div class="stack">
       <Card title="Newest text" about={about}>
-        <pre tabIndex={0} role="region" aria-label="Exception as it was sent">
-          {texts[0]?.exception || EMPTY_TEXT}
-        </pre>
+        <Preformatted label="Exception as it was sent">{texts[0]?.exception || EMPTY_TEXT}</Preformatted>
         <DownloadMenu what="whole texts" path="api/exceptions/export" query={{ from, to, fingerprint, process }} />
       </Card>
       <Occurrences group={group} />
@@ -98,11 +99,11 @@ export function GroupContent({ group, texts }: Props & { texts: readonly Excepti
       {normalized !== undefined && (
         <Card title="Shared pattern" about={<code class="muted">{fingerprint}</code>}>
           <p class="muted">The fingerprint is a hash of this text; parts that vary are placeholders.</p>
-          <pre class="normalized" tabIndex={0} role="region" aria-label="Normalised text">
+          <Preformatted class="normalized" label="Normalised text">
             {(normalized || EMPTY_TEXT)
               .split(PLACEHOLDER)
               .map((part, i) => (i % 2 === 1 ? <mark key={i}>{part}</mark> : part))}
-          </pre>
+          </Preformatted>
         </Card>
       )}
     </div>

@@ -3,11 +3,12 @@ import type { ComponentChildren } from 'preact'
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import type { App } from '../kit/app.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { confirm, confirmDelete } from '../kit/confirm.tsx'
 import { Field } from '../kit/form.tsx'
 import { plural } from '../kit/format-number.ts'
 import { Card } from '../kit/icon.tsx'
 import { Empty } from '../kit/page-header.tsx'
+import { Preformatted } from '../kit/preformatted.tsx'
 import { actionColumn, type Column, RowAction, Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
 import { useView, type View } from '../kit/view.tsx'
@@ -50,9 +51,7 @@ const COLUMNS: readonly Column<DeadLetter>[] = [
         <span class="wrap">{reason}</span>
         <details>
           <summary>Event</summary>
-          <pre tabIndex={0} role="region" aria-label="Event">
-            {JSON.stringify(event ?? {}, null, 2)}
-          </pre>
+          <Preformatted label="Event">{JSON.stringify(event ?? {}, null, 2)}</Preformatted>
         </details>
       </>
     ),
@@ -98,16 +97,12 @@ const askForReplay = (view: View, { id }: DeadLetter): void =>
   })
 
 const askForDrop = (view: View, { id, kind, process }: DeadLetter): void =>
-  confirm(view, {
+  confirmDelete(view, {
     title: 'Delete this event?',
     text: `A ${kind} of ${process} is deleted permanently. This cannot be undone.`,
     submitLabel: 'Delete event',
-    isDanger: true,
-    async submit() {
-      const { app } = view
-      await app.api.send('DELETE', `api/dead/${encodeURIComponent(id)}${ofAll(app)}`)
-      return 'Event deleted.'
-    },
+    path: `api/dead/${encodeURIComponent(id)}${ofAll(view.app)}`,
+    done: 'Event deleted.',
   })
 
 export const askToBury = (view: View): void =>

@@ -2,32 +2,25 @@
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
 import { runLink } from '../kit/run-links.ts'
-import { useAttempt } from '../kit/use-attempt.tsx'
+import { useAction } from '../kit/use-action.ts'
 import { useView } from '../kit/view.tsx'
+import { changeAlerts } from '../watch/change-alerts.ts'
 import { watchLink } from '../watch/watch-link.ts'
 
 export function RowAction({ row }: { row: OverviewProcess }) {
-  const { app, nowMs, again } = useView()
-  const { attempt, fault } = useAttempt()
+  const { app, nowMs } = useView()
+  const { act, fault } = useAction()
   const { process, state, run, alerts, notified } = row
   const open = alerts.filter(({ acknowledged_by: by }) => by === null)
   if (open.length > 0 && app.may('member')) {
-    const acknowledge = () =>
-      attempt(async () => {
-        try {
-          await Promise.all(open.map(({ id }) => app.api.send('POST', `api/alerts/${id}/ack`)))
-          app.announce('Alert acknowledged.')
-        } finally {
-          again() // one that ended meanwhile is refused: the next answer shows that
-        }
-      })
+    const ids = open.map(({ id }) => id)
     return (
       <>
         <button
           type="button"
           class="button button-small"
           aria-label={`${ACTION_TEXT.acknowledge}: ${process}`}
-          onClick={() => void acknowledge()}
+          onClick={() => void act(...changeAlerts(app.api, ids, 'acknowledge'))}
         >
           {ACTION_TEXT.acknowledge}
         </button>

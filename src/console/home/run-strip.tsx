@@ -8,7 +8,10 @@ import { describeRun, isTrouble, runLink } from '../kit/run-links.ts'
 import { useView } from '../kit/view.tsx'
 
 const SLOTS = 30
-const [STEP, BAR, HEIGHT, LEAST] = [6, 5, 26, 4]
+const STEP = 6
+const BAR = 5
+const HEIGHT = 26
+const LEAST = 4
 /** The height of a run without a length. */
 const UNKNOWN = HEIGHT / 3
 

@@ -51,7 +51,10 @@ function ticksBy(step: number, low: number, high: number): number[] {
   )
 }
 
-const [S, M, H, D] = [1_000, 60_000, 3_600_000, 86_400_000]
+const S = 1_000
+const M = 60_000
+const H = 3_600_000
+const D = 86_400_000
 const DECADES = [1, 2, 5, 10, 20, 50, 100, 200, 500]
 const STEPS_MS = [
   ...DECADES.map((n) => n / 1000),

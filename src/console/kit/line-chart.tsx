@@ -38,8 +38,12 @@ interface Props {
 }
 
 const HEIGHT = 200
-const [TOP, RIGHT, BOTTOM, LEFT] = [10, 8, 26, 64]
-const [LINES_MAX, DOTS_MAX] = [8, 60]
+const TOP = 10
+const RIGHT = 8
+const BOTTOM = 26
+const LEFT = 64
+const LINES_MAX = 8
+const DOTS_MAX = 60
 const DRAG_PX = 6
 const TIP_PX = 150
 const DAY_LABEL_PX = 60

@@ -14,7 +14,8 @@ export const markOf = (state: OverviewRunState): string => (state === 'exception
 export const isTrouble = (state: OverviewRunState): boolean =>
   state === 'failed' || state === 'exceptions' || state === 'abandoned'
 
-const [DAY_MS, LONGEST_MS] = [86_400_000, 27 * 86_400_000]
+const DAY_MS = 86_400_000
+const LONGEST_MS = 27 * 86_400_000
 
 /** Over the shortest range that shows the run with this id; of an old one over the days around it. */
 export const linkToRun = (process: string, startMs: number, run: string, nowMs: number): string => {

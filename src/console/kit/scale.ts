@@ -24,7 +24,9 @@ interface Ticks {
   readonly atMs: readonly number[]
 }
 
-const [APART_PX, NARROW_PX, NARROW_APART_PX] = [90, 500, 60]
+const APART_PX = 90
+const NARROW_PX = 500
+const NARROW_APART_PX = 60
 
 /** Round times in the browser's zone, far enough apart for their labels. */
 export function placeTicks({ fromMs, toMs, widthPx }: Scale): Ticks {

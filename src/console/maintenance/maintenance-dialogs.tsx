@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import type { Maintenance } from '../../wire/maintenance.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
-import { ConfirmDialog, confirm } from '../kit/confirm.tsx'
+import { ConfirmDialog, confirm, confirmDelete } from '../kit/confirm.tsx'
 import { Field, SelectField, type Values } from '../kit/form.tsx'
 import { parseTime, readMoment, writeMoment, zoneName } from '../kit/format-time.ts'
 import { useView, type View } from '../kit/view.tsx'
@@ -122,13 +122,10 @@ export function askForEnd(view: View, { id, process, repeat, until }: Maintenanc
 }
 
 export const askForDeletion = (view: View, { id, process, active }: Maintenance): void =>
-  confirm(view, {
+  confirmDelete(view, {
     title: `Delete the maintenance of ${process}?`,
     text: active ? 'It ends: what still fires is notified at once.' : 'Notifications are no longer held back then.',
     submitLabel: 'Delete maintenance',
-    isDanger: true,
-    async submit() {
-      await view.app.api.send('DELETE', `api/maintenance/${id}`)
-      return 'Maintenance deleted.'
-    },
+    path: `api/maintenance/${id}`,
+    done: 'Maintenance deleted.',
   })

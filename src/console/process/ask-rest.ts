@@ -8,11 +8,13 @@ import { inZone, readRange } from '../kit/time-range.ts'
 import { type Run, toRun } from '../timeline/run.ts'
 import type { Range } from './range.ts'
 
-const [RUNS, METRIC_COLUMNS] = [8, 3]
+const RUNS = 8
+const METRIC_COLUMNS = 3
 /** Runs of a range that are drawn one by one. */
 const DOTS_MAX = 120
 /** Metas that have a picture each, and whose figures are asked for each. */
-const [PICTURES_MAX, METAS_MAX] = [6, 20]
+const PICTURES_MAX = 6
+const METAS_MAX = 20
 
 /** Of a card of the page. */
 export interface Props {

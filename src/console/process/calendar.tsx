@@ -8,7 +8,10 @@ import { useView } from '../kit/view.tsx'
 import { countEnded } from '../timeline/count-bins.ts'
 
 const DAYS = 90
-const [CELL, GAP, LEFT, TOP] = [15, 3, 26, 16]
+const CELL = 15
+const GAP = 3
+const LEFT = 26
+const TOP = 16
 const STEP = CELL + GAP
 /** At most so large. */
 const LARGER = 1.2

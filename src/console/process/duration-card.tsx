@@ -17,7 +17,9 @@ import { NotAvailable } from './not-available.tsx'
 import { Ranges } from './ranges.tsx'
 import { medianOf, RunDots } from './run-dots.tsx'
 
-const [HEIGHT, SHORT_DOTS, SHORT_LINES] = [232, 130, 168]
+const HEIGHT = 232
+const SHORT_DOTS = 130
+const SHORT_LINES = 168
 
 interface Picture {
   readonly lanes: readonly Lane[]

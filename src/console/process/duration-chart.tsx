@@ -11,7 +11,8 @@ import { shortMoment } from '../kit/words.ts'
 import { countEnded, countTroubles } from '../timeline/count-bins.ts'
 
 /** The row of failures, below the axis of values. */
-const [FAILED_AT, FAILED_HEIGHT] = [32, 20]
+const FAILED_AT = 32
+const FAILED_HEIGHT = 20
 /** More empty buckets than these are a gap. */
 const BRIDGED = 2
 

@@ -20,7 +20,8 @@ import type { Props, Rest } from './ask-rest.ts'
 import { lanesOf } from './lanes.ts'
 import { Ranges } from './ranges.tsx'
 
-const [METRICS_MAX, BINS] = [6, 28]
+const METRICS_MAX = 6
+const BINS = 28
 
 interface RunListProps {
   readonly row: OverviewProcess

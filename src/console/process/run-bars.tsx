@@ -12,7 +12,8 @@ import { shortMoment } from '../kit/words.ts'
 const SLOTS = 60
 const CUT_AT = 3
 /** The heights of a run without a length, and of the shortest one. */
-const [UNKNOWN_SHARE, LEAST_SHARE] = [0.34, 0.08]
+const UNKNOWN_SHARE = 0.34
+const LEAST_SHARE = 0.08
 
 interface Props {
   readonly process: string

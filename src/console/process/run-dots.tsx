@@ -11,7 +11,8 @@ import { describeState, isTrouble, lengthMs, type Run } from '../timeline/run.ts
 import { ChangeMark, shortDuration } from './duration-chart.tsx'
 import type { Lane } from './lanes.ts'
 
-const [DOT_PX, CROSS_PX] = [4, 4.5]
+const DOT_PX = 4
+const CROSS_PX = 4.5
 
 interface Props {
   readonly process: string

@@ -9,6 +9,7 @@ import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
+import { Preformatted } from '../kit/preformatted.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
 import { Moment } from '../kit/time.tsx'
 import { fixRange } from '../kit/time-range.ts'
@@ -238,9 +239,7 @@ const Exceptions = ({ exceptions }: { exceptions: readonly ExceptionText[] }) =>
           <a href={formatRoute('exceptions', { group: fingerprint, process })}>All like this</a>
         </p>
         {!exception.startsWith(headline) && <p class="bad">{headline}</p>}
-        <pre tabIndex={0} role="region" aria-label="Exception">
-          {exception || EMPTY_TEXT}
-        </pre>
+        <Preformatted label="Exception">{exception || EMPTY_TEXT}</Preformatted>
       </li>
     ))}
   </ul>
@@ -255,9 +254,7 @@ const Outputs = ({ outputs }: { outputs: readonly OutputText[] }) => (
             {formatClock(parseTime(at))}
           </time>
         </p>
-        <pre tabIndex={0} role="region" aria-label="Output">
-          {output}
-        </pre>
+        <Preformatted label="Output">{output}</Preformatted>
       </li>
     ))}
   </ul>

@@ -46,9 +46,12 @@ const BANDS_MAX = 20
 const BANDS_LEAST = 8
 /** Groups of exceptions that are read to find processes with trouble. */
 const GROUPS_MAX = 1_000
-const [SOON_MS, LATER_MS, DAY_MS] = [30_000, 60_000, 86_400_000]
+const SOON_MS = 30_000
+const LATER_MS = 60_000
+const DAY_MS = 86_400_000
 /** An event is stored within 2 s; pages that ask for the same time share one answer. */
-const [OVERLAP_MS, NEWS_STEP_S] = [5_000, 10]
+const OVERLAP_MS = 5_000
+const NEWS_STEP_S = 10
 
 /** The shortest interval of which at most `max` are in the range. */
 export const chooseStep = ({ fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>, max: number): string =>

@@ -17,7 +17,8 @@ const LEAST_PX = 3
 const LABEL_PX = 56
 const STUB_PX = 14
 /** Of a torn edge. */
-const [TEETH, TOOTH_PX] = [2, 4]
+const TEETH = 2
+const TOOTH_PX = 4
 
 interface BandProps {
   readonly band: Band

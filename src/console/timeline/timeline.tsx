@@ -24,7 +24,8 @@ const AXIS_PX = 24
 const DRAG_PX = 6
 /** A click on bars zooms to this share of the range. */
 const CLOSER = 1 / 12
-const [USUAL_PX, LEAST_PX] = [900, 240]
+const USUAL_PX = 900
+const LEAST_PX = 240
 const TICK_MS = 1_000
 
 interface Props {

@@ -8,6 +8,7 @@ import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import { inReadersZone } from '../kit/words.ts'
+import { type Change, changeAlerts } from './change-alerts.ts'
 import { alertLink } from './watch-link.ts'
 
 type AlertText = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
@@ -63,18 +64,15 @@ export function AlertTable({ alerts, chosenWatch, act }: Props) {
         },
         actionColumn(({ id, state, acknowledged, summary }, { app: { api } }) => {
           if (state !== 'firing') return null
-          const acknowledge = () => act(() => api.send('POST', `api/alerts/${id}/ack`), 'Alert acknowledged.')
-          const undo = () =>
-            act(() => api.send('DELETE', `api/alerts/${id}/ack`), 'The alert is no longer acknowledged.')
-          const resolve = () => act(() => api.send('POST', `api/alerts/${id}/resolve`), 'Alert resolved.')
+          const to = (change: Change) => () => act(...changeAlerts(api, [id], change))
           return (
             <>
               {acknowledged === null ? (
-                <RowAction label={ACTION_TEXT.acknowledge} about={summary} act={acknowledge} />
+                <RowAction label={ACTION_TEXT.acknowledge} about={summary} act={to('acknowledge')} />
               ) : (
-                <RowAction label="Undo" about={`acknowledgement of ${summary}`} act={undo} />
+                <RowAction label="Undo" about={`acknowledgement of ${summary}`} act={to('undo')} />
               )}
-              <RowAction label="Resolve" about={summary} act={resolve} />
+              <RowAction label="Resolve" about={summary} act={to('resolve')} />
             </>
           )
         }, 'member'),

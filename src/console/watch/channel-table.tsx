@@ -1,6 +1,6 @@
 // The channels: where notifications go, how the last one went, and what can be done with each.
 import type { Channel } from '../../wire/channels.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { confirmDelete } from '../kit/confirm.tsx'
 import { Menu, MenuAction } from '../kit/menu.tsx'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
@@ -67,15 +67,12 @@ function Actions({ channel, act }: Pick<Props, 'act'> & { readonly channel: Chan
   const test = () => act(() => app.api.send('POST', `api/channels/${id}/test`), 'Test notification delivered.')
   const edit = () => open((close) => <ChannelDialog {...{ channel, close }} done={again} />)
   const remove = () =>
-    confirm(view, {
+    confirmDelete(view, {
       title: `Delete ${name}?`,
       text: 'The channel is deleted for good; watches no longer use it.',
       submitLabel: 'Delete channel',
-      isDanger: true,
-      async submit() {
-        await app.api.send('DELETE', `api/channels/${id}`)
-        return `${name} deleted.`
-      },
+      path: `api/channels/${id}`,
+      done: `${name} deleted.`,
     })
   return (
     <>

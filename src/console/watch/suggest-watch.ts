@@ -5,7 +5,9 @@ import { formatSpanS, parseSpanS } from '../../wire/span-text.ts'
 import type { PreviewedAlert } from '../../wire/watch-preview.ts'
 import { parseTime } from '../kit/format-time.ts'
 
-const [MINUTE_S, HOUR_S, DAY_S] = [60, 3_600, 86_400]
+const MINUTE_S = 60
+const HOUR_S = 3_600
+const DAY_S = 86_400
 const SPANS_S = [
   ...[1, 2, 5, 10, 15, 20, 30].map((n) => n * MINUTE_S),
   ...[1, 2, 3, 4, 6, 8, 12].map((n) => n * HOUR_S),

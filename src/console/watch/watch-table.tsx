@@ -2,7 +2,7 @@
 import type { Channel } from '../../wire/channels.ts'
 import { describeConditions } from '../../wire/conditions.ts'
 import type { Watch } from '../../wire/watches.ts'
-import { confirm } from '../kit/confirm.tsx'
+import { confirm, confirmDelete } from '../kit/confirm.tsx'
 import { SelectField } from '../kit/form.tsx'
 import { parseTime } from '../kit/format-time.ts'
 import { Menu, MenuAction } from '../kit/menu.tsx'
@@ -104,15 +104,12 @@ function Actions({ watch, channels, act }: Pick<Props, 'channels' | 'act'> & { r
     })
   const resume = () => act(() => app.api.send('PATCH', `api/watches/${id}`, { paused_until: null }), 'Watch resumed.')
   const remove = () =>
-    confirm(view, {
+    confirmDelete(view, {
       title: `Delete ${name}?`,
       text: 'The watch is deleted for good; its alerts end.',
       submitLabel: 'Delete watch',
-      isDanger: true,
-      async submit() {
-        await app.api.send('DELETE', `api/watches/${id}`)
-        return `${name} deleted.`
-      },
+      path: `api/watches/${id}`,
+      done: `${name} deleted.`,
     })
   return (
     <>
