@@ -24,6 +24,7 @@ import { FILTERS_FROM, queryOf, readHomeView } from './select-rows.ts'
 const EVERY_MS = 5_000
 /** Pages of 100 of what the address searches, sorts or asks for. */
 const PAGES_MAX = 10
+const DAY_MS = 86_400_000
 
 interface HomeAnswer {
   readonly overview: Overview
@@ -128,10 +129,14 @@ function Content({ answer }: { answer: HomeAnswer }) {
 function DayLine({ overview: { last_24h: day, counts_since: since, at } }: { overview: Overview }) {
   const { nowMs } = useView()
   const text = `${formatCount(day.failed)} of ${plural(day.runs, 'run')} failed`
-  const range = fixRange(parseTime(since), parseTime(at))
+  const fromMs = parseTime(since)
+  const toMs = parseTime(at)
+  const range = fixRange(fromMs, toMs)
   return (
     <p class="day-line">
-      <span class="muted">Since {shortMoment(parseTime(since), nowMs)}:</span>{' '}
+      <span class="muted" title={since}>
+        {fromMs > toMs - DAY_MS ? `Since ${shortMoment(fromMs, nowMs)}` : 'Last 24 hours'}:
+      </span>{' '}
       <a href={formatRoute('runs', { ...range, state: 'failed' })}>{text}</a>
       {day.exceptions > 0 && (
         <>

@@ -29,16 +29,14 @@ interface WelcomeAnswer {
 
 async function ask({ app, held, early, get }: Question<WelcomeAnswer>): Promise<WelcomeAnswer> {
   const since = held?.since ?? new Date(app.nowMs() - BEFORE_MS).toISOString()
-  const now = held ?? { since, arrivals: [], hasArrived: false, watching: undefined, snippets: undefined }
+  const snippets = held?.snippets ?? (await get('clients/recipes').catch(() => undefined))
   // the key must be shown even if nothing answers: it is not shown again
-  if (held === undefined) early(now)
-  const snippets = now.snippets ?? (await get('clients/recipes'))
-  if (now.snippets === undefined) early({ ...now, snippets }) // without a store, too
+  if (held === undefined) early({ since, arrivals: [], hasArrived: false, watching: undefined, snippets })
   const [arrivals, watching] = await Promise.all([
     askArrivals(get, since),
     app.may('member') ? askWatching(get) : undefined,
   ])
-  return { since, arrivals, hasArrived: now.hasArrived || arrivals.length > 0, watching, snippets }
+  return { since, arrivals, hasArrived: held?.hasArrived === true || arrivals.length > 0, watching, snippets }
 }
 
 function Heading() {
