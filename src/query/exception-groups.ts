@@ -6,7 +6,7 @@
 import { normalizeException } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
 import { compare, FIRST_NS, groupTie, LAST_NS } from '../store/order.ts'
-import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } from '../store/source.ts'
+import type { Asker, ExceptionSelection, ExceptionSource, GroupKey, GroupSelection } from '../store/source.ts'
 import { mapInTurns } from '../turns.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
@@ -75,7 +75,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       }
     },
 
-    async list(question: Question, selection: ExceptionSelection & Buckets) {
+    async list(question: Question, selection: GroupSelection) {
       const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question
       const known = await states.list(selection.account)
       const judged = await judge(selection, known)

@@ -94,7 +94,7 @@ export const PARSERS = {
   as_of: parseChoice(['to'], 'must be to'),
   name: parseMetricName,
   metric: parseMetricName,
-  sort: parseChoice(['duration']),
+  sort: parseChoice(['duration', 'count']),
   percentiles: parsePercentiles,
   compare_from: parseTime,
   compare_to: parseTime,

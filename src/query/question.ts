@@ -82,6 +82,8 @@ export interface Question {
   readonly as_of?: 'to'
   /** The longest first. */
   readonly slowest: boolean
+  /** Groups with most exceptions first. */
+  readonly byCount: boolean
   readonly percentiles?: readonly Percentile[]
   /** The second range of a summary. */
   readonly compare?: { readonly fromNs: bigint; readonly toNs: bigint }
@@ -126,6 +128,8 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     if (kind !== 'groups' && has('every') && has(name)) refuse(name, 'does not go with every')
   for (const [name, needed] of NEEDS) if (has(name) && !has(needed)) refuse(name, `needs ${needed}`)
   if (kind === 'metrics' && has('by') && !has('every')) refuse('by', 'needs every')
+  if (given.sort !== undefined && given.sort !== (kind === 'groups' ? 'count' : 'duration'))
+    refuse('sort', `must be ${kind === 'groups' ? 'count' : 'duration'}`)
   if (given.sort !== undefined && given.state !== undefined && given.state !== 'completed' && given.state !== 'failed')
     refuse('sort', 'goes with state=completed and state=failed only: others have no duration')
   if (given.tz !== undefined && given.every !== undefined && !fitsDays(given.every))
@@ -151,7 +155,8 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     ...(process !== undefined && { process: process.length === 1 ? process.join() : process }),
     ...(compare_from !== undefined && { compare: clampRange(compare_from, compareTo) }),
     ...(cursor !== undefined && { place: cursor.place }),
-    slowest: sort !== undefined,
+    slowest: sort === 'duration',
+    byCount: sort === 'count',
     byMeta: by === 'meta',
     all: all === true,
     limit: limit ?? DEFAULT_LIMIT,

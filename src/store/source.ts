@@ -212,11 +212,13 @@ export interface ExceptionGroup extends GroupSpan {
   /** The newest one's ('' = without), and its text: a long one without its middle, unless one fingerprint is asked. */
   readonly meta: string
   readonly example: string
-  /** That of its newest exception; the tie is `groupTie`. */
+  /** That of its newest exception, or with `byCount` the number of exceptions; the tie is `groupTie`. */
   readonly place: Place
   /** Only in a series: oldest bucket first, without empty ones. */
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
+
+export type GroupSelection = ExceptionSelection & Buckets & { readonly byCount?: boolean }
 
 export interface RaisedQuestion extends Selection {
   readonly countFromNs: bigint
@@ -286,8 +288,8 @@ export interface ExceptionSource {
   findExceptions(q: ExceptionSelection, page: Page): Promise<ExceptionRow[]>
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   findTexts(kind: EndText, q: RunSelection, page: Page): Promise<TextRow[]>
-  /** Most recent first. */
-  groupExceptions(q: ExceptionSelection & Buckets, page: Page): Promise<ExceptionGroup[]>
+  /** Most recent first; with `byCount` most exceptions first. */
+  groupExceptions(q: GroupSelection, page: Page): Promise<ExceptionGroup[]>
   /** The groups of each process and meta, most recent first. */
   findRaised(q: RaisedQuestion): Promise<RaisedRow[]>
   /** Without texts and pages, in any order. */

@@ -127,9 +127,22 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
   ...REPEATED_QUESTION,
   summary: 'Group exceptions by fingerprint',
   description:
-    'Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted ' +
+    'Most recent first, by the last exception in the range, or with `sort=count` most exceptions first. Resolved and ignored groups are left out and counted ' +
     `in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
-  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'text', 'status', 'every', 'tz', 'limit', 'cursor'],
+  parameters: [
+    'from',
+    'to',
+    'process',
+    'meta',
+    'fingerprint',
+    'text',
+    'status',
+    'sort',
+    'every',
+    'tz',
+    'limit',
+    'cursor',
+  ],
   answers: { 200: json('The groups', ExceptionGroups) },
 })
 

@@ -77,8 +77,10 @@ export const PARAMETERS = {
     MAX_METRICS,
     'Adds `metrics` to each timing, with the newest value of this metric, or of several, that the run sent.',
   ),
-  sort: choice(['duration'], {
-    description: 'The longest first, of completed and failed timings; others have no duration.',
+  sort: choice(['duration', 'count'], {
+    description:
+      '`duration`: the longest timings first, of completed and failed ones; others have no duration. `count`: the ' +
+      'groups with most exceptions in the range first.',
   }),
   percentiles: Type.String({
     description:

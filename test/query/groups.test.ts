@@ -46,6 +46,23 @@ test('`every` adds counts, oldest bucket first, without empty ones', async () =>
   expect(Object.keys((await ask(''))[0]!)).not.toContain('counts')
 })
 
+test('`sort=count` lists the groups with most exceptions first, page by page', async () => {
+  const page = async (query: string) => questions.groups('a', new URLSearchParams(`sort=count&limit=1${query}`))
+  expect((await ask('')).map(({ count }) => count)).toEqual([1, 3])
+  const first = await page('')
+  expect(first.groups.map(({ count }) => count)).toEqual([3])
+  const second = await page(`&cursor=${first.next}`)
+  expect([second.groups.map(({ count }) => count), second.next]).toEqual([[1], null])
+})
+
+test.each([
+  ['groups', 'duration', 'must be count'],
+  ['timings', 'count', 'must be duration'],
+] as const)('%s cannot be sorted by %s', async (kind, sort, detail) => {
+  const asked = questions[kind]('a', new URLSearchParams({ sort }))
+  await expect(asked).rejects.toMatchObject({ code: 'question_invalid', errors: [{ pointer: '/sort', detail }] })
+})
+
 test('a fingerprint selects its group, with its normalised text', async () => {
   const [, group] = await ask('')
   const found: object[] = await ask(`fingerprint=${group!.fingerprint}`)

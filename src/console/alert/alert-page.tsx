@@ -163,7 +163,7 @@ function NotFound() {
   return (
     <div class="empty">
       <p class="muted">
-        This account has no alert with this id, or the alert is older than 90 days: then it is deleted.
+        This account has no alert with this id, or the alert ended more than 90 days ago and was deleted.
       </p>
       <div class="button-row">
         {process !== undefined && (

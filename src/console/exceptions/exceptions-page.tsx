@@ -48,16 +48,18 @@ const chosenIn = (params: URLSearchParams) => ({
   text: params.get('q') || undefined,
 })
 
+const sortIn = (params: URLSearchParams) => (params.get('sort') === 'count' ? 'count' : undefined)
+
 export const ExceptionsPage = page<Answer>({
   name: 'exceptions',
   everyMs: (params) => (readRange(params, 0, RANGE).isLive ? EVERY_MS : 0),
-  keyOf: (params) => changeParams(params, { sort: undefined }).toString(),
+  keyOf: String,
   subjectOf: (params) => (params.has('group') ? `${params.get('group')} ${params.get('process')}` : ''),
   async ask({ app, params, get, signal }) {
     const range = readRange(params, app.nowMs(), RANGE)
     if (params.has('group')) return askGroup(app, get, params, range)
     const status = params.get('status') || undefined
-    const asked = { status, ...inZone(chooseEvery(range, BARS_MAX)), limit: GROUPS_MAX }
+    const asked = { status, sort: sortIn(params), ...inZone(chooseEvery(range, BARS_MAX)), limit: GROUPS_MAX }
     const [found, processes] = await Promise.all([
       get('api/exceptions/groups', { ...range.query, ...chosenIn(params), ...asked }),
       app.askProcesses(signal),
@@ -84,14 +86,15 @@ function Groups({ found: { groups, next, hidden } }: { found: ExceptionGroups })
   const { from, to } = useRange(RANGE).query
   const count = groups.reduce((sum, group) => sum + group.count, 0)
   if (groups.length === 0) return <Nothing hidden={hidden} />
-  const cut = next === null ? '' : '; older groups are not shown: choose a shorter range or a process'
+  const isByCount = sortIn(params) !== undefined
+  const [shown, left] = isByCount ? ['most frequent', 'rarer'] : ['newest', 'older']
   return (
     <div class="stack">
       <div>
         <p class="muted" role="status">
-          {plural(count, 'exception')} in {cut && 'the newest '}
+          {plural(count, 'exception')} in {next !== null && `the ${shown} `}
           {plural(groups.length, 'group')}
-          {cut}
+          {next !== null && `; ${left} groups are not shown: choose a shorter range or a process`}
         </p>
         <Hidden hidden={hidden} />
       </div>
@@ -105,7 +108,7 @@ function Groups({ found: { groups, next, hidden } }: { found: ExceptionGroups })
 
 function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
   const { params } = useView()
-  const isByCount = params.get('sort') === 'count'
+  const isByCount = sortIn(params) !== undefined
   const range = useRange(RANGE)
   const atMs = bucketsOf(range, chooseEvery(range, BARS_MAX))
   const bars = ({ counts = [] }: ExceptionGroup) =>
@@ -114,7 +117,7 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
     <Table
       caption="Groups of exceptions"
       class="group-table"
-      rows={isByCount ? groups.toSorted((a, b) => b.count - a.count) : groups}
+      rows={groups}
       keyOf={({ fingerprint, process }) => `${fingerprint} ${process}`}
       columns={[
         { label: 'Exception', cell: (group) => <Named group={group} /> },

@@ -119,18 +119,20 @@ function Occurrences({ group: { counts = [], count, runs } }: { group: Exception
   const every = chooseEvery(range, POINTS_MAX)
   const atMs = bucketsOf(range, every)
   const { label, values } = toLine('Exceptions', counts, atMs, (row) => row.count)
-  const inRuns = runs > 0 ? ` in ${plural(runs, 'run')}` : ''
   return (
     <section class="card">
       <LineChart
         {...{ title: 'Occurrences', look: 'bars', formatValue: formatCount, ticksOf: countTicks }}
         zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
         data={{ ...range, atMs, lines: [{ label, values: values.map((value) => value ?? 0) }] }}
-        summary={`${plural(count, 'exception')}${inRuns}, in ${describeEvery(every)}.`}
+        summary={`${plural(count, 'exception')} in ${describeEvery(every)}.${describeRuns(runs)}`}
       />
     </section>
   )
 }
+
+/** How many raised those without a uid is not known. */
+const describeRuns = (runs: number): string => (runs > 0 ? ` Their uids name ${plural(runs, 'run')}.` : '')
 
 const Times = ({ texts }: { texts: readonly ExceptionText[] }) => (
   <Table

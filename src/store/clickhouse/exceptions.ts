@@ -73,12 +73,12 @@ ORDER BY ${orderBy(EVENT_TIE)} LIMIT ${limit}`
 const ENDS = `if(length(exception) > 4000, concat(substringUTF8(exception, 1, 2000), '\\n  …\\n',
     replaceRegexpOne(substringUTF8(exception, -2000), '^[^\\n]*\\n+([^\\n])', '\\\\1')), exception)`
 
-/** One row per fingerprint and process, newest first. `bucket` (of `at`, Int64) adds counts, `behind` a HAVING. */
+/** One row per fingerprint and process, the greatest `key` first. `bucket` (of `at`, Int64) adds counts, `behind` a HAVING. */
 function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
   limit: string,
-  { bucket, behind }: { bucket?: string; behind?: string } = {},
+  { key, bucket, behind }: { key: string; bucket?: string; behind?: string },
 ): string {
   // one state per group, whatever the number of buckets
   const counts = `sumMap([${bucket}], [toUInt64(1)])`
@@ -94,7 +94,7 @@ function exceptionGroupsSql(
 FROM ${exceptions}
 WHERE ${where.join(' AND ')}
 GROUP BY fingerprint, process${behind === undefined ? '' : `\nHAVING ${behind}`}
-ORDER BY max(at) DESC, fingerprint, process LIMIT ${limit}`
+ORDER BY ${key} DESC, fingerprint, process LIMIT ${limit}`
 }
 
 const PAIR = 'Tuple(String, String)'
@@ -194,18 +194,20 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
     },
 
     async groupExceptions(q, { limit, after }) {
+      const [key, afterKey] = q.byCount ? ['count()', '{after:Int64}'] : ['max(at)', AFTER]
       const { where, params } = selectExceptions(q)
       const bucket = bucketOf('toUnixTimestamp64Nano(at)', q)
       const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', {
+        key,
         ...(bucket && { bucket: bucket.sql }),
-        ...(after && { behind: BEHIND }),
+        ...(after && { behind: behind(key, afterKey) }),
       })
       const bound = { ...params, limit, ...bucket?.params, ...(after && bindBehind(after)) }
       const groups = await select<StoredGroup>(sql, bound, q)
       const examples = await findExamples(q, groups)
       return groups.flatMap((group) => {
         const example = examples.get(exampleKey(group.process, group.newest))
-        return example === undefined ? [] : [fromGroup(group, example)] // none: its account was erased in between
+        return example === undefined ? [] : [fromGroup(group, example, q.byCount)] // none: its account was erased in between
       })
     },
 
@@ -233,7 +235,8 @@ FROM ${schema.raw('exceptions')} WHERE ${where.join(' AND ')} GROUP BY fingerpri
 }
 
 const AFTER = timeParam('after')
-const BEHIND = `max(at) <= ${AFTER} AND (max(at) < ${AFTER} OR fingerprint > {after_fingerprint:String}
+const behind = (key: string, after: string) =>
+  `${key} <= ${after} AND (${key} < ${after} OR fingerprint > {after_fingerprint:String}
   OR (fingerprint = {after_fingerprint:String} AND process > {after_process:String}))`
 
 function bindBehind({ ns, tie }: NonNullable<Page['after']>) {
@@ -253,13 +256,13 @@ const toSpan = ({ fingerprint, process, first_ns, last_ns }: StoredSpan): GroupS
 
 const exampleKey = (process: string, newest: NewestKey): string => [process, ...newest].join('\0')
 
-const fromGroup = (row: StoredGroup, example: string): ExceptionGroup => ({
+const fromGroup = (row: StoredGroup, example: string, byCount = false): ExceptionGroup => ({
   ...toSpan(row),
   count: Number(row.occurrences),
   runs: Number(row.runs),
   example,
   meta: row.newest_meta,
-  place: { ns: BigInt(row.last_ns), tie: groupTie(row) },
+  place: { ns: BigInt(byCount ? row.occurrences : row.last_ns), tie: groupTie(row) },
   ...(row.buckets_ns !== undefined && {
     counts: row.buckets_ns.map((ns, i) => ({ atNs: BigInt(ns), count: Number(row.counts![i]) })),
   }),

@@ -27,6 +27,9 @@ const maybeTime = (us: number | null): string | null => (us === null ? null : is
 
 const ended = () => new Problem('alert_ended', 'Only an alert that still fires can be acknowledged.')
 
+/** Of one that is deleted nothing is kept that could tell it from an unknown one. */
+const NO_ALERT = 'The account has no alert with this id, or the alert ended more than 90 days ago and was deleted.'
+
 /** Methods that name an alert reject with Problem `not_found`, `acknowledge` also with `alert_ended`. */
 export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChanged }: ManageAlertsOptions) {
   async function answer(account: string, alerts: readonly Alert[]): Promise<AlertAnswer[]> {
@@ -52,7 +55,7 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
 
   async function find(account: string, id: string): Promise<Alert> {
     const alert = await store.alert(account, id)
-    if (alert === undefined) throw new Problem('not_found', 'The account has no alert with this id.')
+    if (alert === undefined) throw new Problem('not_found', NO_ALERT)
     return alert
   }
 

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fingerprint } from '../../../src/event/fingerprint.ts'
 import { comparePlaces } from '../../../src/store/order.ts'
+import type { Page } from '../../../src/store/source.ts'
 import { headlineOf } from '../../../src/wire/headline.ts'
 import { pageThrough } from '../../contract/source.ts'
 import { engineMissing } from '../../support/engine.ts'
@@ -209,5 +210,11 @@ export const proveGroups = (at: NamedPlace): void =>
       expect(await pageThrough((page) => store.source.groupExceptions(all('equal'), page), 5)).toEqual(whole)
       const strange = { ns: NS, tie: "'; DROP" }
       expect(await store.source.groupExceptions(all('equal'), { limit: 100, after: strange })).toEqual(whole)
+      await keep([exception('equal', 1, texts[2]!, { process: 'p "' })])
+      const most = await store.source.groupExceptions({ ...all('equal'), byCount: true }, { limit: 100 })
+      expect(most.map(({ count }) => count)).toEqual([2, ...Array(15).fill(1)])
+      expect(most).toEqual(most.toSorted((a, b) => comparePlaces(a.place, b.place)))
+      const byCount = (page: Page) => store.source.groupExceptions({ ...all('equal'), byCount: true }, page)
+      expect(await pageThrough(byCount, 5)).toEqual(most)
     })
   })
