@@ -31,6 +31,7 @@ export const problemTable = {
   email_taken: { status: 409, title: 'E-mail address already in use' },
   limit_reached: { status: 409, title: 'A limit of the account is reached' },
   alert_ended: { status: 409, title: 'The alert has ended' },
+  note_changed: { status: 409, title: 'Somebody else has changed the note' },
   body_too_large: { status: 413, title: 'The body is too large' },
   content_type_unsupported: { status: 422, title: 'The content type must be application/json' },
   json_malformed: { status: 422, title: 'The body is not valid JSON' },

@@ -1,8 +1,8 @@
 // The note of a process: what to do if it fails. One row per account and process, no row without a note.
 import { toTime } from '../clock.ts'
 import { Problem } from '../problem.ts'
-import { get, run, type SqlDatabase } from '../state/database.ts'
-import type { ProcessNote } from '../wire/process-notes.ts'
+import { all, get, run, type SqlDatabase } from '../state/database.ts'
+import type { ProcessNote, ProcessNotes, WriteNote } from '../wire/process-notes.ts'
 
 const NOTES_MAX = 1_000
 
@@ -18,17 +18,33 @@ const toNote = ({ note, written_by, written_ms }: Row): ProcessNote => ({
   ...{ note, note_by: written_by, note_at: toTime(written_ms) },
 })
 
-/** All reject with Problem `store_unavailable`, `put` also with `limit_reached`, `disk_low` and `disk_failed`. */
+const SELECT = 'SELECT note, written_by, written_ms FROM process_note WHERE account = $1 AND process = $2'
+
+const describeChange = (by: string | null, at: string | null): string =>
+  at === null ? 'It was deleted meanwhile.' : `${by} wrote another one at ${at}.`
+
+/** All reject with Problem `store_unavailable`, `put` also with `note_changed`, `limit_reached`, `disk_low`, `disk_failed`. */
 export function createProcessNotes(database: SqlDatabase, nowMs: () => number) {
   return {
     async find(account: string, process: string): Promise<ProcessNote> {
-      const select = 'SELECT note, written_by, written_ms FROM process_note WHERE account = $1 AND process = $2'
-      const row = await database.read(() => get<Row>(select, account, process))
+      const row = await database.read(() => get<Row>(SELECT, account, process))
       return row === undefined ? NO_NOTE : toNote(row)
     },
+    async list(account: string): Promise<ProcessNotes['notes']> {
+      const select = 'SELECT process, note, written_by, written_ms FROM process_note WHERE account = $1'
+      const rows = await database.read(() => all<Row & { readonly process: string }>(select, account))
+      return rows
+        .map((row) => ({ process: row.process, ...toNote(row) }))
+        .sort((a, b) => (a.process < b.process ? -1 : 1))
+    },
     /** An empty one deletes it. `by`: the person or key. */
-    put: (account: string, process: string, note: string, by: string): Promise<ProcessNote> =>
+    put: (account: string, { process, note, replaces }: WriteNote, by: string): Promise<ProcessNote> =>
       database.write(function* () {
+        if (replaces !== undefined) {
+          const held = yield* get<Row>(SELECT, account, process)
+          const { note_by, note_at } = held === undefined ? NO_NOTE : toNote(held)
+          if (note_at !== replaces) throw new Problem('note_changed', describeChange(note_by, note_at))
+        }
         if (note === '') {
           yield* run('DELETE FROM process_note WHERE account = $1 AND process = $2', account, process)
           return NO_NOTE

@@ -129,8 +129,9 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     watch: rooms.watches,
     alerts: {
       showAlert: rooms.showAlert,
-      async writeNote(account, process, note, by) {
-        const written = await accounts.notes.put(account, process, note, by)
+      notes: accounts.notes.list,
+      async writeNote(account, note, by) {
+        const written = await accounts.notes.put(account, note, by)
         rooms.live.touch(account)
         return written
       },

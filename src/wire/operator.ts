@@ -47,7 +47,7 @@ export const LIST_OPERATED = defineRoute('GET /api/operator/accounts', {
   parameters: ['limit', 'cursor'],
   ownParameters: {
     sort: choice(ACCOUNT_SORTS, { description: 'What to order by, most or newest first; `bytes` by default.' }),
-    q: Type.String({ description: 'Only accounts with this text in name, address or id.', maxLength: 200 }),
+    q: Type.String({ description: 'Only accounts with this text in name, address or id. Empty: all.', maxLength: 200 }),
     state: choice(['suspended'], { description: 'Only suspended accounts.' }),
   },
   answers: { 200: json('A page of accounts', OperatedAccounts) },

@@ -220,7 +220,9 @@ export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
   ownParameters: {
     process: Type.String({ minLength: 1, maxLength: 250, description: 'Only this process, with more of it.' }),
     cursor: Type.String({ minLength: 1, description: 'The `next` of the previous page.' }),
-    q: Type.String({ minLength: 1, description: 'Words, each in the name of the process or of one of its metas.' }),
+    q: Type.String({
+      description: 'Words, each in the name of the process or of one of its metas. Empty: all.',
+    }),
     state: choice(PROCESS_STATES, { description: 'Only processes in this state; repeat it for several.' }),
     sort: choice(OVERVIEW_SORTS, { description: 'Default `trouble`: the worst first, then the most recent.' }),
   },

@@ -23,12 +23,35 @@ const WriteNote = closed({
     description: 'Plain text; empty: deletes it.',
     examples: [NOTE],
   }),
+  replaces: Type.Optional(
+    Type.Union([TimeMs, Type.Null()], {
+      description:
+        '`note_at` of the note that this one replaces, null for the first one. If another one was written since, it is ' +
+        'kept, and the answer is 409 (`note_changed`). Absent: the last one who writes wins.',
+    }),
+  ),
+})
+export type WriteNote = Static<typeof WriteNote>
+
+export const ProcessNotes = Type.Object({
+  notes: Type.Array(Type.Object({ process: ProcessName, ...ProcessNote.properties }), {
+    description: 'By the name of the process, at most 1,000.',
+  }),
+})
+export type ProcessNotes = Static<typeof ProcessNotes>
+
+export const LIST_NOTES = defineRoute('GET /api/processes/notes', {
+  tag: 'watches',
+  access: 'view',
+  summary: 'List the notes of all processes',
+  answers: { 200: json('The notes', ProcessNotes) },
 })
 
 export const WRITE_NOTE = defineRoute('PUT /api/processes/note', {
   tag: 'watches',
   access: 'manage',
   audit: 'process_note_written',
+  problems: ['note_changed'],
   summary: 'Write the note of a process',
   description: 'What to do if it fails: shown with its alerts and on its page, and in webhooks as `data.note`.',
   bodyMaxBytes: 64 * 1024, // JSON may write each character as two escapes, 12 bytes

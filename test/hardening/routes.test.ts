@@ -77,6 +77,7 @@ const EXPECTED: Readonly<Record<string, Expectation>> = {
   'GET /api/outputs': read(200),
   'PATCH /api/exceptions/groups/:fingerprint': manage(422),
   'GET /api/processes': read(200),
+  'GET /api/processes/notes': manage(200),
   'PUT /api/processes/note': manage(422),
   'GET /api/series': read(200),
   'GET /api/prometheus': read(200),

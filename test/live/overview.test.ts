@@ -86,6 +86,11 @@ describe('the state of a process', () => {
       last_24h: { runs: 2, failed: 2 },
     })
   })
+  test('an empty search finds everything', async () => {
+    run(HOUR, MINUTE)
+    for (const q of ['', '+'])
+      expect((await open.ask(`q=${q}`)).processes.map(({ process }) => process)).toEqual(['job'])
+  })
   test('exceptions without a run', async () => {
     raise(MINUTE)
     expect(await open.ask()).toMatchObject({

@@ -15,7 +15,9 @@ interface Props {
 /** Polls change neither the text that somebody edits nor the focus. */
 export function ProcessNote({ process, written: { note, note_by: by, note_at: at } }: Props) {
   const { app, nowMs, again } = useView()
-  const [isEdited, setEdited] = useState(false)
+  /** `note_at` of the note that is edited. */
+  const [edited, setEdited] = useState<{ readonly at: string | null }>()
+  const isEdited = edited !== undefined
   const button = useRef<HTMLButtonElement>(null)
   const wasEdited = useRef(false)
   useLayoutEffect(() => {
@@ -23,20 +25,35 @@ export function ProcessNote({ process, written: { note, note_by: by, note_at: at
     wasEdited.current = isEdited
   }, [isEdited])
   async function save({ note: text = '' }: Values): Promise<void> {
-    await app.api.send('PUT', 'api/processes/note', { process, note: text })
-    app.announce('Note saved.')
-    setEdited(false)
-    again()
+    try {
+      await app.api.send('PUT', 'api/processes/note', { process, note: text, replaces: edited?.at ?? null })
+      app.announce('Note saved.')
+      setEdited(undefined)
+    } finally {
+      again() // shows what somebody else has written
+    }
   }
   const edit = app.may('member') && !isEdited && (
-    <button ref={button} type="button" class="button button-small" onClick={() => setEdited(true)}>
+    <button ref={button} type="button" class="button button-small" onClick={() => setEdited({ at })}>
       {note === null ? 'Write a note' : 'Edit note'}
     </button>
   )
   return (
     <Card title="If it fails" class="process-note" end={edit}>
       {isEdited ? (
-        <NoteForm text={note ?? ''} save={save} cancel={() => setEdited(false)} />
+        <>
+          <NoteForm text={note ?? ''} save={save} cancel={() => setEdited(undefined)} />
+          {at !== edited.at && (
+            <div class="banner banner-warn" role="status">
+              <p class="note-text">
+                {note === null ? 'The note was deleted.' : `${by} has written meanwhile:\n${note}`}
+              </p>
+              <button type="button" class="button button-small" onClick={() => setEdited({ at })}>
+                Keep mine
+              </button>
+            </div>
+          )}
+        </>
       ) : note === null ? (
         <p class="muted">No note says what to do.</p>
       ) : (

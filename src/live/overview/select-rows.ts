@@ -21,7 +21,8 @@ export const parseOverview = (search: URLSearchParams) =>
 const ASKED = {
   process: PARSERS.process,
   cursor: parseCursor,
-  q: PARSERS.text,
+  /** An empty one is that of an empty field: all. */
+  q: (text: string) => (text.trim() === '' ? { value: [] } : PARSERS.text(text)),
   state: parseChoice(PROCESS_STATES),
   sort: parseChoice(OVERVIEW_SORTS),
 }

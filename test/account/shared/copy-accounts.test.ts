@@ -33,7 +33,7 @@ describe.skipIf(missing('postgresql') !== undefined)('stint accounts copy', () =
     await source.keys.revoke(account.id, revoked.id)
     const token = await source.sessions.create({ ...seat, userAgent: 'browser' })
     source.series.admit(account.id, 'p', '', ['a', 'b'])
-    await source.notes.put(account.id, 'p', 'call ada', ADA.email)
+    await source.notes.put(account.id, { process: 'p', note: 'call ada' }, ADA.email)
     await source.close()
     return { dir, secret: key.secret, revoked: revoked.secret, token }
   }

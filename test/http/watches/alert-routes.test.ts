@@ -58,6 +58,19 @@ test('a member writes the note of a process, everyone of the account reads it, a
   ])
 })
 
+test('a note that was changed meanwhile is kept, and every viewer lists the notes of the account alone', async () => {
+  const first = (await write({ process: 'shared', note: 'one' })).json
+  app.clock.pass(1e6)
+  expect((await write({ process: 'shared', note: 'two', replaces: first.note_at }, 'owner')).status).toBe(200)
+  const late = await write({ process: 'shared', note: 'three', replaces: first.note_at })
+  expect([late.status, late.json.code]).toEqual([409, 'note_changed'])
+  expect(late.json.detail).toStartWith('ada@example.com wrote another one at ')
+  const list = (who: keyof typeof cookies) => app.fetch('/api/processes/notes', { headers: { cookie: cookies[who] } })
+  expect((await list('viewer')).json.notes).toMatchObject([{ process: 'shared', note: 'two' }])
+  expect((await list('stranger')).json.notes).toEqual([])
+  expect((await write({ process: 'shared', note: '' })).status).toBe(200)
+})
+
 test('a note of 4,000 characters is taken however JSON writes them', async () => {
   const note = '\u{1f4be}'.repeat(4_000)
   const body = JSON.stringify({ process: '\u{1f4be}'.repeat(250), note })
