@@ -9,6 +9,7 @@ const SHOTS = [
   ['runs.png', 'runs?from=-24h', 'light'],
   ['watch.png', 'process?process=backup+database&watch=new', 'light'],
   ['exceptions.png', 'exceptions?from=-24h', 'light'],
+  ['alert.png', 'alert', 'light'],
 ] as const
 const SIZE = { width: 1280, height: 800 }
 /** Fonts and charts are drawn by then. */
@@ -24,11 +25,18 @@ for (const [file, view, colorScheme] of SHOTS) {
   })
   if (!signedIn.ok()) throw new Error(`cannot sign in to ${url}: ${signedIn.status()}`)
   const page = await context.newPage()
-  await page.goto(`${url}/#/${view}`)
+  await page.goto(`${url}/#/${view === 'alert' ? await failedAlert() : view}`)
   await page.getByRole('table').first().waitFor()
   await page.waitForLoadState('networkidle')
   await page.waitForTimeout(SETTLE_MS)
   await page.screenshot({ path: join(import.meta.dir, '../../src/console/screenshots', file) })
   await context.close()
+
+  /** The newest one about a run that failed. */
+  async function failedAlert(): Promise<string> {
+    const { alerts } = await (await context.request.get(`${url}/api/alerts`)).json()
+    const { id } = alerts.find(({ condition }: { condition: string }) => condition === 'failed')
+    return `alert?id=${id}`
+  }
 }
 await browser.close()
