@@ -6,7 +6,7 @@
 import { normalizeException } from '../event/fingerprint.ts'
 import { Problem } from '../problem.ts'
 import { compare, FIRST_NS, groupTie, LAST_NS } from '../store/order.ts'
-import type { Asker, ExceptionSelection, ExceptionSource, GroupKey, GroupSelection } from '../store/source.ts'
+import type { Asker, Buckets, ExceptionSelection, ExceptionSource, GroupKey } from '../store/source.ts'
 import { mapInTurns } from '../turns.ts'
 import type * as wire from '../wire/exceptions.ts'
 import { answerGroup } from './answers.ts'
@@ -75,8 +75,9 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
       }
     },
 
-    async list(question: Question, selection: GroupSelection) {
-      const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place } = question
+    async list(question: Question, selection: ExceptionSelection & Buckets) {
+      const { fingerprint, status = fingerprint === undefined ? 'unresolved' : 'all', place, byCount } = question
+      const page = { ...pageOf(question), byCount }
       const known = await states.list(selection.account)
       const judged = await judge(selection, known)
       const hidden = judged.filter(isHidden)
@@ -86,8 +87,7 @@ export function createGroupQuestions(exceptions: ExceptionSource, states: Pick<G
           : status === 'unresolved'
             ? { without: hidden }
             : { only: judged.filter((group) => group.status === status) }
-      const found =
-        chosen.only?.length === 0 ? [] : await exceptions.groupExceptions({ ...selection, ...chosen }, pageOf(question))
+      const found = chosen.only?.length === 0 ? [] : await exceptions.groupExceptions({ ...selection, ...chosen }, page)
       const { items, next } = cutPage(found, question, placeOf)
       const asker = { account: selection.account, signal: selection.signal }
       const spans = await seen.spansOf(asker, items, EVER)

@@ -209,7 +209,7 @@ export function createQuestions(deps: QuestionDeps) {
     groups: limited('groups', async (asker, question) => {
       assertBuckets(question, MAX_GROUP_BUCKETS)
       const selection = { ...selectRange(asker, question), ...selectTexts(question), ...buckets(question) }
-      return ask(groups.list(question, { ...selection, byCount: question.byCount }))
+      return ask(groups.list(question, selection))
     }),
 
     processes: limited('processes', async (asker, question) => {

@@ -218,8 +218,6 @@ export interface ExceptionGroup extends GroupSpan {
   readonly counts?: readonly { readonly atNs: bigint; readonly count: number }[]
 }
 
-export type GroupSelection = ExceptionSelection & Buckets & { readonly byCount?: boolean }
-
 export interface RaisedQuestion extends Selection {
   readonly countFromNs: bigint
   readonly each: number
@@ -289,7 +287,7 @@ export interface ExceptionSource {
   findMoments(q: MomentsQuestion): Promise<ExceptionMoment[]>
   findTexts(kind: EndText, q: RunSelection, page: Page): Promise<TextRow[]>
   /** Most recent first; with `byCount` most exceptions first. */
-  groupExceptions(q: GroupSelection, page: Page): Promise<ExceptionGroup[]>
+  groupExceptions(q: ExceptionSelection & Buckets, page: Page & { byCount?: boolean }): Promise<ExceptionGroup[]>
   /** The groups of each process and meta, most recent first. */
   findRaised(q: RaisedQuestion): Promise<RaisedRow[]>
   /** Without texts and pages, in any order. */

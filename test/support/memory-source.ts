@@ -266,7 +266,7 @@ export function createMemorySource(events: readonly Event[] | (() => readonly Ev
               lastNs: same.at(-1)!.atNs,
               example: same.at(-1)!.exception,
               meta: same.at(-1)!.meta,
-              place: { ns: q.byCount ? BigInt(same.length) : same.at(-1)!.atNs, tie: groupTie(same[0]!) },
+              place: { ns: page.byCount ? BigInt(same.length) : same.at(-1)!.atNs, tie: groupTie(same[0]!) },
               ...((q.everyNs !== undefined || q.bounds !== undefined) && { counts: countBuckets(same, q) }),
             })),
           page,

@@ -193,8 +193,8 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
       return rows.map(({ occurrences, ...row }) => ({ ...row, count: Number(occurrences) }))
     },
 
-    async groupExceptions(q, { limit, after }) {
-      const [key, afterKey] = q.byCount ? ['count()', '{after:Int64}'] : ['max(at)', AFTER]
+    async groupExceptions(q, { limit, after, byCount }) {
+      const [key, afterKey] = byCount ? ['count()', '{after:Int64}'] : ['max(at)', AFTER]
       const { where, params } = selectExceptions(q)
       const bucket = bucketOf('toUnixTimestamp64Nano(at)', q)
       const sql = exceptionGroupsSql(exceptions, where, '{limit:UInt32}', {
@@ -207,7 +207,7 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
       const examples = await findExamples(q, groups)
       return groups.flatMap((group) => {
         const example = examples.get(exampleKey(group.process, group.newest))
-        return example === undefined ? [] : [fromGroup(group, example, q.byCount)] // none: its account was erased in between
+        return example === undefined ? [] : [fromGroup(group, example, byCount)] // none: its account was erased in between
       })
     },
 

@@ -211,10 +211,10 @@ export const proveGroups = (at: NamedPlace): void =>
       const strange = { ns: NS, tie: "'; DROP" }
       expect(await store.source.groupExceptions(all('equal'), { limit: 100, after: strange })).toEqual(whole)
       await keep([exception('equal', 1, texts[2]!, { process: 'p "' })])
-      const most = await store.source.groupExceptions({ ...all('equal'), byCount: true }, { limit: 100 })
+      const most = await store.source.groupExceptions(all('equal'), { limit: 100, byCount: true })
       expect(most.map(({ count }) => count)).toEqual([2, ...Array(15).fill(1)])
       expect(most).toEqual(most.toSorted((a, b) => comparePlaces(a.place, b.place)))
-      const byCount = (page: Page) => store.source.groupExceptions({ ...all('equal'), byCount: true }, page)
+      const byCount = (page: Page) => store.source.groupExceptions(all('equal'), { ...page, byCount: true })
       expect(await pageThrough(byCount, 5)).toEqual(most)
     })
   })
