@@ -98,6 +98,9 @@ const Common = {
       'address is not confirmed yet. `disabled`: its receiver answered 410 or unsubscribed, or you did.',
   }),
   last: orNull(Type.Object({ at: TimeMs, ok: Type.Boolean(), detail: Type.String() })),
+  former_until: Type.Optional(
+    Type.String({ ...TimeMs, description: 'After its secret was replaced: until then the one before signs, too.' }),
+  ),
   created_at: TimeMs,
 }
 

@@ -3,7 +3,7 @@ import type { Channel } from '../../wire/channels.ts'
 import { confirmDelete } from '../kit/confirm.tsx'
 import { Menu, MenuAction } from '../kit/menu.tsx'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
-import { Ago } from '../kit/time.tsx'
+import { Ago, Moment } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import type { Act } from './alert-table.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
@@ -34,6 +34,11 @@ export const ChannelTable = ({ channels, act }: Props) => (
               <bdi>{channel.name}</bdi>
             </strong>
             <span class="sub">{describeChannel(channel)}</span>
+            {channel.former_until !== undefined && (
+              <span class="sub">
+                The former secret signs, too, until <Moment at={channel.former_until} />
+              </span>
+            )}
             <span class="sub on-phone">
               <Last channel={channel} />
             </span>

@@ -117,9 +117,9 @@ function isHttpUrl(text: string): boolean {
 /** The status of a receiver's answer, without its text, which may repeat the path of the URL. */
 export const statusOf = (detail: string): string => detail.replace(/^((?:The receiver answered )?\d{3}) .*$/s, '$1')
 
-export function answerChannel(channel: Channel, isViewer = false): ChannelAnswer {
+export function answerChannel(channel: Channel, nowUs: number, isViewer = false): ChannelAnswer {
   const { id, name, kind, state, last, settings, createdUs } = channel
-  const { conditions, only_firing, delay } = settings
+  const { conditions, only_firing, delay, former } = settings
   return {
     id,
     name,
@@ -137,6 +137,7 @@ export function answerChannel(channel: Channel, isViewer = false): ChannelAnswer
       ok: last.ok,
       detail: isViewer ? statusOf(last.detail) : last.detail,
     },
+    ...(former !== undefined && former.untilUs > nowUs && { former_until: iso(former.untilUs) }),
     created_at: iso(createdUs),
   }
 }

@@ -79,8 +79,9 @@ export function createManageChannels(options: ManageChannelsOptions) {
   return {
     hasEmail: mails !== undefined,
     list: async (account: string, role: Role): Promise<ChannelAnswer[]> =>
-      (await store.channels(account)).map((channel) => answerChannel(channel, role === 'viewer')),
-    show: async (account: string, id: string, role: Role) => answerChannel(await find(account, id), role === 'viewer'),
+      (await store.channels(account)).map((channel) => answerChannel(channel, nowUs(), role === 'viewer')),
+    show: async (account: string, id: string, role: Role) =>
+      answerChannel(await find(account, id), nowUs(), role === 'viewer'),
 
     /** With a test the channel is kept only if its receiver accepts it, so that a request can be repeated. */
     async create(account: string, sent: CreateChannel, isTested = false): Promise<NewChannel> {
@@ -118,7 +119,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
       const detail = last?.detail ?? `A link that confirms the address was sent to ${channel.target}.`
       return {
         channel: {
-          ...answerChannel({ ...channel, last }),
+          ...answerChannel({ ...channel, last }, nowUs()),
           ...(sent.url !== undefined && sent.url === body.url && { url: sent.url }),
           ...(kind === 'webhook' && { secret: channel.secret! }),
         },
@@ -147,7 +148,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
       }
       await store.putChannel(changed)
       const last = isAsked ? await subscriptions.ask(changed, token) : changed.last
-      return { channel: answerChannel({ ...changed, last }), changed: !Bun.deepEquals(changed, channel) }
+      return { channel: answerChannel({ ...changed, last }, nowUs()), changed: !Bun.deepEquals(changed, channel) }
     },
 
     /** The secret before it goes on to sign for a day. */
@@ -157,7 +158,7 @@ export function createManageChannels(options: ManageChannelsOptions) {
         throw new Problem('not_found', 'The channel has no secret: only the notifications of a webhook are signed.')
       const [secret, untilUs] = [createSigningSecret(), nowUs() + OVERLAP_US]
       if (!(await store.replaceSecret(id, secret, untilUs))) await find(account, id)
-      return { channel: { ...answerChannel(channel), secret, former_until: iso(untilUs) } }
+      return { channel: { ...answerChannel(channel, nowUs()), secret, former_until: iso(untilUs) } }
     },
 
     async remove(account: string, id: string): Promise<{ readonly name: string }> {

@@ -52,6 +52,7 @@ describe('secrets', () => {
     expect(secret).not.toBe(before)
     expect(Date.parse(former_until) - Date.now()).toBeWithin(86_000_000, 86_400_001)
     await change(id, { name: 'renamed' })
+    expect((await show(id)).former_until).toBe(former_until)
     expect((await ask('POST', `/api/channels/${id}/test`)).status).toBe(200)
     const { headers, text } = receiver.requests[sent]!
     const signs = (by: string) => {
