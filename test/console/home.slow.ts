@@ -154,7 +154,7 @@ describe.skipIf(cannotRun())('Home', () => {
     const all = mine.page.getByRole('link', { name: 'All 2 like this' })
     await all.waitFor()
     await all.click()
-    await mine.page.getByText(/^2 exceptions/).waitFor()
+    await mine.page.getByText(/^2 exceptions in .* buckets\. Their uids name 1 run\.$/).waitFor()
     expect(mine.view()).toContain('from=-30d')
     await mine.close()
   })

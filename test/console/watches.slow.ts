@@ -335,6 +335,8 @@ describe.skipIf(cannotRun())('the watches page', () => {
     await dialog.locator(':focus').waitFor()
     await page.keyboard.type('queue')
     await dialog.locator('summary').press('Enter')
+    const grace = dialog.getByLabel('Grace')
+    await until('what is known of the process suggests a grace', async () => (await grace.inputValue()) === '1h')
     await dialog.getByLabel('Meta').selectOption('eu')
     for (const name of ['does not start', 'takes longer than', /^takes$/, 'has a metric'])
       await dialog.getByRole('checkbox', { name }).press('Space')
@@ -373,7 +375,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
       name: 'all of it',
       process: 'queue',
       meta: 'eu',
-      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '5m' },
+      late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '1h' },
       long: '30m',
       failed: { after: 2, exceptions: true },
       slow: 2.5,

@@ -188,7 +188,7 @@ test.each<[body: object, kind: string, shown: object]>([
 
 test.each([
   [{ url: 'https://hooks.slack.com/services/T/B/s3cr3t' }, 'Slack'],
-  [{ kind: 'webhook', url: 'https://example.com/x' }, 'Webhook (signed JSON)'],
+  [{ kind: 'webhook', url: 'https://example.com/x' }, 'Webhook'],
   [{ url: 'https://example.com/x', name: ' own ' }, 'own'],
 ])('%j makes a channel that is called %s', async (body, name) => {
   const { status: code, json } = await ask('POST', '/api/channels', body)
