@@ -172,6 +172,13 @@ export function loadKeyRing(db: Database, clock: Clock) {
     },
     /** Adds a key, or changes when it ends and what it may. */
     set,
+    /** Takes from a known key what its row does not give, and gives nothing: the row may be older than what is known. */
+    restrict({ hash, expires_ms, is_capped }: KeyRow): void {
+      const known = byHash.get(hash)
+      if (known === undefined) return
+      known.expiresMs = Math.min(known.expiresMs, expires_ms ?? Number.POSITIVE_INFINITY)
+      if (is_capped === 1) known.role = 'viewer'
+    },
     /** Also of the keys that the account gets later. */
     setSuspended(account: string, isSuspended: boolean): void {
       if (isSuspended) suspended.add(account)

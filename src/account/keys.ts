@@ -1,5 +1,6 @@
 // API keys: all of them in the database, usable ones in the key ring. Invariants:
-// * A key enters the ring after its row is durable and leaves when it is revoked, so it fails at the next request.
+// * A key enters the ring after its row is durable and leaves when it is revoked, so it fails at the next request. With
+//   PostgreSQL it enters by what is read back, in the order of changes of all nodes: `ring.set` only restricts there.
 // * The ring notes when a key was last used; `flush` stores it once a minute, in a few transactions. Requests that need
 //   only a key never wait for the database.
 // * Opening writes nothing, so a start on a full disk succeeds: `flush` also removes keys that ended long ago.

@@ -52,7 +52,7 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
     {
       database,
       local: replica.file,
-      ring,
+      ring: { ...ring, set: ring.restrict }, // `follow` gives, and may know already that another node revoked the key
       suspensions,
       series,
       use,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { SQL } from 'bun'
 import { loadKeyRing } from '../../../src/account/key-ring.ts'
 import { createFollowChanges } from '../../../src/account/shared/follow-changes.ts'
 import { openReplica } from '../../../src/account/shared/replica.ts'
@@ -15,6 +16,7 @@ import { ADA, BOB, createManualClock, freshDir } from '../accounts-cast.ts'
 import { freshUrl, useNodes } from './use-nodes.ts'
 
 const { openNode, atEnd } = useNodes()
+type Node = Awaited<ReturnType<typeof openNode>>
 
 describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', () => {
   test.each([
@@ -103,6 +105,33 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
       key.secret.slice(12, 36),
     ])
       expect(text.includes(secret)).toBe(false)
+  })
+
+  test.each([
+    ['made', (node: Node, account: string) => node.keys.create(account, 'new', ['write'])],
+    ['rotated', (node: Node, account: string, id: string) => node.keys.rotate(account, id, 3600)],
+  ])('a key that is %s at one node and revoked at another meanwhile is invalid at both', async (_, change) => {
+    const url = await freshUrl()
+    const [a, b] = await Promise.all([openNode(url), openNode(url)])
+    const { account, key } = await a.create(ADA)
+    const postgres = new SQL({ url, max: 1 })
+    atEnd(() => postgres.end())
+    const lock = await postgres.reserve()
+    // what nodes read back looks at this table: `a` reads its own change after that of `b`
+    await lock`BEGIN`
+    await lock`LOCK TABLE removal IN ACCESS EXCLUSIVE MODE`
+    const changing = change(a, account.id, key.id)
+    await until('the new key is in the database', async () => (await b.keys.list(account.id)).length === 2)
+    const keys = await b.keys.list(account.id)
+    const revoking = keys.map(({ id }) => b.keys.revoke(account.id, id))
+    const isRevoked = async () => (await b.keys.list(account.id)).every(({ revoked_at }) => revoked_at !== null)
+    await until('all keys are revoked in the database', isRevoked)
+    await lock`COMMIT`
+    lock.release()
+    const { secret } = await changing
+    await Promise.all(revoking)
+    await until('a knows what b did', () => a.findKey(key.secret) === undefined)
+    for (const node of [a, b]) expect(node.findKey(secret)).toBeUndefined()
   })
 
   test('a revoked key is invalid although the local copy cannot be written; the copy is written later', async () => {
