@@ -108,11 +108,53 @@ test.skipIf(missing('shells') !== undefined).each<[string, string, Record<string
   expect(run!.exceptions[0]!.length).toBe('sh: exited with code 3\n'.length + 12_000)
 })
 
-/** Is a process of this script running? */
-const isRunning = (script: string) =>
+describe.skipIf(missing('shells') !== undefined || Bun.which('perl') === null)(
+  'where there is Perl, a reader that goes away',
+  () => {
+    async function createOne() {
+      const stint = await startRealStint()
+      const user = createShellUser(stint.url, KINDS.dash!, stint.key)
+      created.push(user)
+      const at = (name: string) => join(user.home, name)
+      const wait = (name: string) => `while [ ! -e ${at(name)} ]; do sleep 0.05; done`
+      const pipeTo = (reader: string, job: string) => {
+        writeFileSync(at('job.sh'), job)
+        const exec = [...user.words, 'exec', '--process', 'job', '--', 'sh', at('job.sh')].join(' ')
+        const env = { ...user.shellEnv, TMPDIR: user.home }
+        return Bun.spawn(['sh', '-c', `{ ${exec}; : >${at('over')}; } 2>&1 | { ${reader}; : >${at('closed')}; }`], {
+          env,
+        })
+      }
+      return { stint, user, at, wait, pipeTo, [Symbol.asyncDispose]: () => stint.stop() }
+    }
+
+    test('does not take the reason with it', async () => {
+      await using one = await createOne()
+      await one.pipeTo('exec 0<&-', `${one.wait('closed')}; echo reason; exit 3`).exited
+      expect((await one.stint.runs('job'))[0]!.exceptions).toEqual(['sh: exited with code 3\nreason'])
+    })
+
+    test('after the end of the run leaves no temporary file behind', async () => {
+      await using one = await createOne()
+      const { user, at, wait } = one
+      const writer = `${wait('over')}; echo late; ${wait('go')}; while echo more; do :; done`
+      const piped = one.pipeTo('read -r reason; read -r late; exec 0<&-', `(${writer}) & echo reason; exit 3`)
+      await until('the reader is gone', () => existsSync(at('closed')))
+      await until('cat has taken the place of Perl', () => !isRunning(`${user.home}/stint.`, 'sysread'))
+      writeFileSync(at('go'), '')
+      await piped.exited
+      await until('the end of all parts of the script', () => !isRunning(user.words.at(-1)!))
+      expect(user.leftovers()).toEqual([])
+    })
+  },
+)
+
+/** Is a process running whose command line has all of this? */
+const isRunning = (...words: readonly string[]) =>
   readdirSync('/proc').some((pid) => {
     try {
-      return /^\d+$/.test(pid) && readFileSync(join('/proc', pid, 'cmdline'), 'utf8').includes(script)
+      const line = /^\d+$/.test(pid) ? readFileSync(join('/proc', pid, 'cmdline'), 'utf8') : ''
+      return words.every((word) => line.includes(word))
     } catch {
       return false // has just ended
     }

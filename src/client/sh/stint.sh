@@ -519,19 +519,19 @@ KEEP_END='
     $size += syswrite($file, $new) || 0;
     $new = "";
   }
-  for (;;) {
+  COPY: for (;;) {
     save if $new ne "" and !select(my $bits = $readable, undef, undef, 0.01) and is_kept;
     my $got = sysread STDIN, my $bytes, 65536;
     next if !defined $got and $! == $interrupted;
     last if !$got;
+    $new .= $bytes; # also what nobody reads any more
     for (my $done = 0; $done < $got and !$broken;) {
       my $sent = syswrite STDOUT, $bytes, $got - $done, $done;
       if (defined $sent) { $done += $sent }
       elsif ($! == $busy or $! == $busy_bsd) { select(undef, my $bits = $writable, undef, undef) }
-      elsif ($! == $closed) { exit 0 }
+      elsif ($! == $closed) { last COPY }
       elsif ($! != $interrupted) { $broken = 1 }
     }
-    $new .= $bytes;
     save if length $new > 1000000 and is_kept;
   }
   save if is_kept;
@@ -544,6 +544,7 @@ pass_on() { # NAME: passes standard input on and keeps its end in files, until t
     unset PERL5OPT PERL_UNICODE
     ! perl -e "$KEEP_END" "$tmp" "$1" || return
   fi
+  [ -e "$tmp.pipe-$1" ] || exec cat
   mkfifo "$tmp.copy-$1" || exec cat
   keep_end "$1" <"$tmp.copy-$1" >/dev/null 2>&1 &
   exec tee "$tmp.copy-$1"
