@@ -34,7 +34,8 @@ describe.skipIf(missing('shells') !== undefined || Bun.which('strace') === null)
         expect((await new Response(child.stdout).bytes()).length).toBe(OUTPUT_BYTES)
         const results = readFileSync(trace, 'utf8').matchAll(/(?:read|write)(?:\(| resumed).* = (\d+)$/gm)
         const moved = results.reduce((sum, [, bytes]) => sum + Number(bytes), 0)
-        expect(moved / OUTPUT_BYTES).toBeWithin(4, 5) // two are those of the command; tee and dd make it 7
+        // two are those of the command, one more comes where it often pauses for 10 ms; tee and dd make it 7
+        expect(moved / OUTPUT_BYTES).toBeWithin(4, 6)
       } finally {
         user.remove()
       }
