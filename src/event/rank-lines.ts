@@ -142,8 +142,11 @@ const TELLS_READER = /^(?:please )?[A-Z]?[a-z]{2,12} (?:that )?(?:you|your)\b/i
 const POINTS_AT = /\bsee [^.;:]{0,40}\b(?:above|below|for (?:more )?(?:details?|information))\b/i
 /** rsync, collect2: a code of its own says that it ended, not why. */
 const OWN_CODE = /\(code \d{1,4}\) at \S{1,60}\(\d{1,6}\)|\b(?:returned|exited)(?: with)? \d{1,3} exit status\.?$/
-/** just, MSBuild, Turborepo, docker build: a command ended with a code; what it said stands above. */
-const ENDED_WITH = /\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?:? \(?\d{1,3}\)?\W{0,3}$/i
+/**
+ * just, MSBuild, Turborepo, docker build: a command ended with a code; what it said stands above. In brackets or behind a
+ * comma the code is added to a reason.
+ */
+const ENDED_WITH = /(?<![(,;] ?)\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?:? \(?\d{1,3}\)?\W{0,3}$/i
 /** Perl's `at job.pl line 3.` behind what it says; Valgrind's `(suppressed: 0 from 0)` behind a count. */
 const BEHIND = / (?:at \S{1,200} line \d{1,7}\.?|\([\w ]{1,30}: ?\d[^()]{0,60}\))$/
 /** ninja's `build stopped: subcommand failed`, swift's `fatalError`: each clause says only that it failed. */
