@@ -127,7 +127,7 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
   ...REPEATED_QUESTION,
   summary: 'Group exceptions by fingerprint',
   description:
-    'Most recent first, by the last exception in the range, or with `sort=count` most exceptions first. Resolved and ignored groups are left out and counted ' +
+    'Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted ' +
     `in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
   parameters: [
     'from',
@@ -143,6 +143,7 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
     'limit',
     'cursor',
   ],
+  ownParameters: { sort: choice(['count'], { description: 'The groups with most exceptions in the range first.' }) },
   answers: { 200: json('The groups', ExceptionGroups) },
 })
 

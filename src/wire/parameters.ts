@@ -77,10 +77,8 @@ export const PARAMETERS = {
     MAX_METRICS,
     'Adds `metrics` to each timing, with the newest value of this metric, or of several, that the run sent.',
   ),
-  sort: choice(['duration', 'count'], {
-    description:
-      '`duration`: the longest timings first, of completed and failed ones; others have no duration. `count`: the ' +
-      'groups with most exceptions in the range first.',
+  sort: choice(['duration'], {
+    description: '`duration`: the longest timings first, of completed and failed ones; others have no duration.',
   }),
   percentiles: Type.String({
     description:

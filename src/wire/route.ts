@@ -51,7 +51,7 @@ export interface Route {
   readonly parameters?: readonly ParameterName[]
   /** Its answers carry an ETag, and `If-None-Match` with it is a 304 while nothing of the account has changed. */
   readonly hasTag?: true
-  /** Query parameters of this route alone. */
+  /** Query parameters of this route alone, or one of `parameters` as this route takes it. */
   readonly ownParameters?: Readonly<Record<string, TSchema>>
   /** Keyed by content type. */
   readonly body?: Readonly<Record<string, RequestBody>>

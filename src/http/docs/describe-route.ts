@@ -38,10 +38,8 @@ const NOT_MODIFIED = { 304: { description: 'Nothing has changed since the answer
 export function describeRoute(route: Route): { detail: DocumentDecoration } {
   const { tag, access, summary, description, parameters = [], ownParameters, body, answers, problems, hasTag } = route
   const text = [description, wordAccess(ACCESS[access])].filter(Boolean).join(' ')
-  const schemas = [
-    ...parameters.map((name) => [name, PARAMETERS[name]] as const),
-    ...Object.entries(ownParameters ?? {}),
-  ]
+  const shared = Object.fromEntries(parameters.map((name) => [name, PARAMETERS[name]]))
+  const schemas = Object.entries<TSchema>({ ...shared, ...ownParameters })
   const detail = {
     tags: [tag],
     summary,
