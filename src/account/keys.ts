@@ -162,14 +162,15 @@ export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
       ring.set(old)
       return key
     },
-    /** From the next look-up on the key fails. A key that has ended stays as it is. Throws Problem `not_found`. */
-    async revoke(account: string, id: string, of?: string): Promise<void> {
-      const { hash } = await database.write(function* () {
+    /** Its name. From the next look-up on the key fails; one that has ended stays as it is. Throws Problem `not_found`. */
+    async revoke(account: string, id: string, of?: string): Promise<string> {
+      const { hash, name } = await database.write(function* () {
         const row = yield* find(account, id, of)
         yield* run('UPDATE api_key SET revoked_ms = coalesce(revoked_ms, $1) WHERE id = $2', nowMs(), id)
         return row
       })
       ring.delete(hash)
+      return name
     },
     /** The key counts as created by `heir`, an owner, from now on. Throws Problem `not_found` or `role_missing`. */
     async take(account: string, id: string, heir: Person): Promise<Key> {

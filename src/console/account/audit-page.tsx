@@ -89,7 +89,7 @@ type Row = AuditEntry & { readonly place: number }
 
 const COLUMNS: readonly Column<Row>[] = [
   { label: 'When', class: 'tight', cell: ({ at }) => <Ago at={at} /> },
-  { label: 'Who', class: 'minor', cell: (entry) => <Who of={entry} /> },
+  { label: 'Who', class: 'minor audit-who', cell: (entry) => <Who of={entry} /> },
   {
     label: 'Action',
     cell: (entry) => (
@@ -103,7 +103,7 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { label: 'What', class: 'minor', cell: whatOf },
-  { label: 'Address', class: 'extra', cell: ({ address }) => <code>{address}</code> },
+  { label: 'Address', class: 'extra audit-address', cell: ({ address }) => <code>{address}</code> },
 ]
 
 const Who = ({ of: { actor, key } }: { of: AuditEntry }) => actor ?? (key === null ? 'unknown' : <code>{key}</code>)

@@ -59,8 +59,8 @@ export function mountKeys({ on }: Mounts, { accounts }: PeopleDeps): void {
     noted.detail = key.name
     return { key }
   })
-  on(wire.REVOKE_KEY, async (asker, { params }) => {
-    await keys.revoke(asker.account, params.id, await limitOf(asker))
+  on(wire.REVOKE_KEY, async (asker, { params, noted }) => {
+    noted.detail = await keys.revoke(asker.account, params.id, await limitOf(asker))
   })
   on(wire.ROTATE_KEY, async (asker, { body: { overlap_seconds = 0 }, params, noted }) => {
     refuseWiderScopes(asker, (await keys.find(asker.account, params.id))?.scopes ?? [])
@@ -68,7 +68,9 @@ export function mountKeys({ on }: Mounts, { accounts }: PeopleDeps): void {
     noted.detail = key.id
     return { key }
   })
-  on(wire.TAKE_KEY, async ({ account, session }, { params }) => ({
-    key: await keys.take(account, params.id, { id: session!.person, email: session!.email }),
-  }))
+  on(wire.TAKE_KEY, async ({ account, session }, { params, noted }) => {
+    const key = await keys.take(account, params.id, { id: session!.person, email: session!.email })
+    noted.detail = key.name
+    return { key }
+  })
 }

@@ -221,7 +221,7 @@ describe('sessions', () => {
       ['signed_in', by],
       ['key_created', { ...by, target: key.id, detail: 'x' }],
       ['key_rotated', { ...by, target: key.id, detail: rotated.id }],
-      ['key_revoked', { ...by, target: rotated.id }],
+      ['key_revoked', { ...by, target: rotated.id, detail: 'x' }],
       ['password_changed', by],
       ['sign_in_failed', by],
       ['account_deleted', by],
