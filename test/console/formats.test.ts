@@ -7,6 +7,7 @@ import {
   formatFigure,
   formatTimes,
   formatValue,
+  millions,
   plural,
   withPoint,
 } from '../../src/console/kit/format-number.ts'
@@ -67,6 +68,11 @@ test.each([
   [-1.797e308, '-1.8E308'],
 ])('formats %p on an axis as %p', (value, text) => {
   expect(formatCompact(value)).toBe(text)
+})
+
+test('a million is never written like a minute', () => {
+  const british = new Intl.NumberFormat('en-GB', { notation: 'compact' })
+  expect([2e6, -1.2e6, 2_000, 3].map((n) => millions(british.format(n)))).toEqual(['2M', '-1.2M', '2k', '3'])
 })
 
 test.each([

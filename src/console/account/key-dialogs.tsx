@@ -18,7 +18,7 @@ const SCOPE_TEXTS: Readonly<Record<Scope, string>> = {
   write: 'send runs, metrics and exceptions',
   read: 'query what was sent',
   manage: 'change watches, channels and keys',
-  ping: 'pings only: it is visible in the URL',
+  ping: 'only pings, as its address shows the key',
 }
 const ALL_SCOPES = Object.keys(SCOPE_TEXTS) as Scope[]
 

@@ -9,7 +9,9 @@ const shortPower = new Intl.NumberFormat(undefined, { notation: 'scientific', ma
 
 export const formatCount = (n: number): string => whole.format(n)
 /** For an axis: `1.2M`, `1E308`. */
-export const formatCompact = (n: number): string => (hasManyZeros(n) ? shortPower : compact).format(n)
+export const formatCompact = (n: number): string => millions((hasManyZeros(n) ? shortPower : compact).format(n))
+/** British English writes `2m` for two million, which is two minutes here. */
+export const millions = (text: string): string => text.replace(/(\d)m$/, '$1M')
 /** A metric's value with six digits; scientific (`1E308`, `5E-324`) where decimals would be all zeros. */
 export const formatValue = (n: number): string => {
   if (!Number.isFinite(n)) return String(n)

@@ -156,19 +156,27 @@ function nextStart(
 /** Of several metas the one that decides the state: what is usual is of one meta. */
 function median({ by_meta: metas = [], ...row }: OverviewProcess, nowMs: number): Fact {
   const own = metas.length > 1 ? metas.find(({ meta }) => meta === row.meta) : undefined
-  const { median_24h_ms: today, change, usual_ms: usual } = own ?? row
-  const isUsual = today === null || usual === null || Math.abs(today / usual - 1) < 0.25
-  const before = change && `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
+  const shown = own ?? row
+  const { median_24h_ms: today, change } = shown
   return {
     ...{ name: 'Median, 24 h', value: formatDuration(today) },
-    about: [
-      today === null ? 'no completed run' : (before ?? (isUsual ? 'as usual' : `usually ${formatDuration(usual)}`)),
-      own && (own.meta ?? 'without meta'),
-    ]
-      .filter(Boolean)
-      .join(', '),
+    about: [compareMedian(shown, nowMs), own && (own.meta ?? 'without meta')].filter(Boolean).join(', '),
     tone: change !== null && change.after_ms > change.before_ms && 'warn',
   }
+}
+
+type Compared = Pick<OverviewProcess, 'median_24h_ms' | 'median_7d_ms' | 'usual_ms' | 'change'>
+
+/** What is usual is of the newest 20 runs: of a busy job that became slower yesterday only the week before shows it. */
+export function compareMedian(
+  { median_24h_ms: today, median_7d_ms: week, usual_ms: usual, change }: Compared,
+  nowMs: number,
+) {
+  if (today === null) return 'no completed run'
+  if (change !== null) return `${formatDuration(change.before_ms)} before ${shortMoment(parseTime(change.at), nowMs)}`
+  const isLike = (other: number | null) => other === null || Math.abs(today / other - 1) < 0.25
+  if (!isLike(week)) return `${formatDuration(week)} in the week before`
+  return isLike(usual) ? 'as usual' : `usually ${formatDuration(usual)}`
 }
 
 function failures(week: FactsProps['week']): Fact {
