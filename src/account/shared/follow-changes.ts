@@ -137,10 +137,11 @@ export function createFollowChanges(options: FollowChangesOptions) {
     return running
   }
 
-  /** A pull that runs already may have read before the change, so the caller waits for the one after it. */
+  /** A pull that runs already may have read before the change, so the caller waits for the one after it; one at a time. */
   function catchUp(): Promise<void> {
+    if (next !== undefined) return next
     if (running === undefined) return startPull()
-    next ??= running
+    next = running
       .catch(() => {})
       .then(() => {
         next = undefined

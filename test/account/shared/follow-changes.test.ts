@@ -42,6 +42,7 @@ async function openNodes() {
     const ring = loadKeyRing(replica.file.db, clock)
     const removed: string[] = []
     let rows: number[] = []
+    let [reading, mostReading] = [0, 0]
     function* counting<T>(script: Script<T>): Script<T> {
       let step = script.next()
       while (!step.done) {
@@ -51,7 +52,14 @@ async function openNodes() {
       }
       return step.value
     }
-    const read = <T>(script: () => Script<T>) => postgres.read(() => counting(script()))
+    const read = async <T>(script: () => Script<T>) => {
+      mostReading = Math.max(mostReading, ++reading)
+      try {
+        return await postgres.read(() => counting(script()))
+      } finally {
+        reading--
+      }
+    }
     const suspensions = loadSuspensions(replica.file.db, ring)
     const options = { postgres: { read }, replica, ring, suspensions, clock, log: silentLog }
     const follow = createFollowChanges({ ...options, onRemoved: (account) => void removed.push(account) })
@@ -66,6 +74,8 @@ async function openNodes() {
     const close = () => replica.file.close()
     return {
       pull,
+      catchUp: follow.catchUp,
+      mostReading: () => mostReading,
       ring,
       removed,
       clock,
@@ -104,6 +114,22 @@ describe.skipIf(missing('postgresql') !== undefined)('a node follows PostgreSQL'
     expect(total(await again.pull())).toBe(1 + 1)
     expect([again.knows(8), again.knows(9)]).toEqual([false, true])
     again.close()
+  })
+
+  test('of several calls at once one reads at a time, and each knows what was committed before it', async () => {
+    const { change, openNode } = await openNodes()
+    const node = openNode()
+    const first = node.catchUp()
+    const next = node.catchUp()
+    const afterFirst = first.then(async () => {
+      await node.catchUp()
+    })
+    await change("UPDATE api_key SET revoked_ms = 1 WHERE id = 'key_7'")
+    await node.catchUp()
+    expect(node.knows(7)).toBe(false)
+    await Promise.all([first, next, afterFirst])
+    expect(node.mostReading()).toBe(1)
+    node.close()
   })
 
   test('a thousand deletions at once cost a thousand rows', async () => {
