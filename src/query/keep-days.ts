@@ -42,9 +42,10 @@ export function keepDays<Points extends PointSource, Exceptions extends Exceptio
       const isWhole = gaps.length > STRETCHES_MAX
       const all: (readonly TimingSummaryRow[])[] = isWhole ? [] : [...found.known.values()]
       for (const gap of isWhole ? [q] : gaps) {
-        const rows = await points.summarizeTimings({ ...q, fromNs: gap.fromNs, toNs: gap.toNs })
+        const left = q.maxRows === undefined ? {} : { maxRows: Math.max(q.maxRows - countOf(all), 1) }
+        const rows = await points.summarizeTimings({ ...q, ...left, fromNs: gap.fromNs, toNs: gap.toNs })
         all.push(rows)
-        if (rows.length >= (q.maxRows ?? Number.POSITIVE_INFINITY)) break // it is refused
+        if (rows.length >= (left.maxRows ?? Number.POSITIVE_INFINITY)) break // it is refused
         const byDay = await groupInTurns(rows, ({ atNs }) => atNs!)
         const rowsOf = ({ fromNs }: Stretch) => byDay.get(fromNs) ?? []
         const read = closed.filter(({ fromNs, toNs }) => fromNs >= gap.fromNs && toNs <= gap.toNs)
@@ -64,16 +65,19 @@ export function keepDays<Points extends PointSource, Exceptions extends Exceptio
       const words = JSON.stringify([store, process, meta, byMeta])
       return days.read<ProcessRow, ProcessRow[]>({ account, words }, closed, async (found) => {
         if (found === undefined) return find(q)
-        const all: (readonly ProcessRow[])[] = [...found.known.values()]
-        for (const gap of gapsOf(q, closed)) all.push(await find({ ...q, ...gap }))
-        for (const week of closed) {
-          if (found.known.has(week.fromNs)) continue
-          const rows = await find({ ...q, ...week })
+        const merge = () => mergeProcesses(all.flat(), byMeta === true)
+        const max = q.maxRows ?? Number.POSITIVE_INFINITY
+        let all: (readonly ProcessRow[])[] = [...found.known.values()]
+        for (const stretch of [...gapsOf(q, closed), ...closed]) {
+          if (found.known.has(stretch.fromNs)) continue
+          const rows = await find({ ...q, ...stretch })
           all.push(rows)
-          if (rows.length >= (q.maxRows ?? Number.POSITIVE_INFINITY)) break // it is refused
-          found.keep([{ ...week, rows, bytes: sumOf(rows, bytesOfProcess) }])
+          // most processes are in many weeks: their rows must not add up
+          if (countOf(all) >= max) all = [await merge()]
+          if (countOf(all) >= max) break // it is refused
+          if (closed.includes(stretch)) found.keep([{ ...stretch, rows, bytes: sumOf(rows, bytesOfProcess) }])
         }
-        return mergeProcesses(all.flat(), byMeta === true)
+        return merge()
       })
     }
 
@@ -119,6 +123,8 @@ const bytesOfSummary = ({ process, meta = '', quantilesMs = [] }: TimingSummaryR
 
 const bytesOfProcess = ({ process, metas }: ProcessRow): number =>
   PROCESS_BYTES + 2 * (process.length + metas.join('').length) + 24 * metas.length
+
+const countOf = (all: readonly (readonly unknown[])[]): number => sumOf(all, ({ length }) => length)
 
 const sumOf = <Row>(rows: readonly Row[], bytesOf: (row: Row) => number): number =>
   rows.reduce((sum, row) => sum + bytesOf(row), 0)

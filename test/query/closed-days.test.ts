@@ -257,6 +257,50 @@ test('a list of processes reads its full weeks once, each alone', async () => {
   expect(it.asked).not.toContain('processes 7')
 })
 
+test('rows do not add up beyond what an answer may have', async () => {
+  const it = open()
+  for (let day = 0; day < 40; day++) {
+    for (const one of run(day * DAY + HOUR)) it.store({ ...one, process: `own ${day}` })
+    for (const one of run(day * DAY + HOUR, MINUTE, 'b')) it.store({ ...one, process: `p${day % 5}` })
+  }
+  it.clock.nowS += 15
+  const { points, exceptions } = createMemorySource(it.events)
+  let read = 0
+  const counted =
+    <Q, R>(find: (q: Q) => Promise<R[]>) =>
+    async (q: Q): Promise<R[]> => {
+      const rows = await find(q)
+      read += rows.length
+      return rows
+    }
+  const watched: PointSource = {
+    ...points,
+    findPointProcesses: counted(points.findPointProcesses),
+    summarizeTimings: counted(points.summarizeTimings),
+  }
+  const nowNs = () => BigInt(it.clock.nowS) * 1_000_000_000n
+  const kept = keepDays({ points: watched, exceptions }, it.days, nowNs).points
+  const range = { fromNs: nowNs() - BigInt(40 * DAY) * 1_000_000_000n, toNs: nowNs() }
+
+  const tooMany = await kept.findPointProcesses({ ...range, account: 'a', maxRows: 15 })
+  expect(tooMany.length).toBeGreaterThanOrEqual(15)
+  expect(read).toBeLessThan(15 + 7)
+  const few = await kept.findPointProcesses({ ...range, account: 'b', maxRows: 15 })
+  const all = await points.findPointProcesses({ ...range, account: 'b' })
+  expect(few.map(({ process, lastNs }) => [process, lastNs])).toEqual(
+    all.map(({ process, lastNs }) => [process, lastNs]),
+  )
+
+  const series = { ...range, account: 'a', everyNs: BigInt(DAY) * 1_000_000_000n, byMeta: false, nowNs: nowNs() }
+  const q = { ...series, maxRunNs: BigInt(MAX_RUN_S) * 1_000_000_000n }
+  await kept.summarizeTimings(q)
+  for (const one of run(20 * DAY)) it.store(one)
+  it.clock.nowS += 15
+  read = 0
+  expect((await kept.summarizeTimings({ ...q, maxRows: 39 })).length).toBeGreaterThanOrEqual(39)
+  expect(read).toBeLessThan(5)
+})
+
 test('a late event has its days asked again, and no other ones', async () => {
   const it = openMonth()
   await it.ask('summary', 'a', SERIES)
