@@ -157,7 +157,7 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
       quota: rooms.quota,
       version: VERSION,
       node: config.nodeId,
-      warnings: () => warningsOf(rooms),
+      warnings: (isOperators) => warningsOf(rooms, isOperators),
       dismissLostWatches: async () => rooms.accounts.watchCount?.dismissLost(),
       nodes: rooms.watches.nodes,
       nowUs: stampClock.nowUs,

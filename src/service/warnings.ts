@@ -10,7 +10,8 @@ import { nodeWarnings, silenceWarnings } from './shared-nodes.ts'
 
 type Fault = readonly [code: HealthWarning['code'], detail: string | undefined]
 
-export function warningsOf(rooms: Rooms): HealthWarning[] {
+/** `isOperators`: with what only the operator may know, such as an answer of a store. */
+export function warningsOf(rooms: Rooms, isOperators: boolean): HealthWarning[] {
   const { sharedNodes, watches, accounts, deadLetters } = rooms
   const fault = watches.fileFault()
   const faults: Fault[] = [
@@ -20,7 +21,7 @@ export function warningsOf(rooms: Rooms): HealthWarning[] {
     ['database_away', watches.isAway() ? AWAY : undefined],
     ['disk_stuck', stuckText(rooms)],
     ['clock_ahead', aheadText(rooms)],
-    ['erasure_waiting', erasureText(rooms.eraseAccounts.waiting())],
+    ['erasure_waiting', isOperators ? erasureText(rooms.eraseAccounts.waiting()) : undefined],
     ['downtimes', downtimesText(watches.downtimes())],
   ]
   return [

@@ -65,7 +65,8 @@ export interface HealthDeps {
   isOperators(account: string): boolean
   readonly use: Pick<Use, 'bytesOf'>
   readonly quota: Pick<Quota, 'limitBytes' | 'notice'>
-  warnings(): HealthWarning[]
+  /** `isOperators`: with what only the operator may know. */
+  warnings(isOperators: boolean): HealthWarning[]
   dismissLostWatches(): Promise<void>
   nowUs(): number
 }
@@ -109,7 +110,7 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
         silent: isSilent,
       })),
       warnings: [
-        ...health.warnings(),
+        ...health.warnings(mayKnow),
         ...(oldestS > OLDEST_S ? [waitingText(outbox.waiting, oldestS)] : []),
         ...quotaWarnings(health.quota.notice(account)),
       ],
