@@ -94,6 +94,11 @@ test.each([
     "job.rb:1:in 'load': row 3 is bad (ArgumentError)\n\tfrom job.rb:4:in '<main>'",
     "job.rb:1:in 'load': row 3 is bad (ArgumentError)",
   ],
+  [
+    'a JSON log whose template follows its second sentence',
+    '{"level":"error","message":"night job stopped","event":"Loaded 3 rows","@mt":"Loaded {n} rows"}',
+    'ERROR night job stopped: Loaded 3 rows',
+  ],
   ['a text of one line', 'no rows', 'no rows'],
   ['a text that begins with empty lines', '\n  \n  no rows  \nmore', 'no rows'],
   ['an empty text', '', ''],

@@ -125,7 +125,7 @@ const oneLine = (text: string): string => (text.trim().split('\n', 1)[0] ?? '').
 
 /** A template beside the sentence that it made. */
 const similar = (one: string, other: string): boolean =>
-  other.includes('{') && HOLE.test(other) && one.startsWith(other.slice(0, other.indexOf('{')))
+  other.search(HOLE) >= 0 && one.startsWith(other.slice(0, other.indexOf('{')))
 
 const fill = (text: string, members: readonly Member[]): string =>
   text.includes('{')
