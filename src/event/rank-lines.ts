@@ -2,6 +2,7 @@
 // top the lines that name a fault, at the bottom what points elsewhere, counts, helps, or shows where the program was.
 // All patterns are bounded, so the cost is linear in the text.
 import { FAILED, faultIn, mayFail } from './fault-words.ts'
+import { isOneWord, pointsElsewhere, saysOnlyThatItEnded } from './not-the-reason.ts'
 import { isDigit, isLetter } from './trace/trace.ts'
 
 export const RANK = {
@@ -136,32 +137,26 @@ const PROCESS = /^==\d{1,10}==\s*/
  */
 const DETAIL = /^\s+(?:\+ )?([\p{L}\w][^:\n]{0,30}?) {0,20}: {1,30}\S/u
 const SAYS_WHY = /reason|message|msg|cause|detail|description|exception|because|why|what/i
-/** Gradle's `Check your code …`: a sentence that tells the reader what to do. */
-const TELLS_READER = /^(?:please )?[A-Z]?[a-z]{2,12} (?:that )?(?:you|your)\b/i
-/** Gradle: the reason is in the output of another. */
-const POINTS_AT = /\bsee [^.;:]{0,40}\b(?:above|below|for (?:more )?(?:details?|information))\b/i
-/** rsync, collect2: a code of its own says that it ended, not why. */
-const OWN_CODE = /\(code \d{1,4}\) at \S{1,60}\(\d{1,6}\)|\b(?:returned|exited)(?: with)? \d{1,3} exit status\.?$/
-/**
- * just, MSBuild, Turborepo, docker build: a command ended with a code; what it said stands above. In brackets or behind a
- * comma the code is added to a reason.
- */
-const ENDED_WITH = /(?<![(,;] ?)\bexit(?:ed)?(?: with)?(?: exit)?(?: (?:code|status))?:? \(?\d{1,3}\)?\W{0,3}$/i
-/** Perl's `at job.pl line 3.` behind what it says; Valgrind's `(suppressed: 0 from 0)` behind a count. */
-const BEHIND = / (?:at \S{1,200} line \d{1,7}\.?|\([\w ]{1,30}: ?\d[^()]{0,60}\))$/
-/** ninja's `build stopped: subcommand failed`, swift's `fatalError`: each clause says only that it failed. */
-const ONLY_FAILED = new RegExp(
-  '^(?:\\w{1,20}: {1,3}){0,2}(?:(?:^|: {1,3}|\\b)(?:(?:[\\w./\'`"-]{1,60} ){0,3}' +
-    `(?:${FAILED})|(?:fatal|error|failure)+)\\W{0,3}){1,4}$`,
-  'i',
-)
-const ONLY_FAILED_MAX = 120
+/** Perl's `at job.pl line 3.` behind what it says; Valgrind's `(suppressed: 0 from 0)` and tox's `(1.31 seconds)`. */
+const BEHIND = / (?:at \S{1,200} line \d{1,7}\.?|\([\w ]{1,30}: ?\d[^()]{0,60}\)|\([\d.]{1,9} ?[a-z]{1,9}\))$/
+/** tsc under lerna, MSBuild, gcc: a place is a label, too. */
+const BEHIND_PLACE = /^\S{1,100}[:)]:? (?:fatal )?error(?: \w{1,10})?: /
+/** zerolog (gitleaks, cloudflared), Serilog: a level of three letters, behind the time or first. */
+const SHORT_LEVEL = /^(?:\[?\d[\d:.,/TZ+APM -]{3,40} )?(WRN|INF|DBG|TRC|ERR|FTL)\]? /
+const LEVELS: Readonly<Record<string, string>> = {
+  WRN: 'WARN',
+  INF: 'INFO',
+  DBG: 'DEBUG',
+  TRC: 'TRACE',
+  ERR: 'ERROR',
+  FTL: 'FATAL',
+}
 /** shellcheck, rustc: what stands behind carets names the fault there. */
 const CARETS = /^[\s|]{1,60}\^[\^~-]{0,60} {1,5}\S{1,60} \S/
 
 /** minitest's `Failure:`, SQL*Plus' `ERROR:`, Pulumi's `1 error occurred:`: what failed stands on the next line. */
 const HEADS_FAULT =
-  /^\W{0,3}(?:\w{1,20}: )?(?:error|failure|failed|fatal)s?(?: \d{1,4})?:$|(?:^|[: ])\d{1,4} errors? occurred:$/i
+  /^\W{0,3}(?:\w{1,20}:? )?(?:error|failure|failed|fatal)s?(?: \d{1,4})?:$|(?:^|[: ])\d{1,4} errors? occurred:$/i
 
 /** The rank of one line by itself; `isFormer`: as 2.0 ranked it. */
 function rankLine(line: string, isFormer: boolean): number {
@@ -169,18 +164,20 @@ function rankLine(line: string, isFormer: boolean): number {
   const detail = isIndented(line) && line.includes(': ') ? DETAIL.exec(line)?.[1] : undefined
   if (detail !== undefined && !SAYS_WHY.test(detail) && !faultIn(detail)) return RANK.ordinary
   if (line.includes('^') && CARETS.test(line)) return RANK.lack
-  const own = line.startsWith('==') ? line.replace(PROCESS, '') : line
+  const own = line.startsWith('==') ? line.replace(PROCESS, '') : withLongLevel(line)
   const bare = own.endsWith(')') || own.includes(' line ') ? own.replace(BEHIND, '') : own
-  if (bare.includes(' you') && TELLS_READER.test(bare.replace(BULLET, ''))) return RANK.aside
+  if (pointsElsewhere(bare)) return RANK.aside
   const rank = rankByWords(bare)
-  return rank > RANK.outcome && saysOnlyThat(bare) ? RANK.outcome : rank
+  if (rank === RANK.outcome && isOneWord(bare)) return RANK.ordinary
+  if (rank > RANK.outcome && saysOnlyThatItEnded(bare)) return RANK.outcome
+  return rank === RANK.fault && bare.includes(': error') && BEHIND_PLACE.test(bare.slice(0, 130)) ? RANK.labelled : rank
 }
 
-const saysOnlyThat = (line: string): boolean =>
-  ((line.includes('(code ') || line.includes('exit status')) && OWN_CODE.test(line)) ||
-  (line.includes('xit') && ENDED_WITH.test(line)) ||
-  (line.includes('ee ') && POINTS_AT.test(line)) ||
-  (line.length < ONLY_FAILED_MAX && ONLY_FAILED.test(line))
+function withLongLevel(line: string): string {
+  const mayHave = line.slice(0, 3) in LEVELS || isDigit(line.charCodeAt(line.startsWith('[') ? 1 : 0))
+  const found = mayHave ? SHORT_LEVEL.exec(line) : null
+  return found === null ? line : `${LEVELS[found[1]!]}: ${line.slice(found[0].length)}`
+}
 
 const isIndented = (line: string): boolean => line.startsWith(' ') || line.startsWith('\t')
 
@@ -227,8 +224,8 @@ export function rankLines(lines: readonly string[], isFormer = false): Ranked[] 
     // Below an error may stand a table of details, as long as it likes: Terraform's lock.
     if (rank >= RANK.other && (isFormer || !isIndented(line))) telling++
     const below = found.at(-1)
-    if (!isFormer && below !== undefined && below.rank < RANK.lack && line.endsWith(':') && HEADS_FAULT.test(line))
-      found[found.length - 1] = { line: below.line, rank: line.endsWith('occurred:') ? RANK.fault : RANK.lack }
+    if (!isFormer && below !== undefined && line.endsWith(':') && HEADS_FAULT.test(line))
+      found[found.length - 1] = { line: below.line, rank: below.rank < RANK.lack ? RANK.fault : RANK.labelled }
     found.push({ line, rank })
   }
   return found.reverse()

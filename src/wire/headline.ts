@@ -17,7 +17,7 @@ const FRAME = /^\s+at \S/
 const PREFIX =
   'Uncaught |Unhandled exception\\. |Exception in thread "[^"]*" |Caused by: |\\(node:\\d+\\) |Unhandled\\w+: '
 const NAMED = new RegExp(`^(?:${PREFIX})*([\\w$.]+(?: \\[\\w+\\])?(?::.*)?)$`)
-const EXCEPTION = /^[\w$]*(?:Error|Exception|\.[\w$.]+)\b/
+const EXCEPTION = /^[\w$]*(?:Error|Exception|\w\.[\w$.]+)\b/
 /** The frame that Python draws around the parts of an exception group. */
 const MARGIN = /^[\s|+-]*/
 
