@@ -98,6 +98,10 @@ export const figureOf = (alert: Summarized): string => withoutSubject(alert).rep
 export const isAboutException = (alert: Summarized): boolean =>
   alert.condition === 'failed' && /^ raised an exception| after an exception$/.test(withoutSubject(alert))
 
+/** Told when the next run starts: that run has not failed. */
+export const isNeverFinished = (alert: Summarized): boolean =>
+  alert.condition === 'failed' && withoutSubject(alert).startsWith(' never finished')
+
 function describeChange({ change }: Row, { duration, moment, times: timesOf }: Words): string | undefined {
   if (change === null || change.before_ms <= 0 || change.after_ms <= 0) return undefined
   const { at, before_ms: before, after_ms: after } = change

@@ -259,6 +259,14 @@ test('a start is due now for a tenth of the time until it is late, then expected
   expect([say(61), expectedMoment(due, undefined, due + 1)]).toEqual(['due now', 'due now'])
 })
 
+test('a run that never finished has not failed', () => {
+  const alert = { condition: 'failed', process: 'backup', meta: 'primary' } as const
+  const say = (summary: string) => describeAlert({ ...alert, summary: `backup (primary) ${summary}` })
+  expect(say('never finished: it started at 2026-11-28 17:48:05 UTC')).toBe('never finished')
+  expect(say('failed at 2026-11-28 17:48:05 UTC: never finished')).toBe('failed')
+  expect(say('completed at 2026-11-28 20:05:09 UTC, after 18 min of failure')).toBe('failed')
+})
+
 test('an alert of a metric has its values, without the name and the time that are beside it', () => {
   const summary = 'import (region eu): lag is above 5 (mean of 10m: 7.2); lag is back in range at 2026-11-20 21:52 UTC'
   const alert = { condition: 'metric', process: 'import', meta: 'region eu', summary } as const

@@ -103,7 +103,8 @@ describe.skipIf(cannotRun())('the watches page', () => {
   })
 
   test('a maintenance is planned, shown where alerts are, ended early, repeated and deleted, by keyboard', async () => {
-    const { cookie, bySession } = await signUp('plan@example.com')
+    const { cookie, bySession, secret } = await signUp('plan@example.com')
+    await console.send(secret, [{ kind: 'start', process: 'nightly job' }])
     const { page, go, complaints } = await visit({ ...QUICK, viewport: { width: 390, height: 844 } }, cookie)
     const dialog = page.getByRole('dialog')
     const planned = async () => (await bySession.get('/api/maintenance')).json.maintenance
@@ -118,7 +119,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
     await press('Plan maintenance')
     await page.getByText('active', { exact: true }).waitFor()
     expect(await planned()).toMatchObject([{ process: 'nightly *', repeat: null, active: true }])
-    for (const view of ['home', 'watches']) {
+    for (const view of ['home', 'watches', 'process?process=nightly+job']) {
       await go(view)
       await page.getByText('notifications are held back for nightly * until').waitFor()
     }

@@ -87,7 +87,7 @@ function Content({ answer }: { answer: HomeAnswer }) {
       {lost !== undefined && <LostWatches text={lost} />}
       {quota !== undefined && <p class="banner banner-warn">{quota}</p>}
       {overview.stale_s !== null && <Stale seconds={overview.stale_s} />}
-      {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
+      <MaintenanceLine active={maintenance} />
       <WatchTrouble overview={overview} />
     </>
   )

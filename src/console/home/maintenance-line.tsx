@@ -7,6 +7,7 @@ import { shortMoment } from '../kit/words.ts'
 
 export function MaintenanceLine({ active }: { active: readonly Maintenance[] }) {
   const { nowMs } = useView()
+  if (active.length === 0) return null
   const names = active.map(({ process, until }) => {
     const name = process === '*' ? 'every process' : process
     return until === null ? name : `${name} until ${shortMoment(parseTime(until), nowMs)}`

@@ -1,5 +1,7 @@
 // What the page of a process asks after the row of the overview. A question that is refused, or whose store does not
 // answer, leaves its error in place of its answer, so that the rest is shown.
+import { createMatch } from '../../process/process-pattern.ts'
+import type { Maintenance } from '../../wire/maintenance.ts'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { ApiError } from '../kit/api.ts'
 import type { Get, Query } from '../kit/ask.ts'
@@ -44,7 +46,7 @@ export async function askRest(get: Get, of: OverviewProcess, meta: string | unde
   const asked = { process, meta, from, ...inZone(every) }
   const summary = (query: Query<'api/timings/summary'>) =>
     settle(get('api/timings/summary', { process, meta, ...query }).then(({ rows }) => rows))
-  const [series, week, dots, days, metrics, groups, channels] = await Promise.all([
+  const [series, week, dots, days, metrics, groups, channels, maintenance] = await Promise.all([
     summary({ from, ...inZone(every), by: isSplit ? 'meta' : undefined }),
     summary({ from: '-7d', by, meta: by === undefined ? meta : undefined }),
     askDots(),
@@ -52,6 +54,7 @@ export async function askRest(get: Get, of: OverviewProcess, meta: string | unde
     settle(askRows(get, { ...asked, by: isSplit ? 'meta' : undefined })),
     settle(get('api/exceptions/groups', { ...asked, limit: 5 }).then((answer) => answer.groups)),
     settle(get('api/channels').then((answer) => answer.channels)),
+    settle(get('api/maintenance').then((answer) => answer.maintenance.filter(holdsBack))),
   ])
   const metric =
     metrics instanceof ApiError ? [] : [...new Set(metrics.map(({ name }) => name))].slice(0, METRIC_COLUMNS)
@@ -59,7 +62,26 @@ export async function askRest(get: Get, of: OverviewProcess, meta: string | unde
     get('api/timings', { process, meta, from: '-30d', limit: RUNS, metric }).then((answer) => answer.timings),
   )
   const { fromMs, toMs } = readRange(new URLSearchParams({ from }), nowMs)
-  return { meta, isSplit, range, fromMs, toMs, series, week, dots, days, metrics, groups, channels, timings }
+  return {
+    meta,
+    isSplit,
+    range,
+    fromMs,
+    toMs,
+    series,
+    week,
+    dots,
+    days,
+    metrics,
+    groups,
+    channels,
+    maintenance,
+    timings,
+  }
+
+  function holdsBack({ active, process: pattern }: Maintenance): boolean {
+    return active && createMatch(pattern)(process)
+  }
 
   /** Undefined where there are too many. */
   async function askDots(): Promise<readonly Run[] | undefined> {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import type { OverviewProcess } from '../../wire/overview.ts'
 import { ACTION_TEXT } from '../../wire/words.ts'
+import { MaintenanceLine } from '../home/maintenance-line.tsx'
 import { ApiError } from '../kit/api.ts'
 import { metaLabel } from '../kit/ask-processes.ts'
 import { Card } from '../kit/icon.tsx'
@@ -103,6 +104,7 @@ function Content({ answer: { row: whole, rest } }: { answer: Answer }) {
     <div class="process-content">
       <MetaPicker row={row} chosen={meta} />
       <StateSentence row={row} rest={rest} />
+      {rest && !(rest.maintenance instanceof ApiError) && <MaintenanceLine active={rest.maintenance} />}
       {row.runs.length > 0 ? (
         <Facts row={row} week={rest && weekOf(rest.week, meta)} />
       ) : (

@@ -1,7 +1,7 @@
 // Alerts: which process has which fault, since when, in the reader's time zone; who is on it; why it ended.
 import type { Alert, EndedBy, Unjudged } from '../../wire/alerts.ts'
 import { CONDITION_TABLE, type ConditionEntry } from '../../wire/conditions.ts'
-import { figureOf, isAboutException } from '../../wire/describe-process.ts'
+import { figureOf, isAboutException, isNeverFinished } from '../../wire/describe-process.ts'
 import { ACTION_TEXT, acknowledgedText } from '../../wire/words.ts'
 import { formatRoute } from '../kit/route.ts'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
@@ -16,6 +16,7 @@ type AlertText = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
 /** In few words: process, meta and time are beside it. Of a metric, what the server says of its values. */
 export function describeAlert(alert: AlertText): string {
   const { happened = figureOf(alert) }: ConditionEntry = CONDITION_TABLE[alert.condition]
+  if (isNeverFinished(alert)) return 'never finished'
   return isAboutException(alert) ? 'raised an exception' : happened
 }
 

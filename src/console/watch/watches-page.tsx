@@ -113,7 +113,7 @@ function Content({ answer }: { answer: WatchesAnswer }) {
           {fault}
         </p>
       )}
-      {maintenance.length > 0 && <MaintenanceLine active={maintenance} />}
+      <MaintenanceLine active={maintenance} />
       {unjudged.length > 0 && <UnjudgedList unjudged={unjudged} />}
       {isEmpty && (
         <Empty title="Nothing is watched">
