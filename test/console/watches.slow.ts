@@ -127,9 +127,11 @@ describe.skipIf(cannotRun())('the watches page', () => {
     await press('End now nightly *')
     await press('End now')
     await page.getByText('over', { exact: true }).waitFor()
+    await dialog.waitFor({ state: 'detached' }) // a poll may be first
     await press('Delete nightly *')
     await press('Delete maintenance')
     await page.getByText('No maintenance').waitFor()
+    await dialog.waitFor({ state: 'detached' })
 
     await press('Plan maintenance')
     await dialog.getByLabel('Process').fill('*')
