@@ -209,6 +209,10 @@ function rankByWords(line: string): number {
 const SIGN = new RegExp(`^E(?:: |\\d{4} )|[: "'][56]0\\b|${FORM.source}`)
 const isTelling = (line: string): boolean => mayFail(line) || SIGN.test(line.trimStart())
 
+/** A heading is the label of the line below it, unless that is a count or a number in a list. */
+const rankBelowHeading = ({ line, rank }: Ranked): number =>
+  rank >= RANK.lack ? RANK.labelled : isDigit(line.trimStart().charCodeAt(0)) ? RANK.lack : RANK.fault
+
 /**
  * The last lines of the text that say something, in its order. A line above the last two of the rank `other` gets that
  * rank although its own may be lower: it makes no difference. `isFormer`: as 2.0 ranked them.
@@ -225,7 +229,7 @@ export function rankLines(lines: readonly string[], isFormer = false): Ranked[] 
     if (rank >= RANK.other && (isFormer || !isIndented(line))) telling++
     const below = found.at(-1)
     if (!isFormer && below !== undefined && line.endsWith(':') && HEADS_FAULT.test(line))
-      found[found.length - 1] = { line: below.line, rank: below.rank < RANK.lack ? RANK.fault : RANK.labelled }
+      found[found.length - 1] = { line: below.line, rank: rankBelowHeading(below) }
     found.push({ line, rank })
   }
   return found.reverse()
