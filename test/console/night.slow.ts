@@ -41,6 +41,8 @@ test.skipIf(cannotRun())(
       await cause.waitFor()
       const { y = Number.NaN, height = Number.NaN } = (await cause.boundingBox()) ?? {}
       expect(y + height).toBeLessThan(USUAL_PHONE.viewport.height) // seen without a touch
+      const fold = page.locator('.process-why summary')
+      expect(await fold.evaluate((element) => getComputedStyle(element).display)).toBe('list-item') // with its sign
       const acknowledge = page.getByRole('button', { name: 'Acknowledge' })
       const box = (await acknowledge.boundingBox())!
       expect(box.y + box.height).toBeLessThan(USUAL_PHONE.viewport.height)

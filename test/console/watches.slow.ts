@@ -147,6 +147,7 @@ describe.skipIf(cannotRun())('the watches page', () => {
     await dialog.getByLabel('Time zone').fill('Europe/Berlin')
     await press('Plan maintenance')
     await page.getByText('Europe/Berlin, for 10s').waitFor()
+    await dialog.waitFor({ state: 'detached' })
     expect(await planned()).toMatchObject([
       { process: '*', from: null, to: null, repeat: { cron: '* * * * *', tz: 'Europe/Berlin', length: '10s' } },
     ])
