@@ -31,8 +31,11 @@ interface Answer {
 const idIn = (params: URLSearchParams): string => params.get('id') ?? ''
 
 async function ask({ app, params, get, held, early }: Question<Answer>): Promise<Answer> {
-  const detail = await askDetail(get, idIn(params))
-  if (detail === undefined) return { detail, figures: undefined }
+  const answer = await askDetail(get, idIn(params))
+  if (answer === undefined) return { detail: answer, figures: undefined }
+  // while its store does not answer, a text that somebody reads stays
+  const known = answer.unavailable.includes('exceptions') && held?.detail?.exceptions
+  const detail = known ? { ...answer, exceptions: known } : answer
   app.setTitle(titleOf(detail.alert))
   early({ detail, figures: held?.figures })
   return { detail, figures: await askFigures(get, detail, app.nowMs()) }
