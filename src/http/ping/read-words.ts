@@ -175,12 +175,16 @@ const CHECK_IN_CONFIG = ['monitor_config', 'monitor_slug', 'release', 'contexts'
 type Pair = readonly [name: string, value: string]
 
 /**
- * The parameters that a body holds: a form (`curl -d s=$?`) or a check-in of Sentry in JSON. Undefined: it is text, as a
- * body of Healthchecks is, which curl sends as a form, too.
+ * The parameters that a body holds: a form (`curl -d s=$?`) or a check-in of Sentry in JSON, whatever it is called.
+ * Undefined: it is text, as a body of Healthchecks is, which curl sends as a form, too.
  */
 export function readBodyWords(body: string, contentType: string | null): readonly Pair[] | undefined {
   const [type] = (contentType ?? '').toLowerCase().split(/\s*;/)
   if (type === 'application/json') return readCheckIn(body)
+  if (/^\s*\{/.test(body)) {
+    const words = readCheckIn(body)
+    return words?.every(isKnown) && words.filter(isOfState).every(isState) ? words : undefined
+  }
   return type === 'application/x-www-form-urlencoded' ? readForm(body.trim()) : undefined
 }
 
@@ -215,12 +219,13 @@ function readCheckIn(body: string): readonly Pair[] | undefined {
   const members = Object.entries(json)
     .filter(([name]) => !CHECK_IN_CONFIG.includes(name))
     .map(([name, value]): Pair => [name, isKnown([name, '']) && isNothing(value) ? '' : String(value)])
-  const states = members.filter(([name]) => name === 'status' || name === 'state')
+  const states = members.filter(isOfState)
   const isCheckIn = states.length > 0 && members.every(([name]) => CHECK_IN.includes(name))
   return isCheckIn || states.some(isState) ? members : undefined
 }
 
 const isNothing = (value: unknown) => value === null || typeof value === 'object'
+const isOfState = ([name]: Pair) => name === 'status' || name === 'state'
 /** A known word, or none where one is due. */
 const isState = ([name, value]: Pair) =>
   value.trim() === '' || PARAMETERS[name]!(value.trim(), createSaid(), name) === undefined

@@ -274,6 +274,24 @@ describe('a ping', () => {
   })
 })
 
+test.each(['text/plain', 'application/x-www-form-urlencoded', undefined])(
+  'a check-in in JSON that is called %p',
+  async (type) => {
+    const send = async (body: unknown) => {
+      const job = newJob()
+      const headers: HeadersInit = type === undefined ? {} : { 'content-type': type }
+      const { status } = await ping(job, { method: 'POST', body: Buffer.from(JSON.stringify(body)), headers })
+      return [status, ...(await storedOf(job)).filter((line) => !line.startsWith('exception'))]
+    }
+    for (const failed of [{ status: 'error', check_in_id: 'abc' }, { state: 'fail' }])
+      expect(await send(failed)).toContain('end failed')
+    expect(await send({ status: 'ok' })).not.toContain('end failed')
+    // lines of a log, as Healthchecks takes them
+    for (const text of [{ status: 'weird' }, { status: 'error', rows: 5 }, { rows: 5 }])
+      expect(await send(text)).toContain(`output ${JSON.stringify(text)}`)
+  },
+)
+
 function form(body: string): RequestInit {
   return { method: 'POST', body, headers: { 'content-type': 'application/x-www-form-urlencoded' } }
 }
