@@ -29,6 +29,7 @@ import { addMoment, findGroup, MOMENTS_KEPT, raise } from './raised.ts'
 import {
   countChange,
   countedUs,
+  expired,
   FAILURES,
   FIGURES,
   fillRow,
@@ -150,7 +151,7 @@ function countRow(
   before: readonly LiveRun[],
   after: readonly LiveRun[],
   { isOpenHourWhole }: BasePage,
-  { nowUs }: Building,
+  { nowUs, maxRunUs }: Building,
 ): void {
   const openHourUs = Math.floor(nowUs / HOUR_US) * HOUR_US
   const isCounted = (us: number) => !isOpenHourWhole || us < openHourUs
@@ -159,7 +160,8 @@ function countRow(
     figures.filter(({ atNs = 0n }) => isCounted(toUs(atNs))),
   )
   const inFigures = (run: LiveRun) => isCounted(countedUs(run))
-  countChange(row, before.filter(inFigures), after)
+  const counted = before.map((run) => expired(run, nowUs, maxRunUs))
+  countChange(row, counted.filter(inFigures), after)
 }
 
 function addFigures(row: Row, rows: readonly TimingSummaryRow[]): void {

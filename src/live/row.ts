@@ -121,15 +121,17 @@ export function fillRow(row: Row, marks: readonly LiveMark[], maxRunUs: number):
 
 /** Open runs that are older than MAX_RUN have never finished. True if there was one. */
 export function expireRuns(row: Row, knownUs: number, maxRunUs: number): boolean {
-  const open = row.packed.length === 0 ? [] : runsOf(row)
-  const isOld = (run: LiveRun) => isOpen(run) && run.startUs < knownUs - maxRunUs
-  const old = open.filter(isOld)
-  if (old.length === 0) return false
-  const ended = old.map((run) => ({ ...run, settledUs: run.startUs + maxRunUs }))
-  countChange(row, old, ended)
-  store(row, [...open.filter((run) => !isOld(run)), ...ended])
+  const before = row.packed.length === 0 ? [] : runsOf(row)
+  const after = before.map((run) => expired(run, knownUs, maxRunUs))
+  if (after.every((run, i) => run === before[i])) return false
+  countChange(row, before, after)
+  store(row, after)
   return true
 }
+
+/** As it is known then. */
+export const expired = (run: LiveRun, knownUs: number, maxRunUs: number): LiveRun =>
+  isOpen(run) && run.startUs < knownUs - maxRunUs ? { ...run, settledUs: run.startUs + maxRunUs } : run
 
 /** The newest settled ones, and open ones, stay. */
 function store(row: Row, runs: LiveRun[]): void {

@@ -76,6 +76,13 @@ describe('the state of a process', () => {
     run(30 * HOUR, undefined)
     expect(await one()).toMatchObject({ state: 'never_finished', last_24h: { never_finished: 0 } })
   })
+  test('a run that never finished counts once, also beside so many that the store counts', async () => {
+    for (let i = 0; i < 200; i++) run(25 * HOUR + i * MINUTE, 1_000)
+    run(23.5 * HOUR, undefined)
+    open.nowMs += 45 * MINUTE // its 24 hours are over, and its hour still counts
+    for (const { state, last_24h: day } of [await one(), await one()])
+      expect([state, day.never_finished]).toEqual(['never_finished', 1])
+  })
   test.each(['in the store', 'in the log'])('a day is counted from %s since the hour that it says', async (place) => {
     const fromMs = Math.floor(open.nowMs / HOUR) * HOUR - DAY
     const ended = [-1, 0, 1].map((ms) => runAt(fromMs + ms - MINUTE, MINUTE, { failed: true, uid: `u${ms + 1}` }))
