@@ -215,7 +215,7 @@ export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
     'Every process that sent something in the last 39 days: its state, newest runs, when it should start next, and ' +
     'whether somebody is notified. An event is in the answer within a second of its 201, also while the stores are ' +
     'away, if somebody looked before; of other nodes within 5 seconds. The medians of days are read once an hour. ' +
-    'Counts and the sentence are of all processes, whatever is asked for.',
+    'Counts and the sentence are of all processes, or of the one that `process` names.',
   parameters: [],
   ownParameters: {
     process: Type.String({ minLength: 1, maxLength: 250, description: 'Only this process, with more of it.' }),
