@@ -78,7 +78,7 @@ test('a flush tries a last time before its time is over, whatever the back-off',
   receiver = startReceiver(replies(() => problem(503, { 'retry-after': '60' })))
   const stint = connect()
   stint.start('job')
-  expect(await stint.flush(700)).toBe(true)
+  expect(await stint.flush(3_000)).toBe(true)
   expect(receiver.batches).toHaveLength(2)
 })
 

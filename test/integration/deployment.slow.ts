@@ -310,10 +310,12 @@ describe.skipIf(NEEDS.some((need) => missing(need) !== undefined))('a deployment
     await Promise.all(clients)
     expect(Object.fromEntries(answers)).toEqual({ '201': expect.any(Number) })
     const range = new URLSearchParams({
-      ...{ process, from: new Date(fromMs).toISOString(), to: new Date().toISOString() },
+      // a stamp may be a moment ahead of this clock
+      ...{ process, from: new Date(fromMs).toISOString(), to: new Date(Date.now() + 1000).toISOString() },
     })
     const summary = async () => (await ada.byKey.get(`/api/timings/summary?${range}`)).json.rows[0]
-    await until('all are stored', async () => (await summary())?.count === runs)
+    const isStored = async () => (await summary())?.count === runs
+    await until('all are stored', isStored).catch(() => {}) // what differs is said below
     expect(await summary()).toMatchObject({ count: runs, failed: 0, running: 0, orphan: 0 })
     await firesAlone([])
   }, 180_000)
