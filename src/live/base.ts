@@ -202,7 +202,7 @@ export async function* readPages(
       full.length === 0 || countsSinceUs !== undefined
         ? []
         : await points.summarizeTimings({
-            ...{ ...select(openHourOf(nowUs) - DAY_US, full), everyNs: toNs(HOUR_US), byMeta: true },
+            ...{ ...select(countedFromUs(nowUs), full), everyNs: toNs(HOUR_US), byMeta: true },
             ...{ maxRunNs: toNs(maxRunUs), nowNs: toNs(nowUs), maxRows: PAGE_MARKS_MAX },
           })
     return {
