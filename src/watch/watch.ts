@@ -1,16 +1,10 @@
-// A watch as it is stored (its spec, as in the API) and as the rules use it.
+// A watch as it is stored (its spec, as in the API), and the part of it that is judged.
 import type { Fault } from '../problem.ts'
 import { createMatch } from '../process/process-pattern.ts'
 import { spanUs } from '../process/span.ts'
 import type { Condition } from '../wire/conditions.ts'
 import type { CreateWatch } from '../wire/watches.ts'
-import {
-  type ConditionRules,
-  type ConditionSpecs,
-  completeConditions,
-  conditionFaults,
-  toConditionRules,
-} from './conditions/conditions.ts'
+import { type ConditionSpecs, completeConditions, conditionFaults, toConditionRules } from './conditions/conditions.ts'
 import { spanFaults } from './conditions/span-faults.ts'
 import type { JudgedWatch } from './log/judge-interface.ts'
 
@@ -34,13 +28,6 @@ export interface StoredWatch {
   readonly badge: string | null
 }
 
-/** The input of the rules. */
-export interface WatchRules extends ConditionRules {
-  readonly remindUs?: number
-  readonly pausedUntilUs?: number
-  matches(process: string): boolean
-}
-
 /** Fills in omitted members. */
 export function toSpec(body: CreateWatch): WatchSpec {
   const { name, process, channels, meta = null, remind = null, paused_until = null } = body
@@ -57,23 +44,23 @@ export function specFaults(spec: WatchSpec, maxRunUs: number, isChannel: (id: st
   return faults
 }
 
-/** Converts a valid spec to the numbers that the rules use. */
-export function toRules(spec: WatchSpec): WatchRules {
-  const { remind, paused_until } = spec
-  const rules = toConditionRules(spec)
-  return {
-    ...rules,
-    ...(remind !== null && { remindUs: spanUs(remind) }),
-    ...(paused_until !== null && { pausedUntilUs: Date.parse(paused_until) * 1000 }),
-    matches: createMatch(spec.process),
-  }
-}
+/** The interval of its reminders; undefined without any. */
+export const remindEveryUs = ({ remind }: WatchSpec): number | undefined =>
+  remind === null ? undefined : spanUs(remind)
 
-/** The part of a watch that the judge sees. A condition counts from its last change, or the end of the watch's pause. */
+/** The end of its pause; 0 without one. */
+export const pausedUntilUs = ({ paused_until }: WatchSpec): number =>
+  paused_until === null ? 0 : Date.parse(paused_until) * 1000
+
+/** The part that the judge sees. A condition counts from its last change, or the end of the watch's pause. */
 export function toJudgedWatch({ id, spec, sinceUs, changed }: StoredWatch): JudgedWatch {
-  const rules = toRules(spec)
+  const untilUs = pausedUntilUs(spec)
   return {
-    ...{ id, process: spec.process, meta: spec.meta, rules, matches: rules.matches },
-    sinceUs: (condition) => Math.max(sinceUs, changed[condition] ?? 0, rules.pausedUntilUs ?? 0),
+    id,
+    process: spec.process,
+    meta: spec.meta,
+    rules: toConditionRules(spec),
+    matches: createMatch(spec.process),
+    sinceUs: (condition) => Math.max(sinceUs, changed[condition] ?? 0, untilUs),
   }
 }

@@ -109,7 +109,10 @@ export function openWatches(options: WatchesOptions) {
   const post = { allowPrivate: options.notifyPrivate, ...(options.resolve && { resolve: options.resolve }) }
   const deliver = createDeliver({ post, nowUs, publicUrl, ...(mailer && { mailer }) })
   const nodeOptions: NodeOptions = {
-    ...{ ...options, deliver, onFault, complete: createCompleteBody(options) },
+    ...options,
+    deliver,
+    onFault,
+    complete: createCompleteBody(options),
     apply: (judge, record, arrivedUs) => applyRecord(judge, record, arrivedUs, options.isIgnored),
   }
   const feedDatabase = shared && openPostgres(shared.url, 'feed')
@@ -130,7 +133,10 @@ export function openWatches(options: WatchesOptions) {
         })
 
   const watches = createManageWatches({
-    ...{ store, nowUs, maxRunUs, publicUrl },
+    store,
+    nowUs,
+    maxRunUs,
+    publicUrl,
     async onChanged(account) {
       node.hurry(account)
       await noteCount()

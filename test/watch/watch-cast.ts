@@ -5,7 +5,7 @@ import type { Channel, NewNotification, Notification } from '../../src/notify/no
 import type { WatchStore } from '../../src/watch/storage/create-watch-store.ts'
 import type { Judged } from '../../src/watch/storage/feed-statements.ts'
 import { openSqliteWatchStore } from '../../src/watch/storage/sqlite-store.ts'
-import type { Alert, AlertChange } from '../../src/watch/storage/watch-store.ts'
+import type { AlertChange, StoredAlert } from '../../src/watch/storage/watch-store.ts'
 import type { StoredWatch, WatchSpec } from '../../src/watch/watch.ts'
 
 export const ACCOUNT = 'acc_1'
@@ -66,7 +66,7 @@ export const channelOf = (id: string, over: Partial<Channel> = {}): Channel => (
   ...over,
 })
 
-export const alertOf = (id: string, watch: string, over: Partial<Alert> = {}): Alert => ({
+export const alertOf = (id: string, watch: string, over: Partial<StoredAlert> = {}): StoredAlert => ({
   id,
   account: ACCOUNT,
   watch,
@@ -123,7 +123,7 @@ export const typed = (id: string, type: NewNotification['body']['type'], alert?:
 
 type Change<K extends AlertChange['kind']> = Extract<AlertChange, { kind: K }>
 
-export const opened = (alert: Alert, notifications: readonly NewNotification[] = []): Change<'open'> => ({
+export const opened = (alert: StoredAlert, notifications: readonly NewNotification[] = []): Change<'open'> => ({
   ...{ kind: 'open', alert, watchSinceUs: 0, watchChanged: {}, notifications },
 })
 

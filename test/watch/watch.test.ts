@@ -1,9 +1,9 @@
 // Which processes a watch is about.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { toRules, toSpec } from '../../src/watch/watch.ts'
+import { createMatch } from '../../src/process/process-pattern.ts'
 
-const matches = (process: string, name: string) => toRules(toSpec({ name: 'w', process, channels: [] })).matches(name)
+const matches = (process: string, name: string) => createMatch(process)(name)
 
 describe('a pattern', () => {
   test('matches what a regular expression would', () => {

@@ -24,6 +24,7 @@ export interface Subject {
   readonly meta: string | null
 }
 
+/** The part of a stored alert that a condition reads. */
 export interface FiredAlert extends Subject {
   readonly sinceUs: number
   /** The run that it is about. */

@@ -18,7 +18,9 @@ export function cronFaults(pointer: string, cron: string, tz: string): Fault[] {
 }
 
 /** Croner's messages begin with its own name. */
-const reasonOf = (err: unknown): string =>
-  err instanceof Error && !err.message.startsWith('CronPattern:')
-    ? err.message
-    : `must be a cron expression of five fields, or six with seconds first${err instanceof Error ? `; ${err.message.slice(13)}` : ''}`
+function reasonOf(err: unknown): string {
+  const message = err instanceof Error ? err.message : undefined
+  if (message !== undefined && !message.startsWith('CronPattern:')) return message
+  const more = message === undefined ? '' : `; ${message.slice(13)}`
+  return `must be a cron expression of five fields, or six with seconds first${more}`
+}

@@ -22,8 +22,9 @@ export const failed: ConditionOf<Given, FailedRule> = {
     const { cause = 'failed', figure = 1, sinceUs, failedUs = sinceUs, startedUs, lost } = episode
     if (cause === 'abandoned' && startedUs !== undefined) return neverFinished(subject, episode, startedUs)
     const unknown = cause === 'failed' && startedUs === undefined ? '; its start is not known' : ''
+    const doubt = lost ? `, ${orLost(lost, 'its end')}` : unknown
     const often = figure > 1 ? ` (${figure} in a row)` : ''
-    return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(failedUs)}${lost ? `, ${orLost(lost, 'its end')}` : unknown}`
+    return `${subjectName(subject)} ${CAUSES[cause]}${often} at ${minute(failedUs)}${doubt}`
   },
   summarizeEnd(alert, untilUs) {
     const after = formatSpan(untilUs - alert.sinceUs)

@@ -7,12 +7,12 @@ import { CONDITIONS } from '../conditions/conditions.ts'
 import { formatSpan, iso, subjectName } from '../conditions/wording.ts'
 import type { Change, Facts, JudgedAlert } from '../log/judge-interface.ts'
 import { createId } from '../random-id.ts'
-import type { Alert, AlertChange } from '../storage/watch-store.ts'
-import type { StoredWatch } from '../watch.ts'
+import type { AlertChange, StoredAlert } from '../storage/watch-store.ts'
+import { remindEveryUs, type StoredWatch } from '../watch.ts'
 
 interface Context {
   readonly type: WebhookBody['type']
-  readonly alert: Alert
+  readonly alert: StoredAlert
   readonly watch: StoredWatch
   readonly summary: string
   readonly nowUs: number
@@ -20,15 +20,20 @@ interface Context {
   readonly facts?: Facts
 }
 
-type Moment = Pick<Context, 'nowUs' | 'publicUrl'>
+export type Moment = Pick<Context, 'nowUs' | 'publicUrl'>
 
 /** For each channel its notification. */
 export const notificationsOf = (channels: readonly string[], context: Context): NewNotification[] =>
   channels.map((channel) => ({ id: createId('msg'), channel, body: toBody(context) }))
 
 /** A stored alert, as the judge sees it. */
-export const toJudgedAlert = ({ id, watch, condition, instance, identity, ...alert }: Alert): JudgedAlert => ({
-  ...{ watch, condition, instance, process: alert.process, meta: alert.meta, identity: identity ?? id },
+export const toJudgedAlert = ({ id, watch, condition, instance, identity, ...alert }: StoredAlert): JudgedAlert => ({
+  watch,
+  condition,
+  instance,
+  process: alert.process,
+  meta: alert.meta,
+  identity: identity ?? id,
   episode: {
     sinceUs: alert.sinceUs,
     ...(alert.uid !== null && { uid: alert.uid }),
@@ -37,33 +42,31 @@ export const toJudgedAlert = ({ id, watch, condition, instance, identity, ...ale
   },
 })
 
-/** A new alert. `remindUs`: the interval of its reminders. */
+/** A new alert. */
 export function toOpen(
   { account, alert: judged, untilUs, awaitsUs, facts }: Extract<Change, { kind: 'open' }>,
   watch: StoredWatch,
-  remindUs: number | undefined,
   moment: Moment,
 ): Extract<AlertChange, { kind: 'open' }> {
   const { condition, instance, identity, process, meta, episode } = judged
   const { sinceUs, uid, startedUs } = episode
-  const alert: Alert = {
-    ...{
-      id: createId('ale'),
-      account,
-      watch: watch.id,
-      instance,
-      condition,
-      process,
-      meta,
-      sinceUs,
-      identity,
-      episode,
-    },
+  const everyUs = remindEveryUs(watch.spec)
+  const alert: StoredAlert = {
+    id: createId('ale'),
+    account,
+    watch: watch.id,
+    instance,
+    condition,
+    process,
+    meta,
+    sinceUs,
+    identity,
+    episode,
     uid: uid === undefined || uid === '' ? null : uid,
     startedUs: startedUs ?? null,
     resolvedUs: untilUs ?? null,
     notifiedUs: null,
-    remindUs: remindUs === undefined ? null : moment.nowUs + remindUs,
+    remindUs: everyUs === undefined ? null : moment.nowUs + everyUs,
     summary: summaryOf(watch, judged),
     endedBy: untilUs === undefined ? null : 'event',
     channels: null,
@@ -77,7 +80,10 @@ export function toOpen(
   const summary = `${alert.summary}${end}`
   const context = { type: 'alert.firing', alert, watch, summary, facts, ...moment } as const
   return {
-    ...{ kind: 'open', alert: { ...alert, summary }, watchSinceUs: watch.sinceUs, watchChanged: watch.changed },
+    kind: 'open',
+    alert: { ...alert, summary },
+    watchSinceUs: watch.sinceUs,
+    watchChanged: watch.changed,
     notifications: notificationsOf(watch.spec.channels, context),
     ...(awaitsUs !== undefined && { waitUs: awaitsUs }),
   }
@@ -90,7 +96,7 @@ const summaryOf = ({ spec }: Pick<StoredWatch, 'spec'>, { condition, process, me
 /** The end that the judge found. */
 export function toEndOf(
   { untilUs, endedBy, ended, facts }: Extract<Change, { kind: 'end' }>,
-  alert: Alert,
+  alert: StoredAlert,
   watch: StoredWatch,
   moment: Moment,
 ): AlertChange {
@@ -101,7 +107,7 @@ export function toEndOf(
   return toEnd({ alert, watch, endedBy, atUs: untilUs, summary, facts, ...moment })
 }
 
-function expiredSummary(alert: FiredAlert & Pick<Alert, 'condition'>, untilUs: number): string {
+function expiredSummary(alert: FiredAlert & Pick<StoredAlert, 'condition'>, untilUs: number): string {
   const whom = alert.condition === 'long' ? ' from that run' : ''
   return `${subjectName(alert)}: nothing arrived${whom} for ${formatSpan(untilUs - alert.sinceUs)}; the alert expired`
 }
@@ -121,7 +127,7 @@ export function toEnd({
 }
 
 /** The console's address of an alert. It names the account: a person may have several. */
-export const pathOf = ({ id, account }: Pick<Alert, 'id' | 'account'>): string =>
+export const pathOf = ({ id, account }: Pick<StoredAlert, 'id' | 'account'>): string =>
   `/#/alert?${new URLSearchParams({ id, account })}`
 
 /** The content of a notification: the body for webhooks, and more details for people. */
@@ -145,7 +151,12 @@ export function toBody({ type, alert, watch, summary, nowUs, publicUrl, facts = 
     type,
     timestamp: iso(nowUs),
     data: {
-      ...{ id: alert.id, watch: { id: watch.id, name: watch.spec.name }, condition, process, meta, uid },
+      id: alert.id,
+      watch: { id: watch.id, name: watch.spec.name },
+      condition,
+      process,
+      meta,
+      uid,
       since: iso(sinceUs),
       started_at: startedUs === null ? null : iso(startedUs),
       resolved_at: resolvedUs === null ? null : iso(resolvedUs),
@@ -169,10 +180,21 @@ export const plainBody = (
   data: Pick<Data, 'id' | 'watch' | 'summary' | 'url'> & Partial<Data>,
   facts: NotificationBody['facts'],
 ): NotificationBody => ({
-  ...{ type, timestamp: iso(nowUs), facts },
+  type,
+  timestamp: iso(nowUs),
+  facts,
   data: {
-    ...{ condition: null, process: '', meta: null, uid: null, since: iso(nowUs), started_at: null },
-    ...{ resolved_at: null, ended_by: null, exception: null, usual_ms: null, note: null },
+    condition: null,
+    process: '',
+    meta: null,
+    uid: null,
+    since: iso(nowUs),
+    started_at: null,
+    resolved_at: null,
+    ended_by: null,
+    exception: null,
+    usual_ms: null,
+    note: null,
     ...data,
   },
 })

@@ -3,8 +3,7 @@
 // state, so a kill asks again. Events fold meanwhile; one that is found twice changes nothing.
 import type { Logger } from '../../log.ts'
 import { createMatch, isPattern } from '../../process/process-pattern.ts'
-import type { Mark } from '../log/judge-interface.ts'
-import type { StateRow } from '../storage/feed-statements.ts'
+import type { Mark, StateRow } from '../log/judge-interface.ts'
 import type { StoredWatch } from '../watch.ts'
 
 export interface KnownMark {

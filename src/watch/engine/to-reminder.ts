@@ -1,21 +1,15 @@
 // The reminders of alerts that fire.
-import type { Alert, AlertChange } from '../storage/watch-store.ts'
-import type { StoredWatch, WatchRules } from '../watch.ts'
+import type { AlertChange, StoredAlert } from '../storage/watch-store.ts'
+import { remindEveryUs, type StoredWatch } from '../watch.ts'
 import { notificationsOf } from './describe-alert.ts'
-
-/** A watch with its rules, built once per version: parsing a cron expression is expensive. */
-export interface RuledWatch {
-  readonly watch: StoredWatch
-  readonly rules: WatchRules
-}
 
 /** The reminder of an alert that is due; undefined when none is. */
 export function toReminder(
-  { watch, rules }: RuledWatch,
-  alert: Alert,
+  watch: StoredWatch,
+  alert: StoredAlert,
   { nowUs, publicUrl }: { readonly nowUs: number; readonly publicUrl: string },
 ): Extract<AlertChange, { kind: 'remind' }> | undefined {
-  const { remindUs: everyUs } = rules
+  const everyUs = remindEveryUs(watch.spec)
   if (everyUs === undefined || alert.acked !== null) return undefined
   const dueUs = alert.remindUs ?? alert.sinceUs + everyUs
   const next = { kind: 'remind', id: alert.id, remindUs: nowUs + everyUs } as const

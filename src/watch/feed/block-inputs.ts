@@ -1,7 +1,7 @@
 // Several nodes: the judging one takes the blocks of all from PostgreSQL, in the order of arrival, up to what the
 // slowest living node has fed.
 import { DESTINATIONS, type Destination } from '../../event/event.ts'
-import type { Taken } from '../engine/engine.ts'
+import type { Taken } from '../engine/engine-state.ts'
 import type { RefusedTime } from '../log/episode.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
 import { createMerge } from './merge.ts'

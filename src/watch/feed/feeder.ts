@@ -87,7 +87,7 @@ export function createFeeder(options: FeederOptions) {
   }
 
   return {
-    /** Begins at stored positions; again if they are others than expected. One that is not in the spool is passed over. */
+    /** Begins at stored positions; again if they are others than expected. One that is not in the spool is skipped. */
     begin(starts: Partial<Both<FeedStart>>): void {
       const follow = (spool: Destination): Followed => {
         const start = starts[spool]
@@ -140,7 +140,7 @@ export function createFeeder(options: FeederOptions) {
     },
     /** Everything that arrived before is handed over. */
     knownUs: () => knownUs,
-    /** When events of watched accounts were refused: call it after `read`, to know of all that matters until `knownUs`. */
+    /** When events of watched accounts were refused: call it after `read`, to know of all until `knownUs`. */
     refused: (): readonly RefusedTime[] => refusedTimes?.take(isWatched) ?? [],
     /** Resolves when a spool has something new, or the signal aborts. */
     waitForRecords: (signal: AbortSignal): Promise<void> =>

@@ -1,5 +1,5 @@
-// What was read of one spool and is not handed over yet, because an event that arrived earlier may still follow: requests
-// overtake each other, and a log has them in the order of their writing. Invariants:
+// What was read of one spool and is not handed over yet, because an event that arrived earlier may still follow:
+// requests overtake each other, and a log has them in the order of their writing. Invariants:
 // * Records leave in the order of arrival, each after everything that arrived before it.
 // * `start` is the position to read from again: all records before it have left.
 import { RECEIVED_WITHIN_US } from '../../event/arrivals.ts'

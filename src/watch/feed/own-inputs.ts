@@ -1,6 +1,6 @@
 // The only node: its feeder hands records over in memory, and their positions are stored with what was judged.
 import { DESTINATIONS, type Destination } from '../../event/event.ts'
-import type { Taken } from '../engine/engine.ts'
+import type { Taken } from '../engine/engine-state.ts'
 import type { RefusedTime } from '../log/episode.ts'
 import type { Block, Feeder } from './feeder.ts'
 import { earlier, type Fed } from './log-window.ts'
@@ -53,7 +53,8 @@ export function createOwnInputs(
       const knownUs = merge.peek()?.arrivedUs ?? feeder.knownUs()
       return {
         positions: blocks.map((block) => ({ node, spool: block.spool, position: startOf(block), knownUs })),
-        ...{ passed: [], taken: new Map() },
+        passed: [],
+        taken: new Map(),
       }
     },
     settle: async ({ positions }) => {

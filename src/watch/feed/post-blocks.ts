@@ -1,6 +1,6 @@
 // Hands the records of this node over to the judging one: a block a second in PostgreSQL, with the position of the
-// feeder in one transaction. While PostgreSQL is away, the spool holds them. A position in the spool of another DATA_DIR
-// with this NODE_ID is not followed: this one begins where its shipper is.
+// feeder in one transaction. While PostgreSQL is away, the spool holds them. A position in the spool of another
+// DATA_DIR with this NODE_ID is not followed: this one begins where its shipper is.
 import type { Destination } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import { type createFeedStatements, type FeedPosition, WentBack } from '../storage/feed-statements.ts'

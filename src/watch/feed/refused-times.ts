@@ -1,10 +1,10 @@
 // When events of an account were refused although Stint ran: its quota was spent, its share of the spool or of the dead
-// letters was full, or it had sent the most while the disk was nearly full. Its watches wait for what may be missing, as
-// after a downtime. Invariants:
+// letters was full, or it had sent the most while the disk was nearly full. Its watches wait for what may be missing,
+// as after a downtime. Invariants:
 // * A refusal is noted before its answer is sent, so what is judged up to a time knows of all refusals until then.
-// * A stretch lasts while the account would be refused. It ends when nothing was refused for five minutes: one that comes
-//   and goes is one stretch.
-import type { Inputs } from '../engine/engine.ts'
+// * A stretch lasts while the account would be refused. It ends when nothing was refused for five minutes: one that
+//   comes and goes is one stretch.
+import type { Inputs } from '../engine/engine-state.ts'
 import { type RefusedTime, SETTLES_US } from '../log/episode.ts'
 
 export type FedInputs = Inputs & {

@@ -95,7 +95,14 @@ function findLate(account: Account, watch: JudgedWatch, process: string, start?:
   const known = account.late.get(name)
   if (known !== undefined) return known
   const subject: LateSubject = {
-    ...{ watch, account, process, newestStartUs: 0, wallUs: start?.newestStartUs ?? 0, restUs: 0, held: [], ...start },
+    watch,
+    account,
+    process,
+    newestStartUs: 0,
+    wallUs: start?.newestStartUs ?? 0,
+    restUs: 0,
+    held: [],
+    ...start,
     isGone: false,
     isKept: start !== undefined,
     plannedUs: Number.POSITIVE_INFINITY,
@@ -119,7 +126,11 @@ export function findMetric(
     return undefined
   }
   const subject: MetricSubject = {
-    ...{ watch, account, process, plannedUs: Number.POSITIVE_INFINITY, isGone: false },
+    watch,
+    account,
+    process,
+    plannedUs: Number.POSITIVE_INFINITY,
+    isGone: false,
     gauge: gauge ?? createGauge(watch.rules.metric!),
   }
   account.metrics.set(name, subject)

@@ -1,7 +1,7 @@
 // An alert as it is judged. It is stored with the alert as JSON, so that a restart knows what ends it.
 
-/** Identifies a run within its process and meta. */
-export interface RunName {
+/** A run that an alert is about, within its process and meta. */
+export interface EpisodeRun {
   readonly uid: string
   readonly startedUs: number
 }
@@ -62,7 +62,7 @@ export interface Episode {
   /** The downtime in which a start or an end may have been lost. */
   readonly lost?: Downtime
   /** `long`: all runs that it is about, if there are several. */
-  readonly runs?: readonly RunName[]
+  readonly runs?: readonly EpisodeRun[]
   /** `long`: so many more open runs are not remembered individually. */
   readonly others?: number
   /** `long`, only alerts of 1.1: another run started after the downtime. */

@@ -41,7 +41,7 @@ export function createFiring({ emit, isKnown, isSuspended }: FiringOptions) {
       else firing.set(watch, new Map(alerts.map((alert) => [alert.instance, alert])))
     },
     of: (watch: string): Iterable<JudgedAlert> => firing.get(watch)?.values() ?? [],
-    /** False: it fires, or there was an alert about it. `untilUs`: it is over already; `isApart`: whatever fires now. */
+    /** False: it fires, or there was an alert about it. `untilUs`: it is over; `isApart`: whatever fires now. */
     open(
       account: string,
       alert: JudgedAlert,

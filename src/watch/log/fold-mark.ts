@@ -51,7 +51,9 @@ function foldStart(series: Series, mark: Mark, { maxRunUs, isTimed, leadUs }: Fo
   const usualUs = isTimed ? usualOf(settled, atUs) : undefined
   const chain = before && nextChain(before, atUs)
   const run = {
-    ...{ startedUs: atUs, ...(restUs > 0 && { restUs }), ...(usualUs !== undefined && { usualUs }) },
+    startedUs: atUs,
+    ...(restUs > 0 && { restUs }),
+    ...(usualUs !== undefined && { usualUs }),
     ...(behindUs > 0 && { leadUs: behindUs }),
     ...(chain && { chain }),
   }

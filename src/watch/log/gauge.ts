@@ -21,7 +21,13 @@ export interface Gauge {
 }
 
 export const createGauge = (rule: MetricRule): Gauge => ({
-  ...{ rule: JSON.stringify(rule), parts: [], crossedUs: null, figure: 0, lastUs: 0, crossedAtUs: null, seen: [] },
+  rule: JSON.stringify(rule),
+  parts: [],
+  crossedUs: null,
+  figure: 0,
+  lastUs: 0,
+  crossedAtUs: null,
+  seen: [],
 })
 
 /** After a change of the rule: the points still count if it is about the same ones. */

@@ -1,5 +1,5 @@
-// `failed`: n failures in a row, by failure-row.ts. A failure that came late waits for the rest of its backlog: if a success
-// is newer by then, it is one notification that is over, and only for `after: 1`.
+// `failed`: n failures in a row, by failure-row.ts. A failure that came late waits for the rest of its backlog: if a
+// success is newer by then, it is one notification that is over, and only for `after: 1`.
 import { type Desk, factsOf } from './desk.ts'
 import { type Due, nextUnfinished } from './due.ts'
 import type { Episode } from './episode.ts'
@@ -29,7 +29,11 @@ export function noteFailure(desk: Desk, track: Track, failure: Failure): void {
   const { late } = track.series
   if (late.length >= MAX_LATE) return
   late.push({
-    ...{ atUs, cause, restUs, ...(uid !== undefined && { uid }), ...(startedUs !== undefined && { startedUs }) },
+    atUs,
+    cause,
+    restUs,
+    ...(uid !== undefined && { uid }),
+    ...(startedUs !== undefined && { startedUs }),
   })
   desk.planRuns(track, restUs)
 }
@@ -105,7 +109,9 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
     const row = joins ? rowOf(series, failed.exceptions, handUs) : 1
     if (row < failed.after) continue
     const episode: Episode = {
-      ...{ sinceUs: lost && followedUs !== undefined ? arrivedUs : atUs, figure: row, cause },
+      sinceUs: lost && followedUs !== undefined ? arrivedUs : atUs,
+      figure: row,
+      cause,
       ...(uid !== undefined && { uid }),
       ...(followedUs !== undefined && { followedUs }),
       ...(startedUs !== undefined && { startedUs }),
@@ -123,8 +129,8 @@ export function fail(desk: Desk, track: Track, failure: Failure): void {
 }
 
 /**
- * After earlier failures were read from the stores: a row that is long enough now fires, if its newest failure is of the
- * time that the watch judges, and later than `afterUs`.
+ * After earlier failures were read from the stores: a row that is long enough now fires, if its newest failure is of
+ * the time that the watch judges, and later than `afterUs`.
  */
 export function lookAgain(desk: Desk, track: Track, afterUs: number): void {
   const { account, process, meta, series, watches } = track
@@ -190,7 +196,10 @@ export function noteException(desk: Desk, track: Track, exception: RaisedExcepti
   if (isIgnored || !watchesExceptions(track)) return
   const startedUs = uid === undefined ? undefined : series.open.get(uid)?.startedUs
   noteFailure(desk, track, {
-    ...{ atUs, arrivedUs, cause: 'exception', ...(uid !== undefined && { uid }) },
+    atUs,
+    arrivedUs,
+    cause: 'exception',
+    ...(uid !== undefined && { uid }),
     ...(startedUs !== undefined && startedUs <= atUs && { startedUs }),
   })
 }

@@ -1,7 +1,7 @@
 // The watches as a machine over the log: its inputs are events and times, in one order. What is due before an event is
 // judged before it, so the alerts depend on the log alone: not on restarts, lag or batches. Pure: no clock, no promise.
 //
-//   advance(us)            fires what became due before `us`; stops after MAX_CHANGES, then store them and call it again
+//   advance(us)            fires what became due before `us`; stops after MAX_CHANGES: store them and call it again
 //   applyMark(account, …)  folds an event that arrived at or after the last `advance`; fires and ends alerts
 //
 // To store, in one transaction: positions, `judgedUs()`, `takeDirty()` and what `emit` was given. To start again from
@@ -104,9 +104,10 @@ export interface Point extends Event {
   readonly items: readonly (readonly [name: string, value: number])[]
 }
 
-/** A row of `watch_state`; null deletes it. */
+/** A row of `watch_state`, the judge's memory; null deletes it. */
 export interface StateRow {
   readonly account: string
+  /** JSON: [process, meta] of a series, [watch, process] of a gauge, [watch] of a seed. */
   readonly name: string
   readonly state: string | null
 }

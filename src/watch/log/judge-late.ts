@@ -140,7 +140,11 @@ export function judgeLate(desk: Desk, subject: LateSubject, us: number): void {
   if (overUs > us || atUs > us) return
   const silentUs = Math.max(subject.wallUs, sinceOf(account, watch, 'late', instance))
   const episode = {
-    ...{ sinceUs: lost === undefined ? overUs : sinceUs, dueUs, fromUs, silentUs, ...(lost && { lost }) },
+    sinceUs: lost === undefined ? overUs : sinceUs,
+    dueUs,
+    fromUs,
+    silentUs,
+    ...(lost && { lost }),
     ...(newestStartUs > 0 && { lastUs: newestStartUs }),
   }
   const alert = { watch: watch.id, condition: 'late', instance, process, meta: watch.meta, episode } as const

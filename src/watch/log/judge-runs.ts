@@ -1,9 +1,9 @@
-// `long` and `slow`: the open runs of a process and meta by all limits, and MAX_RUN. One place in the heap for all of them.
+// `long` and `slow`: the open runs of a process and meta by all limits, and MAX_RUN. All have one place in the heap.
 import { limitOf } from '../../process/usual.ts'
 import type { Condition } from '../../wire/conditions.ts'
 import { type Desk, factsOf } from './desk.ts'
 import { type Due, exceedsUs, nextLong } from './due.ts'
-import type { Episode, RunName } from './episode.ts'
+import type { Episode, EpisodeRun } from './episode.ts'
 import { keyOf } from './firing.ts'
 import { fail, judgeWaiting } from './judge-failed.ts'
 import type { JudgedAlert, JudgedWatch, Mark } from './judge-interface.ts'
@@ -81,8 +81,8 @@ export function judgeRuns(desk: Desk, track: Track, us: number): void {
 }
 
 /**
- * A run ended, or another one of its uid began, after a limit that passed while a silent node was waited for: it is judged
- * when the node is back, because that may hold an earlier end of it.
+ * A run ended, or another one of its uid began, after a limit that passed while a silent node was waited for: it is
+ * judged when the node is back, because that may hold an earlier end of it.
  */
 export function holdRun(desk: Desk, track: Track, uid: string, run: OpenRun, mark: Mark): void {
   const { account, series, watches } = track
@@ -159,7 +159,10 @@ function fireRun(
   if (condition === 'long' && isCovered(track, watch, { uid, startedUs })) return
   const runs = condition === 'long' && due.lost ? runsAcross(track, watch, { limitUs, due }, us) : []
   const episode: Episode = {
-    ...{ sinceUs: Math.max(due.sinceUs, watch.sinceUs(condition)), uid, startedUs, limit: limitUs },
+    sinceUs: Math.max(due.sinceUs, watch.sinceUs(condition)),
+    uid,
+    startedUs,
+    limit: limitUs,
     ...(due.lost && { lost: due.lost }),
     ...(runs.length > 1 && { runs }),
     ...(condition === 'long' && series.others > 0 && { others: series.others }),
@@ -172,11 +175,11 @@ function fireRun(
     track.longs.set(nameOf(watch.id, instance), alert)
 }
 
-export const runsOf = ({ episode: { runs, uid, startedUs, sinceUs } }: JudgedAlert): readonly RunName[] =>
+export const runsOf = ({ episode: { runs, uid, startedUs, sinceUs } }: JudgedAlert): readonly EpisodeRun[] =>
   runs ?? [{ uid: uid ?? '', startedUs: startedUs ?? sinceUs }]
 
 /** Another alert is about this run, too. */
-function isCovered({ longs }: Track, watch: JudgedWatch, { uid, startedUs }: RunName): boolean {
+function isCovered({ longs }: Track, watch: JudgedWatch, { uid, startedUs }: EpisodeRun): boolean {
   for (const alert of longs.values())
     if (alert.watch === watch.id && runsOf(alert).some((it) => it.uid === uid && it.startedUs === startedUs))
       return true
@@ -189,9 +192,9 @@ function runsAcross(
   watch: JudgedWatch,
   { limitUs, due: { lost } }: Pick<Exceeded, 'limitUs' | 'due'>,
   us: number,
-): RunName[] {
+): EpisodeRun[] {
   const { account, series } = track
-  const runs: RunName[] = []
+  const runs: EpisodeRun[] = []
   for (const [uid, run] of series.open) {
     const due = nextLong(run, limitUs, account.downtimes)
     const name = { uid, startedUs: run.startedUs }
@@ -227,8 +230,9 @@ function noteWait(
 export function endLongs(desk: Desk, track: Track, { uid, atUs, kind }: Mark): void {
   const { account, process, meta, series, longs } = track
   if (longs.size === 0) return
-  const isOver = (run: RunName) => run.uid === uid && (kind === 'start' ? run.startedUs < atUs : run.startedUs <= atUs)
-  const isOpen = (run: RunName) => series.open.get(run.uid)?.startedUs === run.startedUs
+  const isOver = (run: EpisodeRun) =>
+    run.uid === uid && (kind === 'start' ? run.startedUs < atUs : run.startedUs <= atUs)
+  const isOpen = (run: EpisodeRun) => series.open.get(run.uid)?.startedUs === run.startedUs
   for (const [name, alert] of longs) {
     const runs = runsOf(alert)
     if (!runs.some(isOver) || !runs.every((run) => isOver(run) || !isOpen(run))) continue

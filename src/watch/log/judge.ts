@@ -1,5 +1,5 @@
-// The watches as a machine over the log: see judge-interface.ts. A due time only moves later by itself, so the heap holds
-// one place per series with open runs, per subject of `late` and per metric with `for`: never one per run.
+// The watches as a machine over the log: see judge-interface.ts. A due time only moves later by itself, so the heap
+// holds one place per series with open runs, per subject of `late` and per metric with `for`: never one per run.
 import { findMetric, findTrack, keepTrack, loadTrack, setWatches } from './accounts.ts'
 import { applyMark, seedMarks } from './apply-mark.ts'
 import { createDesk } from './desk.ts'

@@ -1,5 +1,5 @@
-// What a watch would have fired on stored history: the same judge over the events of the stores, each at its own time and
-// without downtimes. Pure; a step judges some events, because a cron expression that is due each minute takes its time.
+// What a watch would have fired on stored history: the same judge over the events of the stores, each at its own time
+// and without downtimes. Pure; a step judges some events, because a cron expression that is due each minute is slow.
 import type { PreviewedAlert } from '../../wire/watch-preview.ts'
 import { CONDITIONS } from '../conditions/conditions.ts'
 import { iso } from '../conditions/wording.ts'
@@ -88,7 +88,11 @@ export function createPreview({ spec, watch, fromUs, toUs, maxRunUs, ...events }
         const ended = (us: number) =>
           `; ${entry.summarizeEnd({ ...fired, episode }, us, end?.ended ?? episode, spec[condition])}`
         return {
-          ...{ condition, process, meta, uid: episode.uid || null, since: iso(episode.sinceUs) },
+          condition,
+          process,
+          meta,
+          uid: episode.uid || null,
+          since: iso(episode.sinceUs),
           resolved_at: untilUs === undefined ? null : iso(untilUs),
           summary: `${summary}${untilUs === undefined ? '' : ended(untilUs)}`,
         }

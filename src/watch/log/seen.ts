@@ -1,5 +1,5 @@
-// Events that came before, by a number each: a retry, a batch that is sent again and a replayed dead letter are the same
-// event. Bounded: the newest 64 of a series; JSON in its row.
+// Events that came before, by a number each: a retry, a batch that is sent again and a replayed dead letter are the
+// same event. Bounded: the newest 64 of a series; JSON in its row.
 
 const KEPT = 64
 

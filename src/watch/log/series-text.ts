@@ -64,7 +64,10 @@ export function fromText(text: string): Series {
     ([startedUs, tookUs, failed, tag]): Kept => ({ startedUs, endedUs: startedUs + tookUs, failed: failed === 1, tag }),
   )
   series.failures = failures.map(([atUs, kind, tag = 0, startedUs = 0]) => ({
-    ...{ atUs, kind: FAILURE_KINDS[kind] ?? 'run', tag, startedUs },
+    atUs,
+    kind: FAILURE_KINDS[kind] ?? 'run',
+    tag,
+    startedUs,
   }))
   series.late = [...late]
   series.exception = exception

@@ -1,6 +1,6 @@
-// What the marks and exceptions of one process and meta add up to, in the order of the log. JSON in the table. Invariants:
-// * Bounded: MAX_OPEN open runs (the oldest stay, because they fire) and ends without a start (the newest stay), the last
-//   60 settled runs, MAX_LATE failures that wait.
+// What the marks and exceptions of one process and meta add up to, in the order of the log. JSON in the table:
+// * Bounded: MAX_OPEN open runs (the oldest stay, because they fire) and ends without a start (the newest stay), the
+//   last 60 settled runs, MAX_LATE failures that wait.
 // * What is paired stays paired; an event that came before changes nothing.
 import type { SettledRun } from '../../process/usual.ts'
 import type { Mark } from './judge-interface.ts'
@@ -106,23 +106,39 @@ export const MAX_OPEN = 1000
 export const MAX_LATE = 100
 
 export const createSeries = (): Series => ({
-  ...{ newestStartUs: 0, restUs: 0, lastUs: 0, open: new Map(), others: 0, orphans: new Map(), settled: [], row: 0 },
-  ...{ rowWithExceptions: 0, isBare: true, okUs: 0, failedUs: 0, exceptionUs: 0, failures: [], late: [] },
-  ...{ wallUs: 0, exception: null, seen: [], held: [] },
+  newestStartUs: 0,
+  restUs: 0,
+  lastUs: 0,
+  open: new Map(),
+  others: 0,
+  orphans: new Map(),
+  settled: [],
+  row: 0,
+  rowWithExceptions: 0,
+  isBare: true,
+  okUs: 0,
+  failedUs: 0,
+  exceptionUs: 0,
+  failures: [],
+  late: [],
+  wallUs: 0,
+  exception: null,
+  seen: [],
+  held: [],
 })
 
 export const tagOf = (uid: string): number => (uid === '' ? 0 : Bun.hash.crc32(uid) || 1)
 
 /**
- * The time of a start by the wall clock, while the stamps lead it by so much: one that was stamped at its arrival has the
- * lead in it, one that brings its own time has not.
+ * The time of a start by the wall clock, while the stamps lead it by so much: one that was stamped at its arrival has
+ * the lead in it, one that brings its own time has not.
  */
 export const wallOf = ({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>, leadUs: number): number =>
   Math.min(atUs, arrivedUs - leadUs)
 
 /**
- * How far a start's own time is behind the stamps because these lead: no more than it was sent before its arrival. Zero for
- * one that was stamped.
+ * How far a start's own time is behind the stamps because these lead: no more than it was sent before its arrival. Zero
+ * for one that was stamped.
  */
 export const behindOf = ({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>, leadUs: number): number =>
   Math.min(leadUs, arrivedUs - atUs)
@@ -132,8 +148,8 @@ const LATE_US = 60e6
 const REST_US = 60e6
 
 /**
- * Nothing that an event causes is judged before this time. Not before its arrival; after one that came late, the rest of
- * its backlog may follow. Zero for one that came within a second, before anything can be due.
+ * Nothing that an event causes is judged before this time. Not before its arrival; after one that came late, the rest
+ * of its backlog may follow. Zero for one that came within a second, before anything can be due.
  */
 export function restOf({ atUs, arrivedUs }: Pick<Mark, 'atUs' | 'arrivedUs'>): number {
   const lateUs = arrivedUs - atUs

@@ -124,30 +124,35 @@ export interface Account {
 }
 
 export const createAccount = (name: string): Account => ({
-  ...{
-    name,
-    watches: [],
-    kept: 0,
-    count: 0,
-    byHand: new Map(),
-    downtimes: [],
-    unread: undefined,
-    heldUntilUs: 0,
-    tracks: new Map(),
-    late: new Map(),
-  },
-  ...{ metrics: new Map(), loaded: [], dropped: new Set() },
+  name,
+  watches: [],
+  kept: 0,
+  count: 0,
+  byHand: new Map(),
+  downtimes: [],
+  unread: undefined,
+  heldUntilUs: 0,
+  tracks: new Map(),
+  late: new Map(),
+  metrics: new Map(),
+  loaded: [],
+  dropped: new Set(),
 })
 
 export const createTrack = (account: Account, process: string, meta: string): Track => ({
-  ...{ account, process, meta, series: createSeries(), isKept: false, watches: [], late: [], longs: new Map() },
-  ...{
-    plannedUs: Number.POSITIVE_INFINITY,
-    judgedUs: 0,
-    longJudgedUs: undefined,
-    fresh: new Set(),
-    awaiting: undefined,
-  },
+  account,
+  process,
+  meta,
+  series: createSeries(),
+  isKept: false,
+  watches: [],
+  late: [],
+  longs: new Map(),
+  plannedUs: Number.POSITIVE_INFINITY,
+  judgedUs: 0,
+  longJudgedUs: undefined,
+  fresh: new Set(),
+  awaiting: undefined,
 })
 
 /** By watch and instance, or watch and process. */

@@ -18,7 +18,8 @@ export function sweep(desk: Desk, account: Account, nowUs: number): void {
             ?.get(alert.meta ?? '')
             ?.longs.delete(nameOf(watch.id, alert.instance))
         desk.firing.end(account.name, alert, factsOf(account, alert.process, alert.meta), {
-          ...{ atUs: nowUs, endedBy: 'expired' },
+          atUs: nowUs,
+          endedBy: 'expired',
         })
       }
     }

@@ -1,9 +1,9 @@
-// A run that never finished: the next start of its uid (or of none) came, and no end between. Overlapping runs without uid
-// look the same for a while, so it needs more time than runs take here, and a minute for an end that overtook nothing.
+// A run that never finished: the next start of its uid (or of none) came, and no end between. Overlapping runs without
+// uid look the same for a while, so it needs more time than runs take here, and a minute for a late end.
 //
-//   start ─▶ the former run is open, and since the first start without an end more than twice the longest run passed (or
-//            this is the third start in a row, while fewer than five runs are known) ─▶ it waits a minute, and longer
-//            after a downtime ─▶ a failure; an end of its uid that arrives until then takes it back
+//   start ─▶ the former run is open, and since the first start without an end more than twice the longest run passed
+//            (or this is the third start in a row, while fewer than five runs are known) ─▶ it waits a minute, and
+//            longer after a downtime ─▶ a failure; an end of its uid that arrives until then takes it back
 import type { Chain, Kept, OpenRun, Series } from './series.ts'
 
 const APART_US = 60e6

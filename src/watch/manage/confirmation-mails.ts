@@ -28,7 +28,8 @@ export function createConfirmationMails({ store, repeat, nowUs }: ConfirmationMa
         return channel?.state === 'pending' && channel.confirm === confirm ? channel : undefined
       }
       const answer = await repeat.send({
-        ...{ key: id, mail },
+        key: id,
+        mail,
         again: async () => ((await findWaiting()) === undefined ? undefined : mail),
         told: async (answer) => {
           const channel = await findWaiting()

@@ -6,7 +6,7 @@ import { iso, minute } from '../conditions/wording.ts'
 import type { Waiting } from '../log/judge-interface.ts'
 import type { WatchNode } from '../nodes/watch-node.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { StoredWatch } from '../watch.ts'
+import { pausedUntilUs, type StoredWatch } from '../watch.ts'
 
 /** A judge that is less behind is not noticed. */
 const BEHIND_US = 60e6
@@ -58,9 +58,7 @@ export async function findUnjudged({
   if (waiting.length + dropped.length + gaps.length === 0 && !isPending) return []
   const watches = await store.watches(account)
   const active = watches.filter(
-    ({ spec: { paused_until, process: own } }) =>
-      (paused_until === null || Date.parse(paused_until) * 1000 <= now) &&
-      (process === undefined || createMatch(own)(process)),
+    ({ spec }) => pausedUntilUs(spec) <= now && (process === undefined || createMatch(spec.process)(process)),
   )
   return active
     .flatMap(({ id, spec }): Unjudged[] => {
@@ -71,14 +69,21 @@ export async function findUnjudged({
         ...all.map(({ sinceUs, reason }) => ({ watch, condition: null, process: null, since: iso(sinceUs), reason })),
         ...(isPending && pending.watches.has(id) ? READ_BY.filter((it) => readsPast[it](spec)) : []).map(
           (condition) => ({
-            ...{ watch, condition, process: null, since: iso(pending!.sinceUs), reason: UNREAD },
+            watch,
+            condition,
+            process: null,
+            since: iso(pending!.sinceUs),
+            reason: UNREAD,
           }),
         ),
         ...waiting
           .filter((it) => it.watch === id)
           .map((it) => ({
-            ...{ watch, condition: it.condition, process: it.process },
-            ...{ since: iso(it.sinceUs), reason: reasonOf(it) },
+            watch,
+            condition: it.condition,
+            process: it.process,
+            since: iso(it.sinceUs),
+            reason: reasonOf(it),
           })),
       ]
     })
@@ -99,7 +104,8 @@ interface Gap {
 }
 
 const limitOf = (processes: readonly string[]): string =>
-  `Series limit of the account reached: not judged are ${processes.slice(0, 3).join(', ')}${processes.length > 3 ? ' and others' : ''}`
+  `Series limit of the account reached: not judged are ${processes.slice(0, 3).join(', ')}` +
+  (processes.length > 3 ? ' and others' : '')
 
 /** Why nothing is judged at present. */
 function gapsOf(node: Judging, nowUs: number): Gap[] {

@@ -1,10 +1,10 @@
 // Lists an account's alerts and the checks that cannot be judged; acknowledges alerts and resolves them by hand.
 import { Problem } from '../../problem.ts'
-import type { Alert as AlertAnswer, AlertPage, Unjudged } from '../../wire/alerts.ts'
+import type { Alert, AlertPage, Unjudged } from '../../wire/alerts.ts'
 import { iso } from '../conditions/wording.ts'
 import { pathOf, toEnd } from '../engine/describe-alert.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Alert } from '../storage/watch-store.ts'
+import type { StoredAlert } from '../storage/watch-store.ts'
 
 interface ManageAlertsOptions {
   readonly store: WatchStore
@@ -32,7 +32,7 @@ const NO_ALERT = 'The account has no alert with this id, or the alert ended more
 
 /** Methods that name an alert reject with Problem `not_found`, `acknowledge` also with `alert_ended`. */
 export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChanged }: ManageAlertsOptions) {
-  async function answer(account: string, alerts: readonly Alert[]): Promise<AlertAnswer[]> {
+  async function answer(account: string, alerts: readonly StoredAlert[]): Promise<Alert[]> {
     const names = await store.watchNames(account)
     return alerts.map((alert) => ({
       id: alert.id,
@@ -53,18 +53,18 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
     }))
   }
 
-  async function find(account: string, id: string): Promise<Alert> {
+  async function find(account: string, id: string): Promise<StoredAlert> {
     const alert = await store.alert(account, id)
     if (alert === undefined) throw new Problem('not_found', NO_ALERT)
     return alert
   }
 
-  async function show(account: string, id: string): Promise<AlertAnswer> {
+  async function show(account: string, id: string): Promise<Alert> {
     const [shown] = await answer(account, [await find(account, id)])
     return shown!
   }
 
-  async function acknowledge(account: string, id: string, by: string | null): Promise<AlertAnswer> {
+  async function acknowledge(account: string, id: string, by: string | null): Promise<Alert> {
     const { resolvedUs } = await find(account, id)
     if (by !== null && resolvedUs !== null) throw ended()
     const now = nowUs()
@@ -90,7 +90,7 @@ export function createManageAlerts({ store, nowUs, publicUrl, unjudged, onChange
     acknowledge: (account: string, id: string, by: string) => acknowledge(account, id, by),
     undoAcknowledge: (account: string, id: string) => acknowledge(account, id, null),
     /** It does not fire again for the same due time, run or failure. */
-    async resolve(account: string, id: string, by: string): Promise<AlertAnswer> {
+    async resolve(account: string, id: string, by: string): Promise<Alert> {
       const alert = await find(account, id)
       const watch = await store.watch(account, alert.watch)
       if (alert.resolvedUs === null && watch !== undefined) {

@@ -1,14 +1,15 @@
 // Manages an account's watches: create, change, show, delete, publish a badge.
 import { Problem } from '../../problem.ts'
 import { nextDueOf } from '../../process/cron.ts'
+import { createMatch } from '../../process/process-pattern.ts'
 import type { ChangeWatch, CreateWatch, Watch } from '../../wire/watches.ts'
 import { CONDITION_NAMES, CONDITIONS } from '../conditions/conditions.ts'
 import { iso } from '../conditions/wording.ts'
 import { notificationsOf, toEnd } from '../engine/describe-alert.ts'
 import { createId, createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Alert, AlertChange } from '../storage/watch-store.ts'
-import { type StoredWatch, specFaults, toRules, toSpec, type WatchSpec } from '../watch.ts'
+import type { AlertChange, StoredAlert } from '../storage/watch-store.ts'
+import { pausedUntilUs, remindEveryUs, type StoredWatch, specFaults, toSpec, type WatchSpec } from '../watch.ts'
 import { assertConditions } from './preview-watch.ts'
 
 const WATCHES_MAX = 1000
@@ -40,18 +41,18 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
     )
   }
 
-  async function firingOf(account: string): Promise<Map<string, Alert[]>> {
+  async function firingOf(account: string): Promise<Map<string, StoredAlert[]>> {
     const firing = await store.alerts(account, { state: 'firing', limit: FIRING_MAX })
     return Map.groupBy(firing, ({ watch }) => watch)
   }
 
-  const stateOf = (watch: StoredWatch, firing: readonly Alert[]): Watch['state'] => {
-    if (pausedUs(watch.spec) > nowUs()) return 'paused'
+  const stateOf = (watch: StoredWatch, firing: readonly StoredAlert[]): Watch['state'] => {
+    if (pausedUntilUs(watch.spec) > nowUs()) return 'paused'
     if (firing.length > 0) return 'firing'
     return isUnknown(watch) ? 'unknown' : 'ok'
   }
 
-  const answer = (watch: StoredWatch, firing: readonly Alert[] = []): Watch => {
+  const answer = (watch: StoredWatch, firing: readonly StoredAlert[] = []): Watch => {
     const { id, spec, createdUs, badge } = watch
     const { channels, paused_until } = spec
     return {
@@ -92,23 +93,23 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
       const now = nowUs()
       const names = CONDITION_NAMES.filter((name) => differ(spec[name], watch.spec[name]))
       const isElsewhere = differ([spec.process, spec.meta], [watch.spec.process, watch.spec.meta])
-      const isResumed = pausedUs(watch.spec) > now && pausedUs(spec) <= now
+      const isResumed = pausedUntilUs(watch.spec) > now && pausedUntilUs(spec) <= now
       const changed = {
         ...watch,
         spec,
         sinceUs: isElsewhere || isResumed ? now : watch.sinceUs,
         changed: { ...watch.changed, ...Object.fromEntries(names.map((name) => [name, now])) },
       }
-      const isOver = (alert: Alert) => !holds(alert, watch.spec, spec, now)
-      const added = pausedUs(spec) > now ? [] : spec.channels.filter((id) => !watch.spec.channels.includes(id))
-      const notify = (alert: Alert): AlertChange => {
+      const isOver = (alert: StoredAlert) => !holds(alert, watch.spec, spec, now)
+      const added = pausedUntilUs(spec) > now ? [] : spec.channels.filter((id) => !watch.spec.channels.includes(id))
+      const notify = (alert: StoredAlert): AlertChange => {
         const context = { alert, watch: changed, summary: alert.summary, nowUs: now, publicUrl: publicUrl() }
         const notifications = notificationsOf(added, { ...context, type: 'alert.firing' })
         return { kind: 'notify', id: alert.id, notifications }
       }
-      const [everyUs, beforeUs] = [toRules(spec).remindUs, toRules(watch.spec).remindUs]
+      const [everyUs, beforeUs] = [remindEveryUs(spec), remindEveryUs(watch.spec)]
       /** A changed interval counts from the last notification. */
-      const move = ({ id, remindUs }: Alert): AlertChange[] => {
+      const move = ({ id, remindUs }: StoredAlert): AlertChange[] => {
         if (everyUs === undefined || beforeUs === undefined || everyUs === beforeUs || remindUs === null) return []
         return [{ kind: 'remind', id, remindUs: Math.max(now, remindUs - beforeUs + everyUs), notifications: [] }]
       }
@@ -140,11 +141,16 @@ export function createManageWatches({ store, nowUs, maxRunUs, isUnknown, publicU
     },
   }
 
-  function toEnds(alerts: readonly Alert[], watch: StoredWatch, endedBy: 'changed' | 'deleted'): AlertChange[] {
+  function toEnds(alerts: readonly StoredAlert[], watch: StoredWatch, endedBy: 'changed' | 'deleted'): AlertChange[] {
     const now = nowUs()
     return alerts.map((alert) =>
       toEnd({
-        ...{ alert, watch, endedBy, atUs: now, nowUs: now, publicUrl: publicUrl() },
+        alert,
+        watch,
+        endedBy,
+        atUs: now,
+        nowUs: now,
+        publicUrl: publicUrl(),
         summary: `${alert.summary}; the watch was ${endedBy}`,
       }),
     )
@@ -155,12 +161,10 @@ const FIRING_MAX = 10_000
 
 const differ = (a: unknown, b: unknown): boolean => JSON.stringify(a) !== JSON.stringify(b)
 
-const pausedUs = ({ paused_until }: WatchSpec): number => (paused_until === null ? 0 : Date.parse(paused_until) * 1000)
-
 /** Whether an alert fires by the changed watch as well. */
-function holds(alert: Alert, before: WatchSpec, after: WatchSpec, nowUs: number): boolean {
+function holds(alert: StoredAlert, before: WatchSpec, after: WatchSpec, nowUs: number): boolean {
   const { condition, process } = alert
-  if (after[condition] === null || !toRules(after).matches(process)) return false
+  if (after[condition] === null || !createMatch(after.process)(process)) return false
   if (after.meta !== null && after.meta !== before.meta && after.meta !== (alert.meta ?? '')) return false
   if (!differ(after[condition], before[condition])) return true
   const entry = CONDITIONS[condition]

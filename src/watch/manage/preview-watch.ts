@@ -1,5 +1,5 @@
-// Judges the stored history by the conditions of a watch that is not made yet: reads it, newest first, and hands it to the
-// pure preview of ../log.
+// Judges the stored history by the conditions of a watch that is not made yet: reads it, newest first, and hands it to
+// the pure preview of ../log.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Problem } from '../../problem.ts'
 import { createMatch, isPattern } from '../../process/process-pattern.ts'
@@ -75,10 +75,15 @@ export function createPreviewWatch({ history, nowUs, maxRunUs }: PreviewOptions)
       while (found.fromUs !== undefined && preview.step() && !signal.aborted) await nextTurn()
       const { marks, points, exceptions, isTruncated } = found
       return {
-        ...{ from: iso(fromUs), to: iso(toUs), marks: marks.length, points: points.length },
+        from: iso(fromUs),
+        to: iso(toUs),
+        marks: marks.length,
+        points: points.length,
         exceptions: exceptions.length,
         events: marks.length + points.length + exceptions.length,
-        ...{ truncated: isTruncated, total: preview.total(), alerts: preview.alerts() },
+        truncated: isTruncated,
+        total: preview.total(),
+        alerts: preview.alerts(),
       }
     })
   }
@@ -128,7 +133,9 @@ async function readHistory(
     marks: since(marks).map(({ mark, ...it }) => ({ ...it, kind: mark, arrivedUs: it.atUs })),
     points: since(points).map(({ value, ...it }) => ({ ...it, arrivedUs: it.atUs, items: [[metric!.name, value]] })),
     exceptions: since(exceptions).map(({ uid, ...it }) => ({
-      ...{ ...it, arrivedUs: it.atUs, headline: '' },
+      ...it,
+      arrivedUs: it.atUs,
+      headline: '',
       ...(uid !== '' && { uid }),
     })),
   }

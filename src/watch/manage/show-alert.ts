@@ -5,10 +5,10 @@ import { Problem } from '../../problem.ts'
 import { spanUs } from '../../process/span.ts'
 import type { AlertDetail, NotNotified, SentNotification } from '../../wire/alert-detail.ts'
 import type { WebhookBody } from '../../wire/alerts.ts'
+import type { FiredAlert } from '../conditions/condition.ts'
 import { iso } from '../conditions/wording.ts'
-import type { Episode } from '../log/episode.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Alert } from '../storage/watch-store.ts'
+import type { StoredAlert } from '../storage/watch-store.ts'
 import { statusOf } from './channel-shape.ts'
 import type { createManageAlerts } from './manage-alerts.ts'
 import type { createManageWatches } from './manage-watches.ts'
@@ -20,14 +20,10 @@ interface ShowAlertOptions {
   nowUs(): number
 }
 
-/** What the stores are asked about. */
-export type AlertSubject = Pick<
-  Alert,
-  'account' | 'condition' | 'process' | 'meta' | 'uid' | 'startedUs' | 'sinceUs'
-> & {
-  readonly episode: Episode | null
-}
+/** The part of an alert that the stores are asked about. */
+export type AlertSubject = FiredAlert & Pick<StoredAlert, 'account' | 'condition'>
 
+/** An alert as this room knows it, before the stores are asked. */
 export interface KnownAlert {
   readonly subject: AlertSubject
   readonly shown: Pick<AlertDetail, 'alert' | 'watch' | 'notifications' | 'not_notified'>
@@ -89,7 +85,7 @@ const refOf = ({ id, name, kind }: Channel) => ({ id, name, kind })
 /** Why a channel of the watch got nothing. */
 function reasonOf(
   { state, settings: { conditions, delay } }: Channel,
-  { condition, sinceUs, resolvedUs }: Alert,
+  { condition, sinceUs, resolvedUs }: StoredAlert,
   held: Waiting | undefined,
   nowUs: number,
   heldUntil: (us: number) => number | undefined,

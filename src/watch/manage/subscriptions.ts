@@ -8,7 +8,7 @@ import { Problem } from '../../problem.ts'
 import { toBody } from '../engine/describe-alert.ts'
 import { createToken } from '../random-id.ts'
 import type { WatchStore } from '../storage/create-watch-store.ts'
-import type { Alert } from '../storage/watch-store.ts'
+import type { StoredAlert } from '../storage/watch-store.ts'
 import type { StoredWatch } from '../watch.ts'
 import type { ConfirmationMails } from './confirmation-mails.ts'
 
@@ -65,7 +65,7 @@ export function createSubscriptions({ store, mails, isNamed, tokens, publicUrl, 
     },
     async confirm(token: string): Promise<Channel> {
       const now = nowUs()
-      const body = (watch: StoredWatch, alert: Alert) =>
+      const body = (watch: StoredWatch, alert: StoredAlert) =>
         toBody({ type: 'alert.firing', alert, watch, summary: alert.summary, nowUs: now, publicUrl: publicUrl() })
       const channel = isToken(token) ? await store.confirmChannel(hash(token), now, body) : undefined
       return channel ?? outdated()

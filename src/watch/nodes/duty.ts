@@ -4,7 +4,8 @@
 import type { Logger } from '../../log.ts'
 import { createOutbox, type OutboxOptions } from '../../notify/delivery/outbox.ts'
 import { createDowntimeLog, type DowntimeOptions } from '../engine/downtime.ts'
-import { createEngine, type Engine, type EngineOptions } from '../engine/engine.ts'
+import { createEngine, type Engine } from '../engine/engine.ts'
+import type { EngineOptions } from '../engine/engine-state.ts'
 import { createSeed, type MarkSource } from '../engine/seed.ts'
 import { type FedInputs, hearRefusals } from '../feed/refused-times.ts'
 import type { Downtime } from '../log/episode.ts'
@@ -48,12 +49,16 @@ export function createDuty(options: DutyOptions) {
   const seed = createSeed({ source: options.source, nowUs: logUs, monotonicUs, log })
   const inputs = hearRefusals(options.inputs, (time) => engine.addDowntime(time))
   const engine: Engine = createEngine({
-    ...{ ...options, store: { ...store, commitJudged }, inputs, seed },
+    ...options,
+    store: { ...store, commitJudged },
+    inputs,
+    seed,
     onChanged: () => void outbox.step().catch(() => {}), // it retries
   })
   let recent: Downtime[] = []
   const downtime = createDowntimeLog({
-    ...{ ...options, nowUs: logUs },
+    ...options,
+    nowUs: logUs,
     onDowntime(it) {
       recent = [...downtimes(), it]
       engine.addDowntime(it)

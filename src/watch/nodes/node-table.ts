@@ -17,7 +17,7 @@ export interface NodeReport {
   readonly acceptingForUs?: number
   /** What arrived before is in its blocks. */
   readonly knownUs?: number
-  /** The same since 2.1. Absent: a node of an earlier version, which judges by other rules and does so while it lives. */
+  /** The same since 2.1. Absent: a node of an earlier version, which judges by other rules while it lives. */
   readonly edgeUs?: number
   /** Accounts whose watches were recently changed on this node. */
   readonly changed: readonly string[]

@@ -1,6 +1,6 @@
 // A silent node may hold starts and ends: its time since what it has handed over is a downtime until it is back, and
-// nothing waits for it longer than 10 minutes. Once it is back, what was due meanwhile is judged when the node has handed
-// over everything of before: the judge's time stands until then.
+// nothing waits for it longer than 10 minutes. Once it is back, what was due meanwhile is judged when the node has
+// handed over everything of before: the judge's time stands until then.
 import { type Downtime, OPEN_US } from '../log/episode.ts'
 import type { KnownNode } from './presence.ts'
 
@@ -9,7 +9,10 @@ export const WAITS_US = 600e6
 
 /** Nothing of that time is lost, and nothing of it is judged before `nowUs`, then as of its due time. */
 export const returned = (node: number, fromUs: number, nowUs: number): Downtime => ({
-  ...{ node, fromUs, toUs: nowUs, waitsUs: nowUs },
+  node,
+  fromUs,
+  toUs: nowUs,
+  waitsUs: nowUs,
 })
 
 /** `nodes`: the others, by their last heartbeats. */

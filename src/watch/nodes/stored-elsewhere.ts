@@ -66,8 +66,8 @@ export function createStoredElsewhere({ reports, nowUs }: StoredElsewhereOptions
     /** Differs once another node has stored something of the account. */
     stateOf: (account: string): string => JSON.stringify(countsOf(account)),
     /**
-     * The earliest event that was stored since that state, when `knownUs` was known; undefined: not known, so that all is
-     * to be asked for.
+     * The earliest event that was stored since that state, when `knownUs` was known; undefined: not known, so that all
+     * is to be asked for.
      */
     sinceUs(account: string, state: string, knownUs: number): number | undefined {
       const seen: Record<string, number> = JSON.parse(state)

@@ -27,12 +27,12 @@ import {
   toWatch,
   updateChannel,
 } from './rows.ts'
-import type { Alert, AlertChange } from './watch-store.ts'
+import type { AlertChange, StoredAlert } from './watch-store.ts'
 
 export type WatchStore = ReturnType<typeof createWatchStore>
 
 /** The changes of a watch's firing alerts, within the transaction that changes it. */
-type ToChanges = (firing: readonly Alert[]) => readonly AlertChange[]
+type ToChanges = (firing: readonly StoredAlert[]) => readonly AlertChange[]
 
 /** A watch by account and id. */
 const OWN = 'account = $1 AND id = $2 AND deleted_us IS NULL'

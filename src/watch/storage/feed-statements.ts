@@ -5,12 +5,13 @@ import type { Both, Destination } from '../../event/event.ts'
 import type { Position } from '../../spool/segment.ts'
 import { all, get, insertRows, places, run, type Script, type SqlDatabase } from '../../state/database.ts'
 import type { RefusedTime } from '../log/episode.ts'
+import type { StateRow } from '../log/judge-interface.ts'
 import { type Applied, applyChange } from './moving-statements.ts'
-import type { Alert, AlertChange } from './watch-store.ts'
+import type { AlertChange, StoredAlert } from './watch-store.ts'
 
 /**
- * The position of a node's feeder in one of its spools. What arrived before `knownUs` is in blocks, or in the state, also
- * what stands behind the position in the log.
+ * The position of a node's feeder in one of its spools. What arrived before `knownUs` is in blocks, or in the state,
+ * also what stands behind the position in the log.
  */
 export interface FeedPosition {
   readonly node: number
@@ -27,14 +28,6 @@ export class WentBack extends Error {
   constructor() {
     super('the database of the watches was set to an earlier state')
   }
-}
-
-/** A row of the judge's memory; `null` deletes it. */
-export interface StateRow {
-  readonly account: string
-  /** JSON: [process, meta] of a series, [watch, process] of a gauge, [watch] of a seed. */
-  readonly name: string
-  readonly state: string | null
 }
 
 /** Records of a node that no judge has taken yet, oldest first. */
@@ -71,7 +64,7 @@ export interface Judged {
 
 /** An alert that was not stored. */
 export interface Omitted {
-  readonly alert: Alert
+  readonly alert: StoredAlert
   readonly why: Exclude<Applied, 'done'>
 }
 
@@ -123,13 +116,16 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
     const [own, values] = node === undefined ? ['', []] : ['WHERE node = $1', [node]]
     const rows = await read(() => all<FeedRow>(`SELECT * FROM feed ${own}`, ...values))
     return rows.map(({ node, spool, segment, byte, seq, known_us, data_dir }) => ({
-      ...{ node, spool, position: { segment, offset: byte, seq }, knownUs: known_us },
+      node,
+      spool,
+      position: { segment, offset: byte, seq },
+      knownUs: known_us,
       ...(data_dir !== null && { dataDir: data_dir }),
     }))
   },
   /**
-   * The judge's memory; the log's time of its last commit and the lead of its stamps, undefined before the first one; and since when the stores
-   * are to be asked for what no feed brought, undefined if they need not be.
+   * The judge's memory; the log's time of its last commit and the lead of its stamps, undefined before the first one;
+   * and since when the stores are to be asked for what no feed brought, undefined if they need not be.
    */
   judged: () =>
     read(function* () {
@@ -183,8 +179,8 @@ export const createFeedStatements = ({ read, write }: SqlDatabase) => ({
       return omitted
     }),
   /**
-   * Adds the records that a node has read with its new position in one transaction. `beforeUs`: the `knownUs` of the row
-   * before; another one is refused with WentBack, absent: any.
+   * Adds the records that a node has read with its new position in one transaction. `beforeUs`: the `knownUs` of the
+   * row before; another one is refused with WentBack, absent: any.
    */
   addBlock: (
     fed: FeedPosition,

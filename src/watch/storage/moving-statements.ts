@@ -6,7 +6,7 @@ import { createId } from '../random-id.ts'
 import type { StoredWatch } from '../watch.ts'
 import { announce, changeChannels, explain, silence, unsilence } from './outbox-statements.ts'
 import { fromAlert, list, one, toAlert, toChannel, toWatch } from './rows.ts'
-import type { Alert, AlertChange, AlertPage, Alive } from './watch-store.ts'
+import type { AlertChange, AlertSelection, Alive, StoredAlert } from './watch-store.ts'
 
 /** No rule needs blind stretches that ended longer ago. */
 const BLIND_KEPT_US = 400 * 86_400e6
@@ -14,7 +14,11 @@ const BLIND_KEPT_US = 400 * 86_400e6
 export function createMovingStatements({ read, write }: SqlDatabase) {
   return {
     /** Returns the confirmed channel; it is notified of alerts that already fire. */
-    confirmChannel: (confirm: string, nowUs: number, toBody: (watch: StoredWatch, alert: Alert) => NotificationBody) =>
+    confirmChannel: (
+      confirm: string,
+      nowUs: number,
+      toBody: (watch: StoredWatch, alert: StoredAlert) => NotificationBody,
+    ) =>
       write(function* () {
         const channel = yield* one(
           toChannel,
@@ -34,7 +38,7 @@ export function createMovingStatements({ read, write }: SqlDatabase) {
         return channel
       }),
     /** Newest first. */
-    alerts(account: string, { state, process, limit, before }: AlertPage) {
+    alerts(account: string, { state, process, limit, before }: AlertSelection) {
       const values = [account, before, process, limit].filter((it) => it !== undefined)
       const select = `SELECT * FROM alert WHERE account = $1
         ${state === undefined ? '' : `AND resolved_us IS ${state === 'firing' ? '' : 'NOT'} NULL`}
@@ -46,7 +50,7 @@ export function createMovingStatements({ read, write }: SqlDatabase) {
     alert: (account: string, id: string) =>
       read(() => one(toAlert, 'SELECT * FROM alert WHERE account = $1 AND id = $2', account, id)),
     /** Null undoes it. No effect on an alert that does not fire, or is acknowledged already. */
-    acknowledge: (account: string, id: string, acked: Alert['acked'], nowUs: number) =>
+    acknowledge: (account: string, id: string, acked: StoredAlert['acked'], nowUs: number) =>
       write(function* () {
         const changed = yield* run(
           `UPDATE alert SET acked_by = $1, acked_us = $2

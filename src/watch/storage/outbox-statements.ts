@@ -32,8 +32,8 @@ export function createOutboxStatements({ read, write }: SqlDatabase) {
       return (await read(() => all<{ channel: string }>(select, nowUs))).map(({ channel }) => channel)
     },
     /**
-     * The oldest that are due for a channel, in the order of creation. A notification that waits for its retry holds back
-     * the later ones of its alert.
+     * The oldest that are due for a channel, in the order of creation. A notification that waits for its retry holds
+     * back the later ones of its alert.
      */
     due: (channel: string, nowUs: number, limit: number) =>
       read(() =>
@@ -237,8 +237,14 @@ const insert = (
   waitUs: number,
 ): Script<number> =>
   addRow('outbox', {
-    ...{ id, account, channel, alert, body: JSON.stringify(body) },
-    ...{ created_us: nowUs, next_us: Math.max(untilUs, nowUs + waitUs), held: untilUs > nowUs ? HELD : FREE },
+    id,
+    account,
+    channel,
+    alert,
+    body: JSON.stringify(body),
+    created_us: nowUs,
+    next_us: Math.max(untilUs, nowUs + waitUs),
+    held: untilUs > nowUs ? HELD : FREE,
   })
 
 /** At the end of an alert: true if the channel does not know of it. What waits for a retry is sent now. */

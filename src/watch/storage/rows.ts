@@ -5,7 +5,7 @@ import type { Channel, ChannelSettings, Notification } from '../../notify/notifi
 import { all, get, run, type Script, type Value } from '../../state/database.ts'
 import { completeConditions } from '../conditions/conditions.ts'
 import type { StoredWatch } from '../watch.ts'
-import type { Alert, SentNotification } from './watch-store.ts'
+import type { LastAttempt, StoredAlert } from './watch-store.ts'
 
 export type Row = Readonly<Record<string, Value>>
 
@@ -64,7 +64,7 @@ export function toChannel(row: Row): Channel {
   return { ...channel, settings: { ...NO_SETTINGS, ...channel.settings } }
 }
 
-const alerts = createMapper<Omit<Alert, 'acked'> & { ackedBy: string | null; ackedUs: number | null }>(
+const alerts = createMapper<Omit<StoredAlert, 'acked'> & { ackedBy: string | null; ackedUs: number | null }>(
   [
     ...(['id', 'account', 'watch', 'instance', 'condition', 'process', 'meta', 'uid', 'startedUs'] as const),
     ...(['sinceUs', 'resolvedUs', 'notifiedUs', 'remindUs', 'summary', 'identity', 'endedBy'] as const),
@@ -72,9 +72,9 @@ const alerts = createMapper<Omit<Alert, 'acked'> & { ackedBy: string | null; ack
   ],
   ['episode', 'channels'],
 )
-export const fromAlert = ({ acked, ...alert }: Alert): Row =>
+export const fromAlert = ({ acked, ...alert }: StoredAlert): Row =>
   alerts.toRow({ ...alert, ackedBy: acked?.by ?? null, ackedUs: acked?.atUs ?? null })
-export function toAlert(row: Row): Alert {
+export function toAlert(row: Row): StoredAlert {
   const { ackedBy, ackedUs, ...alert } = alerts.fromRow(row)
   return { ...alert, acked: ackedBy === null ? null : { by: ackedBy, atUs: ackedUs ?? 0 } }
 }
@@ -88,13 +88,13 @@ export const toNotification = (row: Row): Notification => ({
   isHeld: Number(row.held) > 0,
 })
 
-export const toSent = (row: Row): SentNotification => {
+export const toSent = (row: Row): LastAttempt => {
   const { id, channel, name, kind, type, atUs, ok, answer } = sent.fromRow(row)
   return { id, type, channel: { id: channel, name, kind }, last: { atUs, ok: ok === 1, detail: answer } }
 }
 const sent = createMapper<
-  Omit<SentNotification['channel'], 'id'> &
-    Pick<SentNotification, 'id' | 'type'> & { channel: string; atUs: number; ok: number; answer: string }
+  Omit<LastAttempt['channel'], 'id'> &
+    Pick<LastAttempt, 'id' | 'type'> & { channel: string; atUs: number; ok: number; answer: string }
 >(['id', 'channel', 'name', 'kind', 'type', 'atUs', 'ok', 'answer'], [])
 
 const maintenances = createMapper<Maintenance>(['id', 'account', 'createdUs'], ['spec'])

@@ -6,7 +6,8 @@ import type { Condition } from '../../wire/conditions.ts'
 import type { Episode } from '../log/episode.ts'
 import type { StoredWatch } from '../watch.ts'
 
-export interface Alert {
+/** A row of the store. */
+export interface StoredAlert {
   readonly id: string
   readonly account: string
   readonly watch: string
@@ -37,7 +38,7 @@ export interface Alert {
 }
 
 /** The last attempt to send a notification about an alert; its channel as it was called then. */
-export interface SentNotification {
+export interface LastAttempt {
   readonly id: string
   readonly channel: { readonly id: string; readonly name: string; readonly kind: ChannelKind }
   readonly type: WebhookBody['type']
@@ -47,7 +48,7 @@ export interface SentNotification {
 export type AlertChange = { readonly notifications: readonly NewNotification[] } & (
   | {
       readonly kind: 'open'
-      readonly alert: Alert
+      readonly alert: StoredAlert
       /** The version of the watch that was judged. */
       readonly watchSinceUs: number
       readonly watchChanged: StoredWatch['changed']
@@ -68,7 +69,8 @@ export type AlertChange = { readonly notifications: readonly NewNotification[] }
   | { readonly kind: 'notify'; readonly id: string }
 )
 
-export interface AlertPage {
+/** Which alerts to list. */
+export interface AlertSelection {
   readonly state?: 'firing' | 'resolved'
   readonly process?: string
   readonly limit: number

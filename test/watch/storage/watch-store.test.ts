@@ -1,7 +1,7 @@
 // The contract of the WatchStore, on SQLite and on a real PostgreSQL.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { WatchStore } from '../../../src/watch/storage/create-watch-store.ts'
-import type { Alert } from '../../../src/watch/storage/watch-store.ts'
+import type { StoredAlert } from '../../../src/watch/storage/watch-store.ts'
 import {
   ACCOUNT,
   alertOf,
@@ -27,7 +27,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
   afterAll(() => store.close())
 
   const waiting = async () => (await dueOf(store, Number.MAX_SAFE_INTEGER, 100)).map(({ id }) => id)
-  const fire = async (id: string, watch: string, channel: string, over: Partial<Alert> = {}) =>
+  const fire = async (id: string, watch: string, channel: string, over: Partial<StoredAlert> = {}) =>
     commit(store, NOW, opened(alertOf(id, watch, over), [notificationOf(`msg_${id}`, channel, id)]))
 
   test('a watch is read as it was written, ordered by name, and its account has at most `max`', async () => {
@@ -162,7 +162,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
     await commit(store, NOW, ...changes)
     expect((await store.countFiring(ACCOUNT)).get(ACCOUNT)).toBe(40)
     expect((await store.outbox()).waiting).toBe(40)
-    const [{ summary }] = (await store.alerts(ACCOUNT, { limit: 1 })) as [Alert]
+    const [{ summary }] = (await store.alerts(ACCOUNT, { limit: 1 })) as [StoredAlert]
     expect(summary.replace('\uFFFD', '\0')).toBe(odd)
   })
 
@@ -181,7 +181,7 @@ describe.each(databases)('watches in $database', ({ open }) => {
 
   test('positions, memory and alerts are stored together, and what is omitted is named with its reason', async () => {
     await store.addWatch(watchOf('wat_j'), 10)
-    const of = (id: string, over: Partial<Alert> = {}) => opened(alertOf(id, 'wat_j', over))
+    const of = (id: string, over: Partial<StoredAlert> = {}) => opened(alertOf(id, 'wat_j', over))
     const position = { segment: 1, offset: 2, seq: 3 }
     const known = { node: 4, spool: 'points', position, knownUs: 5 } as const
     const row = (state: string | null, name = '["job",""]') => ({ account: ACCOUNT, name, state })
