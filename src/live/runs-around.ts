@@ -1,6 +1,7 @@
 // The runs of an account that touch a short stretch, and single ones, as far as they are remembered.
 import { belongsTo } from '../process/belongs-to.ts'
 import { rest, spend } from '../turns.ts'
+import type { TimingState } from '../wire/timings.ts'
 import type { Account } from './account.ts'
 import { isOpen, type LiveRun } from './marks.ts'
 import type { Moment } from './raised.ts'
@@ -11,7 +12,7 @@ export interface FoundRun {
   /** '' = without. */
   readonly meta: string
   readonly uid: string
-  readonly state: 'completed' | 'failed' | 'running' | 'abandoned' | 'orphan'
+  readonly state: TimingState
   /** Undefined without a start or an end. */
   readonly startUs: number | undefined
   readonly endUs: number | undefined

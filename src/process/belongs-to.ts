@@ -6,7 +6,7 @@
 //
 // query/count-exceptions.ts counts by the same rule among the runs of a page.
 
-/** Of the same process and meta as the exception. */
+/** When a run was open; of the same process and meta as the exception. */
 export interface RunSpan {
   /** null = without. */
   readonly uid: string | null
@@ -17,6 +17,7 @@ export interface RunSpan {
   readonly isBare?: boolean
 }
 
+/** An exception, as far as its run depends on it. */
 export interface Raised {
   readonly atUs: number
   readonly uid: string | null

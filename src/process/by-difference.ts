@@ -7,7 +7,7 @@ interface Values {
   readonly good_value: number | null
 }
 
-/** Another sign and zero first, then the greatest ratio, up or down; equal values, then those that only one run sent. */
+/** Another sign and zero first, then the greatest ratio, up or down; equal values, then those of one run alone. */
 export function byDifference(a: Values, b: Values): number {
   const [one, other] = [differenceOf(a), differenceOf(b)]
   if (one === other) return a.name < b.name ? -1 : 1

@@ -45,7 +45,8 @@ export function findChange(durations: readonly Duration[]): Change | undefined {
       0.5,
     )
   return {
-    ...{ atUs: durations[at]![0], of: at },
+    atUs: durations[at]![0],
+    of: at,
     beforeUs: median(durations.slice(0, at)),
     afterUs: median(durations.slice(at)),
   }

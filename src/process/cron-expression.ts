@@ -1,5 +1,5 @@
-// Reads a cron expression: five fields, or six with seconds first, and `@daily` etc. What other schedulers write and Stint
-// does not understand is refused with the reason, rather than read in another way.
+// Reads a cron expression: five fields, or six with seconds first, and `@daily` etc. What other schedulers write and
+// Stint does not understand is refused with the reason, rather than read in another way.
 
 interface CronExpression {
   /** As croner reads it. */
@@ -29,8 +29,13 @@ const FIELDS: readonly Field[] = [
 const [MINUTE, HOUR, DAY, WEEKDAY] = [1, 2, 3, 5] as const
 
 const NICKNAMES: { readonly [name: string]: string } = {
-  ...{ '@yearly': '0 0 1 1 *', '@annually': '0 0 1 1 *', '@monthly': '0 0 1 * *', '@weekly': '0 0 * * 0' },
-  ...{ '@daily': '0 0 * * *', '@midnight': '0 0 * * *', '@hourly': '0 * * * *' },
+  '@yearly': '0 0 1 1 *',
+  '@annually': '0 0 1 1 *',
+  '@monthly': '0 0 1 * *',
+  '@weekly': '0 0 * * 0',
+  '@daily': '0 0 * * *',
+  '@midnight': '0 0 * * *',
+  '@hourly': '0 * * * *',
 }
 
 /** Throws an Error whose message completes "the expression …". Croner finds what remains. */

@@ -1,10 +1,10 @@
 // The state of a process and of each of its metas, from its newest runs, exceptions, starts and alerts. Pure; µs.
 //
-// A meta is judged by the run that settled last: a failure counts until a run of the same meta completes, even while the next
-// one runs. The worst meta decides, of several alike the one to which it happened last.
+// A meta is judged by the run that settled last: a failure counts until a run of the same meta completes, even while
+// the next one runs. The worst meta decides, of several alike the one to which it happened last.
 import { PROCESS_STATES, type ProcessState } from '../wire/process-state.ts'
 import type { TimingState } from '../wire/timings.ts'
-import { belongsTo, type RunSpan } from './belongs-to.ts'
+import { belongsTo, type Raised, type RunSpan } from './belongs-to.ts'
 import type { Rhythm } from './rhythm.ts'
 import { limitOf, OVERDUE_TIMES } from './usual.ts'
 
@@ -16,18 +16,12 @@ export interface JudgedRun extends RunSpan {
   readonly hasException: boolean
 }
 
-/** The newest exception of a group that nobody has resolved or ignores. */
-export interface Raised {
-  readonly atUs: number
-  /** null = without; undefined = not known: that of whichever run it lies in. */
-  readonly uid?: string | null
-}
-
 /** What is known of one meta. */
 interface MetaFacts<R extends JudgedRun, E extends Raised> {
   readonly meta: string | null
   /** Newest first. */
   readonly runs: readonly R[]
+  /** The newest exceptions of groups that nobody has resolved or ignores. */
   readonly raised: readonly E[]
   /** Those that fire. */
   readonly alerts: readonly { readonly condition: string; readonly since: string }[]
@@ -67,12 +61,9 @@ export function judgeMeta<R extends JudgedRun, E extends Raised>(
   const { run } = worst
   if (worst.raised !== undefined || run === undefined) return worst
   const isTrouble = worst.state === 'failed' || worst.state === 'never_finished' || worst.state === 'exceptions'
-  const own = isTrouble ? raised.find((it) => isOf(it, run, runs)) : undefined
+  const own = isTrouble ? raised.find((it) => belongsTo(it, run, runs)) : undefined
   return { ...worst, raised: own }
 }
-
-const isOf = ({ atUs, uid }: Raised, run: RunSpan, runs: readonly RunSpan[]): boolean =>
-  belongsTo({ atUs, uid: uid === undefined ? run.uid : uid }, run, runs)
 
 type Found<R, E> = readonly [
   state: ProcessState,

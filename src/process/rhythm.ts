@@ -2,8 +2,8 @@
 //
 //   usual    the median gap between its newest 60 starts (needs 5 gaps, and starts that lie an hour apart: six tries by
 //            hand, or a burst of a queue, are no rhythm)
-//   next     the usual gap after its last start; of a job that starts at most hourly the pause that followed a week before,
-//            if that was longer: a job of weekdays is not due on Saturday
+//   next     the usual gap after its last start; of a job that starts at most hourly the pause that followed a week
+//            before, if that was longer: a job of weekdays is not due on Saturday
 //   longest  its longest gap: between these starts, and before them between hours of the last 40 days with a start,
 //            so that a job of every few minutes keeps its nights and weekends
 //   silent   after twice the longest gap; if it starts steadily (no gap is longer than 1.25 times the usual one) after

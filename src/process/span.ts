@@ -23,7 +23,7 @@ export function spanUs(text: string): number {
   return Number(ns / NS_PER_US)
 }
 
-/** `-90m`, `now-90m`: that long before `nowNs`, in ns since the epoch, possibly before it; undefined for anything else. */
+/** `-90m`, `now-90m`: that long before `nowNs`, in ns since the epoch, maybe before it; undefined for anything else. */
 export function parseAgo(text: string, nowNs: bigint): bigint | undefined {
   if (text === 'now') return nowNs
   const [, count, unit] = /^(?:now)?-(\d{1,10})([smhdw])$/.exec(text) ?? []

@@ -32,7 +32,7 @@ const LATEST = 20
 const FEWEST = 5
 const DAY_US = 86_400e6
 
-/** `settled`: in the order of their ends; those that ended after `atUs`, the start of a run in question, do not count. */
+/** `settled`: in the order of their ends; those that ended after `atUs`, the start of a run, do not count. */
 export function findDurations(settled: readonly SettledRun[], atUs: number): Durations {
   const known = settled.filter(({ endedUs }) => endedUs <= atUs)
   const newest = known.slice(-SETTLED_KEPT)

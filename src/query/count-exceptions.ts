@@ -14,13 +14,15 @@ import {
   type ExceptionMoment,
   type ExceptionSource,
   type PlainTiming,
+  type RunName,
   StoreError,
 } from '../store/source.ts'
 import { groupInTurns, mapInTurns } from '../turns.ts'
 
 export const GRACE_NS = BigInt(BELATED_US) * 1000n
 
-export interface Run extends Pick<PlainTiming, 'process' | 'meta' | 'uid'> {
+/** A run, for the events that belong to it. */
+export interface CountedRun extends RunName {
   readonly startNs: bigint
   readonly endNs: bigint
   /** Its start is not known: only events with its uid are its own. */
@@ -88,7 +90,7 @@ export async function createExceptionCount(moments: readonly ExceptionMoment[], 
 }
 
 /** Until when an event with the uid of one of these runs belongs to it: to the start of the next of them, if sooner. */
-export async function createUntil(timings: readonly PlainTiming[]): Promise<(run: Run) => bigint> {
+export async function createUntil(timings: readonly PlainTiming[]): Promise<(run: CountedRun) => bigint> {
   const byRun = await groupInTurns(timings, ({ process, meta, uid }) => keyOf(process, meta, uid))
   return ({ process, meta, uid, endNs }) => {
     let untilNs = endNs + GRACE_NS
@@ -99,7 +101,7 @@ export async function createUntil(timings: readonly PlainTiming[]): Promise<(run
 }
 
 /** The range in which an event may belong to one of the runs, of which there is at least one. */
-export function rangeOf(runs: readonly Run[]) {
+export function rangeOf(runs: readonly CountedRun[]) {
   let { startNs: fromNs, endNs: lastNs } = runs[0]!
   for (const { startNs, endNs } of runs) {
     if (startNs < fromNs) fromNs = startNs
@@ -108,7 +110,10 @@ export function rangeOf(runs: readonly Run[]) {
   return { fromNs, toNs: lastNs + GRACE_NS + 1n }
 }
 
-export function toRun({ process, meta, uid, state, startedNs, endedNs }: PlainTiming, nowNs: bigint): Run | undefined {
+export function toRun(
+  { process, meta, uid, state, startedNs, endedNs }: PlainTiming,
+  nowNs: bigint,
+): CountedRun | undefined {
   switch (state) {
     case 'completed':
       return { process, meta, uid, startNs: startedNs!, endNs: endedNs! }
@@ -146,7 +151,7 @@ async function groupMoments(moments: readonly ExceptionMoment[], { each, all }: 
   return { subjects, knownAfterNs }
 }
 
-function countOf(run: Run, { subjects, knownAfterNs }: Known, untilNs = run.endNs + GRACE_NS): number | null {
+function countOf(run: CountedRun, { subjects, knownAfterNs }: Known, untilNs = run.endNs + GRACE_NS): number | null {
   const { process, meta, uid, startNs, endNs, isBare = false } = run
   const subject = subjects.get(keyOf(process, meta))
   if (startNs <= (subject?.knownAfterNs ?? knownAfterNs)) return null

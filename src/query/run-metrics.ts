@@ -8,7 +8,7 @@
 import type { Asker, MetricPoint, PlainTiming, PointSource } from '../store/source.ts'
 import { groupInTurns, mapInTurns } from '../turns.ts'
 import { MAX_PROCESSES } from '../wire/parameters.ts'
-import { createUntil, keyOf, type Run, rangeOf, toRun } from './count-exceptions.ts'
+import { type CountedRun, createUntil, keyOf, rangeOf, toRun } from './count-exceptions.ts'
 
 const POINTS_MAX = 20_000
 
@@ -30,11 +30,11 @@ export async function findRunMetrics(
   const knownAfterNs = newest.length > limit ? newest.at(-1)!.atNs : -1n
   const series = await groupInTurns(newest, ({ process, meta, name, uid }) => keyOf(process, meta, name, uid))
   const untilOf = await createUntil(timings)
-  const valuesOf = (run: Run | undefined) =>
+  const valuesOf = (run: CountedRun | undefined) =>
     Object.fromEntries(names.map((name) => [name, run ? newestOf(run, name) : null]))
   return mapInTurns(runs, valuesOf, () => 8 * names.length)
 
-  function newestOf(run: Run, name: string): number | null {
+  function newestOf(run: CountedRun, name: string): number | null {
     const { process, meta, uid, startNs, endNs } = run
     const newest = (of: string, untilNs: bigint) =>
       newestWithin(series.get(keyOf(process, meta, name, of)), startNs, untilNs)
@@ -47,7 +47,7 @@ export async function findRunMetrics(
 function readPoints(
   points: Pick<PointSource, 'findMetrics'>,
   asker: Asker,
-  runs: readonly Run[],
+  runs: readonly CountedRun[],
   name: readonly string[] | undefined,
   limit: number,
 ): Promise<MetricPoint[]> {

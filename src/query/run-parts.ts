@@ -2,7 +2,15 @@
 import { findRun } from '../process/belongs-to.ts'
 import { byDifference } from '../process/by-difference.ts'
 import { compare, comparePlaces } from '../store/order.ts'
-import type { Asker, ExceptionRow, ExceptionSource, PlainTiming, PointSource, Timing } from '../store/source.ts'
+import type {
+  Asker,
+  ExceptionRow,
+  ExceptionSource,
+  PlainTiming,
+  PointSource,
+  RunName,
+  Timing,
+} from '../store/source.ts'
 import type { AlertDetail } from '../wire/alert-detail.ts'
 import { countExceptions, GRACE_NS, toRun } from './count-exceptions.ts'
 import { findRunMetrics } from './run-metrics.ts'
@@ -16,9 +24,6 @@ const OUTPUTS_MAX = 20
 /** As many characters as are compared. */
 const OUTPUT_MAX = 12_000
 export const EXCEPTIONS_MAX = 20
-
-/** '' = without. */
-export type RunName = Pick<PlainTiming, 'process' | 'meta' | 'uid'>
 
 export interface RunPartsDeps {
   readonly points: PointSource

@@ -1,4 +1,4 @@
-// How many timings ran at the same moment in each bucket of a series: the most at its beginning and at each start in it.
+// How many timings ran at the same moment in each bucket of a series: the most at its beginning and at its starts.
 //
 // A timing runs from its first mark, or the beginning of the range, to its last; a running one on to the end of the
 // range. One that ends as another begins does not run beside it, and one of a single mark runs at that moment alone.
@@ -18,8 +18,16 @@ export interface Level extends Pick<TimingSummaryRow, 'process' | 'meta'> {
 type Range = Buckets & { readonly fromNs: bigint; readonly toNs: bigint }
 
 const NOTHING = {
-  ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null },
-  ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
+  count: 0,
+  meanMs: null,
+  p50Ms: null,
+  p95Ms: null,
+  p99Ms: null,
+  maxMs: null,
+  failed: 0,
+  running: 0,
+  abandoned: 0,
+  orphan: 0,
 } as const
 
 /** The rows of a series with `atOnce`; a bucket in which something ran but nothing was settled gets a row. */

@@ -14,8 +14,8 @@
 //     any other end                           orphan
 //
 // A timing reaches from its first to its last moment: completed and failed [start, end], running [start, the later of
-// start and now], abandoned, orphan and failed without a start their one mark. It is in the range when first < toNs and last ≥ fromNs: a run
-// that ends at exactly fromNs is in, one that starts at exactly toNs is not.
+// start and now], abandoned, orphan and failed without a start their one mark. It is in the range when first < toNs and
+// last ≥ fromNs: a run that ends at exactly fromNs is in, one that starts at exactly toNs is not.
 import type { MarkName } from '../event/event.ts'
 import type { TimingSelection, TimingState } from './source.ts'
 
@@ -70,8 +70,11 @@ type Limits = Pick<TimingSelection, 'fromNs' | 'toNs' | 'maxRunNs' | 'nowNs'>
 
 /** Limits between two µs are moved to the one that decides the same. */
 export const boundsInUs = ({ fromNs, toNs, maxRunNs, nowNs }: Limits): PairingBounds => ({
-  ...{ from: ceilUs(fromNs), to: ceilUs(toNs), maxRun: Number(maxRunNs / 1000n) },
-  ...{ runningSince: Math.max(0, ceilUs(nowNs - maxRunNs)), nowReaches: nowNs >= fromNs },
+  from: ceilUs(fromNs),
+  to: ceilUs(toNs),
+  maxRun: Number(maxRunNs / 1000n),
+  runningSince: Math.max(0, ceilUs(nowNs - maxRunNs)),
+  nowReaches: nowNs >= fromNs,
 })
 
 /** The first whole µs that is not before `ns`. */

@@ -56,11 +56,15 @@ export interface Page {
 
 export type TimingState = 'completed' | 'failed' | 'running' | 'abandoned' | 'orphan'
 
-/** A pair of marks and its state, by the rule of store/pair-marks.ts. */
-export interface Timing {
+/** Marks of one name pair with each other; '' = without meta, without uid. */
+export interface RunName {
   readonly process: string
   readonly meta: string
   readonly uid: string
+}
+
+/** A pair of marks and its state, by the rule of store/pair-marks.ts. */
+export interface Timing extends RunName {
   readonly state: TimingState
   /** Absent for an end without a start. */
   readonly startedNs?: bigint
@@ -70,6 +74,7 @@ export interface Timing {
   readonly place: Place
 }
 
+/** Where its place in an answer does not matter. */
 export type PlainTiming = Omit<Timing, 'place'>
 
 /** `uid`: only of this run; '' = only without uid; absent = any. */
@@ -137,12 +142,8 @@ export interface NewestRuns {
   readonly durationNs?: bigint
 }
 
-/** '' = without meta, without uid. */
-interface Sent {
+interface Sent extends RunName {
   readonly atNs: bigint
-  readonly process: string
-  readonly meta: string
-  readonly uid: string
   readonly place: Place
 }
 
@@ -194,7 +195,7 @@ export interface GroupSpan extends GroupKey {
 }
 
 /** Without its text. */
-export type ExceptionMoment = Pick<ExceptionRow, 'atNs' | 'process' | 'meta' | 'uid'>
+export type ExceptionMoment = RunName & Pick<ExceptionRow, 'atNs'>
 
 export interface MomentsQuestion extends Omit<Selection, 'maxRows'> {
   /** Only of these; absent = of all. */
@@ -227,11 +228,8 @@ export interface RaisedQuestion extends Selection {
 /** `byMeta`: one row per process and meta. */
 export type ProcessSelection = Selection & { readonly byMeta?: boolean }
 
-/** A mark as a store returns it; '' = without meta, without uid. */
-export interface StoredMark {
-  readonly process: string
-  readonly meta: string
-  readonly uid: string
+/** A mark as a store returns it. */
+export interface StoredMark extends RunName {
   readonly mark: MarkName
   /** Its time; several marks may share it. */
   readonly ns: bigint

@@ -153,7 +153,6 @@ const CoveringWatch = Type.Object({
   due_at: Moment('2026-11-21T02:00:00.000Z', 'When the next start is due; null without `late`.'),
   late_at: Moment('2026-11-21T02:10:00.000Z', 'When it fires unless a start comes.'),
 })
-export type CoveringWatch = Static<typeof CoveringWatch>
 
 /** Only with `process=`. */
 const Detail = {

@@ -5,7 +5,7 @@ import type { Change } from '../../process/change.ts'
 import { compare } from '../../store/order.ts'
 import type { OverviewMeta, OverviewRow, OverviewRun } from '../../wire/overview.ts'
 import type { Process } from '../account.ts'
-import { type CoveringWatch, type Due, dueBy, type Watched } from './covering.ts'
+import { type CoveringWatch, dueBy, type ExpectedStart, type Watched } from './covering.ts'
 import type { Medians } from './medians.ts'
 import type { MetaView, ProcessView, ShownRun } from './view-process.ts'
 
@@ -46,7 +46,7 @@ const answerUsual = (meta: MetaView | undefined) => ({
 function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaView[]) {
   const lastUs = Math.max(...metas.map(({ lastStartUs }) => lastStartUs ?? Number.NEGATIVE_INFINITY))
   const watched = watches.flatMap((watch) => dueBy(watch, metas) ?? [])
-  const usual = metas.flatMap(({ expected }): Due[] => (expected === undefined ? [] : [expected]))
+  const usual = metas.flatMap(({ expected }): ExpectedStart[] => (expected === undefined ? [] : [expected]))
   const [due] = (watched.length > 0 ? watched : usual).toSorted((a, b) => a.nextMs - b.nextMs)
   return {
     last_start_at: Number.isFinite(lastUs) ? eventTime(lastUs) : null,

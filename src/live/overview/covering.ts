@@ -16,6 +16,7 @@ export interface CoveringWatch {
   readonly channels: readonly string[]
 }
 
+/** What the watches say of an account. */
 export interface Watched {
   /** Those that fire. */
   readonly alerts: readonly Alert[]
@@ -24,7 +25,8 @@ export interface Watched {
   readonly failingChannels: number
 }
 
-export interface Due {
+/** When a start is due, and late. */
+export interface ExpectedStart {
   readonly nextMs: number
   readonly lateMs: number
   readonly everyMs: number | undefined
@@ -36,7 +38,7 @@ interface Started {
 }
 
 /** When the next start is due by the watch; undefined without `late`, and before the first start. */
-export function dueBy({ late, meta }: CoveringWatch, metas: readonly Started[]): Due | undefined {
+export function dueBy({ late, meta }: CoveringWatch, metas: readonly Started[]): ExpectedStart | undefined {
   const own = metas.filter((one) => meta === null || (one.meta ?? '') === meta)
   const lastMs = Math.max(...own.map(({ lastStartUs }) => (lastStartUs ?? Number.NEGATIVE_INFINITY) / 1000))
   if (late === undefined || !Number.isFinite(lastMs)) return undefined

@@ -62,11 +62,12 @@ function markOf(states: TimingQuestion['states']): MarkName | undefined {
 
 const isOnly = ({ states }: TimingQuestion, state: TimingState): boolean => states?.length === 1 && states[0] === state
 
-/** A run without a failed mark has no failed timing, and a running one began at most MAX_RUN ago: others are not read. */
+/** A run without a failed mark has no failed timing, a running one began at most MAX_RUN ago: others are not read. */
 function narrow(q: TimingQuestion, where: readonly string[], { cluster, stored }: Schema) {
   const { fromNs } = marksWindow(q)
   const begunNs = q.nowNs - q.maxRunNs
-  const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${stored('marks')} WHERE ${where.join(' AND ')} AND mark = 'failed'
+  const failed = `${runHash(false)} IN (SELECT ${runHash(false)} FROM ${stored('marks')}
+    WHERE ${where.join(' AND ')} AND mark = 'failed'
   AND at >= ${timeParam('read_from')} AND at < ${timeParam('read_to')})`
   return {
     // in a cluster it is not proved

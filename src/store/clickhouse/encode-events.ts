@@ -1,4 +1,4 @@
-// Events → lines of JSONCompactEachRow, columns by position (tables.ts). DateTime64(9) takes ns as text: no JS number holds them.
+// Events → lines of JSONCompactEachRow, columns by position (tables.ts). DateTime64(9) takes ns as text: no number can.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, systemClock } from '../../clock.ts'
 import { type Event, type Family, familyOf, markName, ownValue, type Text } from '../../event/event.ts'

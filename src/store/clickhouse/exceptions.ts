@@ -73,7 +73,7 @@ ORDER BY ${orderBy(EVENT_TIE)} LIMIT ${limit}`
 const ENDS = `if(length(exception) > 4000, concat(substringUTF8(exception, 1, 2000), '\\n  …\\n',
     replaceRegexpOne(substringUTF8(exception, -2000), '^[^\\n]*\\n+([^\\n])', '\\\\1')), exception)`
 
-/** One row per fingerprint and process, the greatest `key` first. `bucket` (of `at`, Int64) adds counts, `behind` a HAVING. */
+/** A row per fingerprint and process, the greatest `key` first. `bucket` (of `at`, Int64) adds counts, `behind` HAVING. */
 function exceptionGroupsSql(
   exceptions: string,
   where: readonly string[],
@@ -207,7 +207,7 @@ WHERE ${where.join(' AND ')} GROUP BY process, meta${limitOf(q)}`,
       const examples = await findExamples(q, groups)
       return groups.flatMap((group) => {
         const example = examples.get(exampleKey(group.process, group.newest))
-        return example === undefined ? [] : [fromGroup(group, example, byCount)] // none: its account was erased in between
+        return example === undefined ? [] : [fromGroup(group, example, byCount)] // none: its account was erased
       })
     },
 
@@ -251,7 +251,10 @@ const fromExceptionRow = ({ ns, tie, ...row }: StoredException): ExceptionRow =>
 })
 
 const toSpan = ({ fingerprint, process, first_ns, last_ns }: StoredSpan): GroupSpan => ({
-  ...{ fingerprint, process, firstNs: BigInt(first_ns), lastNs: BigInt(last_ns) },
+  fingerprint,
+  process,
+  firstNs: BigInt(first_ns),
+  lastNs: BigInt(last_ns),
 })
 
 const exampleKey = (process: string, newest: NewestKey): string => [process, ...newest].join('\0')

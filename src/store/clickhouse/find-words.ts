@@ -1,6 +1,6 @@
 // Words in the text of an exception as a reader sees it, like its fingerprint and headline. What is stored keeps a
-// terminal's colours, JSON's escapes (`\"`, `\\`, `\/`, `\u00e9`, also of JSON within JSON) and its members, which a headline
-// joins: `ERROR import failed: no rate code=E42` of {"level":50,"msg":"import failed","err":"no rate","code":"E42"}.
+// terminal's colours, JSON's escapes (`\"`, `\\`, `\/`, `\u00e9`, also of JSON within JSON) and its members, which a
+// headline joins: `ERROR failed: no rate code=E42` of {"level":50,"msg":"failed","err":"no rate","code":"E42"}.
 import { LEVEL_KEY } from '../../event/reading/read-json-line.ts'
 
 /** A text without colours and movements of the cursor. */

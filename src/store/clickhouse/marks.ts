@@ -34,13 +34,18 @@ export function createMarkQuestions(select: Select, schema: Schema): MarkQuestio
       const { sql, params } = from(q)
       const each = q.perSeries === undefined ? '' : ` LIMIT {each:UInt32} BY process, meta`
       const rows = await select<Omit<FoundMark, 'mark' | 'ns' | 'restNs'> & MarkColumns>(
-        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns, stamp_rest ${sql} ORDER BY at DESC${each} ` +
-          'LIMIT {max:UInt32}',
+        `SELECT process, meta, uid, toString(mark) AS name, ${nsText('at')} AS ns, stamp_rest ${sql} ` +
+          `ORDER BY at DESC${each} LIMIT {max:UInt32}`,
         { ...params, max: q.maxRows, ...(q.perSeries !== undefined && { each: q.perSeries }) },
         q,
       )
       return mapInTurns(rows, ({ process, meta, uid, name, ns, stamp_rest }) => ({
-        ...{ process, meta, uid, mark: name, ns: BigInt(ns), restNs: Number(stamp_rest) },
+        process,
+        meta,
+        uid,
+        mark: name,
+        ns: BigInt(ns),
+        restNs: Number(stamp_rest),
       }))
     },
     /** Lists are selected as text: a server may write their numbers as texts. */
@@ -55,7 +60,9 @@ ${sql} GROUP BY process, meta, is_end`,
         q,
       )
       return mapInTurns(rows, ({ process, meta, is_end, newest, hours }) => ({
-        ...{ process, meta, isEnd: Number(is_end) === 1 },
+        process,
+        meta,
+        isEnd: Number(is_end) === 1,
         newest: (JSON.parse(newest) as number[]).map((us) => BigInt(-us) * 1000n),
         hours: (JSON.parse(hours) as number[]).map((hour) => hour * 3600),
       }))

@@ -84,7 +84,7 @@ const CODECS = [
   "MODIFY COLUMN at DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1))",
 ]
 
-/** Without its process a uid is no prefix of the sorting key: the marks of a run were looked for in all of the range. */
+/** Without its process a uid is no prefix of the sorting key: without this, the whole range is read for a run. */
 const UID_INDEX = 'ADD INDEX IF NOT EXISTS uid_bloom uid TYPE bloom_filter(0.01) GRANULARITY 1'
 
 const dropLeftovers = ({ schema, embedded }: TableOptions, tables: readonly Family[]): string[] =>

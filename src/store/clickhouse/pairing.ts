@@ -130,7 +130,8 @@ const NEWEST = `,
   toString(maxIf(first, ${HAS_START})) AS last_start,
   toString(maxIf(settled, state = 'completed')) AS last_completed,
   toString(maxIf(settled, state = 'failed')) AS last_failed,
-  toString(argMaxIf(settled - first, (settled, first), state IN ('completed', 'failed') AND ${HAS_START})) AS last_length`
+  toString(argMaxIf(settled - first, (settled, first), state IN ('completed', 'failed')
+    AND ${HAS_START})) AS last_length`
 
 /**
  * One row per process, with `byMeta` and `bucket` also per meta and bucket `at` (Int64), as in the tests'

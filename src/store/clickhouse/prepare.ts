@@ -77,7 +77,8 @@ async function migrate(
     if (!holds.includes(held) || (done.has(number) && !tables.some((table) => gone.has(table)))) continue
     for (const statement of statements(options)) await client.run(statement)
     await client.run(
-      `INSERT INTO ${isAddition ? schema.additions : schema.migrations} (number, done_at) SETTINGS ${settings} SELECT ${number}, now('UTC')`,
+      `INSERT INTO ${isAddition ? schema.additions : schema.migrations} (number, done_at) SETTINGS ${settings} ` +
+        `SELECT ${number}, now('UTC')`,
       {},
       1,
     )
@@ -158,8 +159,8 @@ async function findUnusable(
       } catch (error) {
         if (!isFault(error, UNKNOWN_TABLE)) return judgeFailure(error)
         const reason =
-          `the table ${name.replaceAll('`', '')} is missing and the user may not create it: grant CREATE, or create it ` +
-          'as src/deploy/existing.md says'
+          `the table ${name.replaceAll('`', '')} is missing and the user may not create it: grant CREATE, or ` +
+          'create it as src/deploy/existing.md says'
         return { kind: 'wait', reason }
       }
     }

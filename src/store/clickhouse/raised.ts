@@ -50,7 +50,10 @@ ORDER BY max(at) DESC, fingerprint, process, meta${limitOf(q)}`,
     const { fingerprint, process, meta } = row
     const counts = JSON.parse(row.counts) as number[]
     return {
-      ...{ fingerprint, process, meta, example: texts[i]! },
+      fingerprint,
+      process,
+      meta,
+      example: texts[i]!,
       moments: moments.map(([minusNs, restNs, , uid]) => ({ atNs: -BigInt(minusNs), restNs: Number(restNs), uid })),
       hours: (JSON.parse(row.hours) as number[]).map((hour, at) => [hour, counts[at]!] as const),
     }

@@ -1,6 +1,6 @@
-// RETENTION_DAYS on existing tables. Those that Stint made follow the setting; ClickHouse applies it to the stored parts in
-// the background. A table with a TTL of its operator's own, or of a user who may not alter it, is left as it is and logged
-// with the statement.
+// RETENTION_DAYS on existing tables. Those that Stint made follow the setting; ClickHouse applies it to the stored
+// parts in the background. A table with a TTL of its operator's own, or of a user who may not alter it, is left as it
+// is and logged with the statement.
 import type { Family } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { ClickHouseClient } from './client.ts'
@@ -53,7 +53,8 @@ export async function applyRetention(
   if (left.length > 0)
     log.warn(
       { statements: left },
-      'ClickHouse: RETENTION_DAYS differs from the tables, which are left as they are; to change them run the statements',
+      'ClickHouse: RETENTION_DAYS differs from the tables, which are left as they are; ' +
+        'to change them run the statements',
     )
 }
 

@@ -1,5 +1,6 @@
-// A mutation rewrites each part of a table beside the old one, with some room more. ClickHouse does not begin with a part
-// that has none on its disk, and reports nothing: a statement that waits for the mutation waits until there is room.
+// A mutation rewrites each part of a table beside the old one, with some room more. ClickHouse does not begin with a
+// part that has none on its disk, and reports nothing: a statement that waits for the mutation waits until there is
+// room.
 import type { ClickHouseClient } from './client.ts'
 import { listOf } from './selection.ts'
 
@@ -12,7 +13,7 @@ interface Part {
 }
 
 /**
- * Says how much room the part of these tables (`database.table`) lacks that lacks most; undefined if all fit, or if this
+ * Says how much room the part of these tables (`database.table`) lacks that lacks most; undefined if all fit, or the
  * user may not know.
  */
 export async function findLackingRoom(

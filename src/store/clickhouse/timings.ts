@@ -10,6 +10,7 @@ import type {
   NewestRuns,
   Page,
   PointSource,
+  RunName,
   Timing,
   TimingQuestion,
   TimingSelection,
@@ -40,6 +41,7 @@ import {
 
 type TimingQuestions = Pick<PointSource, 'findTimings' | 'findLatest' | 'summarizeTimings' | 'countMarks'>
 
+/** A row of pairing.ts; the names of its runs are read separately. */
 interface StoredTiming {
   readonly state: TimingState
   readonly first_ns: Ns
@@ -48,8 +50,6 @@ interface StoredTiming {
   readonly run_text: string
   readonly tie: string
 }
-
-type StoredName = Pick<Timing, 'process' | 'meta' | 'uid'>
 
 interface StoredLevel extends Pick<TimingSummaryRow, 'process' | 'meta'> {
   readonly at_ns: Ns
@@ -83,12 +83,12 @@ const IS_OVER = `state IN (${OVER.map((state) => `'${state}'`).join(', ')})`
 
 export function createTimingQuestions(select: Select, schema: Schema): TimingQuestions {
   /** The names of the runs with these hashes, which pairing carries instead. Each run has a mark at its `settled`. */
-  async function findNames(q: TimingSelection, timings: readonly StoredTiming[]): Promise<Map<string, StoredName>> {
+  async function findNames(q: TimingSelection, timings: readonly StoredTiming[]): Promise<Map<string, RunName>> {
     if (timings.length === 0) return new Map()
     const { where, params } = seriesOf(q)
     const times = listOf('times', [...new Set(timings.map((timing) => timing.settled_ns))])
     const runs = listOf('runs', [...new Set(timings.map((timing) => timing.run_text))])
-    const rows = await select<StoredName & { run_text: string }>(
+    const rows = await select<RunName & { run_text: string }>(
       `SELECT DISTINCT toString(${runHash(false)}) AS run_text, process, meta, uid FROM ${schema.raw('marks')}
 WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(arrayJoin(${times.list})), 'UTC'))
   AND has(${runs.list}, run_text)`,
@@ -233,7 +233,7 @@ const pairOnShards = ({ cluster }: Schema, { process }: TimingSelection, sql: st
 
 const fromTiming = (
   { state, first_ns, settled_ns, has_start, tie }: StoredTiming,
-  name: StoredName,
+  name: RunName,
   slowest = false,
 ): Timing => ({
   ...name,
@@ -272,7 +272,9 @@ function fromSummary(
 const fromLevel = ({ process, meta, at_ns, peak, gained }: StoredLevel): Level => ({
   process,
   ...(meta !== undefined && { meta }),
-  ...{ atNs: BigInt(at_ns), peak: Number(peak), gained: Number(gained) },
+  atNs: BigInt(at_ns),
+  peak: Number(peak),
+  gained: Number(gained),
 })
 
 function fromNewest(row: Partial<StoredSummary>): NewestRuns {

@@ -1,5 +1,5 @@
-// HTTP requests whose error bodies are bounded: what stands in front of a store may answer with anything, and the client
-// library keeps whatever it is sent.
+// HTTP requests whose error bodies are bounded: what stands in front of a store may answer with anything, and the
+// client library keeps whatever it is sent.
 import http, { type IncomingMessage, type RequestOptions } from 'node:http'
 import https from 'node:https'
 import { Readable } from 'node:stream'

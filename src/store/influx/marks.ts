@@ -16,7 +16,11 @@ export async function findMarks(
   const rows = series.flatMap(({ subject, marks }) =>
     marks.map(
       ({ mark, uid, at, stampUs, sub }): FoundMark => ({
-        ...{ ...subject, uid, mark, ns: BigInt(at) * 1000n, restNs: (stampUs - at) * 1000 + sub },
+        ...subject,
+        uid,
+        mark,
+        ns: BigInt(at) * 1000n,
+        restNs: (stampUs - at) * 1000 + sub,
       }),
     ),
   )

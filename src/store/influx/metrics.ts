@@ -75,7 +75,11 @@ export async function findNewestMetrics(client: InfluxClient, q: Selection) {
   const whole = { bounds: [floorSecond(q.fromNs), ceilSecond(q.toNs)], byMeta: true }
   const rows = await foldMetrics(client, { ...q, ...whole }, ['last'])
   return rows.map(({ process, meta = '', name, last, lastNs }) => ({
-    ...{ atNs: timeNs(lastNs), process, meta, name, value: last },
+    atNs: timeNs(lastNs),
+    process,
+    meta,
+    name,
+    value: last,
   }))
 }
 
@@ -218,6 +222,15 @@ const figureFlux = (
 type Draft = { -readonly [Key in keyof MetricRow]: MetricRow[Key] } & { lastNs: bigint }
 
 const newDraft = (atNs: bigint, process: string, meta: string | undefined, name: string): Draft => ({
-  ...{ atNs, process, ...(meta !== undefined && { meta }), name },
-  ...{ count: 0, mean: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, last: 0, lastNs: -1n },
+  atNs,
+  process,
+  ...(meta !== undefined && { meta }),
+  name,
+  count: 0,
+  mean: 0,
+  min: Number.POSITIVE_INFINITY,
+  max: Number.NEGATIVE_INFINITY,
+  sum: 0,
+  last: 0,
+  lastNs: -1n,
 })

@@ -15,7 +15,7 @@ import { boundsInUs, isPair, judgeMark, type PairingBounds } from '../pair-marks
 import type { Page, PointSource, Timing } from '../source.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, compareRows, floorS } from './slices.ts'
-import { type SettledTiming, toTiming } from './stream-timings.ts'
+import { type PairedMarks, toTiming } from './stream-timings.ts'
 
 type FindQuestion = Parameters<PointSource['findTimings']>[0]
 
@@ -28,7 +28,7 @@ const CHEAP_MARKS = 5_000
 const marksMax = (limit: number) => 50_000 + 20 * limit
 
 /** All known marks of one process, meta and uid: from lo to hi, or its own lo and hi if the run was read by itself. */
-interface Run extends RunKey {
+interface KnownRun extends RunKey {
   readonly marks: SeriesMark[]
   loS: number
   hiS: number
@@ -95,7 +95,7 @@ export const canReadRuns = (runs: readonly RunKey[]): boolean =>
     .values()
     .every((same) => same.length <= RUNS_MAX_OF_SUBJECT)
 
-function newest(timings: readonly SettledTiming[], limit: number, after: Page['after']): Timing[] {
+function newest(timings: readonly PairedMarks[], limit: number, after: Page['after']): Timing[] {
   return timings
     .map(toTiming)
     .filter(({ place }) => after === undefined || comparePlaces(after, place) < 0)
@@ -104,13 +104,13 @@ function newest(timings: readonly SettledTiming[], limit: number, after: Page['a
 }
 
 interface Uncertain {
-  readonly run: Run
+  readonly run: KnownRun
   readonly mark: SeriesMark
 }
 
 /** The certain timings in the requested states that begin in [lo, B), and the marks there that are not certain. */
 async function judge(known: KnownMarks, { states }: FindQuestion, bounds: PairingBounds, farS: number) {
-  const timings: SettledTiming[] = []
+  const timings: PairedMarks[] = []
   const uncertain: Uncertain[] = []
   const fromUs = Math.max(known.loS * 1e6, bounds.from)
   for (const run of known.runs()) {
@@ -164,12 +164,12 @@ async function readUncertain(
 type KnownMarks = ReturnType<typeof createKnownMarks>
 
 function createKnownMarks(topS: number) {
-  const bySubject = new Map<Subject, Map<string, Run>>()
+  const bySubject = new Map<Subject, Map<string, KnownRun>>()
   let [loS, hiS, count] = [topS, topS, 0]
 
-  function add(series: readonly MarkSeries[], isNew: (run: Run, us: number) => boolean): void {
+  function add(series: readonly MarkSeries[], isNew: (run: KnownRun, us: number) => boolean): void {
     for (const { subject, marks } of series) {
-      const runs = bySubject.get(subject) ?? new Map<string, Run>()
+      const runs = bySubject.get(subject) ?? new Map<string, KnownRun>()
       bySubject.set(subject, runs)
       for (const mark of marks) {
         const { uid } = mark
@@ -209,14 +209,14 @@ function createKnownMarks(topS: number) {
       add(series, (run, us) => us >= run.hiS * 1e6)
       hiS = newHiS
     },
-    addRuns(series: readonly MarkSeries[], runs: readonly Run[], reach: { loS?: number; hiS?: number }): void {
+    addRuns(series: readonly MarkSeries[], runs: readonly KnownRun[], reach: { loS?: number; hiS?: number }): void {
       add(series, (run, us) => us < Math.min(run.loS, loS) * 1e6 || us >= Math.max(run.hiS, hiS) * 1e6)
       for (const run of runs) {
         if (reach.loS !== undefined) run.loS = Math.min(run.loS, reach.loS)
         if (reach.hiS !== undefined) run.hiS = Math.max(run.hiS, reach.hiS)
       }
     },
-    *runs(): Generator<Run> {
+    *runs(): Generator<KnownRun> {
       for (const runs of bySubject.values()) yield* runs.values()
     },
   }

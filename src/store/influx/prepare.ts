@@ -1,6 +1,6 @@
-// Ensures that the bucket exists. Creates a missing one if the token allows it; of an existing one only the retention is
-// changed, if Stint created it and the token may: others may keep their data in it. A write-only token cannot see its
-// bucket, so an empty write is the final check.
+// Ensures that the bucket exists. Creates a missing one if the token allows it; of an existing one only the retention
+// is changed, if Stint created it and the token may: others may keep their data in it. A write-only token cannot see
+// its bucket, so an empty write is the final check.
 import type { Logger } from '../../log.ts'
 import { STORED, type WriteResult } from '../sink.ts'
 import { type InfluxAddress, type InfluxClient, InfluxFault } from './client.ts'
@@ -102,7 +102,10 @@ async function createBucket(
   const retentionRules = wantedSeconds > 0 ? [{ type: 'expire', everySeconds: wantedSeconds }] : []
   try {
     await client.request('POST', '/api/v2/buckets', {
-      ...{ name: bucket, orgID: orgId, retentionRules, description: DESCRIPTION },
+      name: bucket,
+      orgID: orgId,
+      retentionRules,
+      description: DESCRIPTION,
     })
     log.info({ bucket, retention_s: wantedSeconds }, 'InfluxDB: bucket created')
   } catch (error) {

@@ -1,5 +1,5 @@
-// The timings that the marks of a short range settle, without the MAX_RUN on both sides of it: of a run whose first mark
-// in the range is an end only the mark before it is looked for, of one whose last mark is a start only the next one.
+// The timings that the marks of a short range settle, without the MAX_RUN on both sides of it: of a run whose first
+// mark in the range is an end only the mark before it is read, of one whose last mark is a start only the next.
 //
 //   from − MAX_RUN ◀── growing stretches ── [from, to) ── growing stretches ──▶ to + MAX_RUN + 5 min
 //
@@ -11,7 +11,7 @@ import type { TimingSelection } from '../source.ts'
 import { canReadRuns } from './newest-timings.ts'
 import type { MarkReader, MarkSeries, RunKey, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, eachSubject, floorS } from './slices.ts'
-import type { SettledTiming } from './stream-timings.ts'
+import type { PairedMarks } from './stream-timings.ts'
 
 const FIRST_S = 64
 const GROWTH = 16
@@ -19,26 +19,26 @@ const GROWTH = 16
 type Reader = Pick<MarkReader, 'read' | 'readRuns' | 'sliceMarks'>
 
 /** The marks of a run in the range, in the rule's order, and its neighbours there. */
-interface Run extends RunKey {
+interface RangeRun extends RunKey {
   readonly marks: SeriesMark[]
   before?: SeriesMark
   after?: SeriesMark
 }
 
-/** Resolves to false, before anything was shown, where a whole window should be read: the range is long, or holds much. */
+/** Resolves to false, before anything was shown, where a whole window should be read: the range is long or holds much. */
 export async function settleRange(
   reader: Reader,
   q: TimingSelection,
-  visit: (timing: SettledTiming) => 'enough' | undefined,
+  visit: (timing: PairedMarks) => 'enough' | undefined,
 ): Promise<boolean> {
   if (q.uid !== undefined || q.knownToNs !== undefined || q.toNs - q.fromNs > q.maxRunNs) return false
   const window = marksWindow(q)
   const [fromS, toS] = [floorS(q.fromNs), ceilS(q.toNs)]
   const inside = await reader.read(fromS, toS, reader.sliceMarks)
   if (inside === undefined) return false
-  const runs = new Map<Subject, Map<string, Run>>()
+  const runs = new Map<Subject, Map<string, RangeRun>>()
   await eachMark(inside, (subject, mark) => {
-    const own = runs.get(subject) ?? new Map<string, Run>()
+    const own = runs.get(subject) ?? new Map<string, RangeRun>()
     runs.set(subject, own)
     const run = own.get(mark.uid) ?? { subject, uid: mark.uid, marks: [] }
     own.set(mark.uid, run)
@@ -66,15 +66,15 @@ export async function settleRange(
   return true
 }
 
-/** Shows each run the marks next to it from `nearS` on to `farS`, in the order of time. False: a stretch holds too many. */
+/** Shows each run the marks next to it from `nearS` on to `farS`, in order of time. False: a stretch holds too many. */
 async function findNeighbours(
   reader: Reader,
-  runs: readonly Run[],
+  runs: readonly RangeRun[],
   nearS: number,
   farS: number,
-  take: (run: Run, mark: SeriesMark) => void,
+  take: (run: RangeRun, mark: SeriesMark) => void,
 ): Promise<boolean> {
-  const wanted = new Map<Subject, Map<string, Run>>()
+  const wanted = new Map<Subject, Map<string, RangeRun>>()
   for (const run of runs) wanted.set(run.subject, (wanted.get(run.subject) ?? new Map()).set(run.uid, run))
   let left = runs.length
   for (let [atS, lengthS] = [nearS, FIRST_S]; left > 0 && atS !== farS; lengthS *= GROWTH) {
@@ -84,7 +84,7 @@ async function findNeighbours(
     const [loS, hiS] = endS < atS ? [endS, atS] : [atS, endS]
     const found = isByRun ? await reader.readRuns(open, loS, hiS) : await reader.read(loS, hiS, reader.sliceMarks)
     if (found === undefined) return false
-    const seen: Run[] = []
+    const seen: RangeRun[] = []
     await eachMark(found, (subject, mark) => {
       const run = wanted.get(subject)?.get(mark.uid)
       if (run === undefined) return

@@ -67,6 +67,8 @@ const momentsFlux = (
 }
 
 const toMoment = (get: GetColumn): Moment => ({
-  ...{ process: get('process'), meta: get('meta'), isEnd: get('mark') !== 'start' },
+  process: get('process'),
+  meta: get('meta'),
+  isEnd: get('mark') !== 'start',
   ns: BigInt(get('_value')),
 })

@@ -11,7 +11,7 @@ import type { MarkSeries, SeriesMark, Subject } from './read-marks.ts'
 import { ceilS, createSlices, eachSubject, findGroups, floorS, type SliceReader } from './slices.ts'
 
 /** A timing: the mark that settles it and, of a completed or failed one, its start. */
-export interface SettledTiming {
+export interface PairedMarks {
   readonly state: TimingState
   readonly subject: Subject
   readonly mark: SeriesMark
@@ -31,7 +31,7 @@ export interface OpenStarts {
 export async function streamTimings(
   reader: SliceReader,
   q: TimingSelection,
-  visit: (timing: SettledTiming) => 'enough' | undefined,
+  visit: (timing: PairedMarks) => 'enough' | undefined,
   known?: OpenStarts,
 ): Promise<void> {
   const window = marksWindow(q)
@@ -62,7 +62,7 @@ export async function streamTimings(
   }
 }
 
-function createPairing(q: TimingSelection, visit: (timing: SettledTiming) => 'enough' | undefined) {
+function createPairing(q: TimingSelection, visit: (timing: PairedMarks) => 'enough' | undefined) {
   const bounds = boundsInUs(q)
   /** The starts without a next mark, by subject and uid. */
   const starts = new Map<Subject, Map<string, SeriesMark>>()
@@ -141,13 +141,16 @@ function createPairing(q: TimingSelection, visit: (timing: SettledTiming) => 'en
   }
 }
 
-export const toPlain = ({ state, subject, mark, start }: SettledTiming): PlainTiming => ({
-  ...{ process: subject.process, meta: subject.meta, uid: mark.uid, state },
+export const toPlain = ({ state, subject, mark, start }: PairedMarks): PlainTiming => ({
+  process: subject.process,
+  meta: subject.meta,
+  uid: mark.uid,
+  state,
   ...((start !== undefined || mark.mark === 'start') && { startedNs: BigInt((start ?? mark).at) * 1000n }),
   ...(mark.mark !== 'start' && { endedNs: BigInt(mark.at) * 1000n }),
 })
 
-export function toTiming(settled: SettledTiming): Timing {
+export function toTiming(settled: PairedMarks): Timing {
   const { mark, at, stampUs, sub } = settled.start ?? settled.mark
   const { process, meta, uid, ...timing } = toPlain(settled)
   const tie = JSON.stringify([String(BigInt(stampUs) * 1000n + BigInt(sub)), mark, process, meta, uid])

@@ -9,7 +9,7 @@ import { createDurations } from './durations.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, Subject } from './read-marks.ts'
 import { settleRange } from './settle-range.ts'
-import { type SettledTiming, streamTimings } from './stream-timings.ts'
+import { type PairedMarks, streamTimings } from './stream-timings.ts'
 
 type SummaryQuestion = Parameters<PointSource['summarizeTimings']>[0]
 
@@ -40,7 +40,7 @@ export async function summarizeTimings(
   const rows: Row[] = []
   const rowOf = createRows(q.byMeta, rows)
 
-  const take = ({ state, subject, mark, start }: SettledTiming) => {
+  const take = ({ state, subject, mark, start }: PairedMarks) => {
     const settledUs = mark.at
     const isEarlier = settledUs < bounds.from && !(isKnownTo && bounds.nowReaches && state === 'running')
     if (isEarlier || settledUs >= bounds.to) return undefined

@@ -16,7 +16,7 @@ import { canReadRuns, findNewest } from './newest-timings.ts'
 import type { OpenStartsCache } from './open-starts.ts'
 import type { MarkReader, RunKey, Subject } from './read-marks.ts'
 import { ceilS, floorS, type SliceReader } from './slices.ts'
-import { type OpenStarts, type SettledTiming, streamTimings, toPlain, toTiming } from './stream-timings.ts'
+import { type OpenStarts, type PairedMarks, streamTimings, toPlain, toTiming } from './stream-timings.ts'
 
 /** These are rare among the newest: nothing but the whole window finds them. */
 const RARE: readonly TimingState[] = ['running', 'abandoned', 'orphan']
@@ -83,7 +83,7 @@ async function streamPage(
   const order = q.slowest ? BY_LENGTH : BY_TIME
   const newest = createNewest(limit, order)
   const afterUs = after === undefined ? Number.POSITIVE_INFINITY : ceilUs(after.ns)
-  const take = (timing: SettledTiming) => {
+  const take = (timing: PairedMarks) => {
     if (q.states !== undefined && !q.states.includes(timing.state)) return undefined
     if (q.slowest && timing.start === undefined) return undefined
     // among timings of the cursor's own time the tie decides
@@ -104,7 +104,7 @@ export async function findLatest(
   const bounds = boundsInUs(q)
   const ofProcess = new Map<string, Newest>()
   const lastOver = new Map<Subject, Newest>()
-  const take = (timing: SettledTiming) => {
+  const take = (timing: PairedMarks) => {
     if (!isIn(timing, bounds)) return undefined
     const { subject, state } = timing
     addTo(ofProcess, subject.process, q.each, timing)
@@ -116,15 +116,15 @@ export async function findLatest(
   return chooseLatest(timingsOf(ofProcess), timingsOf(lastOver).flat(), q.maxRows)
 }
 
-const isIn = (timing: SettledTiming, bounds: PairingBounds): boolean =>
+const isIn = (timing: PairedMarks, bounds: PairingBounds): boolean =>
   isWithin(timing.state, firstUs(timing), timing.mark.at, bounds)
 
-const firstUs = ({ mark, start }: SettledTiming): number => (start ?? mark).at
+const firstUs = ({ mark, start }: PairedMarks): number => (start ?? mark).at
 
 /** An order of timings: by `us` descending, which is the time of their places, then by their ties. */
 interface Order {
-  us(timing: SettledTiming): number
-  toTiming(timing: SettledTiming): Timing
+  us(timing: PairedMarks): number
+  toTiming(timing: PairedMarks): Timing
 }
 
 const BY_TIME: Order = { us: firstUs, toTiming }
@@ -142,7 +142,7 @@ const BY_LENGTH: Order = {
 
 type Newest = ReturnType<typeof createNewest>
 
-function addTo<Key>(all: Map<Key, Newest>, key: Key, limit: number, timing: SettledTiming): void {
+function addTo<Key>(all: Map<Key, Newest>, key: Key, limit: number, timing: PairedMarks): void {
   const newest = all.get(key) ?? createNewest(limit)
   all.set(key, newest)
   newest.add(timing)
@@ -150,7 +150,7 @@ function addTo<Key>(all: Map<Key, Newest>, key: Key, limit: number, timing: Sett
 
 /** Keeps the first `limit` timings of an order, and those of the last one's time, of which the tie decides. */
 function createNewest(limit: number, order = BY_TIME) {
-  let kept: SettledTiming[] = []
+  let kept: PairedMarks[] = []
   let oldestUs = Number.NEGATIVE_INFINITY
   let fullAt = 2 * limit + 100
 
@@ -162,7 +162,7 @@ function createNewest(limit: number, order = BY_TIME) {
   }
 
   return {
-    add(timing: SettledTiming): void {
+    add(timing: PairedMarks): void {
       if (order.us(timing) < oldestUs) return
       if (kept.push(timing) < fullAt) return
       cut()

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test'
 import type { MarkReader, RunKey, SeriesMark } from '../../../src/store/influx/read-marks.ts'
 import { settleRange } from '../../../src/store/influx/settle-range.ts'
-import { type SettledTiming, streamTimings } from '../../../src/store/influx/stream-timings.ts'
+import { type PairedMarks, streamTimings } from '../../../src/store/influx/stream-timings.ts'
 
 const DAY_S = 86_400
 const T0_S = Date.UTC(2026, 10, 20) / 1000
@@ -64,7 +64,7 @@ const question = (fromS: number, lengthS: number) => ({
 /** What the marks of the range settle. */
 async function settledBy(
   q: ReturnType<typeof question>,
-  ask: (visit: (timing: SettledTiming) => undefined) => Promise<unknown>,
+  ask: (visit: (timing: PairedMarks) => undefined) => Promise<unknown>,
 ): Promise<string[]> {
   const settled: string[] = []
   await ask(({ state, mark, start }) => {
