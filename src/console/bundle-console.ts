@@ -85,7 +85,7 @@ async function bundleConsole(keyHeader: string): Promise<Bundle> {
 
 /**
  * Writes what the bundler makes smaller: children as arguments instead of a property, and imports behind the constants,
- * which are inlined only before the first import. Without it JSX would need a tsconfig.json, which no image or package has.
+ * which are inlined only before the first import. JSX would else need a tsconfig.json, which no image or package has.
  */
 const SMALLER: BunPlugin = {
   name: 'smaller',

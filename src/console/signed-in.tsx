@@ -34,7 +34,9 @@ export function SignedIn({ showDoor, switchTo, takesFocus, ...given }: Props) {
   const hasShown = useRef(takesFocus)
   const [app] = useState<App>(() => ({
     ...given,
-    ...{ account: session.account, open, signedOut: () => showDoor('Signed out.') },
+    account: session.account,
+    open,
+    signedOut: () => showDoor('Signed out.'),
     askProcesses: createAskProcesses(api, given.nowMs),
     may: (role) => includesRole(session.role, role),
     go(name, params, how) {

@@ -14,7 +14,8 @@ const ROWS = 100
 const RANGE = '-30d'
 const FILTERS: readonly Filter[] = [
   {
-    ...{ name: 'action', label: 'Action' },
+    name: 'action',
+    label: 'Action',
     choices: [
       { value: undefined, label: 'Everything' },
       ...AUDIT_ACTIONS.map((action) => ({ value: action, label: wordAction(action) })),
@@ -22,7 +23,9 @@ const FILTERS: readonly Filter[] = [
   },
   { name: 'actor', label: 'Person', placeholder: 'ada@example.com', isEntered: true },
   {
-    ...{ name: 'from', label: 'Time', chosen: RANGE },
+    name: 'from',
+    label: 'Time',
+    chosen: RANGE,
     choices: [
       { value: '-1d', label: 'Last day' },
       { value: '-7d', label: 'Last 7 days' },

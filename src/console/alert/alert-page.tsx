@@ -1,5 +1,5 @@
-// The page of an alert, where every notification leads: what happened and why, its run beside the last good one, what ran
-// around it, who knows, what to do, and the watch. One question; each part says so when its store is away.
+// The page of an alert, where every notification leads: what happened and why, its run beside the last good one, what
+// ran around it, who knows, what to do, and the watch. One question; each part says so when its store is away.
 import type { AlertDetail } from '../../wire/alert-detail.ts'
 import type { Compared } from '../compare/compare-runs.ts'
 import { Comparison } from '../compare/comparison.tsx'

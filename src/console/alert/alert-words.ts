@@ -46,7 +46,7 @@ export function sentenceOf(alert: Alert, nowMs: number): Sentence {
   }
 }
 
-/** After the moment that the text names: a failure's, or of a run that is too long its start; else how long it fires. */
+/** After the moment that the text names: a failure's, of a run that is too long its start; else how long it fires. */
 function agoOf({ condition, since, started_at: started }: Alert, nowMs: number): string {
   if (condition === 'failed') return formatAgo(parseTime(since), nowMs)
   if (condition === 'long') return formatAgo(parseTime(started ?? since), nowMs)

@@ -108,7 +108,9 @@ export function MetricFigure({ detail: { alert, watch }, figures }: Props) {
           summary={`The ${of} of ${spellSpan(window)}, and its limit of ${formatValue(limit)}.`}
           zoom={(fromMs, toMs) => app.go('metrics', { ...metrics, ...fixRange(fromMs, toMs) })}
           data={{
-            ...{ fromMs: figures.fromMs, toMs: figures.toMs, atMs: figures.points.map(([at]) => at) },
+            fromMs: figures.fromMs,
+            toMs: figures.toMs,
+            atMs: figures.points.map(([at]) => at),
             lines: [
               { label: name, values: figures.points.map(([, value]) => value) },
               { label: 'limit', values: figures.points.map(() => limit) },

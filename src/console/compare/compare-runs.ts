@@ -35,7 +35,11 @@ export function compareRuns(
   nowMs: number,
 ): readonly CompareRow[] {
   const row = (what: string, say: (of: AlertRun) => string, ratio = ''): CompareRow => ({
-    ...{ id: what, what, run: say(run), ratio, other: other === null ? '' : say(other) },
+    id: what,
+    what,
+    run: say(run),
+    ratio,
+    other: other === null ? '' : say(other),
   })
   const [ms, otherMs] = [lengthMs(run, nowMs), other && lengthMs(other, nowMs)]
   const rows = [
@@ -47,14 +51,20 @@ export function compareRuns(
       ms !== null && otherMs ? describeRatio(ms, otherMs, 'about the same') : '',
     ),
     ...[...metrics].sort(byDifference).map(({ name, value, good_value: good }) => ({
-      ...{ id: `metric ${name}`, what: name, run: valueText(value), other: other === null ? '' : valueText(good) },
+      id: `metric ${name}`,
+      what: name,
+      run: valueText(value),
+      other: other === null ? '' : valueText(good),
       ratio: other === null ? '' : ratioText(value, good),
     })),
   ]
   const { exceptions, goodExceptions = [] } = raised
   if (exceptions.length + goodExceptions.length > 0)
     rows.push({
-      ...{ id: 'exceptions', what: 'Exceptions', run: raisedText(exceptions), ratio: '' },
+      id: 'exceptions',
+      what: 'Exceptions',
+      run: raisedText(exceptions),
+      ratio: '',
       other: other === null ? '' : raisedText(goodExceptions),
     })
   if (run.exit || other?.exit) rows.push(row('Exit', ({ exit }) => exitText(exit)))

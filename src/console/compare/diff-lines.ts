@@ -1,5 +1,5 @@
-// Two outputs, line by line: the lines that only one of them has. Digits are masked before lines are compared, so that a
-// counter or a clock makes no difference. Pure.
+// Two outputs, line by line: the lines that only one of them has. Digits are masked before lines are compared, so that
+// a counter or a clock makes no difference. Pure.
 
 export type DiffLine =
   | { readonly kind: 'both' | 'run' | 'other'; readonly text: string }

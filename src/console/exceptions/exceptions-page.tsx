@@ -22,7 +22,8 @@ const GROUPS_MAX = 200
 const EVERY_MS = 5_000
 const FILTERS = [
   {
-    ...{ name: 'status', label: 'Status' },
+    name: 'status',
+    label: 'Status',
     choices: [
       { value: undefined, label: 'Unresolved' },
       { value: 'regressed', label: 'Came back' },
@@ -122,21 +123,23 @@ function GroupTable({ groups }: { groups: readonly ExceptionGroup[] }) {
       columns={[
         { label: 'Exception', cell: (group) => <Named group={group} /> },
         {
-          ...{ label: 'When', class: 'extra' },
+          label: 'When',
+          class: 'extra',
           cell: (it) => <Sparkline counts={bars(it)} label={`${plural(it.count, 'exception')} over the range`} />,
         },
         {
-          ...{
-            label: 'Count',
-            class: 'number',
-            sort: isByCount,
-            head: <SortButton label="Count" by={isByCount ? undefined : 'count'} />,
-          },
+          label: 'Count',
+          class: 'number',
+          sort: isByCount,
+          head: <SortButton label="Count" by={isByCount ? undefined : 'count'} />,
           cell: ({ count }) => formatCount(count),
         },
         { label: 'First seen', class: 'extra', cell: ({ first_at: at }) => <Ago at={at} /> },
         {
-          ...{ label: 'Last seen', class: 'minor', sort: !isByCount, head: <SortButton label="Last seen" /> },
+          label: 'Last seen',
+          class: 'minor',
+          sort: !isByCount,
+          head: <SortButton label="Last seen" />,
           cell: ({ last_at: at }) => <Ago at={at} />,
         },
         actionColumn<ExceptionGroup>((group) => <StatusMenu group={group} />, 'member'),

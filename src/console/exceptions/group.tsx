@@ -1,5 +1,5 @@
-// One group of exceptions: its first line is the heading, then the whole text, when it occurred, in which runs, and last
-// what it is recognized by.
+// One group of exceptions: its first line is the heading, then the whole text, when it occurred, in which runs, and
+// last what it is recognized by.
 import type { ExceptionGroup, ExceptionText } from '../../wire/exceptions.ts'
 import type { App } from '../kit/app.ts'
 import type { Get } from '../kit/ask.ts'
@@ -27,7 +27,9 @@ const AROUND_MS = 300_000
 
 export async function askGroup(app: App, get: Get, params: URLSearchParams, range: TimeRange) {
   const query = {
-    ...{ ...range.query, fingerprint: params.get('group') ?? '', process: params.get('process') || undefined },
+    ...range.query,
+    fingerprint: params.get('group') ?? '',
+    process: params.get('process') || undefined,
     meta: params.get('meta') ?? undefined,
   }
   const [{ groups }, { exceptions }] = await Promise.all([

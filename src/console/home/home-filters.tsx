@@ -19,7 +19,8 @@ const SORT_TEXT: Readonly<Record<OverviewSort, string>> = {
 const FILTERS = [
   { name: 'q', label: 'Search', placeholder: 'Name or meta' },
   {
-    ...{ name: 'sort', label: 'Sort by' },
+    name: 'sort',
+    label: 'Sort by',
     choices: OVERVIEW_SORTS.map((value) => ({
       value: value === 'trouble' ? undefined : value,
       label: SORT_TEXT[value],
@@ -41,7 +42,8 @@ export function HomeFilters({ view, counts }: Props) {
         class="chips"
         label="State"
         items={offered.map((state) => ({
-          ...{ value: state, class: 'chip' },
+          value: state,
+          class: 'chip',
           label: (
             <>
               <i class={`mark mark-${state}`} />

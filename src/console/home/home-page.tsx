@@ -58,7 +58,10 @@ async function ask({ params, get }: Question<HomeAnswer>): Promise<HomeAnswer> {
     rows.push(...hanging.processes.filter(({ process }) => !known.has(process)))
   }
   return {
-    ...{ overview, rows, found: part.found, maintenance: maintenance.filter(({ active }) => active) },
+    overview,
+    rows,
+    found: part.found,
+    maintenance: maintenance.filter(({ active }) => active),
     lost: warnings.find(({ code }) => code === 'watches_lost')?.detail,
     quota: warnings.find(({ code }) => code === 'quota')?.detail,
   }

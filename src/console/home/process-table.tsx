@@ -34,7 +34,9 @@ export function ProcessTable({ rows, isParted }: Props) {
       ? [{ name: 'Needs you now', rows: needs }, ...(others.length > 0 ? [{ name: 'All others', rows: others }] : [])]
       : [{ rows }]
   const action: Column<OverviewProcess> = {
-    ...{ label: 'Actions', head: <span class="hidden">Actions</span>, class: 'of-action' },
+    label: 'Actions',
+    head: <span class="hidden">Actions</span>,
+    class: 'of-action',
     cell: (row) => acting.has(row) && <RowAction row={row} />,
   }
   return (
@@ -50,7 +52,8 @@ export function ProcessTable({ rows, isParted }: Props) {
 
 const COLUMNS: readonly Column<OverviewProcess>[] = [
   {
-    ...{ label: 'Process', class: 'of-name' },
+    label: 'Process',
+    class: 'of-name',
     cell: ({ process, metas, more_metas: hasMore }) => (
       <>
         <Link class="strong clip" to="process" of={{ process }} text={process} />
@@ -60,13 +63,15 @@ const COLUMNS: readonly Column<OverviewProcess>[] = [
   },
   { label: 'State', class: 'of-state', cell: (row) => <RowState row={row} /> },
   {
-    ...{ label: 'Last runs', class: 'of-runs' },
+    label: 'Last runs',
+    class: 'of-runs',
     cell: ({ process, runs }) => runs.length > 0 && <RunStrip process={process} runs={runs} />,
   },
   { label: 'Last and next start', class: 'of-start', cell: (row) => <Starts row={row} /> },
   { label: 'Median, 24 h', class: 'number minor', cell: (row) => <Median row={row} /> },
   {
-    ...{ label: 'Failed, 24 h', class: 'number minor' },
+    label: 'Failed, 24 h',
+    class: 'number minor',
     cell: ({ last_24h: day }) => (
       <span class="muted">
         {day.failed === 0 ? '–' : `${formatCount(day.failed)} of ${formatCount(day.runs)}`}

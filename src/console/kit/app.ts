@@ -28,7 +28,7 @@ export interface App {
   setTitle(title: string): void
   /** Sends events with an API key, as the caller's code does. Throws ApiError. */
   sendEvents(secret: string, events: readonly object[]): Promise<void>
-  /** Shows a dialog, also over the pages that follow; Back and links close it, unless its content is shown only once. */
+  /** Shows a dialog, also over pages that follow; Back and links close it, unless its content is shown only once. */
   open(draw: Draw): void
   /** Aborted when the session is left: nothing may ask or draw any more. */
   readonly left: AbortSignal

@@ -5,8 +5,8 @@ const CUT_AT = 4
 const MARGIN = 0.08
 
 /**
- * Lowest and highest value on the axis, with some room. It begins at zero if it must, and if zero is near: between 20 and
- * 30 there is more to see without it.
+ * Lowest and highest value on the axis, with some room. It begins at zero if it must, and if zero is near: between 20
+ * and 30 there is more to see without it.
  */
 export function valueRange(values: readonly number[], beginsAtZero = false): [number, number] {
   const sorted = values.filter(Number.isFinite).sort((a, b) => a - b)

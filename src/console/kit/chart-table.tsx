@@ -24,7 +24,8 @@ interface Row {
 export function ChartTable({ title, atMs, lines, formatValue, nameOf }: Props) {
   const columns = lines.map(
     ({ label, values }): Column<Row> => ({
-      ...{ label, class: 'number' },
+      label,
+      class: 'number',
       head: (
         <span class="clip" title={label}>
           <bdi>{label}</bdi>

@@ -15,8 +15,8 @@ interface ConfirmProps {
   readonly submitLabel: string
   readonly isDanger?: boolean
   /**
-   * When it resolves, the dialog closes. Then the page asks again and screen readers hear what was done, or the returned
-   * function is called. What it throws is shown.
+   * When it resolves, the dialog closes. Then the page asks again and screen readers hear what was done, or the
+   * returned function is called. What it throws is shown.
    */
   submit(values: Values): Promise<string | (() => void)>
   close(): void

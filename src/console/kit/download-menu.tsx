@@ -1,5 +1,5 @@
-// Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab may
-// change it.
+// Downloads that the server writes, in a menu. A download names no account, so the session is asked first: another tab
+// may change it.
 
 import { Menu } from './menu.tsx'
 import { useAttempt } from './use-attempt.tsx'

@@ -1,4 +1,4 @@
-// Dialogs. A page shows a `Modal` while its address says so, or opens one with `open` of its view, which outlives the page.
+// Dialogs. A page shows a `Modal` while its address says so, or opens one that outlives it with `open` of its view.
 import { type ComponentChildren, Fragment, type VNode } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useId } from './use-id.ts'

@@ -1,5 +1,5 @@
-// A page: what it asks, again and again, and how the answer is drawn. What it shows is in the address; there is no state
-// beside it but the last answer.
+// A page: what it asks, again and again, and how the answer is drawn. What it shows is in the address; there is no
+// state beside it but the last answer.
 import type { ComponentType } from 'preact'
 import { useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api.ts'
@@ -33,7 +33,7 @@ interface PageOf<T> {
   everyMs(params: URLSearchParams): number
   /** Another key is another question: `held` is undefined. Absent: the page has one question. */
   keyOf?(params: URLSearchParams): string
-  /** Of another subject the answer is dropped at once; otherwise it stays, as busy, until the next one. Absent: `keyOf`. */
+  /** Of another subject the answer is dropped at once; else it stays, as busy, until the next one. Absent: `keyOf`. */
   subjectOf?(params: URLSearchParams): string
   ask(question: Question<T>): Promise<T>
   /** Drawn at once, before any answer. */
@@ -51,7 +51,10 @@ export const page = <T,>(of: PageOf<T>): ComponentType<PageProps> =>
     const { name, keyOf = () => '', Heading, Content } = of
     const { held, failure, again } = useAnswer(of, app, params)
     const view: View = {
-      ...{ app, params, again, nowMs: app.nowMs() },
+      app,
+      params,
+      again,
+      nowMs: app.nowMs(),
       change: (changes, how) => app.go(name, changeParams(addressOf(name) ?? params, changes), how),
       open: (draw) => app.open((close) => <ViewContext.Provider value={view}>{draw(close)}</ViewContext.Provider>),
     }
@@ -101,7 +104,9 @@ function useAnswer<T>(of: PageOf<T>, app: App, params: URLSearchParams) {
       everyMs: () => everyMs(state.params),
       ask: (signal) =>
         ask({
-          ...{ app, params: state.params, signal },
+          app,
+          params: state.params,
+          signal,
           get: (path, query) => app.api.get(path, query, signal),
           held: state.held?.key === keyOf(state.params) ? state.held.answer : undefined,
           early: (answer) => !signal.aborted && hold(answer),

@@ -1,5 +1,5 @@
-// A picture over two scales. The frame places them; its parts draw with `useScales`. Without a width of its own it is as
-// wide as its place.
+// A picture over two scales. The frame places them; its parts draw with `useScales`. Without a width of its own it is
+// as wide as its place.
 import { type ComponentChildren, createContext } from 'preact'
 import { useContext } from 'preact/hooks'
 import { labelOf, placeTicks } from './scale.ts'
@@ -58,7 +58,8 @@ export function Plot({
   const [top, right, bottom, left] = rest.inset ?? [2, 0, 1, 0]
   const box = { left, right: wide - right, top, bottom: height - bottom }
   const scales = {
-    ...{ box, times: x },
+    box,
+    times: x,
     x: (value: number) => left + shareOf(value, x) * (box.right - left),
     y: (value: number) => box.bottom - shareOf(value, y) * (box.bottom - top),
   }

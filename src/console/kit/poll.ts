@@ -1,5 +1,5 @@
-// Repeats a request while the page is visible, less often while it fails. Only one request is open: a new one cancels the
-// previous one. Silence is a failure that an answer may still end.
+// Repeats a request while the page is visible, less often while it fails. Only one request is open: a new one cancels
+// the previous one. Silence is a failure that an answer may still end.
 import { ApiError, countArrivals, isAbort } from './api.ts'
 
 interface PollOptions<T> {

@@ -1,4 +1,4 @@
-// A labelled <select> for callers' texts. Options are found by their index, so that a value can be any text or undefined.
+// A labelled <select> for callers' texts. Options are found by their index: a value can be any text or undefined.
 import { useId } from './use-id.ts'
 
 export interface Option<T> {

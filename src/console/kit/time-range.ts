@@ -94,7 +94,7 @@ export const isByDay = (every: string): boolean => every.endsWith('d')
 export const inZone = (every: string): { readonly every: string; readonly tz?: string } =>
   isByDay(every) ? { every, tz: Intl.DateTimeFormat().resolvedOptions().timeZone } : { every }
 
-/** The start of every bucket in a range, as the server has them: aligned to the epoch, those of days in the reader's zone. */
+/** The start of every bucket in a range, as the server has them: aligned to the epoch, days to the reader's zone. */
 export function bucketsOf({ fromMs, toMs }: Pick<TimeRange, 'fromMs' | 'toMs'>, every: string): number[] {
   const step = everyMs(every)
   const buckets: number[] = []

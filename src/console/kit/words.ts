@@ -18,7 +18,7 @@ export function expectedMoment(ms: number, lateMs: number | undefined, nowMs: nu
   return isStillDue ? 'due now' : `by ${shortMoment(lateMs, nowMs)}`
 }
 
-/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds if they have them. */
+/** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds if they have any. */
 export const inReadersZone = (text: string, nowMs: number): string =>
   text.replace(/(\d{4}-\d\d-\d\d) (\d\d:\d\d)(:\d\d)? UTC/g, (_, day, time, seconds = '') =>
     (seconds === '' ? shortMoment : formatMoment)(Date.parse(`${day}T${time}${seconds}Z`), nowMs),

@@ -78,7 +78,11 @@ function MetricChart({ answer, name }: { answer: MetricsAnswer; name: string }) 
       formatExact={exactOf(name, stat)}
       zoom={(fromMs, toMs) => change(fixRange(fromMs, toMs))}
       data={{
-        ...{ atMs, lines, fromMs: range.fromMs, toMs: range.toMs, isByDay: isByDay(every) },
+        atMs,
+        lines,
+        fromMs: range.fromMs,
+        toMs: range.toMs,
+        isByDay: isByDay(every),
         isOpen: isBucketOpen(atMs, every, nowMs),
       }}
       summary={isCut ? `${said} The first ${groups.length} metas by name: choose one for the others.` : said}

@@ -26,11 +26,13 @@ const SORTS: Readonly<Record<AccountSort, string>> = {
 const FILTERS: readonly Filter[] = [
   { name: 'q', label: 'Search', placeholder: 'Name, address or id' },
   {
-    ...{ name: 'sort', label: 'Order' },
+    name: 'sort',
+    label: 'Order',
     choices: Object.entries(SORTS).map(([sort, label]) => ({ value: sort === 'bytes' ? undefined : sort, label })),
   },
   {
-    ...{ name: 'state', label: 'State' },
+    name: 'state',
+    label: 'State',
     choices: [
       { value: undefined, label: 'All' },
       { value: 'suspended', label: 'Suspended' },

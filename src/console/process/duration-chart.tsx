@@ -1,5 +1,5 @@
-// Durations over time: the median as a line, shaded up to p95, a row of failures below, and the change as a dashed line.
-// The axis is linear, from 0 to the 98th percentile of p95, with round durations.
+// Durations over time: the median as a line, shaded up to p95, a row of failures below, and the change as a dashed
+// line. The axis is linear, from 0 to the 98th percentile of p95, with round durations.
 
 import type { OverviewProcess } from '../../wire/overview.ts'
 import type { SummaryRow } from '../../wire/timings.ts'

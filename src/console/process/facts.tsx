@@ -113,7 +113,8 @@ export function FactsWithoutRuns({ row, rest }: { row: OverviewProcess; rest: Re
       facts={[
         { name: 'Last seen', value: seen === null ? '–' : formatAgo(parseTime(seen), nowMs), about: 'any event' },
         {
-          ...{ name: 'Metrics', value: rest === undefined ? '…' : formatCount(names.size) },
+          name: 'Metrics',
+          value: rest === undefined ? '…' : formatCount(names.size),
           about: rest === undefined ? '' : `in ${rest.range.label}`,
         },
         { name: 'Exceptions, 24 h', value: day.exceptions === 0 ? 'none' : formatCount(day.exceptions), about: '' },
@@ -159,7 +160,8 @@ function median({ by_meta: metas = [], ...row }: OverviewProcess, nowMs: number)
   const shown = own ?? row
   const { median_24h_ms: today, change } = shown
   return {
-    ...{ name: 'Median, 24 h', value: formatDuration(today) },
+    name: 'Median, 24 h',
+    value: formatDuration(today),
     about: [compareMedian(shown, nowMs), own && (own.meta ?? 'without meta')].filter(Boolean).join(', '),
     tone: change !== null && change.after_ms > change.before_ms && 'warn',
   }

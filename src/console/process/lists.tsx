@@ -69,7 +69,8 @@ export function RunList({ row, meta, timings }: RunListProps) {
           },
           { label: 'Took', class: 'number', cell: (run) => <Took run={run} usualMs={usualMsOf(run, row)} /> },
           ...names.map((label) => ({
-            ...{ label, class: 'number minor' },
+            label,
+            class: 'number minor',
             cell: ({ timing }: Run) => (timing.metrics?.[label] == null ? '–' : formatValue(timing.metrics[label])),
           })),
         ]}
@@ -183,7 +184,8 @@ function MetricChart({ row, name, rows, rest: { isSplit, meta, range, fromMs, to
   const { process } = row
   const lanes = lanesOf(row, meta)
   const lines = (isSplit ? lanes : lanes.slice(0, 1)).map(({ meta, colour }) => ({
-    ...{ meta, colour },
+    meta,
+    colour,
     points: rows
       .filter((it) => !isSplit || it.meta === meta)
       .map(({ at, mean, last }): Point => [parseTime(at), mean ?? last])

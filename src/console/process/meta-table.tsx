@@ -31,12 +31,14 @@ export const MetaTable = ({ process, metas, chosen, week }: Props) => (
       columns={[
         { label: 'Meta', cell: (row) => <Name row={row} isChosen={(row.meta ?? '') === chosen} /> },
         {
-          ...{ label: 'Last runs', class: 'of-runs minor' },
+          label: 'Last runs',
+          class: 'of-runs minor',
           cell: ({ runs }) => runs.length > 0 && <RunStrip process={process} runs={runs} />,
         },
         { label: 'Last', cell: (row) => <Last row={row} /> },
         {
-          ...{ label: 'Median', class: 'number' },
+          label: 'Median',
+          class: 'number',
           cell: ({ usual_ms: usual, median_24h_ms: day }) => formatDuration(usual ?? day),
         },
         {

@@ -8,10 +8,14 @@ export function compareContexts(run: RunContext, other: RunContext): Compared {
   const [mine, theirs] = [lastValues(run), lastValues(other)]
   const names = [...new Set([...mine.keys(), ...theirs.keys()])]
   return {
-    ...{ run: toAlertRun(run), good_run: toAlertRun(other), unavailable: [] },
+    run: toAlertRun(run),
+    good_run: toAlertRun(other),
+    unavailable: [],
     metrics: names.map((name) => ({ name, value: mine.get(name) ?? null, good_value: theirs.get(name) ?? null })),
-    ...{ output: outputOf(run), good_output: outputOf(other) },
-    ...{ exceptions: run.exceptions, goodExceptions: other.exceptions },
+    output: outputOf(run),
+    good_output: outputOf(other),
+    exceptions: run.exceptions,
+    goodExceptions: other.exceptions,
   }
 }
 

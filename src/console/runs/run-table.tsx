@@ -42,11 +42,13 @@ export function RunTable({ shown, total, seen, isOne, chosenId, turnTo, exported
           !isOne && { label: 'Process', class: 'minor', cell: (run) => <Name run={run} /> },
           { label: 'State', cell: (run) => <State run={run} seen={seen} {...links} /> },
           {
-            ...{ label: 'Ended', class: 'extra' },
+            label: 'Ended',
+            class: 'extra',
             cell: ({ timing: { ended_at: at } }) => (at === null ? '–' : <Moment at={at} />),
           },
           {
-            ...{ label: 'Took', class: 'number' },
+            label: 'Took',
+            class: 'number',
             cell: (run) => (
               <>
                 {formatDuration(lengthMs(run, seen.atMs))}

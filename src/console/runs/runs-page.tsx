@@ -99,7 +99,11 @@ async function ask({ app, params, get, held, early, signal }: Question<RunsAnswe
     const asks = { from, to: range.query.to, process: query.process, meta: query.meta, limit: EXCEPTIONS_MAX }
     const { exceptions } = await get('api/exceptions', asks)
     const list = exceptions.map(({ at, process, meta, uid = null, headline }) => ({
-      ...{ atMs: parseTime(at), process, meta, uid, text: lineOf({ headline }) },
+      atMs: parseTime(at),
+      process,
+      meta,
+      uid,
+      text: lineOf({ headline }),
     }))
     return { atMs: nowMs, list }
   }
@@ -133,10 +137,8 @@ function Content({ answer }: { answer: RunsAnswer }) {
   const { app, params, nowMs, change } = useView()
   const { range, query, runId, besideId } = readRunView(params, nowMs)
   const { timeline, page, later, raised, usual, chosen, beside } = answer
-  const seen: Seen = {
-    ...{ atMs: Math.min(range.toMs, nowMs), isLive: range.isLive },
-    laterOf: ({ id, state }) => (state === 'running' ? later.get(id) : undefined),
-  }
+  const laterOf: Seen['laterOf'] = ({ id, state }) => (state === 'running' ? later.get(id) : undefined)
+  const seen: Seen = { atMs: Math.min(range.toMs, nowMs), isLive: range.isLive, laterOf }
   const all = [...page.trouble, ...page.runs]
   const linkTo = ({ id }: Run) => formatRoute('runs', changeParams(params, { run: id, beside: undefined }))
   const total =

@@ -16,5 +16,8 @@ export function belongsTo({ atMs, process, meta, uid }: ExceptionMark, run: Run,
 }
 
 const toSpan = (run: Run): RunSpan => ({
-  ...{ uid: run.uid, startUs: run.startMs * 1000, endUs: run.endMs * 1000, isBare: isLoneEnd(run) },
+  uid: run.uid,
+  startUs: run.startMs * 1000,
+  endUs: run.endMs * 1000,
+  isBare: isLoneEnd(run),
 })

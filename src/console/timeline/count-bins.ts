@@ -1,4 +1,4 @@
-// How many runs ran at once and how they ended, per interval of time: of the store's summary, or of runs that are loaded.
+// How many runs ran at once and how they ended, per interval of time: of the store's summary, or of loaded runs.
 import type { SummaryRow, TimingState } from '../../wire/timings.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { isTrouble, type Run, type StateFilter } from './run.ts'

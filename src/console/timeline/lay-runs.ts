@@ -1,5 +1,5 @@
-// Runs of one process → lanes without overlaps: each run goes into the topmost lane that is free at its start. A tree of
-// minima over the lanes' ends finds that lane in logarithmic time.
+// Runs of one process → lanes without overlaps: each run goes into the topmost lane that is free at its start. A tree
+// of minima over the lanes' ends finds that lane in logarithmic time.
 import { isLoneEnd, type Run } from './run.ts'
 
 /** Oldest first; no two overlap. */

@@ -1,5 +1,5 @@
-// The runs of a view → a band per process, those with trouble first: lanes of runs that are drawn one by one where there
-// is room, otherwise bars of their numbers.
+// The runs of a view → a band per process, those with trouble first: lanes of runs that are drawn one by one where
+// there is room, otherwise bars of their numbers.
 import type { SummaryRow } from '../../wire/timings.ts'
 import { type Scale, toPx } from '../kit/scale.ts'
 import { type Bin, binsOfRows, binsOfRuns, countRuns, countTroubles } from './count-bins.ts'

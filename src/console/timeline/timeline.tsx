@@ -1,5 +1,5 @@
-// The timeline: a band per process over one axis of time. Dragging selects a range, a click on bars zooms in, a run is a
-// link. One stop for the Tab key: arrow keys move among the names and the runs.
+// The timeline: a band per process over one axis of time. Dragging selects a range, a click on bars zooms in, a run is
+// a link. One stop for the Tab key: arrow keys move among the names and the runs.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { wordOf } from '../../wire/process-state.ts'

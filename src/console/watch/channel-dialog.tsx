@@ -1,5 +1,5 @@
-// A channel, new or changed: its kind as a tile, its address, and what it takes. A new one is tested before it is made, and
-// the dialog says what its receiver answered.
+// A channel, new or changed: its kind as a tile, its address, and what it takes. A new one is tested before it is made,
+// and the dialog says what its receiver answered.
 import { useRef, useState } from 'preact/hooks'
 import { CHANNEL_KINDS, type ChannelKind, channelKind } from '../../wire/channel-kinds.ts'
 import type { Channel, NewChannel } from '../../wire/channels.ts'

@@ -1,5 +1,5 @@
-// The form of a watch: its conditions as sentences with fields in them (wire/conditions.ts). A field bears the name of its member in the request:
-// `{late/every}` is `late.every`. From them follow the form, the request, and what the form begins with.
+// The form of a watch: its conditions as sentences with fields in them (wire/conditions.ts). A field bears the name of
+// its member in the request: `{late/every}` is `late.every`. From them follow the form, its first values and the request.
 import {
   CONDITION_TABLE,
   CONDITIONS,
@@ -70,8 +70,11 @@ export function toWatch(values: Values): CreateWatch {
   const { process, meta, name, remind, channels, on } = values
   return {
     ...Object.fromEntries(CONDITIONS.map((condition) => [condition, on[condition] ? bodyOf(condition, values) : null])),
-    ...{ name: name.trim() || process.trim().slice(0, 100), process, meta: meta ?? null },
-    ...{ channels: [...channels], remind: remind.trim() || null },
+    name: name.trim() || process.trim().slice(0, 100),
+    process,
+    meta: meta ?? null,
+    channels: [...channels],
+    remind: remind.trim() || null,
   }
 }
 
@@ -86,10 +89,23 @@ export function changesOf(before: Values, after: Values): Partial<CreateWatch> {
 const here = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export const NOTHING: Values = {
-  ...{ process: '', meta: undefined, name: '', remind: '', channels: [], exceptions: true, on: {} },
+  process: '',
+  meta: undefined,
+  name: '',
+  remind: '',
+  channels: [],
+  exceptions: true,
+  on: {},
   texts: {
-    ...{ 'late/kind': 'every', 'late/every': '1d', 'late/tz': here(), 'late/grace': DEFAULT_GRACE, slow: '2' },
-    ...{ 'metric/of': 'last', 'metric/window': '10m', 'metric/side': 'above', 'failed/after': '1' },
+    'late/kind': 'every',
+    'late/every': '1d',
+    'late/tz': here(),
+    'late/grace': DEFAULT_GRACE,
+    slow: '2',
+    'metric/of': 'last',
+    'metric/window': '10m',
+    'metric/side': 'above',
+    'failed/after': '1',
   },
 }
 
@@ -108,12 +124,13 @@ export function valuesOf(watch: Watch): Values {
   }
   if (metric !== null) texts['metric/side'] = metric.above === undefined ? 'below' : 'above'
   return {
-    ...{ process: watch.process, meta: watch.meta ?? undefined, name: watch.name, remind: watch.remind ?? '' },
-    ...{
-      channels: watch.channels,
-      exceptions: watch.failed === null ? true : (watch.failed.exceptions ?? false),
-      texts,
-    },
+    process: watch.process,
+    meta: watch.meta ?? undefined,
+    name: watch.name,
+    remind: watch.remind ?? '',
+    channels: watch.channels,
+    exceptions: watch.failed === null ? true : (watch.failed.exceptions ?? false),
+    texts,
     on: Object.fromEntries(CONDITIONS.map((condition) => [condition, watch[condition] !== null])),
   }
 }

@@ -16,7 +16,7 @@ const SPANS_S = [
 /** A gap this near to a common span is that span. */
 const NEAR = 0.1
 
-/** Up to a number that people write: whole minutes, five of them beyond a quarter of an hour, hours beyond six, days beyond two. */
+/** Up to a number that people write: minutes, by five beyond a quarter of an hour, hours beyond six, days beyond two. */
 function roundUp(seconds: number): number {
   if (seconds > 2 * DAY_S) return Math.ceil(seconds / DAY_S) * DAY_S
   const step = seconds <= MINUTE_S ? 10 : seconds <= 15 * MINUTE_S ? MINUTE_S : seconds <= 6 * HOUR_S ? 300 : HOUR_S
@@ -32,8 +32,8 @@ interface Lateness {
 const GRACE_MAX = 3
 
 /**
- * undefined without a rhythm. A start may be late by as much as its longest usual gap. What starts in bursts, with pauses
- * much longer than its usual gap, is watched by its pauses.
+ * undefined without a rhythm. A start may be late by as much as its longest usual gap. What starts in bursts, with
+ * pauses much longer than its usual gap, is watched by its pauses.
  */
 export function suggestLate({
   every_s: everyS,
@@ -52,7 +52,7 @@ export function suggestLate({
 
 const secondsOf = (span: string): number => parseSpanS(span) ?? Number.NaN
 
-/** With as much more grace as the late starts of the past needed; undefined if that is too much: the times are shown instead. */
+/** With as much more grace as the late starts of the past needed; undefined if that is too much: they are shown. */
 export function allowPast({ every, grace }: Lateness, alerts: readonly PreviewedAlert[]): Lateness | undefined {
   const over = alerts.flatMap(({ condition, since, resolved_at: until }) =>
     condition === 'late' && until !== null ? [(parseTime(until) - parseTime(since)) / 1000] : [],

@@ -1,5 +1,5 @@
-// A watch, new or changed: sentences with fields in them, what they would have fired, and whom the watch notifies. A new
-// channel is tested in place.
+// A watch, new or changed: sentences with fields in them, what they would have fired, and whom the watch notifies. A
+// new channel is tested in place.
 import type { ComponentProps } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Channel } from '../../wire/channels.ts'

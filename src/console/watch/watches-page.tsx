@@ -50,7 +50,10 @@ async function ask({ app, get, held, early, signal }: Question<WatchesAnswer>): 
   ])
   const alerts = [...new Map([...newest.alerts, ...firing.rows].map((alert) => [alert.id, alert])).values()]
   const answer = {
-    ...{ ...watches, ...channels, unjudged: newest.unjudged, hasOlder: newest.next !== null },
+    ...watches,
+    ...channels,
+    unjudged: newest.unjudged,
+    hasOlder: newest.next !== null,
     alerts: alerts.toSorted((a, b) => Number(b.state === 'firing') - Number(a.state === 'firing')),
     maintenance: planned.maintenance.filter(({ active }) => active),
   }

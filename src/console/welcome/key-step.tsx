@@ -1,5 +1,5 @@
-// The key that snippets are written with: shown this once. Without one to show, another one can be created: a reload may
-// have come before the key was copied.
+// The key that snippets are written with: shown this once. Without one to show, another one can be created: a reload
+// may have come before the key was copied.
 import { KeySecret } from '../kit/copy-button.tsx'
 import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'

@@ -1,5 +1,5 @@
-// Snippets to paste, with the key of this page in them; those for hosts that run jobs get a key that may write alone, one
-// that pings a key that may do nothing else.
+// Snippets to paste, with the key of this page in them; those for hosts that run jobs get a key that may write alone,
+// one that pings a key that may do nothing else.
 import { useState } from 'preact/hooks'
 import { FIRST_PING, type Snippets } from '../../wire/snippets.ts'
 import { CopyButton } from '../kit/copy-button.tsx'

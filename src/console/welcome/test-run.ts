@@ -1,5 +1,5 @@
-// The steps of the Welcome page that end in a notification: one watch of every process that notifies all channels, and a
-// run that fails or completes, sent as a caller would.
+// The steps of the Welcome page that end in a notification: one watch of every process that notifies all channels, and
+// a run that fails or completes, sent as a caller would.
 import type { Alert } from '../../wire/alerts.ts'
 import type { Channel } from '../../wire/channels.ts'
 import type { CreateWatch, Watch } from '../../wire/watches.ts'

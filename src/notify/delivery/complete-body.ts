@@ -1,5 +1,5 @@
-// What a notification says that is looked up when it is sent: the note of its process, and whether its exception is new.
-// Nobody waits long for either: without an answer it says nothing about it.
+// What a notification says that is looked up when it is sent: the note of its process, and whether its exception is
+// new. Nobody waits long for either: without an answer it says nothing about it.
 
 import { describeSeen } from '../../wire/seen-before.ts'
 import type { NotificationBody } from '../notification.ts'

@@ -1,5 +1,5 @@
-// Why an e-mail could not be sent, as a sentence of the operator's: the mail server's own answer if it gave one, otherwise
-// what is between it and SMTP_URL. The address stays out: members of every account read it.
+// Why an e-mail could not be sent, as a sentence of the operator's: the mail server's own answer if it gave one,
+// otherwise what is between it and SMTP_URL. The address stays out: members of every account read it.
 
 /** Of the server's answer, so many characters are shown. */
 const ANSWER_MAX = 300

@@ -1,6 +1,6 @@
 // E-mails that people wait for: links that confirm, invite, or set a password. One that the mail server defers
-// (greylisting) is sent again, with the same id, for about a day. It waits in memory, because of its token only a hash may
-// be stored: a restart loses it, and asking again sends another link.
+// (greylisting) is sent again, with the same id, for about a day. It waits in memory, because of its token only a hash
+// may be stored: a restart loses it, and asking again sends another link.
 import type { DeliveryError } from './delivery-error.ts'
 import type { Mail, Mailer } from './mailer.ts'
 
