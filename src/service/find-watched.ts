@@ -1,10 +1,12 @@
 // What the room of the watches says about the processes of an account, for the overview: it is current, whatever the
 // stores do.
-import type { Watched } from '../live/overview/covering.ts'
+import type { CoveringWatch, Watched } from '../live/overview/covering.ts'
 import { createMatch } from '../process/process-pattern.ts'
 import { CONDITIONS } from '../watch/conditions/conditions.ts'
 import type { LateRule } from '../watch/conditions/late.ts'
 import type { Watches } from '../watch/watches.ts'
+import type { Channel } from '../wire/channels.ts'
+import type { Condition } from '../wire/conditions.ts'
 import type { Watch } from '../wire/watches.ts'
 
 const FIRING_MAX = 10_000
@@ -28,33 +30,39 @@ export function createFindWatched({ watches, alerts, channels }: Pick<Watches, '
       alerts.list(account, { state: 'firing', limit: FIRING_MAX }),
       channels.list(account, 'viewer'),
     ])
-    const nameOf = new Map(ways.map(({ id, name }) => [id, name]))
     return {
       alerts: page.alerts,
       unjudged: page.unjudged.length,
       failingChannels: ways.filter(({ state }) => state === 'failing' || state === 'disabled').length,
       watches: all.map((shown) => {
         const { process, meta, late, failed, state } = shown
-        const isHeard = shown.channels.length > 0 && state !== 'paused'
+        const own = state === 'paused' ? [] : ways.filter((way) => shown.channels.includes(way.id) && isInUse(way))
+        const namesOf = (condition: Condition) =>
+          own.filter(({ conditions }) => conditions?.includes(condition) ?? true).map(({ name }) => name)
         return {
           ...{ shown, meta, covers: createMatch(process) },
           ...(late !== null && state !== 'paused' && { late: toExpected(ruleOf(late)) }),
-          hearsLate: isHeard && late !== null,
-          hearsFailed: isHeard && failed !== null,
-          channels: isHeard ? shown.channels.map((id) => nameOf.get(id) ?? id) : [],
+          hears: {
+            late: late === null ? [] : namesOf('late'),
+            failed: failed === null ? [] : namesOf('failed'),
+            any: own.map(({ name }) => name),
+          },
         }
       }),
     }
   }
 }
 
-function toExpected(rule: LateRule) {
+const isInUse = ({ state }: Channel): boolean => state !== 'disabled' && state !== 'pending'
+
+function toExpected(rule: LateRule): NonNullable<CoveringWatch['late']> {
   const graceMs = rule.graceUs / 1000
-  if ('everyUs' in rule) return { everyMs: rule.everyUs / 1000, graceMs, next: () => undefined }
+  if ('everyUs' in rule) return { isSchedule: false, graceMs, next: (ms) => ms + rule.everyUs / 1000 }
   return {
-    graceMs,
-    next(ms: number) {
-      const us = rule.schedule.nextUs(ms * 1000)
+    ...{ isSchedule: true, graceMs },
+    next(ms) {
+      // a start within the grace before its time is that start
+      const us = rule.schedule.nextUs(ms * 1000 + rule.graceUs)
       return us === undefined ? undefined : us / 1000
     },
   }

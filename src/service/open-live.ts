@@ -53,6 +53,7 @@ export function openLive(parts: LiveParts): { readonly live: Live; readonly over
     watched: createFindWatched(watches),
     decisions: accounts.groupStates.list,
     note: accounts.notes.find,
+    held: watches.maintenance.held,
   })
   return { live, overview }
 }

@@ -94,13 +94,14 @@ const KNOWN = {
   }),
   next_start_at: Moment(
     '2026-11-20T22:52:42.171Z',
-    'When it usually starts next, or is due by its watch. Of several metas the one that is due first.',
+    'When it starts next by the cron expression of its watch, else by its rhythm: `every` of a watch says nothing about ' +
+      'it. Of several metas the first. Null without both.',
   ),
-  late_at: Moment('2026-11-20T23:58:42.171Z', 'When it counts as silent unless a start comes.'),
-  every_s: Figure(
-    3600,
-    'How often it usually starts: the median gap. Null below 5 gaps or an hour, and with a cron expression.',
+  late_at: Moment(
+    '2026-11-20T23:58:42.171Z',
+    'When it counts as silent unless a start comes: by its watch, else by its rhythm.',
   ),
+  every_s: Figure(3600, 'How often it usually starts: the median gap. Null below 5 gaps or an hour.'),
   usual_ms: Figure(
     14100,
     'How long it usually takes: the median of the completed ones among the last 20 runs of that meta that ended, or ' +
@@ -130,7 +131,23 @@ const Notified = Type.Object(
     failed: Type.Boolean({ description: 'When a run fails.', examples: [true] }),
     channels: Type.Array(Text('ops on Slack'), { description: 'Their names.' }),
   },
-  { description: 'Whether a watch with a channel covers it, so that somebody hears.' },
+  {
+    description:
+      'Whether a watch covers it with a channel that is confirmed, in use and takes it, so that somebody hears.',
+  },
+)
+
+const IfLate = Type.Object(
+  {
+    channels: Type.Array(Text('ops on Slack'), { description: 'Those that are notified.' }),
+    held: Type.Boolean({ description: 'A maintenance would hold the notification back.' }),
+    held_until: orNull(
+      TimeMs,
+      undefined,
+      'It is sent then if it is still late; null: none is held, or without an end.',
+    ),
+  },
+  { description: 'What happens at `late_at`, or now, unless a start comes.' },
 )
 
 export const OverviewRow = Type.Object({
@@ -160,6 +177,7 @@ const Detail = {
     Type.Array(OverviewMeta, { description: 'With `process=`: the same of each meta, at most 100.' }),
   ),
   watches: Type.Optional(Type.Array(CoveringWatch, { description: 'With `process=`: those that cover it.' })),
+  if_late: Type.Optional(IfLate),
   ...Type.Partial(ProcessNote).properties,
 }
 

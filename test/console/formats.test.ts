@@ -22,7 +22,7 @@ import {
   fixRange,
   readRange,
 } from '../../src/console/kit/time-range.ts'
-import { expectedMoment, inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
+import { describeNext, inReadersZone, shortMoment } from '../../src/console/kit/words.ts'
 import { describeAlert } from '../../src/console/watch/alert-table.tsx'
 import { cutText } from '../../src/wire/headline.ts'
 import { formatDuration } from '../../src/wire/span-text.ts'
@@ -248,15 +248,44 @@ test('times of the server are shown in the zone of the reader', () => {
   expect(inReadersZone(text, 0)).toBe(`A downtime, ${from} to ${to}, when a start was due`)
 })
 
-test('a start is due now for a tenth of the time until it is late, then expected by then', () => {
+describe('the next start', () => {
   const due = Date.parse('2026-11-28T03:00:00Z')
-  const late = due + 3_600_000
-  const say = (minutes: number, lateMs: number | undefined = late) =>
-    expectedMoment(due, lateMs, due + minutes * 60_000)
-  expect(say(-1)).toBe(`about ${shortMoment(due, due)}`)
-  expect([0, 6].map((minutes) => say(minutes))).toEqual(['due now', 'due now'])
-  expect(say(7)).toBe(`by ${shortMoment(late, due)}`)
-  expect([say(61), expectedMoment(due, undefined, due + 1)]).toEqual(['due now', 'due now'])
+  const HOUR = 3_600_000
+  const at = (ms: number) => shortMoment(ms, due)
+  const iso = (ms: number) => new Date(ms).toISOString()
+  const say = (minutes: number, over: Partial<Parameters<typeof describeNext>[0]> = {}) =>
+    describeNext(
+      { next_start_at: iso(due), late_at: iso(due + HOUR), state: 'completed', ...over },
+      due + minutes * 60_000,
+      'next ',
+    )
+
+  test('is due now for a tenth of the time until it is late', () => {
+    expect(say(-1)).toEqual({ text: `next about ${at(due)}`, isLate: false })
+    expect([0, 6].map((minutes) => say(minutes)?.text)).toEqual(['due now', 'due now'])
+    expect(say(7)?.text).toBe(`late from ${at(due + HOUR)}`)
+    expect(say(7, { late_at: null })?.text).toBe('due now')
+    expect(say(61)).toEqual({ text: `missed; was due ${at(due)}`, isLate: true })
+  })
+  test('is not expected at the limit of a watch that allows much more than the usual gap', () => {
+    const late_at = iso(due + 24 * HOUR)
+    expect(say(-30, { late_at })?.text).toBe(`next about ${at(due)}`)
+    expect(say(180, { late_at })?.text).toBe(`late from ${shortMoment(due + 24 * HOUR, due)}`)
+  })
+  test('without a rhythm says when its watch calls it late, and since when', () => {
+    const next_start_at = null
+    expect(say(-90, { next_start_at })).toEqual({ text: `late from ${at(due + HOUR)}`, isLate: false })
+    expect(say(61, { next_start_at })).toEqual({ text: `late since ${at(due + HOUR)}`, isLate: true })
+    expect(say(0, { next_start_at, late_at: null })).toBeUndefined()
+  })
+  test('of a watch that is stricter than the rhythm was not due when the rhythm says', () => {
+    const strict = { late_at: iso(due - HOUR), state: 'silent' } as const
+    expect(say(-30, strict)).toEqual({ text: `late since ${at(due - HOUR)}`, isLate: true })
+  })
+  test('may wait for a run that still runs', () => {
+    expect(say(-1, { state: 'running' })?.text).toBe(`next about ${at(due)}`)
+    expect([say(1, { state: 'running' }), say(90, { state: 'overdue' })]).toEqual([undefined, undefined])
+  })
 })
 
 test('a run that never finished has not failed', () => {

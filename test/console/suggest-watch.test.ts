@@ -37,8 +37,10 @@ describe('a start is late', () => {
     }
   })
 
-  test('is not suggested without a rhythm', () => {
+  test('is not suggested without a rhythm, nor where a watch reports it already', () => {
     expect(suggestLate(rowOf(null, 60))).toBeUndefined()
+    const watches = [{ due_at: LAST }] as unknown as NonNullable<OverviewProcess['watches']>
+    expect(suggestLate({ ...rowOf(3_600, 7_300), watches })).toBeUndefined()
   })
 })
 

@@ -40,6 +40,7 @@ export interface Cast {
   /** Questions that the stores were asked. */
   reads: string[]
   watched: Watched
+  heldUntilUs: (process: string, us: number) => number | undefined
   decisions: GroupDecision[]
   readonly live: Live
   readonly overview: AskOverview
@@ -107,6 +108,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
     watched: async () => cast.watched,
     decisions: async () => cast.decisions,
     note: async () => ({ note: null, note_by: null, note_at: null }),
+    held: async () => cast.heldUntilUs,
   })
   let isClosed = false
   const cast: Cast = {
@@ -124,6 +126,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
       spools,
     },
     watched: { alerts: [], watches: [], unjudged: 0, failingChannels: 0 },
+    heldUntilUs: () => undefined,
     ask: (search = '', account = 'ada') => overview(account, new URLSearchParams(search)),
     async send(...sent) {
       for (const event of sent) await spools[destinationOf(event.kind)].append(toRecord(event), nowUs())

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { Event } from '../../src/event/event.ts'
 import { Alert } from '../../src/wire/alerts.ts'
+import type { OverviewProcess } from '../../src/wire/overview.ts'
 import { describeOverall, PROCESS_STATES, toneOf } from '../../src/wire/process-state.ts'
 import { exampleOf } from '../../src/wire/route.ts'
 import { Watch } from '../../src/wire/watches.ts'
@@ -143,24 +144,59 @@ describe('watches', () => {
     open.watched = { ...open.watched, alerts: [{ ...alert, condition: 'slow' }] }
     expect(await one()).toMatchObject({ state: 'firing' })
   })
-  test('say when the next start is due, and who hears', async () => {
+  test('say when a start is late, and who hears; the next start is that of the rhythm', async () => {
     nightly(30 * HOUR)
-    const late = { everyMs: 2 * DAY, graceMs: HOUR, next: () => undefined }
+    const late = { isSchedule: false, graceMs: HOUR, next: (ms: number) => ms + 2 * DAY }
     const covering = {
       ...{ shown: watch, meta: null, covers: (name: string) => name === 'job' },
-      ...{ hearsLate: true, hearsFailed: false, channels: ['ops'] },
+      hears: { late: ['ops'], failed: [], any: ['ops'] },
     }
     open.watched = { ...open.watched, watches: [{ ...covering, late }, covering] }
     const due = new Date(T0 - 30 * HOUR + 2 * DAY).toISOString()
     expect(await one()).toMatchObject({
-      ...{ state: 'completed', every_s: 2 * 86_400, next_start_at: due },
+      ...{ state: 'completed', every_s: 86_400, next_start_at: new Date(T0 - 6 * HOUR).toISOString() },
+      late_at: new Date(T0 + 19 * HOUR).toISOString(),
       notified: { late: true, failed: false, channels: ['ops'] },
     })
     const [row] = (await open.ask('process=job')).processes
     expect(row!.watches).toMatchObject([{ id: watch.id, due_at: due }, { due_at: null }])
+    expect(row!.if_late).toEqual({ channels: ['ops'], held: false, held_until: null })
+    const lateUs = (T0 + 19 * HOUR) * 1000
+    for (const [untilUs, held_until] of [
+      [lateUs + 1e6, new Date(T0 + 19 * HOUR + 1_000).toISOString()],
+      [Number.POSITIVE_INFINITY, null],
+    ] as const) {
+      open.heldUntilUs = (process, us) => (process === 'job' && us === lateUs ? untilUs : undefined)
+      const [held] = (await open.ask('process=job')).processes
+      expect(held!.if_late).toEqual({ channels: ['ops'], held: true, held_until })
+    }
     open.watched = { ...open.watched, watches: [{ ...covering, meta: '', late }] }
     open.live.touch('ada')
     expect((await one()).state).toBe('completed') // the watch decides, not the rhythm
+  })
+  test('with a cron expression say when the next start is; the others of its process follow their rhythm', async () => {
+    for (const meta of ['eu', 'us']) nightly(meta === 'eu' ? HOUR : 2 * HOUR, 10, { meta })
+    const next = (ms: number) => ms + 26 * HOUR
+    const watched = (meta: string | null) => ({
+      ...{
+        shown: watch,
+        meta,
+        covers: (name: string) => name === 'job',
+        late: { isSchedule: true, graceMs: HOUR, next },
+      },
+      hears: { late: ['ops'], failed: [], any: ['ops'] },
+    })
+    const at = (ms: number) => new Date(T0 + ms).toISOString()
+    open.watched = { ...open.watched, watches: [watched('eu')] }
+    const [{ by_meta: metas, ...row }] = (await open.ask('process=job')).processes as [OverviewProcess]
+    expect(row).toMatchObject({ next_start_at: at(22 * HOUR), every_s: 86_400 })
+    expect(metas!.map(({ next_start_at: next, late_at: late }) => [next, late === at(26 * HOUR)])).toEqual([
+      [at(25 * HOUR), true],
+      [at(22 * HOUR), false],
+    ])
+    open.watched = { ...open.watched, watches: [watched(null)] }
+    open.live.touch('ada')
+    expect((await one()).next_start_at).toBe(at(25 * HOUR))
   })
 })
 

@@ -57,9 +57,9 @@ events.push({
 
 const shown = { ...exampleOf(Watch), name: 'reports', process: 'report', meta: null }
 const watch: CoveringWatch = {
-  ...{ shown, covers: (process) => process === 'report', meta: null, channels: ['mail'] },
-  late: { everyMs: HOUR, graceMs: 5 * MINUTE, next: () => undefined },
-  ...{ hearsLate: true, hearsFailed: false },
+  ...{ shown, covers: (process) => process === 'report', meta: null },
+  late: { isSchedule: false, graceMs: 5 * MINUTE, next: (ms) => ms + HOUR },
+  hears: { late: ['mail'], failed: [], any: ['mail'] },
 }
 const alert = {
   ...exampleOf(Alert),
@@ -89,6 +89,7 @@ function openOverview(points: PointSource, exceptions: ExceptionSource) {
     ...{ ...common, live, medians: createMedians({ ...common, points }), decisions: async () => [] },
     watched: async () => ({ alerts: [alert], watches: [watch], unjudged: 0, failingChannels: 0 }),
     note: async () => ({ note: null, note_by: null, note_at: null }),
+    held: async () => () => undefined,
   })
   return (search = '') => ask(ACCOUNT, new URLSearchParams(search))
 }

@@ -1,13 +1,12 @@
 // All processes, those that need somebody first: the last runs as bars, the last start and the next one, how long it
 // takes, how often it fails, and what to do.
 import type { OverviewProcess } from '../../wire/overview.ts'
-import { missedText } from '../../wire/words.ts'
 import { formatCount, formatDuration, plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { type Column, Table } from '../kit/table.tsx'
 import { Ago } from '../kit/time.tsx'
 import { Link, useView } from '../kit/view.tsx'
-import { expectedMoment, shortMoment } from '../kit/words.ts'
+import { describeNext } from '../kit/words.ts'
 import { describeRatio } from '../timeline/usual.ts'
 import { RowAction } from './row-action.tsx'
 import { RowState } from './row-state.tsx'
@@ -91,10 +90,8 @@ function Metas({ metas, hasMore }: { metas: OverviewProcess['metas']; hasMore: b
 
 function Starts({ row }: RowProps) {
   const { nowMs } = useView()
-  const { last_start_at: last, last_seen_at: seen, next_start_at: next, late_at: late, state } = row
-  const lateMs = late === null ? undefined : parseTime(late)
-  const nextMs = next === null ? undefined : parseTime(next)
-  const isRunning = state === 'running' || state === 'overdue' // what is due may wait for it
+  const { last_start_at: last, last_seen_at: seen } = row
+  const next = describeNext(row, nowMs, 'next ')
   return (
     <>
       {last !== null ? (
@@ -102,12 +99,7 @@ function Starts({ row }: RowProps) {
       ) : (
         <span class="muted">{seen === null ? '–' : `seen ${formatAgo(parseTime(seen), nowMs)}`}</span>
       )}
-      {nextMs !== undefined && state === 'silent' && (
-        <span class="sub bad">{missedText(shortMoment(nextMs, nowMs))}</span>
-      )}
-      {nextMs !== undefined && state !== 'silent' && (!isRunning || nextMs > nowMs) && (
-        <span class="sub">next {expectedMoment(nextMs, lateMs, nowMs)}</span>
-      )}
+      {next && <span class={`sub ${next.isLate ? 'bad' : ''}`}>{next.text}</span>}
     </>
   )
 }

@@ -1,8 +1,12 @@
 // The words for times that sentences about processes use.
 
 import type { Words } from '../../wire/describe-process.ts'
+import type { OverviewProcess } from '../../wire/overview.ts'
+import { missedText } from '../../wire/words.ts'
 import { formatDuration, formatTimes } from './format-number.ts'
-import { formatDay, formatFullDay, formatMoment, formatShortClock } from './format-time.ts'
+import { formatDay, formatFullDay, formatMoment, formatShortClock, parseTime } from './format-time.ts'
+
+type Expected = Pick<OverviewProcess, 'next_start_at' | 'late_at' | 'state'>
 
 /** `23:00` today, `24 Nov 23:00` on another day. */
 export const shortMoment = (ms: number, nowMs: number): string =>
@@ -11,11 +15,25 @@ export const shortMoment = (ms: number, nowMs: number): string =>
 /** Of the time between when it is due and when it is late. */
 const DUE_NOW = 0.1
 
-/** When something is expected: `about 03:16`, `due now` for a tenth of the time until it is late, then `by 04:40`. */
-export function expectedMoment(ms: number, lateMs: number | undefined, nowMs: number): string {
-  if (nowMs < ms) return `about ${shortMoment(ms, nowMs)}`
-  const isStillDue = lateMs === undefined || nowMs - ms <= DUE_NOW * (lateMs - ms) || nowMs >= lateMs
-  return isStillDue ? 'due now' : `by ${shortMoment(lateMs, nowMs)}`
+/**
+ * `about 03:16` behind `before`, `due now` for a tenth of the time until it is late, then `late from 04:40`; of one that did
+ * not come `missed; was due 03:16`, or `late since 04:40` if only a watch expected it. Undefined: nothing can be said.
+ */
+export function describeNext({ next_start_at: next, late_at: late, state }: Expected, nowMs: number, before = '') {
+  if (next === null && late === null) return undefined
+  const [ms, lateMs] = [next === null ? Infinity : parseTime(next), late === null ? Infinity : parseTime(late)]
+  const at = (ms: number) => shortMoment(ms, nowMs)
+  const isRunning = state === 'running' || state === 'overdue'
+  if (isRunning && ms <= nowMs) return undefined // the next start may wait for it
+  const isLate = state === 'silent' || (lateMs < nowMs && !isRunning)
+  const text = (): string => {
+    if (isLate && ms <= nowMs) return missedText(at(ms))
+    if (isLate) return lateMs < nowMs ? `late since ${at(lateMs)}` : 'late'
+    if (nowMs < ms && next !== null) return `${before}about ${at(ms)}`
+    const isDue = next !== null && nowMs - ms <= DUE_NOW * (lateMs - ms)
+    return isDue || lateMs <= nowMs ? 'due now' : `late from ${at(lateMs)}`
+  }
+  return { text: text(), isLate }
 }
 
 /** Times of the server's texts, such as `2026-11-21 03:10 UTC`, in the reader's zone; with seconds if they have any. */

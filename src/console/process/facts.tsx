@@ -5,7 +5,7 @@ import { describeProcess } from '../../wire/describe-process.ts'
 import type { OverviewProcess, OverviewRunState } from '../../wire/overview.ts'
 import { formatSpan } from '../../wire/span-text.ts'
 import type { SummaryRow } from '../../wire/timings.ts'
-import { missedText, RUN_STATE_TEXT } from '../../wire/words.ts'
+import { RUN_STATE_TEXT } from '../../wire/words.ts'
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { ApiError } from '../kit/api.ts'
 import { formatCount, formatDuration, formatFigure, plural } from '../kit/format-number.ts'
@@ -13,7 +13,7 @@ import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { runLink } from '../kit/run-links.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
 import { Link, useView } from '../kit/view.tsx'
-import { expectedMoment, shortMoment, wordsAt } from '../kit/words.ts'
+import { describeNext, shortMoment, wordsAt } from '../kit/words.ts'
 import { countEnded } from '../timeline/count-bins.ts'
 import { alertLink, alertOf } from '../watch/watch-link.ts'
 import type { Asked, Rest } from './ask-rest.ts'
@@ -84,7 +84,7 @@ interface FactsProps {
 
 export function Facts({ row, week }: FactsProps) {
   const { nowMs } = useView()
-  const heard = whoHears(row)
+  const heard = whoHears(row, nowMs)
   const facts = [lastStart(row, nowMs), nextStart(row, nowMs), median(row, nowMs), failures(week)]
   return <FactList facts={heard === undefined ? facts : [...facts, heard]} />
 }
@@ -123,6 +123,9 @@ export function FactsWithoutRuns({ row, rest }: { row: OverviewProcess; rest: Re
   )
 }
 
+const IF_LATE = 'If it is late'
+const NO_ONE: NonNullable<OverviewProcess['if_late']> = { channels: [], held: false, held_until: null }
+
 function lastStart(row: OverviewProcess, nowMs: number): Fact {
   const { at, run, took } = lastRun(row)
   const [, state, ms, meta] = run ?? []
@@ -138,20 +141,13 @@ function lastStart(row: OverviewProcess, nowMs: number): Fact {
 const describeEnd = (state: OverviewRunState, took: number | null): string =>
   took === null ? RUN_STATE_TEXT[state] : `${RUN_STATE_TEXT[state]} in ${formatDuration(took)}`
 
-function nextStart(
-  { next_start_at: next, late_at: late, every_s: everyS, state }: OverviewProcess,
-  nowMs: number,
-): Fact {
-  const name = 'Next start'
-  if (next === null) return { name, value: '–', about: 'no rhythm yet' }
-  const at = (time: string) => shortMoment(parseTime(time), nowMs)
-  const isLate = state === 'silent' || (late !== null && parseTime(late) < nowMs)
-  const often = everyS !== null && `every ${formatSpan(everyS * 1000)}`
-  const about = [often, !isLate && late !== null && `late from ${at(late)}`]
-  const value = isLate
-    ? missedText(at(next))
-    : expectedMoment(parseTime(next), late === null ? undefined : parseTime(late), nowMs)
-  return { name, value, about: about.filter(Boolean).join('; '), tone: isLate && 'bad' }
+function nextStart(row: OverviewProcess, nowMs: number): Fact {
+  const { late_at: late, every_s: everyS } = row
+  const { text = '–', isLate = false } = describeNext(row, nowMs) ?? {}
+  const often = everyS === null ? 'no rhythm yet' : `every ${formatSpan(everyS * 1000)}`
+  const isSaid = isLate || late === null || text.startsWith('late')
+  const about = isSaid ? often : `${often}; late from ${shortMoment(parseTime(late), nowMs)}`
+  return { name: 'Next start', value: text, about, tone: isLate && 'bad' }
 }
 
 /** Of several metas the one that decides the state: what is usual is of one meta. */
@@ -193,7 +189,11 @@ function failures(week: FactsProps['week']): Fact {
 }
 
 /** The card of notifications says it, if no one is notified. */
-function whoHears({ notified: { late, channels } }: OverviewProcess): Fact | undefined {
-  if (!late || channels.length === 0) return undefined
-  return { name: 'If it is late', value: 'notifies', about: channels.join(', ') }
+function whoHears({ if_late: { channels, held, held_until: until } = NO_ONE }: OverviewProcess, nowMs: number) {
+  if (channels.length === 0) return undefined
+  const names = channels.join(', ')
+  if (!held) return { name: IF_LATE, value: 'notifies', about: names }
+  const about =
+    until === null ? 'by a maintenance' : `until ${shortMoment(parseTime(until), nowMs)}, then notifies ${names}`
+  return { name: IF_LATE, value: 'held back', about, tone: 'warn' } as const
 }

@@ -73,7 +73,7 @@ export function Notifications({ row, channels }: Props) {
   )
 }
 
-function ChannelLine({ channel: { id, name, last } }: { channel: Channel }) {
+function ChannelLine({ channel: { id, name, last, state } }: { channel: Channel }) {
   const { app, nowMs, again } = useView()
   const [said, setSaid] = useState('')
   async function sendTest(): Promise<void> {
@@ -86,14 +86,15 @@ function ChannelLine({ channel: { id, name, last } }: { channel: Channel }) {
       setSaid(explain(error).detail)
     }
   }
-  const state = last && `${last.ok ? 'delivered' : 'failed'} ${formatAgo(parseTime(last.at), nowMs)}`
+  const sent = last && `${last.ok ? 'delivered' : 'failed'} ${formatAgo(parseTime(last.at), nowMs)}`
+  const isUnused = state === 'disabled' || state === 'pending'
   return (
     <div class="channel-line">
       <div>
         <bdi>{name}</bdi>
         <span class="sub">
           <span role="status">{said}</span>
-          {said === '' && (state ?? 'never tested')}
+          {said === '' && (isUnused ? `${state}: it is not notified` : (sent ?? 'never tested'))}
         </span>
       </div>
       {app.may('member') && (

@@ -32,14 +32,16 @@ interface Lateness {
 const GRACE_MAX = 3
 
 /**
- * undefined without a rhythm. A start may be late by as much as its longest usual gap. What starts in bursts, with
- * pauses much longer than its usual gap, is watched by its pauses.
+ * undefined without a rhythm, and where a watch reports it already. A start may be late by as much as its longest usual
+ * gap. What starts in bursts, with pauses much longer than its usual gap, is watched by its pauses.
  */
 export function suggestLate({
   every_s: everyS,
   last_start_at: last,
   late_at: late,
+  watches = [],
 }: OverviewProcess): Lateness | undefined {
+  if (watches.some(({ due_at: due }) => due !== null)) return undefined
   if (everyS === null || last === null || late === null || everyS < 1) return undefined
   const common = SPANS_S.find((span) => Math.abs(span / everyS - 1) <= NEAR)
   const every = common ?? roundUp(everyS)

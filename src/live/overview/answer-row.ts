@@ -5,7 +5,7 @@ import type { Change } from '../../process/change.ts'
 import { compare } from '../../store/order.ts'
 import type { OverviewMeta, OverviewRow, OverviewRun } from '../../wire/overview.ts'
 import type { Process } from '../account.ts'
-import { type CoveringWatch, dueBy, type ExpectedStart, type Watched } from './covering.ts'
+import { type CoveringWatch, dueBy, type Watched } from './covering.ts'
 import type { Medians } from './medians.ts'
 import type { MetaView, ProcessView, ShownRun } from './view-process.ts'
 
@@ -42,19 +42,29 @@ const answerUsual = (meta: MetaView | undefined) => ({
   usual_of: meta?.usual?.of ?? null,
 })
 
-/** By the watch where there is one, else by the rhythm: what is due first. */
+/**
+ * Of several metas what comes first. The next start is that of a watch's schedule, else of the rhythm: what `every` of a
+ * watch allows does not say when it starts. It is late by its watch, without one by the rhythm.
+ */
 function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaView[]) {
   const lastUs = Math.max(...metas.map(({ lastStartUs }) => lastStartUs ?? Number.NEGATIVE_INFINITY))
-  const watched = watches.flatMap((watch) => dueBy(watch, metas) ?? [])
-  const usual = metas.flatMap(({ expected }): ExpectedStart[] => (expected === undefined ? [] : [expected]))
-  const [due] = (watched.length > 0 ? watched : usual).toSorted((a, b) => a.nextMs - b.nextMs)
+  const dues = watches.flatMap((watch) => dueBy(watch, metas) ?? [])
+  const hasSchedule = ({ meta }: MetaView) =>
+    watches.some((watch) => watch.late?.isSchedule === true && (watch.meta ?? meta ?? '') === (meta ?? ''))
+  const scheduled = dues.filter(({ isSchedule }) => isSchedule)
+  const usual = metas
+    .filter((it) => scheduled.length === 0 || !hasSchedule(it))
+    .flatMap(({ expected }) => expected ?? [])
+  const [rhythm] = metas.flatMap(({ expected }) => expected ?? []).toSorted((a, b) => a.nextMs - b.nextMs)
   return {
     last_start_at: Number.isFinite(lastUs) ? eventTime(lastUs) : null,
-    next_start_at: timeOrNull(due?.nextMs),
-    late_at: timeOrNull(due?.lateMs),
-    every_s: due?.everyMs === undefined ? null : due.everyMs / 1000,
+    next_start_at: earliest([...scheduled, ...usual].map(({ nextMs }) => nextMs)),
+    late_at: earliest([...dues, ...metas.flatMap((meta) => meta.rhythm ?? [])].map(({ lateMs }) => lateMs)),
+    every_s: rhythm === undefined ? null : rhythm.everyMs / 1000,
   }
 }
+
+const earliest = (times: readonly number[]): string | null => (times.length === 0 ? null : toTime(Math.min(...times)))
 
 const slowerBy = ({ beforeUs, afterUs }: Change): number => afterUs / beforeUs
 
@@ -80,6 +90,10 @@ interface Around {
   /** Runs of a row. */
   readonly each: number
 }
+
+export const whoHears = (watches: readonly CoveringWatch[], of: keyof CoveringWatch['hears']): string[] => [
+  ...new Set(watches.flatMap(({ hears }) => hears[of])),
+]
 
 export function answerRow(
   process: Process,
@@ -108,9 +122,9 @@ export function answerRow(
       acknowledged_by: acknowledged?.by ?? null,
     })),
     notified: {
-      late: watches.some(({ hearsLate }) => hearsLate),
-      failed: watches.some(({ hearsFailed }) => hearsFailed),
-      channels: [...new Set(watches.flatMap(({ channels }) => channels))],
+      late: whoHears(watches, 'late').length > 0,
+      failed: whoHears(watches, 'failed').length > 0,
+      channels: whoHears(watches, 'any'),
     },
   }
 }

@@ -8,12 +8,10 @@ export interface CoveringWatch {
   covers(process: string): boolean
   /** '' = only without meta; null = any. */
   readonly meta: string | null
-  /** Absent without `late`, and while it is paused. `next` is the time of the first start that is due after `ms`. */
-  readonly late?: { readonly everyMs?: number; readonly graceMs: number; next(ms: number): number | undefined }
-  readonly hearsLate: boolean
-  readonly hearsFailed: boolean
-  /** Names of its channels. */
-  readonly channels: readonly string[]
+  /** Absent without `late`, and while it is paused. `next`: when a start is due after one at `ms`. */
+  readonly late?: { readonly isSchedule: boolean; readonly graceMs: number; next(ms: number): number | undefined }
+  /** Names of its channels that are notified of a late start, of a failure, of anything. */
+  readonly hears: Readonly<Record<'late' | 'failed' | 'any', readonly string[]>>
 }
 
 /** What the watches say of an account. */
@@ -26,10 +24,11 @@ export interface Watched {
 }
 
 /** When a start is due, and late. */
-export interface ExpectedStart {
+interface ExpectedStart {
   readonly nextMs: number
   readonly lateMs: number
-  readonly everyMs: number | undefined
+  /** By a cron expression. */
+  readonly isSchedule: boolean
 }
 
 interface Started {
@@ -42,7 +41,7 @@ export function dueBy({ late, meta }: CoveringWatch, metas: readonly Started[]):
   const own = metas.filter((one) => meta === null || (one.meta ?? '') === meta)
   const lastMs = Math.max(...own.map(({ lastStartUs }) => (lastStartUs ?? Number.NEGATIVE_INFINITY) / 1000))
   if (late === undefined || !Number.isFinite(lastMs)) return undefined
-  // a start within the grace before its time is that start
-  const nextMs = late.everyMs === undefined ? late.next(lastMs + late.graceMs) : lastMs + late.everyMs
-  return nextMs === undefined ? undefined : { nextMs, lateMs: nextMs + late.graceMs, everyMs: late.everyMs }
+  const { isSchedule, graceMs } = late
+  const nextMs = late.next(lastMs)
+  return nextMs === undefined ? undefined : { nextMs, lateMs: nextMs + graceMs, isSchedule }
 }

@@ -9,7 +9,7 @@ import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordO
 import { createAccount } from '../account.ts'
 import { countedFromUs } from '../hours.ts'
 import type { Live, Look } from '../live.ts'
-import { answerMetas, answerRow } from './answer-row.ts'
+import { answerMetas, answerRow, whoHears } from './answer-row.ts'
 import {
   type Around,
   type Board,
@@ -36,6 +36,14 @@ interface OverviewDeps {
   decisions(account: string): Promise<readonly GroupDecision[]>
   /** The note of a process. Rejects with Problem. */
   note(account: string, process: string): Promise<ProcessNote>
+  /** Until when maintenances hold back what fires at `us` about a process; undefined: none does; infinite: they never end. */
+  held(account: string): Promise<(process: string, us: number) => number | undefined>
+}
+
+/** What is asked of one process alone. */
+interface Alone {
+  readonly note: ProcessNote
+  readonly heldUntilUs: Awaited<ReturnType<OverviewDeps['held']>>
 }
 
 /** What a watch covers. */
@@ -104,31 +112,43 @@ export function createOverview(deps: OverviewDeps) {
 
   function answerProcess(
     { process }: Verdict,
-    { around, watched }: Loaded,
+    { around, watched, nowUs }: Loaded,
     known: Medians,
-    note: ProcessNote | undefined,
+    alone: Alone | undefined,
   ): OverviewProcess {
     const options = around.optionsOf(process.name)
     const view = viewProcess(process, options)
     const { watches } = options
-    const each = note === undefined ? 30 : 60
+    const each = alone === undefined ? 30 : 60
     const row = answerRow(process, view, {
       watched: { ...watched, alerts: options.alerts },
       watches,
       medians: known,
       each,
     })
-    if (note === undefined) return row
+    if (alone === undefined) return row
+    const lateUs = Math.max(nowUs, row.late_at === null ? 0 : Date.parse(row.late_at) * 1000)
+    const untilUs = alone.heldUntilUs(process.name, lateUs)
     const time = (ms: number | undefined) => (ms === undefined ? null : toTime(ms))
     return {
       ...row,
-      ...note,
+      ...alone.note,
+      if_late: {
+        channels: whoHears(watches, 'late'),
+        held: untilUs !== undefined,
+        held_until: untilUs === undefined || !Number.isFinite(untilUs) ? null : toTime(Math.floor(untilUs / 1000)),
+      },
       by_meta: answerMetas(process, view, { watches, medians: known, each }),
       watches: watches.map((watch) => {
         const due = dueBy(watch, view.metas)
         return { ...watch.shown, due_at: time(due?.nextMs), late_at: time(due?.lateMs) }
       }),
     }
+  }
+
+  async function askAlone(account: string, process: string): Promise<Alone> {
+    const [note, heldUntilUs] = await Promise.all([deps.note(account, process), deps.held(account)])
+    return { note, heldUntilUs }
   }
 
   async function ask(account: string, search: URLSearchParams): Promise<Overview> {
@@ -139,7 +159,7 @@ export function createOverview(deps: OverviewDeps) {
     const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
     if (blind !== undefined && all.length === 0) throw blind
     const known = blind !== undefined ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
-    const note = process === undefined ? undefined : await deps.note(account, process)
+    const alone = process === undefined ? undefined : await askAlone(account, process)
     const { rows, found, next } = await sortVerdicts(all, asked, PAGE)
     const { counts, day } = await countAll(all)
     const { unjudged, failingChannels } = watched
@@ -155,7 +175,7 @@ export function createOverview(deps: OverviewDeps) {
       ...{ found, omitted: look.account.omitted },
       processes: await mapInTurns(
         rows,
-        (verdict) => answerProcess(verdict, loaded, known, note),
+        (verdict) => answerProcess(verdict, loaded, known, alone),
         () => 2 * VIEW_STEPS,
       ),
       next: next === undefined ? null : encodeCursor(next),

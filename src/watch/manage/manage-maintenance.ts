@@ -1,6 +1,6 @@
 // Manages an account's maintenances: plan, change, show, delete.
 
-import { type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../../notify/maintenance.ts'
+import { heldUntilUs, type Maintenance, type MaintenanceSpec, maintenanceUntilUs } from '../../notify/maintenance.ts'
 import { type Fault, Problem } from '../../problem.ts'
 import { nextDueOf } from '../../process/cron.ts'
 import type { Maintenance as Answer, ChangeMaintenance, CreateMaintenance } from '../../wire/maintenance.ts'
@@ -35,6 +35,11 @@ export function createManageMaintenance({ store, nowUs }: { readonly store: Watc
   }
 
   return {
+    /** Until when what fires at `us` about a process is held back; undefined: it is not. */
+    async held(account: string) {
+      const specs = (await store.maintenances(account)).map(({ spec }) => spec)
+      return (process: string, us: number): number | undefined => heldUntilUs(specs, process, us)
+    },
     list: async (account: string): Promise<Answer[]> => (await store.maintenances(account)).map(answer),
     show: async (account: string, id: string) => answer(await find(account, id)),
     async create(account: string, body: CreateMaintenance): Promise<Answer> {
