@@ -152,11 +152,12 @@ export function createRunParts(
         { ...asker, process, meta, fromNs: atNs, toNs: atNs + 1000n },
         { limit: EXCEPTIONS_MAX },
       ),
-    /** Failed ends and starts that were abandoned, of every process. */
-    async failed(fromNs: bigint, toNs: bigint, limit: number): Promise<Timing[]> {
-      const states = ['failed', 'abandoned'] as const
-      const found = await points.findTimings({ ...common, fromNs, toNs, states }, { limit })
-      return found.filter(({ startedNs, endedNs }) => (endedNs ?? startedNs!) >= fromNs && (endedNs ?? 0n) < toNs)
+    /** Those of every process that touch the range, the newest `limit`; also as many that did not end well. */
+    async around(fromNs: bigint, toNs: bigint, limit: number): Promise<Timing[]> {
+      const q = { ...common, fromNs, toNs }
+      const found = await points.findTimings(q, { limit })
+      if (found.length < limit) return found
+      return [...found, ...(await points.findTimings({ ...q, states: ['failed', 'abandoned'] }, { limit }))]
     },
   }
 }

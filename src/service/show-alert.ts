@@ -40,7 +40,8 @@ interface ShowAlertDeps extends RunPartsDeps {
 
 const WITHIN_MS = 3_000
 const AROUND_US = 600e6
-const FAILED_MAX = 1_000
+/** Of them the newest are counted. */
+const AROUND_MAX = 1_000
 const GAPS = 10
 const WEEK_NS = 7n * 86_400_000_000_000n
 
@@ -170,7 +171,7 @@ export function createShowAlert(deps: ShowAlertDeps) {
       const [fromNs, toNsOf] = [toNs(fromUs), toNs(toUs)]
       const account = await looked
       const { runs, isWhole } = account ? await runsAround(account, fromUs, toUs) : { runs: [], isWhole: false }
-      const stored = isWhole ? [] : await part('around', (parts) => parts.failed(fromNs, toNsOf, FAILED_MAX), [])
+      const stored = isWhole ? [] : await part('around', (parts) => parts.around(fromNs, toNsOf, AROUND_MAX), [])
       return pickAround([...(await mapInTurns(runs, toTiming)), ...stored], own, fromNs, toNsOf)
     }
 

@@ -129,8 +129,8 @@ export const AlertDetail = Type.Object({
     { failed: Type.Array(AroundRun), more_failed: More, running: Type.Array(AroundRun), more_running: More },
     {
       description:
-        'What else failed, and what ran, within ten minutes of `since`: at most 8 each, and how many more. What ' +
-        'happened longer ago than the newest runs in memory has only what failed.',
+        'What else failed, and what ran, within ten minutes of `since`: at most 8 each, and how many more of the ' +
+        'newest 1,000. Longer ago than `RETENTION_DAYS` nothing is stored.',
     },
   ),
   notifications: Type.Array(SentNotification, { description: 'Oldest first.' }),

@@ -134,7 +134,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     await page.getByRole('link', { name: 'other · eu' }).waitFor()
     await page.getByText('on call alert').waitFor()
     await page.getByText(/^delivered: 200/).waitFor()
-    await page.getByText('notifies when it fails.').waitFor()
+    await page.getByText('fires when it fails.').waitFor()
     await page.getByText('Would have fired 1 time in the last 30 days.').waitFor()
 
     await page.getByRole('button', { name: 'Acknowledge' }).tap()
@@ -275,7 +275,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
     await dialog.getByRole('checkbox', { name: 'takes longer than' }).check()
     await dialog.getByLabel('Longest').fill('2h')
     await dialog.getByRole('button', { name: 'Save watch' }).click()
-    await page.getByText('notifies when it runs longer than 2 h').waitFor()
+    await page.getByText('fires when it runs longer than 2 h').waitFor()
   })
 
   test('a part whose store does not answer says so and asks again; the rest is shown', async () => {
@@ -296,7 +296,7 @@ describe.skipIf(cannotRun())('the page of an alert', () => {
       await route.fulfill({ response: answer, json: isAway ? { ...body, ...away } : body })
     })
     await go(`alert?id=${id}`)
-    for (const what of ['The last good run', 'Metrics', 'The output', 'What failed then'])
+    for (const what of ['The last good run', 'Metrics', 'The output', 'What ran then'])
       await page.getByText(`${what}: not available.`).waitFor()
     await page.getByText('on call alert').waitFor()
     expect(await findWide(page)).toEqual([])

@@ -75,6 +75,16 @@ test('a run that never finished has nothing of the run after it', async () => {
   expect(await unknown.exceptions(run)).toEqual([])
 })
 
+test('around a moment is what touches it; of more than are counted also those that did not end well', async () => {
+  const ran = [...[start(-90, 'long'), end(200, 'long')], ...[start(-90, 'over'), end(-5, 'over')]]
+  const bad = [start(1, 'bad'), end(2, 'bad', true)]
+  const quick = Array.from({ length: 4 }, (_, i) => [start(10 + i, `q${i}`), end(11 + i, `q${i}`)]).flat()
+  const { around } = partsOf([...ran, ...bad, ...quick, start(60, 'later')])
+  const uidsOf = async (limit: number) => (await around(ns(0), ns(50), limit)).map(({ uid }) => uid)
+  expect(await uidsOf(10)).toEqual(['q3', 'q2', 'q1', 'q0', 'bad', 'long'])
+  expect(await uidsOf(2)).toEqual(['q3', 'q2', 'bad'])
+})
+
 test('starts are the newest before a moment, oldest first, from as far back as there are enough', async () => {
   const days = [1, 2, 3, 4, 20].flatMap((n) => [start(-n * DAY), end(-n * DAY + 1)])
   const parts = partsOf(days)

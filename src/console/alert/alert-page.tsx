@@ -6,9 +6,11 @@ import { Comparison } from '../compare/comparison.tsx'
 import { NotAvailable } from '../compare/not-available.tsx'
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { ApiError } from '../kit/api.ts'
+import { parseTime } from '../kit/format-time.ts'
 import { Card } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { Preformatted } from '../kit/preformatted.tsx'
+import { monthsAround } from '../kit/time-range.ts'
 import { Link, useView } from '../kit/view.tsx'
 import { ProcessNote } from '../process/note.tsx'
 import { AlertActions } from './alert-actions.tsx'
@@ -103,9 +105,10 @@ function Content({ answer: { detail, figures } }: { answer: Answer }) {
 
 /** The first line of the exception; with the store away without how often it came. */
 function Reason({ detail: { exceptions, alert } }: { detail: AlertDetail }) {
+  const { nowMs } = useView()
   const [exception] = exceptions
   if (exception === undefined) return null
-  const { headline, fingerprint: group, exception: text } = exception
+  const { at, headline, fingerprint: group, exception: text } = exception
   const novelty = noveltyOf(exception)
   return (
     <div class="process-why">
@@ -114,7 +117,7 @@ function Reason({ detail: { exceptions, alert } }: { detail: AlertDetail }) {
       </code>
       <p class="alert-novelty">
         {novelty !== undefined && <span class={`badge ${novelty === 'new' ? 'badge-bad' : ''}`}>{novelty}</span>}{' '}
-        <Link to="exceptions" of={{ process: alert.process, from: '-30d', group }}>
+        <Link to="exceptions" of={{ process: alert.process, ...monthsAround(parseTime(at), nowMs), group }}>
           All like this
         </Link>
       </p>
@@ -155,7 +158,7 @@ function Evidence({ detail, figures }: EvidenceProps) {
       ) : unavailable.includes('run') ? (
         <NotAvailable what="The run" />
       ) : (
-        <p class="muted">No run is known: its start has not arrived.</p>
+        <p class="muted">No run of it is known.</p>
       )}
     </Card>
   )

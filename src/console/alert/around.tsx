@@ -25,11 +25,11 @@ export function Around({ detail: { alert, around, unavailable } }: { detail: Ale
         </Link>
       }
     >
-      {unavailable.includes('around') && <NotAvailable what="What failed then" />}
+      {unavailable.includes('around') && <NotAvailable what="What ran then" />}
       <Runs title="Failed, too" runs={failed} more={moreFailed} of={{ ...range, state: 'failed' }} />
       <Runs title="Ran then" runs={running} more={moreRunning} of={range} />
       {failed.length + running.length === 0 && !unavailable.includes('around') && (
-        <p class="muted">Nothing else ran.</p>
+        <p class="muted">No other run of these minutes is stored.</p>
       )}
     </Card>
   )
@@ -49,8 +49,8 @@ function Runs({ title, runs, more, of }: RunsProps) {
     <section>
       <h3>{title}</h3>
       <ul class="divided">
-        {runs.map((run) => (
-          <li key={linkOf(run, nowMs)}>
+        {runs.map((run, i) => (
+          <li key={i}>
             <i class={`mark mark-${run.state}`} />
             <div>
               <a class="quiet-link wrap" href={linkOf(run, nowMs)}>

@@ -48,7 +48,9 @@ function Shown({ watch }: { watch: Watch }) {
     >
       <p>
         <Link class="strong plain" to="watches" of={{ watch: watch.id }} text={watch.name} />{' '}
-        <span class="muted">notifies when it {describeConditions(watch)}.</span>
+        <span class="muted">
+          {watch.state === 'paused' && 'is paused. It '}fires when it {describeConditions(watch)}.
+        </span>
       </p>
       <p class="sub" aria-busy={isBusy || undefined}>
         {preview !== undefined

@@ -193,6 +193,37 @@ test('an older run is never shown as the last good one while a newer one is not 
   })
 })
 
+test('what ran around an alert is shown long after live has forgotten it', async () => {
+  const held = createMemoryStore()
+  await using old = await startApp({
+    openStores: async () => ({
+      ...waitingStores,
+      ...createMemorySource(held.events),
+      sinks: { points: held.sink(), exceptions: held.sink() },
+    }),
+  })
+  const { call } = await signInAt(old.url)
+  const run = async (process: string, uid: string, failed = false) => {
+    await old.post('/v1/start', { process, uid })
+    old.clock.pass(1e6)
+    await old.post('/v1/end', { process, uid, failed })
+  }
+  const around = async () => {
+    const { around, unavailable }: AlertDetail = (await call('GET', `/api/alerts/${id}`)).json
+    expect(unavailable).not.toContain('around')
+    return [around.failed, around.running].map((runs) => runs.map(({ process, uid }) => `${process} ${uid}`))
+  }
+  await run('good', 'then')
+  await run('bad', 'then', true)
+  const id = await failJob(old)
+  await call('GET', '/api/overview')
+  expect(await around()).toEqual([['bad then'], ['good then']])
+  old.clock.pass(3_600e6)
+  for (const process of ['good', 'bad']) for (let i = 0; i < 70; i++) await run(process, `later-${i}`)
+  await until('all is stored', () => held.events().length > 280)
+  expect(await around()).toEqual([['bad then'], ['good then']])
+})
+
 test('until a store has its run, an alert has it and its exception from the log', async () => {
   await using slow = await startApp() // the stores take nothing, and answer that they have nothing
   const { call } = await signInAt(slow.url)
