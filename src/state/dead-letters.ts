@@ -137,6 +137,14 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
     return added
   }
 
+  function find(account: string | undefined, id: string): DeadLetter | undefined {
+    const row = file
+      .reading()
+      ?.query<Row, [number, string | null]>(ONE)
+      .get(rowId(id), account ?? null)
+    return row ? toLetter(row) : undefined
+  }
+
   return {
     /**
      * All or none of them, durable when it returns; one that lies there already stays as it is. Throws DeadLettersFull,
@@ -163,24 +171,23 @@ export function openDeadLetters({ path, maxBytes, node = 0, clock, log }: DeadLe
           : db?.query<Row, [string, number, number]>(PAGE).all(account, beforeId, limit)
       return (rows ?? []).map(toLetter)
     },
-    get(account: string | undefined, id: string): DeadLetter | undefined {
-      const row = file
-        .reading()
-        ?.query<Row, [number, string | null]>(ONE)
-        .get(rowId(id), account ?? null)
-      return row ? toLetter(row) : undefined
-    },
+    get: find,
     /** The number of an account's letters. */
     count(account: string): number {
       const sql = 'SELECT count(*) AS letters FROM dead_letter WHERE account = ?'
       return file.reading()?.query<{ letters: number }, [string]>(sql).get(account)?.letters ?? 0
     },
-    /** False when the account has no such letter. */
+    /** False when the account has no such letter. Throws Problem `disk_failed`. */
     remove(account: string | undefined, id: string): boolean {
-      if (file.reading() === undefined) return false
-      const row = file.write((db) =>
-        db.query<BuriedSize, [number, string | null]>(DROP).get(rowId(id), account ?? null),
-      )
+      if (find(account, id) === undefined) return false
+      let row: BuriedSize | null
+      try {
+        row = file.write((db) => db.query<BuriedSize, [number, string | null]>(DROP).get(rowId(id), account ?? null))
+      } catch (cause) {
+        throw new Problem('disk_failed', 'The file of the dead letters cannot be written; the letter is still there.', {
+          cause,
+        })
+      }
       if (row === null) return false
       count(row, -1)
       noteFull()

@@ -55,6 +55,7 @@ export const DROP_DEAD_LETTER = defineRoute('DELETE /api/dead/:id', {
   description: 'A key needs the scope `write`. With `all=true` a letter of any account, for the operator.',
   parameters: ['all'],
   answers: { 204: { description: 'It is deleted' } },
+  problems: ['disk_failed'],
 })
 
 const BuryHeld = closed({

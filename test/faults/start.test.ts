@@ -4,6 +4,7 @@ import { existsSync, openSync, readFileSync, symlinkSync, writeSync } from 'node
 import { join } from 'node:path'
 import { startApp } from '../support/app.ts'
 import { buryIn } from '../support/bury.ts'
+import { keyHeader } from '../support/caller.ts'
 import { mountSmallDisk } from '../support/fault-small-disk.ts'
 import { missing } from '../support/needs.ts'
 import { createStintProcess, STORES_AWAY } from '../support/process.ts'
@@ -57,12 +58,25 @@ test.skipIf(missing('tmpfs') !== undefined || missing('chdb') !== undefined)(
       const path = join(dataDir, 'dead.sqlite')
       expect(existsSync(path)).toBe(false)
 
-      buryIn(disk.dir, [{ destination: 'points', account: 'of another', reason: 'r', record: 'r' }])
+      const letter = { destination: 'points', reason: 'r' } as const
+      buryIn(disk.dir, [
+        { ...letter, account: 'of another', record: 'r' },
+        { ...letter, account: ada.account, record: 's' },
+      ])
       disk.setReadOnly(true)
       symlinkSync(join(disk.dir, 'dead.sqlite'), path)
       await stint.start()
       await isDelivered()
       expect(stint.log()).toContain('dead letters: the file is read-only')
+      const drop = async (id: number) => {
+        const answer = await fetch(`${stint.url}/api/dead/${id}`, { method: 'DELETE', headers: keyHeader(ada.secret) })
+        return [answer.status, ((await answer.json()) as { code: string }).code]
+      }
+      expect([await drop(1), await drop(2)]).toEqual([
+        [404, 'not_found'],
+        [500, 'disk_failed'],
+      ])
+      expect(stint.log()).not.toContain('a request failed')
     } finally {
       disk.unmount()
     }

@@ -62,7 +62,7 @@ export function mountDeadLetters({ on }: Mounts, { nowNs, dead }: DeadLetterRout
   on(REPLAY_DEAD_LETTER, async (asker, { request, params }) => {
     const owner = ownerOf(asker, questionOf('deadAction', request).all)
     const isReplayed = await dead.replay(owner, params.id).catch((cause: unknown) => {
-      throw diskProblem(cause)
+      throw cause instanceof Problem ? cause : diskProblem(cause)
     })
     if (!isReplayed) throw unknownId()
   })
