@@ -1,7 +1,8 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
 
-import { describeConditions, WATCH_FIELDS, type WatchField } from '../wire/conditions.ts'
+import { describeConditions, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../wire/conditions.ts'
 import { describeNextDue } from '../wire/next-due.ts'
+import { WATCH_FIELD_TEXTS } from '../wire/watch-field-texts.ts'
 import type { WatchPreview } from '../wire/watch-preview.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
 import { type Api, createApi } from './api.ts'
@@ -144,8 +145,12 @@ async function preview(api: Api, io: Io, process: string, options: AddOptions): 
 /** `--every <span>` → `every` */
 const optionOf = (flag: string): string => /^--(\w+)/.exec(flag)?.[1] ?? ''
 
+const FIELD_NAMES = Object.keys(WATCH_FIELDS) as WatchFieldName[]
+
 function addFieldOptions(command: Program): void {
-  for (const { flag, about, ...field } of Object.values<WatchField>(WATCH_FIELDS)) {
+  for (const name of FIELD_NAMES) {
+    const field: WatchField = WATCH_FIELDS[name]
+    const { flag, about } = WATCH_FIELD_TEXTS[name]
     const usual = field.usual === undefined || field.usual === false ? '' : `; default ${field.usual}`
     const text = `${about.replace(/`(\w+)`/g, '--$1')}${usual}`
     const { number } = field
@@ -157,8 +162,8 @@ function addFieldOptions(command: Program): void {
 function toBody(process: string, options: AddOptions) {
   const { name = process, meta } = options
   const body: Record<string, Record<string, unknown> | unknown> = {}
-  for (const [path, { flag }] of Object.entries<WatchField>(WATCH_FIELDS)) {
-    const value = options[optionOf(flag)]
+  for (const path of FIELD_NAMES) {
+    const value = options[optionOf(WATCH_FIELD_TEXTS[path].flag)]
     const [condition = '', member] = path.split('/')
     if (value === undefined) continue
     body[condition] =

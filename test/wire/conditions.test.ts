@@ -1,7 +1,6 @@
 // A watch's conditions and their fields: README, command line and API say of them what one table says.
 import { expect, test } from 'bun:test'
 import {
-  aboutField,
   CONDITION_TABLE,
   CONDITIONS,
   type Condition,
@@ -10,6 +9,7 @@ import {
   type WatchField,
   type WatchFieldName,
 } from '../../src/wire/conditions.ts'
+import { aboutField, WATCH_FIELD_TEXTS } from '../../src/wire/watch-field-texts.ts'
 import { CreateWatch, type Watch } from '../../src/wire/watches.ts'
 import { tableUnder } from '../support/readme.ts'
 
@@ -33,7 +33,11 @@ test('the README has each condition with when it fires and resolves', () => {
 })
 
 test('the README has each field with its flag and its meaning', () => {
-  const rows = FIELDS.map(([name, { flag, about }]) => [`\`${name.replace('/', '.')}\``, `\`${flag}\``, about])
+  const rows = Object.entries(WATCH_FIELD_TEXTS).map(([name, { flag, about }]) => [
+    `\`${name.replace('/', '.')}\``,
+    `\`${flag}\``,
+    about,
+  ])
   expect(tableUnder(README, 'Fields')).toEqual(rows)
 })
 

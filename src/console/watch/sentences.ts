@@ -11,7 +11,7 @@ import {
 import type { CreateWatch, Watch } from '../../wire/watches.ts'
 
 /** A field of the form: those of a watch, and two that choose between sentences and are not sent. */
-interface FormField extends Omit<WatchField, 'about' | 'flag'> {
+interface FormField extends WatchField {
   readonly isLocal?: boolean
 }
 
