@@ -1,7 +1,29 @@
 // What to paste to send something, as the console gets it. Free of schemas: it is in the console's bundle.
 
+import type { Scope } from './roles.ts'
+
 /** The process of the first snippet. */
 export const FIRST_PING = 'first-steps'
+
+/** A line behind a job; `token` may be a variable of the shell. */
+export const pingLine = (baseUrl: string, token: string, process: string): string =>
+  `curl -fsS -m 10 --retry 5 -o /dev/null "${baseUrl}/ping/${token}/${encodeURIComponent(process)}"`
+
+interface NewKey {
+  readonly scopes: readonly Scope[]
+  /** The only one that it may name. */
+  readonly process?: string | undefined
+  readonly secret: string
+}
+
+/** A line that shows that a key works: it sends one number or a ping, or asks for something. */
+export function tryLine(baseUrl: string, { scopes, process = FIRST_PING, secret }: NewKey): string {
+  if (scopes.includes('ping')) return pingLine(baseUrl, secret, process)
+  const ask = (path: string, more = '') => `curl -sS "${baseUrl}/${path}" -H "Authorization: Bearer ${secret}"${more}`
+  if (!scopes.includes('write')) return ask(scopes.includes('read') ? 'api/overview' : 'api/watches')
+  const body = JSON.stringify({ process, items: { tried: 1 } })
+  return ask('v1/metrics', ` -H "Content-Type: application/json" -d '${body}'`)
+}
 
 export interface Snippet {
   readonly name: string

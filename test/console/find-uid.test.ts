@@ -48,8 +48,16 @@ test('a failure of the first question is one', async () => {
   expect(findUid(storeWith(1, 1).get, 'u', NOW)).rejects.toThrow('Too large')
 })
 
-test('a link to a run shows a range that holds it', () => {
-  expect(linkToRun('job', NOW - 2 * DAY, 'id', NOW)).toBe('#/runs?process=job&from=-7d&run=id')
-  const old = new URLSearchParams(linkToRun('job', NOW - 40 * DAY, 'id', NOW).split('?')[1])
-  expect([old.get('from'), old.get('to')].map((it) => Date.parse(it ?? ''))).toEqual([NOW - 41 * DAY, NOW - 39 * DAY])
+test('a link to a run shows a range that holds it, also to somebody who follows it later', () => {
+  const rangeOf = (agoMs: number, state = 'completed', nowMs = NOW) => {
+    const link = linkToRun({ process: 'job', startMs: NOW - agoMs, id: 'id', state }, nowMs)
+    const params = new URLSearchParams(link.split('?')[1])
+    return ['from', 'to'].map((name) => params.get(name) && Date.parse(params.get(name)!))
+  }
+  expect(rangeOf(2 * DAY)).toEqual([NOW - 3.75 * DAY, NOW])
+  expect(rangeOf(60_000, 'failed')).toEqual([NOW - 60_000 - 225_000, NOW])
+  expect(rangeOf(60_000, 'failed', NOW + 5_000)).toEqual(rangeOf(60_000, 'failed', NOW + 10_000)) // no link changes with a poll
+  expect(rangeOf(40 * DAY)).toEqual([NOW - 41 * DAY, NOW - 39 * DAY])
+  const running = linkToRun({ process: 'job', startMs: NOW - 2 * DAY, id: 'id', state: 'running' }, NOW)
+  expect(running).toBe('#/runs?process=job&from=-7d&run=id')
 })

@@ -1,8 +1,16 @@
 // What the timeline draws of runs: lanes without overlaps where there is room, otherwise bars of their numbers.
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Get } from '../../src/console/kit/ask.ts'
 import { placeTicks, toMs, toPx } from '../../src/console/kit/scale.ts'
-import { chooseStep, findDense, foldQuiet, mergeRuns } from '../../src/console/timeline/ask-timeline.ts'
+import {
+  askTimeline,
+  chooseStep,
+  findDense,
+  foldQuiet,
+  mergeRuns,
+  type Timeline,
+} from '../../src/console/timeline/ask-timeline.ts'
 import { binsOfRows, binsOfRuns } from '../../src/console/timeline/count-bins.ts'
 import { layLanes } from '../../src/console/timeline/lay-runs.ts'
 import { barHeights, makeBands, moveStop, type Stop } from '../../src/console/timeline/make-bands.ts'
@@ -175,14 +183,33 @@ test('runs are loaded of processes with few of them', () => {
   expect([...findDense(totals, 'failed', 150)]).toEqual([])
 })
 
-test('what is new replaces what is held; a running run that is missing from it never finished', () => {
+test('a running run that what is new does not have is asked for again: its end may be stored after ten seconds', async () => {
+  const open = run(1_000, null)
+  let stored = open
+  const asked: string[] = []
+  const get = (async (path: string, { from }: { readonly from: string }) => {
+    asked.push(`${path} ${from}`)
+    const isKept = from === '-15m' || stored.state === 'running'
+    return path === 'api/timings' ? { timings: isKept ? [stored.timing] : [], next: null } : { rows: [row('p', {})] }
+  }) as unknown as Get
+  const range = { fromMs: 0, toMs: 900_000, isLive: true, query: { from: '-15m' } }
+  const query = { process: undefined, meta: undefined, uid: undefined, state: undefined }
+  const ask = (nowMs: number, held?: Timeline) =>
+    askTimeline(get, range, query, { bars: 150, isUnfolded: true }, nowMs, held)
+  const first = await ask(20_000)
+  expect((await ask(22_000, first)).runs).toEqual([open])
+  expect(asked.splice(0)).toEqual(['api/timings/summary -15m', 'api/timings -15m', 'api/timings -20s'])
+  stored = run(1_000, 500)
+  expect((await ask(24_000, first)).runs).toEqual([stored])
+  expect(asked).toEqual(['api/timings -20s', 'api/timings/summary -15m', 'api/timings -15m'])
+})
+
+test('what is new replaces what is held', () => {
   const [done, open] = [run(0, 10), run(1_000, null)]
   const ended = run(1_000, 500)
-  expect(mergeRuns([done, open], [open], undefined, 0)).toEqual([done, open])
-  expect(mergeRuns([done, open], [ended], undefined, 0).map(({ state }) => state)).toEqual(['completed', 'completed'])
-  expect(mergeRuns([done, open], [], undefined, 0).map(({ state }) => state)).toEqual(['completed', 'abandoned'])
-  expect(mergeRuns([done, open], [], 'running', 0)).toEqual([done])
-  expect(mergeRuns([done], [], undefined, 5_000)).toEqual([])
+  expect(mergeRuns([done, open], [open], 0)).toEqual([done, open])
+  expect(mergeRuns([done, open], [ended], 0).map(({ state }) => state)).toEqual(['completed', 'completed'])
+  expect(mergeRuns([done], [], 5_000)).toEqual([])
 })
 
 test('a position is a time and back', () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fillIn } from '../../src/console/welcome/snippets.ts'
-import type { Snippets } from '../../src/wire/snippets.ts'
+import { type Snippets, tryLine } from '../../src/wire/snippets.ts'
 import { startApp, type TestApp } from '../support/app.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { until } from '../support/until.ts'
@@ -115,4 +115,22 @@ test('the recipes are tabs, too, with address and key filled in', async () => {
   }
   const go = recipes.find(({ name }) => name === 'Go')!
   expect(go.text).toContain(`${app.url}/ping/${token}/`)
+})
+
+test.each([
+  [['write', 'read'], 'metrics'],
+  [['ping'], 'end'],
+  [['read', 'manage'], undefined],
+  [['manage'], undefined],
+] as const)('the line beside a new key of %j works, with the key in it once', async (scopes, kind) => {
+  const process = kind === 'end' ? 'nightly import' : undefined // a ping key may belong to one
+  const { secret } = await app.rooms.accounts.keys.create(app.account, 'try', scopes, undefined, process && { process })
+  const line = tryLine(app.url, { scopes, process, secret })
+  expect([line.split(secret).length, line.includes('\n')]).toEqual([2, false])
+  const count = async () => (await app.events()).filter((event) => event.kind === kind).length
+  const before = await count()
+  const child = Bun.spawn(['/bin/sh', '-c', line], { stdin: 'ignore' })
+  const said = await new Response(child.stdout).text()
+  expect([await child.exited, said]).toEqual([0, expect.not.stringContaining('"code"')])
+  expect((await count()) - before).toBe(kind === undefined ? 0 : 1)
 })

@@ -3,8 +3,9 @@ import { useState } from 'preact/hooks'
 import type { IssuedKey, Key } from '../../wire/keys.ts'
 import type { Scope } from '../../wire/roles.ts'
 import { OVERLAP_MAX_S } from '../../wire/roles.ts'
+import { tryLine } from '../../wire/snippets.ts'
 import { ConfirmDialog, confirm, confirmDelete } from '../kit/confirm.tsx'
-import { KeySecret } from '../kit/copy-button.tsx'
+import { KeySecret, SecretBox } from '../kit/copy-button.tsx'
 import { Field, type Values } from '../kit/form.tsx'
 import { formatCount } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
@@ -90,12 +91,15 @@ export const askForRevocation = (view: View, { id, name, last_used_at: at }: Key
     done: 'Key revoked.',
   })
 
-function reveal(view: View, { secret }: IssuedKey): void {
+function reveal(view: View, key: IssuedKey): void {
   view.again()
   view.app.announce('New key')
   revealOnce(
     view,
     { title: 'New key', keep: 'Save the key first: it is not shown again.' },
-    <KeySecret secret={secret} />,
+    <>
+      <KeySecret secret={key.secret} />
+      <SecretBox name="Try it" secret={tryLine(view.app.baseUrl, key)} copyLabel="Copy a line to try it" />
+    </>,
   )
 }

@@ -7,7 +7,7 @@ import { lineOf } from '../exceptions/line-of.ts'
 import { formatCount, formatDuration, formatValue } from '../kit/format-number.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { linkToRun } from '../kit/run-links.ts'
-import { formatRunId } from '../timeline/run.ts'
+import { toRun } from '../timeline/run.ts'
 import { describeRatio } from '../timeline/usual.ts'
 
 export interface Compared extends Pick<AlertDetail, 'good_run' | 'metrics' | 'output' | 'good_output' | 'unavailable'> {
@@ -106,7 +106,5 @@ function ratioText(value: number | null, good: number | null): string {
 }
 
 /** The page of a run. */
-export function linkOf({ process, meta, uid, started_at, ended_at }: Omit<AlertRun, 'exit'>, nowMs: number): string {
-  const at = started_at ?? ended_at ?? ''
-  return linkToRun(process, parseTime(at), formatRunId({ at, process, meta, uid }), nowMs)
-}
+export const linkOf = (run: Omit<AlertRun, 'exit'>, nowMs: number): string =>
+  linkToRun(toRun({ ...run, exceptions: null }), nowMs)

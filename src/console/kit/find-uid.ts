@@ -22,10 +22,7 @@ export async function findUid(get: Get, uid: string, nowMs: number, signal?: Abo
   for (const ago of AGO) {
     try {
       const { timings } = await get('api/timings', { uid, from: `-${ago}`, limit: 1 }, signal)
-      if (timings[0] !== undefined) {
-        const { process, startMs, id } = toRun(timings[0])
-        return { href: linkToRun(process, startMs, id, nowMs), text: '' }
-      }
+      if (timings[0] !== undefined) return { href: linkToRun(toRun(timings[0]), nowMs), text: '' }
       sinceMs = nowMs - everyMs(ago)
     } catch (error) {
       const isTooFar = error instanceof ApiError && error.code === 'question_too_large' && sinceMs !== undefined

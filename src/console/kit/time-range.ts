@@ -54,6 +54,12 @@ export function fixRange(fromMs: number, toMs: number): { from: string; to: stri
   }
 }
 
+const MONTH_MS = 30 * 86_400_000
+
+/** The month before a moment, and what is over of the one after it. */
+export const monthsAround = (ms: number, nowMs: number) =>
+  fixRange(ms - MONTH_MS, Math.min(ms + MONTH_MS, Math.max(ms + 1, nowMs)))
+
 /** `20 Nov 21:00:00 – 22:00:00`, with the second day if it is another; undefined for a live range. */
 export function describeRange({ fromMs, toMs, isLive }: TimeRange, nowMs: number): string | undefined {
   if (isLive) return undefined

@@ -1,5 +1,5 @@
 // A time as people read it; its tooltip has the exact one, in UTC.
-import { formatAgo, formatFullDay, formatMoment, parseTime } from './format-time.ts'
+import { formatAgo, formatClock, formatFullDay, formatMoment, parseTime } from './format-time.ts'
 import { useView } from './view.tsx'
 
 const timeOf = (format: (ms: number, nowMs: number) => string) =>
@@ -14,6 +14,8 @@ const timeOf = (format: (ms: number, nowMs: number) => string) =>
 
 /** `5 min ago` */
 export const Ago = timeOf(formatAgo)
+/** `21:52:42`, whatever the day */
+export const Clock = timeOf(formatClock)
 /** `21:52:42` */
 export const Moment = timeOf(formatMoment)
 /** `20 Nov 2026` */

@@ -14,7 +14,8 @@ import { Line, Plot, type Point, Sparkline } from '../kit/plot.tsx'
 import { linkToRun } from '../kit/run-links.ts'
 import { Table } from '../kit/table.tsx'
 import { Link, useView } from '../kit/view.tsx'
-import { describeState, isTrouble, lengthMs, type Run, toRun } from '../timeline/run.ts'
+import { describeState, lengthMs, type Run, toRun } from '../timeline/run.ts'
+import { RunState } from '../timeline/run-state.tsx'
 import { describeRatio, usualMsOf } from '../timeline/usual.ts'
 import type { Props, Rest } from './ask-rest.ts'
 import { lanesOf } from './lanes.ts'
@@ -49,23 +50,18 @@ export function RunList({ row, meta, timings }: RunListProps) {
         columns={[
           {
             label: 'Started',
-            cell: ({ id, startMs, meta }) => (
+            cell: (run) => (
               <>
-                <a class="quiet-link" href={linkToRun(process, startMs, id, nowMs)}>
-                  {formatMoment(startMs, nowMs)}
+                <a class="quiet-link" href={linkToRun(run, nowMs)}>
+                  {formatMoment(run.startMs, nowMs)}
                 </a>
-                {metas.length > 1 && <span class="sub clip">{meta ?? 'without meta'}</span>}
+                {metas.length > 1 && <span class="sub clip">{run.meta ?? 'without meta'}</span>}
               </>
             ),
           },
           {
             label: 'State',
-            cell: (run) => (
-              <span class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
-                <i class={`mark mark-${run.state}`} />
-                {describeState(run)}
-              </span>
-            ),
+            cell: (run) => <RunState run={run} text={describeState(run)} />,
           },
           { label: 'Took', class: 'number', cell: (run) => <Took run={run} usualMs={usualMsOf(run, row)} /> },
           ...names.map((label) => ({

@@ -42,7 +42,7 @@ export function RunDots({ process, runs, lanes, fromMs, toMs, top, height }: Pro
         <MedianLine key={lane.meta} {...{ lane, runs, fromMs, toMs }} />
       ))}
       {runs.map((run) => (
-        <Dot key={run.id} {...{ process, run, nowMs }} colour={colourOf(lanes, run.meta)} />
+        <Dot key={run.id} {...{ run, nowMs }} colour={colourOf(lanes, run.meta)} />
       ))}
     </Plot>
   )
@@ -74,7 +74,7 @@ function MedianLine({ lane, runs, ...range }: Pick<Props, 'runs' | 'fromMs' | 't
   return <path class="dots-median" style={{ '--tone': lane.colour }} d={path.join('')} />
 }
 
-function Dot({ process, run, nowMs, colour }: { process: string; run: Run; nowMs: number; colour: string }) {
+function Dot({ run, nowMs, colour }: { run: Run; nowMs: number; colour: string }) {
   const { x, y, box } = useScales()
   const ms = lengthMs(run, nowMs)
   const [cx, cy] = [x(run.startMs), ms === null ? box.bottom : y(ms)]
@@ -83,7 +83,7 @@ function Dot({ process, run, nowMs, colour }: { process: string; run: Run; nowMs
   return (
     <a
       class={`dot dot-${isTrouble(run) && run.state === 'completed' ? 'raised' : run.state}`}
-      href={linkToRun(process, run.startMs, run.id, nowMs)}
+      href={linkToRun(run, nowMs)}
       aria-label={text}
       tabindex={-1} // SVG ignores tabIndex
       style={{ '--tone': colour }}

@@ -1,5 +1,6 @@
 // How this process sends a run: lines to paste, with its name in them.
 import { useState } from 'preact/hooks'
+import { pingLine } from '../../wire/snippets.ts'
 import { CopyButton } from '../kit/copy-button.tsx'
 import { Card } from '../kit/icon.tsx'
 import { PingKey } from '../kit/ping-key.tsx'
@@ -11,7 +12,7 @@ const KINDS = ['curl', 'cron', 'exec'] as const
 const shellQuoted = (text: string): string => (/^[\w.-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
 
 function lineOf(kind: (typeof KINDS)[number], process: string, baseUrl: string, token = '$TOKEN'): string {
-  const ping = `curl -fsS -m 10 --retry 5 -o /dev/null "${baseUrl}/ping/${token}/${encodeURIComponent(process)}"`
+  const ping = pingLine(baseUrl, token, process)
   switch (kind) {
     case 'curl':
       return ping

@@ -7,14 +7,15 @@ import type { OutputText } from '../../wire/outputs.ts'
 import { Comparison } from '../compare/comparison.tsx'
 import { EMPTY_TEXT } from '../exceptions/line-of.ts'
 import { formatDuration, formatValue } from '../kit/format-number.ts'
-import { formatClock, parseTime } from '../kit/format-time.ts'
+import { parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
 import { Preformatted } from '../kit/preformatted.tsx'
 import { changeParams, formatRoute } from '../kit/route.ts'
-import { Moment } from '../kit/time.tsx'
-import { fixRange } from '../kit/time-range.ts'
+import { Clock, Moment } from '../kit/time.tsx'
+import { fixRange, monthsAround } from '../kit/time-range.ts'
 import { useView } from '../kit/view.tsx'
-import { describeState, isTrouble, lengthMs, parseRunId, type Run } from '../timeline/run.ts'
+import { describeState, lengthMs, parseRunId, type Run } from '../timeline/run.ts'
+import { RunState } from '../timeline/run-state.tsx'
 import { describeRatio } from '../timeline/usual.ts'
 import type { RunContext } from './ask-run.ts'
 import { compareContexts } from './compare-contexts.ts'
@@ -94,9 +95,8 @@ function Beside({ context, beside }: { context: RunContext; beside: NonNullable<
 }
 
 const State = ({ run }: { run: Run }) => (
-  <p class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
-    <i class={`mark mark-${run.state}`} />
-    {describeState(run)}
+  <p>
+    <RunState run={run} text={describeState(run)} />
   </p>
 )
 
@@ -218,9 +218,7 @@ const Metrics = ({ metrics }: { metrics: readonly MetricPoint[] }) => (
   <ul class="rows">
     {metrics.map(({ at, name, value }) => (
       <li key={`${at} ${name}`}>
-        <time dateTime={at} title={at}>
-          {formatClock(parseTime(at))}
-        </time>
+        <Clock at={at} />
         <span class="grow">{name}</span>
         <strong title={String(value)}>{formatValue(value)}</strong>
       </li>
@@ -228,31 +226,32 @@ const Metrics = ({ metrics }: { metrics: readonly MetricPoint[] }) => (
   </ul>
 )
 
-const Exceptions = ({ exceptions }: { exceptions: readonly ExceptionText[] }) => (
-  <ul class="texts">
-    {exceptions.map(({ at, exception, headline, fingerprint, process }) => (
-      <li key={`${at} ${fingerprint}`}>
-        <p class="texts-head">
-          <time dateTime={at} title={at}>
-            {formatClock(parseTime(at))}
-          </time>
-          <a href={formatRoute('exceptions', { group: fingerprint, process })}>All like this</a>
-        </p>
-        {!exception.startsWith(headline) && <p class="bad">{headline}</p>}
-        <Preformatted label="Exception">{exception || EMPTY_TEXT}</Preformatted>
-      </li>
-    ))}
-  </ul>
-)
+function Exceptions({ exceptions }: { exceptions: readonly ExceptionText[] }) {
+  const { nowMs } = useView()
+  return (
+    <ul class="texts">
+      {exceptions.map(({ at, exception, headline, fingerprint, process }) => (
+        <li key={`${at} ${fingerprint}`}>
+          <p class="texts-head">
+            <Clock at={at} />
+            <a href={formatRoute('exceptions', { group: fingerprint, process, ...monthsAround(parseTime(at), nowMs) })}>
+              All like this
+            </a>
+          </p>
+          {!exception.startsWith(headline) && <p class="bad">{headline}</p>}
+          <Preformatted label="Exception">{exception || EMPTY_TEXT}</Preformatted>
+        </li>
+      ))}
+    </ul>
+  )
+}
 
 const Outputs = ({ outputs }: { outputs: readonly OutputText[] }) => (
   <ul class="texts">
     {outputs.map(({ at, output }) => (
       <li key={at}>
         <p class="texts-head">
-          <time dateTime={at} title={at}>
-            {formatClock(parseTime(at))}
-          </time>
+          <Clock at={at} />
         </p>
         <Preformatted label="Output">{output}</Preformatted>
       </li>

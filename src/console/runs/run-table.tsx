@@ -8,6 +8,7 @@ import { Table } from '../kit/table.tsx'
 import { Moment } from '../kit/time.tsx'
 import { Link, useView } from '../kit/view.tsx'
 import { describeLater, describeSeen, isTrouble, lengthMs, nameOf, type Run, type Seen } from '../timeline/run.ts'
+import { RunState } from '../timeline/run-state.tsx'
 import { PAGE_ROWS, type RunPage } from './ask-page.ts'
 
 interface Props {
@@ -116,10 +117,7 @@ function State({ run, seen, linkTo, whyOf }: OfRun & Pick<Props, 'seen' | 'whyOf
   const why = isTrouble(run) ? whyOf(run) : undefined
   return (
     <>
-      <span class={`state state-${isTrouble(run) ? 'failed' : run.state}`}>
-        <i class={`mark mark-${run.state}`} />
-        {describeSeen(run, seen, nowMs)}
-      </span>
+      <RunState run={run} text={describeSeen(run, seen, nowMs)} />
       {later !== undefined && <span class={isTrouble(later) ? 'sub bad' : 'sub'}>{describeLater(later, nowMs)}</span>}
       {why !== undefined && (
         <a class="sub clip why" href={linkTo(run)}>

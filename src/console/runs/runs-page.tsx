@@ -234,7 +234,7 @@ function NoRuns({ answer }: { answer: RunsAnswer }) {
   const text =
     process === undefined || (entry?.kinds.includes('mark') ?? false)
       ? range.isLive
-        ? 'New runs appear here within two seconds after they start.'
+        ? 'New runs appear here within seconds.'
         : 'Nothing ran in this range.'
       : entry === undefined
         ? 'No event of a process with this name has arrived in 30 days. Check the spelling.'

@@ -49,8 +49,8 @@ const GROUPS_MAX = 1_000
 const SOON_MS = 30_000
 const LATER_MS = 60_000
 const DAY_MS = 86_400_000
-/** An event is stored within 2 s; pages that ask for the same time share one answer. */
-const OVERLAP_MS = 5_000
+/** An event is stored within 10 s and 2 s; pages that ask for the same time share one answer. */
+const OVERLAP_MS = 12_000
 const NEWS_STEP_S = 10
 
 /** The shortest interval of which at most `max` are in the range. */
@@ -144,35 +144,25 @@ export async function askTimeline(
     )
     return answers.flatMap(({ rows }) => rows.map(toRun))
   }
-  /** undefined: too much is new, or of a process that was not there. */
+  /** undefined: too much is new, or of a process that was not there, or a running run is no longer one. */
   async function askNews(): Promise<Pick<Timeline, 'runs'> | undefined> {
     const { runs, totals, dense, drawn, newsAtMs } = held!
     const from = `-${Math.ceil((nowMs - newsAtMs + OVERLAP_MS) / 1000 / NEWS_STEP_S) * NEWS_STEP_S}s`
     const page = await get('api/timings', { ...filter, ...AS_SEEN, state, from, limit: PAGE_ROWS })
     const known = new Set(totals.map(({ process }) => process))
     if (page.next !== null || page.timings.some(({ process }) => !known.has(process))) return undefined
+    const ids = new Set(page.timings.map((timing) => toRun(timing).id))
+    if (runs.some(({ id, state }) => state === 'running' && !ids.has(id))) return undefined
     const news = page.timings.filter(({ process }) => drawn.has(process) && !dense.has(process)).map(toRun)
-    return { runs: mergeRuns(runs, news, state, range.fromMs) }
+    return { runs: mergeRuns(runs, news, range.fromMs) }
   }
 }
 
-/** A running run that is missing from what is new was abandoned. Without a change the same array is returned. */
-export function mergeRuns(
-  held: readonly Run[],
-  news: readonly Run[],
-  state: StateFilter | undefined,
-  fromMs: number,
-): readonly Run[] {
-  const byId = new Map(held.map((run) => [run.id, run]))
-  let hasChanged = false
-  const isNew = new Set(news.map(({ id }) => id))
-  for (const run of held) {
-    const isGone = Math.max(run.startMs, run.endMs) < fromMs
-    if (!isGone && (run.state !== 'running' || isNew.has(run.id))) continue
-    hasChanged = true
-    if (isGone || state !== undefined) byId.delete(run.id)
-    else byId.set(run.id, toRun({ ...run.timing, state: 'abandoned' }))
-  }
+/** Without a change the same array is returned. */
+export function mergeRuns(held: readonly Run[], news: readonly Run[], fromMs: number): readonly Run[] {
+  const kept = held.filter((run) => Math.max(run.startMs, run.endMs) >= fromMs)
+  const byId = new Map(kept.map((run) => [run.id, run]))
+  let hasChanged = kept.length < held.length
   for (const run of news) {
     const before = byId.get(run.id)
     if (run.state === before?.state && run.endMs === before.endMs && run.exceptions === before.exceptions) continue

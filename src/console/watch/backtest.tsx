@@ -4,7 +4,8 @@ import type { PreviewWatch, WatchPreview } from '../../wire/watch-preview.ts'
 import { ApiError, isAbort } from '../kit/api.ts'
 import { explain } from '../kit/explain.ts'
 import { formatCount, plural } from '../kit/format-number.ts'
-import { formatMoment, parseTime } from '../kit/format-time.ts'
+import { parseTime } from '../kit/format-time.ts'
+import { Moment } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import { describeAlert } from './alert-table.tsx'
 
@@ -41,7 +42,7 @@ export function useBacktest(watch: PreviewWatch | undefined): Backtest {
   return state
 }
 
-export function BacktestResult({ test: { isBusy, preview, error }, nowMs }: { test: Backtest; nowMs: number }) {
+export function BacktestResult({ test: { isBusy, preview, error } }: { test: Backtest }) {
   if (error !== undefined && !(error instanceof ApiError && error.code === 'fields_invalid'))
     return <p class="backtest warn">{explain(error).detail}</p>
   return (
@@ -49,7 +50,7 @@ export function BacktestResult({ test: { isBusy, preview, error }, nowMs }: { te
       {preview === undefined ? (
         <p class="muted">{isBusy ? 'Looking at the last 30 days…' : 'Choose what it watches for.'}</p>
       ) : (
-        <Said preview={preview} nowMs={nowMs} />
+        <Said preview={preview} />
       )}
     </div>
   )
@@ -63,7 +64,7 @@ export function describePreview({ from, to, events, truncated, total }: WatchPre
   return `Would have fired ${plural(total, 'time')} in the last ${range}`
 }
 
-function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
+function Said({ preview }: { preview: WatchPreview }) {
   const { events, total, alerts } = preview
   const text = describePreview(preview)
   if (events === 0) return <p class="muted">{text}.</p>
@@ -77,9 +78,7 @@ function Said({ preview, nowMs }: { preview: WatchPreview; nowMs: number }) {
         <ul>
           {alerts.slice(0, SHOWN).map((alert) => (
             <li key={`${alert.since} ${alert.condition} ${alert.meta} ${alert.uid}`}>
-              <time dateTime={alert.since} title={alert.since}>
-                {formatMoment(parseTime(alert.since), nowMs)}
-              </time>{' '}
+              <Moment at={alert.since} />{' '}
               <bdi title={alert.summary}>
                 {alert.process} {describeAlert(alert)}
                 {alert.meta !== null && ` (${alert.meta})`}

@@ -123,7 +123,7 @@ export function WatchDialog({ watch, process = '', row, channels, watches = [], 
           reporter={reporter?.name}
           entered={enterProcess}
         />
-        <BacktestResult test={test} nowMs={app.nowMs()} />
+        <BacktestResult test={test} />
         <ChannelChoice
           {...{ channels, address, setAddress, chosen: values.channels }}
           choose={(ids) => change({ channels: ids })}

@@ -3,11 +3,11 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { Snippets } from '../../wire/snippets.ts'
-import { formatClock, parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
 import { formatRoute } from '../kit/route.ts'
+import { Clock } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import { FailureStep, NotifyStep } from './alert-steps.tsx'
 import { type Arrival, askArrivals } from './ask-arrivals.ts'
@@ -76,9 +76,7 @@ function Content({ answer }: { answer: WelcomeAnswer }) {
         <ol class="arrivals">
           {arrivals.map(({ at, text }) => (
             <li key={`${at} ${text}`}>
-              <time dateTime={at} title={at}>
-                {formatClock(parseTime(at))}
-              </time>
+              <Clock at={at} />
               <span>{text}</span>
             </li>
           ))}
@@ -117,7 +115,7 @@ const Arrived = () => (
     <Icon name="check" />
     <div>
       <p class="empty-title">An event has arrived.</p>
-      <p class="muted">Everything you send appears on the timeline within two seconds.</p>
+      <p class="muted">Everything you send appears on the timeline within seconds.</p>
     </div>
     <a class="button button-main" href={formatRoute('runs', { from: '-15m' })}>
       Open the timeline

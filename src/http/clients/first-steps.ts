@@ -1,6 +1,6 @@
 // Complete snippets for a first run, ready to paste: the first line installs what the rest needs, from this Stint. Each
 // but the ping sends a start and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
-import { FIRST_PING, type Snippet } from '../../wire/snippets.ts'
+import { FIRST_PING, pingLine, type Snippet } from '../../wire/snippets.ts'
 
 const quoted = (name: string): string => `'${name}'`
 
@@ -16,7 +16,7 @@ export function writeFirstSteps(keyHeader: string): readonly Snippet[] {
       name: 'ping',
       hint: 'Add one line of curl after a job. It is sent only if the job succeeds. The page of the process is there two seconds later.',
       text: `# nothing to install; put && and this line behind your job
-curl -fsS -m 10 --retry 5 -o /dev/null 'ADDRESS/ping/TOKEN/${FIRST_PING}'
+${pingLine('ADDRESS', 'TOKEN', FIRST_PING)}
 `,
     },
     {
