@@ -99,7 +99,7 @@ function reveal(view: View, key: IssuedKey): void {
     { title: 'New key', keep: 'Save the key first: it is not shown again.' },
     <>
       <KeySecret secret={key.secret} />
-      <SecretBox name="Try it" secret={tryLine(view.app.baseUrl, key)} copyLabel="Copy a line to try it" />
+      <SecretBox name="Try it" secret={tryLine(view.app.baseUrl, key)} copyLabel="Copy curl line" />
     </>,
   )
 }
