@@ -255,7 +255,7 @@ describe('the next start', () => {
   const iso = (ms: number) => new Date(ms).toISOString()
   const say = (minutes: number, over: Partial<Parameters<typeof describeNext>[0]> = {}) =>
     describeNext(
-      { next_start_at: iso(due), late_at: iso(due + HOUR), state: 'completed', ...over },
+      { next_start_at: iso(due), late_at: iso(due + HOUR), every_s: 7200, state: 'completed', ...over },
       due + minutes * 60_000,
       'next ',
     )
@@ -270,6 +270,7 @@ describe('the next start', () => {
   test('is not expected at the limit of a watch that allows much more than the usual gap', () => {
     const late_at = iso(due + 24 * HOUR)
     expect(say(-30, { late_at })?.text).toBe(`next about ${at(due)}`)
+    expect([11, 13].map((minutes) => say(minutes, { late_at })?.text === 'due now')).toEqual([true, false])
     expect(say(180, { late_at })?.text).toBe(`late from ${shortMoment(due + 24 * HOUR, due)}`)
   })
   test('without a rhythm says when its watch calls it late, and since when', () => {

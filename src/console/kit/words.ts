@@ -6,20 +6,24 @@ import { missedText } from '../../wire/words.ts'
 import { formatDuration, formatTimes } from './format-number.ts'
 import { formatDay, formatFullDay, formatMoment, formatShortClock, parseTime } from './format-time.ts'
 
-type Expected = Pick<OverviewProcess, 'next_start_at' | 'late_at' | 'state'>
+type Expected = Pick<OverviewProcess, 'next_start_at' | 'late_at' | 'every_s' | 'state'>
 
 /** `23:00` today, `24 Nov 23:00` on another day. */
 export const shortMoment = (ms: number, nowMs: number): string =>
   formatFullDay(ms) === formatFullDay(nowMs) ? formatShortClock(ms) : `${formatDay(ms)} ${formatShortClock(ms)}`
 
-/** Of the time between when it is due and when it is late. */
+/** Of the time between when it is due and when it is late, or of the usual gap if that is shorter. */
 const DUE_NOW = 0.1
 
 /**
- * `about 03:16` behind `before`, `due now` for a tenth of the time until it is late, then `late from 04:40`; of one that did
+ * `about 03:16` behind `before`, `due now` for a while, then `late from 04:40`; of one that did
  * not come `missed; was due 03:16`, or `late since 04:40` if only a watch expected it. Undefined: nothing can be said.
  */
-export function describeNext({ next_start_at: next, late_at: late, state }: Expected, nowMs: number, before = '') {
+export function describeNext(
+  { next_start_at: next, late_at: late, every_s: everyS, state }: Expected,
+  nowMs: number,
+  before = '',
+) {
   if (next === null && late === null) return undefined
   const [ms, lateMs] = [next === null ? Infinity : parseTime(next), late === null ? Infinity : parseTime(late)]
   const at = (ms: number) => shortMoment(ms, nowMs)
@@ -30,7 +34,8 @@ export function describeNext({ next_start_at: next, late_at: late, state }: Expe
     if (isLate && ms <= nowMs) return missedText(at(ms))
     if (isLate) return lateMs < nowMs ? `late since ${at(lateMs)}` : 'late'
     if (nowMs < ms && next !== null) return `${before}about ${at(ms)}`
-    const isDue = next !== null && nowMs - ms <= DUE_NOW * (lateMs - ms)
+    const waitMs = Math.min(lateMs - ms, everyS === null ? Infinity : everyS * 1000)
+    const isDue = next !== null && nowMs - ms <= DUE_NOW * waitMs
     return isDue || lateMs <= nowMs ? 'due now' : `late from ${at(lateMs)}`
   }
   return { text: text(), isLate }
