@@ -22,7 +22,7 @@ const STEP_MS = 300_000
 
 type Linked = Pick<Run, 'process' | 'startMs' | 'id'> & { readonly state: string }
 
-/** Over a range that holds the run also when somebody follows the link later: since it began, of an old one a day around. */
+/** Over a range that holds the run also when the link is followed later: since it began, of an old one a day around. */
 export function linkToRun({ process, startMs, id: run, state }: Linked, nowMs: number): string {
   const agoMs = nowMs - startMs
   const from = presetFor(agoMs)

@@ -43,8 +43,8 @@ const answerUsual = (meta: MetaView | undefined) => ({
 })
 
 /**
- * Of several metas what comes first. The next start is that of a watch's schedule, else of the rhythm: what `every` of a
- * watch allows does not say when it starts. It is late by its watch, without one by the rhythm.
+ * Of several metas what comes first. The next start is that of a watch's schedule, else of the rhythm: `every` of a watch
+ * does not say when it starts. It is late by its watch, without one by the rhythm.
  */
 function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaView[]) {
   const lastUs = Math.max(...metas.map(({ lastStartUs }) => lastStartUs ?? Number.NEGATIVE_INFINITY))

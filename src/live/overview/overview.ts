@@ -36,7 +36,7 @@ interface OverviewDeps {
   decisions(account: string): Promise<readonly GroupDecision[]>
   /** The note of a process. Rejects with Problem. */
   note(account: string, process: string): Promise<ProcessNote>
-  /** Until when maintenances hold back what fires at `us` about a process; undefined: none does; infinite: they never end. */
+  /** Until when maintenances hold back what fires at `us` about a process; undefined: none does; infinite: no end. */
   held(account: string): Promise<(process: string, us: number) => number | undefined>
 }
 
