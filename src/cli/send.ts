@@ -1,11 +1,11 @@
 // `stint start|end|metric|exception`: one event from a shell. An event that Stint does not take now is kept and sent
 // later, with exit code 0: a script must not fail because Stint is away.
 import { openBacklog } from '../client/backlog.ts'
+import { formatUs } from '../client/event-times.ts'
 import { systemClock } from '../clock.ts'
 import { toUid } from '../wire/run-id.ts'
 import { endOfText } from '../wire/text-tail.ts'
 import { readCliConfig } from './config.ts'
-import { formatUs } from './exec/job-events.ts'
 import { describeUnwritable } from './exec/report-job.ts'
 import { createBatchSender, formatEvent, type OutgoingEvent } from './exec/send-batch.ts'
 import { sendKept } from './exec/send-kept.ts'

@@ -5,7 +5,6 @@
 const AHEAD_US = 100_000
 const BEHIND_US = 60_000_000
 
-/** RFC 3339 with six digits. */
 export function createEventTimes(): () => string {
   let offsetUs = performance.timeOrigin * 1000
   let lastUs = 0
@@ -17,9 +16,15 @@ export function createEventTimes(): () => string {
       if (jumpUs < 0) lastUs = 0
     }
     lastUs = Math.max(lastUs + 1, Math.floor(monotonicUs + offsetUs))
-    const ms = Math.floor(lastUs / 1000)
-    return `${new Date(ms).toISOString().slice(0, -1)}${String(lastUs - ms * 1000).padStart(3, '0')}Z`
+    return formatUs(lastUs)
   }
+}
+
+/** RFC 3339 with six digits, from µs since the epoch. */
+export function formatUs(us: number): string {
+  const whole = Math.round(us)
+  const ms = Math.floor(whole / 1000)
+  return `${new Date(ms).toISOString().slice(0, -1)}${String(whole - ms * 1000).padStart(3, '0')}Z`
 }
 
 export const nowUs = (): number => Date.now() * 1000

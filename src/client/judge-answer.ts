@@ -9,6 +9,24 @@ export interface Answer {
   readonly aheadMs?: number | undefined
 }
 
+export const REFUSED = 'connection refused'
+/** By node's code of an error. */
+export const NO_ANSWER: Readonly<Record<string, string>> = {
+  ECONNREFUSED: REFUSED,
+  ECONNRESET: 'connection closed without an answer',
+  ENOTFOUND: 'host name does not resolve',
+  EAI_AGAIN: 'host name does not resolve',
+  ETIMEDOUT: 'no answer in time',
+  timeout: 'no answer in time',
+}
+
+/** `code`: node's code of an error, or its message. */
+export function noAnswer(code: string): Answer {
+  const isUntrusted = /CERT|ISSUER/.test(code)
+  const text = NO_ANSWER[code] ?? (isUntrusted ? `certificate not trusted (${code})` : `no answer (${code})`)
+  return { status: 0, retryAfterMs: 0, text }
+}
+
 /**
  * `again`: another try may end differently. `waits`: until somebody has fixed address or key. `refused`: never, as the
  * event itself is at fault.

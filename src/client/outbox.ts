@@ -9,6 +9,7 @@
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
 import { BATCH_CHARACTERS, BATCH_EVENTS, toBatch, toEvent } from './batch.ts'
+import type { Unconfirmed } from './declarations/stint.d.ts'
 import { monotonicMs } from './event-times.ts'
 import {
   type Answer,
@@ -19,12 +20,12 @@ import {
   isRefusedForTime,
   judgeAnswer,
   newerReading,
+  REFUSED,
 } from './judge-answer.ts'
 import type { KeptEvents } from './kept-events.ts'
-import { REFUSED } from './post.ts'
 import { UNCONFIRMED } from './report.ts'
 import { findPause, LAST_TRY_MS } from './retry-pause.ts'
-import type { ExitLimits, Settings, Unconfirmed } from './settings.ts'
+import type { ExitLimits, Settings } from './settings.ts'
 import { endRests, hasRested, type Item, isMark, rest, restMs, takeBatch } from './waiting-items.ts'
 
 export interface Outbox {

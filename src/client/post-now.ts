@@ -2,8 +2,7 @@
 // of its own sends while this one sleeps. A child process would take ten times as long, and permission in Deno.
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads'
 import { nowUs } from './event-times.ts'
-import { type Answer, readAhead } from './judge-answer.ts'
-import { noAnswer } from './post.ts'
+import { type Answer, noAnswer, readAhead } from './judge-answer.ts'
 import { environment } from './settings.ts'
 
 export interface PostNow {

@@ -3,7 +3,7 @@
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { nowUs } from './event-times.ts'
-import { type Answer, readAhead } from './judge-answer.ts'
+import { type Answer, noAnswer, readAhead } from './judge-answer.ts'
 
 const MAX_ANSWER_CHARACTERS = 8 * 2 ** 20
 
@@ -49,21 +49,4 @@ export function post(
       fail(error as Error)
     }
   })
-}
-
-export const REFUSED = 'connection refused'
-const WORDS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: REFUSED,
-  ECONNRESET: 'connection closed without an answer',
-  ENOTFOUND: 'host name does not resolve',
-  EAI_AGAIN: 'host name does not resolve',
-  ETIMEDOUT: 'no answer in time',
-  timeout: 'no answer in time',
-}
-
-/** `code`: node's code of an error, or its message. */
-export function noAnswer(code: string): Answer {
-  const isUntrusted = /CERT|ISSUER/.test(code)
-  const text = WORDS[code] ?? (isUntrusted ? `certificate not trusted (${code})` : `no answer (${code})`)
-  return { status: 0, retryAfterMs: 0, text }
 }

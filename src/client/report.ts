@@ -1,7 +1,7 @@
 // Says what went wrong on stderr, at most once a minute and at the end of the process. The numbers of its lines add up
 // to the events that were dropped or are not confirmed.
+import type { DroppedEvent, StintOptions, Unconfirmed } from './declarations/stint.d.ts'
 import { monotonicMs } from './event-times.ts'
-import type { Dropped, Options, Unconfirmed } from './settings.ts'
 
 export interface Report {
   warn(text: string): void
@@ -15,7 +15,7 @@ const EVERY_MS = 60_000
 /** The reason of what was sent, or was about to be, when the process ended: the answer is unknown. */
 export const UNCONFIRMED = 'not confirmed before the process ended, it may be stored'
 
-export function createReport(onDrop: Options['onDrop']): Report {
+export function createReport(onDrop: StintOptions['onDrop']): Report {
   const warnings = new Set<string>()
   /** How many, by reason. */
   const dropped = new Map<string, number>()
@@ -41,7 +41,7 @@ export function createReport(onDrop: Options['onDrop']): Report {
     },
     drop(line, reason, unconfirmed) {
       try {
-        if (onDrop !== undefined) return onDrop(JSON.parse(line) as Dropped, reason, unconfirmed)
+        if (onDrop !== undefined) return onDrop(JSON.parse(line) as DroppedEvent, reason, unconfirmed)
         const said = unconfirmed?.kept ? `${reason}; kept, sent later` : reason
         dropped.set(said, (dropped.get(said) ?? 0) + 1)
         print()

@@ -3,52 +3,8 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import process from 'node:process'
+import type { StintOptions } from './declarations/stint.d.ts'
 import { findHomes, type Home } from './homes.ts'
-
-/** An event that was given up, with the fields that were to be sent. */
-export interface Dropped {
-  readonly kind: string
-  readonly process?: string
-  readonly at?: string
-  readonly [field: string]: unknown
-}
-
-export interface Unconfirmed {
-  readonly reason: 'unconfirmed'
-  /** It is in a file, and is sent later. */
-  readonly kept: boolean
-}
-
-export interface Options {
-  /** Address of the server; STINT_URL, else `http://127.0.0.1:7070`. */
-  readonly url?: string
-  /**
-   * API key with the scope `write`; STINT_API_KEY, else the content of STINT_API_KEY_FILE. Without one nothing is sent.
-   */
-  readonly key?: string
-  /** SERVICE_NAME of the server, which names the header of the key; STINT_SERVICE, else `stint`. */
-  readonly service?: string
-  /**
-   * Where events are kept that no answer has confirmed: `true` is the directory that `stint flush` reads. Each call then
-   * writes to a file (about 10 µs), so that events survive a crash of this process. STINT_BACKLOG (`1`, a path, or `0`
-   * for nowhere); else they are written there at the end of the process and after 60 s without Stint.
-   */
-  readonly backlog?: boolean | string
-  /**
-   * Called once for each event that was given up, and for those that are not confirmed at the end of the process: they may
-   * be stored, and are sent later if they are kept. Default: at most one line per minute on stderr.
-   */
-  readonly onDrop?: (event: Dropped, reason: string, unconfirmed?: Unconfirmed) => void
-  /** How long an event may wait for others to share its request; 1000 ms. */
-  readonly flushMs?: number
-  /** Limit of the events in memory, in characters of JSON; 4 Mi. */
-  readonly maxBytes?: number
-  /**
-   * How long the exit of the process may wait for the last events. Else 2 s, and up to 15 s while Stint refuses connections
-   * or answers 503, as it does during a restart.
-   */
-  readonly exitWaitMs?: number
-}
 
 /** How long the end of the process may wait. */
 export interface ExitLimits {
@@ -69,7 +25,7 @@ export interface Settings {
   readonly keepsEach: boolean
   /** Without Stint for so long, what waits in memory is written to it, too. */
   readonly keepAfterMs: number
-  readonly onDrop: Options['onDrop']
+  readonly onDrop: StintOptions['onDrop']
   readonly flushMs: number
   readonly maxBytes: number
   readonly exitLimits: ExitLimits
@@ -80,7 +36,7 @@ const KEEP_AFTER_MS = 60_000
 const RESTART_WAIT_MS = 15_000
 
 /** Never throws: what cannot be read becomes `fault`. */
-export function readSettings(options: Options): Settings {
+export function readSettings(options: StintOptions): Settings {
   let fault: string | undefined
   const env = (name: string): string | undefined => {
     try {

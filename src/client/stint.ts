@@ -4,75 +4,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { toUid } from '../wire/run-id.ts'
 import { openBacklog } from './backlog.ts'
+import type { MarkOptions, Run, Stint, StintOptions, Subject, Unconfirmed } from './declarations/stint.d.ts'
 import { createEventTimes } from './event-times.ts'
 import { sendAtExit } from './exit.ts'
 import { type KeptEvents, keepEvents } from './kept-events.ts'
 import { createOutbox, type Outbox } from './outbox.ts'
 import { post } from './post.ts'
 import { createReport } from './report.ts'
-import { type Dropped, type Options, readSettings, type Unconfirmed } from './settings.ts'
-
-export type StintOptions = Options
-export type DroppedEvent = Dropped
-
-/** The subject of an event. Inside a run the fields of that run are the defaults. */
-export interface Subject {
-  readonly process?: string | undefined
-  readonly meta?: string | undefined
-  readonly uid?: string | undefined
-}
-
-export interface MarkOptions {
-  readonly meta?: string | undefined
-  /** `a-z`, `0-9`, `-` and `_`, at most 50; tells runs apart that overlap. */
-  readonly uid?: string | undefined
-}
-
-export interface EndOptions extends MarkOptions {
-  readonly failed?: boolean | undefined
-  /** What the run has said, of which the last 4 kB are sent. It may hold secrets. */
-  readonly output?: string | undefined
-}
-
-export type Items = Readonly<Record<string, number>>
-
-/** One run of the caller's code, from its start mark to its end mark. */
-export interface Run extends Disposable {
-  readonly process: string
-  readonly meta: string | undefined
-  readonly uid: string
-  metrics(items: Items): void
-  /** Reports an exception of this run; the run continues. */
-  exception(error: unknown): void
-  /** What the run has said, added to what it has said before; the last 4 kB go with its end. It may hold secrets. */
-  output(text: string): void
-  /** Ends the run as failed, with the exception when one is given. */
-  fail(error?: unknown): void
-  /** Ends the run. Only the first end counts. */
-  end(): void
-}
-
-export interface Stint {
-  /**
-   * Runs `work` between a start and an end with a uid of their own. What it throws or rejects with is reported, marks
-   * the run as failed, and is passed on, as its result is.
-   */
-  run<T>(process: string, work: (run: Run) => T): T
-  run<T>(process: string, options: MarkOptions, work: (run: Run) => T): T
-  /** Starts a run that ends with `end()`, `fail()` or its scope: `using run = begin('import')`. */
-  begin(process: string, options?: MarkOptions): Run
-  start(process: string, options?: MarkOptions): void
-  end(process: string, options?: EndOptions): void
-  /** Up to 50 finite numbers by name. Needs a process outside of runs. */
-  metrics(items: Items, subject?: Subject): void
-  /** An Error with its stack and causes, or any text. Needs a process outside of runs. */
-  exception(error: unknown, subject?: Subject): void
-  /**
-   * Sends at once; resolves within the time (5000 ms) to whether all events since the last flush are stored. False if
-   * one of them was dropped. Never rejects.
-   */
-  flush(withinMs?: number): Promise<boolean>
-}
+import { readSettings } from './settings.ts'
 
 const REQUEST_TIMEOUT_MS = 10_000
 const MAX_PROCESS = 250

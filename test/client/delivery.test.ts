@@ -1,7 +1,8 @@
 // How the TypeScript client treats each answer of a server: what it sends again, what it gives up and says so, and what
 // it never does.
 import { afterEach, describe, expect, spyOn, test } from 'bun:test'
-import { createStint, type StintOptions } from '../../src/client/stint.ts'
+import type { StintOptions } from '../../src/client/declarations/stint.d.ts'
+import { createStint } from '../../src/client/stint.ts'
 import { until } from '../support/until.ts'
 import { type Batch, type Receiver, type Reply, startReceiver, taken } from './client-cast.ts'
 

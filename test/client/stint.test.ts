@@ -1,6 +1,7 @@
 // What the TypeScript client sends, as a real Stint shows it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createStint, type StintOptions } from '../../src/client/stint.ts'
+import type { StintOptions } from '../../src/client/declarations/stint.d.ts'
+import { createStint } from '../../src/client/stint.ts'
 import type { Event } from '../../src/event/event.ts'
 import { timeUs } from '../../src/event/stamp.ts'
 import { type RealStint, startRealStint } from '../support/real-stint.ts'

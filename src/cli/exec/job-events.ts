@@ -1,6 +1,7 @@
 // The events of one job under `stint exec`: two marks with one uid and the job's own clock, and an exception if the job
 // failed.
 import { basename } from 'node:path'
+import { formatUs } from '../../client/event-times.ts'
 import { endOfText } from '../../wire/text-tail.ts'
 import type { Ending } from './run-job.ts'
 import type { OutgoingEvent } from './send-batch.ts'
@@ -74,11 +75,4 @@ export function describeFailure(
   const [first, , errors] = parts
   const isTold = stdoutTail === '' || saysWhy([first, errors].join('\n'))
   return (isTold ? [first, errors] : parts).filter((part) => part !== '').join('\n')
-}
-
-/** RFC 3339 with six digits, from µs since the epoch. */
-export function formatUs(us: number): string {
-  const whole = Math.round(us)
-  const ms = Math.floor(whole / 1000)
-  return `${new Date(ms).toISOString().slice(0, -1)}${String(whole - ms * 1000).padStart(3, '0')}Z`
 }

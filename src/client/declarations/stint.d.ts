@@ -1,12 +1,21 @@
-// The types of stint.mjs. Written by test/support/client-declarations.ts from stint.ts: do not edit.
+// The types that callers of the client see: of stint.ts and its bundle, of stint.mjs and of the package. In one file, which
+// is handed out as it is.
+
 /** An event that was given up, with the fields that were to be sent. */
-interface Dropped {
+export interface DroppedEvent {
   readonly kind: string
   readonly process?: string
   readonly at?: string
   readonly [field: string]: unknown
 }
-interface Options {
+
+export interface Unconfirmed {
+  readonly reason: 'unconfirmed'
+  /** It is in a file, and is sent later. */
+  readonly kept: boolean
+}
+
+export interface StintOptions {
   /** Address of the server; STINT_URL, else `http://127.0.0.1:7070`. */
   readonly url?: string
   /**
@@ -25,7 +34,7 @@ interface Options {
    * Called once for each event that was given up, and for those that are not confirmed at the end of the process: they may
    * be stored, and are sent later if they are kept. Default: at most one line per minute on stderr.
    */
-  readonly onDrop?: (event: Dropped, reason: string, unconfirmed?: Unconfirmed) => void
+  readonly onDrop?: (event: DroppedEvent, reason: string, unconfirmed?: Unconfirmed) => void
   /** How long an event may wait for others to share its request; 1000 ms. */
   readonly flushMs?: number
   /** Limit of the events in memory, in characters of JSON; 4 Mi. */
@@ -36,25 +45,28 @@ interface Options {
    */
   readonly exitWaitMs?: number
 }
-export type StintOptions = Options
-export type DroppedEvent = Dropped
+
 /** The subject of an event. Inside a run the fields of that run are the defaults. */
 export interface Subject {
   readonly process?: string | undefined
   readonly meta?: string | undefined
   readonly uid?: string | undefined
 }
+
 export interface MarkOptions {
   readonly meta?: string | undefined
   /** `a-z`, `0-9`, `-` and `_`, at most 50; tells runs apart that overlap. */
   readonly uid?: string | undefined
 }
+
 export interface EndOptions extends MarkOptions {
   readonly failed?: boolean | undefined
   /** What the run has said, of which the last 4 kB are sent. It may hold secrets. */
   readonly output?: string | undefined
 }
+
 export type Items = Readonly<Record<string, number>>
+
 /** One run of the caller's code, from its start mark to its end mark. */
 export interface Run extends Disposable {
   readonly process: string
@@ -70,6 +82,7 @@ export interface Run extends Disposable {
   /** Ends the run. Only the first end counts. */
   end(): void
 }
+
 export interface Stint {
   /**
    * Runs `work` between a start and an end with a uid of their own. What it throws or rejects with is reported, marks
@@ -91,6 +104,7 @@ export interface Stint {
    */
   flush(withinMs?: number): Promise<boolean>
 }
+
 /** Reads the environment now; what is missing or wrong makes a client that only reports it. */
 export declare function createStint(options?: StintOptions): Stint
 /** As `createStint().run`, with the settings of the environment; so are the others. */

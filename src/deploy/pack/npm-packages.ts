@@ -1,5 +1,5 @@
 // The packages for npm: `@stint/client`, and `@stint/server` with the server and the command line.
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { readHead } from '../../version.ts'
@@ -29,11 +29,13 @@ export async function packClient(dist: string, { version, license }: PackageJson
     engines: { node: '>=20', bun: '>=1.2', deno: '>=2' },
     sideEffects: false,
   }
+  const types = read('src/client/declarations/stint.d.ts')
   packNpm(dist, {
     'package.json': toJson(manifest),
     'stint.cjs': await bundleClient('cjs'),
     'stint.js': reexportClient(),
-    ...declareClient(),
+    'stint.d.ts': types,
+    'stint.d.cts': types,
     'README.md': read('src/client/README.md'),
     LICENSE: read('LICENSE'),
   })
@@ -86,8 +88,6 @@ export function packServer(dist: string, root: PackageJson): void {
 
 // The client as one module that imports only node's own, and its types.
 const ENTRY = join(ROOT, 'src/client/stint.ts')
-/** The declarations that callers see: what `stint.ts` exports, and the options it takes. */
-const DECLARATIONS = ['stint.d.ts', 'settings.d.ts', 'homes.d.ts']
 
 /** Throws with the bundler's messages. */
 export async function bundleClient(format: 'esm' | 'cjs' = 'esm'): Promise<string> {
@@ -99,24 +99,4 @@ export async function bundleClient(format: 'esm' | 'cjs' = 'esm'): Promise<strin
 function reexportClient(): string {
   const names = new Bun.Transpiler({ loader: 'ts' }).scan(readFileSync(ENTRY, 'utf8')).exports.sort()
   return `import client from './stint.cjs'\nexport const { ${names.join(', ')} } = client\n`
-}
-
-/** Keyed by file name. Throws with the compiler's messages. */
-function declareClient(): Record<string, string> {
-  return withTempDir((outDir) => {
-    const flags = [
-      ...'--ignoreConfig --declaration --emitDeclarationOnly --strict --skipLibCheck --target esnext'.split(' '),
-      ...'--module nodenext --types bun-types --allowImportingTsExtensions --rootDir src --outDir'.split(' '),
-    ]
-    runTool([join(ROOT, 'node_modules/.bin/tsc'), ...flags, outDir, ENTRY], ROOT)
-    const made = readdirSync(join(outDir, 'client')).filter((name) => DECLARATIONS.includes(name))
-    const text = (name: string, extension: string) =>
-      readFileSync(join(outDir, 'client', name), 'utf8').replace(/(from '\.\/[\w-]+)\.ts'/g, `$1.${extension}'`)
-    return Object.fromEntries(
-      made.sort().flatMap((name) => [
-        [name.replace(/ts$/, 'cts'), text(name, 'cjs')],
-        [name, text(name, 'js')],
-      ]),
-    )
-  })
 }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { describeFailure, endEvents, formatUs, startEvent } from '../../../src/cli/exec/job-events.ts'
+import { describeFailure, endEvents, startEvent } from '../../../src/cli/exec/job-events.ts'
 import type { Ending } from '../../../src/cli/exec/run-job.ts'
+import { formatUs } from '../../../src/client/event-times.ts'
 import { saysWhy } from '../../../src/wire/headline.ts'
 
 const JOB = { process: 'import', meta: 'eu', uid: 'u-1' }
