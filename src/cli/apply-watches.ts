@@ -5,8 +5,8 @@
 import { type ChannelKind, channelKind } from '../wire/channel-kinds.ts'
 import type { ChangedChannel, Channels, CreateChannel, NewChannel } from '../wire/channels.ts'
 import { CONDITIONS, DEFAULT_GRACE } from '../wire/conditions.ts'
-import { describeNextDue } from '../wire/next-due.ts'
 import type { CreateWatch, Watch, WatchAnswer, Watches } from '../wire/watches.ts'
+import { describeNextDue } from '../wire/words.ts'
 import { type Api, Refusal } from './api.ts'
 import { CliError, EXIT_USAGE } from './io.ts'
 

@@ -3,7 +3,7 @@ import { systemClock } from '../clock.ts'
 import { parseSpanS } from '../wire/span-text.ts'
 import { formatTable } from './format-rows.ts'
 import { parseLocalTime } from './format-time.ts'
-import { CliError, type Io } from './io.ts'
+import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { invalidArgument, type Program, strictly } from './program.ts'
 import { oneLine, safeJson } from './safe-text.ts'
 
@@ -14,6 +14,15 @@ export interface Json {
 }
 
 export const printJson = ({ stdout }: Io, body: unknown): void => stdout.write(`${safeJson(body, 2)}\n`)
+
+/** What a file holds; `-` is standard input. Throws CliError. */
+export async function readInput(io: Io, path: string): Promise<string> {
+  try {
+    return path === '-' ? await io.readStdin() : await Bun.file(path).text()
+  } catch (cause) {
+    throw new CliError(`cannot read file ${oneLine(path)}: ${(cause as Error).message}`, EXIT_USAGE, { cause })
+  }
+}
 
 export interface List<T> {
   readonly about: string
@@ -61,8 +70,8 @@ export const parseCount = strictly(
 )
 
 /** A parser of arguments that takes one of these names. */
-export const oneOf = <T extends string>(names: readonly T[], rule = `Expected ${names.join(', ')}.`) =>
-  strictly((text) => names.find((name) => name === text), rule)
+export const oneOf = <T extends string>(names: readonly T[]) =>
+  strictly((text) => names.find((name) => name === text), `Expected ${names.join(', ')}.`)
 
 /** A moment on the command line: local time, RFC 3339, or a span from now. Returns RFC 3339. */
 export function parseMoment(text: string): string {

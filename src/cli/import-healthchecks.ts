@@ -1,11 +1,10 @@
 // `stint import healthchecks FILE [FILE]`: answers of Healthchecks' Management API (v3) become a file for `stint watch
 // apply`, on standard output. Everything for people is on standard error: what has no counterpart, and the old ping
 // addresses with what replaces them. With `--keys` the old addresses work at Stint; repeated, it adds missing keys.
-import { readFileSync } from 'node:fs'
 import { channelKind } from '../wire/channel-kinds.ts'
 import type { KeyAnswer, Keys } from '../wire/keys.ts'
 import { type Api, createApi, Refusal } from './api.ts'
-import { printJson } from './commands.ts'
+import { printJson, readInput } from './commands.ts'
 import { readCliConfig } from './config.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { type Check, type Integration, type PlannedWatch, planHealthchecks } from './plan-healthchecks.ts'
@@ -121,12 +120,12 @@ async function readList<T>(
   isItem: (item: Fields) => boolean,
 ): Promise<readonly T[]> {
   const what = path === '-' ? 'standard input' : `file ${oneLine(path)}`
+  const text = await readInput(io, path)
   let body: unknown
   try {
-    body = JSON.parse(path === '-' ? await io.readStdin() : readFileSync(path, 'utf8'))
+    body = JSON.parse(text)
   } catch (cause) {
-    const isRead = cause instanceof SyntaxError
-    throw new CliError(isRead ? `${what} is not valid JSON` : `cannot read ${what}`, EXIT_USAGE, { cause })
+    throw new CliError(`${what} is not valid JSON`, EXIT_USAGE, { cause })
   }
   const items = (body as Record<string, unknown> | null)?.[list]
   if (Array.isArray(items) && items.every((item) => isItem(item as Fields))) return items as T[]

@@ -2,10 +2,9 @@
 
 export interface Output {
   write(text: string): void
-  /** True for a terminal; the size is known only there. */
+  /** True for a terminal; the width is known only there. */
   readonly isTTY?: boolean
   readonly columns?: number
-  readonly rows?: number
 }
 
 export interface Io {

@@ -2,7 +2,7 @@
 
 import { systemClock } from '../clock.ts'
 import type { Maintenance, MaintenanceAnswer, Maintenances } from '../wire/maintenance.ts'
-import { describeNextDue } from '../wire/next-due.ts'
+import { describeNextDue } from '../wire/words.ts'
 import { createApi } from './api.ts'
 import { addList, JSON_OPTION, type Json, parseMoment, printJson } from './commands.ts'
 import { formatLocalTime } from './format-time.ts'

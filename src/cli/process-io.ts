@@ -24,9 +24,6 @@ export function createProcessIo(exit: (code: number) => never): Io {
       get columns() {
         return process.stdout.columns
       },
-      get rows() {
-        return process.stdout.rows
-      },
       write(text) {
         if (!isWatched) process.stdout.on('error', endUnwritten)
         isWatched = true

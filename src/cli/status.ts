@@ -9,7 +9,7 @@ import type { Overview, OverviewProcess } from '../wire/overview.ts'
 import { STORE_AWAY, toneOf } from '../wire/process-state.ts'
 import type { SeriesUse } from '../wire/processes.ts'
 import { formatDuration, formatSpan, formatTimes } from '../wire/span-text.ts'
-import { type Api, createApi } from './api.ts'
+import { type Api, askPages, createApi } from './api.ts'
 import { CSV_FLAG, checkFormat, lookOf, type OutputOptions } from './ask-question.ts'
 import { JSON_OPTION } from './commands.ts'
 import { type Cell, formatTable } from './format-rows.ts'
@@ -84,18 +84,14 @@ export function register(program: Program, io: Io): void {
 
 /** All pages. */
 async function askOverview(api: Api, process: string | undefined): Promise<Overview> {
-  const rows: OverviewProcess[] = []
-  let cursor: string | null = null
-  for (;;) {
-    const search = new URLSearchParams([
-      ...(process === undefined ? [] : [['process', process]]),
-      ...(cursor === null ? [] : [['cursor', cursor]]),
-    ])
-    const page: Overview = await api.askWithKey<Overview>('GET', `/api/overview?${search}`)
-    rows.push(...page.processes)
-    cursor = page.next
-    if (cursor === null) return { ...page, processes: rows }
+  const search = new URLSearchParams(process === undefined ? {} : { process })
+  const processes: OverviewProcess[] = []
+  let last: unknown
+  for await (const { rows, answer } of askPages(api, '/api/overview', 'processes', search, true)) {
+    processes.push(...(rows as OverviewProcess[]))
+    last = answer
   }
+  return { ...(last as Overview), processes }
 }
 
 const COLUMNS = ['process', 'state', 'meta', 'since', 'last_start_at', 'next_start_at', 'late_at', 'exception'] as const

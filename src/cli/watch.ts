@@ -1,14 +1,23 @@
 // `stint watch …`: watches from the command line, and as a file that can be applied again and again.
 
 import { describeConditions, WATCH_FIELDS, type WatchField, type WatchFieldName } from '../wire/conditions.ts'
-import { describeNextDue } from '../wire/next-due.ts'
 import { WATCH_FIELD_TEXTS } from '../wire/watch-field-texts.ts'
 import type { WatchPreview } from '../wire/watch-preview.ts'
 import type { Watch, WatchAnswer, Watches } from '../wire/watches.ts'
+import { describeNextDue } from '../wire/words.ts'
 import { type Api, createApi } from './api.ts'
 import { applyWatches, parseWatchFile } from './apply-watches.ts'
 import { defineAddChannel, defineTestChannel, findChannels, listChannels } from './channel.ts'
-import { addList, findNamed, JSON_OPTION, type Json, parseCount, parseMoment, printJson } from './commands.ts'
+import {
+  addList,
+  findNamed,
+  JSON_OPTION,
+  type Json,
+  parseCount,
+  parseMoment,
+  printJson,
+  readInput,
+} from './commands.ts'
 import { formatTable } from './format-rows.ts'
 import { CliError, EXIT_USAGE, type Io } from './io.ts'
 import { collect, invalidArgument, type Program } from './program.ts'
@@ -103,8 +112,7 @@ export function register(program: Program, io: Io): void {
     .argument('<file>', 'JSON: {"channels": […], "watches": […]}, watches name their channels; - reads standard input')
     .option('--prune', 'delete watches that the file does not name')
     .action(async (path: string, { prune = false }: { prune?: boolean }) => {
-      const text = path === '-' ? await io.readStdin() : await readFile(path)
-      const done = await applyWatches(api(), parseWatchFile(text), prune)
+      const done = await applyWatches(api(), parseWatchFile(await readInput(io, path)), prune)
       for (const { action, what, secret, due } of done) {
         io.stdout.write(`${action} ${oneLine(what)}\n`)
         if (due !== undefined) io.stderr.write(`  without tz its zone is UTC: ${due}\n`)
@@ -193,12 +201,4 @@ function parseNumber(text: string): number {
 function parseFactor(text: string): number {
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) >= 1) return Number(text)
   throw invalidArgument('Expected a number from 1, such as 2 or 1.5.')
-}
-
-async function readFile(path: string): Promise<string> {
-  try {
-    return await Bun.file(path).text()
-  } catch (cause) {
-    throw new CliError(`cannot read ${oneLine(path)}: ${(cause as Error).message}`, EXIT_USAGE, { cause })
-  }
 }

@@ -1,6 +1,7 @@
 // Process 1 of a container gets the processes whose parents have ended, and must wait for them: they stay as zombies
 // otherwise. The command itself is left to Bun.
-import { dlopen, ptr } from 'bun:ffi'
+import { ptr } from 'bun:ffi'
+import { openLibc } from './tee.ts'
 
 const P_ALL = 0
 /** WNOHANG, WEXITED and WNOWAIT, which leaves it for another call. */
@@ -9,21 +10,14 @@ const WNOHANG = 1
 /** Of `siginfo_t` on 64-bit Linux, in 32-bit words; 128 bytes in all. */
 const PID_AT = 4
 const INFO_WORDS = 32
-const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
 
 export function reapOrphans(command: number): void {
   if (process.pid !== 1 || process.platform !== 'linux') return
-  for (const library of LIBRARIES) {
-    try {
-      listen(openLibc(library), command)
-      return
-    } catch {
-      // another C library
-    }
-  }
-}
-
-function listen(libc: ReturnType<typeof openLibc>, command: number): void {
+  const libc = openLibc({
+    waitid: { args: ['i32', 'i32', 'ptr', 'i32'], returns: 'i32' },
+    waitpid: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
+  })
+  if (libc === undefined) return
   const info = new Int32Array(INFO_WORDS)
   process.on('SIGCHLD', () => {
     for (;;) {
@@ -35,9 +29,3 @@ function listen(libc: ReturnType<typeof openLibc>, command: number): void {
     }
   })
 }
-
-const openLibc = (library: string) =>
-  dlopen(library, {
-    waitid: { args: ['i32', 'i32', 'ptr', 'i32'], returns: 'i32' },
-    waitpid: { args: ['i32', 'ptr', 'i32'], returns: 'i32' },
-  }).symbols

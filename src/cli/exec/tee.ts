@@ -4,7 +4,7 @@
 //      is.
 //   3. Processes that it leaves running keep one that works: `cat` copies the pipe after we exit.
 //   4. When our own breaks, so does the command's, as it would without us.
-import { dlopen, ptr } from 'bun:ffi'
+import { dlopen, type FFIFunction, type Library, ptr } from 'bun:ffi'
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import type { TextTail } from '../../wire/text-tail.ts'
 
@@ -135,7 +135,17 @@ const O_CLOEXEC = 0o2000000
 const F_SETPIPE_SZ = 1031
 /** Four times the usual size: the command and this process wait for each other less often. */
 const PIPE_BYTES = 262_144
-const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]
+/** Undefined where no C library is known. */
+export function openLibc<Fns extends Record<string, FFIFunction>>(functions: Fns): Library<Fns>['symbols'] | undefined {
+  for (const name of ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64' : 'x86_64'}.so.1`]) {
+    try {
+      return dlopen(name, functions).symbols
+    } catch {
+      // another C library
+    }
+  }
+  return undefined
+}
 
 /**
  * Opens a kernel pipe, close-on-exec. Bun and Node give a child a socket instead, which no process can open by name:
@@ -143,21 +153,18 @@ const LIBRARIES = ['libc.so.6', `libc.musl-${process.arch === 'arm64' ? 'aarch64
  */
 function openPipe(): Pipe | undefined {
   if (process.platform !== 'linux') return undefined
-  for (const library of LIBRARIES) {
-    try {
-      const { symbols } = dlopen(library, {
-        pipe2: { args: ['ptr', 'i32'], returns: 'i32' },
-        fcntl: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
-      })
-      const fds = new Int32Array(2)
-      if (symbols.pipe2(ptr(fds), O_CLOEXEC) !== 0) return undefined
-      const [readFd, writeFd] = fds as unknown as [number, number]
-      symbols.fcntl(readFd, F_SETPIPE_SZ, PIPE_BYTES) // the usual size will do, too
-      const nonBlockingFd = openSync(`/proc/self/fd/${readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)
-      return { readFd, writeFd, nonBlockingFd }
-    } catch {
-      // another C library, or no /proc
-    }
+  const libc = openLibc({
+    pipe2: { args: ['ptr', 'i32'], returns: 'i32' },
+    fcntl: { args: ['i32', 'i32', 'i32'], returns: 'i32' },
+  })
+  const fds = new Int32Array(2)
+  if (libc?.pipe2(ptr(fds), O_CLOEXEC) !== 0) return undefined
+  const [readFd, writeFd] = fds as unknown as [number, number]
+  libc.fcntl(readFd, F_SETPIPE_SZ, PIPE_BYTES) // the usual size will do, too
+  try {
+    const nonBlockingFd = openSync(`/proc/self/fd/${readFd}`, constants.O_RDONLY | constants.O_NONBLOCK)
+    return { readFd, writeFd, nonBlockingFd }
+  } catch {
+    return undefined // no /proc
   }
-  return undefined
 }
