@@ -36,10 +36,9 @@ import { isOtlpProtobuf, otlpRoutes, statusResponse } from './otlp/otlp-routes.t
 import { createPings, pingRoutes } from './ping/ping-routes.ts'
 import { hidePingToken, isPingAtRoot } from './ping/read-ping.ts'
 import { type AnswerTagsDeps, createAnswerTags } from './questions/answer-tags.ts'
-import { mountChanges } from './questions/changes-route.ts'
 import { type DeadLetterRoutesDeps, mountDeadLetters } from './questions/dead-letter-routes.ts'
 import { mountGroups } from './questions/group-routes.ts'
-import { mountOverview } from './questions/overview-route.ts'
+import { mountChanges, mountOverview } from './questions/overview-route.ts'
 import { questionRoutes } from './questions/question-routes.ts'
 import { type AlertRoutesDeps, mountAlerts } from './watches/alert-routes.ts'
 import { mountWatches } from './watches/watch-routes.ts'
@@ -63,7 +62,6 @@ export interface AppDeps extends OpsDeps, AuthorizeDeps, ConsoleRoutesDeps, Clie
   /** Absent without an identity provider. */
   readonly oidc?: OidcDeps
   nowNs(): bigint
-  monotonicUs(): number
   readonly log: Logger
   countRefused(kind: EventKind | 'other', reason: string, times?: number): void
 }

@@ -13,9 +13,9 @@ import { answerGroup } from './answers.ts'
 import { ask } from './desk.ts'
 import { adoptedFrom } from './former-decisions.ts'
 import type { GroupState, GroupStates } from './group-states.ts'
-import { cutPage, pageOf, placeOf } from './page.ts'
 import type { Question } from './question.ts'
 import { createSeenBefore, stepsOfExample } from './seen-before.ts'
+import { cutPage, pageOf, placeOf } from './select.ts'
 
 /** Processes of one fingerprint that one change reaches. */
 const PROCESSES_MAX = 1_000

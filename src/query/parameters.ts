@@ -2,19 +2,8 @@
 import { checkMeta, checkProcess, nameFault, stripText } from '../event/fields.ts'
 import { parseRfc3339 } from '../event/own-time.ts'
 import { parseAgo, parseEpochMs } from '../process/span.ts'
-import {
-  EXPORT_FORMATS,
-  MAX_EACH,
-  MAX_LIMIT,
-  MAX_METRICS,
-  MAX_PERCENTILES,
-  MAX_PROCESSES,
-  MAX_TEXT,
-  MAX_WORDS,
-  type ParameterName,
-  STATE_FILTERS,
-  STATUS_FILTERS,
-} from '../wire/parameters.ts'
+import { MAX_PERCENTILES, MAX_TEXT, MAX_WORDS, type ParameterName } from '../wire/parameters.ts'
+import { type ParametersOf, parametersOf, type WithParameters } from '../wire/route.ts'
 import { toUid } from '../wire/run-id.ts'
 import { type Every, isTimeZone, parseEvery } from './buckets.ts'
 import { type Cursor, decodeCursor } from './cursor.ts'
@@ -26,10 +15,6 @@ type Parse<T> = (text: string, nowNs: bigint) => Parsed<T>
 
 /** By the names of the parameters. */
 export type Parsers = Readonly<Record<string, Parse<unknown>>>
-/** The parameters that were given, read. */
-export type Values<P extends Parsers> = {
-  readonly [N in keyof P]?: Extract<ReturnType<P[N]>, { value: unknown }>['value']
-}
 
 const parseTime: Parse<bigint> = (text, nowNs) => {
   // In a query string a `+` means a space: the sign of an offset arrives as one.
@@ -44,20 +29,6 @@ const parseText =
   (text) => {
     const faults = check(text)
     return faults.length === 0 ? { value: toValue(text) } : { detail: faults.join('; ') }
-  }
-
-const parseNumber =
-  (max: number): Parse<number> =>
-  (text) =>
-    /^[1-9]\d{0,3}$/.test(text) && Number(text) <= max
-      ? { value: Number(text) }
-      : { detail: `must be a whole number from 1 to ${max}` }
-
-export const parseChoice =
-  <const T extends string>(choices: readonly T[], detail = `must be one of ${choices.join(', ')}`) =>
-  (text: string): Parsed<T> => {
-    const value = choices.find((choice) => choice === text)
-    return value === undefined ? { detail } : { value }
   }
 
 /** Texts without white space, signs and exponents; reads the hundredth from the digits: the nearest number. */
@@ -76,25 +47,21 @@ const parseMetricName: Parse<string> = (text) => {
   return detail === undefined ? { value: text } : { detail }
 }
 
+/** Those that a schema alone cannot read. */
 export const PARSERS = {
   from: parseTime,
   to: parseTime,
   process: parseText(checkProcess, stripText),
   meta: parseText(checkMeta, stripText),
   uid: (text: string): Parsed<string> => ({ value: toUid(text) }),
-  state: parseChoice(STATE_FILTERS),
-  status: parseChoice(STATUS_FILTERS),
-  format: parseChoice(EXPORT_FORMATS),
   text: (text: string): Parsed<readonly string[]> => {
     const value = [...new Set(text.trim().split(/\s+/))]
     if (value[0] === '') return { detail: 'must not be empty' }
     if ([...text].length > MAX_TEXT) return { detail: `must have at most ${MAX_TEXT} characters` }
     return value.length > MAX_WORDS ? { detail: `must have at most ${MAX_WORDS} words` } : { value }
   },
-  as_of: parseChoice(['to'], 'must be to'),
   name: parseMetricName,
   metric: parseMetricName,
-  sort: parseChoice(['duration', 'count']),
   percentiles: parsePercentiles,
   compare_from: parseTime,
   compare_to: parseTime,
@@ -102,8 +69,6 @@ export const PARSERS = {
     /^v\d{1,4}:[0-9a-f]{1,64}$/.test(text)
       ? { value: text }
       : { detail: 'must be a fingerprint such as v5:0123456789abcdef' },
-  all: (text: string): Parsed<true> => (text === 'true' ? { value: true } : { detail: 'must be true' }),
-  by: parseChoice(['meta'], 'must be meta'),
   every: (text: string): Parsed<Every> => {
     const value = parseEvery(text)
     return value === undefined
@@ -112,16 +77,11 @@ export const PARSERS = {
   },
   tz: (text: string): Parsed<string> =>
     isTimeZone(text) ? { value: text } : { detail: 'must be a time zone that the server knows, such as Europe/Berlin' },
-  limit: parseNumber(MAX_LIMIT),
-  each: parseNumber(MAX_EACH),
   cursor: (text: string): Parsed<Cursor> => {
     const value = decodeCursor(text)
     return value === undefined ? { detail: 'is not a cursor of an earlier answer' } : { value }
   },
-} satisfies Record<ParameterName, Parse<unknown>>
-
-export type StateFilter = (typeof STATE_FILTERS)[number]
-export type StatusFilter = (typeof STATUS_FILTERS)[number]
+} satisfies Partial<Record<ParameterName, Parse<unknown>>>
 
 export interface Percentile {
   /** As it is named in the answer. */
@@ -130,10 +90,49 @@ export interface Percentile {
   readonly quantile: number
 }
 
-/** Parameters that may be repeated, and how often. */
-export const REPEATED: { readonly [N in ParameterName]?: number } = { process: MAX_PROCESSES, metric: MAX_METRICS }
+type Schema = ReturnType<typeof parametersOf>[string]
 
-/** The parameters that were given, read; those of `REPEATED` without repetitions. */
-export type Given = Omit<Values<typeof PARSERS>, 'process' | 'metric'> & {
-  readonly [N in 'process' | 'metric']?: readonly string[]
+interface Reader {
+  readonly parse: Parse<unknown>
+  /** How often it may be given, for a list of values. */
+  readonly max?: number
+}
+
+type ValueOf<P> = P extends (...args: never[]) => infer R ? Extract<R, { value: unknown }>['value'] : never
+
+/** A list of what `One` is read as, if the schema is a list. */
+type Read<Static, One> = Static extends readonly unknown[] ? readonly One[] : One
+
+/** The parameters of a route that were given, read; `Own` reads those of this route alone. */
+export type Given<R, Own = unknown> = {
+  readonly [N in keyof ParametersOf<R>]?: N extends keyof Own
+    ? ValueOf<Own[N]>
+    : N extends keyof typeof PARSERS
+      ? Read<ParametersOf<R>[N], ValueOf<(typeof PARSERS)[N]>>
+      : ParametersOf<R>[N]
+}
+
+/** How the parameters of a route are read: by their names, the others by their schemas. */
+export const readersOf = (route: WithParameters, own: Parsers = {}): Readonly<Record<string, Reader>> =>
+  Object.fromEntries(
+    Object.entries(parametersOf(route)).map(([name, schema]) => {
+      const { items = schema, maxItems } = schema
+      const parsers: Parsers = { ...PARSERS, ...own }
+      const parse = parsers[name] ?? parserOf(items)
+      return [name, { parse, ...(maxItems !== undefined && { max: maxItems }) }]
+    }),
+  )
+
+function parserOf({ anyOf, const: constant, type, maximum, maxLength }: Schema): Parse<unknown> {
+  if (type === 'integer')
+    return (text) =>
+      /^[1-9]\d{0,3}$/.test(text) && Number(text) <= maximum
+        ? { value: Number(text) }
+        : { detail: `must be a whole number from 1 to ${maximum}` }
+  if (type === 'string' && constant === undefined)
+    return (text) =>
+      text.length > maxLength ? { detail: `must have at most ${maxLength} characters` } : { value: text }
+  const choices: readonly unknown[] = anyOf?.map((one: Schema) => one.const) ?? [constant]
+  const detail = choices.length === 1 ? `must be ${choices[0]}` : `must be one of ${choices.join(', ')}`
+  return (text) => (choices.includes(text) ? { value: text } : { detail })
 }

@@ -3,26 +3,17 @@ import { escapePointer } from '../event/faults.ts'
 import { type Fault, Problem } from '../problem.ts'
 import { FIRST_NS, LAST_NS } from '../store/order.ts'
 import type { Names } from '../store/source.ts'
-import { DROP_DEAD_LETTER, FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
+import { FIND_DEAD_LETTERS } from '../wire/dead-letters.ts'
 import { EXPORT_EXCEPTIONS, FIND_EXCEPTIONS, GROUP_EXCEPTIONS } from '../wire/exceptions.ts'
 import { FIND_METRICS } from '../wire/metrics.ts'
 import { FIND_OUTPUTS } from '../wire/outputs.ts'
 import { DEFAULT_EACH, DEFAULT_LIMIT, type EXPORT_FORMATS, type ParameterName } from '../wire/parameters.ts'
 import { COUNT_SERIES, FIND_PROCESSES, SHOW_PROMETHEUS } from '../wire/processes.ts'
-import type { Route } from '../wire/route.ts'
+import type { Route, WithParameters } from '../wire/route.ts'
 import { FIND_LATEST_TIMINGS, FIND_TIMINGS, SUMMARIZE_TIMINGS } from '../wire/timings.ts'
 import { type Every, fitsDays } from './buckets.ts'
 import { type Cursor, digestQuestion, encodeCursor, parseStamp } from './cursor.ts'
-import {
-  type Given,
-  PARSERS,
-  type Parsers,
-  type Percentile,
-  REPEATED,
-  type StateFilter,
-  type StatusFilter,
-  type Values,
-} from './parameters.ts'
+import { type Given, type Parsers, type Percentile, readersOf } from './parameters.ts'
 
 export const QUESTION_ROUTES = {
   timings: FIND_TIMINGS,
@@ -37,7 +28,6 @@ export const QUESTION_ROUTES = {
   series: COUNT_SERIES,
   prometheus: SHOW_PROMETHEUS,
   dead: FIND_DEAD_LETTERS,
-  deadAction: DROP_DEAD_LETTER,
 } as const satisfies Record<string, Route>
 
 export type QuestionKind = keyof typeof QUESTION_ROUTES
@@ -69,12 +59,12 @@ export interface Question {
   readonly process?: Names
   readonly meta?: string
   readonly uid?: string
-  readonly state?: StateFilter
+  readonly state?: GivenToAny['state']
   readonly name?: string
   readonly fingerprint?: string
   /** Words. */
   readonly text?: readonly string[]
-  readonly status?: StatusFilter
+  readonly status?: GivenToAny['status']
   readonly format?: (typeof EXPORT_FORMATS)[number]
   /** Metrics that are added to timings. */
   readonly metric?: readonly string[]
@@ -111,10 +101,12 @@ const isOfRange = ({ pointer }: Fault): boolean => /^\/(compare_)?(from|to)$/.te
 const MAX_FAULTS = 100
 const HOUR_NS = 3_600_000_000_000n
 
+/** All that questions take; each takes a part. */
+type GivenToAny = Given<{ readonly parameters: readonly ParameterName[] }> & { readonly sort?: 'duration' | 'count' }
+
 /** Throws Problem `question_invalid`. */
 export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs: bigint): Question {
-  const parsers = Object.fromEntries(QUESTION_ROUTES[kind].parameters.map((name) => [name, PARSERS[name]]))
-  const { given, texts, faults } = readParameters(parsers, search, nowNs, REPEATED)
+  const { given, texts, faults } = readParameters<GivenToAny>(QUESTION_ROUTES[kind], search, nowNs)
   const { cursor } = given
   const digest = digestQuestion(
     kind,
@@ -122,14 +114,12 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
   )
 
   const named = new Set(texts.map(([name]) => name))
-  const has = (name: ParameterName) => named.has(name)
-  const refuse = (name: ParameterName, detail: string) => faults.push({ pointer: `/${name}`, detail })
+  const has = (name: string) => named.has(name)
+  const refuse = (name: string, detail: string) => faults.push({ pointer: `/${name}`, detail })
   for (const name of ['limit', 'cursor', 'compare_from'] as const)
     if (kind !== 'groups' && has('every') && has(name)) refuse(name, 'does not go with every')
   for (const [name, needed] of NEEDS) if (has(name) && !has(needed)) refuse(name, `needs ${needed}`)
   if (kind === 'metrics' && has('by') && !has('every')) refuse('by', 'needs every')
-  if (given.sort !== undefined && given.sort !== (kind === 'groups' ? 'count' : 'duration'))
-    refuse('sort', `must be ${kind === 'groups' ? 'count' : 'duration'}`)
   if (given.sort !== undefined && given.state !== undefined && given.state !== 'completed' && given.state !== 'failed')
     refuse('sort', 'goes with state=completed and state=failed only: others have no duration')
   if (given.tz !== undefined && given.every !== undefined && !fitsDays(given.every))
@@ -158,37 +148,30 @@ export function parseQuestion(kind: QuestionKind, search: URLSearchParams, nowNs
     slowest: sort === 'duration',
     byCount: sort === 'count',
     byMeta: by === 'meta',
-    all: all === true,
+    all: all !== undefined,
     limit: limit ?? DEFAULT_LIMIT,
     each: each ?? DEFAULT_EACH,
     next: (place) => encodeCursor({ ...fixed, place, digest }),
   }
 }
 
-/**
- * Reads the parameters of a question that has parsers of its own, each at most once, or as often as `repeated` says.
- * Throws Problem `question_invalid`.
- */
-export function parseParameters<P extends Parsers, R extends string = never>(
-  parsers: P,
+/** The query parameters of a route; `own` reads those that only it has. Throws Problem `question_invalid`. */
+export function parseParameters<const R extends WithParameters, Own extends Parsers = Record<never, never>>(
+  route: R,
   search: URLSearchParams,
+  own?: Own,
   nowNs = 0n,
-  repeated: { readonly [N in R]?: number } = {},
-): { readonly [N in keyof Values<P>]: N extends R ? readonly NonNullable<Values<P>[N]>[] | undefined : Values<P>[N] } {
-  const { given, faults } = readParameters(parsers, search, nowNs, repeated)
+): Given<R, Own> {
+  const { given, faults } = readParameters<Given<R, Own>>(route, search, nowNs, own)
   if (faults.length > 0) throw incorrect(faults)
-  return given as ReturnType<typeof parseParameters<P, R>>
+  return given
 }
 
 const incorrect = (errors: readonly Fault[]) =>
   new Problem('question_invalid', 'The parameters of the question are incorrect.', { errors })
 
-function readParameters(
-  parsers: Parsers,
-  search: URLSearchParams,
-  nowNs: bigint,
-  repeated: Readonly<Record<string, number | undefined>> = {},
-) {
+function readParameters<G>(route: WithParameters, search: URLSearchParams, nowNs: bigint, own?: Parsers) {
+  const readers = readersOf(route, own)
   const faults: Fault[] = []
   const given: Record<string, unknown> = {}
   const texts: (readonly [name: string, text: string])[] = []
@@ -196,12 +179,13 @@ function readParameters(
     if (faults.length >= MAX_FAULTS) break
     const fault = (detail: string) => faults.push({ pointer: `/${escapePointer(name)}`, detail })
     const all = search.getAll(name)
-    const max = repeated[name]
-    if (!Object.hasOwn(parsers, name)) fault(unknownDetail(Object.keys(parsers)))
+    const reader = Object.hasOwn(readers, name) ? readers[name] : undefined
+    const { parse, max } = reader ?? {}
+    if (parse === undefined) fault(unknownDetail(Object.keys(readers)))
     else if (all.length > (max ?? 1))
       fault(max === undefined ? 'may be given only once' : `may be given at most ${max} times`)
     else {
-      const parsed = all.map((text) => parsers[name]!(text, nowNs))
+      const parsed = all.map((text) => parse(text, nowNs))
       const faulty = parsed.find((one) => 'detail' in one)
       const values = parsed.flatMap((one) => ('value' in one ? [one.value] : []))
       texts.push(...all.toSorted().map((text) => [name, text] as const))
@@ -209,7 +193,7 @@ function readParameters(
       else given[name] = max === undefined ? values[0] : [...new Set(values)].toSorted()
     }
   }
-  return { given: given as Given, texts, faults }
+  return { given: given as G, texts, faults }
 }
 
 const unknownDetail = (allowed: readonly string[]) =>

@@ -23,11 +23,10 @@ import { findTrouble } from './find-trouble.ts'
 import type { GroupStates } from './group-states.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { cutPage, pageFrom, pageOf, placeOf } from './page.ts'
 import { createPrometheus, type ProcessStates, type PrometheusDeps } from './prometheus.ts'
 import { asksOf, parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
-import { buckets, seenAtNs, select, selectRange, selectTexts } from './select.ts'
+import { buckets, cutPage, pageFrom, pageOf, placeOf, seenAtNs, select, selectRange, selectTexts } from './select.ts'
 
 export interface QuestionDeps {
   readonly points: PointSource

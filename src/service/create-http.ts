@@ -94,7 +94,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     accounts: {
       accounts,
       addressOf,
-      isOwnHost,
       nowMs: () => Math.floor(clock.wallUs() / 1000),
       limits: linkLimits(clock),
       publicUrl: () => publicUrlOf(config),
@@ -164,7 +163,6 @@ export function createHttp(rooms: Rooms, { peerOf, isStopping }: Running) {
     },
     console: createConsole(keyHeader),
     consolePolicy: CONSOLE_POLICY,
-    monotonicUs: clock.monotonicUs,
     nowNs: () => BigInt(stampClock.nowUs()) * 1000n,
     notes: () => notesOf(rooms),
     unready: () => (isStopping() ? new Problem('stopping', 'Stint is stopping.', { retryAfterS: 5 }) : unready(rooms)),

@@ -129,20 +129,7 @@ export const GROUP_EXCEPTIONS = defineRoute('GET /api/exceptions/groups', {
   description:
     'Most recent first, by the last exception in the range. Resolved and ignored groups are left out and counted ' +
     `in \`hidden\`, unless \`status\` or \`fingerprint\` is given. ${LIST_PAGES}`,
-  parameters: [
-    'from',
-    'to',
-    'process',
-    'meta',
-    'fingerprint',
-    'text',
-    'status',
-    'sort',
-    'every',
-    'tz',
-    'limit',
-    'cursor',
-  ],
+  parameters: ['from', 'to', 'process', 'meta', 'fingerprint', 'text', 'status', 'every', 'tz', 'limit', 'cursor'],
   ownParameters: { sort: choice(['count'], { description: 'The groups with most exceptions in the range first.' }) },
   answers: { 200: json('The groups', ExceptionGroups) },
 })

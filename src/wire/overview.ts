@@ -5,7 +5,7 @@ import { CONDITIONS } from './conditions.ts'
 import { ProcessNote } from './process-notes.ts'
 import { OVERVIEW_SORTS, PROCESS_STATES } from './process-state.ts'
 import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
-import { Count, choice, orNull, ProcessName, Text, Time, TimeMs } from './shapes.ts'
+import { Count, choice, orNull, ProcessName, several, Text, Time, TimeMs } from './shapes.ts'
 import { Watch } from './watches.ts'
 
 /** `exceptions`: it completed, and raised an exception. */
@@ -240,7 +240,7 @@ export const SHOW_OVERVIEW = defineRoute('GET /api/overview', {
     q: Type.String({
       description: 'Words, each in the name of the process or of one of its metas. Empty: all.',
     }),
-    state: choice(PROCESS_STATES, { description: 'Only processes in this state; repeat it for several.' }),
+    state: several(choice(PROCESS_STATES), PROCESS_STATES.length, 'Only processes in this state, or any of several.'),
     sort: choice(OVERVIEW_SORTS, { description: 'Default `trouble`: the worst first, then the most recent.' }),
   },
   answers: { 200: json('The overview', Overview) },

@@ -1,6 +1,6 @@
 // The query parameters, each once: schema and description. How each is read is in query/parameters.ts.
 import { type TSchema, Type } from '@sinclair/typebox'
-import { choice, TIMING_STATES } from './shapes.ts'
+import { choice, several, TIMING_STATES } from './shapes.ts'
 
 export const DEFAULT_LIMIT = 100
 export const MAX_LIMIT = 1000
@@ -29,9 +29,6 @@ const time = (description: string, example?: string) =>
 
 const METRIC_NAME = { minLength: 1, maxLength: 250, pattern: `^[^${STRIPPED}]*[^${STRIPPED}\\\\]$` }
 const PERCENTILE = '(100(\\.0{1,3})?|[0-9]{1,2}(\\.[0-9]{1,3})?)'
-
-/** A parameter that may be repeated. */
-const several = (one: TSchema, maxItems: number, description: string) => Type.Array(one, { maxItems, description })
 
 /** `state=trouble` selects failed and abandoned timings and those with exceptions. */
 export const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
@@ -77,9 +74,6 @@ export const PARAMETERS = {
     MAX_METRICS,
     'Adds `metrics` to each timing, with the newest value of this metric, or of several, that the run sent.',
   ),
-  sort: choice(['duration'], {
-    description: '`duration`: the longest timings first, of completed and failed ones; others have no duration.',
-  }),
   percentiles: Type.String({
     description:
       `Adds \`percentiles\` to each row: of the durations of completed timings, from 0 (the shortest) to 100 (the ` +

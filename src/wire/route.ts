@@ -14,7 +14,7 @@
 import type { Static, TSchema } from '@sinclair/typebox'
 import type { Problem, ProblemCode } from '../problem.ts'
 import type { AuditAction } from './audit-actions.ts'
-import type { ParameterName } from './parameters.ts'
+import { PARAMETERS, type ParameterName } from './parameters.ts'
 import { BODY_PROBLEMS, QUESTION_INVALID, QUESTION_TOO_LARGE, WRITE_PROBLEMS } from './problem.ts'
 import { ACCESS, type Access, type AccessRule } from './roles.ts'
 
@@ -51,7 +51,7 @@ export interface Route {
   readonly parameters?: readonly ParameterName[]
   /** Its answers carry an ETag, and `If-None-Match` with it is a 304 while nothing of the account has changed. */
   readonly hasTag?: true
-  /** Query parameters of this route alone, or one of `parameters` as this route takes it. */
+  /** Query parameters of this route alone. */
   readonly ownParameters?: Readonly<Record<string, TSchema>>
   /** Keyed by content type. */
   readonly body?: Readonly<Record<string, RequestBody>>
@@ -61,6 +61,25 @@ export interface Route {
   /** Every problem that it may answer with; a Problem where the example says more than the title of its code. */
   readonly problems: readonly (ProblemCode | Problem)[]
 }
+
+export type WithParameters = Pick<Route, 'parameters' | 'ownParameters'>
+
+/** The query parameters of a route: schemas by name. */
+export const parametersOf = ({
+  parameters = [],
+  ownParameters,
+}: WithParameters): Readonly<Record<string, TSchema>> => ({
+  ...Object.fromEntries(parameters.map((name) => [name, PARAMETERS[name]])),
+  ...ownParameters,
+})
+
+/** Their types, as the document has them. */
+export type ParametersOf<R> = (R extends { readonly parameters: readonly (infer N extends ParameterName)[] }
+  ? { [K in N]: Static<(typeof PARAMETERS)[K]> }
+  : unknown) &
+  (R extends { readonly ownParameters: infer P extends Readonly<Record<string, TSchema>> }
+    ? { [K in keyof P]: Static<P[K]> }
+    : unknown)
 
 export const TAGS = {
   events: 'Send start and end marks, metrics and exceptions',

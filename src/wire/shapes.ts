@@ -42,6 +42,10 @@ export const choice = <const T extends readonly string[]>(values: T, options = {
     options,
   ) as unknown as TUnion<Literals<T>>
 
+/** A parameter that may be repeated. */
+export const several = <T extends TSchema>(one: T, maxItems: number, description: string) =>
+  Type.Array(one, { maxItems, description })
+
 /** `{[name]: [item, …], next}` */
 export const pageOf = <N extends string, T extends TSchema>(name: N, item: T) =>
   Type.Object({

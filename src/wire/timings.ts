@@ -80,7 +80,12 @@ export const FIND_TIMINGS = defineRoute('GET /api/timings', {
   description:
     'Newest first by first mark. A timing is in the range when any part of its run is; a running one reaches to ' +
     'now, an abandoned start and an end without a start count at their mark.',
-  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'as_of', 'sort', 'metric', 'limit', 'cursor'],
+  parameters: ['from', 'to', 'process', 'meta', 'uid', 'state', 'as_of', 'metric', 'limit', 'cursor'],
+  ownParameters: {
+    sort: choice(['duration'], {
+      description: '`duration`: the longest timings first, of completed and failed ones; others have no duration.',
+    }),
+  },
   answers: { 200: json('The timings', TimingPage) },
 })
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Problem } from '../../src/problem.ts'
-import { parseQuestion, type QuestionKind } from '../../src/query/question.ts'
+import { readersOf } from '../../src/query/parameters.ts'
+import { parseQuestion, QUESTION_ROUTES, type QuestionKind } from '../../src/query/question.ts'
+import { parametersOf } from '../../src/wire/route.ts'
 
 const S = 1_000_000_000n
 const NOW = 1_763_673_600n * S // 2025-11-20T21:20:00Z
@@ -77,6 +79,8 @@ describe('filters', () => {
   test('of each kind are understood', () => {
     expect(ask('state=orphan&uid=a-b_1&limit=1000')).toMatchObject({ state: 'orphan', uid: 'a-b_1', limit: 1000 })
     expect(ask('state=trouble')).toMatchObject({ state: 'trouble' })
+    expect(ask('sort=duration')).toMatchObject({ slowest: true, byCount: false })
+    expect(ask('sort=count', 'groups')).toMatchObject({ slowest: false, byCount: true })
     expect(ask('uid=', 'exceptions')).toMatchObject({ uid: '' })
     expect(ask('by=meta&every=5m', 'summary')).toMatchObject({ byMeta: true, every: { count: 5, unit: 'm' } })
     expect(ask('name=a%20b&every=1d', 'metrics')).toMatchObject({ name: 'a b', every: { count: 1, unit: 'd' } })
@@ -179,6 +183,8 @@ describe('a question is refused with a pointer to', () => {
     ['summary', 'sort=duration', '/sort'],
     ['exceptions', 'fingerprint=abc', '/fingerprint'],
     ['groups', 'cursor=x', '/cursor'],
+    ['groups', 'sort=duration', '/sort'],
+    ['timings', 'sort=count', '/sort'],
     ['series', 'from=-1h', '/from'],
     ['dead', 'process=p', '/process'],
   ] as const)('%s: %s', (kind, query, pointer) => expect(pointers(query, kind)).toEqual([pointer]))
@@ -253,4 +259,14 @@ describe('a cursor', () => {
       expect(pointers(`cursor=${ask('', kind).next(place)}`, kind)).toEqual([])
     },
   )
+})
+
+test.each(Object.entries(QUESTION_ROUTES))('%s takes each choice that it documents, and no other', (_, route) => {
+  const read = readersOf(route)
+  for (const [name, schema] of Object.entries(parametersOf(route))) {
+    const choices: string[] = (schema.anyOf ?? [schema]).flatMap((one: { const?: string }) => one.const ?? [])
+    if (choices.length === 0) continue
+    expect(choices.map((text) => read[name]!.parse(text, NOW))).toEqual(choices.map((value) => ({ value })))
+    expect(read[name]!.parse(`${choices[0]}s`, NOW)).toHaveProperty('detail')
+  }
 })

@@ -9,6 +9,7 @@ import { emptyAnswer, jsonAnswer } from '../answers.ts'
 import type { Mounts } from '../mount.ts'
 import {
   answerSession,
+  findSession,
   type PeopleDeps,
   requirePasswords,
   signedOut,
@@ -81,17 +82,12 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     }
   }
 
-  const findSession = async (request: Request) => {
-    const token = deps.cookies.tokenOf(request)
-    return token === undefined ? undefined : sessions.find(token)
-  }
-
   onStranger(wire.SHOW_SIGN_UP, async (_, { request }) => ({
     ...(await signUp()),
-    signed_in: (await findSession(request)) !== undefined,
+    signed_in: (await findSession(deps, request)) !== undefined,
   }))
   onStranger(sessionWire.SHOW_SESSION, async (_, { request }) => {
-    const session = await findSession(request)
+    const session = await findSession(deps, request)
     if (session === undefined) return { signed_in: false, sign_up: await signUp() }
     const shown = await answerSession(deps, session, { id: session.person, email: session.email })
     return { signed_in: true, sign_up: await signUp(), ...shown }

@@ -1,10 +1,9 @@
 // GET /api/audit: who did what in the account, for its owners.
 import type { AuditQuestion } from '../../account/audit-log.ts'
 import { normalizeEmail } from '../../account/credentials.ts'
-import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
+import type { Parsed } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/audit.ts'
-import { AUDIT_ACTIONS } from '../../wire/audit-actions.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import type { Mounts } from '../mount.ts'
 import type { PeopleDeps } from './session-answers.ts'
@@ -25,22 +24,18 @@ export function mountAudit({ on }: Mounts, { accounts, nowMs }: PeopleDeps): voi
   })
 }
 
-const PARAMETERS = {
-  from: PARSERS.from,
-  to: PARSERS.to,
-  action: parseChoice(AUDIT_ACTIONS, 'is not an action of the audit log'),
+const PARSERS = {
   actor: (text: string): Parsed<string> => {
     const value = normalizeEmail(text)
     return value === undefined ? { detail: 'must be an e-mail address' } : { value }
   },
-  limit: PARSERS.limit,
   cursor: (text: string): Parsed<number> =>
     /^[1-9]\d{0,15}$/.test(text) ? { value: Number(text) } : { detail: 'is not a cursor of this question' },
 }
 
 /** Throws Problem `question_invalid`. */
 function parseAuditQuestion(search: URLSearchParams, nowMs: number): AuditQuestion {
-  const given = parseParameters(PARAMETERS, search, BigInt(nowMs) * NS_PER_MS)
+  const given = parseParameters(wire.LIST_AUDIT, search, PARSERS, BigInt(nowMs) * NS_PER_MS)
   const { from, to, action, actor, limit = DEFAULT_LIMIT, cursor } = given
   return {
     fromMs: from === undefined ? nowMs - KEPT_MS : Number(from / NS_PER_MS),

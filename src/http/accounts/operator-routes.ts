@@ -1,6 +1,6 @@
 // The accounts of all, for owners of the operator's account: listed, suspended, resumed, deleted.
 import { invalidBody } from '../../problem.ts'
-import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
+import type { Parsed } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import * as wire from '../../wire/operator.ts'
 import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
@@ -11,7 +11,7 @@ export function mountOperator({ on }: Mounts, { accounts, onDeleted }: PeopleDep
   const { operator } = accounts
 
   on(wire.LIST_OPERATED, async (_, { request }) => {
-    const given = parseParameters(PARAMETERS, new URL(request.url).searchParams, 0n)
+    const given = parseParameters(wire.LIST_OPERATED, new URL(request.url).searchParams, PARSERS)
     const { sort = 'bytes', q, state, limit = DEFAULT_LIMIT, cursor } = given
     const isSuspended = state === 'suspended'
     const { next, ...page } = await operator.list({ sort, q, isSuspended, limit, after: cursor })
@@ -35,12 +35,7 @@ export function mountOperator({ on }: Mounts, { accounts, onDeleted }: PeopleDep
   })
 }
 
-const PARAMETERS = {
-  sort: parseChoice(wire.ACCOUNT_SORTS),
-  q: (text: string): Parsed<string> =>
-    text.length > 200 ? { detail: 'must have at most 200 characters' } : { value: text },
-  state: parseChoice(['suspended']),
-  limit: PARSERS.limit,
+const PARSERS = {
   cursor: (text: string): Parsed<{ figure: number; id: string }> => {
     const [, figure, id] = /^(\d{1,16})\.(acc_\w{1,60})$/.exec(text) ?? []
     return figure === undefined || id === undefined

@@ -3,7 +3,6 @@
 import { newEmail, normalizeEmail, passwordFault } from '../../account/credentials.ts'
 import { networkOf } from '../../account/networks.ts'
 import { invalidBody, Problem } from '../../problem.ts'
-import { parseChoice } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import * as disputes from '../../wire/disputes.ts'
 import * as wire from '../../wire/people.ts'
@@ -12,6 +11,7 @@ import { roleMissing } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
 import {
   answerSession,
+  findSession,
   noteClaims,
   type PeopleDeps,
   requirePasswords,
@@ -42,7 +42,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
   })
   on(wire.REMOVE_MEMBER, async ({ account, role, session }, { request, params, noted }) => {
     if (params.id !== session!.person && role !== 'owner') throw roleMissing('owner')
-    const { keys } = parseParameters(REMOVE_PARAMETERS, new URL(request.url).searchParams)
+    const { keys } = parseParameters(wire.REMOVE_MEMBER, new URL(request.url).searchParams)
     const member = (await members.list(account)).find(({ id }) => id === params.id)
     noted.target = member?.email ?? params.id
     const heir = keys === 'take' ? { id: session!.person, email: session!.email } : undefined
@@ -85,7 +85,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const address = addressOf(request)
     limits.linksOfCaller.attempt(networkOf(address))
     const { email, known, role } = await invitations.look(token)
-    const session = await findSession(request)
+    const session = await findSession(deps, request)
     if (known || password === undefined) {
       if (session === undefined) throw signInFirst(known)
       const person = { id: session.person, email: session.email }
@@ -117,7 +117,7 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
     const address = addressOf(request)
     limits.linksOfCaller.attempt(networkOf(address))
     const id = await tickets.redeem(token, 'confirm')
-    const proved = id === undefined ? undefined : await people.proveAddress(id, await findSession(request))
+    const proved = id === undefined ? undefined : await people.proveAddress(id, await findSession(deps, request))
     if (proved === undefined) throw new Problem('credentials_invalid', 'The link has expired or was already used.')
     const { email, disputed, hasEnded } = proved
     await audit('address_confirmed', { account: (await people.landing(proved.id)).account, actor: email, address })
@@ -132,16 +132,9 @@ export function mountPeople({ on, onStranger }: Mounts, deps: PeopleDeps): void 
       return `${deps.publicUrl()}/#/confirm?token=${await tickets.issue(person, 'confirm')}`
     })
   }
-
-  async function findSession(request: Request) {
-    const token = deps.cookies.tokenOf(request)
-    return token === undefined ? undefined : sessions.find(token)
-  }
 }
 
 const signInFirst = (isKnown: boolean) =>
   isKnown
     ? new Problem('session_invalid', 'There is a person with this address: sign in with it, then accept.')
     : invalidBody([{ pointer: '/password', detail: 'is required for an address that is new here' }])
-
-const REMOVE_PARAMETERS = { keys: parseChoice(['take'], 'must be take') }

@@ -35,8 +35,6 @@ export interface PeopleDeps {
   readonly cookies: SessionCookies
   /** Did the browser reach Stint by TLS, directly or by a trusted proxy? */
   isSecure(request: Request): boolean
-  /** Is the host name of the request one of Stint's own? */
-  isOwnHost(request: Request): boolean
   /** Called after each action; the fields hold no secret. Never rejects. */
   audit(action: AuditAction, fields: AuditFields): Promise<void>
   /** Deletes the data of a deleted account in spools and stores. Failures are retried at the next start. */
@@ -132,6 +130,15 @@ export async function startSession(
     ...more,
   })
   return cookies.write(request, token)
+}
+
+/** The session of the request's cookie. */
+export const findSession = async (
+  { accounts, cookies }: Pick<PeopleDeps, 'accounts' | 'cookies'>,
+  request: Request,
+) => {
+  const token = cookies.tokenOf(request)
+  return token === undefined ? undefined : accounts.sessions.find(token)
 }
 
 /** Throws Problem `password_sign_in_off`. */

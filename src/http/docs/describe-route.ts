@@ -5,9 +5,8 @@ import type { TSchema } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 import { isObject } from '../../event/fields.ts'
 import { Problem, problemTable } from '../../problem.ts'
-import { PARAMETERS } from '../../wire/parameters.ts'
 import { ACCESS, type AccessRule } from '../../wire/roles.ts'
-import type { Answer, Route } from '../../wire/route.ts'
+import { type Answer, parametersOf, type Route } from '../../wire/route.ts'
 import { problemBody } from '../answers.ts'
 
 const securityOf = ({ scope, role }: AccessRule): Record<string, string[]>[] => [
@@ -36,10 +35,9 @@ const NOT_MODIFIED = { 304: { description: 'Nothing has changed since the answer
 
 /** Elysia's options for the route. */
 export function describeRoute(route: Route): { detail: DocumentDecoration } {
-  const { tag, access, summary, description, parameters = [], ownParameters, body, answers, problems, hasTag } = route
+  const { tag, access, summary, description, body, answers, problems, hasTag } = route
   const text = [description, wordAccess(ACCESS[access])].filter(Boolean).join(' ')
-  const shared = Object.fromEntries(parameters.map((name) => [name, PARAMETERS[name]]))
-  const schemas = Object.entries<TSchema>({ ...shared, ...ownParameters })
+  const schemas = Object.entries(parametersOf(route))
   const detail = {
     tags: [tag],
     summary,

@@ -75,7 +75,7 @@ export function mountHealth({ on }: Pick<Mounts, 'on'>, health: HealthDeps): voi
   on(DISMISS_LOST_WATCHES, () => health.dismissLostWatches())
   on(SHOW_HEALTH, async ({ account, isOperator, key }, { request }) => {
     const mayKnow = isOperator || (key !== undefined && health.isOperators(account))
-    parseParameters({}, new URL(request.url).searchParams)
+    parseParameters(SHOW_HEALTH, new URL(request.url).searchParams)
     const nowUs = health.nowUs()
     const { firing, unknown, outbox } = await health.watches(account)
     const oldestS = outbox.oldestUs === undefined ? 0 : Math.max(0, (nowUs - outbox.oldestUs) / 1e6)

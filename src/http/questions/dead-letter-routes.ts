@@ -3,8 +3,8 @@ import { type Event, ownFields } from '../../event/event.ts'
 import { fromRecord } from '../../event/record.ts'
 import { formatTime } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
-import { cutPage } from '../../query/page.ts'
-import { parseQuestion } from '../../query/question.ts'
+import { parseParameters, parseQuestion } from '../../query/question.ts'
+import { cutPage } from '../../query/select.ts'
 import type { DeadLetter, DeadLetters } from '../../state/dead-letters.ts'
 import {
   BURY_HELD,
@@ -41,11 +41,12 @@ export function mountDeadLetters({ on }: Mounts, { nowNs, dead }: DeadLetterRout
     if (!isOperator) throw new Problem('operator_only', 'Only the session of an operator may ask for `all=true`.')
     return undefined
   }
-  const questionOf = <K extends 'dead' | 'deadAction'>(kind: K, request: Request) =>
-    parseQuestion(kind, new URL(request.url).searchParams, nowNs())
+  const search = (request: Request) => new URL(request.url).searchParams
+  const isOfAll = (route: typeof REPLAY_DEAD_LETTER | typeof DROP_DEAD_LETTER, request: Request) =>
+    parseParameters(route, search(request)).all !== undefined
 
   on(FIND_DEAD_LETTERS, (asker, { request }) => {
-    const question = questionOf('dead', request)
+    const question = parseQuestion('dead', search(request), nowNs())
     const before = question.place?.[0]
     const found = dead.list(ownerOf(asker, question.all), {
       limit: question.limit + 1,
@@ -60,14 +61,14 @@ export function mountDeadLetters({ on }: Mounts, { nowNs, dead }: DeadLetterRout
     return { families: dead.buryHeld(reason) }
   })
   on(REPLAY_DEAD_LETTER, async (asker, { request, params }) => {
-    const owner = ownerOf(asker, questionOf('deadAction', request).all)
+    const owner = ownerOf(asker, isOfAll(REPLAY_DEAD_LETTER, request))
     const isReplayed = await dead.replay(owner, params.id).catch((cause: unknown) => {
       throw cause instanceof Problem ? cause : diskProblem(cause)
     })
     if (!isReplayed) throw unknownId()
   })
   on(DROP_DEAD_LETTER, (asker, { request, params }) => {
-    if (!dead.remove(ownerOf(asker, questionOf('deadAction', request).all), params.id)) throw unknownId()
+    if (!dead.remove(ownerOf(asker, isOfAll(DROP_DEAD_LETTER, request)), params.id)) throw unknownId()
   })
 }
 

@@ -1,7 +1,11 @@
-// GET /api/overview: how every process is. An answer that is being made is shared by all who ask the same.
+// What live knows: GET /api/overview, how every process is, and GET /api/changes, whether anything was stored since an
+// earlier answer. An overview that is being made is shared by all who ask the same.
+import type { Live } from '../../live/live.ts'
 import type { AskOverview } from '../../live/overview/overview.ts'
 import type { KeptAnswers } from '../../query/kept-answers.ts'
+import { parseParameters } from '../../query/question.ts'
 import { SHOW_OVERVIEW } from '../../wire/overview.ts'
+import { FIND_CHANGES } from '../../wire/processes.ts'
 import { answerJson, encodeFor } from '../compressed.ts'
 import type { Mounts } from '../mount.ts'
 import { wordsOf } from './question-routes.ts'
@@ -16,5 +20,12 @@ export function mountOverview({ on }: Mounts, ask: AskOverview, kept: KeptAnswer
     })
     if (answer.isStale) leaveUntagged()
     return answerJson(request, answer, noteSent)
+  })
+}
+
+export function mountChanges({ on }: Mounts, changes: Pick<Live, 'changesOf'>): void {
+  on(FIND_CHANGES, ({ account }, { request }) => {
+    parseParameters(FIND_CHANGES, new URL(request.url).searchParams)
+    return changes.changesOf(account)
   })
 }

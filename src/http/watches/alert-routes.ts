@@ -22,9 +22,9 @@ export interface AlertRoutesDeps {
 export function mountAlerts({ on }: Mounts, { showAlert, notes, writeNote }: AlertRoutesDeps, nameOf: NameOf): void {
   on(SHOW_ALERT, async ({ account, role, key }, { request, params }) => {
     const isBrief = role === 'viewer' || key?.manage === false
-    return compressedJson(request, await showAlert(account, params.id, isBrief, request.signal), () => {})
+    return compressedJson(request, await showAlert(account, params.id, isBrief, request.signal))
   })
-  on(LIST_NOTES, async ({ account }, { request }) => compressedJson(request, { notes: await notes(account) }, () => {}))
+  on(LIST_NOTES, async ({ account }, { request }) => compressedJson(request, { notes: await notes(account) }))
   on(WRITE_NOTE, { process: (process) => checkProcess(process)[0] }, async (asker, { body, noted }) => {
     const process = stripText(body.process)
     const note = { ...body, process, note: body.note.trim() }

@@ -3,7 +3,7 @@ import { checkMeta, checkProcess, nameFault, stripText } from '../../event/field
 import type { AskOverview, CoveredState } from '../../live/overview/overview.ts'
 import { Problem } from '../../problem.ts'
 import { createMatch, isPattern } from '../../process/process-pattern.ts'
-import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
+import type { Parsed } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import type { StoredWatch } from '../../watch/watch.ts'
 import type { Watches } from '../../watch/watches.ts'
@@ -15,7 +15,6 @@ import { PREVIEW_WATCH } from '../../wire/watch-preview.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
 import type { NameOf } from '../authorize.ts'
-import { describeChange } from '../describe-change.ts'
 import type { Mounts } from '../mount.ts'
 import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
@@ -42,7 +41,7 @@ export function mountWatches(
 ): void {
   const { on, onAnyone } = mounts
   on(wire.LIST_WATCHES, async ({ account }, { request }) => {
-    const { process } = parseParameters({ process: PARSERS.process }, new URL(request.url).searchParams)
+    const { process } = parseParameters(wire.LIST_WATCHES, new URL(request.url).searchParams)
     const all = await watches.list(account)
     return { watches: process === undefined ? all : all.filter((watch) => createMatch(watch.process)(process)) }
   })
@@ -72,7 +71,7 @@ export function mountWatches(
     email: channels.hasEmail,
   }))
   on(channelWire.CREATE_CHANNEL, ({ account }, { body, request }) => {
-    const { test } = parseParameters(CREATE_PARAMETERS, new URL(request.url).searchParams)
+    const { test } = parseParameters(channelWire.CREATE_CHANNEL, new URL(request.url).searchParams)
     return channels.create(account, body, test === 'true')
   })
   on(channelWire.SHOW_CHANNEL, async ({ account, role }, { params }) => ({
@@ -109,7 +108,7 @@ export function mountWatches(
   })
 
   on(alertWire.LIST_ALERTS, ({ account }, { request }) => {
-    const question = parseParameters(ALERT_PARAMETERS, new URL(request.url).searchParams)
+    const question = parseParameters(alertWire.LIST_ALERTS, new URL(request.url).searchParams, ALERT_PARSERS)
     return alerts.list(account, { limit: DEFAULT_LIMIT, ...question })
   })
   on(alertWire.ACKNOWLEDGE_ALERT, async (asker, { params }) => ({
@@ -157,12 +156,7 @@ async function describeCovered(
   }
 }
 
-const CREATE_PARAMETERS = { test: parseChoice(['true', 'false']) }
-
-const ALERT_PARAMETERS = {
-  state: parseChoice(alertWire.ALERT_STATES),
-  process: PARSERS.process,
-  limit: PARSERS.limit,
+const ALERT_PARSERS = {
   cursor: (text: string): Parsed<string> =>
     /^ale_\w{1,40}$/.test(text) ? { value: text } : { detail: 'is not a cursor of this question' },
 }
@@ -193,3 +187,28 @@ function drawBadge(name: string, right: string, color: string): string {
     `font-size="11">${text(left / 2, name)}${text((left + all) / 2, right)}</g></svg>`
   )
 }
+
+// What a person changed, for the audit log: each member of the body with its value before and after.
+
+const SHOWN_MAX = 80
+
+/** `pager: name on call → pager, enabled → false`. What only the sender may see is named without its value. */
+function describeChange(name: string, sent: object, before: object, after: object): string {
+  const [old, now] = [new Map(Object.entries(before)), new Map(Object.entries(after))]
+  const texts = Object.entries(sent).map(([member, value]) => {
+    const [from, to] = [old, now].map((of) => (of.has(member) ? wordOf(of.get(member)) : undefined))
+    if (from === undefined && typeof value === 'boolean') return `${member} → ${value}`
+    return from === undefined || to === undefined || from === to ? member : `${member} ${from} → ${to}`
+  })
+  return `${name}: ${texts.join(', ')}`
+}
+
+function wordOf(value: unknown): string {
+  if (value === null || value === undefined || value === '') return 'none'
+  if (Array.isArray(value)) return value.length === 0 ? 'none' : cut(value.map(wordOf).join(' and '))
+  if (typeof value !== 'object') return cut(String(value))
+  const parts = Object.entries(value).filter(([, part]) => part !== null && part !== undefined)
+  return cut(`(${parts.map(([member, part]) => `${member} ${wordOf(part)}`).join(', ')})`)
+}
+
+const cut = (text: string): string => (text.length > SHOWN_MAX ? `${text.slice(0, SHOWN_MAX)}…` : text)

@@ -1,9 +1,10 @@
 // Which processes an answer shows, and in which order: by default trouble first, then the most recent. Between two pages
 // a process that changes its state may be seen twice or not.
-import { PARSERS, type Parsed, parseChoice } from '../../query/parameters.ts'
+import { PARSERS, type Parsed } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import { rest, spend } from '../../turns.ts'
-import { OVERVIEW_SORTS, type OverviewSort, PROCESS_STATES } from '../../wire/process-state.ts'
+import { SHOW_OVERVIEW } from '../../wire/overview.ts'
+import type { OverviewSort } from '../../wire/process-state.ts'
 import type { Verdict } from './board.ts'
 
 /** A row's place: its key in the order, then its name. */
@@ -16,16 +17,11 @@ type OverviewQuestion = ReturnType<typeof parseOverview>
 
 /** Throws Problem `question_invalid`. */
 export const parseOverview = (search: URLSearchParams) =>
-  parseParameters(ASKED, search, 0n, { state: PROCESS_STATES.length })
-
-const ASKED = {
-  process: PARSERS.process,
-  cursor: parseCursor,
-  /** An empty one is that of an empty field: all. */
-  q: (text: string) => (text.trim() === '' ? { value: [] } : PARSERS.text(text)),
-  state: parseChoice(PROCESS_STATES),
-  sort: parseChoice(OVERVIEW_SORTS),
-}
+  parseParameters(SHOW_OVERVIEW, search, {
+    cursor: parseCursor,
+    /** An empty one is that of an empty field: all. */
+    q: (text: string) => (text.trim() === '' ? { value: [] } : PARSERS.text(text)),
+  })
 
 export async function sortVerdicts(
   all: readonly Verdict[],

@@ -37,7 +37,6 @@ export function mountPeopleRoutes(
   const deps: PeopleDeps = {
     accounts,
     addressOf: () => '192.0.2.1',
-    isOwnHost,
     cookies,
     isSecure: () => false,
     audit: async () => {},
