@@ -52,18 +52,50 @@ export function answerBytes(
   init: ResponseInit,
   noteSent: () => void,
 ): Response {
-  if (bytes.length > CHUNK_BYTES && !request.signal.aborted) {
-    request.signal.addEventListener('abort', noteSent) // also when the runtime never asks for the first chunk
-    return new Response(inChunks(bytes, noteSent), init)
-  }
+  if (bytes.length > CHUNK_BYTES && !request.signal.aborted)
+    return answerPieces(request, chunksOf(bytes), init, noteSent)
   noteSent()
   return new Response(bytes, init)
 }
 
-/** 200 with JSON; `noteSent` as with `answerBytes`. */
-export async function compressedJson(request: Request, body: object, noteSent: () => void): Promise<Response> {
-  return answerJson(request, await encodeFor(request, body), noteSent)
+function* chunksOf(bytes: Buffer): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES)
 }
+
+/** The runtime requests a piece when the reader has taken those before. A failed one breaks the connection. */
+export function answerPieces(
+  request: Request,
+  pieces: Generator<Uint8Array> | AsyncGenerator<Uint8Array>,
+  init: ResponseInit,
+  noteSent: () => void,
+): Response {
+  request.signal.addEventListener('abort', noteSent) // also when the runtime never asks for the first piece
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await pieces.next()
+          if (!done) return controller.enqueue(value)
+          controller.close()
+          noteSent()
+        } catch (error) {
+          noteSent()
+          throw error
+        }
+      },
+      async cancel() {
+        noteSent()
+        await pieces.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(stream, init)
+}
+
+/** 200 with JSON. */
+export const compressedJson = async (request: Request, body: object): Promise<Response> =>
+  answerJson(request, await encodeFor(request, body))
 
 interface EncodedJson {
   readonly bytes: Buffer<ArrayBuffer>
@@ -109,23 +141,6 @@ export async function encodeJson(body: object): Promise<Buffer<ArrayBuffer>> {
   }
   slices.push(Buffer.from(`${text}}`))
   return slices.length === 1 ? slices[0]! : Buffer.concat(slices)
-}
-
-function inChunks(bytes: Buffer, noteSent: () => void): ReadableStream<Uint8Array> {
-  let at = 0
-  return new ReadableStream(
-    {
-      pull(controller) {
-        controller.enqueue(bytes.subarray(at, at + CHUNK_BYTES))
-        at += CHUNK_BYTES
-        if (at < bytes.length) return
-        controller.close()
-        noteSent()
-      },
-      cancel: noteSent,
-    },
-    { highWaterMark: 0 },
-  )
 }
 
 /**

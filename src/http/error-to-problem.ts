@@ -1,36 +1,14 @@
-// Turns any thrown error into a Problem of the closed table. Elysia's codes are ignored: any error may have one.
-import { NotFoundError, ParseError, ValidationError } from 'elysia'
+// Turns any thrown error into a Problem of the closed table. Elysia reads and validates nothing here: of its own errors
+// only that no route was found occurs.
+import { NotFoundError } from 'elysia'
 import type { Logger } from '../log.ts'
-import { type Fault, invalidBody, Problem } from '../problem.ts'
+import { Problem } from '../problem.ts'
 import { describeUnknownPath } from './foreign-paths.ts'
-
-const MAX_FAULTS = 100
 
 /** `undefined`: not an error that Stint or Elysia throws on purpose; log it and answer `internal`. */
 export function errorToProblem(error: unknown, path = ''): Problem | undefined {
   if (error instanceof Problem) return error
-  if (error instanceof ParseError) {
-    if (error.cause instanceof Problem) return error.cause
-    return new Problem('json_malformed', 'The body could not be read as JSON.', {
-      errors: [{ pointer: '', detail: 'is not valid JSON' }],
-    })
-  }
-  if (error instanceof ValidationError) {
-    return invalidBody(schemaFaults(error))
-  }
-  if (error instanceof NotFoundError) return new Problem('not_found', describeUnknownPath(path))
-  return undefined
-}
-
-/** TypeBox names a missing member twice; the first message stands. Its messages hold no values. */
-function schemaFaults(error: ValidationError): Fault[] {
-  const faults = new Map<string, Fault>()
-  for (const { path, message } of error.all as { path?: string; message?: string }[]) {
-    const pointer = path === '/' ? '' : (path ?? '')
-    if (!faults.has(pointer) && faults.size < MAX_FAULTS)
-      faults.set(pointer, { pointer, detail: message ?? 'is not valid' })
-  }
-  return [...faults.values()]
+  return error instanceof NotFoundError ? new Problem('not_found', describeUnknownPath(path)) : undefined
 }
 
 // A failing store or disk fails many requests for long: the cause is logged, but each one only now and then.

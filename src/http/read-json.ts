@@ -2,14 +2,15 @@
 // Elysia's validation is not used: its messages may repeat values, and it runs before a handler can check access.
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value'
-import { type Fault, invalidBody, Problem } from '../problem.ts'
+import { type Fault, invalidBody } from '../problem.ts'
 import { bodyTooLarge } from '../wire/events.ts'
+import { findContentFault } from './intake/content-fault.ts'
 import { parseJson, readSmall } from './intake/read-body.ts'
 
 const MAX_BODY_BYTES = 16 * 1024
 const MAX_FAULTS = 100
 
-const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i
+const PLAIN_JSON = { kind: undefined, contentTypes: ['application/json'], codings: [] }
 
 /** A rule that a schema cannot express: returns the fault of a member's value, or undefined. */
 export type Rules<T> = { readonly [Name in keyof T]?: (value: NonNullable<T[Name]>) => string | undefined }
@@ -27,14 +28,8 @@ export async function readJson<T extends TObject>(
   const { headers } = request
   if (request.body === null && schema.required === undefined) return {} as Static<T>
   if (Number(headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes)
-  if (
-    !JSON_TYPE.test(headers.get('content-type') ?? '') ||
-    (headers.get('content-encoding') ?? 'identity') !== 'identity'
-  ) {
-    throw new Problem('content_type_unsupported', 'The content type of the body is not supported.', {
-      errors: [{ pointer: '', detail: 'must be application/json, in UTF-8' }],
-    })
-  }
+  const contentFault = findContentFault(headers, PLAIN_JSON)
+  if (contentFault !== undefined) throw contentFault
   const body = parseJson(await readSmall(request, maxBytes))
   const errors = findFaults(schema, body, rules)
   if (errors.length > 0) throw invalidBody(errors)

@@ -4,7 +4,7 @@ import { formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts
 import { compare, FIRST_NS, groupTie } from '../store/order.ts'
 import type { Asker, ExceptionSource, GroupKey, GroupSpan } from '../store/source.ts'
 import { mapInTurns, stepsOf } from '../turns.ts'
-import { NEW_AFTER_DAYS } from '../wire/seen-before.ts'
+import { NEW_AFTER_DAYS } from '../wire/words.ts'
 import { isFormer } from './former-decisions.ts'
 
 const DAY_NS = 86_400_000_000_000n

@@ -2,9 +2,8 @@
 // fields, each once: from here follow the form of the console, `stint watch add`, the descriptions of the API and the
 // table of watch/README.md. Free of schemas: it is in the console's bundle. A member of a watch is called like its
 // condition; judging is in watch/conditions.
-import { describeNextDue } from './next-due.ts'
 import { spellSpan } from './span-text.ts'
-import { PROCESS_STATE_TEXT } from './words.ts'
+import { describeNextDue, PROCESS_STATE_TEXT } from './words.ts'
 
 /** What the words below need of a watch. */
 interface Conditions {

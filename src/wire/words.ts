@@ -1,4 +1,4 @@
-// The words for states and actions that people read, each once: the console, the command line, badges and reports take
+// The words for states, actions and due times that people read, each once: the console, the command line, badges and reports take
 // them from here. The API's codes stay as they are. Free of schemas: it is in the console's bundle.
 
 /** Of a run. `exceptions` is said of one that completed. */
@@ -34,3 +34,32 @@ export const missedText = (due: string): string => `missed; was due ${due}`
 /** Watches that could not be checked: a store or Stint itself was away when they were due. */
 export const uncheckedText = (count: string, n: number): string =>
   `${count} ${n === 1 ? 'watch' : 'watches'} could not be checked`
+
+interface Due {
+  readonly cron?: string
+  readonly tz?: string
+}
+
+/** `next due 2026-11-26 03:00 UTC, 04:00 here`; undefined for one with a zone, and for one that is not due again. */
+export function describeNextDue(schedule: Due | null | undefined, nextDue: string | null): string | undefined {
+  if (schedule?.cron === undefined || schedule.tz !== undefined || nextDue === null) return undefined
+  const date = new Date(nextDue)
+  const utc = date.toISOString().slice(0, 16).replace('T', ' ')
+  const two = (n: number) => String(n).padStart(2, '0')
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
+  const here = `${day} ${two(date.getHours())}:${two(date.getMinutes())}`
+  if (here === utc) return `next due ${utc} UTC`
+  return `next due ${utc} UTC, ${here.slice(0, 10) === utc.slice(0, 10) ? here.slice(11) : here} here`
+}
+
+const DAY_MS = 86_400_000
+
+/** A group of which nothing is stored of so many days before is new. */
+export const NEW_AFTER_DAYS = 90
+
+/** `previousAt`: when it was raised before `at`; null: not in these days. Empty within a day. */
+export function describeSeen(at: string, previousAt: string | null): string {
+  if (previousAt === null) return 'new'
+  const days = Math.floor((Date.parse(at) - Date.parse(previousAt)) / DAY_MS)
+  return days < 1 ? '' : `again after ${days} ${days === 1 ? 'day' : 'days'}`
+}

@@ -34,7 +34,7 @@ const decode = async (answer: Response): Promise<string> => {
 
 test.each(['', 'gzip', 'zstd'])('compresses a long answer with %p and forbids caching', async (coding) => {
   const body = { rows: Array.from({ length: 500 }, (_, i) => ({ process: 'nightly import', count: i })) }
-  const answer = await compressedJson(asking(coding), body, () => {})
+  const answer = await compressedJson(asking(coding), body)
   expect(answer.headers.get('content-encoding') ?? '').toBe(coding)
   expect(answer.headers.get('vary')).toBe('accept-encoding')
   expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -42,7 +42,7 @@ test.each(['', 'gzip', 'zstd'])('compresses a long answer with %p and forbids ca
 })
 
 test('does not compress a short answer', async () => {
-  const answer = await compressedJson(asking('gzip'), { rows: [] }, () => {})
+  const answer = await compressedJson(asking('gzip'), { rows: [] })
   expect([answer.headers.get('content-encoding'), await answer.text()]).toEqual([null, '{"rows":[]}'])
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Exception } from '../../src/event/event.ts'
 import { fingerprint, formerFingerprint } from '../../src/event/fingerprint.ts'
 import { createSeenBefore } from '../../src/query/seen-before.ts'
-import { describeSeen } from '../../src/wire/seen-before.ts'
+import { describeSeen } from '../../src/wire/words.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
 const DAY_US = 86_400e6

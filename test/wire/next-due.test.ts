@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { describeNextDue } from '../../src/wire/next-due.ts'
+import { describeNextDue } from '../../src/wire/words.ts'
 
 const CRON = { cron: '0 3 * * *' }
 

@@ -1,8 +1,8 @@
 // What the page of an alert says, in the reader's zone. Pure.
 import type { AlertDetail, RaisedException, SentNotification } from '../../wire/alert-detail.ts'
 import type { Alert } from '../../wire/alerts.ts'
-import { describeSeen } from '../../wire/seen-before.ts'
 import { formatSpan } from '../../wire/span-text.ts'
+import { describeSeen } from '../../wire/words.ts'
 import { plural } from '../kit/format-number.ts'
 import { formatAgo, parseTime } from '../kit/format-time.ts'
 import { inReadersZone, shortMoment } from '../kit/words.ts'

@@ -1,8 +1,7 @@
 // Windows in which notifications are held back, once or repeating; watches are still checked. `?process=` in the
 // address plans one.
 import type { Maintenance, Maintenances } from '../../wire/maintenance.ts'
-import { describeNextDue } from '../../wire/next-due.ts'
-import { ACTION_TEXT } from '../../wire/words.ts'
+import { ACTION_TEXT, describeNextDue } from '../../wire/words.ts'
 import { formatMoment, parseTime } from '../kit/format-time.ts'
 import { page } from '../kit/page.tsx'
 import { Empty, PageHeader } from '../kit/page-header.tsx'

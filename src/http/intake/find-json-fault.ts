@@ -101,7 +101,7 @@ const nameKind = (char: string) =>
   char === "'" ? 'single quotes instead of double quotes' : char === ',' ? 'a comma too many' : 'a name without quotes'
 
 function endOfScalar(text: string, at: number, char: string): number | Fault {
-  const fault = (kind: string, where = at): Fault => ({ at: where, kind })
+  const fault = (kind: string): Fault => ({ at, kind })
   if (char === '"') return endOfString(text, at)
   if (char === "'") return fault('single quotes instead of double quotes')
   if (char === ',') return fault('a comma too many')

@@ -2,20 +2,13 @@
 // Without a valid key nothing else is revealed. Takes an event's stamp: the time of its arrival, not of parsing.
 import type { FoundKey } from '../../account/key-ring.ts'
 import type { TokenBuckets } from '../../account/token-buckets.ts'
-import {
-  DESTINATIONS,
-  type Destination,
-  destinationOf,
-  isMark,
-  pathOf,
-  SENT_KINDS,
-  type SentKind,
-} from '../../event/event.ts'
+import { DESTINATIONS, type Destination, destinationOf, isMark, SENT_KINDS, type SentKind } from '../../event/event.ts'
 import type { Stamp } from '../../event/stamp.ts'
 import { Problem } from '../../problem.ts'
 import type { SpoolErrorCode, SpoolRefusal } from '../../spool/spool-error.ts'
-import { bodyTooLarge, JSON_LINES, MAX_BATCH_BYTES, MAX_BODY_BYTES } from '../../wire/events.ts'
-import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES, PROTOBUF } from '../../wire/other-protocols.ts'
+import { bodyTooLarge, EVENT_ROUTES, MAX_BATCH_BYTES, MAX_BODY_BYTES, SEND_BATCH } from '../../wire/events.ts'
+import { EXPORT_LOGS, EXPORT_METRICS, EXPORT_TRACES } from '../../wire/other-protocols.ts'
+import type { Route } from '../../wire/route.ts'
 import { accountSuspended, type LimitBadKeys, secretOf } from '../authorize.ts'
 import { type BodyRules, findContentFault } from './content-fault.ts'
 import { CODINGS } from './read-batch.ts'
@@ -27,38 +20,17 @@ interface IntakePath extends BodyRules {
   readonly maxBodyBytes: number
 }
 
-const JSON_TYPE = 'application/json'
-
-const OTLP: IntakePath = {
-  kind: undefined,
-  destinations: [],
-  maxBodyBytes: MAX_BATCH_BYTES,
-  contentTypes: [JSON_TYPE, PROTOBUF],
-  codings: CODINGS,
+/** `kind`: undefined for a batch. */
+const placeOf = ({ path, body }: Pick<Route, 'path' | 'body'>, kind?: SentKind): [string, IntakePath] => {
+  const contentTypes = Object.keys(body!)
+  return kind === undefined
+    ? [path, { kind, destinations: [], maxBodyBytes: MAX_BATCH_BYTES, contentTypes, codings: CODINGS }]
+    : [path, { kind, destinations: [destinationOf(kind)], maxBodyBytes: MAX_BODY_BYTES, contentTypes, codings: [] }]
 }
 
 const PATHS: ReadonlyMap<string, IntakePath> = new Map([
-  ...SENT_KINDS.map((kind): [string, IntakePath] => [
-    pathOf(kind),
-    {
-      kind,
-      destinations: [destinationOf(kind)],
-      maxBodyBytes: MAX_BODY_BYTES,
-      contentTypes: [JSON_TYPE],
-      codings: [],
-    },
-  ]),
-  [
-    '/v1/batch',
-    {
-      kind: undefined,
-      destinations: [],
-      maxBodyBytes: MAX_BATCH_BYTES,
-      contentTypes: [JSON_TYPE, JSON_LINES],
-      codings: CODINGS,
-    },
-  ],
-  ...[EXPORT_TRACES, EXPORT_LOGS, EXPORT_METRICS].map(({ path }): [string, IntakePath] => [path, OTLP]),
+  ...SENT_KINDS.map((kind) => placeOf(EVENT_ROUTES[kind], kind)),
+  ...[SEND_BATCH, EXPORT_TRACES, EXPORT_LOGS, EXPORT_METRICS].map((route) => placeOf(route)),
 ])
 
 /** Does the gate stand before this path? */
@@ -77,7 +49,6 @@ export interface GateDeps {
   readonly limitBadKeys?: LimitBadKeys
   /** Of events per account and second: one is taken before the body is read, the rest of a batch is debt. */
   readonly rateLimit: TokenBuckets
-  /** Absent: no limit, no headers. */
   refusal(destination: Destination, account: string): SpoolRefusal | undefined
   /** Why the quota of the account takes nothing now; see IntakeDeps. */
   quotaRefusal(account: string, isMark: boolean): Problem | undefined

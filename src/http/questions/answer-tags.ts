@@ -3,6 +3,7 @@
 // * A change that an answer may show moves the state no later than it is visible to everybody.
 // * Ranges move with now, so a tag holds for as long as theirs may be old: half a minute for an hour, ten at most.
 // * Another person, key or role has other tags, and so has each start of the process.
+import { parseAgo } from '../../process/span.ts'
 import { knowsTag, uncachedHeaders } from '../answers.ts'
 import type { Asker } from '../authorize.ts'
 
@@ -69,9 +70,6 @@ export function createAnswerTags({ start, versionOf, watchChanges, nowMs }: Answ
 
 /** How old the range of an answer may be. */
 function keptMs(search: URLSearchParams): number {
-  const [, n, unit] = /^-(\d+)([smhdw])$/.exec(search.get('from') ?? '') ?? []
-  if (n === undefined) return LEAST_MS
-  return Math.min(MOST_MS, Math.max(LEAST_MS, (Number(n) * UNITS_MS[unit!]!) / PART))
+  const rangeMs = Number(parseAgo(search.get('from') ?? '', 0n) ?? 0n) / -1e6
+  return Math.min(MOST_MS, Math.max(LEAST_MS, rangeMs / PART))
 }
-
-const UNITS_MS: Readonly<Record<string, number>> = { s: 1e3, m: 6e4, h: 3.6e6, d: 8.64e7, w: 6.048e8 }

@@ -5,12 +5,11 @@ import type { KeptAnswers } from '../../query/kept-answers.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import type { Route } from '../../wire/route.ts'
-import { METRICS_TEXT } from '../answers.ts'
+import { METRICS_TEXT, uncachedHeaders } from '../answers.ts'
 import type { Authorize } from '../authorize.ts'
-import { answerBytes, answerJson, encodeFor } from '../compressed.ts'
+import { answerBytes, answerJson, answerPieces, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import type { AnswerTags } from './answer-tags.ts'
-import { fileAnswer } from './file-answer.ts'
 
 export interface QuestionRoutesDeps {
   readonly authorize: Authorize
@@ -71,7 +70,7 @@ export function questionRoutes({ authorize, questions, kept, tags }: QuestionRou
             made = found.answer
             noteSent = found.noteSent
           }
-          if ('answer' in made) return await fileAnswer(request, made.answer, noteSent)
+          if ('answer' in made) return await answerFile(request, made.answer, noteSent)
           if ('text' in made) return answerBytes(request, made.text, METRICS_TEXT, noteSent)
           const response = answerJson(request, made, noteSent)
           if (made.state !== undefined && ownTags !== undefined)
@@ -87,4 +86,29 @@ export function questionRoutes({ authorize, questions, kept, tags }: QuestionRou
     )
   }
   return routes
+}
+
+const FILE_TYPES = { csv: 'text/csv; charset=utf-8; header=present', jsonl: 'application/x-ndjson' } as const
+
+/** An export. A failure before the first piece is a problem, a later one breaks the connection. */
+async function answerFile(
+  request: Request,
+  { format, file }: Awaited<ReturnType<Questions['export']>>,
+  noteSent: () => void,
+): Promise<Response> {
+  const headers = uncachedHeaders({
+    'content-type': FILE_TYPES[format],
+    'content-disposition': `attachment; filename="exceptions.${format}"`,
+  })
+  const first = await file.next()
+  const second = await (first.done ? first : file.next())
+  if (!second.done && !request.signal.aborted)
+    return answerPieces(request, toBytes([first.value, second.value], file), { headers }, noteSent)
+  noteSent()
+  return new Response(first.value ?? '', { headers })
+}
+
+async function* toBytes(begun: readonly string[], file: AsyncGenerator<string>): AsyncGenerator<Uint8Array> {
+  for (const piece of begun) yield Buffer.from(piece)
+  for await (const piece of file) yield Buffer.from(piece)
 }

@@ -1,7 +1,7 @@
 // What a notification says that is looked up when it is sent: the note of its process, and whether its exception is
 // new. Nobody waits long for either: without an answer it says nothing about it.
 
-import { describeSeen } from '../../wire/seen-before.ts'
+import { describeSeen } from '../../wire/words.ts'
 import type { NotificationBody } from '../notification.ts'
 
 /** The exception of a failure; times are RFC 3339. */
