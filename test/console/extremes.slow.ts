@@ -118,6 +118,20 @@ describe.skipIf(cannotRun())('with values at the limits', () => {
     await visit.close()
   })
 
+  test('a process whose name is two spaces is seen on Home, and opens', async () => {
+    const bea = await stint.signUp('bea@example.com')
+    await stint.send(bea.secret, [
+      { kind: 'start', process: '  ' },
+      { kind: 'end', process: '  ' },
+    ])
+    const mine = await stint.visit(LIGHT, bea.cookie)
+    await mine.go('home')
+    await mine.page.getByRole('link', { name: /^“\s+”$/ }).click()
+    await mine.page.getByText(/^Completed .* ago in/).waitFor()
+    expect(mine.view()).toBe('#/process?process=++')
+    await mine.close()
+  })
+
   test('an exception without a text is labelled as such on every page', async () => {
     const visit = await stint.visit(LIGHT, cookie)
     const { page } = visit

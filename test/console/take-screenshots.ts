@@ -7,7 +7,7 @@ const SHOTS = [
   ['home.png', 'home', 'light'],
   ['process-dark.png', 'process?process=sync+inventory', 'dark'],
   ['runs.png', 'runs?from=-24h', 'light'],
-  ['watch.png', 'process?process=backup+database&watch=new', 'light'],
+  ['watch.png', 'process?process=sync+inventory&watch=new', 'light'],
   ['exceptions.png', 'exceptions?from=-24h', 'light'],
   ['alert.png', 'alert', 'light'],
 ] as const

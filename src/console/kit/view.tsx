@@ -33,7 +33,7 @@ interface LinkProps {
   readonly to: string
   readonly of?: Params | URLSearchParams
   readonly class?: string
-  /** A text of callers, whole in the tooltip. */
+  /** A text of callers, whole in the tooltip; one of spaces is quoted. */
   readonly text?: string
   readonly title?: string
   readonly children?: ComponentChildren
@@ -41,6 +41,6 @@ interface LinkProps {
 
 export const Link = ({ to, of = {}, class: look, text, title = text, children }: LinkProps) => (
   <a class={look} href={formatRoute(to, of)} title={title}>
-    {children ?? <bdi>{text}</bdi>}
+    {children ?? <bdi>{text?.trim() === '' ? `“${text}”` : text}</bdi>}
   </a>
 )
