@@ -10,12 +10,18 @@ const SHOWN = 8
 /** A key of JSON. */
 const RUN_STEPS = 4
 
-/** The newest of each kind, without `own`. Of a run that is in `found` twice the first counts. */
+interface Stretch {
+  /** When the alert began. */
+  readonly sinceNs: bigint
+  readonly fromNs: bigint
+  readonly toNs: bigint
+}
+
+/** Those of each kind nearest to the alert, newest first, without `own`. Of a run that comes twice the first counts. */
 export async function pickAround(
   found: readonly PlainTiming[],
   own: PlainTiming | undefined,
-  fromNs: bigint,
-  toNs: bigint,
+  { sinceNs, fromNs, toNs }: Stretch,
 ): Promise<AlertDetail['around']> {
   const known = new Set(own && [keyOf(own)])
   const [failed, running]: [PlainTiming[], PlainTiming[]] = [[], []]
@@ -28,12 +34,20 @@ export async function pickAround(
     if (state === 'running' || state === 'completed') running.push(run)
     else if (state !== 'orphan' && atNs(run) >= fromNs && atNs(run) <= toNs) failed.push(run)
   }
-  const newest = async (runs: readonly PlainTiming[]) =>
-    (await sortInTurns(runs, (a, b) => compare(atNs(b), atNs(a)))).slice(0, SHOWN).map(answerRun)
+  async function nearest(runs: readonly PlainTiming[], awayNs: (run: PlainTiming) => bigint): Promise<AroundRun[]> {
+    const newestFirst = (a: PlainTiming, b: PlainTiming) => compare(atNs(b), atNs(a))
+    const sorted = await sortInTurns(runs, (a, b) => compare(awayNs(a), awayNs(b)) || newestFirst(a, b))
+    return sorted.slice(0, SHOWN).sort(newestFirst).map(answerRun)
+  }
+  const lengthNs = (ns: bigint) => (ns < 0n ? -ns : ns)
+  const openAwayNs = ({ startedNs, endedNs }: PlainTiming): bigint => {
+    if (startedNs !== undefined && startedNs > sinceNs) return startedNs - sinceNs
+    return endedNs !== undefined && endedNs < sinceNs ? sinceNs - endedNs : 0n
+  }
   return {
-    failed: await newest(failed),
+    failed: await nearest(failed, (run) => lengthNs(atNs(run) - sinceNs)),
     more_failed: Math.max(0, failed.length - SHOWN),
-    running: await newest(running),
+    running: await nearest(running, openAwayNs),
     more_running: Math.max(0, running.length - SHOWN),
   }
 }

@@ -172,7 +172,11 @@ export function createShowAlert(deps: ShowAlertDeps) {
       const account = await looked
       const { runs, isWhole } = account ? await runsAround(account, fromUs, toUs) : { runs: [], isWhole: false }
       const stored = isWhole ? [] : await part('around', (parts) => parts.around(fromNs, toNsOf, AROUND_MAX), [])
-      return pickAround([...(await mapInTurns(runs, toTiming)), ...stored], own, fromNs, toNsOf)
+      return pickAround([...(await mapInTurns(runs, toTiming)), ...stored], own, {
+        sinceNs: toNs(sinceUs),
+        fromNs,
+        toNs: toNsOf,
+      })
     }
 
     async function findLate(): Promise<AlertDetail['late']> {

@@ -129,7 +129,7 @@ export const AlertDetail = Type.Object({
     { failed: Type.Array(AroundRun), more_failed: More, running: Type.Array(AroundRun), more_running: More },
     {
       description:
-        'What else failed, and what ran, within ten minutes of `since`: at most 8 each, and how many more of the ' +
+        'What else failed, and what ran, within ten minutes of `since`: the 8 of each nearest to it, and how many more of the ' +
         'newest 1,000. Longer ago than `RETENTION_DAYS` nothing is stored.',
     },
   ),
