@@ -11,19 +11,7 @@ export interface KeptFile {
   open: number
 }
 
-export interface KeptEvents {
-  /** Writes an event to the disk; one of `later` comes back by `adopt`. Undefined when that is not possible. */
-  keep(event: string, later: boolean): KeptFile | undefined
-  settle(file: KeptFile): void
-  /** Lets other processes send what is not settled. */
-  share(): void
-  /** Keeps what Stint refused for good. */
-  refuse(events: readonly string[]): void
-  /** Events of the oldest file that is not in the memory of this process; undefined without one. */
-  adopt(): Promise<{ readonly line: string; readonly file: KeptFile }[] | undefined>
-  /** For the exit of the process. */
-  close(): void
-}
+export type KeptEvents = ReturnType<typeof keepEvents>
 
 interface OwnDraft extends KeptFile {
   readonly whole: string
@@ -36,7 +24,7 @@ const FILE_EVENTS = 1000
 const FILE_BYTES = 2 ** 19
 const SEARCH_EVERY_US = 30_000_000
 
-export function keepEvents(backlog: Backlog, warn: (text: string) => void): KeptEvents {
+export function keepEvents(backlog: Backlog, warn: (text: string) => void) {
   /** Files whose events are in memory. */
   const own = new Set<KeptFile>()
   const sealing = new Map<OwnDraft, number>()
@@ -98,7 +86,8 @@ export function keepEvents(backlog: Backlog, warn: (text: string) => void): Kept
     })
 
   return {
-    keep(event, later) {
+    /** Writes an event to the disk; one of `later` comes back by `adopt`. Undefined when that is not possible. */
+    keep(event: string, later: boolean): KeptFile | undefined {
       try {
         let draft = later ? overflow : current
         if (draft !== undefined && (draft.events >= FILE_EVENTS || draft.bytes >= FILE_BYTES)) {
@@ -126,7 +115,7 @@ export function keepEvents(backlog: Backlog, warn: (text: string) => void): Kept
       }
       return undefined
     },
-    settle(file) {
+    settle(file: KeptFile): void {
       file.open--
       if (file.open > 0) return
       try {
@@ -140,17 +129,20 @@ export function keepEvents(backlog: Backlog, warn: (text: string) => void): Kept
         // it stays, and is sent again
       }
     },
-    share() {
+    /** Lets other processes send what is not settled. */
+    share(): void {
       if (current !== undefined && current.open > 0) void seal(current)
     },
-    refuse(events) {
+    /** Keeps what Stint refused for good. */
+    refuse(events: readonly string[]): void {
       try {
         backlog.refuse(events)
       } catch (error) {
         fail('written', error)
       }
     },
-    async adopt() {
+    /** Events of the oldest file that is not in the memory of this process; undefined without one. */
+    async adopt(): Promise<{ readonly line: string; readonly file: KeptFile }[] | undefined> {
       try {
         if (overflow !== undefined) {
           await seal(overflow)
@@ -175,7 +167,8 @@ export function keepEvents(backlog: Backlog, warn: (text: string) => void): Kept
       }
       return undefined
     },
-    close() {
+    /** For the exit of the process. */
+    close(): void {
       for (const draft of [current, overflow]) {
         if (draft === undefined) continue
         const { fd } = draft

@@ -5,12 +5,7 @@ import { nowUs } from './event-times.ts'
 import { type Answer, noAnswer, readAhead } from './judge-answer.ts'
 import { environment } from './settings.ts'
 
-export interface PostNow {
-  /** Throws when the runtime allows no thread. */
-  post(url: string, headers: Readonly<Record<string, string>>, body: Uint8Array, timeoutMs: number): Answer
-  sleep(ms: number): void
-  close(): void
-}
+export type PostNow = ReturnType<typeof createPostNow>
 
 /** As text, since the file of a bundled program is that program. Counts up in `done` with each answer. */
 const THREAD = `
@@ -39,13 +34,14 @@ port.on('message', ({ url, headers, body, timeoutMs }) => {
   }
 })`
 
-export function createPostNow(): PostNow {
+export function createPostNow() {
   const done = new Int32Array(new SharedArrayBuffer(4))
   const { port1, port2 } = new MessageChannel()
   let worker: Worker | undefined
 
   return {
-    post(url, headers, body, timeoutMs) {
+    /** Throws when the runtime allows no thread. */
+    post(url: string, headers: Readonly<Record<string, string>>, body: Uint8Array, timeoutMs: number): Answer {
       worker ??= startThread({ port: port2 as MessagePort, done })
       const before = Atomics.load(done, 0)
       const sentMs = nowUs() / 1000
@@ -55,8 +51,8 @@ export function createPostNow(): PostNow {
       if (answer.status === undefined) return noAnswer(fault)
       return { ...answer, aheadMs: readAhead(date, sentMs, nowUs() / 1000) }
     },
-    sleep: (ms) => void Atomics.wait(done, 0, Atomics.load(done, 0), ms),
-    close() {
+    sleep: (ms: number) => void Atomics.wait(done, 0, Atomics.load(done, 0), ms),
+    close(): void {
       port1.close()
       void worker?.terminate()
     },

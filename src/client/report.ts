@@ -3,19 +3,11 @@
 import type { DroppedEvent, StintOptions, Unconfirmed } from './declarations/stint.d.ts'
 import { monotonicMs } from './event-times.ts'
 
-export interface Report {
-  warn(text: string): void
-  /** `line` is the event in JSON. */
-  drop(line: string, reason: string, unconfirmed?: Unconfirmed): void
-  /** At the end of the process: prints what is left, and what `work` adds to it, at once. */
-  close(work: () => void): void
-}
-
 const EVERY_MS = 60_000
 /** The reason of what was sent, or was about to be, when the process ended: the answer is unknown. */
 export const UNCONFIRMED = 'not confirmed before the process ended, it may be stored'
 
-export function createReport(onDrop: StintOptions['onDrop']): Report {
+export function createReport(onDrop: StintOptions['onDrop']) {
   const warnings = new Set<string>()
   /** How many, by reason. */
   const dropped = new Map<string, number>()
@@ -35,11 +27,12 @@ export function createReport(onDrop: StintOptions['onDrop']): Report {
   }
 
   return {
-    warn(text) {
+    warn(text: string): void {
       warnings.add(text)
       print()
     },
-    drop(line, reason, unconfirmed) {
+    /** `line` is the event in JSON. */
+    drop(line: string, reason: string, unconfirmed?: Unconfirmed) {
       try {
         if (onDrop !== undefined) return onDrop(JSON.parse(line) as DroppedEvent, reason, unconfirmed)
         const said = unconfirmed?.kept ? `${reason}; kept, sent later` : reason
@@ -49,7 +42,8 @@ export function createReport(onDrop: StintOptions['onDrop']): Report {
         // the caller's own fault must not end the sending
       }
     },
-    close(work) {
+    /** At the end of the process: prints what is left, and what `work` adds to it, at once. */
+    close(work: () => void): void {
       isCollecting = true
       work()
       isCollecting = false

@@ -28,10 +28,7 @@ interface OwnStamp {
   readonly kept: Promise<void> | undefined
 }
 
-export interface OwnStamps {
-  /** `atUs`: the event's own time in µs since the epoch. The stamp that the event already has does not count. */
-  claim(event: Event, atUs: number): OwnStamp
-}
+export type OwnStamps = ReturnType<typeof createOwnStamps>
 
 const CROWDED_TIMES_MAX = 10_000
 /** Values tried per event and time. About 90,000 of a millisecond's 100,000 are taken before this fails. */
@@ -44,7 +41,7 @@ interface Continuation {
   readonly moved: number
 }
 
-export function createOwnStamps(moved: MovedStamps, taken: TakenStamps = createTakenStamps()): OwnStamps {
+export function createOwnStamps(moved: MovedStamps, taken: TakenStamps = createTakenStamps()) {
   /** Times with no free stamp nearby in a series: where an event that collides continues, and how far that is moved. */
   const crowded = new Map<string, Continuation>()
 
@@ -86,7 +83,8 @@ export function createOwnStamps(moved: MovedStamps, taken: TakenStamps = createT
   }
 
   return {
-    claim(event, atUs) {
+    /** `atUs`: the event's own time in µs since the epoch. The stamp that the event already has does not count. */
+    claim(event: Event, atUs: number): OwnStamp {
       const content = contentOf(event)
       // In ClickHouse the content is part of the key, so nothing overwrites anything there.
       if (destinationOf(event.kind) === 'exceptions') return { stamp: ownStamp(atUs, content), kept: undefined }

@@ -4,15 +4,9 @@ import { decodeText } from './decode-text.ts'
 /** The longest UTF-8 sequence. */
 const CODE_POINT_MAX_BYTES = 4
 
-export interface TextTail {
-  push(chunk: Uint8Array): void
-  /** The last `maxCodePoints` code points, of text in UTF-8, UTF-16 or windows-1252. */
-  text(): string
-  /** What is kept of the stream has a NUL: it is data, or UTF-16. */
-  hasNul(): boolean
-}
+export type TextTail = ReturnType<typeof createTextTail>
 
-export function createTextTail(maxCodePoints: number): TextTail {
+export function createTextTail(maxCodePoints: number) {
   const keptBytes = maxCodePoints * CODE_POINT_MAX_BYTES
   // Twice the kept size, so that the kept end moves to the front only once per `keptBytes`.
   const buffer = new Uint8Array(2 * keptBytes)
@@ -20,7 +14,7 @@ export function createTextTail(maxCodePoints: number): TextTail {
   let cut = false
 
   return {
-    push(chunk) {
+    push(chunk: Uint8Array): void {
       if (chunk.length >= keptBytes) {
         cut = true
         buffer.set(chunk.subarray(chunk.length - keptBytes))
@@ -35,8 +29,10 @@ export function createTextTail(maxCodePoints: number): TextTail {
       buffer.set(chunk, used)
       used += chunk.length
     },
-    hasNul: () => buffer.subarray(Math.max(0, used - keptBytes), used).includes(0),
-    text() {
+    /** What is kept of the stream has a NUL: it is data, or UTF-16. */
+    hasNul: (): boolean => buffer.subarray(Math.max(0, used - keptBytes), used).includes(0),
+    /** The last `maxCodePoints` code points, of text in UTF-8, UTF-16 or windows-1252. */
+    text(): string {
       let start = Math.max(0, used - keptBytes)
       // A cut may fall inside a sequence, whose rest is not a character of the text.
       if (cut || start > 0) for (let i = 0; i < 3 && isContinuation(buffer[start]); i++) start++

@@ -8,13 +8,6 @@ import type { Clock } from '../../clock.ts'
 import type { BatchSender } from './send-batch.ts'
 import { sendKept } from './send-kept.ts'
 
-export interface Delivery {
-  /** Sends the start, an event as a JSON text, without being waited for. */
-  start(event: string): void
-  /** Sends the last events; resolves when Stint has all, or after `waitMs`, or when `hurry` is aborted. */
-  finish(events: readonly string[], waitMs: number, hurry: AbortSignal): Promise<DeliveryReport>
-}
-
 export interface DeliveryReport {
   /** Events that are in a file. */
   readonly kept: number
@@ -55,7 +48,7 @@ interface Parcel {
   isOpen: boolean
 }
 
-export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delivery {
+export function createDelivery({ sender, backlog, clock }: DeliveryDeps) {
   const parcels: Parcel[] = []
   const refusals = new Set<string>()
   const over = Promise.withResolvers<void>()
@@ -160,11 +153,13 @@ export function createDelivery({ sender, backlog, clock }: DeliveryDeps): Delive
   }
 
   return {
-    start(event) {
+    /** Sends the start, an event as a JSON text, without being waited for. */
+    start(event: string): void {
       parcels.push({ event, isOpen: true })
       void sendStart()
     },
-    async finish(events, waitMs, hurry) {
+    /** Sends the last events; resolves when Stint has all, or after `waitMs`, or when `hurry` is aborted. */
+    async finish(events: readonly string[], waitMs: number, hurry: AbortSignal): Promise<DeliveryReport> {
       isOver = true
       clearTimeout(keeping)
       over.resolve()

@@ -133,17 +133,7 @@ export const RELAYED = [
   'SIGXCPU',
 ] as const satisfies NodeJS.Signals[]
 
-interface SignalRelay {
-  /** Signals that were ignored when we were started (`nohup`, `&` in a script): the command must ignore them too. */
-  readonly ignored: readonly NodeJS.Signals[]
-  /** Is aborted by a signal after the command's end. */
-  readonly hurry: AbortSignal
-  begin(child: Bun.Subprocess): void
-  /** Restores the usual effect of signals on us. */
-  stop(): void
-}
-
-function createSignalRelay(): SignalRelay {
+function createSignalRelay() {
   const ignored = RELAYED.filter((signal) => isIgnored(signal))
   const caught = RELAYED.filter((signal) => !ignored.includes(signal))
   const typed: readonly NodeJS.Signals[] = hasTerminal() ? ['SIGINT', 'SIGQUIT'] : []
@@ -153,16 +143,19 @@ function createSignalRelay(): SignalRelay {
 
   for (const signal of caught) process.on(signal, handler)
   return {
+    /** Signals that were ignored when we were started (`nohup`, `&` in a script): the command must ignore them too. */
     ignored,
+    /** Is aborted by a signal after the command's end. */
     hurry: hurry.signal,
-    begin(child) {
+    begin(child: Bun.Subprocess): void {
       relay = (signal) => {
         const isRunning = child.exitCode === null && child.signalCode === null
         if (!isRunning) hurry.abort()
         else if (!typed.includes(signal)) child.kill(signal)
       }
     },
-    stop() {
+    /** Restores the usual effect of signals on us. */
+    stop(): void {
       for (const signal of caught) process.removeListener(signal, handler)
     },
   }

@@ -43,20 +43,13 @@ export interface Outcome {
   readonly verdict: Verdict
 }
 
-export interface BatchSender {
-  /** One outcome per event, each a JSON text. Never rejects. Pass `signal` to give up. */
-  send(events: readonly string[], signal: AbortSignal): Promise<Outcome[]>
-  /** Why an event was not stored. */
-  describe(verdict: Verdict): string
-  /** The fault of the clock of this host, if it has one. */
-  clockFault(): string | undefined
-}
+export type BatchSender = ReturnType<typeof createBatchSender>
 
 const NO_KEY = 'no API key; set STINT_API_KEY, or api_key in ~/.config/stint.json'
 /** Nobody is there: waiting does not help. */
 const AWAY = 'waits'
 
-export function createBatchSender(target: Target, fetch: Fetch, clock: Clock): BatchSender {
+export function createBatchSender(target: Target, fetch: Fetch, clock: Clock) {
   const { url, keyHeader, key, keyFault = NO_KEY } = target
   let aheadMs: number | undefined
   let hasCorrected = false
@@ -85,7 +78,8 @@ export function createBatchSender(target: Target, fetch: Fetch, clock: Clock): B
   }
 
   return {
-    async send(events, signal) {
+    /** One outcome per event, each a JSON text. Never rejects. Pass `signal` to give up. */
+    async send(events: readonly string[], signal: AbortSignal): Promise<Outcome[]> {
       const outcomes = (await post(events, signal)).map((verdict, i) => ({ event: events[i]!, verdict }))
       const corrected = outcomes.flatMap(({ event, verdict }, i) => {
         const again = isRefusedForTime(verdict) ? correctTime(event, aheadMs) : undefined
@@ -100,10 +94,12 @@ export function createBatchSender(target: Target, fetch: Fetch, clock: Clock): B
       for (const [n, { i, event }] of corrected.entries()) outcomes[i] = { event, verdict: verdicts[n]! }
       return outcomes
     },
-    describe(verdict) {
+    /** Why an event was not stored. */
+    describe(verdict: Verdict): string {
       const text = describeVerdict(verdict, (field) => (field === '' ? '' : `--${field}`))
       return verdict.status === 0 ? text : `${url} ${text}`
     },
-    clockFault: () => (hasCorrected && aheadMs !== undefined ? describeAhead(aheadMs) : undefined),
+    /** The fault of the clock of this host, if it has one. */
+    clockFault: (): string | undefined => (hasCorrected && aheadMs !== undefined ? describeAhead(aheadMs) : undefined),
   }
 }

@@ -8,21 +8,12 @@ import { dlopen, type FFIFunction, type Library, ptr } from 'bun:ffi'
 import { closeSync, constants, fstatSync, openSync, write, writeSync } from 'node:fs'
 import type { TextTail } from '../../wire/text-tail.ts'
 
-interface Tee {
-  /** For the command. */
-  readonly end: number | 'pipe'
-  /** Call it when the command has started. `stream`: what Bun made of `'pipe'`. */
-  begin(stream: ReadableStream<Uint8Array> | undefined): void
-  /** Call it when the command has ended. */
-  finish(): Promise<void>
-}
-
 /** A pipe that is open and silent for this long after the command's exit is held by a process that it left running. */
 const SILENCE_MS = 10
 const BUSY_RETRY_MS = 5
 
 /** `fd`: our own stderr or stdout. */
-export function createTee(fd: 1 | 2, tails: readonly TextTail[]): Tee {
+export function createTee(fd: 1 | 2, tails: readonly TextTail[]) {
   const pipe = openPipe()
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   let copying: Promise<void> = Promise.resolve()
@@ -51,8 +42,10 @@ export function createTee(fd: 1 | 2, tails: readonly TextTail[]): Tee {
   }
 
   return {
-    end: pipe ? pipe.writeFd : 'pipe',
-    begin(stream) {
+    /** For the command. */
+    end: pipe ? pipe.writeFd : ('pipe' as const),
+    /** Call it when the command has started. `stream`: what Bun made of `'pipe'`. */
+    begin(stream: ReadableStream<Uint8Array> | undefined): void {
       if (pipe) closeSync(pipe.writeFd)
       reader = (pipe === undefined ? stream : Bun.file(pipe.nonBlockingFd).stream())?.getReader()
       if (!reader) return
@@ -60,7 +53,8 @@ export function createTee(fd: 1 | 2, tails: readonly TextTail[]): Tee {
       quickFd = openQuickly(fd)
       copying = copy(reader)
     },
-    async finish() {
+    /** Call it when the command has ended. */
+    async finish(): Promise<void> {
       for (let seen = -1; isOpen && !(isWaiting && seen === chunks); ) {
         seen = chunks
         await Promise.race([copying, Bun.sleep(SILENCE_MS)])

@@ -8,10 +8,7 @@ import { readCounted } from './read-body.ts'
 /** Reserves so many more bytes. Throws Problem `busy` when there is no room for them. */
 export type Reserve = (bytes: number) => void
 
-export interface BodyBudget {
-  /** Whatever the work reserves is given back when it ends, however it ends. */
-  during<T>(account: string, work: (reserve: Reserve) => Promise<T>): Promise<T>
-}
+export type BodyBudget = ReturnType<typeof createBodyBudget>
 
 const MAX_BYTES = 128 * 1024 * 1024
 const UNCOUNTED_BYTES = 64 * 1024
@@ -24,7 +21,7 @@ export const isSmall = ({ headers }: Request): boolean =>
   Number(headers.get('content-length') ?? Infinity) <= UNCOUNTED_BYTES
 
 /** `shareBytes`: what one account may hold. */
-export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2): BodyBudget {
+export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2) {
   let total = 0
   const byAccount = new Map<string, number>()
 
@@ -36,7 +33,8 @@ export function createBodyBudget(maxBytes = MAX_BYTES, shareBytes = maxBytes / 2
   }
 
   return {
-    async during(account, work) {
+    /** Whatever the work reserves is given back when it ends, however it ends. */
+    async during<T>(account: string, work: (reserve: Reserve) => Promise<T>): Promise<T> {
       let uncounted = UNCOUNTED_BYTES
       let held = 0
       const reserve = (bytes: number) => {

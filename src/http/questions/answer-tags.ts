@@ -22,31 +22,25 @@ export interface AnswerTagsDeps {
   nowMs(): number
 }
 
-export interface AnswerTags {
-  /** Take it before the answer is made. undefined: no answer has a tag. */
-  stateOf(account: string, url: URL): string | undefined
-  /** The tag of an answer that was begun in this state. */
-  tagOf(asker: Asker, state: string): string
-  /** 304 for a caller that has the answer already. */
-  answerKnown(request: Request, asker: Asker): Response | undefined
-  /** 304, or what is made, with its tag. */
-  answer(request: Request, asker: Asker, make: MakeAnswer): Promise<Response>
-}
-
 /** Calls `leaveUntagged` if the answer shows less than the account is, so that it must be asked again. */
 export type MakeAnswer = (leaveUntagged: () => void) => Promise<Response>
 
-export function createAnswerTags({ start, versionOf, watchChanges, nowMs }: AnswerTagsDeps): AnswerTags {
-  const tags: AnswerTags = {
-    stateOf(account, url) {
+export type AnswerTags = ReturnType<typeof createAnswerTags>
+
+export function createAnswerTags({ start, versionOf, watchChanges, nowMs }: AnswerTagsDeps) {
+  const tags = {
+    /** Take it before the answer is made. undefined: no answer has a tag. */
+    stateOf(account: string, url: URL): string | undefined {
       const version = versionOf(account, url)
       return version && `${version} ${watchChanges()} ${Math.floor(nowMs() / keptMs(url.searchParams))}`
     },
-    tagOf({ account, role, isOperator, key, session }, state) {
+    /** The tag of an answer that was begun in this state. */
+    tagOf({ account, role, isOperator, key, session }: Asker, state: string): string {
       const who = [account, role, isOperator, key?.keyId, session?.person]
       return `W/"${Bun.SHA256.hash(JSON.stringify([start, state, who]), 'base64url').slice(0, 22)}"`
     },
-    answerKnown(request, asker) {
+    /** 304 for a caller that has the answer already. */
+    answerKnown(request: Request, asker: Asker): Response | undefined {
       const isAsked = request.headers.has('if-none-match')
       const state = isAsked ? tags.stateOf(asker.account, new URL(request.url)) : undefined
       if (state === undefined) return undefined
@@ -54,10 +48,11 @@ export function createAnswerTags({ start, versionOf, watchChanges, nowMs }: Answ
       if (!knowsTag(request, tag)) return undefined
       return new Response(null, { status: 304, headers: uncachedHeaders({ etag: tag }) })
     },
-    async answer(request, asker, make) {
+    /** 304, or what is made, with its tag. */
+    async answer(request: Request, asker: Asker, make: MakeAnswer): Promise<Response> {
       const known = tags.answerKnown(request, asker)
       if (known !== undefined) return known
-      let state = tags.stateOf(asker.account, new URL(request.url)) // before the answer, which may know more
+      let state: string | undefined = tags.stateOf(asker.account, new URL(request.url)) // before the answer, which may know more
       const response = await make(() => {
         state = undefined
       })
