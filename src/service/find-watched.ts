@@ -30,13 +30,14 @@ export function createFindWatched({ watches, alerts, channels }: Pick<Watches, '
       alerts.list(account, { state: 'firing', limit: FIRING_MAX }),
       channels.list(account, 'viewer'),
     ])
+    const inUse = new Map(ways.filter(isInUse).map((way) => [way.id, way]))
     return {
       alerts: page.alerts,
       unjudged: page.unjudged.length,
       failingChannels: ways.filter(({ state }) => state === 'failing' || state === 'disabled').length,
       watches: all.map((shown) => {
         const { process, meta, late, failed, state } = shown
-        const own = state === 'paused' ? [] : ways.filter((way) => shown.channels.includes(way.id) && isInUse(way))
+        const own = state === 'paused' ? [] : shown.channels.flatMap((id) => inUse.get(id) ?? [])
         const namesOf = (condition: Condition) =>
           own.filter(({ conditions }) => conditions?.includes(condition) ?? true).map(({ name }) => name)
         return {
