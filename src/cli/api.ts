@@ -8,20 +8,7 @@ import { oneLine } from './safe-text.ts'
 
 const TIMEOUT_MS = 30_000
 
-/** Requests resolve to the body of the answer; undefined if it has none. */
-export interface Api {
-  /** Without a key; with a session if one is given. Also the session that the answer set. */
-  ask<T>(
-    method: string,
-    path: string,
-    body?: unknown,
-    as?: { readonly cookie: string },
-  ): Promise<{ body: T; cookie: string | undefined }>
-  /** With the API key. Throws CliError without one. */
-  askWithKey<T>(method: string, path: string, body?: unknown): Promise<T>
-  /** What the server cannot do, and why it can take no event at all. Throws CliError where there is no Stint. */
-  readiness(): Promise<{ readonly notes: readonly string[]; readonly refused?: CliError }>
-}
+export type Api = ReturnType<typeof createApi>
 
 /**
  * A refusal in the server's words; `code` is one of src/problem.ts. An invalid parameter of a question is a usage
@@ -36,7 +23,8 @@ export class Refusal extends CliError {
   }
 }
 
-export function createApi(io: Io, config = readCliConfig(io.env)): Api {
+/** Requests resolve to the body of the answer; undefined if it has none. */
+export function createApi(io: Io, config = readCliConfig(io.env)) {
   const { url } = config
 
   async function ask<T>(method: string, path: string, body?: unknown, headers: Record<string, string> = {}) {
@@ -96,13 +84,17 @@ export function createApi(io: Io, config = readCliConfig(io.env)): Api {
   }
 
   return {
-    ask: (method, path, body, as) => ask(method, path, body, as && { cookie: as.cookie }),
+    /** Without a key; with a session if one is given. Also the session that the answer set. */
+    ask: <T>(method: string, path: string, body?: unknown, as?: { readonly cookie: string }) =>
+      ask<T>(method, path, body, as && { cookie: as.cookie }),
+    /** With the API key. Throws CliError without one. */
     async askWithKey<T>(method: string, path: string, body?: unknown) {
       if (config.apiKey === undefined)
         throw new CliError(`no API key for ${url}: run stint login, or set STINT_API_KEY`)
       return (await ask<T>(method, path, body, { [config.keyHeader]: config.apiKey })).body
     },
-    async readiness() {
+    /** What the server cannot do, and why it can take no event at all. Throws CliError where there is no Stint. */
+    async readiness(): Promise<{ readonly notes: readonly string[]; readonly refused?: CliError }> {
       const response = await send('GET', '/readyz', undefined, {})
       const [first, ...notes] = (await response.text()).trimEnd().split('\n')
       if (response.status === 200 && first === 'ready') return { notes }

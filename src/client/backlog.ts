@@ -26,27 +26,7 @@ import { basename, dirname, join } from 'node:path'
 import { nowUs } from './event-times.ts'
 import { type Home, isUsable, makeHome } from './homes.ts'
 
-export interface Backlog {
-  /** Where it is as long as that can be written. */
-  readonly home: string
-  /**
-   * Writes events, each an object in JSON, as one file; `path` replaces that file. Throws if no directory takes it.
-   */
-  write(events: readonly string[], path?: string): Written
-  /** Paths of the files, the oldest first. */
-  list(): string[]
-  /** The events of a file in JSON; undefined if it is gone. A file that is no list of events moves to refused/. */
-  read(path: string): string[] | undefined
-  remove(path: string): void
-  /** Paths of the files in refused/ that were not sent once more, the oldest first. */
-  listRefused(): string[]
-  /** Keeps what Stint refused for good; `from` is the file that held it. */
-  refuse(events: readonly string[], from?: string): void
-  /** Whether Stint was silent within this time; `note` remembers that it is now. */
-  readonly silence: { isWithin(ms: number): boolean; note(): void; forget(): void }
-  /** A file that grows and is not whole yet. Throws. */
-  openDraft(): Draft
-}
+export type Backlog = ReturnType<typeof openBacklog>
 
 export interface Written {
   readonly path: string
@@ -79,7 +59,7 @@ export const nameOf = (url: string, key: string): string =>
 export const bodyOf = (events: readonly string[]): string => `[${events.join('\n,')}\n]\n`
 
 /** The first of `homes` that can be written is used; files are found in all. `everything`: also those for other addresses and keys. */
-export function openBacklog(homes: readonly Home[], url: string, key: string, everything = false): Backlog {
+export function openBacklog(homes: readonly Home[], url: string, key: string, everything = false) {
   const name = nameOf(url, key)
   const paths = homes.map(({ path }) => join(path, name))
   const unique = () => `${String(nowUs()).padStart(17, '0')}-${crypto.randomUUID().slice(0, 8)}`
@@ -120,13 +100,16 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
         everything ? listIn(path, SUB_DIRECTORY).map((it) => join(path, it)) : [join(path, name)],
       )
 
-  const backlog: Backlog = {
+  return {
+    /** Where it is as long as that can be written. */
     home: homes[0]?.path ?? '',
-    write: (events, path) =>
+    /** Writes events, each an object in JSON, as one file; `path` replaces that file. Throws if no directory takes it. */
+    write: (events: readonly string[], path?: string) =>
       write(events, (dir) => {
         if (path === undefined) return join(dir, `${unique()}.json`)
         return join(dir, isRefused(path) ? REFUSED : '', basename(path))
       }),
+    /** Paths of the files, the oldest first. */
     list: () =>
       pathsOf(
         dirs().flatMap((dir) => {
@@ -134,9 +117,11 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
           return filesIn(dir)
         }),
       ),
+    /** Paths of the files in refused/ that were not sent once more, the oldest first. */
     listRefused: () =>
       pathsOf(dirs().flatMap((dir) => filesIn(join(dir, REFUSED)))).filter((it) => !basename(it).startsWith(AGAIN)),
-    read(path) {
+    /** The events of a file in JSON; undefined if it is gone. A file that is no list of events moves to refused/. */
+    read(path: string): string[] | undefined {
       try {
         const events = parseBody(readFileSync(path, 'utf8'))
         if (events !== undefined) return events
@@ -148,11 +133,13 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
       }
       return undefined
     },
-    remove: (path) => rmSync(path, { force: true }),
-    refuse: (events, from = '') =>
+    remove: (path: string) => rmSync(path, { force: true }),
+    /** Keeps what Stint refused for good; `from` is the file that held it. */
+    refuse: (events: readonly string[], from = '') =>
       void write(events, (dir) => join(dir, REFUSED, `${isRefused(from) ? AGAIN : ''}${unique()}.json`)),
+    /** Whether Stint was silent within this time; `note` remembers that it is now. */
     silence: {
-      isWithin: (ms) => paths.some((dir) => Math.abs(nowUs() / 1000 - modifiedMs(join(dir, SILENT))) < ms),
+      isWithin: (ms: number) => paths.some((dir) => Math.abs(nowUs() / 1000 - modifiedMs(join(dir, SILENT))) < ms),
       note() {
         try {
           place((dir) => writeFileSync(join(dir, SILENT), '\n'))
@@ -164,7 +151,8 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
         for (const dir of paths) rmSync(join(dir, SILENT), { force: true })
       },
     },
-    openDraft: () =>
+    /** A file that grows and is not whole yet. Throws. */
+    openDraft: (): Draft =>
       place((dir, home) => {
         const displaced = makeRoom(home, BLOCK_BYTES)
         const whole = `${unique()}.json`
@@ -172,7 +160,6 @@ export function openBacklog(homes: readonly Home[], url: string, key: string, ev
         return { path, fd: openSync(path, 'ax', 0o600), whole: join(dir, whole), displaced }
       }),
   }
-  return backlog
 }
 
 const isRefused = (path: string): boolean => basename(dirname(path)) === REFUSED

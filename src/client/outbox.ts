@@ -28,17 +28,7 @@ import { findPause, LAST_TRY_MS } from './retry-pause.ts'
 import type { ExitLimits, Settings } from './settings.ts'
 import { endRests, hasRested, type Item, isMark, rest, restMs, takeBatch } from './waiting-items.ts'
 
-export interface Outbox {
-  add(kind: string, body: string): void
-  /**
-   * Resolves to whether all events added so far were settled within the time, or within `restartMs` while Stint seems to
-   * restart.
-   */
-  flush(withinMs: number, restartMs?: number): Promise<boolean>
-  isEmpty(): boolean
-  /** At the very end: sends within the time, synchronously, and keeps what is not settled then. */
-  leave(limits: ExitLimits, sendNow: (body: Uint8Array, timeoutMs: number) => Answer, sleep: (ms: number) => void): void
-}
+export type Outbox = ReturnType<typeof createOutbox>
 
 /** What the delivery asks of its driver: to send a text, or to wait for some ms. */
 type Step = string | number
@@ -53,7 +43,7 @@ export function createOutbox(
   kept: KeptEvents | undefined,
   drop: (line: string, reason: string, unconfirmed?: Unconfirmed) => void,
   warn: (text: string) => void,
-): Outbox {
+) {
   let waiting: Item[] = []
   let inHand: readonly Item[] = []
   /** How far our clock is ahead of the server's. */
@@ -227,7 +217,7 @@ export function createOutbox(
   }
 
   return {
-    add(kind, body) {
+    add(kind: string, body: string): void {
       const line = toEvent(kind, body)
       const isFull = bytes + line.length > maxBytes
       const file = keepsNow || isFull ? kept?.keep(line, isFull) : undefined
@@ -238,7 +228,11 @@ export function createOutbox(
       push({ line, file })
       start(waiting.length >= BATCH_EVENTS || bytes >= BATCH_CHARACTERS ? 0 : flushMs)
     },
-    flush(withinMs, restartMs = 0) {
+    /**
+     * Resolves to whether all events added so far were settled within the time, or within `restartMs` while Stint seems
+     * to restart.
+     */
+    flush(withinMs: number, restartMs = 0): Promise<boolean> {
       const upTo = added
       if (settled >= upTo) return Promise.resolve(true)
       hurryUntil = Math.max(hurryUntil, monotonicMs() + withinMs)
@@ -264,8 +258,13 @@ export function createOutbox(
         })
       })
     },
-    isEmpty: () => settled === added,
-    leave({ withinMs, restartMs }, sendNow, sleep) {
+    isEmpty: (): boolean => settled === added,
+    /** At the very end: sends within the time, synchronously, and keeps what is not settled then. */
+    leave(
+      { withinMs, restartMs }: ExitLimits,
+      sendNow: (body: Uint8Array, timeoutMs: number) => Answer,
+      sleep: (ms: number) => void,
+    ): void {
       hurryUntil = monotonicMs() + withinMs
       restartUntil = monotonicMs() + restartMs
       const until = () => (isRestarting ? Math.max(hurryUntil, restartUntil) : hurryUntil)

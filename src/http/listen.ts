@@ -14,13 +14,7 @@ interface ListenOptions {
   readonly log: Logger
 }
 
-export interface Listener {
-  readonly url: string
-  /** The address at the other end of the connection that brought a request. */
-  peerOf(request: Request): string | undefined
-  /** Accepts no more, lets requests in flight finish, and returns when they have. */
-  stop(): Promise<void>
-}
+export type Listener = Awaited<ReturnType<typeof listen>>
 
 /** Far above every path's limit: Bun cuts a larger body off with an empty answer, before the key is checked. */
 const MAX_REQUEST_BYTES = 2 ** 62
@@ -54,7 +48,7 @@ async function resolveHost(host: string): Promise<string> {
 }
 
 /** Rejects with an Error for the operator when the TLS files cannot be used or HOST and PORT cannot be listened on. */
-export async function listen(app: AnyElysia, options: ListenOptions): Promise<Listener> {
+export async function listen(app: AnyElysia, options: ListenOptions) {
   const { host, port, tls, log } = options
   const pair = tls && pairOf(tls)
   const hostname = await resolveHost(host)
@@ -79,7 +73,9 @@ export async function listen(app: AnyElysia, options: ListenOptions): Promise<Li
   const server = app.server as Bun.Server<unknown>
   return {
     url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${server.port}`,
-    peerOf: (request) => server.requestIP(request)?.address,
-    stop: () => server.stop(),
+    /** The address at the other end of the connection that brought a request. */
+    peerOf: (request: Request): string | undefined => server.requestIP(request)?.address,
+    /** Accepts no more, lets requests in flight finish, and returns when they have. */
+    stop: (): Promise<void> => server.stop(),
   }
 }

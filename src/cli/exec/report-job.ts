@@ -12,17 +12,12 @@ import type { ExecCall } from './parse-exec-call.ts'
 import type { Ending } from './run-job.ts'
 import { createBatchSender, formatEvent } from './send-batch.ts'
 
-interface JobReport {
-  /** Resolves when Stint has the events, or they are kept; at once after `hurry` is aborted. */
-  end(ending: Ending, endedUs: number, hurry: AbortSignal): Promise<void>
-}
-
 const WAIT_S = 10
 /** A timer's longest time is 2³¹ ms. */
 const WAIT_MAX_S = 24 * 86_400
 
 /** Sends the start. Times are µs of the wall clock. Never throws. */
-export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: Io): JobReport {
+export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: Io) {
   const say = (line: string) => void io.stderr.write(`stint: ${oneLine(line)}\n`)
   const { config, fault } = readUsableConfig(io)
   if (config === undefined) return { end: async () => say(`${fault}; the command was not timed`) }
@@ -40,7 +35,8 @@ export function reportJob(call: ExecCall, startedUs: number, clock: Clock, io: I
   const delivery = createDelivery({ sender, backlog, clock })
   delivery.start(formatEvent(startEvent(job, startedUs)))
   return {
-    async end(ending, endedUs, hurry) {
+    /** Resolves when Stint has the events, or they are kept; at once after `hurry` is aborted. */
+    async end(ending: Ending, endedUs: number, hurry: AbortSignal): Promise<void> {
       // what knows reasons takes longer to load than many jobs run
       const isRead = (ending.stdoutTail ?? '') !== '' && !hasSucceeded(ending, call.ok ?? [])
       const saysWhy = isRead ? (await import('../../wire/headline.ts')).saysWhy : undefined
