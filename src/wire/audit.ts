@@ -18,8 +18,7 @@ export const AuditEntry = Type.Object({
 })
 export type AuditEntry = Static<typeof AuditEntry>
 
-export const AuditPage = pageOf('entries', AuditEntry)
-export type AuditPage = Static<typeof AuditPage>
+const AuditPage = pageOf('entries', AuditEntry)
 
 export const LIST_AUDIT = defineRoute('GET /api/audit', {
   tag: 'account',

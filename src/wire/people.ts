@@ -24,8 +24,7 @@ export type Invitation = Static<typeof Invitation>
 export const Members = Type.Object({ members: Type.Array(Member), invitations: Type.Array(Invitation) })
 export type Members = Static<typeof Members>
 
-export const MemberAnswer = Type.Object({ member: Member })
-export type MemberAnswer = Static<typeof MemberAnswer>
+const MemberAnswer = Type.Object({ member: Member })
 
 export const NewInvitation = Type.Object({
   invitation: Type.Object({
