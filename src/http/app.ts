@@ -136,9 +136,9 @@ export function createApp(deps: AppDeps) {
     // The client left before its body was complete.
     if ((error as Error).name === 'AbortError' && request.signal.aborted) return new Response(null, { status: 499 })
     const problem = errorToProblem(error, path)
-    if (problem?.code === 'store_unavailable') logStoreTrouble(problem.cause, hidePingToken(path))
+    if (problem?.code === 'store_unavailable') logStoreTrouble(problem, hidePingToken(path))
     if (problem !== undefined && problem.status !== 500) return refuse(request, path, problem)
-    if (problem?.code === 'disk_failed') logDiskTrouble(problem.cause, hidePingToken(path))
+    if (problem?.code === 'disk_failed') logDiskTrouble(problem, hidePingToken(path))
     else log.error({ err: problem?.cause ?? error, path: hidePingToken(path) }, 'a request failed')
     return refuse(request, path, problem ?? new Problem('internal', 'An unexpected fault; the log holds the details.'))
   }

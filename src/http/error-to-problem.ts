@@ -15,16 +15,19 @@ export function errorToProblem(error: unknown, path = ''): Problem | undefined {
 const EVERY_US = 10_000_000
 const MAX_CAUSES = 100
 
-/** Logs `what` with its cause, at most once in ten seconds per cause. `nowUs`: any clock that does not step back. */
+/**
+ * Logs `what` with its cause, or else with its detail, at most once in ten seconds per reason. `nowUs`: any clock that
+ * does not step back.
+ */
 export function createLogTrouble(
   log: Logger,
   nowUs: () => number,
   what: string,
-): (cause: unknown, path: string) => void {
-  /** When each cause was logged, the longest ago first. */
+): (problem: Problem, path: string) => void {
+  /** When each reason was logged, the longest ago first. */
   const loggedUs = new Map<string, number>()
-  return (cause, path) => {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+  return ({ cause, detail }, path) => {
+    const reason = cause instanceof Error ? cause.message : String(cause ?? detail)
     const now = nowUs()
     if (now - (loggedUs.get(reason) ?? Number.NEGATIVE_INFINITY) < EVERY_US) return
     loggedUs.delete(reason)

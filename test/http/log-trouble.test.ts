@@ -4,6 +4,7 @@ import pino from 'pino'
 import { systemClock } from '../../src/clock.ts'
 import { readConfig } from '../../src/config.ts'
 import { createLogTrouble } from '../../src/http/error-to-problem.ts'
+import { Problem } from '../../src/problem.ts'
 import { startService } from '../../src/service.ts'
 import { signUpAt } from '../support/caller.ts'
 import { inMemoryDir } from '../support/temp-dir.ts'
@@ -15,6 +16,8 @@ function openLog() {
   return { lines, log: pino({ base: null }, { write: (line) => void lines.push(line) }) }
 }
 
+const awayBy = (cause: Error) => new Problem('store_unavailable', 'The store is away.', { cause })
+
 function trial() {
   const { lines, log } = openLog()
   let nowUs = 0
@@ -24,7 +27,8 @@ function trial() {
     pass(us: number) {
       nowUs += us
     },
-    fail: (reason: string) => logTrouble(new Error(reason), '/api/timings'),
+    fail: (reason: string) => logTrouble(awayBy(new Error(reason)), '/api/timings'),
+    refuse: (detail: string) => logTrouble(new Problem('store_unavailable', detail), '/api/overview'),
   }
 }
 
@@ -39,6 +43,13 @@ test('logs each cause immediately, and again only after ten seconds', () => {
   pass(1)
   fail('no answer')
   expect(reasons()).toEqual(['no answer', 'wrong password', 'no answer'])
+})
+
+test('of a refusal without a cause the log has its detail', () => {
+  const { reasons, refuse } = trial()
+  refuse('It is still being read.')
+  refuse('It is far behind.')
+  expect(reasons()).toEqual(['It is still being read.', 'It is far behind.'])
 })
 
 test('forgets the oldest of many distinct causes', () => {
