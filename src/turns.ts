@@ -57,6 +57,19 @@ export async function mapInTurns<T, R>(
   return mapped
 }
 
+/** Of items with the same key the last one stays. */
+export async function indexInTurns<T, K, V>(
+  items: Iterable<T>,
+  entry: (item: T) => readonly [K, V],
+): Promise<Map<K, V>> {
+  const index = new Map<K, V>()
+  for (const item of items) {
+    index.set(...entry(item))
+    if (spend(4)) await rest()
+  }
+  return index
+}
+
 export async function groupInTurns<T, K>(items: readonly T[], keyOf: (item: T) => K): Promise<Map<K, T[]>> {
   const groups = new Map<K, T[]>()
   for (const item of items) {

@@ -48,6 +48,8 @@ export interface Account {
 }
 
 const NO_SEQS: Seqs = { points: 0, exceptions: 0 }
+/** Events that are folded at once, and the steps of each. */
+export const [FOLD_EVENTS, FOLD_STEPS] = [20, 100]
 /** More metas of a process are not named. */
 const METAS_MAX = 101
 /** So much more than may be is kept, so that not every event looks for the oldest process. */

@@ -1,6 +1,6 @@
 // Counts of the newest 25 hours, and whether an hour of the newest 40 days held a start.
 
-const HOUR_US = 3_600e6
+export const HOUR_US = 3_600e6
 /** A day, and the hour that is not over. */
 export const HOURS = 25
 

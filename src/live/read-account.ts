@@ -9,6 +9,8 @@ import {
   bytesOfProcess,
   createAccount,
   dropProcesses,
+  FOLD_EVENTS,
+  FOLD_STEPS,
   type Folding,
   foldEvents,
   type LoggedEvent,
@@ -35,8 +37,6 @@ export interface Reading {
 
 /** What the stores lack is read from the log, if it is not longer. */
 const CATCH_UP_BYTES = 64 * 2 ** 20
-/** Events that are folded at once, and the steps of each. */
-const [EVENTS, EVENT_STEPS] = [20, 100]
 /** The steps of a process and of each of its marks. */
 const [PROCESS_STEPS, MARK_STEPS] = [20, 3]
 /** Each leaves what came in meanwhile. */
@@ -106,16 +106,16 @@ export async function readAccount(reading: Reading): Promise<() => Account> {
       addPage(account, { ...page, ...own }, news, building)
       account.bytes += bytesAt(account, process)
       used.set(process, news.length)
-      if (spend(PROCESS_STEPS + MARK_STEPS * own.marks.length + EVENT_STEPS * news.length)) await rest()
+      if (spend(PROCESS_STEPS + MARK_STEPS * own.marks.length + FOLD_STEPS * news.length)) await rest()
     }
     dropProcesses(account, folding)
   }
   await note(newEvents())
   let left = [...logged].flatMap(([process, own]) => own.slice(used.get(process) ?? 0))
-  for (let round = 0; left.length > EVENTS && round < ROUNDS; round++) {
-    for (let i = 0; i < left.length; i += EVENTS) {
-      foldEvents(account, left.slice(i, i + EVENTS), folding)
-      if (spend(EVENTS * EVENT_STEPS)) await rest()
+  for (let round = 0; left.length > FOLD_EVENTS && round < ROUNDS; round++) {
+    for (let i = 0; i < left.length; i += FOLD_EVENTS) {
+      foldEvents(account, left.slice(i, i + FOLD_EVENTS), folding)
+      if (spend(FOLD_EVENTS * FOLD_STEPS)) await rest()
     }
     left = newEvents()
   }

@@ -1,20 +1,20 @@
 // Reads both spools from where the stores end, for the accounts that somebody looks at. Invariants:
 // * It holds no segment: what was removed before it was read is said, see `onGap`.
-// * It is open only while an account is looked at, and reads in turns of a few ms.
-
+// * It is open only while an account is looked at, and reads in turns.
 import { accountOfHead } from '../event/account-of-head.ts'
 import { type Both, DESTINATIONS, type Destination } from '../event/event.ts'
 import { fromRecord } from '../event/record.ts'
 import type { Logger } from '../log.ts'
 import type { Position, Spool, Tail } from '../spool/spool.ts'
-import type { LoggedEvent, Seqs } from './account.ts'
+import { rest, spend, stepsOf } from '../turns.ts'
+import { FOLD_EVENTS, FOLD_STEPS, type LoggedEvent, type Seqs } from './account.ts'
 
 export type TailSpool = Pick<Spool, 'tail' | 'position' | 'mark' | 'stats' | 'writingUs'>
 
-/** Of one reading, and events of one turn: folding one takes some 0.1 ms. */
-const RECORDS = 1_000
-const TURN_EVENTS = 60
-const BYTES = 512 * 1024
+/** Of one reading, which has a turn of its own. */
+const [RECORDS, BYTES] = [1_000, 512 * 1024]
+/** Of a record, beside those of its text. */
+const DECODE_STEPS = 8
 const RETRY_MS = 1_000
 
 interface LogReaderOptions {
@@ -55,10 +55,10 @@ export function createLogReader(options: LogReaderOptions) {
     nexts: readonly Position[],
     at: Open,
   ): Promise<void> {
-    for (let from = 0; from < records.length; from += TURN_EVENTS) {
-      if (from > 0) await new Promise((done) => setImmediate(done))
-      const to = from + TURN_EVENTS
+    for (let from = 0; from < records.length; from += FOLD_EVENTS) {
+      const to = from + FOLD_EVENTS
       fold(spool, records.slice(from, to), nexts.slice(from, to))
+      if (spend(FOLD_STEPS * FOLD_EVENTS)) await rest()
     }
     at.seqs[spool] = at.tails[spool].position.seq
     for (const wake of waiting) wake()
@@ -101,7 +101,7 @@ export function createLogReader(options: LogReaderOptions) {
       try {
         at.turns[spool] = readTurn(spool, at)
         await at.turns[spool]
-        await new Promise((done) => setImmediate(done))
+        await rest()
       } catch (err) {
         // a segment that was removed in between; or the disk fails, which the shipper reports
         log.debug({ err, spool }, 'live: the log cannot be read; trying again')
@@ -155,9 +155,11 @@ export function createLogReader(options: LogReaderOptions) {
             const { records, nexts } = await tail.read(RECORDS, BYTES)
             bytes += records.reduce((sum, record) => sum + record.length, 0)
             if (tail.skipped() || bytes > maxBytes) throw new Error('the log is too long')
-            for (const [i, record] of records.entries())
+            for (const [i, record] of records.entries()) {
               found.push({ event: fromRecord(record), seqs: { points: 0, exceptions: 0, [spool]: nexts[i]!.seq } })
-            await new Promise((done) => setImmediate(done))
+              if (spend(DECODE_STEPS + stepsOf(record))) await rest()
+            }
+            await rest()
           }
         } finally {
           await tail.close()

@@ -6,6 +6,7 @@ import { decisionAbout } from '../../query/former-decisions.ts'
 import { rest, spend } from '../../turns.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { type Account, createProcess, type Process } from '../account.ts'
+import { HOUR_US } from '../hours.ts'
 import { slownessOf } from './answer-row.ts'
 import type { CoveringWatch, Watched } from './covering.ts'
 import { type Day, type MetaView, type ProcessView, type ViewOptions, viewProcess } from './view-process.ts'
@@ -40,7 +41,6 @@ export interface Judging {
   readonly maxRunUs: number
 }
 
-const HOUR_US = 3_600e6
 /** For what a process is like, from its newest runs. */
 export const VIEW_STEPS = 100
 
@@ -110,16 +110,21 @@ export function createBoard() {
         if (spend(VIEW_STEPS)) await rest()
       }
       if (verdicts.size > account.processes.size + extra.length) {
-        const isThere = (name: string) => account.processes.has(name) || extra.includes(name)
-        for (const name of [...verdicts.keys()]) if (!isThere(name)) verdicts.delete(name)
+        const bare = new Set(extra)
+        for (const name of [...verdicts.keys()]) {
+          if (!account.processes.has(name) && !bare.has(name)) verdicts.delete(name)
+          if (spend()) await rest()
+        }
       }
       return verdicts
     },
     /** When the clock changes a state next. */
-    nextChangeUs: (process?: string): number =>
-      process === undefined
-        ? verdicts.values().reduce((least, verdict) => Math.min(least, verdict.nextChangeUs), Number.POSITIVE_INFINITY)
-        : (verdicts.get(process)?.nextChangeUs ?? Number.POSITIVE_INFINITY),
+    nextChangeUs(process?: string): number {
+      let least = Number.POSITIVE_INFINITY
+      if (process !== undefined) return verdicts.get(process)?.nextChangeUs ?? least
+      for (const { nextChangeUs } of verdicts.values()) if (nextChangeUs < least) least = nextChangeUs
+      return least
+    },
   }
 }
 

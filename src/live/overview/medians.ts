@@ -2,7 +2,8 @@
 // they are not known the answer goes without them.
 import type { Logger } from '../../log.ts'
 import type { PointSource, TimingSummaryRow } from '../../store/source.ts'
-import { mapInTurns } from '../../turns.ts'
+import { indexInTurns } from '../../turns.ts'
+import { HOUR_US } from '../hours.ts'
 
 export interface Medians {
   /** Of a process, or of one of its metas. */
@@ -16,7 +17,6 @@ interface MediansOptions {
   readonly log: Logger
 }
 
-const HOUR_US = 3_600e6
 const [DAY_US, WEEK_US] = [24 * HOUR_US, 7 * 24 * HOUR_US]
 /** Fewer runs before say nothing about what is usual. */
 const FEWEST_BEFORE = 3
@@ -49,7 +49,7 @@ export function createMedians({ points, inTurn, maxRunUs, log }: MediansOptions)
       const rows = await Promise.all(
         (process === undefined ? [false] : [false, true]).map((byMeta) => ask(fromUs, untilUs, byMeta)),
       )
-      return new Map(await mapInTurns(rows.flat(), (row) => [keyOf(row.process, row.meta), toFigure(row)] as const))
+      return indexInTurns(rows.flat(), (row) => [keyOf(row.process, row.meta), toFigure(row)])
     }
     const dayUs = toUs - DAY_US
     return { day: await of(dayUs, toUs), week: await of(dayUs - WEEK_US, dayUs) }

@@ -1,6 +1,6 @@
 // Questions about timings: binds a caller's values to the SQL of pairing.ts and reads its rows.
 
-import { mapInTurns } from '../../turns.ts'
+import { indexInTurns, mapInTurns } from '../../turns.ts'
 import { addAtOnce, type Level } from '../at-once.ts'
 import { chooseLatest, LAST_OVER_RANK, OVER } from '../latest.ts'
 import { LAST_NS } from '../order.ts'
@@ -95,7 +95,7 @@ WHERE ${where.join(' AND ')} AND at IN (SELECT fromUnixTimestamp64Nano(toInt64(a
       { ...params, ...times.params, ...runs.params },
       q,
     )
-    return new Map(await mapInTurns(rows, ({ run_text, ...name }) => [run_text, name] as const))
+    return indexInTurns(rows, ({ run_text, ...name }) => [run_text, name])
   }
 
   /** `tail` filters, orders and limits the selection's timings, with `more` bound to it. */
