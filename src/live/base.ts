@@ -8,7 +8,7 @@ import type { RaisedRow } from '../store/raised-rows.ts'
 import type { ExceptionSource, FoundMark, Names, PointSource, Selection, TimingSummaryRow } from '../store/source.ts'
 import { type StartTimes, selectStarts } from '../store/start-times.ts'
 import { groupInTurns, rest, sortInTurns, spend } from '../turns.ts'
-import { countedFromUs } from './hours.ts'
+import { countedFromUs, HOUR_US } from './hours.ts'
 import { MOMENTS_KEPT } from './raised.ts'
 
 export interface BaseSources {
@@ -60,7 +60,6 @@ export interface BasePage {
   readonly isOpenHourWhole: boolean
 }
 
-export const HOUR_US = 3_600e6
 const DAY_US = 24 * HOUR_US
 /** How long a process is remembered, and one that starts rarely: a late monthly job has five gaps. */
 export const [KNOWN_US, KNOWN_RARE_US] = [39 * DAY_US, 229 * DAY_US]
@@ -202,7 +201,7 @@ export async function* readPages(
       full.length === 0 || countsSinceUs !== undefined
         ? []
         : await points.summarizeTimings({
-            ...{ ...select(countedFromUs(nowUs), full), everyNs: toNs(HOUR_US), byMeta: true },
+            ...{ ...select(countedFromUs(nowUs), full), everyNs: toNs(HOUR_US), byMeta: true, newest: true },
             ...{ maxRunNs: toNs(maxRunUs), nowNs: toNs(nowUs), maxRows: PAGE_MARKS_MAX },
           })
     return {

@@ -22,8 +22,8 @@ import {
   toException,
   toMark,
 } from './account.ts'
-import { type BaseHead, type BasePage, EACH, HOUR_US } from './base.ts'
-import { countHour } from './hours.ts'
+import { type BaseHead, type BasePage, EACH } from './base.ts'
+import { countHour, HOUR_US } from './hours.ts'
 import type { LiveMark, LiveRun } from './marks.ts'
 import { addMoment, findGroup, MOMENTS_KEPT, raise } from './raised.ts'
 import {
@@ -34,7 +34,9 @@ import {
   FIGURES,
   fillRow,
   foldMarks,
+  noteOlder,
   noteStartHour,
+  ORPHANS,
   pairAll,
   type Row,
   RUNS,
@@ -165,12 +167,14 @@ function countRow(
 }
 
 function addFigures(row: Row, rows: readonly TimingSummaryRow[]): void {
-  for (const { atNs = 0n, count, failed, abandoned } of rows) {
+  for (const { atNs = 0n, count, failed, abandoned, orphan, newest } of rows) {
     const us = toUs(atNs)
+    noteOlder(row, toUs(newest?.completedNs ?? 0n), toUs(newest?.failedNs ?? 0n))
     for (const [figure, n] of [
       [RUNS, count],
       [FAILURES, failed],
       [UNFINISHED, abandoned],
+      [ORPHANS, orphan],
     ] as const)
       row.figures = countHour(row.figures, FIGURES, us, figure, n)
   }

@@ -5,7 +5,7 @@
 // * An event that came before changes nothing.
 // * Counts by hour change with each run that settles, differently or not at all any more.
 import { SETTLED_KEPT } from '../process/usual.ts'
-import { countHour, type Hours, hoursHeld, NO_HOURS, setHour } from './hours.ts'
+import { countHour, HOUR_US, type Hours, hoursHeld, NO_HOURS, setHour } from './hours.ts'
 import { firstUs, isCompleted, isOpen, type LiveMark, type LiveRun, marksOf, pairRuns } from './marks.ts'
 
 const OPEN_MAX = 1_000
@@ -26,7 +26,7 @@ export interface Row {
   starts: Uint32Array | undefined
   startsHour: number
   figures: Hours
-  /** When the newest run that is not kept any more completed, and failed. */
+  /** When the newest run completed, and failed, that is not kept any more; 0 if none of the last day is known. */
   lastOkUs: number
   lastFailedUs: number
 }
@@ -67,6 +67,37 @@ export function runsOf({ packed, uids }: Row): LiveRun[] {
       settledUs: lastUs,
     }
   })
+}
+
+/** Of all runs; undefined: there was none, or it is not known any more. */
+export interface NewestTimes {
+  readonly startUs: number | undefined
+  /** Ends. */
+  readonly okUs: number | undefined
+  readonly failedUs: number | undefined
+  /** Of the one that ended last. */
+  readonly tookUs: number | undefined
+  /** The newest mark. */
+  readonly seenUs: number
+  readonly running: number
+}
+
+/** Without unpacking the runs. */
+export function newestOf({ packed, lastOkUs, lastFailedUs }: Row): NewestTimes {
+  let [start, ok, failed, took, seen, running] = [0, lastOkUs, lastFailedUs, undefined as number | undefined, 0, 0]
+  for (let at = 0; at < packed.length; at += WIDTH) {
+    const [startUs, settledUs, bits] = [packed[at]!, packed[at + 1]!, packed[at + 2]! % BITS]
+    if (settledUs === Infinity) running++
+    if (bits & HAS_START) start = Math.max(start, startUs)
+    if ((bits & HAS_END) === 0) continue
+    seen = settledUs // they are in the order in which they settled
+    if (bits & HAS_START) took = settledUs - startUs
+    if (bits & FAILED) failed = Math.max(failed, settledUs)
+    else if (bits & HAS_START) ok = Math.max(ok, settledUs)
+  }
+  const known = (us: number) => (us === 0 ? undefined : us)
+  const [startUs, okUs, failedUs] = [known(start), known(ok), known(failed)]
+  return { startUs, okUs, failedUs, tookUs: took, seenUs: Math.max(seen, start), running }
 }
 
 /** Whether a run may have been open between these times, without unpacking them. */
@@ -142,10 +173,16 @@ function store(row: Row, runs: LiveRun[]): void {
   for (const run of gone) {
     row.cutUs = Math.max(row.cutUs, run.settledUs)
     noteStartHour(row, firstUs(run))
-    if (run.failed) row.lastFailedUs = Math.max(row.lastFailedUs, run.settledUs)
-    else if (isCompleted(run)) row.lastOkUs = Math.max(row.lastOkUs, run.settledUs)
+    if (run.failed) noteOlder(row, 0, run.settledUs)
+    else if (isCompleted(run)) noteOlder(row, run.settledUs, 0)
   }
   pack(row, [...settled, ...open.slice(-OPEN_MAX)])
+}
+
+/** A run that is not kept completed, or failed, then. */
+export function noteOlder(row: Row, okUs: number, failedUs: number): void {
+  if (okUs <= row.cutUs) row.lastOkUs = Math.max(row.lastOkUs, okUs)
+  if (failedUs <= row.cutUs) row.lastFailedUs = Math.max(row.lastFailedUs, failedUs)
 }
 
 export function countChange(row: Row, before: readonly LiveRun[], after: readonly LiveRun[]): void {
@@ -163,14 +200,14 @@ export function countChange(row: Row, before: readonly LiveRun[], after: readonl
 export const countedUs = ({ startUs, endUs }: LiveRun): number => (Number.isNaN(endUs) ? startUs : endUs)
 
 /** The figures of an hour. */
-export const FIGURES = 3
-export const [RUNS, FAILURES, UNFINISHED] = [0, 1, 2]
+export const FIGURES = 4
+export const [RUNS, FAILURES, UNFINISHED, ORPHANS] = [0, 1, 2, 3]
 
 function figureOf({ startUs, endUs, failed, settledUs }: LiveRun): number | undefined {
   if (settledUs === Infinity) return undefined
   if (failed) return FAILURES
   if (Number.isNaN(endUs)) return UNFINISHED
-  return Number.isNaN(startUs) ? undefined : RUNS
+  return Number.isNaN(startUs) ? ORPHANS : RUNS
 }
 
 export function noteStartHour(row: Row, atUs: number): void {
@@ -182,7 +219,6 @@ export function noteStartHour(row: Row, atUs: number): void {
   row.startsHour = setHour(row.starts, row.startsHour, hour)
 }
 
-export const HOUR_US = 3_600e6
 /** 40 days. */
 const HOUR_WORDS = 30
 

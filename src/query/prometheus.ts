@@ -1,33 +1,35 @@
-// An account's processes in Prometheus' text format: newest runs, a day's counts, newest metrics, firing alerts.
+// An account's processes in Prometheus' text format: what the overview knows of them, and of the stores what it does not.
 //
-// Older data than a day is read at most once an hour: the last day's reading has all newer data, so the answer lacks
-// only events sent late, with an `at` of more than a day ago, for up to an hour.
+// The stores are asked for the newest metrics, and for a success or failure that is older than a day and than the runs
+// that live remembers. Of these what is older than a day is read at most once an hour, so the text lacks only such of
+// them as were sent late, for up to an hour.
+import type { Known, MetaFigures } from '../live/overview/figures.ts'
+import { Problem } from '../problem.ts'
 import { compare } from '../store/order.ts'
-import type { Asker, ExceptionSource, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
-import { mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
+import type { Asker, MetricPoint, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
+import { indexInTurns, mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
+import type { Reader } from './desk.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
-export interface PrometheusDeps {
+interface PrometheusDeps {
   readonly points: Pick<PointSource, 'summarizeTimings' | 'findNewestMetrics'>
-  readonly exceptions: Pick<ExceptionSource, 'countExceptions'>
   nowNs(): bigint
   readonly maxRunNs: bigint
-  /** The alerts of the account that fire now. */
-  firing(account: string): Promise<readonly FiringAlert[]>
   readonly kept: Pick<KeptAnswers, 'share'>
 }
 
-export type ProcessStates = readonly { readonly process: string; readonly state: string }[]
-
-export interface FiringAlert {
-  readonly watch: { readonly name: string }
-  readonly condition: string
-  readonly process: string
+/** What the stores know beside it. */
+interface Stored {
+  readonly metrics: readonly Omit<MetricPoint, 'place' | 'uid'>[]
+  readonly older: readonly Pick<TimingSummaryRow, 'process' | 'meta' | 'newest'>[]
 }
+const NOTHING: Stored = { metrics: [], older: [] }
 
 const DAY_NS = 86_400_000_000_000n
 const HISTORY_NS = 31n * DAY_NS
 const HISTORY_FOR_MS = 3_600_000
+/** Less than a scrape may take. */
+const SCRAPE_MS = 8_000
 const ROW_BYTES = 200
 export const MAX_SERIES = 10_000
 
@@ -47,58 +49,45 @@ const FAMILIES = {
 type Family = keyof typeof FAMILIES
 type Labels = Readonly<Record<string, string>>
 
-type Subject = { readonly process: string; readonly meta: string }
-
 const keyOf = (...parts: readonly string[]) => JSON.stringify(parts)
 const STATES = ['completed', 'failed', 'abandoned', 'orphan'] as const
 
-/** The text for an asker's account. Rejects with what the sources and `firing` throw. */
-export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, kept }: PrometheusDeps) {
-  const summarize = (asker: Asker, fromNs: bigint, toNs: bigint) =>
-    points.summarizeTimings({
-      ...asker,
-      fromNs,
-      toNs,
-      maxRunNs,
-      nowNs: toNs,
-      byMeta: true,
-      newest: true,
-      maxRows: MAX_SERIES,
-    })
-
-  async function readHistory(asker: Asker, toNs: bigint) {
-    const range = { ...asker, fromNs: toNs - HISTORY_NS, toNs, maxRows: MAX_SERIES }
-    const [runs, metrics] = await Promise.all([summarize(asker, range.fromNs, toNs), points.findNewestMetrics(range)])
-    const newestRuns = await mapInTurns(runs, ({ process, meta = '', newest }) => ({ process, meta, newest }))
-    return { runs: newestRuns, metrics, size: ROW_BYTES * (runs.length + metrics.length) }
+export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDeps) {
+  /** Rejects with what the source throws. */
+  async function read(asker: Asker, figures: readonly MetaFigures[]): Promise<Stored> {
+    const now = nowNs()
+    const day = { ...asker, fromNs: now - DAY_NS, toNs: now, maxRows: MAX_SERIES }
+    const month = { ...day, isShort: false, signal: undefined, fromNs: now - HISTORY_NS } // others wait for it, too
+    const keep = async <T>(words: string, make: () => Promise<readonly T[]>): Promise<readonly T[]> => {
+      const wanted = { account: asker.account, words, maxAgeMs: HISTORY_FOR_MS }
+      const { answer } = await kept.share(wanted, async () => {
+        const rows = await make()
+        return { rows, size: ROW_BYTES * rows.length }
+      })
+      return answer.rows
+    }
+    const runs = { ...month, maxRunNs, nowNs: now, byMeta: true, newest: true }
+    const isAsked = figures.some(lacksOlder)
+    const [before, metrics, older] = await Promise.all([
+      keep('metrics of a month', () => points.findNewestMetrics(month)),
+      points.findNewestMetrics(day),
+      isAsked ? keep('runs of a month', () => points.summarizeTimings(runs)) : [],
+    ])
+    return { metrics: [...before, ...metrics], older }
   }
 
-  return async (asker: Asker, states: ProcessStates = []): Promise<string> => {
-    const now = nowNs()
-    const { account } = asker
-    const ofMonth = { account, words: 'history', maxAgeMs: HISTORY_FOR_MS }
-    const day = { ...asker, fromNs: now - DAY_NS, toNs: now, maxRows: MAX_SERIES }
-    const [{ answer: history }, runs, open, metrics, counts, alerts] = await Promise.all([
-      kept.share(ofMonth, () => readHistory({ account, isShort: false }, now)),
-      summarize(asker, day.fromNs, now),
-      maxRunNs > DAY_NS ? summarize(asker, now - maxRunNs, now) : undefined,
-      points.findNewestMetrics(day),
-      exceptions.countExceptions(day),
-      firing(account),
-    ])
+  async function print({ states, figures, alerts }: Known, stored: Stored = NOTHING): Promise<string> {
     const text = createText()
-    const [ofDay, running] = [await bySubject(runs), await bySubject(open ?? runs)]
-    const [thrown, older] = [await bySubject(counts), await bySubject(history.runs)]
-    const subjects = await bySubject([...history.runs, ...runs, ...counts])
-    for (const [key, { process, meta = '' }] of await inOrder(subjects)) {
+    const older = await indexInTurns(stored.older, (row) => [keyOf(row.process, row.meta ?? ''), row])
+    const subjects = await mapInTurns(figures, (row) => [keyOf(row.process, row.meta), row] as const)
+    const fromUs = Number((nowNs() - HISTORY_NS) / 1000n)
+    for (const [key, known] of await inOrder(subjects)) {
       if (spend(16)) await rest()
-      const subject = { process, meta }
-      const row = ofDay.get(key)
-      if (row !== undefined || older.has(key))
-        addRuns(text, subject, row, { ...older.get(key)?.newest, ...row?.newest }, running.get(key)?.running ?? 0)
-      text.add('exceptions', subject, thrown.get(key)?.count ?? 0)
+      const hasRuns = known.newest !== undefined && known.newest.seenUs >= fromUs
+      if (hasRuns) addRuns(text, known, older.get(key)?.newest, fromUs)
+      if (hasRuns || known.exceptions > 0) text.add('exceptions', labelsOf(known), known.exceptions)
     }
-    const newest = await byKey([...history.metrics, ...metrics], (row) => keyOf(row.process, row.meta, row.name))
+    const newest = await indexInTurns(stored.metrics, (row) => [keyOf(row.process, row.meta, row.name), row])
     for (const [, { process, meta, name, value }] of await inOrder(newest)) {
       text.add('metric', { process, meta, name }, value)
       if (spend(4)) await rest()
@@ -114,29 +103,41 @@ export function createPrometheus({ points, exceptions, nowNs, maxRunNs, firing, 
     }
     return text.print()
   }
+
+  return { read, print }
 }
 
-function addRuns(text: Text, subject: Subject, row: TimingSummaryRow | undefined, newest: NewestRuns, running: number) {
-  const { process, meta } = subject
-  const labels = { process, meta }
-  const seconds = (ns: bigint) => Number(ns / 1000n) / 1e6
-  if (newest.startNs !== undefined) text.add('lastStart', labels, seconds(newest.startNs))
-  if (newest.completedNs !== undefined) text.add('lastSuccess', labels, seconds(newest.completedNs))
-  if (newest.failedNs !== undefined) text.add('lastFailure', labels, seconds(newest.failedNs))
-  if (newest.durationNs !== undefined) text.add('lastDuration', labels, seconds(newest.durationNs))
-  text.add('running', labels, running)
-  for (const state of STATES) {
-    const count = row === undefined ? 0 : state === 'completed' ? row.count : row[state]
-    text.add('runs', { ...labels, state }, count)
+/** Undefined: the store does not answer before the scrape is over. */
+export async function ifInTime<T>(reader: Reader, read: (reader: Reader) => Promise<T>): Promise<T | undefined> {
+  const left = AbortSignal.any([AbortSignal.timeout(SCRAPE_MS), ...(reader.left ? [reader.left] : [])])
+  try {
+    return await read({ ...reader, left })
+  } catch (error) {
+    if (error instanceof Problem && error.code !== 'question_invalid') return undefined
+    throw error
   }
 }
 
-const byKey = async <T>(rows: readonly T[], key: (row: T) => string) =>
-  new Map(await mapInTurns(rows, (row) => [key(row), row] as const))
-const bySubject = <T extends { readonly process: string; readonly meta?: string }>(rows: readonly T[]) =>
-  byKey(rows, ({ process, meta = '' }) => keyOf(process, meta))
+const lacksOlder = ({ newest, isCut }: MetaFigures): boolean =>
+  isCut && newest !== undefined && (newest.okUs === undefined || newest.failedUs === undefined)
 
-const inOrder = <T>(entries: ReadonlyMap<string, T>) => sortInTurns([...entries], ([a], [b]) => compare(a, b))
+const labelsOf = ({ process, meta }: MetaFigures): Labels => ({ process, meta })
+const toUs = (ns: bigint | undefined): number | undefined => (ns === undefined ? undefined : Number(ns / 1000n))
+
+function addRuns(text: Text, known: MetaFigures, older: NewestRuns | undefined, fromUs: number) {
+  const labels = labelsOf(known)
+  const { startUs, okUs, failedUs, tookUs, running } = known.newest!
+  const addTime = (family: Family, us = 0) => us >= fromUs && text.add(family, labels, us / 1e6)
+  addTime('lastStart', startUs)
+  addTime('lastSuccess', okUs ?? toUs(older?.completedNs))
+  addTime('lastFailure', failedUs ?? toUs(older?.failedNs))
+  if (tookUs !== undefined) text.add('lastDuration', labels, tookUs / 1e6)
+  text.add('running', labels, running)
+  for (const state of STATES) text.add('runs', { ...labels, state }, known.runs[state])
+}
+
+const inOrder = <T>(entries: Iterable<readonly [key: string, T]>) =>
+  sortInTurns([...entries], ([a], [b]) => compare(a, b))
 
 type Text = ReturnType<typeof createText>
 

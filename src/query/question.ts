@@ -33,7 +33,7 @@ export const QUESTION_ROUTES = {
 export type QuestionKind = keyof typeof QUESTION_ROUTES
 
 const ASKS: Readonly<Partial<Record<QuestionKind, 'points' | 'exceptions'>>> = {
-  ...{ summary: 'points', metrics: 'points' },
+  ...{ summary: 'points', metrics: 'points', prometheus: 'points' },
   ...{ exceptions: 'exceptions', outputs: 'exceptions', groups: 'exceptions' },
 }
 /** The stores that the questions of a kind ask. */

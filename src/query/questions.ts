@@ -1,5 +1,6 @@
 // The questions of callers: parameters → limits → store → answer. Only the account's own events are ever selected.
 import type { EndText } from '../event/event.ts'
+import type { Known } from '../live/overview/figures.ts'
 import { comparePlaces, marksWindow } from '../store/order.ts'
 import type { Asker, ExceptionSource, PlainTiming, PointSource, TimingSelection } from '../store/source.ts'
 import { mapInTurns, sortInTurns } from '../turns.ts'
@@ -23,7 +24,7 @@ import { findTrouble } from './find-trouble.ts'
 import type { GroupStates } from './group-states.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { assertBuckets, assertMarks, assertRows, MAX_GROUP_BUCKETS, MAX_LATEST, MAX_ROWS } from './limits.ts'
-import { createPrometheus, type ProcessStates, type PrometheusDeps } from './prometheus.ts'
+import { createPrometheus, ifInTime } from './prometheus.ts'
 import { asksOf, parseQuestion, type Question, type QuestionKind } from './question.ts'
 import { findRunMetrics } from './run-metrics.ts'
 import { buckets, cutPage, pageFrom, pageOf, placeOf, seenAtNs, select, selectRange, selectTexts } from './select.ts'
@@ -39,10 +40,8 @@ export interface QuestionDeps {
   readonly maxMarks: number
   /** Used series of an account and their limit; a `max` of 0 means no limit. */
   series(account: string): { readonly used: number; readonly max: number }
-  /** The alerts of an account that fire now. */
-  readonly firing: PrometheusDeps['firing']
-  /** The states of the processes, as the overview has them. */
-  states?(account: string): Promise<ProcessStates>
+  /** What the overview knows of the processes. Rejects with Problem. */
+  known(account: string): Promise<Known>
   readonly desk: Desk
   readonly kept: Pick<KeptAnswers, 'share'>
   /** Exceptions of one export. */
@@ -62,7 +61,7 @@ const WARN_AT = 0.8
 export function createQuestions(deps: QuestionDeps) {
   const { points, exceptions, nowNs, maxRunNs, maxMarks, series, desk, kept } = deps
   const groups = createGroupQuestions(exceptions, deps.groupStates)
-  const renderPrometheus = createPrometheus(deps)
+  const prometheus = createPrometheus(deps)
   async function boundMarks(): Promise<number | undefined> {
     const nobody = { account: '', isShort: true } // all accounts wait for it, so it waits for none of them
     const make = async () => ({ marks: await points.boundMarks?.(nobody), size: 0 })
@@ -228,11 +227,11 @@ export function createQuestions(deps: QuestionDeps) {
       return { used, max, warning: max > 0 && used >= WARN_AT * max }
     }),
 
-    /** The states come from live, which has turns of its own. */
+    /** What live knows has turns of its own. */
     async prometheus(account: string, search: URLSearchParams, reader: Reader = {}) {
-      const states = await deps.states?.(account)
-      const render = limited('prometheus', async (asker) => ({ text: await ask(renderPrometheus(asker, states)) }))
-      return render(account, search, reader)
+      const known = await deps.known(account)
+      const read = limited('prometheus', (asker) => ask(prometheus.read(asker, known.figures)))
+      return { text: await prometheus.print(known, await ifInTime(reader, (own) => read(account, search, own))) }
     },
   }
 }

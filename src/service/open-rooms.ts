@@ -48,8 +48,6 @@ import { mayLink, openWatchRoom } from './open-watch-room.ts'
 import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
 import { createShowAlert, type ShowAlert } from './show-alert.ts'
 
-/** Firing alerts that Prometheus is shown. */
-const MAX_FIRING = 1000
 const MIN_FREE_BYTES = 64 * 2 ** 20
 
 export interface Rooms {
@@ -134,8 +132,7 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
     maxRunNs: BigInt(config.maxRunUs) * 1000n,
     maxMarks: config.queryMaxMarks ?? pointStoreFacts(config.influx).maxMarks,
     series: files.accounts.series.use,
-    firing: async (account) => (await watches.alerts.list(account, { state: 'firing', limit: MAX_FIRING })).alerts,
-    states: (account) => overview.states(account),
+    known: (account) => overview.known(account),
   })
   const { live, overview } = openLive({ ...opened, watches, desk, nowUs })
   return {

@@ -201,7 +201,11 @@ async function compareTimings(source: PointSource, marks: readonly StampedMark[]
 /** The whole answer, and its figures. */
 async function compareAnswers(source: PointSource, marks: readonly StampedMark[], q: TimingSelection): Promise<void> {
   await compareTimings(source, marks, q)
-  for (const form of [{ byMeta: false }, { byMeta: true, everyNs: 10_000_000_000n }, { byMeta: true, newest: true }])
+  for (const form of [
+    { byMeta: false },
+    { byMeta: true, everyNs: 10_000_000_000n, newest: true },
+    { byMeta: true, newest: true },
+  ])
     compareRows(await source.summarizeTimings({ ...q, ...form }), summarizeTimings(marks, { ...q, ...form }))
 }
 

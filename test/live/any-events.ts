@@ -1,6 +1,7 @@
-// Any events of half a day, and the whole answer about them but the medians of days, which are read once an hour.
+// Any events of half a day, and all that is answered about them but the medians of days, which are read once an hour.
 import fc from 'fast-check'
 import type { Event } from '../../src/event/event.ts'
+import type { MetaFigures } from '../../src/live/overview/figures.ts'
 import { type Cast, endAt, MINUTE, raiseAt, startAt, T0 } from './live-cast.ts'
 
 const PROCESSES = ['import', 'backup']
@@ -26,10 +27,14 @@ export const eventOf = fc
     return { ...startAt(ms, of), kind: 'metrics', items: [['x', 1]] } as Event
   })
 
+/** Metas come in the order in which they were met. */
+const sortFigures = (figures: readonly MetaFigures[]): string[] => figures.map((one) => JSON.stringify(one)).toSorted()
+
 export async function answersOf(cast: Cast) {
   const all = await cast.ask()
   const rows = await Promise.all(all.processes.map(({ process }) => cast.ask(`process=${process}`)))
   // medians of days are read once an hour
-  const text = JSON.stringify({ all, details: rows.map(({ processes }) => processes) })
+  const { figures } = await cast.overview.known('ada')
+  const text = JSON.stringify({ all, details: rows.map(({ processes }) => processes), figures: sortFigures(figures) })
   return JSON.parse(text.replaceAll(/"median_(24h|7d)_ms":[^,}]*/g, '"median":0'))
 }

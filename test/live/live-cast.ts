@@ -20,6 +20,7 @@ import type { Spool } from '../../src/spool/spool.ts'
 import { type ExceptionSource, type PointSource, StoreError } from '../../src/store/source.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
+const NOTHING_WATCHED: Watched = { alerts: [], watches: [], unjudged: 0, failingChannels: 0 }
 const silent = pino({ level: 'silent' })
 
 export const MINUTE = 60_000
@@ -105,7 +106,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
   })
   const overview = createOverview({
     ...{ ...common, live, medians: createMedians({ ...common, points }) },
-    watched: async () => cast.watched,
+    watched: async (account) => (account === 'ada' ? cast.watched : NOTHING_WATCHED),
     decisions: async () => cast.decisions,
     note: async () => ({ note: null, note_by: null, note_at: null }),
     held: async () => cast.heldUntilUs,
@@ -125,7 +126,7 @@ export async function openCast(options: CastOptions = {}): Promise<Cast> {
       overview,
       spools,
     },
-    watched: { alerts: [], watches: [], unjudged: 0, failingChannels: 0 },
+    watched: NOTHING_WATCHED,
     heldUntilUs: () => undefined,
     ask: (search = '', account = 'ada') => overview(account, new URLSearchParams(search)),
     async send(...sent) {

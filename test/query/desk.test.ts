@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Problem, type ProblemCode } from '../../src/problem.ts'
 import { createDesk, DESK_LIMITS } from '../../src/query/desk.ts'
+import type { Asker } from '../../src/store/source.ts'
 import { deskOf, memoryQuestions } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -171,11 +172,11 @@ test('the time of a part begins with its work', async () => {
 test('a range is short if all that a question reads is', async () => {
   const asked: unknown[] = []
   const { points } = createMemorySource([])
-  const summarizeTimings: typeof points.summarizeTimings = async ({ isShort }) => {
+  const find = async ({ isShort }: Asker) => {
     asked.push(isShort)
     return []
   }
-  const questions = memoryQuestions([], { points: { ...points, summarizeTimings } })
+  const questions = memoryQuestions([], { points: { ...points, summarizeTimings: find, findNewestMetrics: find } })
   for (const query of ['from=-1h', 'from=-1h&compare_from=-2h', 'from=-1h&compare_from=-90d', 'from=-2h'])
     await questions.summary('ada', new URLSearchParams(query))
   expect(asked).toEqual([true, true, true, false, false, false])

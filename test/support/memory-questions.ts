@@ -27,6 +27,6 @@ export const memoryQuestions = (events: readonly Event[] = [], changes: Partial<
     ...createMemorySource(events),
     ...{ desk: createDesk(), kept: keptAt(changes.nowNs ?? (() => NOW_NS)) },
     ...{ nowNs: () => NOW_NS, maxRunNs: 86_400_000_000_000n, maxMarks: 1000 },
-    ...{ series: () => ({ used: 0, max: 0 }), firing: async () => [] },
+    ...{ series: () => ({ used: 0, max: 0 }), known: async () => ({ states: [], figures: [], alerts: [] }) },
     ...changes,
   })

@@ -76,7 +76,7 @@ describe('a badge', () => {
     const replace = (rooms: Rooms): Rooms => ({
       ...rooms,
       overview: Object.assign(away, {
-        ...{ describe: away, look: away, states: away, versionOf: () => undefined, drop: () => {}, forget: () => {} },
+        ...{ describe: away, look: away, known: away, versionOf: () => undefined, drop: () => {}, forget: () => {} },
       }),
     })
     await using lost = await startApp({ replace })

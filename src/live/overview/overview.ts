@@ -7,7 +7,7 @@ import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessNote } from '../../wire/process-notes.ts'
 import { describeOverall, type Overall, PROCESS_STATES, type ProcessState, wordOf } from '../../wire/process-state.ts'
 import { createAccount } from '../account.ts'
-import { countedFromUs } from '../hours.ts'
+import { countedFromUs, HOUR_US } from '../hours.ts'
 import type { Live, Look } from '../live.ts'
 import { answerMetas, answerRow, whoHears } from './answer-row.ts'
 import {
@@ -21,6 +21,7 @@ import {
   VIEW_STEPS,
 } from './board.ts'
 import { dueBy, type Watched } from './covering.ts'
+import { figuresOf, type Known, type MetaFigures } from './figures.ts'
 import type { createMedians, Medians } from './medians.ts'
 import { encodeCursor, parseOverview, sortVerdicts } from './select-rows.ts'
 import { viewProcess } from './view-process.ts'
@@ -63,8 +64,9 @@ export interface CoveredState extends Overall {
 export type AskOverview = ReturnType<typeof createOverview>
 
 const PAGE = 100
+/** For what Prometheus is shown of a process. */
+const FIGURE_STEPS = 8
 const BOARDS_MAX = 200
-const HOUR_US = 3_600e6
 /** Younger answers are not older than the way to them. */
 const STALE_US = 5e6
 const NO_MEDIANS: Medians = { of: () => ({ median_24h_ms: null, median_7d_ms: null }) }
@@ -156,7 +158,8 @@ export function createOverview(deps: OverviewDeps) {
     const loaded = await load(account)
     const { look, verdicts, watched, blind } = loaded
     const { process } = asked
-    const all = [...verdicts.values()].filter((verdict) => process === undefined || verdict.process.name === process)
+    const own = process === undefined ? undefined : verdicts.get(process)
+    const all = process === undefined ? [...verdicts.values()] : own === undefined ? [] : [own]
     if (blind !== undefined && all.length === 0) throw blind
     const known = blind !== undefined ? NO_MEDIANS : await medians.find(account, process, loaded.nowUs)
     const alone = process === undefined ? undefined : await askAlone(account, process)
@@ -217,12 +220,17 @@ export function createOverview(deps: OverviewDeps) {
       const isDue = board.nextChangeUs(process) < live.knownUs()
       return isDue ? undefined : `${version} ${Math.floor(nowUs() / HOUR_US)}`
     },
-    /** The state of every process. */
-    states: async (account: string) =>
-      mapInTurns([...(await load(account)).verdicts.values()], ({ process: { name }, state }) => ({
-        process: name,
-        state,
-      })),
+    /** What Prometheus is shown of every process. */
+    async known(account: string): Promise<Known> {
+      const { verdicts, watched, nowUs: now } = await load(account)
+      const [states, figures]: [Known['states'][number][], MetaFigures[]] = [[], []]
+      for (const { process, state } of [...verdicts.values()]) {
+        states.push({ process: process.name, state })
+        figures.push(...figuresOf(process, now))
+        if (spend(FIGURE_STEPS)) await rest()
+      }
+      return { states, figures, alerts: watched.alerts }
+    },
     /** Its states, which hold what live remembers of it. */
     drop: (account: string): void => void boards.delete(account),
     forget(account: string): void {

@@ -154,14 +154,19 @@ function markRaised(runs: readonly Shown[], raised: readonly Moment[]): void {
 /** Of what never finished nothing is known, nor of an end without a start that does not say failed. */
 const canRaise = ({ state }: ShownRun): boolean => state !== 'abandoned' && state !== 'orphan'
 
-function countDay(row: Row | undefined, raised: Raised | undefined, options: ViewOptions, nowUs: number): Day {
+export function countDay(
+  row: Row | undefined,
+  raised: Raised | undefined,
+  { isHidden }: Pick<ViewOptions, 'isHidden'>,
+  nowUs: number,
+): Day {
   const of = (figure: number) => (row === undefined ? 0 : sumHours(row.figures, FIGURES, figure, nowUs))
   const groups = raised?.groups.values() ?? [].values()
   const failed = of(FAILURES)
   return {
     ...{ runs: of(RUNS) + failed, failed, never_finished: of(UNFINISHED) },
     exceptions: groups
-      .filter((group) => !options.isHidden(group, group.atUs))
+      .filter((group) => !isHidden(group, group.atUs))
       .reduce((sum, { hours }) => sum + sumHours(hours, 1, 0, nowUs), 0),
   }
 }

@@ -1,0 +1,45 @@
+// What Prometheus is shown of a process, by meta: the same runs and counts as the overview, and every exception.
+import type { Alert } from '../../wire/alerts.ts'
+import type { ProcessState } from '../../wire/process-state.ts'
+import type { Process } from '../account.ts'
+import { sumHours } from '../hours.ts'
+import { FIGURES, type NewestTimes, newestOf, ORPHANS, type Row } from '../row.ts'
+import { countDay } from './view-process.ts'
+
+export interface MetaFigures {
+  readonly process: string
+  /** '' = without. */
+  readonly meta: string
+  /** Undefined: it has no runs. */
+  readonly newest: NewestTimes | undefined
+  /** It had more runs than are known. */
+  readonly isCut: boolean
+  /** Of the last 24 full hours and the one that is not over. */
+  readonly runs: Readonly<Record<'completed' | 'failed' | 'abandoned' | 'orphan', number>>
+  readonly exceptions: number
+}
+
+export interface Known {
+  readonly states: readonly { readonly process: string; readonly state: ProcessState }[]
+  readonly figures: readonly MetaFigures[]
+  /** Those that fire. */
+  readonly alerts: readonly Pick<Alert, 'watch' | 'condition' | 'process'>[]
+}
+
+const NOTHING_HIDDEN = { isHidden: () => false }
+
+/** Judge the process before: a run that never finished runs until then. */
+export function figuresOf({ name, rows, raised }: Process, nowUs: number): MetaFigures[] {
+  const metas = new Set([...rows.keys(), ...(raised?.keys() ?? [])])
+  return [...metas].map((meta) => {
+    const row = rows.get(meta)
+    const { runs, failed, never_finished, exceptions } = countDay(row, raised?.get(meta), NOTHING_HIDDEN, nowUs)
+    const orphan = row === undefined ? 0 : sumHours(row.figures, FIGURES, ORPHANS, nowUs)
+    return {
+      ...{ process: name, meta, exceptions, newest: row && newestOf(row), isCut: row !== undefined && isCut(row) },
+      runs: { completed: runs - failed, failed, abandoned: never_finished, orphan },
+    }
+  })
+}
+
+const isCut = ({ cutUs }: Row): boolean => cutUs > 0
