@@ -166,8 +166,12 @@ test('runs are no question of the store: only a success or failure that is older
 })
 
 test('a failure of the last day behind many runs is known without the store', async () => {
-  const { text, readRuns } = await open([...many, ...run(20 * HOUR_S, 60, { failed: true })])
+  const { text, readRuns } = await open([
+    ...[...many, ...run(20 * HOUR_S, 60, { failed: true })],
+    { ...at(20 * HOUR_S), kind: 'end', uid: 'an end alone' },
+  ])
   expect(await text()).toContain('stint_run_last_failure_timestamp_seconds{process="import"} 1763601660\n')
+  expect(await text()).toContain('stint_runs_24h{process="import",state="orphan"} 1\n')
   expect(readRuns()).toEqual([])
 })
 
