@@ -69,21 +69,8 @@ export function runsOf({ packed, uids }: Row): LiveRun[] {
   })
 }
 
-/** Of all runs; undefined: there was none, or it is not known any more. */
-export interface NewestTimes {
-  readonly startUs: number | undefined
-  /** Ends. */
-  readonly okUs: number | undefined
-  readonly failedUs: number | undefined
-  /** Of the one that ended last. */
-  readonly tookUs: number | undefined
-  /** The newest mark. */
-  readonly seenUs: number
-  readonly running: number
-}
-
-/** Without unpacking the runs. */
-export function newestOf({ packed, lastOkUs, lastFailedUs }: Row): NewestTimes {
+/** Of all runs, without unpacking them. Undefined: there was none, or it is not known any more. */
+export function newestOf({ packed, lastOkUs, lastFailedUs }: Row) {
   let [start, ok, failed, took, seen, running] = [0, lastOkUs, lastFailedUs, undefined as number | undefined, 0, 0]
   for (let at = 0; at < packed.length; at += WIDTH) {
     const [startUs, settledUs, bits] = [packed[at]!, packed[at + 1]!, packed[at + 2]! % BITS]

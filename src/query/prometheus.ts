@@ -3,11 +3,12 @@
 // The stores are asked for the newest metrics, and for a success or failure that is older than a day and than the runs
 // that live remembers. Of these what is older than a day is read at most once an hour, so the text lacks only such of
 // them as were sent late, for up to an hour.
-import type { Known, MetaFigures } from '../live/overview/figures.ts'
 import { Problem } from '../problem.ts'
 import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
 import { indexInTurns, mapInTurns, rest, sortInTurns, spend } from '../turns.ts'
+import type { Alert } from '../wire/alerts.ts'
+import type { ProcessState } from '../wire/process-state.ts'
 import type { Reader } from './desk.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 
@@ -16,6 +17,31 @@ interface PrometheusDeps {
   nowNs(): bigint
   readonly maxRunNs: bigint
   readonly kept: Pick<KeptAnswers, 'share'>
+}
+
+/** Of a process and meta; '' = without. */
+export interface MetaFigures {
+  readonly process: string
+  readonly meta: string
+  /** Of its runs, µs; `seenUs` is the newest mark. Undefined: it has none. */
+  readonly newest:
+    | ({ readonly seenUs: number; readonly running: number } & {
+        readonly [K in 'startUs' | 'okUs' | 'failedUs' | 'tookUs']: number | undefined
+      })
+    | undefined
+  /** It had more runs than are known. */
+  readonly isCut: boolean
+  /** Of the last 24 full hours and the one that is not over. */
+  readonly runs: Readonly<Record<(typeof STATES)[number], number>>
+  readonly exceptions: number
+}
+
+/** What the overview knows. */
+export interface Known {
+  readonly states: readonly { readonly process: string; readonly state: ProcessState }[]
+  readonly figures: readonly MetaFigures[]
+  /** Those that fire. */
+  readonly alerts: readonly Pick<Alert, 'watch' | 'condition' | 'process'>[]
 }
 
 /** What the stores know beside it. */

@@ -1,7 +1,7 @@
 // Any events of half a day, and all that is answered about them but the medians of days, which are read once an hour.
 import fc from 'fast-check'
 import type { Event } from '../../src/event/event.ts'
-import type { MetaFigures } from '../../src/live/overview/figures.ts'
+import type { MetaFigures } from '../../src/query/prometheus.ts'
 import { type Cast, endAt, MINUTE, raiseAt, startAt, T0 } from './live-cast.ts'
 
 const PROCESSES = ['import', 'backup']

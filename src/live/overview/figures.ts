@@ -1,30 +1,9 @@
 // What Prometheus is shown of a process, by meta: the same runs and counts as the overview, and every exception.
-import type { Alert } from '../../wire/alerts.ts'
-import type { ProcessState } from '../../wire/process-state.ts'
+import type { MetaFigures } from '../../query/prometheus.ts'
 import type { Process } from '../account.ts'
 import { sumHours } from '../hours.ts'
-import { FIGURES, type NewestTimes, newestOf, ORPHANS, type Row } from '../row.ts'
+import { FIGURES, newestOf, ORPHANS, type Row } from '../row.ts'
 import { countDay } from './view-process.ts'
-
-export interface MetaFigures {
-  readonly process: string
-  /** '' = without. */
-  readonly meta: string
-  /** Undefined: it has no runs. */
-  readonly newest: NewestTimes | undefined
-  /** It had more runs than are known. */
-  readonly isCut: boolean
-  /** Of the last 24 full hours and the one that is not over. */
-  readonly runs: Readonly<Record<'completed' | 'failed' | 'abandoned' | 'orphan', number>>
-  readonly exceptions: number
-}
-
-export interface Known {
-  readonly states: readonly { readonly process: string; readonly state: ProcessState }[]
-  readonly figures: readonly MetaFigures[]
-  /** Those that fire. */
-  readonly alerts: readonly Pick<Alert, 'watch' | 'condition' | 'process'>[]
-}
 
 const NOTHING_HIDDEN = { isHidden: () => false }
 

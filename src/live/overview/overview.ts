@@ -2,6 +2,7 @@
 import { toTime } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { isFormer } from '../../query/former-decisions.ts'
+import type { Known, MetaFigures } from '../../query/prometheus.ts'
 import { mapInTurns, rest, spend } from '../../turns.ts'
 import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import type { ProcessNote } from '../../wire/process-notes.ts'
@@ -21,7 +22,7 @@ import {
   VIEW_STEPS,
 } from './board.ts'
 import { dueBy, type Watched } from './covering.ts'
-import { figuresOf, type Known, type MetaFigures } from './figures.ts'
+import { figuresOf } from './figures.ts'
 import type { createMedians, Medians } from './medians.ts'
 import { encodeCursor, parseOverview, sortVerdicts } from './select-rows.ts'
 import { viewProcess } from './view-process.ts'
