@@ -88,8 +88,8 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
   const { clock, log, signup, isMailed = false } = options
   const { hasFormerNodes = noFormerNodes, disputedBy = disputedByLocal } = parts
   const nowMs = () => Math.floor(clock.wallUs() / 1000)
-  const keys = createKeys(database, ring, clock)
-  const sessions = createSessions(database, clock, log)
+  const keys = createKeys(database, ring, nowMs)
+  const sessions = createSessions(database, nowMs, log)
   const passwords = createPasswords(options.hashCost)
   const networks = createKnownNetworks(database, nowMs)
   const provePassword = createProvePassword(clock, passwords, networks)
@@ -131,7 +131,7 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
 
   const signUp = createSignUp({
     ...options,
-    ...{ database, keys, passwords, askerAt, setupCode },
+    ...{ database, keys, passwords, nowMs, askerAt, setupCode },
     isMailed,
     hasFormerNodes,
   })

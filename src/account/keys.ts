@@ -4,7 +4,7 @@
 // * The ring notes when a key was last used; `flush` stores it once a minute, in a few transactions. Requests that need
 //   only a key never wait for the database.
 // * Opening writes nothing, so a start on a full disk succeeds: `flush` also removes keys that ended long ago.
-import { type Clock, toTime } from '../clock.ts'
+import { toTime } from '../clock.ts'
 import { Problem } from '../problem.ts'
 import { all, get, insert as insertRow, run, type Script, type SqlDatabase } from '../state/database.ts'
 import type { IssuedKey, Key } from '../wire/keys.ts'
@@ -44,8 +44,7 @@ const UNBOUND: Bound = { process: null }
 export type Keys = ReturnType<typeof createKeys>
 
 /** All reject with Problem `store_unavailable`, changes also `disk_low`, `disk_failed`. `of`: only of this creator. */
-export function createKeys(database: SqlDatabase, ring: KeyRing, clock: Clock) {
-  const nowMs = () => Math.floor(clock.wallUs() / 1000)
+export function createKeys(database: SqlDatabase, ring: KeyRing, nowMs: () => number) {
   let forgottenMs = Number.NEGATIVE_INFINITY
 
   function* insert(

@@ -1,7 +1,7 @@
 // Sessions: a random token in a cookie, its SHA-256 here; each shows one account of its person. Only in the database:
 // they outlast restarts, hold at every node, and end at once when revoked. Each request reads the current role. `seen`
 // is written at most once a minute, and not while the database accepts no write, so reading goes through.
-import { type Clock, toTime } from '../clock.ts'
+import { toTime } from '../clock.ts'
 import type { Logger } from '../log.ts'
 import { Problem } from '../problem.ts'
 import { all, get, insert, run, type Script, type SqlDatabase } from '../state/database.ts'
@@ -49,9 +49,7 @@ const LIVE = 'session.seen_ms > $2 AND session.created_ms > $3 AND coalesce(sess
 export type Sessions = ReturnType<typeof createSessions>
 
 /** All reject with Problem `store_unavailable`, changes also with `disk_low` and `disk_failed`. */
-export function createSessions(database: SqlDatabase, clock: Clock, log: Logger) {
-  const nowMs = () => Math.floor(clock.wallUs() / 1000)
-
+export function createSessions(database: SqlDatabase, nowMs: () => number, log: Logger) {
   let isTouchFailing = false
   async function tryTouch(id: string, now: number): Promise<void> {
     try {

@@ -9,7 +9,7 @@ import { get, insert, run, type Script, type SqlDatabase } from '../state/databa
 import { countAccounts, toAccount } from './account-rows.ts'
 import { checkCredentials, passwordFault } from './credentials.ts'
 import type { Keys } from './keys.ts'
-import { coarserNetwork, networkOf, siteOf } from './networks.ts'
+import { coarserNetwork, networkOf } from './networks.ts'
 import type { Asker } from './password-line.ts'
 import type { Passwords } from './passwords.ts'
 import { isOnlyInvited, proveAddress } from './people/first-proof.ts'
@@ -20,8 +20,6 @@ import { createTokenBuckets } from './token-buckets.ts'
 const LINK_VALID_MS = 24 * 3_600_000
 /** Sign-ups per network and hour where no link is mailed: a set-up script may create many accounts in a row. */
 const AT_ONCE = { limit: 1000, windowS: 3600, maxEntries: 10_000, coarser: coarserNetwork }
-/** Links per site (/24, /48) and day. */
-const BY_LINK = { limit: 20, windowS: 86_400, maxEntries: 10_000, coarser: coarserNetwork }
 
 export interface SignUp {
   readonly email: string
@@ -36,6 +34,7 @@ interface SignUpParts {
   readonly keys: Keys
   readonly passwords: Passwords
   readonly clock: Clock
+  nowMs(): number
   readonly log: Logger
   readonly signup: 'first' | 'open' | 'closed'
   /** Links can be mailed. */
@@ -50,10 +49,8 @@ interface SignUpParts {
 
 /** Everything rejects with Problem `store_unavailable` while PostgreSQL is away. */
 export function createSignUp(parts: SignUpParts) {
-  const { database, keys, passwords, clock, log, signup, isMailed, askerAt, setupCode } = parts
-  const nowMs = () => Math.floor(clock.wallUs() / 1000)
+  const { database, keys, passwords, clock, nowMs, log, signup, isMailed, askerAt, setupCode } = parts
   const atOnce = createTokenBuckets({ clock, ...AT_ONCE, limit: parts.signUpsMax ?? AT_ONCE.limit })
-  const byLink = createTokenBuckets({ clock, ...BY_LINK })
 
   const isOpenAt = (accounts: number) => signup === 'open' || (signup === 'first' && accounts === 0)
 
@@ -125,8 +122,6 @@ export function createSignUp(parts: SignUpParts) {
       })
       return token
     },
-    /** Counts a link that this address asks for. Throws Problem `rate_limited`. */
-    countLink: (address: string): void => byLink.attempt(siteOf(networkOf(address))),
     /** By the token of a link. Throws Problem `credentials_invalid`, `fields_invalid`, `email_taken`, `signup_closed`. */
     async confirm(token: string, password: string) {
       const find = 'SELECT email FROM sign_up WHERE hash = $1 AND ends_ms > $2'

@@ -171,7 +171,7 @@ export function createApp(deps: AppDeps) {
     mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)
   mountDisputes(mounts, deps.accounts, deps.watch)
-  mountWatches(mounts, deps.watch, nameOf, deps.overview)
+  mountWatches(mounts, deps.watch, nameOf, deps.overview, deps.disputedBy)
   mountAlerts(mounts, deps.alerts, nameOf)
   mountGroups(mounts, deps.changeGroup, nameOf, deps.kept)
   mountChanges(mounts, deps.changes)

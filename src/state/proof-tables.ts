@@ -7,7 +7,7 @@ export const PROOF_TABLES = `
   ALTER TABLE account ADD COLUMN disputed_by TEXT;
   -- Links that make an account. Nothing else that the sender typed is kept.
   CREATE TABLE sign_up (hash TEXT PRIMARY KEY, email TEXT NOT NULL, ends_ms BIGINT NOT NULL);
-  -- E-mails that a stranger caused to an address that did not ask.
+  -- E-mails that a stranger caused to an address that did not ask, and links that a site asked for.
   CREATE TABLE stranger_mail (email TEXT NOT NULL, sent_ms BIGINT NOT NULL);
   CREATE INDEX stranger_mail_by_email ON stranger_mail (email, sent_ms);
   CREATE INDEX stranger_mail_by_age ON stranger_mail (sent_ms);

@@ -127,7 +127,7 @@ test('removes ended keys while Stint runs and keeps those that are still listed'
   write(() =>
     db.run("INSERT INTO account (id, name, email, operator, created_ms) VALUES ('acc', 'a', 'a@example.com', 1, 0)"),
   )
-  const fresh = createKeys(createSqliteDatabase(file), loadKeyRing(db, clock), clock)
+  const fresh = createKeys(createSqliteDatabase(file), loadKeyRing(db, clock), () => clock.wallUs() / 1000)
   const create = (name: string) => fresh.create('acc', name, ['write'])
   const [revoked, replaced, kept] = [await create('revoked'), await create('replaced'), await create('kept')]
   const rows = () =>

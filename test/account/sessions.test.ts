@@ -84,7 +84,7 @@ test('sessions stay valid while the disk is full; their last use is written afte
     db.run("INSERT INTO membership (account, person, role, since_ms) VALUES ('acc', 'per', 'owner', 0)")
   })
   const { log, lines } = createLogLines()
-  const found = createSessions(createSqliteDatabase(file), clock, log)
+  const found = createSessions(createSqliteDatabase(file), () => clock.wallUs() / 1000, log)
   const token = await found.create({ account: 'acc', person: 'per', userAgent: 'browser' })
   const created = toTime(clock.wallUs() / 1000)
   const pages = Object.values(db.query('PRAGMA page_count').get() as object)[0] as number

@@ -62,7 +62,7 @@ async function attackMail(): Promise<void> {
   let links = 0
   for (let i = 0; i < 1000; i++) {
     try {
-      accounts.signUp.countLink(`2001:db8:5:${i.toString(16)}::1`)
+      await accounts.strangerMails.countLink(`2001:db8:5:${i.toString(16)}::1`)
       links++
     } catch (error) {
       if (!(error instanceof Problem)) throw error

@@ -95,7 +95,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
   onStranger(wire.CREATE_ACCOUNT, SIGN_UP_RULES, async (_, { request, body: { email, password, setup_code } }) => {
     const address = addressOf(request)
     if (await accounts.signUp.isByLink()) {
-      accounts.signUp.countLink(address)
+      await accounts.strangerMails.countLink(address)
       mailLink(normalizeEmail(email)!).catch(deps.mailFailed)
       return jsonAnswer({ sent: true }, 202)
     }

@@ -14,7 +14,7 @@ import { DEFAULT_LIMIT } from '../../wire/parameters.ts'
 import { PREVIEW_WATCH } from '../../wire/watch-preview.ts'
 import * as wire from '../../wire/watches.ts'
 import { answerHeaders } from '../answers.ts'
-import type { NameOf } from '../authorize.ts'
+import type { AuthorizeDeps, NameOf } from '../authorize.ts'
 import type { Mounts } from '../mount.ts'
 import type { Rules } from '../read-json.ts'
 import { mountLinkPages } from './link-pages.ts'
@@ -38,6 +38,7 @@ export function mountWatches(
   { watches, preview, channels, maintenance, alerts }: Watches,
   nameOf: NameOf,
   overview: Pick<AskOverview, 'describe'>,
+  disputedBy: AuthorizeDeps['disputedBy'],
 ): void {
   const { on, onAnyone } = mounts
   on(wire.LIST_WATCHES, async ({ account }, { request }) => {
@@ -126,7 +127,9 @@ export function mountWatches(
   onAnyone(wire.SHOW_BADGE, async (_, { params }) => {
     const [, token, form] = /^([\w-]{43})\.(svg|json)$/.exec(params.name) ?? []
     const found = token === undefined ? undefined : await watches.badge(token)
-    if (found === undefined) throw new Problem('not_found', 'There is no badge at this address.')
+    // who made it may be the stranger
+    if (found === undefined || disputedBy(found.watch.account) !== undefined)
+      throw new Problem('not_found', 'There is no badge at this address.')
     const { watch, state, firing } = found
     const { name } = watch.spec
     const covered = await describeCovered(watch, overview)

@@ -91,6 +91,11 @@ test('a site gets twenty links a day, whichever of its networks asks', async () 
   const statuses = (await Promise.all(Array.from({ length: 22 }, (_, i) => ask(i)))).map(({ status }) => status)
   expect(statuses.filter((status) => status === 429)).toHaveLength(2)
   expect((await signUp('other@example.com')).status).toBe(202)
+  app.clock.pass(12 * 3_600e6)
+  const refused = await ask(30)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(12 * 3600)])
+  app.clock.pass(12 * 3_600e6)
+  expect((await ask(31)).status).toBe(202)
 })
 
 test('an invitation holds no text of a stranger, three go to an address, and each link stays valid', async () => {
@@ -204,6 +209,10 @@ describe('an inviter who accepts in place of the invited keeps nothing', () => {
 test('a disputed account answers nobody but its person, and that only the choice; keys that write go on', async () => {
   const jo = await claimedBy2_0('jo@example.com')
   await jo.bySession.post('/api/channels', { name: 'hook', kind: 'webhook', url: 'https://evil.example/hook' })
+  const { watch } = (await jo.bySession.post('/api/watches', { name: 'w', process: 'p', failed: {}, channels: [] }))
+    .json
+  const { badge } = (await jo.bySession.post(`/api/watches/${watch.id}/badge`, undefined)).json.watch
+  expect((await nobody.get(`${badge}.json`)).status).toBe(200)
   expect((await nobody.post('/api/password/forgot', { email: 'jo@example.com' }, from())).status).toBe(202)
   const token = await newestLink('jo@example.com', 'reset')
   expect((await nobody.post('/api/password/reset', { token, new_password: 'a password of Jo' }, from())).status).toBe(
@@ -215,6 +224,7 @@ test('a disputed account answers nobody but its person, and that only the choice
       path === '/api/watches' || path === '/api/channels' ? 'scope_missing' : 'account_disputed',
     )
   expect((await jo.byKey.post('/v1/start', { process: 'p' })).status).toBe(201)
+  for (const form of ['json', 'svg']) expect((await nobody.get(`${badge}.${form}`)).status).toBe(404)
   const me = await signInAt(app.url, 'jo@example.com', 'a password of Jo')
   expect((await me.get('/api/session')).json).toMatchObject({ disputed: true, role: 'owner' })
   for (const path of ['/api/keys', '/api/members', '/api/exceptions', '/api/audit'])
