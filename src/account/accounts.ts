@@ -198,7 +198,10 @@ export function createAccounts(parts: AccountParts, options: AccountsOptions) {
     },
     /** Deleted accounts whose data may still be in this node's spools and in the stores. */
     removals: (): string[] => Array.from(selectRemovals.all(), ({ account }) => account),
-    removed: (id: string): void => void local.write(() => deleteRemoval.run(id)),
+    removed: (ids: readonly string[]): Promise<void> =>
+      local.commit(() => {
+        for (const id of ids) deleteRemoval.run(id)
+      }),
     keys,
     sessions,
     people,

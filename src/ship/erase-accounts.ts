@@ -1,17 +1,19 @@
 // Erases closed accounts from the stores and the dead letters. Spools may still hold events accepted before the account
-// was closed, so it is erased only after they have passed that time.
+// was closed, so it is erased only after they have passed that time. Many are erased together: ClickHouse rewrites all
+// that it touches for each statement, whatever the number of accounts in it.
 import type { Logger } from '../log.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
 import type { Sink } from '../store/sink.ts'
+import { rest, spend } from '../turns.ts'
 
 export interface EraseAccountsOptions {
   /** The closed accounts whose data may still be somewhere; kept over restarts. */
   removals(): readonly string[]
   /** Nothing of the account is remembered from now on. */
   forget(account: string): void
-  /** Everything of the account is gone. */
-  removed(account: string): void
+  /** Everything of these accounts is gone. */
+  removed(accounts: readonly string[]): Promise<void>
   readonly spools: readonly Pick<Spool, 'mark' | 'hasDelivered' | 'release'>[]
   /** Of the configured stores. */
   readonly sinks: readonly Pick<Sink, 'store' | 'erase'>[]
@@ -26,6 +28,11 @@ export interface EraseAccountsOptions {
 export type EraseAccounts = ReturnType<typeof createEraseAccounts>
 
 const EVERY_MS = 2_000
+/** One request of a store erases so many. */
+const ACCOUNTS_AT_ONCE = 200
+/** Where an account has dead letters, their file is synced. */
+const STEPS_OF_LETTERS = 512
+const HERE = 'this node'
 /**
  * Requests that began before their account was closed have been appended by then: a body may take a minute
  * (http/listen.ts), and then the disk may be slow. Waiting events are unreadable: keys and sessions are gone.
@@ -37,6 +44,8 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   /** One sink of each store erases all that the store has. */
   const sinks = [...new Map(options.sinks.map((sink) => [sink.store, sink])).values()]
   const underWay = new Map<string, Progress>()
+  /** By store, or HERE, what was logged: an operator wants each reason once, not every two seconds. */
+  const told = new Map<string, Set<string>>()
   let timer: ReturnType<typeof setInterval> | undefined
   let running: Promise<void> | undefined
   let isStopped = false
@@ -53,32 +62,45 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
     if (known !== undefined) return known
     for (const spool of spools) spool.release(account)
     options.forget(account)
-    const progress: Progress = { seenUs: nowUs(), done: new Set(), told: new Set(), waits: new Map() }
+    const progress: Progress = { seenUs: nowUs(), done: new Set(), waits: new Map() }
     underWay.set(account, progress)
     return progress
   }
 
-  async function erase(account: string, progress: Progress): Promise<void> {
-    if (!isDelivered(progress)) return
-    const { done, told } = progress
-    for (const sink of sinks) {
-      if (done.has(sink.store)) continue
-      const result = await sink.erase(account)
-      if (result.kind === 'wait') progress.waits.set(sink.store, result.reason)
-      else progress.waits.delete(sink.store)
-      if (result.kind === 'stored') {
-        done.add(sink.store)
-        continue
-      }
-      const { store } = sink
-      if (isNews(told, `${store}: ${result.reason}`))
-        log.warn({ account, store, reason: result.reason }, 'a store did not erase a deleted account; trying again')
+  async function eraseFrom(sink: Pick<Sink, 'store' | 'erase'>, due: ReadonlyMap<string, Progress>): Promise<void> {
+    const { store } = sink
+    const accounts = [...due.keys()].filter((account) => !due.get(account)!.done.has(store))
+    if (accounts.length === 0) return
+    const result = await sink.erase(accounts)
+    for (const account of accounts) {
+      const { done, waits } = due.get(account)!
+      if (result.kind === 'stored') done.add(store)
+      if (result.kind === 'wait') waits.set(store, result.reason)
+      else waits.delete(store)
     }
-    if (done.size < sinks.length) return
-    deadLetters.removeAccount(account)
-    removed(account)
-    underWay.delete(account)
-    log.info({ account }, 'the data of a deleted account is erased')
+    if (result.kind === 'stored') told.delete(store)
+    else if (isNews(store, result.reason))
+      log.warn({ accounts, store, reason: result.reason }, 'a store did not erase deleted accounts; trying again')
+  }
+
+  /** These are delivered: all that they sent is in the stores. */
+  async function erase(due: ReadonlyMap<string, Progress>): Promise<void> {
+    for (const sink of sinks) await eraseFrom(sink, due)
+    const accounts = [...due.keys()].filter((account) => due.get(account)!.done.size === sinks.length)
+    if (accounts.length === 0) return
+    for (const account of accounts) {
+      deadLetters.removeAccount(account)
+      if (spend(STEPS_OF_LETTERS)) await rest()
+    }
+    await removed(accounts)
+    for (const account of accounts) underWay.delete(account)
+    log.info({ accounts }, 'the data of deleted accounts is erased')
+  }
+
+  function isNews(where: string, reason: string): boolean {
+    const known = told.get(where) ?? new Set()
+    told.set(where, new Set([...known, reason]))
+    return !known.has(reason)
   }
 
   /**
@@ -96,19 +118,17 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   /** Never throws. */
   async function eraseAll(): Promise<void> {
     try {
-      for (const account of removals()) if (!isStopped) await tryToErase(account)
+      const due: [string, Progress][] = []
+      for (const account of removals()) {
+        const progress = progressOf(account)
+        if (isDelivered(progress)) due.push([account, progress])
+        if (spend()) await rest()
+      }
+      for (let from = 0; from < due.length && !isStopped; from += ACCOUNTS_AT_ONCE)
+        await erase(new Map(due.slice(from, from + ACCOUNTS_AT_ONCE)))
+      told.delete(HERE)
     } catch (err) {
-      log.warn({ err }, 'the deleted accounts cannot be read; trying again')
-    }
-  }
-
-  async function tryToErase(account: string): Promise<void> {
-    const progress = progressOf(account)
-    try {
-      await erase(account, progress)
-    } catch (err) {
-      if (isNews(progress.told, String(err)))
-        log.warn({ err, account }, 'erasing a deleted account failed; trying again')
+      if (isNews(HERE, String(err))) log.warn({ err }, 'erasing deleted accounts failed; trying again')
     }
   }
 
@@ -153,14 +173,6 @@ interface Progress {
   marks?: readonly number[]
   /** The stores from which it is erased. */
   readonly done: Set<string>
-  /** Reasons that were logged: an operator wants each once, not every two seconds. */
-  readonly told: Set<string>
   /** By store: what an operator must fix before it erases. */
   readonly waits: Map<string, string>
-}
-
-function isNews(told: Set<string>, reason: string): boolean {
-  if (told.has(reason)) return false
-  told.add(reason)
-  return true
 }

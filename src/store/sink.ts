@@ -39,8 +39,8 @@ export interface Sink {
    * someone broke in the store (`refused`). No account can see what it writes.
    */
   check(like: Event): Promise<WriteResult>
-  /** Deletes everything an account ever stored here. `stored` when it is gone for every question. Idempotent. */
-  erase(account: string): Promise<WriteResult>
+  /** Deletes everything these accounts ever stored here. `stored` when it is gone for every question. Idempotent. */
+  erase(accounts: readonly string[]): Promise<WriteResult>
   close(): Promise<void>
 }
 

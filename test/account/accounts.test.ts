@@ -83,7 +83,7 @@ for (const { database, open } of databases()) {
 
       await using again = await open({ path: accounts.path })
       expect(again.removals()).toEqual([ada.account.id])
-      again.removed(ada.account.id)
+      await again.removed([ada.account.id])
       expect(again.removals()).toEqual([])
       expect((await again.create(ADA)).account.id).not.toBe(ada.account.id)
     })

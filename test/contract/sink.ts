@@ -247,8 +247,9 @@ export function sinkContract(subject: SinkSubject): void {
 
     test('separates accounts', async () => {
       const { sink } = trial
-      const [own, foreign] = [someOf(0), someOf(0, { account: `${account} of another` })]
-      expect(await sink.write([...own, ...foreign])).toEqual(STORED)
+      const [second, other] = [`${account}'s "second`, `${account} of another`]
+      const [own, foreign] = [someOf(0), someOf(0, { account: other })]
+      expect(await sink.write([...own, ...foreign, ...someOf(0, { account: second })])).toEqual(STORED)
       await expectStored(own)
       await expectStored(foreign, `${account} of another`)
     })
@@ -410,16 +411,17 @@ export function sinkContract(subject: SinkSubject): void {
     })
 
     // In a store of its own: erasing rewrites all that is there.
-    test('preparing again changes nothing; erases one account permanently and no other', async () => {
+    test('preparing again changes nothing; erases accounts permanently and no other', async () => {
       const { sink, another, read, close } = await subject.open()
       expect(await Promise.all([sink.prepare(), another().prepare()])).toEqual([STORED, STORED])
-      const [own, foreign] = [someOf(0), someOf(0, { account: `${account} of another` })]
-      expect(await sink.write([...own, ...foreign])).toEqual(STORED)
+      const [second, other] = [`${account}'s "second`, `${account} of another`]
+      const [own, foreign] = [someOf(0), someOf(0, { account: other })]
+      expect(await sink.write([...own, ...foreign, ...someOf(0, { account: second })])).toEqual(STORED)
       expect(await another().prepare()).toEqual(STORED)
       expect(sorted(await read(account))).toEqual(sorted(rowsOf(own)))
-      for (let time = 0; time < 2; time++) expect(await sink.erase(account)).toEqual(STORED)
-      expect(await read(account)).toEqual([])
-      expect(sorted(await read(`${account} of another`))).toEqual(sorted(rowsOf(foreign)))
+      for (let time = 0; time < 2; time++) expect(await sink.erase([account, 'nobody', second])).toEqual(STORED)
+      for (const erased of [account, second]) expect(await read(erased)).toEqual([])
+      expect(sorted(await read(other))).toEqual(sorted(rowsOf(foreign)))
       await close()
     })
 
@@ -430,7 +432,7 @@ export function sinkContract(subject: SinkSubject): void {
       const sink = open()
       if (sink === undefined) return
       const [event] = someOf(0)
-      for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase(account)])
+      for (const answer of [sink.write(someOf(0)), sink.prepare(), sink.check(event!), sink.erase([account])])
         expect(await answer).toMatchObject({ kind })
       await sink.close()
       expect(await trial.read(account)).toEqual([])

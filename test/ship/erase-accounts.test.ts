@@ -6,7 +6,7 @@ import { createStepClock } from '../support/step-clock.ts'
 import { ACCOUNT, openShipTrial, type ShipTrial } from './ship-trial.ts'
 
 const MINUTE_US = 60_000_000
-const ERASE = { kind: 'erase', account: ACCOUNT } as const
+const ERASE = { kind: 'erase', accounts: [ACCOUNT] } as const
 
 let trial: ShipTrial
 beforeEach(async () => {
@@ -21,7 +21,9 @@ function open(changes: Partial<EraseAccountsOptions> = {}) {
   const closed = new Set([ACCOUNT])
   const eraseAccounts = createEraseAccounts({
     removals: () => [...closed],
-    removed: (account) => void closed.delete(account),
+    async removed(accounts) {
+      for (const account of accounts) closed.delete(account)
+    },
     forget: () => {},
     spools: [trial.spool],
     sinks: [sinkOf(trial.store)],
@@ -156,4 +158,18 @@ test('a thousand accounts that close at once are looked at once each', async () 
   await step()
   expect(looked).toBeLessThan(5000)
   expect(waiting().accounts).toBe(0)
+})
+
+test('a thousand accounts are erased by a few requests, as a store rewrites all that it holds for each', async () => {
+  const { step, clock, closed } = open({ settleUs: 0 })
+  closed.clear()
+  for (let i = 0; i < 1000; i++) closed.add(`acc_${i}`)
+  const all = [...closed]
+  await step()
+  clock.pass(MINUTE_US)
+  await step()
+  const erased = trial.store.requests.flatMap((request) => (request.kind === 'erase' ? [request.accounts] : []))
+  expect(erased.length).toBeLessThanOrEqual(10)
+  expect(erased.flat()).toEqual(all)
+  expect(closed.size).toBe(0)
 })

@@ -22,7 +22,7 @@ export type StoreRequest =
   | { readonly kind: 'prepare' }
   | { readonly kind: 'write'; readonly events: readonly Event[] }
   | { readonly kind: 'check'; readonly like: Event }
-  | { readonly kind: 'erase'; readonly account: string }
+  | { readonly kind: 'erase'; readonly accounts: readonly string[] }
 
 export interface MemoryStore {
   faults: StoreFaults
@@ -65,7 +65,7 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
   function work(request: StoreRequest): WriteResult {
     if (request.kind === 'write') return take(request.events)
     if (request.kind === 'erase') {
-      for (const [id, { account }] of held) if (account === request.account) held.delete(id)
+      for (const [id, { account }] of held) if (request.accounts.includes(account)) held.delete(id)
     }
     return { kind: 'stored', expired: 0 }
   }
@@ -90,7 +90,7 @@ export function createMemoryStore(faults: StoreFaults = {}): MemoryStore {
       prepare: () => answer({ kind: 'prepare' }),
       write: (events) => answer({ kind: 'write', events }),
       check: (like) => answer({ kind: 'check', like }),
-      erase: (account) => answer({ kind: 'erase', account }),
+      erase: (accounts) => answer({ kind: 'erase', accounts }),
       async close() {},
     }),
   }

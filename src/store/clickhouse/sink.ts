@@ -10,6 +10,7 @@ import { toRows } from './encode-events.ts'
 import { isFault, judgeFailure, UNKNOWN_DATABASE, UNKNOWN_TABLE } from './judge-failure.ts'
 import { findLackingRoom } from './room-to-erase.ts'
 import type { Schema } from './schema.ts'
+import { listOf } from './selection.ts'
 import { TABLES } from './tables.ts'
 import { createWriteByShard } from './write-by-shard.ts'
 
@@ -74,10 +75,11 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
       return found.kind === 'stored' ? checkByCanary(writeAll, startOfDay, process)(like) : found
     },
 
-    async erase(account) {
+    async erase(accounts) {
       // in a cluster each host has disks of its own
       const reason = cluster ? undefined : await findLackingRoom(keeper, FAMILIES.map(schema.stored))
       if (reason !== undefined) return { kind: 'wait', reason }
+      const { list, params } = listOf('accounts', accounts)
       return attempt(judgeFailure, async () => {
         for (const table of FAMILIES) {
           // a table of points exists only if they were stored here once
@@ -86,10 +88,10 @@ export function createClickHouseSink(options: ClickHouseSinkOptions): Sink {
           }
           // a mutation, not a lightweight delete: the rows shall leave the disk too
           const settings = `mutations_sync = 2${cluster ? `, ${CLUSTER_DDL_SETTINGS}` : ''}`
-          const where = `WHERE account = {account:String} SETTINGS ${settings}`
+          const where = `WHERE has(${list}, account) SETTINGS ${settings}`
           const on = cluster?.onCluster ?? ''
           const sql = `ALTER TABLE ${schema.stored(table)}${on} DELETE ${where}`
-          await keeper.run(sql, { account }).catch(unlessMissing)
+          await keeper.run(sql, params).catch(unlessMissing)
         }
       })
     },

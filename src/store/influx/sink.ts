@@ -34,7 +34,11 @@ export function createInfluxSink(options: InfluxSinkOptions): Sink {
     prepare: () => prepareBucket(client, address, retentionDays, log, isOwn),
     write,
     check: checkByCanary(write, (stamp) => stamp), // shards may be as short as an hour
-    erase: (account) => attempt(judgeFailure, () => client.erase(`account=${JSON.stringify(account)}`)),
+    // its predicates know no OR
+    erase: (accounts) =>
+      attempt(judgeFailure, async () => {
+        for (const account of accounts) await client.erase(`account=${JSON.stringify(account)}`)
+      }),
 
     async close() {
       client.close()

@@ -47,7 +47,7 @@ describe.skipIf(missing('postgresql') !== undefined)('nodes on one PostgreSQL', 
       await until('the node has learned of it', () => node.removals().length === 1)
       expect(node.removals()).toEqual([account.id])
       await until('the node knows the next operator', () => node.isOperator(bob.account.id))
-      node.removed(account.id)
+      await node.removed([account.id])
     }
     await b.close()
     const again = await openNode(url, { replicaPath: b.replicaPath })

@@ -151,7 +151,7 @@ async function collectStatements(schema: Schema): Promise<Statement[]> {
     expect(await sink.write([event])).toEqual(STORED)
     expect(await sink.check(event)).toEqual(STORED)
   }
-  expect(await sink.erase('a')).toEqual(STORED)
+  expect(await sink.erase(['a'])).toEqual(STORED)
   const source = createClickHouseSource(client, schema)
   const place = { ns: 1n, tie: '["1","1"]' }
   const range = { account: 'a', process: 'p', meta: 'm', uid: 'u', ...RANGE }

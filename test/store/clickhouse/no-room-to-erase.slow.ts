@@ -47,7 +47,7 @@ test.skipIf(needless)('erasing says how much room is missing for the largest par
     expect((await sink.prepare()).kind).toBe('stored')
     expect((await sink.write(exceptions)).kind).toBe('stored')
     const freeDisk = fillDisk()
-    const result = await sink.erase('gone')
+    const result = await sink.erase(['gone'])
     if (result.kind !== 'wait') throw new Error(`expected to wait: ${JSON.stringify(result)}`)
     const [, needed, left, missing] =
       /^erasing needs (\d+) MB free for the largest part, and (\d+) MB are: (\d+) MB are missing$/
@@ -57,7 +57,7 @@ test.skipIf(needless)('erasing says how much room is missing for the largest par
     expect(left).toBeWithin(1, 10)
     expect(missing).toBe(needed! - left!)
     freeDisk()
-    expect((await sink.erase('gone')).kind).toBe('stored')
+    expect((await sink.erase(['gone'])).kind).toBe('stored')
   } finally {
     await store.close()
     await clickhouse.kill()
