@@ -1,23 +1,48 @@
 // Keeps this node's copy of the keys and accounts up to date. Invariants:
 // * The counter of changes is polled, so a lost connection is noticed; a change of this node is read back at once. Then
 //   the rows that changed since are read, a page at a time. Where the history does not have that moment (a restored
-//   database, a node that was away for long), everything is read; once an hour everything is compared (sweep.ts).
+//   database, a node that was away for long), everything is read; once an hour everything is compared, in the order of
+//   keys, so that each page is compared with the same stretch of the file.
 // * Memory first, then the file: a revoked key must fail even while the disk is full. Until a sweep has found the file
 //   whole again, it does not say up to which moment it knows everything.
 // * A missing account (a restored database) loses its keys here and nothing else: data goes only by the list `removal`.
 import type { Clock } from '../../clock.ts'
 import type { Logger } from '../../log.ts'
-import { all, get, type Script, type SqlDatabase } from '../../state/database.ts'
+import { all, get, places, type Script, type SqlDatabase, type Value } from '../../state/database.ts'
 import { whyAway } from '../../state/postgres.ts'
-import { KEY_COLUMNS, type KeyRing, type KeyRow } from '../key-ring.ts'
+import { KEY_COLUMNS, type KeyRing } from '../key-ring.ts'
 import type { Suspensions } from '../suspensions.ts'
-import { ACCOUNT_COLUMNS, type AccountState, type Moment, type Removal, type Replica } from './replica.ts'
-import { createSweep, PAGE_ROWS } from './sweep.ts'
+import {
+  ACCOUNT_COLUMNS,
+  type AccountState,
+  type ChangedKey,
+  type Moment,
+  type Removal,
+  type Replica,
+  type Stretch,
+} from './replica.ts'
 
 const POLL_EVERY_MS = 500
+const PAGE_ROWS = 1_000
 const SWEEP_EVERY_US = 3_600_000_000
 /** A sweep gets so many pages of each poll: changes do not wait for it. */
 const SWEPT_PER_POLL = 4
+/** Behind every id and hash. */
+const END = '~'
+
+const TABLES = {
+  account: { key: 'id', columns: ACCOUNT_COLUMNS.join() },
+  api_key: { key: 'hash', columns: `${KEY_COLUMNS}, revoked_ms` },
+  removal: { key: 'account', columns: 'account, deleted_ms' },
+} as const
+const IN_ORDER = ['account', 'api_key', 'removal'] as const
+
+type Table = (typeof IN_ORDER)[number]
+interface Rows {
+  account: AccountState
+  api_key: ChangedKey
+  removal: Removal
+}
 
 interface FollowChangesOptions {
   readonly postgres: Pick<SqlDatabase, 'read'>
@@ -32,13 +57,22 @@ interface FollowChangesOptions {
 
 export type FollowChanges = ReturnType<typeof createFollowChanges>
 
-export function createFollowChanges(options: FollowChangesOptions) {
-  const { postgres, replica, ring, suspensions, clock, log } = options
+export function createFollowChanges({
+  postgres,
+  replica,
+  ring,
+  suspensions,
+  clock,
+  log,
+  onRemoved,
+}: FollowChangesOptions) {
+  const known = replica.moment()
   /** What memory knows everything up to. */
-  let since: (Moment & { readonly newest: number }) | undefined
-  let isStarted = false
+  let since: (Moment & { readonly newest: number }) | undefined = known && { ...known, newest: 0 }
   let sweptUs = clock.monotonicUs()
-  let running: Promise<void> | undefined
+  /** The page that a sweep reads next; undefined while none runs. */
+  let place: { readonly table: Table; readonly after: string } | undefined
+  let turn: Promise<void> = Promise.resolve()
   let next: Promise<void> | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   let isStopped = false
@@ -47,11 +81,10 @@ export function createFollowChanges(options: FollowChangesOptions) {
   let isFileBehind = false
   /** The file has taken everything since the sweep began, also the news. */
   let isWhole = false
-  const sweep = createSweep({ ...options, forgetAccount, write })
 
   function forgetAccount(account: string): void {
     ring.dropAccount(account)
-    options.onRemoved(account)
+    onRemoved(account)
   }
 
   async function write(work: Promise<unknown>): Promise<void> {
@@ -64,89 +97,95 @@ export function createFollowChanges(options: FollowChangesOptions) {
     }
   }
 
-  async function pull(): Promise<void> {
-    if (!isStarted) {
-      const moment = replica.moment()
-      since = moment && { ...moment, newest: 0 }
-      isStarted = true
-    }
-    const head = await postgres.read(() => selectHead(since))
-    if (since === undefined || !head.isKnown || head.newest < since.newest) {
-      beginSweep()
-      let isSwept = false
-      while (!isSwept) isSwept = await sweep.step()
-      since = head
-      await endSweep(head)
-    } else {
-      if (head.newest > since.version) {
-        await readNews(since.version)
-        if (!isFileBehind) await write(replica.noteMoment(head))
+  /** Rows are known in memory at once, then in the file. `stretch`: they are all of it. */
+  const take: { readonly [T in Table]: (rows: readonly Rows[T][], stretch?: Stretch) => Promise<void> } = {
+    account(rows, stretch) {
+      rows.forEach(suspensions.note)
+      const { lost, written } = replica.setAccounts(rows, stretch)
+      lost.forEach(forgetAccount)
+      return write(written)
+    },
+    api_key(rows, stretch) {
+      for (const key of rows) {
+        if (key.revoked_ms === null) ring.set(key)
+        else ring.delete(key.hash)
       }
-      since = head
-      await sweepOn(head)
+      return write(replica.setKeys(rows, stretch))
+    },
+    removal(rows) {
+      for (const { account } of rows) forgetAccount(account)
+      return write(replica.setRemovals(rows, clock.wallUs() / 1000))
+    },
+  }
+
+  /** In this order, behind a row. */
+  const readPage = <T extends Table>(table: T, order: string, ...after: Value[]) =>
+    postgres.read(() =>
+      all<Rows[T] & { readonly changed_at: number; readonly key_at: string }>(
+        `SELECT ${TABLES[table].columns}, changed AS changed_at, ${TABLES[table].key} AS key_at FROM ${table}
+         WHERE (${order}) > ${places(1, after.length)} ORDER BY ${order} LIMIT ${PAGE_ROWS}`,
+        ...after,
+      ),
+    )
+
+  /** Rows that changed after this version. */
+  async function readNews<T extends Table>(table: T, version: number): Promise<void> {
+    for (let [changed, key, isLast] = [version, '\uffff', false]; !isLast; ) {
+      const rows = await readPage(table, `changed, ${TABLES[table].key}`, changed, key)
+      if (rows.length > 0) await take[table](rows)
+      isLast = rows.length < PAGE_ROWS
+      ;({ changed_at: changed, key_at: key } = rows.at(-1) ?? { changed_at: changed, key_at: key })
     }
   }
 
   function beginSweep(): void {
     sweptUs = clock.monotonicUs()
     isWhole = true
-    sweep.begin()
+    ring.beginSweep()
+    place = { table: 'account', after: '' }
   }
 
-  async function endSweep(moment: Moment): Promise<void> {
+  /** One that fails is read again by the next call. */
+  async function sweepPage<T extends Table>(table: T, after: string, head: Moment): Promise<void> {
+    const rows = await readPage(table, TABLES[table].key, after)
+    const isLast = rows.length < PAGE_ROWS
+    const last = isLast ? END : rows.at(-1)!.key_at
+    await take[table](rows, { after, last })
+    const nextTable = isLast ? IN_ORDER[IN_ORDER.indexOf(table) + 1] : table
+    place = nextTable && { table: nextTable, after: isLast ? '' : last }
+    if (place !== undefined) return
+    await ring.endSweep()
     if (!isWhole) return
     isFileBehind = false
-    await write(replica.noteMoment(moment))
+    await write(replica.noteMoment(head))
   }
 
-  /** Once an hour, and after the file could not be written: some pages of the sweep. */
-  async function sweepOn(moment: Moment): Promise<void> {
-    if (!sweep.isRunning()) {
-      if (!isFileBehind && clock.monotonicUs() - sweptUs < SWEEP_EVERY_US) return
+  async function pull(): Promise<void> {
+    const head = await postgres.read(() => selectHead(since))
+    let pages = SWEPT_PER_POLL
+    if (since === undefined || !head.isKnown || head.newest < since.newest) {
       beginSweep()
-    }
-    for (let i = 0; i < SWEPT_PER_POLL; i++) if (await sweep.step()) return endSweep(moment)
-  }
-
-  /** Everything that changed after this version: in memory at once, then in the file. */
-  async function readNews(version: number): Promise<void> {
-    const accounts = pagesOf<AccountState>(postgres, 'account', 'id', ACCOUNT_COLUMNS.join(), version)
-    for await (const page of accounts) {
-      page.forEach(suspensions.note)
-      await write(replica.setAccounts(page))
-    }
-    const columns = `${KEY_COLUMNS}, revoked_ms`
-    for await (const page of pagesOf<ChangedKey>(postgres, 'api_key', 'hash', columns, version)) {
-      for (const key of page) {
-        if (key.revoked_ms === null) ring.set(key)
-        else ring.delete(key.hash)
+      pages = Number.POSITIVE_INFINITY
+    } else {
+      if (head.newest > since.version) {
+        for (const table of IN_ORDER) await readNews(table, since.version)
+        if (!isFileBehind) await write(replica.noteMoment(head))
       }
-      await write(replica.setKeys(page))
+      since = head
+      const isDue = isFileBehind || clock.monotonicUs() - sweptUs >= SWEEP_EVERY_US
+      if (place === undefined && isDue) beginSweep()
     }
-    const removals = pagesOf<Removal>(postgres, 'removal', 'account', 'account, deleted_ms', version)
-    for await (const page of removals) {
-      for (const { account } of page) forgetAccount(account)
-      await write(replica.remove(page))
-    }
+    for (; pages > 0 && place !== undefined; pages--) await sweepPage(place.table, place.after, head)
+    since = head
   }
 
-  function startPull(): Promise<void> {
-    running = pull().finally(() => {
-      running = undefined
-    })
-    return running
-  }
-
-  /** A pull that runs already may have read before the change, so the caller waits for the one after it; one at a time. */
+  /** One at a time. One that runs already may have read before the change, so the caller waits for the next. */
   function catchUp(): Promise<void> {
-    if (next !== undefined) return next
-    if (running === undefined) return startPull()
-    next = running
-      .catch(() => {})
-      .then(() => {
-        next = undefined
-        return startPull()
-      })
+    next ??= turn.then(() => {
+      next = undefined
+      return pull()
+    })
+    turn = next.catch(() => {})
     return next
   }
 
@@ -173,36 +212,8 @@ export function createFollowChanges(options: FollowChangesOptions) {
       isStopped = true
       clearTimeout(timer)
       await polling
-      await running?.catch(() => {})
+      await turn
     },
-  }
-}
-
-type ChangedKey = KeyRow & { readonly revoked_ms: number | null }
-
-/** Rows that changed after this version, by the order of the change and their key. */
-async function* pagesOf<Row>(
-  postgres: Pick<SqlDatabase, 'read'>,
-  table: 'account' | 'api_key' | 'removal',
-  key: 'id' | 'hash' | 'account',
-  columns: string,
-  version: number,
-): AsyncGenerator<Row[]> {
-  let [changed, last] = [version, '\uffff']
-  for (;;) {
-    const rows = await postgres.read(() =>
-      all<Row & { readonly changed_at: number; readonly key_at: string }>(
-        `SELECT ${columns}, changed AS changed_at, ${key} AS key_at FROM ${table}
-         WHERE (changed, ${key}) > ($1, $2) ORDER BY changed, ${key} LIMIT ${PAGE_ROWS}`,
-        changed,
-        last,
-      ),
-    )
-    if (rows.length > 0) yield rows.map(({ changed_at: _, key_at: __, ...row }) => row as unknown as Row)
-    if (rows.length < PAGE_ROWS) return
-    const end = rows.at(-1)!
-    changed = end.changed_at
-    last = end.key_at
   }
 }
 

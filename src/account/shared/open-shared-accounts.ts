@@ -4,11 +4,11 @@ import { all, type Script, type SqlDatabase } from '../../state/database.ts'
 import { openPostgres, whyAway } from '../../state/postgres.ts'
 import { type Accounts, type AccountsOptions, createAccounts } from '../accounts.ts'
 import { loadKeyRing } from '../key-ring.ts'
-import { createSeriesBudget, type SeriesBudget } from '../series-budget.ts'
+import { createSeriesBudget } from '../series-budget.ts'
 import { loadSuspensions } from '../suspensions.ts'
-import { openUse, type Use } from '../use.ts'
+import { openUse } from '../use.ts'
 import { createFollowChanges, type FollowChanges } from './follow-changes.ts'
-import { openReplica } from './replica.ts'
+import { openReplica, type Replica } from './replica.ts'
 
 export interface OpenSharedAccountsOptions extends AccountsOptions {
   /** postgres://user:password@host:port/database */
@@ -24,18 +24,17 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
   const postgres = openPostgres(url)
   const ring = loadKeyRing(replica.file.db, clock)
   const suspensions = loadSuspensions(replica.file.db, ring)
-  let series: SeriesBudget | undefined
-  let use: Use | undefined
+  const series = createSeriesBudget({ database: replica.file, max: seriesMax, log })
+  const use = openUse({ file: replica.file, clock, log })
   const onRemoved = (account: string) => {
-    suspensions.dropAccount(account)
-    series?.dropAccount(account)
-    use?.dropAccount(account)
+    for (const part of [suspensions, series, use]) part.dropAccount(account)
   }
   const follow = createFollowChanges({ postgres, replica, ring, suspensions, clock, log, onRemoved })
   try {
     await follow.catchUp()
   } catch (cause) {
     if (replica.isEmpty()) {
+      await use.close()
       replica.file.close()
       await postgres.close()
       throw new Error(`PostgreSQL cannot be used: ${reasonOf(cause)}. The first start needs it; check DATABASE_URL`, {
@@ -44,13 +43,10 @@ export async function openSharedAccounts(options: OpenSharedAccountsOptions): Pr
     }
     log.warn({ err: cause }, `accounts: ${whyAway(cause)}; events are accepted by the known keys`)
   }
-  series = createSeriesBudget({ database: replica.file, max: seriesMax, log })
-  use = openUse({ file: replica.file, clock, log })
   follow.start()
-  const database = readingBack(postgres, follow, () => replica.file.close())
   return createAccounts(
     {
-      database,
+      database: readingBack(postgres, follow, replica),
       local: replica.file,
       ring: { ...ring, set: ring.restrict }, // `follow` gives, and may know already that another node revoked the key
       suspensions,
@@ -76,7 +72,7 @@ function* hasFormerNodes(): Script<boolean> {
 }
 
 /** A change is known at its own node when it resolves, or by the poll if PostgreSQL goes away right after it. */
-const readingBack = (postgres: SqlDatabase, follow: FollowChanges, closeReplica: () => void): SqlDatabase => ({
+const readingBack = (postgres: SqlDatabase, follow: FollowChanges, { file }: Replica): SqlDatabase => ({
   read: postgres.read,
   async write(script) {
     const result = await postgres.write(script)
@@ -84,7 +80,7 @@ const readingBack = (postgres: SqlDatabase, follow: FollowChanges, closeReplica:
     return result
   },
   async close() {
-    closeReplica()
+    file.close()
     await postgres.close()
   },
 })

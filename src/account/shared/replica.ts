@@ -80,9 +80,17 @@ export const ACCOUNT_COLUMNS = [
   ...(['id', 'operator', 'disputed_by', 'created_ms', 'suspended_ms', 'resumed_ms'] as const),
 ] satisfies (keyof AccountState)[]
 
+export type ChangedKey = KeyRow & { readonly revoked_ms: number | null }
+
 export interface Removal {
   readonly account: string
   readonly deleted_ms: number
+}
+
+/** All rows with keys behind `after`, up to `last`. */
+export interface Stretch {
+  readonly after: string
+  readonly last: string
 }
 
 /** Filling a new file in the order of hashes would write most pages of this index once for each page of keys. */
@@ -109,27 +117,37 @@ export function openReplica(path: string, log: Logger) {
     db.query<{ database_id: string; version: number; mark: string }, []>('SELECT * FROM followed').get()!
   if (followed().version === 0) file.write(() => db.run(DROP_INDEX))
   const query = (sql: string) => db.query<null, (string | number | null)[]>(sql)
-  const setKey = query(
-    `INSERT OR REPLACE INTO api_key (${KEY_COLUMNS}) SELECT ${KEY_COLUMNS.map((_, i) => `?${i + 1}`)}
-     WHERE EXISTS (SELECT 1 FROM account WHERE id = ?${KEY_COLUMNS.indexOf('account') + 1})`,
-  )
+  /** Changes nothing where all of it is the same. */
+  const put = (table: string, columns: readonly string[], where: string) => {
+    const [, ...rest] = columns
+    const set = rest.map((column) => `${column} = excluded.${column}`)
+    return query(
+      `INSERT INTO ${table} (${columns}) SELECT ${columns.map((_, i) => `?${i + 1}`)} WHERE ${where}
+       ON CONFLICT DO UPDATE SET ${set}
+       WHERE (${rest.map((column) => `${table}.${column}`)}) IS NOT (${rest.map((column) => `excluded.${column}`)})`,
+    )
+  }
+  const setAccount = put('account', ACCOUNT_COLUMNS, 'true')
+  const isThere = `EXISTS (SELECT 1 FROM account WHERE id = ?${KEY_COLUMNS.indexOf('account') + 1})`
+  const setKey = put('api_key', KEY_COLUMNS, isThere)
   const deleteKey = query('DELETE FROM api_key WHERE hash = ?')
-  const setAccount = query(
-    `INSERT INTO account (${ACCOUNT_COLUMNS}) VALUES (${ACCOUNT_COLUMNS.map((_, i) => `?${i + 1}`)})
-     ON CONFLICT (id) DO UPDATE SET ${ACCOUNT_COLUMNS.slice(1).map((column, i) => `${column} = ?${i + 2}`)}`,
-  )
   const deleteAccount = query('DELETE FROM account WHERE id = ?')
   const setMoment = query('UPDATE followed SET database_id = ?, version = ?, mark = ?')
   const addErased = query('INSERT OR IGNORE INTO erased VALUES (?)')
   const addRemoval = query(
     'INSERT OR IGNORE INTO removal SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM erased WHERE account = ?1)',
   )
-  const keysBetween = db.query<KeyRow, [string, string]>(
-    `SELECT ${KEY_COLUMNS} FROM api_key WHERE hash > ? AND hash <= ?`,
-  )
-  const accountsBetween = db.query<AccountState, [string, string]>(
-    `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE id > ? AND id <= ?`,
-  )
+  /** Those of a stretch that are not among the keys of its rows. */
+  const missing = (table: string, key: string) => {
+    const select = db.query<{ key: string }, [string, string, string]>(
+      `SELECT ${key} AS key FROM ${table} WHERE ${key} > ? AND ${key} <= ?
+       AND ${key} NOT IN (SELECT value FROM json_each(?))`,
+    )
+    return (stretch: Stretch | undefined, keys: readonly string[]): string[] =>
+      stretch === undefined ? [] : select.all(stretch.after, stretch.last, JSON.stringify(keys)).map(({ key }) => key)
+  }
+  const missingKeys = missing('api_key', 'hash')
+  const missingAccounts = missing('account', 'id')
   /** Who disputes which account. In memory before it is in the file: it holds although the disk is full. */
   const disputes = new Map(
     db
@@ -139,14 +157,6 @@ export function openReplica(path: string, log: Logger) {
       .all()
       .map(({ id, by }) => [id, by]),
   )
-  function noteDisputes(accounts: readonly AccountState[]): void {
-    for (const { id, disputed_by } of accounts) {
-      if (disputed_by === null) disputes.delete(id)
-      else disputes.set(id, disputed_by)
-    }
-  }
-  const writeAccount = (account: AccountState) => setAccount.run(...ACCOUNT_COLUMNS.map((column) => account[column]))
-  const writeKey = (key: KeyRow) => setKey.run(...KEY_COLUMNS.map((column) => key[column]))
 
   /** A restored database has these accounts again. */
   function forgetRemovals(ids: readonly string[]): void {
@@ -155,7 +165,7 @@ export function openReplica(path: string, log: Logger) {
   }
 
   /** In transactions of which none holds the event loop up for long, unless nothing runs yet: then one. */
-  async function writeIf(changes: readonly (() => unknown)[]): Promise<void> {
+  async function writeAll(changes: readonly (() => unknown)[]): Promise<void> {
     const atOnce = followed().version === 0 ? changes.length : CHANGES_AT_ONCE
     for (let from = 0; from < changes.length; from += atOnce) {
       await commit(() => {
@@ -174,59 +184,43 @@ export function openReplica(path: string, log: Logger) {
       return mark === '' ? undefined : { databaseId, version, mark }
     },
     noteMoment: ({ databaseId, version, mark }: Moment): Promise<void> =>
-      writeIf([() => setMoment.run(databaseId, version, mark), () => db.run(ADD_INDEX)]),
+      writeAll([() => setMoment.run(databaseId, version, mark), () => db.run(ADD_INDEX)]),
     disputedBy: (account: string): string | undefined => disputes.get(account),
-    setAccounts(accounts: readonly AccountState[]): Promise<void> {
-      noteDisputes(accounts)
-      return writeIf(accounts.map((account) => () => writeAccount(account)))
-    },
-    setKeys: (keys: readonly (KeyRow & { readonly revoked_ms: number | null })[]): Promise<void> =>
-      writeIf(keys.map((key) => () => (key.revoked_ms === null ? writeKey(key) : deleteKey.run(key.hash)))),
-    /** Accounts that were deleted: their data is to be erased here, too. */
-    remove(removals: readonly Removal[]): Promise<void> {
-      for (const { account } of removals) disputes.delete(account)
-      return writeIf(
-        removals.flatMap(({ account }) => [() => deleteAccount.run(account), () => addRemoval.run(account)]),
-      )
-    },
-    /** `page`: all accounts with ids behind `after`, up to `last`. `lost`: those that are there no more. */
-    compareAccounts(page: readonly AccountState[], after: string, last: string) {
-      noteDisputes(page)
-      const known = new Map(accountsBetween.all(after, last).map((row) => [row.id, row]))
-      const changed = page.filter((row) => !Bun.deepEquals(row, known.get(row.id)))
-      for (const { id } of page) known.delete(id)
-      const lost = [...known.keys()]
+    /** `lost`: those of the stretch that are there no more. */
+    setAccounts(rows: readonly AccountState[], stretch?: Stretch) {
+      const ids = rows.map(({ id }) => id)
+      const lost = missingAccounts(stretch, ids)
       for (const id of lost) disputes.delete(id)
-      const ids = page.map(({ id }) => id)
-      const written = writeIf([
-        ...changed.map((account) => () => writeAccount(account)),
+      for (const { id, disputed_by } of rows) {
+        if (disputed_by === null) disputes.delete(id)
+        else disputes.set(id, disputed_by)
+      }
+      const written = writeAll([
+        ...rows.map((row) => () => setAccount.run(...ACCOUNT_COLUMNS.map((column) => row[column]))),
         ...lost.map((id) => () => deleteAccount.run(id)),
-        ...(changed.length === 0 ? [] : [() => forgetRemovals(ids)]),
+        () => forgetRemovals(ids),
       ])
       return { lost, written }
     },
-    /** `page`: all keys with hashes behind `after`, up to `last`. */
-    compareKeys(page: readonly KeyRow[], after: string, last: string): Promise<void> {
-      const known = new Map(keysBetween.all(after, last).map((row) => [row.hash, row]))
-      const changed = page.filter((row) => !Bun.deepEquals(row, known.get(row.hash)))
-      for (const { hash } of page) known.delete(hash)
-      return writeIf([
-        ...changed.map((key) => () => writeKey(key)),
-        ...[...known.keys()].map((hash) => () => deleteKey.run(hash)),
+    setKeys: (rows: readonly ChangedKey[], stretch?: Stretch): Promise<void> => {
+      const hashes = rows.map(({ hash }) => hash)
+      return writeAll([
+        ...rows.map((row) => () => {
+          if (row.revoked_ms === null) setKey.run(...KEY_COLUMNS.map((column) => row[column]))
+          else deleteKey.run(row.hash)
+        }),
+        ...missingKeys(stretch, hashes).map((hash) => () => deleteKey.run(hash)),
       ])
     },
-    compareRemovals(page: readonly Removal[], nowMs: number): Promise<void> {
+    /** Accounts that were deleted: their data is to be erased here, too. */
+    setRemovals(rows: readonly Removal[], nowMs: number): Promise<void> {
       const isNew = followed().version === 0
-      const known = db.query<{ account: string }, [string]>(
-        `SELECT value AS account FROM json_each(?1) WHERE value IN (SELECT account FROM removal)
-         OR value IN (SELECT account FROM erased)`,
-      )
-      const noted = new Set(known.all(JSON.stringify(page.map(({ account }) => account))).map(({ account }) => account))
-      const added = page.filter(({ account }) => !noted.has(account))
-      return writeIf(
-        added.map(({ account, deleted_ms }) => () => {
+      for (const { account } of rows) disputes.delete(account)
+      return writeAll(
+        rows.map(({ account, deleted_ms }) => () => {
           const isOld = isNew && deleted_ms < nowMs - REMOVALS_OF_NEW_NODE_MS
-          return (isOld ? addErased : addRemoval).run(account)
+          deleteAccount.run(account)
+          ;(isOld ? addErased : addRemoval).run(account)
         }),
       )
     },
