@@ -10,44 +10,26 @@ const FLUSH_AFTER_MS = 1_000
 const ROWS_PER_FLUSH = 500
 const REQUESTS_REMEMBERED = 10_000
 
-export interface SeriesBudget {
-  /**
-   * False: beyond the budget, and nothing was counted. `names` undefined = marks, which count as one series of their
-   * process and meta.
-   */
-  admit(account: string, process: string, meta: string, names: readonly string[] | undefined): boolean
-  /** `max` 0 = no limit, and nothing is counted. */
-  use(account: string): { readonly used: number; readonly max: number }
-  dropAccount(account: string): void
-  flush(): void
-  /** Writes pending series. */
-  close(): void
-}
-
 interface SeriesBudgetOptions {
   /** Has the tables `account`, `series` and `series_salt`. */
   readonly database: SqliteFile
+  /** 0 = no limit, and nothing is counted. */
   readonly max: number
   readonly log: Logger
   /** Default: FLUSH_AFTER_MS. */
   readonly flushAfterMs?: number
 }
 
-export function createSeriesBudget({
-  database,
-  max,
-  log,
-  flushAfterMs = FLUSH_AFTER_MS,
-}: SeriesBudgetOptions): SeriesBudget {
-  if (max === 0) return unlimited
+export type SeriesBudget = ReturnType<typeof createSeriesBudget>
+
+export function createSeriesBudget({ database, max, log, flushAfterMs = FLUSH_AFTER_MS }: SeriesBudgetOptions) {
   const { db, write, commit } = database
   const salt = db.query<{ salt: string }, []>('SELECT salt FROM series_salt').get()!.salt
   const known = new Map<string, Set<number>>()
   /** Requests whose series are all known: callers repeat the same names, and one hash is cheaper than fifty. */
   const knownRequests = new Set<number>()
-  for (const row of db.query<{ account: string; series: number }, []>('SELECT account, series FROM series').iterate()) {
-    seriesOf(row.account).add(row.series)
-  }
+  const rows = db.query<{ account: string; series: number }, []>('SELECT account, series FROM series')
+  if (max > 0) for (const { account, series } of rows.iterate()) seriesOf(account).add(series)
   const insert = db.query<null, [number, string]>(
     'INSERT OR IGNORE INTO series (account, series) SELECT id, ?1 FROM account WHERE id = ?2',
   )
@@ -61,19 +43,25 @@ export function createSeriesBudget({
     return series
   }
 
-  function add(account: string, series: Set<number>, added: readonly number[]): void {
+  /** All or none. */
+  function add(account: string, asked: readonly number[]): boolean {
+    const series = seriesOf(account)
+    const added = new Set(asked.filter((one) => !series.has(one)))
+    if (added.size === 0) return true
+    if (series.size + added.size > max) return false
     for (const one of added) {
       series.add(one)
       pending.push([account, one])
     }
-    timer ??= setTimeout(flushInPieces, flushAfterMs)
+    timer ??= setTimeout(flush, flushAfterMs)
+    return true
   }
 
   const insertAll = (rows: typeof pending) => () => {
     for (const [account, series] of rows) insert.run(series, account)
   }
 
-  async function flushInPieces(): Promise<void> {
+  async function flush(): Promise<void> {
     try {
       while (pending.length > 0) {
         const rows = pending.slice(0, ROWS_PER_FLUSH)
@@ -83,52 +71,40 @@ export function createSeriesBudget({
     } catch (err) {
       log.warn({ err, pending: pending.length }, 'accounts: the series in use could not be written, trying again')
     }
-    timer = pending.length > 0 ? setTimeout(flushInPieces, flushAfterMs) : undefined // zero if `close` wrote it
-  }
-
-  function flush(): void {
-    clearTimeout(timer)
-    timer = undefined
-    if (pending.length > 0) write(insertAll(pending))
-    pending = []
+    timer = pending.length > 0 ? setTimeout(flush, flushAfterMs) : undefined // zero if `close` wrote it
   }
 
   return {
-    admit(account, process, meta, names) {
-      const series = seriesOf(account)
+    /**
+     * False: beyond the budget, and nothing was counted. `names` undefined = marks, which count as one series of their
+     * process and meta.
+     */
+    admit(account: string, process: string, meta: string, names: readonly string[] | undefined): boolean {
+      if (max === 0) return true
       const start = `${salt}${process}\0${meta}`
-      if (names === undefined) {
-        const mark = hash53(start)
-        if (series.has(mark)) return true
-        if (series.size >= max) return false
-        add(account, series, [mark])
-        return true
-      }
+      if (names === undefined) return add(account, [hash53(start)])
       const request = hash53(`${account}\0${start}\0${names.join('\0')}`)
       if (knownRequests.has(request)) return true
-      const added = new Set(names.map((name) => hash53(`${start}\0${name}`))).difference(series)
-      if (series.size + added.size > max && added.size > 0) return false
-      if (added.size > 0) add(account, series, [...added])
+      const isAdmitted = add(
+        account,
+        names.map((name) => hash53(`${start}\0${name}`)),
+      )
       if (knownRequests.size >= REQUESTS_REMEMBERED) knownRequests.clear()
-      knownRequests.add(request)
-      return true
+      if (isAdmitted) knownRequests.add(request)
+      return isAdmitted
     },
-    use: (account) => ({ used: known.get(account)?.size ?? 0, max }),
-    dropAccount(account) {
+    use: (account: string) => ({ used: known.get(account)?.size ?? 0, max }),
+    dropAccount(account: string): void {
       known.delete(account)
       knownRequests.clear()
     },
-    flush,
-    close: flush,
+    /** Writes what is pending. */
+    close(): void {
+      clearTimeout(timer)
+      if (pending.length > 0) write(insertAll(pending))
+      pending = []
+    },
   }
-}
-
-const unlimited: SeriesBudget = {
-  admit: () => true,
-  use: () => ({ used: 0, max: 0 }),
-  dropAccount: () => {},
-  flush: () => {},
-  close: () => {},
 }
 
 const digest = new Uint32Array(8)

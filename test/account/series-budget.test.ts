@@ -50,10 +50,10 @@ describe('a budget', () => {
   })
 
   test('is freed when its account is deleted; an unknown account is not written', () => {
-    const { admit, dropAccount, use, flush, database } = open(10)
+    const { admit, dropAccount, use, close, database } = open(10)
     admit('a', 'p', '', ['1', '2', '3'])
     admit('nobody', 'p', '', ['1'])
-    flush()
+    close()
     database.write(() => database.db.run("DELETE FROM account WHERE id = 'a'"))
     dropAccount('a')
     expect(use('a').used).toBe(0)
