@@ -1,6 +1,5 @@
 // DATA_DIR/stores: the stores that the last start was configured with, without credentials. A start with others says what
 // that means: the history stays where it is.
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DESTINATIONS, type Destination } from '../event/event.ts'
 import type { Logger } from '../log.ts'
@@ -27,12 +26,13 @@ function storeOf({ influx, clickhouse }: StoreSettings, destination: Destination
 const nameOf = ({ kind, place }: NotedStore): string =>
   kind === 'embedded' ? 'the embedded ClickHouse' : `${kind} ${place}`
 
-/** Logs stores of the last start that are not configured now. Throws an Error that names the file when it is damaged. */
+/** Logs stores of the last start that are not configured now. */
 export function noteStores(config: StoreSettings, log: Logger): void {
   const path = join(config.dataDir, 'stores')
   const now = DESTINATIONS.map((destination) => storeOf(config, destination))
   const names = new Set(now.map(nameOf))
-  for (const store of readNoted(path, config.dataDir).map(nameOf))
+  const noted = readIfThere(path)?.toString() ?? ''
+  for (const store of noted.split('\n').filter(Boolean).map(readName))
     if (!names.has(store))
       log.warn(
         { store },
@@ -40,23 +40,14 @@ export function noteStores(config: StoreSettings, log: Logger): void {
           `\`${COMMAND_LINE.command} copy\` moves them`,
       )
   const text = [...new Set(now.map((store) => `${JSON.stringify(store)}\n`))].join('')
-  if (readIfThere(path)?.toString() !== text) writeWhole(path, text)
+  if (noted !== text) writeWhole(path, text)
 }
 
-function readNoted(path: string, dataDir: string): NotedStore[] {
-  const text = readIfThere(path)?.toString()
-  // versions before the file had the engine
-  if (text === undefined) return existsSync(join(dataDir, 'clickhouse')) ? [{ kind: 'embedded', place: '' }] : []
+/** A damaged line is shown as it is. */
+function readName(line: string): string {
   try {
-    return text.trimEnd().split('\n').map(parseStore)
-  } catch (cause) {
-    throw new Error(`${path} is damaged: delete it`, { cause })
+    return nameOf(JSON.parse(line))
+  } catch {
+    return line
   }
-}
-
-function parseStore(line: string): NotedStore {
-  const { kind, place } = JSON.parse(line) as NotedStore
-  if (!['embedded', 'clickhouse', 'influxdb'].includes(kind) || typeof place !== 'string')
-    throw new Error('not a store')
-  return { kind, place }
 }
