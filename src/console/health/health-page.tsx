@@ -2,12 +2,14 @@
 import type { DeadLetter } from '../../wire/dead-letters.ts'
 import type { Health } from '../../wire/operations.ts'
 import { getPages } from '../kit/api.ts'
+import { Card } from '../kit/icon.tsx'
 import { page, type Question } from '../kit/page.tsx'
 import { PageHeader } from '../kit/page-header.tsx'
 import { pagesIn, ShowMore } from '../kit/show-more.tsx'
+import { type Column, Table } from '../kit/table.tsx'
+import { Moment } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import { DeliveryCards } from './delivery-cards.tsx'
-import { RefusedPings } from './refused-pings.tsx'
 import { askToBury, isOperator, RejectedEvents } from './rejected-events.tsx'
 
 const EVERY_MS = 3_000
@@ -70,3 +72,19 @@ export const HealthPage = page<HealthAnswer>({
   Heading,
   Content,
 })
+
+type RefusedPing = Health['refused_pings'][number]
+
+/** A crontab that discards what curl prints hides them. */
+const RefusedPings = ({ pings }: { readonly pings: readonly RefusedPing[] }) => (
+  <Card title="Refused pings" class="card-table">
+    <p class="muted">Pings of the last 30 days of which nothing was stored, because of a parameter.</p>
+    <Table caption="Refused pings" columns={COLUMNS} rows={pings} keyOf={({ process, name }) => process + name} />
+  </Card>
+)
+
+const COLUMNS: readonly Column<RefusedPing>[] = [
+  { label: 'Process', cell: ({ process }) => <strong class="wrap">{process}</strong> },
+  { label: 'Parameter', cell: ({ name }) => <code class="wrap">{name}</code> },
+  { label: 'Last', cell: ({ at }) => <Moment at={at} /> },
+]

@@ -6,6 +6,7 @@ import type { Overview, OverviewProcess } from '../../wire/overview.ts'
 import { clausesOf, STORE_AWAY } from '../../wire/process-state.ts'
 import { formatSpan } from '../../wire/span-text.ts'
 import { uncheckedText } from '../../wire/words.ts'
+import { isOperator } from '../health/rejected-events.tsx'
 import { formatCount, plural } from '../kit/format-number.ts'
 import { parseTime } from '../kit/format-time.ts'
 import { Icon } from '../kit/icon.tsx'
@@ -13,10 +14,10 @@ import { page, type Question } from '../kit/page.tsx'
 import { formatRoute } from '../kit/route.ts'
 import { fixRange } from '../kit/time-range.ts'
 import { useAnnounced } from '../kit/use-announced.ts'
+import { useAttempt } from '../kit/use-attempt.tsx'
 import { useView } from '../kit/view.tsx'
 import { shortMoment } from '../kit/words.ts'
 import { HomeFilters } from './home-filters.tsx'
-import { LostWatches } from './lost-watches.tsx'
 import { MaintenanceLine } from './maintenance-line.tsx'
 import { ProcessTable } from './process-table.tsx'
 import { FILTERS_FROM, queryOf, readHomeView } from './select-rows.ts'
@@ -198,3 +199,25 @@ export const HomePage = page<HomeAnswer>({
   Heading,
   Content,
 })
+
+/** Watches that are gone with their file: nobody is notified by them. The operator may dismiss the line. */
+function LostWatches({ text }: { text: string }) {
+  const { app, again } = useView()
+  const { attempt, fault } = useAttempt()
+  const dismiss = () =>
+    attempt(async () => {
+      await app.api.send('DELETE', 'api/health/lost-watches')
+      again()
+    })
+  return (
+    <div class="banner banner-danger" role="alert">
+      <span>{text}</span>
+      {isOperator(app) && (
+        <button type="button" class="button button-small" onClick={dismiss}>
+          Dismiss
+        </button>
+      )}
+      {fault}
+    </div>
+  )
+}

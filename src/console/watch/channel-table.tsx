@@ -1,5 +1,8 @@
 // The channels: where notifications go, how the last one went, and what can be done with each.
+
+import { CHANNEL_TABLE } from '../../wire/channel-kinds.ts'
 import type { Channel } from '../../wire/channels.ts'
+import { spellSpan } from '../../wire/span-text.ts'
 import { confirmDelete } from '../kit/confirm.tsx'
 import { Menu, MenuAction } from '../kit/menu.tsx'
 import { actionColumn, RowAction, Table } from '../kit/table.tsx'
@@ -7,7 +10,6 @@ import { Ago, Moment } from '../kit/time.tsx'
 import { useView } from '../kit/view.tsx'
 import type { Act } from './alert-table.tsx'
 import { ChannelDialog } from './channel-dialog.tsx'
-import { describeChannel } from './describe-channel.ts'
 
 interface Props {
   readonly channels: readonly Channel[]
@@ -95,3 +97,19 @@ function Actions({ channel, act }: Pick<Props, 'act'> & { readonly channel: Chan
     </>
   )
 }
+
+/** `Slack · https://hooks.slack.com/… · after 15 min · only late, failed`. */
+const describeChannel = (channel: Channel): string =>
+  [
+    CHANNEL_TABLE[channel.kind].label,
+    addressOf(channel),
+    channel.delay && `after ${spellSpan(channel.delay)}`,
+    channel.conditions && `only ${channel.conditions.join(', ')}`,
+    channel.only_firing && 'not when resolved',
+  ]
+    .filter(Boolean)
+    .join(' · ')
+
+/** Where it goes, without what is secret. */
+const addressOf = ({ to, url, chat }: Channel): string =>
+  [to ?? url, chat].filter((part) => part !== undefined).join(' · ')

@@ -5,10 +5,8 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readHead } from '../../version.ts'
-import { packDeployment, packImageContext } from './deployment.ts'
 import { packClient, packServer } from './npm-packages.ts'
-import { packWheel } from './python-packages.ts'
-import { ROOT, readPackageJson, runTool } from './sources.ts'
+import { ROOT, read, readPackageJson, runTool, stage, toJson, withTempDir } from './sources.ts'
 
 const DIST = join(process.cwd(), 'dist')
 
@@ -41,6 +39,43 @@ function packBinary(platform: string, target: string): void {
     ROOT,
   )
 }
+
+/** Of the last commit, as `git archive` has it: the image's context with docker-compose.yml. */
+const CONTEXT = ['src', 'bun.lock', 'bunfig.toml', 'LICENSE', '.dockerignore', 'docker-compose.yml']
+/** Manifests, dashboards and rules. */
+const DEPLOYMENT = [
+  ...['kubernetes', 'kubernetes-embedded', 'grafana', 'prometheus.yml', 'prometheus-rules.yml'],
+  ...['prometheus-stint-rules.yml', 'stint.service', 'env.example'],
+]
+
+/** Of the paths in `cwd`. Throws outside a clone. */
+function archive(dist: string, top: string, cwd: string, added: string, paths: readonly string[]): void {
+  const out = ['--format=tar.gz', `--prefix=${top}/`, '-o', join(dist, `${top}.tar.gz`)]
+  runTool(['git', 'archive', ...out, added, 'HEAD', ...paths], cwd)
+}
+
+function packImageContext(dist: string, version: string): void {
+  const top = `stint-image-${version}`
+  const manifest = toJson({ ...readPackageJson(), gitHead: readHead() })
+  archive(dist, top, ROOT, `--add-virtual-file=${top}/package.json:${manifest}`, CONTEXT)
+}
+
+const packDeployment = (dist: string, version: string): void =>
+  archive(dist, `stint-deploy-${version}`, join(ROOT, 'src/deploy'), `--add-file=${join(ROOT, 'LICENSE')}`, DEPLOYMENT)
+
+/** The Python client as a wheel. Needs Python 3 with pip, which fetches the setuptools that pyproject.toml names. */
+const packWheel = (dist: string): void =>
+  withTempDir((dir) => {
+    stage(dir, {
+      'pyproject.toml': read('src/client/python/pyproject.toml'),
+      'README.md': read('src/client/README.md'),
+      LICENSE: read('LICENSE'),
+      // a package, since only in one do type checkers look for `py.typed`
+      'stint/__init__.py': read('src/client/python/stint.py'),
+      'stint/py.typed': '',
+    })
+    runTool(['python3', '-m', 'pip', 'wheel', '--quiet', '--no-deps', '--wheel-dir', dist, dir], dir)
+  })
 
 const PARTS: Readonly<Record<string, () => Promise<void> | void>> = {
   client: () => packClient(DIST, root),
