@@ -24,27 +24,16 @@ const STORES_READY_WITHIN_MS = 1_500
 /** Slow requests must not use up the time that closing the files needs. */
 const REQUESTS_END_WITHIN_MS = 4_000
 
-export interface Service {
-  /** The address it listens on. */
-  readonly url: string
-  readonly rooms: Rooms
-  readonly routes: readonly { readonly method: string; readonly path: string }[]
-  stop(): Promise<void>
-}
-
 /** Parts that tests substitute. */
 interface Substitutes extends OpenParts {
   /** Called with all rooms before any of them starts; returns the rooms to run with. */
   replace?(rooms: Rooms): Rooms
 }
 
+export type Service = Awaited<ReturnType<typeof startService>>
+
 /** Throws an Error whose message is for the operator when the service cannot start. */
-export async function startService(
-  config: Config,
-  clock: Clock,
-  log: Logger,
-  { replace, ...parts }: Substitutes = {},
-): Promise<Service> {
+export async function startService(config: Config, clock: Clock, log: Logger, { replace, ...parts }: Substitutes = {}) {
   const opened = await openRooms(config, clock, log, parts)
   const rooms = replace?.(opened) ?? opened
   startCounters(rooms.metrics)
@@ -70,10 +59,11 @@ export async function startService(
   logReady(rooms, listener.url)
 
   return {
+    /** The address it listens on. */
     url: listener.url,
     rooms,
     routes: app.routes,
-    async stop() {
+    async stop(): Promise<void> {
       isStopping = true
       await Bun.sleep(config.stopDelayUs / 1000)
       leadWatch.stop()

@@ -24,13 +24,6 @@ export interface ConsoleFile {
   readonly hash: string
 }
 
-export interface Console {
-  /** Both reject when the bundle fails. */
-  page(): Promise<ConsoleFile>
-  /** A script or style by its name; undefined if this version has no such file. */
-  asset(name: string): Promise<ConsoleFile | undefined>
-}
-
 interface Bundle {
   readonly page: ConsoleFile
   readonly assets: ReadonlyMap<string, ConsoleFile>
@@ -45,7 +38,9 @@ const FONT = '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2'
 /** Its URL in the style sheet. The bundler would inline it there, where it cannot be cached on its own. */
 const FONT_IN_STYLE = './inter.woff2'
 
-export function createConsole(keyHeader: string): Console {
+export type Console = ReturnType<typeof createConsole>
+
+export function createConsole(keyHeader: string) {
   let bundle: Promise<Bundle> | undefined
   const load = () => {
     bundle ??= bundleConsole(keyHeader).catch((error) => {
@@ -55,8 +50,10 @@ export function createConsole(keyHeader: string): Console {
     return bundle
   }
   return {
-    page: async () => (await load()).page,
-    asset: async (name) => (await load()).assets.get(name),
+    /** Both reject when the bundle fails. */
+    page: async (): Promise<ConsoleFile> => (await load()).page,
+    /** A script or style by its name; undefined if this version has no such file. */
+    asset: async (name: string): Promise<ConsoleFile | undefined> => (await load()).assets.get(name),
   }
 }
 

@@ -104,18 +104,12 @@ export interface Progress {
   readonly events: number
 }
 
-interface ProgressFile {
-  /** Undefined when no copy between these places was interrupted. */
-  read(): Progress | undefined
-  write(progress: Progress): void
-  remove(): void
-}
-
 /** `route` names source and target: the progress of another copy is ignored. */
-export function createProgressFile(dataDir: string, route: string): ProgressFile {
+export function createProgressFile(dataDir: string, route: string) {
   const path = join(dataDir, 'copy.json')
   return {
-    read() {
+    /** Undefined when no copy between these places was interrupted. */
+    read(): Progress | undefined {
       try {
         const { route: found, ...progress } = JSON.parse(readFileSync(path, 'utf8'))
         return found === route ? progress : undefined
@@ -123,10 +117,10 @@ export function createProgressFile(dataDir: string, route: string): ProgressFile
         return undefined // none, or cut short by a power loss
       }
     },
-    write(progress) {
+    write(progress: Progress): void {
       writeFileSync(`${path}.new`, JSON.stringify({ route, ...progress }))
       renameSync(`${path}.new`, path)
     },
-    remove: () => rmSync(path, { force: true }),
+    remove: (): void => rmSync(path, { force: true }),
   }
 }

@@ -134,16 +134,8 @@ function decode(bytes: string): string {
   }
 }
 
-interface EventFile {
-  write(events: readonly Event[]): Promise<void>
-  /** Complete and on disk under its name. */
-  finish(): Promise<void>
-  /** Removes what was written. */
-  discard(): Promise<void>
-}
-
 /** Throws CopyError when the file exists or cannot be written. */
-export async function createEventFile(path: string, withAccount: boolean): Promise<EventFile> {
+export async function createEventFile(path: string, withAccount: boolean) {
   refuseParquet(path)
   if (existsSync(path)) throw new CopyError(`${path} exists: delete it or name another file`)
   const partPath = `${path}.part`
@@ -160,11 +152,12 @@ export async function createEventFile(path: string, withAccount: boolean): Promi
   const ended = new Promise<void>((resolve) => file.on('close', resolve))
 
   return {
-    async write(events) {
+    async write(events: readonly Event[]): Promise<void> {
       const text = events.map((event) => `${toLine(event, withAccount)}\n`).join('')
       await Promise.race([new Promise<void>((resolve) => output.write(text, () => resolve())), failed])
     },
-    async finish() {
+    /** Complete and on disk under its name. */
+    async finish(): Promise<void> {
       output.end()
       await Promise.race([ended, failed])
       const written = openSync(partPath, 'r')
@@ -176,7 +169,8 @@ export async function createEventFile(path: string, withAccount: boolean): Promi
       renameSync(partPath, path)
       syncDir(dirname(path))
     },
-    async discard() {
+    /** Removes what was written. */
+    async discard(): Promise<void> {
       output.destroy()
       file.destroy()
       rmSync(partPath, { force: true })

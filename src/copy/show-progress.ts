@@ -6,23 +6,13 @@ export interface Output {
   readonly isTTY?: boolean
 }
 
-export interface ProgressLine {
-  /** Events so far. */
-  show(done: number): void
-  say(text: string): void
-  end(): void
-}
-
 const TERMINAL_EVERY_US = 500_000
 const LOG_EVERY_US = 10_000_000
 
+export type ProgressLine = ReturnType<typeof createProgressLine>
+
 /** `total` undefined = not known. `before` events were copied by an earlier run. */
-export function createProgressLine(
-  output: Output,
-  clock: Clock,
-  before: number,
-  total: number | undefined,
-): ProgressLine {
+export function createProgressLine(output: Output, clock: Clock, before: number, total: number | undefined) {
   const beganUs = clock.monotonicUs()
   const everyUs = output.isTTY ? TERMINAL_EVERY_US : LOG_EVERY_US
   let shownUs = beganUs
@@ -34,7 +24,8 @@ export function createProgressLine(
   }
 
   return {
-    show(done) {
+    /** Events so far. */
+    show(done: number): void {
       const nowUs = clock.monotonicUs()
       if (nowUs - shownUs < everyUs) return
       shownUs = nowUs
@@ -49,7 +40,7 @@ export function createProgressLine(
       output.write(output.isTTY ? `\r\x1b[K${text}` : `${text}\n`)
       isOpen = output.isTTY === true
     },
-    say(text) {
+    say(text: string): void {
       end()
       output.write(`${text}\n`)
     },

@@ -4,19 +4,14 @@
 import { Cron } from 'croner'
 import { readCron } from './cron-expression.ts'
 
-export interface Schedule {
-  /** The first due time after `us`, in µs; undefined after the last one. */
-  nextUs(us: number): number | undefined
-  /** The last due time before `us`, in µs. */
-  previousUs(us: number): number | undefined
-}
-
 const REMEMBERED = 16
 /** A transition that repeats local times lies within this time before the second ones. */
 const TRANSITION_MS = 3 * 3600e3
 
+export type Schedule = ReturnType<typeof createSchedule>
+
 /** Throws an Error that names the fault of the expression or the time zone. */
-export function createSchedule(expression: string, timeZone: string): Schedule {
+export function createSchedule(expression: string, timeZone: string) {
   const offsetAt = createOffset(timeZone) // croner reports an invalid zone only when it computes a time
   const { pattern, areDaysJoined, isRepeated } = readCron(expression)
   const options = { timezone: timeZone, mode: '5-or-6-parts', domAndDow: areDaysJoined, paused: true } as const
@@ -27,7 +22,8 @@ export function createSchedule(expression: string, timeZone: string): Schedule {
   const stretches: { fromUs: number; nextUs: number }[] = []
   const previous = new Map<number, number | undefined>()
   return {
-    nextUs(us) {
+    /** The first due time after `us`, in µs; undefined after the last one. */
+    nextUs(us: number): number | undefined {
       const known = stretches.find(({ fromUs, nextUs }) => fromUs <= us && us < nextUs)
       if (known !== undefined) return known.nextUs
       // in whole seconds; croner never returns the given time itself
@@ -38,7 +34,8 @@ export function createSchedule(expression: string, timeZone: string): Schedule {
       stretches.splice(REMEMBERED)
       return nextUs
     },
-    previousUs(us) {
+    /** The last due time before `us`, in µs. */
+    previousUs(us: number): number | undefined {
       if (previous.has(us)) return previous.get(us)
       let date = cron.previousRuns(1, new Date(Math.ceil(us / 1e6) * 1000))[0]
       while (date !== undefined && !isDue(date)) date = cron.previousRuns(1, date)[0]

@@ -36,15 +36,10 @@ interface Wanted<T> {
   readonly left?: AbortSignal
 }
 
-export interface KeptAnswers {
-  /** `make` is called when no answer is accepted; a failed one is not kept. Call `noteSent` once it was sent. */
-  share<T extends Sized>(wanted: Wanted<T>, make: Make<T>): Promise<{ readonly answer: T; noteSent(): void }>
-  /** The account's answers are no longer fresh. */
-  forget(account: string): void
-}
+export type KeptAnswers = ReturnType<typeof createKeptAnswers>
 
 /** `nowMs`: a monotonic clock, or one that is set back would make old answers fresh. */
-export function createKeptAnswers(nowMs: () => number): KeptAnswers {
+export function createKeptAnswers(nowMs: () => number) {
   const held = new Map<string, Held<Sized>>()
 
   function tidy(): void {
@@ -59,7 +54,8 @@ export function createKeptAnswers(nowMs: () => number): KeptAnswers {
     }
   }
 
-  const forget = (account: string) => {
+  /** The account's answers are no longer fresh. */
+  const forget = (account: string): void => {
     for (const key of held.keys()) if (key.startsWith(`[${JSON.stringify(account)},`)) held.delete(key)
   }
 
@@ -95,6 +91,7 @@ export function createKeptAnswers(nowMs: () => number): KeptAnswers {
     return made
   }
 
+  /** `make` is called when no answer is accepted; a failed one is not kept. Call `noteSent` once it was sent. */
   async function share<T extends Sized>(
     { account, words, maxAgeMs, isCurrent = () => false, left }: Wanted<T>,
     make: Make<T>,

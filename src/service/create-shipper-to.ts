@@ -6,13 +6,12 @@ import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { ClosedDays } from '../query/closed-days.ts'
 import { adoptDecisions } from '../query/former-decisions.ts'
-import { whileKept } from '../ship/keep-files.ts'
 import { createShipper, type Shipper } from '../ship/shipper.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
 import type { KeptFiles } from '../state/kept-files.ts'
 import type { Stores } from '../store/open-stores.ts'
-import type { Sink } from '../store/sink.ts'
+import type { Sink, WriteResult } from '../store/sink.ts'
 
 interface ShipperParts {
   readonly spools: Both<Spool>
@@ -63,3 +62,26 @@ const noting = (sink: Sink, note: ClosedDays['note']): Sink => ({
     return result
   },
 })
+
+/**
+ * Takes nothing while a part of DATA_DIR is lost: the events stay in the spool, which survives. Looks before each request,
+ * and after it: what the store took in between may be gone as well.
+ */
+function whileKept(sink: Sink, kept: Pick<KeptFiles, 'lost'>): Sink {
+  const guarded = async (work: () => Promise<WriteResult>): Promise<WriteResult> => {
+    const before = lostNow()
+    if (before !== undefined) return before
+    const result = await work()
+    return lostNow() ?? result
+  }
+  const lostNow = (): WriteResult | undefined => {
+    const reason = kept.lost()
+    return reason === undefined ? undefined : { kind: 'wait', reason }
+  }
+  return {
+    ...sink,
+    prepare: () => guarded(() => sink.prepare()),
+    write: (events) => guarded(() => sink.write(events)),
+    check: (like) => guarded(() => sink.check(like)),
+  }
+}

@@ -1,83 +1,48 @@
 // Opens every room, in order: lock → files → stores → what moves events between them. Nothing here starts work.
 import { join } from 'node:path'
-import type { Accounts } from '../account/accounts.ts'
 import { openAccounts } from '../account/open-accounts.ts'
 import type { HashCost } from '../account/passwords.ts'
-import { createQuota, type Quota } from '../account/quota.ts'
+import { createQuota } from '../account/quota.ts'
 import { openSharedAccounts } from '../account/shared/open-shared-accounts.ts'
 import { type Clock, refuseWrongClock } from '../clock.ts'
-import { type Arrivals, createArrivals } from '../event/arrivals.ts'
+import { createArrivals } from '../event/arrivals.ts'
 import type { Both, Destination } from '../event/event.ts'
-import { createOwnStamps, type OwnStamps } from '../event/own-stamps.ts'
+import { createOwnStamps } from '../event/own-stamps.ts'
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { accountOfRecord } from '../event/record.ts'
-import { createStampClock, type StampClock } from '../event/stamp-clock.ts'
+import { createStampClock } from '../event/stamp-clock.ts'
 import { createTakenStamps } from '../event/taken-stamps.ts'
-import type { Live } from '../live/live.ts'
 import { NO_OTHERS } from '../live/other-nodes.ts'
-import type { AskOverview } from '../live/overview/overview.ts'
 import type { Logger } from '../log.ts'
 import { createMetrics, type Metrics } from '../metrics.ts'
 import { isLoopback } from '../parse-settings.ts'
 import { createClosedDays } from '../query/closed-days.ts'
 import { createDesk, DESK_LIMITS } from '../query/desk.ts'
-import { type ChangeGroup, createChangeGroup } from '../query/exception-groups.ts'
+import { createChangeGroup } from '../query/exception-groups.ts'
 import { keepDays } from '../query/keep-days.ts'
-import { createKeptAnswers, type KeptAnswers } from '../query/kept-answers.ts'
-import { createQuestions, type Questions } from '../query/questions.ts'
+import { createKeptAnswers } from '../query/kept-answers.ts'
+import { createQuestions } from '../query/questions.ts'
 import { textOf } from '../secret.ts'
 import type { Config } from '../settings.ts'
-import { createEraseAccounts, type EraseAccounts } from '../ship/erase-accounts.ts'
-import type { Shipper } from '../ship/shipper.ts'
+import { createEraseAccounts } from '../ship/erase-accounts.ts'
 import type { Disk } from '../spool/disk.ts'
 import { openSpool } from '../spool/open-spool.ts'
 import type { Spool } from '../spool/spool.ts'
-import { checkNodeId, type DataDirLock, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
-import { type DeadLetters, openDeadLetters } from '../state/dead-letters.ts'
-import { type KeptFiles, openKeptFiles, refuseLostAccounts } from '../state/kept-files.ts'
-import { type MovedStampsFile, openMovedStamps } from '../state/moved-stamps.ts'
+import { checkNodeId, lockDataDir, makeDataDir } from '../state/data-dir-lock.ts'
+import { openDeadLetters } from '../state/dead-letters.ts'
+import { openKeptFiles, refuseLostAccounts } from '../state/kept-files.ts'
+import { openMovedStamps } from '../state/moved-stamps.ts'
 import { openTakenStampsFile } from '../state/taken-stamps-file.ts'
-import { openStores, pointStoreFacts, type Stores } from '../store/open-stores.ts'
+import { openStores, pointStoreFacts } from '../store/open-stores.ts'
 import { createRefusedTimes } from '../watch/feed/refused-times.ts'
-import type { Watches } from '../watch/watches.ts'
 import { createShipperTo } from './create-shipper-to.ts'
-import { findFloor } from './find-floor.ts'
 import { noteStores } from './note-stores.ts'
 import { openLive } from './open-live.ts'
 import { mayLink, openWatchRoom } from './open-watch-room.ts'
-import { openSharedNodes, refuseSecondNodeZero, type SharedNodes } from './shared-nodes.ts'
-import { createShowAlert, type ShowAlert } from './show-alert.ts'
+import { openSharedNodes, refuseSecondNodeZero } from './shared-nodes.ts'
+import { createShowAlert } from './show-alert.ts'
 
 const MIN_FREE_BYTES = 64 * 2 ** 20
-
-export interface Rooms {
-  readonly config: Config
-  readonly clock: Clock
-  readonly log: Logger
-  readonly metrics: Metrics
-  readonly lock: DataDirLock
-  readonly accounts: Accounts
-  readonly quota: Quota
-  readonly deadLetters: DeadLetters
-  readonly spools: Both<Spool>
-  readonly movedStamps: MovedStampsFile
-  readonly takenStamps: { close(): void }
-  readonly ownStamps: OwnStamps
-  readonly stampClock: StampClock
-  readonly arrivals: Arrivals
-  readonly stores: Stores
-  readonly keptFiles: KeptFiles
-  readonly live: Live
-  readonly sharedNodes: SharedNodes
-  readonly shippers: Both<Shipper>
-  readonly eraseAccounts: EraseAccounts
-  readonly questions: Questions
-  readonly kept: KeptAnswers
-  readonly overview: AskOverview
-  readonly changeGroup: ChangeGroup
-  readonly watches: Watches
-  readonly showAlert: ShowAlert
-}
 
 /** The real ones when absent. */
 export interface OpenParts {
@@ -87,8 +52,10 @@ export interface OpenParts {
   readonly hashCost?: HashCost
 }
 
+export type Rooms = Awaited<ReturnType<typeof openRooms>>
+
 /** Throws an Error whose message is for the operator. */
-export async function openRooms(config: Config, clock: Clock, log: Logger, parts: OpenParts): Promise<Rooms> {
+export async function openRooms(config: Config, clock: Clock, log: Logger, parts: OpenParts) {
   refuseWrongClock(clock)
   makeDataDir(config.dataDir)
   const lock = lockDataDir(config.dataDir)
@@ -169,14 +136,18 @@ export async function openRooms(config: Config, clock: Clock, log: Logger, parts
   }
 }
 
-type Base = Pick<Rooms, 'config' | 'clock' | 'log' | 'metrics'>
-type Files = Pick<Rooms, 'accounts' | 'quota' | 'deadLetters' | 'spools' | 'movedStamps'>
+interface Base {
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  readonly metrics: Metrics
+}
 
 async function openFiles(
   { config, clock, log, metrics }: Base,
   parts: OpenParts,
   noteRefused: (account: string) => void,
-): Promise<Files> {
+) {
   const inDataDir = (...names: string[]) => join(config.dataDir, ...names)
   const accountsOptions = {
     clock,
@@ -249,4 +220,16 @@ function keptPaths({ dataDir, clickhouse, databaseUrl }: Config): string[] {
     ...(databaseUrl === undefined ? ['accounts.sqlite', 'watches.sqlite'] : []),
   ]
   return names.map((name) => join(dataDir, name))
+}
+
+/** A floor that leads the wall clock by more stays behind with its NODE_ID. */
+const MAX_LEAD_US = 60_000_000
+
+/** Below it this NODE_ID may have given stamps. What a new one finds are those of another, which it cannot repeat. */
+async function findFloor(spools: Both<Spool>, isNewNode: boolean, clock: Clock): Promise<number> {
+  const all = Object.values(spools)
+  const floorUs = Math.max(...all.map((spool) => spool.floorUs))
+  if (!isNewNode || floorUs - clock.wallUs() <= MAX_LEAD_US) return floorUs
+  for (const spool of all) await spool.forgetFloor()
+  return 0
 }

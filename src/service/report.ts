@@ -11,10 +11,9 @@ import { EVENT_ROUTES, SEND_BATCH } from '../wire/events.ts'
 import { EXPORT_TRACES } from '../wire/other-protocols.ts'
 import type { Rooms } from './open-rooms.ts'
 import { mayLink } from './open-watch-room.ts'
+import { leadOf, NEW_NODE_ID } from './warnings.ts'
 
 export const VERSION = readVersion()
-const LEAD_LOGGED_US = 1_000_000
-const LONG_LEAD_US = 3_600_000_000
 const LEAD_CHECKED_EVERY_MS = 10_000
 
 /** Prometheus text. Gauges are read here rather than kept up to date by their rooms. */
@@ -52,7 +51,7 @@ export function watchLead({ config, stampClock, log }: Rooms): { stop(): void } 
   let was: keyof typeof LEADS = 'none'
   const check = () => {
     const leadUs = stampClock.leadUs()
-    const is = leadUs <= LEAD_LOGGED_US ? 'none' : leadUs <= LONG_LEAD_US ? 'short' : 'long'
+    const is = leadOf(leadUs)
     if (is === was) return
     was = is
     if (is === 'none') log.info(LEADS.none)
@@ -66,9 +65,7 @@ export function watchLead({ config, stampClock, log }: Rooms): { stop(): void } 
 const LEADS = {
   none: 'stamps follow the wall clock again',
   short: 'stamps are ahead of the wall clock, which was set back; the lead shrinks by 1 % of the time that passes',
-  long:
-    'stamps are ahead of the wall clock, which was set back, for more than four days; to return to it at once, stop ' +
-    'Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these stores',
+  long: `stamps are ahead of the wall clock, which was set back, for more than four days. ${NEW_NODE_ID}`,
 }
 
 /** Links in notifications would lead to the address that is listened on, which other hosts cannot use. */

@@ -56,14 +56,15 @@ function erasureText({ accounts, reasons }: ReturnType<EraseAccounts['waiting']>
   return `The data of ${whose} not erased yet: ${reasons.join('; ')}. Stint tries again every two seconds.`
 }
 
-const LEAST_LEAD_US = 1e6
-const LONG_LEAD_US = 3600e6
+/** Of the stamps before the wall clock. */
+export const leadOf = (leadUs: number) => (leadUs <= 1e6 ? 'none' : leadUs <= 3600e6 ? 'short' : 'long')
 
 function aheadText({ stampClock, clock }: Rooms): string | undefined {
   const leadUs = stampClock.leadUs()
-  if (leadUs <= LEAST_LEAD_US) return undefined
+  const lead = leadOf(leadUs)
+  if (lead === 'none') return undefined
   const goneAt = new Date((clock.wallUs() + leadUs / SLEWED) / 1000).toISOString()
-  const way = leadUs > LONG_LEAD_US ? ` ${NEW_NODE_ID}` : ''
+  const way = lead === 'long' ? ` ${NEW_NODE_ID}` : ''
   return (
     `The clock was ahead once, so the times of new events are ${Math.round(leadUs / 1e6)} s ahead of it. The lead shrinks ` +
     `by 1 % of the time that passes and is gone at ${goneAt}. Due times of starts are moved by it.${way}`
@@ -71,7 +72,7 @@ function aheadText({ stampClock, clock }: Rooms): string | undefined {
 }
 
 /** Ends a lead at once. */
-const NEW_NODE_ID =
+export const NEW_NODE_ID =
   'To end it at once, stop Stint, delete DATA_DIR/node-id and start it with a NODE_ID that no Stint ever used on these ' +
   'stores.'
 

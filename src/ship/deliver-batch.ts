@@ -34,18 +34,6 @@ export type Hold = Extract<WriteResult, { kind: 'retry' | 'wait' }> & { readonly
 
 type Answer = 'progress' | 'searching' | Hold
 
-export interface Delivery {
-  /**
-   * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
-   * answered, but took nothing yet.
-   */
-  step(): Promise<'again' | 'searching' | 'done' | Hold>
-  /** The family of which the store refuses good events, too. */
-  readonly broken: Family | undefined
-  /** Lines a request may have, as learnt from what was too large. */
-  readonly maxLines: number
-}
-
 interface DeliveryOptions {
   readonly destination: Destination
   readonly batch: Omit<Batch, 'next'>
@@ -72,7 +60,9 @@ const BURY_AT_ONCE_CHARS = 512 * 1024
 
 const linesOf = (event: Event): number => (event.kind === 'metrics' ? Math.max(1, event.items.length) : 1)
 
-export function createDelivery(options: DeliveryOptions): Delivery {
+export type Delivery = ReturnType<typeof createDelivery>
+
+export function createDelivery(options: DeliveryOptions) {
   const { destination, batch, sink, deadLetters, log, meter } = options
   const bisection = createBisection(batch.events.map(linesOf), options.maxLines)
   const unreadable = batch.unreadable.map((record) => ({ destination, account: '', reason: UNREADABLE, record }))
@@ -170,15 +160,21 @@ export function createDelivery(options: DeliveryOptions): Delivery {
   }
 
   return {
-    async step() {
+    /**
+     * Does the next thing. `done`: every event of the batch is stored, expired or buried, durably. `searching`: the store
+     * answered, but took nothing yet.
+     */
+    async step(): Promise<'again' | 'searching' | 'done' | Hold> {
       const answer = await act()
       if (answer !== 'progress') return answer
       return bisection.next().length > 0 || suspects.length > 0 || letters.length > 0 ? 'again' : 'done'
     },
-    get broken() {
+    /** The family of which the store refuses good events, too. */
+    get broken(): Family | undefined {
       return broken
     },
-    get maxLines() {
+    /** Lines a request may have, as learnt from what was too large. */
+    get maxLines(): number {
       return bisection.maxWeight
     },
   }

@@ -13,11 +13,10 @@ import type { Destination, Family } from '../event/event.ts'
 import type { Logger } from '../log.ts'
 import type { Spool } from '../spool/spool.ts'
 import type { DeadLetters } from '../state/dead-letters.ts'
-import type { Sink, WriteResult } from '../store/sink.ts'
+import type { Pace, Sink, WriteResult } from '../store/sink.ts'
 import { createBackoff, pause } from './backoff.ts'
 import { createDelivery, type Delivery, type Hold, type ShipMeter } from './deliver-batch.ts'
 import { type Batch, type BatchLimits, loadBatch } from './load-batch.ts'
-import { createPace } from './pace.ts'
 
 export interface ShipperOptions {
   readonly destination: Destination
@@ -46,20 +45,6 @@ interface ShipperStatus {
 /** The loop's next action: continue, wait for events, or pause. */
 export type Next = 'again' | 'idle' | { readonly pauseMs: number }
 
-export interface Shipper {
-  start(): void
-  /** One step of the loop; it never throws and makes at most one request to the store. */
-  step(): Promise<Next>
-  status(): ShipperStatus
-  /**
-   * The operator gives up what the store refuses of a broken measurement or table and that has been accepted until now:
-   * it goes to the dead letters with this reason. Returns its family; none if nothing is broken.
-   */
-  buryHeld(reason: string): readonly Family[]
-  /** Finishes the request in hand, makes no other, and returns. */
-  stop(): Promise<void>
-}
-
 interface InHand {
   readonly batch: Batch
   readonly delivery: Delivery
@@ -75,7 +60,9 @@ const LINGER_MS = 250
 const LIMITS: BatchLimits = { records: 5_000, bytes: 4 * 2 ** 20 }
 const MAX_LINES = 10_000
 
-export function createShipper(options: ShipperOptions): Shipper {
+export type Shipper = ReturnType<typeof createShipper>
+
+export function createShipper(options: ShipperOptions) {
   const { destination, spool, sink, clock, log, meter } = options
   const { limits = LIMITS, maxLines: mostLines = MAX_LINES, lingerMs = LINGER_MS } = options
   const backoff = createBackoff(options.random)
@@ -205,13 +192,19 @@ export function createShipper(options: ShipperOptions): Shipper {
   }
 
   return {
-    start() {
+    start(): void {
       running ??= run()
     },
+    /** One step of the loop; it never throws and makes at most one request to the store. */
     step,
-    status: () => status,
+    status: (): ShipperStatus => status,
+    /**
+     * The operator gives up what the store refuses of a broken measurement or table and that has been accepted until now:
+     * it goes to the dead letters with this reason. Returns its family; none if nothing is broken.
+     */
     buryHeld,
-    async stop() {
+    /** Finishes the request in hand, makes no other, and returns. */
+    async stop(): Promise<void> {
       stopping.abort()
       await running
     },
@@ -232,3 +225,17 @@ async function during<T>(fault: string, work: Promise<T>): Promise<T> {
 /** A store that is not ready is waited for, whatever it says. */
 const asHold = (result: Exclude<WriteResult, { kind: 'stored' }>): Hold =>
   result.kind === 'retry' || result.kind === 'wait' ? result : { kind: 'wait', reason: result.reason }
+
+/** How often a store is written to while few events arrive, in ms of any clock that never goes back. */
+function createPace({ atOnce, everyMs }: Pace) {
+  /** When `atOnce` writes may follow each other again. */
+  let fullAtMs = Number.NEGATIVE_INFINITY
+  return {
+    /** The ms until the next write is due; 0 = now. */
+    waitMs: (nowMs: number): number => Math.max(0, fullAtMs - (atOnce - 1) * everyMs - nowMs),
+    /** A write was made. However many came before, the next one is due in `everyMs`. */
+    spend(nowMs: number): void {
+      fullAtMs = Math.min(Math.max(fullAtMs, nowMs) + everyMs, nowMs + atOnce * everyMs)
+    },
+  }
+}

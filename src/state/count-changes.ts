@@ -2,16 +2,11 @@
 // Every table counts unless it is excepted: counting one change too often costs little, missing one hides it.
 import type { Script, SqlDatabase } from './database.ts'
 
-interface CountedDatabase extends SqlDatabase {
-  /** Grows with every change, at the latest when it can be read. */
-  changes(): number
-}
-
 const READS = /^\s*SELECT\b/i
 const CHANGES = /^\s*(?:INSERT INTO|UPDATE|DELETE FROM)\s+(\w+)/i
 
 /** `except`: tables whose changes no answer shows. */
-export function countChanges(database: SqlDatabase, except: ReadonlySet<string>): CountedDatabase {
+export function countChanges(database: SqlDatabase, except: ReadonlySet<string>) {
   let changes = 0
 
   const counts = (sql: string): boolean => !READS.test(sql) && !except.has(CHANGES.exec(sql)?.[1] ?? '')
@@ -29,7 +24,8 @@ export function countChanges(database: SqlDatabase, except: ReadonlySet<string>)
 
   return {
     ...database,
-    write: (script) => database.write(() => counted(script())),
-    changes: () => changes,
+    write: <T>(script: () => Script<T>): Promise<T> => database.write(() => counted(script())),
+    /** Grows with every change, at the latest when it can be read. */
+    changes: (): number => changes,
   }
 }

@@ -3,16 +3,12 @@
 // went, which no file with a pid in it can promise. The pid beside it, in lock.pid, only tells people who holds it. The
 // lock file is never opened by other means: closing any second descriptor of it would give the lock away.
 import { Database } from 'bun:sqlite'
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { readIfThere, syncDir, writeWhole } from './whole-file.ts'
 
 /** The version of everything under DATA_DIR; raised when an older Stint could no longer read it. */
 const DATA_VERSION = 1
-
-export interface DataDirLock {
-  release(): void
-}
 
 /**
  * With all missing parents, closed to other users. So is everything that this process creates from then on, the
@@ -24,12 +20,13 @@ export function makeDataDir(dir: string): void {
   attempt(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }))
 }
 
+export type DataDirLock = ReturnType<typeof lockDataDir>
+
 /**
  * `dir` exists. Throws an Error whose message is for the operator: who holds it, that it cannot be written, that its
  * data is newer.
  */
-export function lockDataDir(dir: string): DataDirLock {
-  checkWritable(dir)
+export function lockDataDir(dir: string) {
   const database = takeLock(dir)
   try {
     checkVersion(dir)
@@ -38,13 +35,7 @@ export function lockDataDir(dir: string): DataDirLock {
     database.close()
     throw error
   }
-  return { release: () => database.close() }
-}
-
-function checkWritable(dir: string): void {
-  attempt(dir, () => {
-    accessSync(dir, constants.R_OK | constants.W_OK | constants.X_OK)
-  })
+  return { release: (): void => database.close() }
 }
 
 function takeLock(dir: string): Database {

@@ -3,23 +3,20 @@
 import { closeSync, existsSync, lstatSync, openSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-export interface KeptFiles {
-  /** Why nothing must be stored now: the first part that is not what it was at the start; undefined if all are. */
-  lost(): string | undefined
-  close(): void
-}
+export type KeptFiles = ReturnType<typeof openKeptFiles>
 
 /** Parts that do not exist yet are not looked at. */
-export function openKeptFiles(paths: readonly string[]): KeptFiles {
+export function openKeptFiles(paths: readonly string[]) {
   const kept = paths.filter((path) => existsSync(path)).map(keep)
   return {
-    lost() {
+    /** Why nothing must be stored now: the first part that is not what it was at the start; undefined if all are. */
+    lost(): string | undefined {
       const path = kept.find(({ path, inode }) => inodeOf(path) !== inode)?.path
       return (
         path && `${path} was deleted while Stint runs: restore it from a backup and restart; events wait until then`
       )
     },
-    close() {
+    close(): void {
       for (const { descriptor } of kept) if (descriptor !== undefined) closeSync(descriptor)
     },
   }

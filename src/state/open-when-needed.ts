@@ -7,16 +7,10 @@ import { accessSync, constants, existsSync, lstatSync, realpathSync } from 'node
 import { dirname } from 'node:path'
 import { openSqlite, readSqlite, type SqliteFile, type SqliteOptions } from './open-sqlite.ts'
 
-export interface NeededFile {
-  /** Undefined while there is no file. */
-  reading(): Database | undefined
-  /** As SqliteFile has it; makes the file. Throws what `openSqlite` throws. */
-  write<T>(change: (db: Database) => T): T
-  close(): void
-}
+export type NeededFile = ReturnType<typeof openWhenNeeded>
 
 /** Throws an Error that names the file when it is there and cannot be read. */
-export function openWhenNeeded(options: SqliteOptions): NeededFile {
+export function openWhenNeeded(options: SqliteOptions) {
   const { path, what, log } = options
   let file: SqliteFile | undefined
   let reader: Database | undefined
@@ -37,13 +31,15 @@ export function openWhenNeeded(options: SqliteOptions): NeededFile {
   }
 
   return {
-    reading: () => file?.db ?? reader,
-    write(change) {
+    /** Undefined while there is no file. */
+    reading: (): Database | undefined => file?.db ?? reader,
+    /** As SqliteFile has it; makes the file. Throws what `openSqlite` throws. */
+    write<T>(change: (db: Database) => T): T {
       const opened = file ?? openNow()
       file = opened
       return opened.write(() => change(opened.db))
     },
-    close() {
+    close(): void {
       file?.close()
       reader?.close()
     },

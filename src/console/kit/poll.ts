@@ -10,19 +10,12 @@ interface PollOptions<T> {
   fail(error: unknown): void
 }
 
-interface Poll {
-  /** Asks at once. */
-  now(): void
-  /** Stops for good. */
-  stop(): void
-}
-
 const SLOWEST_MS = 30_000
 const RETRY_MS = 2_000
 /** Without an answer to any question for so long. */
 const SILENT_S = 15
 
-export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Poll {
+export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let inFlight: AbortController | undefined
   let failures = 0
@@ -77,12 +70,14 @@ export function createPoll<T>({ everyMs, ask, show, fail }: PollOptions<T>): Pol
   }
 
   return {
-    now() {
+    /** Asks at once. */
+    now(): void {
       if (isStopped) return
       pause()
       void step()
     },
-    stop() {
+    /** Stops for good. */
+    stop(): void {
       isStopped = true
       pause()
       document.removeEventListener('visibilitychange', onVisibility)

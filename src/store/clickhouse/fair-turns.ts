@@ -5,11 +5,6 @@
 import type { Asker } from '../source.ts'
 import { ClickHouseFault } from './judge-failure.ts'
 
-interface FairTurns {
-  /** Rejects as `work` does, and at once with ClickHouseFault when the asker's signal aborts before its turn. */
-  take<T>(asker: Asker | undefined, work: (connection: number) => Promise<T>): Promise<T>
-}
-
 interface Job {
   readonly isShort: boolean
   run(connection: number): Promise<void>
@@ -25,7 +20,7 @@ export const assertAwaited = (asker: Asker | undefined): void => {
 }
 
 /** `clear` is run on a connection after work that failed there, before the next turn. */
-export function createFairTurns(connections: number, clear: (connection: number) => Promise<unknown>): FairTurns {
+export function createFairTurns(connections: number, clear: (connection: number) => Promise<unknown>) {
   const waiting = new Map<string, Job[]>()
   const running = new Map<string, Job[]>()
   const free = Array.from({ length: connections }, (_, connection) => connection)
@@ -73,6 +68,7 @@ export function createFairTurns(connections: number, clear: (connection: number)
   }
 
   return {
+    /** Rejects as `work` does, and at once with ClickHouseFault when the asker's signal aborts before its turn. */
     async take<T>(asker: Asker | undefined, run: (connection: number) => Promise<T>): Promise<T> {
       assertAwaited(asker)
       const account = asker?.account ?? NOBODY

@@ -5,7 +5,6 @@ import { type Destination, familiesIn } from '../../event/event.ts'
 import type { Logger } from '../../log.ts'
 import type { Scan } from '../scan.ts'
 import type { Sink, WriteResult } from '../sink.ts'
-import type { ExceptionSource, PointSource } from '../source.ts'
 import { type ClickHouseAddress, isEmbedded, openClickHouseClient } from './client.ts'
 import { prepareTables } from './prepare.ts'
 import { createClickHouseScan } from './scan.ts'
@@ -38,18 +37,12 @@ interface ClickHouseOptions {
   readonly memoryBytes?: number
 }
 
-export interface ClickHouseStore {
-  /** One for each destination it holds; they share a connection. */
-  createSink(): Sink
-  readonly source: PointSource & ExceptionSource
-  /** Closes sinks and source with it. */
-  close(): Promise<void>
-}
-
 const limitOfMemory = (): number => process.constrainedMemory() || totalmem()
 
+export type ClickHouseStore = Awaited<ReturnType<typeof openClickHouse>>
+
 /** Throws EngineUnavailableError (embedded), and an Error for an invalid database name; not if a server is down. */
-export async function openClickHouse(options: ClickHouseOptions): Promise<ClickHouseStore> {
+export async function openClickHouse(options: ClickHouseOptions) {
   const { address, holds, retentionDays, log, timeoutMs = TIMEOUT_MS, memoryBytes = limitOfMemory() } = options
   const { database = EMBEDDED_DATABASE } = address
   const schema = createSchema(database, isEmbedded(address) ? undefined : address.cluster)
@@ -82,10 +75,12 @@ export async function openClickHouse(options: ClickHouseOptions): Promise<ClickH
   }
 
   return {
-    createSink: () =>
+    /** One for each destination it holds; they share a connection. */
+    createSink: (): Sink =>
       createClickHouseSink({ writer, keeper, schema, tables, isEmbedded: isEmbedded(address), prepare }),
     source: createClickHouseSource(reader, schema, isEmbedded(address) ? { memoryBytes } : {}),
-    async close() {
+    /** Closes sinks and source with it. */
+    async close(): Promise<void> {
       await Promise.all([reader.close(), keeper.close(), writer.close()])
     },
   }

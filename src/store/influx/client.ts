@@ -58,37 +58,13 @@ export class InfluxFault extends Error {
 /** Reads a column of the row as text, '' where it is null or missing. */
 export type GetColumn = (label: string) => string
 
-/** All methods throw InfluxFault and nothing else. */
-export interface InfluxClient {
-  readonly bucket: string
-  /** Resolves when the server has stored all lines. */
-  writeLines(lines: readonly string[]): Promise<void>
-  /** Shows the rows of all tables in the answer's order, until `visit` has had enough or `signal` aborts. */
-  readRows(
-    query: ParameterizedQuery,
-    visit: (get: GetColumn) => 'enough' | undefined,
-    signal?: AbortSignal,
-  ): Promise<void>
-  /** Streams the answer's CSV without annotations: many times faster than `readRows`. `take` may stop it. */
-  readCsv(
-    query: ParameterizedQuery,
-    take: (bytes: Uint8Array) => 'enough' | Promise<void> | undefined,
-    signal?: AbortSignal,
-  ): Promise<void>
-  /** Deletes all points of all times that the predicate (a comparison of tags) selects. */
-  erase(predicate: string): Promise<void>
-  /** The server's management API: resolves to the JSON of a 2xx answer. */
-  request(method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<unknown>
-  /** Whether the server answers anything at all. */
-  isUp(): Promise<boolean>
-  /** Gives up on what is in flight. */
-  close(): void
-}
-
 /** A busy server answers a ping at once. */
 const PING_MS = 5_000
 
-export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pingMs = PING_MS): InfluxClient {
+/** All methods throw InfluxFault and nothing else. */
+export type InfluxClient = ReturnType<typeof createInfluxClient>
+
+export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pingMs = PING_MS) {
   const { url, org, bucket } = address
   setLogger({ error() {}, warn() {} }) // it would print every failed write with its own minified source
   const inFlight = new Set<AbortController>()
@@ -142,7 +118,8 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
       limitMs,
     )
 
-  const request: InfluxClient['request'] = (method, path, body) =>
+  /** The server's management API: resolves to the JSON of a 2xx answer. */
+  const request = (method: 'GET' | 'POST' | 'PATCH', path: string, body?: object): Promise<unknown> =>
     send(path, body ?? '', { method, headers: { accept: 'application/json' } })
 
   const writePath = `/api/v2/write?org=${encodeURIComponent(org)}&bucket=${encodeURIComponent(bucket)}&precision=ns`
@@ -169,12 +146,18 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
 
   return {
     bucket,
-    async writeLines(lines) {
+    /** Resolves when the server has stored all lines. */
+    async writeLines(lines: readonly string[]): Promise<void> {
       const headers = { 'content-type': 'text/plain; charset=utf-8' }
       await send(writePath, lines.join('\n'), { method: 'POST', headers })
     },
 
-    readRows: (query, visit, signal) =>
+    /** Shows the rows of all tables in the answer's order, until `visit` has had enough or `signal` aborts. */
+    readRows: (
+      query: ParameterizedQuery,
+      visit: (get: GetColumn) => 'enough' | undefined,
+      signal?: AbortSignal,
+    ): Promise<void> =>
       withDeadline(async (influx, abort) => {
         let stopped = false
         const rows = linesToTables({
@@ -197,7 +180,12 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
         }
       }, signal),
 
-    readCsv: (query, take, signal) =>
+    /** Streams the answer's CSV without annotations: many times faster than `readRows`. `take` may stop it. */
+    readCsv: (
+      query: ParameterizedQuery,
+      take: (bytes: Uint8Array) => 'enough' | Promise<void> | undefined,
+      signal?: AbortSignal,
+    ): Promise<void> =>
       withDeadline(async (influx, abort) => {
         for await (const bytes of readAnswer(influx, query, [], abort.signal)) {
           const taken = take(bytes)
@@ -206,20 +194,23 @@ export function createInfluxClient(address: InfluxAddress, timeoutMs: number, pi
         }
       }, signal),
 
-    async erase(predicate) {
+    /** Deletes all points of all times that the predicate (a comparison of tags) selects. */
+    async erase(predicate: string): Promise<void> {
       const query = `org=${encodeURIComponent(org)}&bucket=${encodeURIComponent(bucket)}`
       await request('POST', `/api/v2/delete?${query}`, { start: FIRST_TIME, stop: LAST_TIME, predicate })
     },
 
     request,
 
-    isUp: () =>
+    /** Whether the server answers anything at all. */
+    isUp: (): Promise<boolean> =>
       send('/ping', '', { method: 'GET' }, pingMs).then(
         () => true,
         () => false,
       ),
 
-    close() {
+    /** Gives up on what is in flight. */
+    close(): void {
       for (const abort of inFlight) abort.abort(new Error('the client was closed'))
     },
   }

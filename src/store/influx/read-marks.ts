@@ -38,23 +38,6 @@ export interface RunKey {
   readonly uid: string
 }
 
-export interface MarkReader {
-  /** The one object of the subject in this question. */
-  subjectOf(process: string, meta: string): Subject
-  /** Marks that should be read at once. */
-  readonly sliceMarks: number
-  /** All marks of the seconds [startS, stopS); undefined when there are more than `maxRows`. */
-  read(startS: number, stopS: number, maxRows?: number): Promise<MarkSeries[] | undefined>
-  /** The same, of these processes alone. */
-  among(processes: readonly string[]): Pick<MarkReader, 'read'>
-  /** How many marks of each process [startS, stopS) holds, from a count that is pushed down. */
-  countMarks(startS: number, stopS: number): Promise<Map<string, number>>
-  /** The same of these runs alone. */
-  readRuns(runs: readonly RunKey[], startS: number, stopS: number): Promise<MarkSeries[]>
-  /** The ends that failed. */
-  readFailed(startS: number, stopS: number, maxRows: number): Promise<MarkSeries[] | undefined>
-}
-
 type Question = Pick<TimingSelection, 'account' | 'process' | 'meta' | 'uid' | 'asOfNs' | 'knownToNs' | 'signal'>
 
 /** They take about 20 MB. */
@@ -67,12 +50,14 @@ interface MarkLimits {
   readonly sliceMarks?: number | undefined
 }
 
+export type MarkReader = ReturnType<typeof createMarkReader>
+
 /** For one question. */
 export function createMarkReader(
   client: InfluxClient,
   q: Question,
   { tail, sliceMarks = SLICE_MARKS }: MarkLimits = {},
-): MarkReader {
+) {
   const subjects = new Map<string, Subject>()
   const subjectOf = (process: string, meta: string): Subject => {
     const key = `${process}\0${meta}`
@@ -122,16 +107,22 @@ export function createMarkReader(
   const newest = tail === undefined ? flux`` : flux`\n  |> tail(n: ${fluxNs(BigInt(tail))})`
   const where = whereTags(q)
   return {
+    /** The one object of the subject in this question. */
     subjectOf,
+    /** Marks that should be read at once. */
     sliceMarks,
-    read: (startS, stopS, maxRows) => run(select(startS, stopS, where, q.uid), maxRows),
-    among(processes) {
+    /** All marks of the seconds [startS, stopS); undefined when there are more than `maxRows`. */
+    read: (startS: number, stopS: number, maxRows?: number): Promise<MarkSeries[] | undefined> =>
+      run(select(startS, stopS, where, q.uid), maxRows),
+    /** The same, of these processes alone. */
+    among(processes: readonly string[]) {
       const ofThem = whereTags({ ...q, process: processes })
       return {
-        read: (startS, stopS, maxRows) => run(select(startS, stopS, ofThem, q.uid), maxRows),
+        read: (startS: number, stopS: number, maxRows?: number) => run(select(startS, stopS, ofThem, q.uid), maxRows),
       }
     },
-    async countMarks(startS, stopS) {
+    /** How many marks of each process [startS, stopS) holds, from a count that is pushed down. */
+    async countMarks(startS: number, stopS: number): Promise<Map<string, number>> {
       const counts = new Map<string, number>()
       const add = (get: GetColumn) => {
         counts.set(get('process'), (counts.get(get('process')) ?? 0) + Number(get('_value')))
@@ -143,9 +134,11 @@ export function createMarkReader(
       await client.readRows(query, add, q.signal)
       return counts
     },
-    readFailed: (startS, stopS, maxRows) =>
+    /** The ends that failed. */
+    readFailed: (startS: number, stopS: number, maxRows: number): Promise<MarkSeries[] | undefined> =>
       run(select(startS, stopS, flux`${where} and r.mark == "failed"`, q.uid), maxRows),
-    async readRuns(runs, startS, stopS) {
+    /** The same of these runs alone. */
+    async readRuns(runs: readonly RunKey[], startS: number, stopS: number): Promise<MarkSeries[]> {
       const parts = runs.flatMap(({ subject, uid }) =>
         select(startS, stopS, whereTags({ account: q.account, ...subject }), uid),
       )
