@@ -1,5 +1,5 @@
 // The composition root: opens rooms by service/open-rooms.ts, hands them to HTTP by service/create-http.ts, starts and
-// stops them. A new room: a member of `Rooms`, a line in `openRooms`, and lines in `start` and `stop` if it works.
+// stops them. A new room: lines in `openRooms`, and in `start` and `stop` if it works.
 //   start: lock of the files → files → stores (one that is away delays the start by at most 1.5 s) → no other DATA_DIR
 //          with this NODE_ID → shippers → socket → watches, which count the time without a socket as down
 //   stop:  STOP_DELAY, in which balancers find it unready → socket (requests in flight finish) → watches → shippers (the write in hand finishes) → stores → files → lock
@@ -8,14 +8,7 @@ import { type Listener, listen } from './http/listen.ts'
 import type { Logger } from './log.ts'
 import { createHttp } from './service/create-http.ts'
 import { type OpenParts, openRooms, type Rooms } from './service/open-rooms.ts'
-import {
-  logHowToBegin,
-  startCounters,
-  warnOpenSignUp,
-  warnWithoutPublicUrl,
-  warnWithoutQuota,
-  watchLead,
-} from './service/report.ts'
+import { logHowToBegin, startCounters, warnAboutSettings, watchLead } from './service/report.ts'
 import { watchQuotas } from './service/tell-quotas.ts'
 import type { Config } from './settings.ts'
 import { noteNodeId } from './state/data-dir-lock.ts'
@@ -123,8 +116,6 @@ function logReady(rooms: Rooms, url: string): void {
     { url, points: points.store, exceptions: exceptions.store, data_dir: rooms.config.dataDir },
     'stint is ready',
   )
-  warnWithoutPublicUrl(rooms)
-  warnOpenSignUp(rooms)
-  warnWithoutQuota(rooms)
+  warnAboutSettings(rooms)
   if (rooms.accounts.count() === 0) logHowToBegin(rooms, url)
 }

@@ -43,16 +43,12 @@ interface QuietWorker extends Worker {
 function createHashWorker() {
   const url = URL.createObjectURL(new Blob([`(${hashInWorker})()`], { type: 'application/javascript' }))
   const worker = new Worker(url) as QuietWorker
-  let isBroken = false
   worker.unref()
   return {
     run(work: Work): Promise<string | boolean> {
       const { promise, resolve, reject } = Promise.withResolvers<string | boolean>()
       worker.ref()
-      worker.onerror = (event) => {
-        isBroken = true
-        reject(new Error(`the password Worker failed: ${event.message}`))
-      }
+      worker.onerror = ({ message }) => reject(new Error(`the password Worker failed: ${message}`))
       worker.onmessage = ({ data: [result, error] }: MessageEvent<Done>) => {
         if (result === undefined) reject(new Error(`the password could not be hashed: ${error}`))
         else resolve(result)
@@ -60,7 +56,6 @@ function createHashWorker() {
       worker.postMessage(work)
       return promise.finally(() => worker.unref())
     },
-    isBroken: () => isBroken,
     close: () => worker.terminate(),
   }
 }
@@ -74,11 +69,10 @@ export function createPasswords(cost = COST) {
     worker ??= createHashWorker()
     try {
       return await worker.run(work)
-    } finally {
-      if (worker.isBroken()) {
-        worker.close()
-        worker = undefined
-      }
+    } catch (error) {
+      worker?.close() // it may be broken
+      worker = undefined
+      throw error
     }
   })
 

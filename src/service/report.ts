@@ -68,27 +68,21 @@ const LEADS = {
   long: `stamps are ahead of the wall clock, which was set back, for more than four days. ${NEW_NODE_ID}`,
 }
 
-/** Links in notifications would lead to the address that is listened on, which other hosts cannot use. */
-export function warnWithoutPublicUrl({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
-  if (mayLink(config)) return
-  const mail = config.smtp === undefined ? '' : ', and no e-mail is sent, because each holds a link with a token'
-  log.warn(
-    { host: config.host },
-    `PUBLIC_URL is unset: links in notifications use the address listened on${mail}; set it`,
-  )
-}
-
-/** A sign-up then proves no address. */
-export function warnOpenSignUp({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
-  if (config.signup !== 'open' || (config.smtp !== undefined && mayLink(config))) return
-  log.warn(
-    'SIGNUP=open without e-mail: strangers can sign up with the addresses of others; set SMTP_URL, MAIL_FROM and PUBLIC_URL',
-  )
-}
-
-/** Then strangers share one disk with everybody. */
-export function warnWithoutQuota({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
-  if (config.signup === 'open' && config.quotaBytes === 0)
+/** About settings that leave out what strangers or recipients need. */
+export function warnAboutSettings({ config, log }: Pick<Rooms, 'config' | 'log'>): void {
+  const isMailed = config.smtp !== undefined && mayLink(config)
+  if (!mayLink(config)) {
+    // other hosts cannot use that address
+    const mail = config.smtp === undefined ? '' : ', and no e-mail is sent, because each holds a link with a token'
+    const text = `PUBLIC_URL is unset: links in notifications use the address listened on${mail}; set it`
+    log.warn({ host: config.host }, text)
+  }
+  if (config.signup !== 'open') return
+  if (!isMailed)
+    log.warn(
+      'SIGNUP=open without e-mail: strangers can sign up with the addresses of others; set SMTP_URL, MAIL_FROM and PUBLIC_URL',
+    )
+  if (config.quotaBytes === 0)
     log.warn('SIGNUP=open without QUOTA_BYTES: a stranger may send as much as the disk takes; set QUOTA_BYTES')
 }
 
