@@ -163,6 +163,7 @@ describe.skipIf(missing('postgresql') !== undefined)('a node follows PostgreSQL'
     } while (polls < 3)
     expect([node.inFile(), node.knows(4), node.knows(5)]).toEqual([ACCOUNTS - 1, true, false])
     expect(node.removed).toEqual(['acc_made_up'])
+    expect(node.db.query('SELECT count(*) n FROM account').get()).toEqual({ n: ACCOUNTS })
     expect(await node.pull()).toEqual([1])
     node.close()
   })
