@@ -13,7 +13,7 @@ import type {
   Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
-import { groupInTurns, mapInTurns, sortInTurns, stepsOf } from '../turns.ts'
+import { groupInTurns, mapInTurns, sortInTurns } from '../turns.ts'
 import type * as exceptions from '../wire/exceptions.ts'
 import { shortHeadline } from '../wire/headline.ts'
 import type * as metrics from '../wire/metrics.ts'
@@ -112,9 +112,6 @@ export const answerMetricRows = async (rows: readonly MetricRow[]): Promise<metr
     ...(meta !== undefined && { meta: orNull(meta) }),
     ...row,
   }))
-
-/** The steps for a row with a long text, whose headline is looked for. */
-export const stepsOfText = ({ exception }: Pick<ExceptionRow, 'exception'>): number => 4 + stepsOf(exception)
 
 export type Exported = Omit<exceptions.ExceptionText, 'headline'>
 

@@ -108,7 +108,7 @@ export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDe
     const subjects = await mapInTurns(figures, (row) => [keyOf(row.process, row.meta), row] as const)
     const fromUs = Number((nowNs() - HISTORY_NS) / 1000n)
     for (const [key, known] of await inOrder(subjects)) {
-      if (spend(16)) await rest()
+      if (spend(64)) await rest()
       const hasRuns = known.newest !== undefined && known.newest.seenUs >= fromUs
       if (hasRuns) addRuns(text, known, older.get(key)?.newest, fromUs)
       if (hasRuns || known.exceptions > 0) text.add('exceptions', labelsOf(known), known.exceptions)
@@ -116,7 +116,7 @@ export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDe
     const newest = await indexInTurns(stored.metrics, (row) => [keyOf(row.process, row.meta, row.name), row])
     for (const [, { process, meta, name, value }] of await inOrder(newest)) {
       text.add('metric', { process, meta, name }, value)
-      if (spend(4)) await rest()
+      if (spend(8)) await rest()
     }
     const fired = Map.groupBy(alerts, ({ watch, condition, process }) => keyOf(watch.name, condition, process))
     for (const [, those] of await inOrder(fired)) {
@@ -125,7 +125,7 @@ export function createPrometheus({ points, nowNs, maxRunNs, kept }: PrometheusDe
     }
     for (const { process, state } of states) {
       text.add('state', { process, state }, 1)
-      if (spend(4)) await rest()
+      if (spend(8)) await rest()
     }
     return text.print()
   }

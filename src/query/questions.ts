@@ -2,7 +2,7 @@
 import type { EndText } from '../event/event.ts'
 import { comparePlaces, marksWindow } from '../store/order.ts'
 import type { Asker, ExceptionSource, PlainTiming, PointSource, TimingSelection } from '../store/source.ts'
-import { mapInTurns, sortInTurns } from '../turns.ts'
+import { mapInTurns, sortInTurns, stepsOfReading } from '../turns.ts'
 import type { OutputText } from '../wire/outputs.ts'
 import {
   answerException,
@@ -13,7 +13,6 @@ import {
   answerSummary,
   answerTiming,
   mergeProcesses,
-  stepsOfText,
 } from './answers.ts'
 import { countExceptions } from './count-exceptions.ts'
 import { ask, type Desk, type Reader } from './desk.ts'
@@ -184,7 +183,8 @@ export function createQuestions(deps: QuestionDeps) {
       const selection = { ...select(asker, question), ...selectTexts(question) }
       const found = await ask(exceptions.findExceptions(selection, pageOf(question)))
       const { items, next } = cutPage(found, question, placeOf)
-      return { exceptions: await mapInTurns(items, answerException, stepsOfText), next }
+      const steps = ({ exception }: (typeof items)[number]) => stepsOfReading(exception)
+      return { exceptions: await mapInTurns(items, answerException, steps), next }
     }),
 
     outputs: limited('outputs', async (asker, question) => {

@@ -3,7 +3,7 @@
 import { formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'
 import { compare, FIRST_NS, groupTie } from '../store/order.ts'
 import type { Asker, ExceptionSource, GroupKey, GroupSpan } from '../store/source.ts'
-import { mapInTurns, stepsOf } from '../turns.ts'
+import { mapInTurns, stepsOfReading } from '../turns.ts'
 import { NEW_AFTER_DAYS } from '../wire/words.ts'
 import { isFormer } from './former-decisions.ts'
 
@@ -13,8 +13,7 @@ const NEW_FOR_NS = 7n * DAY_NS
 
 /** A group with one of its texts. */
 type NamedGroup = GroupKey & { readonly example: string }
-/** Fingerprints and headlines read the whole text. */
-export const stepsOfExample = ({ example }: Pick<NamedGroup, 'example'>): number => 4 + stepsOf(example)
+export const stepsOfExample = ({ example }: Pick<NamedGroup, 'example'>): number => stepsOfReading(example)
 export type Span = Pick<GroupSpan, 'firstNs' | 'lastNs'>
 
 export function createSeenBefore(exceptions: Pick<ExceptionSource, 'findGroupSpans'>) {

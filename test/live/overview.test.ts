@@ -313,3 +313,10 @@ test('an answer about many processes gives way, whether they are judged for it o
   expect(await turnsOf()).toBeGreaterThan(100)
   expect(await turnsOf()).toBeGreaterThan(25)
 })
+
+test('a process with many runs takes more of a turn than one with few', async () => {
+  for (let i = 0; i < 40 * 240; i++)
+    run(HOUR + i, 1_000, { process: `job ${i % 40}`, meta: `m${Math.floor(i / 40) % 4}` })
+  await open.ask()
+  expect((await countTurns(() => open.ask())).turns).toBeGreaterThan(15)
+})

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import { encodeJson } from '../../src/http/compressed.ts'
 import type { Questions } from '../../src/query/questions.ts'
 import type { ExceptionGroup, ExceptionRow, ExceptionSource, PointSource, Timing } from '../../src/store/source.ts'
-import { countPerTurn } from '../support/count-turns.ts'
+import { countPerTurn, countTurns } from '../support/count-turns.ts'
 import { memoryQuestions, NOW_NS } from '../support/memory-questions.ts'
 import { createMemorySource } from '../support/memory-source.ts'
 
@@ -70,7 +70,7 @@ const ASKED: readonly (readonly [kind: keyof Questions, search: string, most?: n
   ['latest', ''],
   ['summary', 'every=1m&from=-6d'],
   ['metrics', 'every=1m&from=-6d'],
-  ['exceptions', 'limit=500', 300], // each with a text
+  ['exceptions', 'limit=500', 60], // each with a text that is read
   ['groups', 'limit=500&status=all'],
   ['processes', 'limit=500&by=meta'],
   ['prometheus', ''],
@@ -83,4 +83,13 @@ test.each(ASKED)('%s?%s gives way, also when twelve ask it', async (kind, search
     await Promise.all(asked.map(async (answer) => encodeJson(await answer)))
   })
   expect(most).toBeLessThan(max)
+})
+
+test('texts whose fingerprints and headlines are looked for take more of a turn than those that are copied', async () => {
+  const questions = memoryQuestions(
+    [],
+    sources(() => {}),
+  )
+  const search = new URLSearchParams('limit=500&status=all')
+  expect((await countTurns(() => questions.groups('ada', search))).turns).toBeGreaterThan(60)
 })

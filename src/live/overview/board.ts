@@ -7,6 +7,7 @@ import { rest, spend } from '../../turns.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
 import { type Account, createProcess, type Process } from '../account.ts'
 import { HOUR_US } from '../hours.ts'
+import { countRuns } from '../row.ts'
 import { slownessOf } from './answer-row.ts'
 import type { CoveringWatch, Watched } from './covering.ts'
 import { type Day, type MetaView, type ProcessView, type ViewOptions, viewProcess } from './view-process.ts'
@@ -41,8 +42,10 @@ export interface Judging {
   readonly maxRunUs: number
 }
 
-/** For what a process is like, from its newest runs. */
-export const VIEW_STEPS = 100
+/** The steps for what a process is like: each of its runs is unpacked, sorted and judged. */
+export const viewSteps = ({ rows }: Process): number =>
+  rows.values().reduce((steps, row) => steps + RUN_STEPS * countRuns(row), PROCESS_STEPS)
+const [PROCESS_STEPS, RUN_STEPS] = [50, 4]
 
 export type Around = ReturnType<typeof createAround>
 
@@ -101,13 +104,13 @@ export function createBoard() {
         const { name } = process
         const key = around.keyOf(name)
         const known = verdicts.get(name)
-        if (spend()) await rest()
+        if (spend(4)) await rest()
         if (known !== undefined && (isCurrent(known, process, key, judging) || isBareStill(known, process, key)))
           continue
         process.isChanged = false
         const view = viewProcess(process, around.optionsOf(name))
         verdicts.set(name, toVerdict(process, view, key, judging.nowUs))
-        if (spend(VIEW_STEPS)) await rest()
+        if (spend(viewSteps(process))) await rest()
       }
       if (verdicts.size > account.processes.size + extra.length) {
         const bare = new Set(extra)

@@ -19,7 +19,7 @@ import {
   type GroupDecision,
   type Judging,
   type Verdict,
-  VIEW_STEPS,
+  viewSteps,
 } from './board.ts'
 import { dueBy, type Watched } from './covering.ts'
 import { figuresOf } from './figures.ts'
@@ -180,7 +180,7 @@ export function createOverview(deps: OverviewDeps) {
       processes: await mapInTurns(
         rows,
         (verdict) => answerProcess(verdict, loaded, known, alone),
-        () => 2 * VIEW_STEPS,
+        ({ process }) => 2 * viewSteps(process),
       ),
       next: next === undefined ? null : encodeCursor(next),
     }
@@ -247,7 +247,7 @@ async function countAll(verdicts: readonly Verdict[]) {
   for (const verdict of verdicts) {
     counts[verdict.state]++
     for (const name of ['runs', 'failed', 'exceptions'] as const) day[name] += verdict.day[name]
-    if (spend()) await rest()
+    if (spend(2)) await rest()
   }
   return { counts, day }
 }
