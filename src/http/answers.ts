@@ -59,9 +59,7 @@ export function problemResponse(problem: Problem): Response {
 }
 
 /** Prometheus' text format. */
-export const METRICS_TEXT = {
-  headers: uncachedHeaders({ 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }),
-}
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** The headers with an ETag, and whether the caller has this version already: then 304 without a body answers it. */
 export function tagHeaders(request: Request, tag: string, common: Headers): { headers: Headers; isKnown: boolean } {

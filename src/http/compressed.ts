@@ -1,9 +1,10 @@
-// Compresses text answers as the client accepts it, on Bun's thread pool, so that intake is not blocked. Answers of /api
-// differ each time; fixed files are compressed once, as small as possible. `/v1` is exempt: its answers are short.
+// Encodes answers and compresses them as the client accepts it, on Bun's thread pool, so that intake is not blocked.
+// Answers of /api differ each time; fixed files are compressed once, as small as possible. `/v1` is exempt: its answers
+// are short.
 import { promisify } from 'node:util'
 import { constants, gzip, zstdCompress } from 'node:zlib'
 import { rest, spend, stepsOf } from '../turns.ts'
-import { uncachedHeaders } from './answers.ts'
+import { METRICS_TYPE, uncachedHeaders } from './answers.ts'
 
 type Coding = 'zstd' | 'gzip'
 
@@ -29,33 +30,49 @@ export function acceptedCoding(request: Request): Coding | undefined {
   return CODINGS.find(accepts)
 }
 
-const headersOf = (coding: Coding | undefined) =>
-  uncachedHeaders({
-    'content-type': 'application/json',
-    vary: 'accept-encoding',
-    ...(coding !== undefined && { 'content-encoding': coding }),
-  })
-const PLAIN = headersOf(undefined)
-const CODED = { zstd: headersOf('zstd'), gzip: headersOf('gzip') } as const
+const headersOf = (type: string, coding?: Coding) =>
+  uncachedHeaders({ 'content-type': type, vary: 'accept-encoding', ...(coding && { 'content-encoding': coding }) })
+const codedHeadersOf = (type: string) => ({
+  plain: headersOf(type),
+  zstd: headersOf(type, 'zstd'),
+  gzip: headersOf(type, 'gzip'),
+})
+const JSON_HEADERS = codedHeadersOf('application/json')
+const METRICS_HEADERS = codedHeadersOf(METRICS_TYPE)
 
 /** Less than what a socket takes at once. */
 const CHUNK_BYTES = 64 * 1024
 const SLICE_CHARS = 128 * 1024
 
+/** 200 with JSON. */
+export const compressedJson = async (request: Request, body: object): Promise<Response> =>
+  answerEncoded(request, await encodeFor(request, body))
+
+interface Encoded {
+  readonly bytes: Buffer<ArrayBuffer>
+  readonly headers: Headers
+}
+
+/** JSON, or a text in Prometheus' format, in the coding that the client accepts. */
+export async function encodeFor(request: Request, body: object | string): Promise<Encoded> {
+  const isText = typeof body === 'string'
+  const plain = isText ? Buffer.from(body) : await encodeJson(body)
+  const coding = plain.length < LEAST_BYTES ? undefined : acceptedCoding(request)
+  return {
+    bytes: coding === undefined ? plain : await squeeze[coding](plain),
+    headers: (isText ? METRICS_HEADERS : JSON_HEADERS)[coding ?? 'plain'],
+  }
+}
+
 /**
- * An answer of these bytes. `noteSent` is called when the socket has taken it or its reader is gone: at once if it fits
+ * 200 with what was encoded. `noteSent` is called when the socket has taken it or its reader is gone: at once if it fits
  * into the socket, else with the last chunk, which the runtime requests after the reader has taken those before.
  */
-export function answerBytes(
-  request: Request,
-  bytes: Buffer<ArrayBuffer>,
-  init: ResponseInit,
-  noteSent: () => void,
-): Response {
+export function answerEncoded(request: Request, { bytes, headers }: Encoded, noteSent = () => {}): Response {
   if (bytes.length > CHUNK_BYTES && !request.signal.aborted)
-    return answerPieces(request, chunksOf(bytes), init, noteSent)
+    return answerPieces(request, chunksOf(bytes), { headers }, noteSent)
   noteSent()
-  return new Response(bytes, init)
+  return new Response(bytes, { headers })
 }
 
 function* chunksOf(bytes: Buffer): Generator<Uint8Array> {
@@ -91,29 +108,6 @@ export function answerPieces(
     { highWaterMark: 0 },
   )
   return new Response(stream, init)
-}
-
-/** 200 with JSON. */
-export const compressedJson = async (request: Request, body: object): Promise<Response> =>
-  answerJson(request, await encodeFor(request, body))
-
-interface EncodedJson {
-  readonly bytes: Buffer<ArrayBuffer>
-  readonly coding: Coding | undefined
-}
-
-/** JSON in the coding that the client accepts. */
-export async function encodeFor(request: Request, body: object): Promise<EncodedJson> {
-  const json = await encodeJson(body)
-  const coding = json.length < LEAST_BYTES ? undefined : acceptedCoding(request)
-  const bytes = coding === undefined ? json : await squeeze[coding](json)
-  return { bytes, coding }
-}
-
-/** 200 with encoded JSON; `noteSent` as with `answerBytes`. */
-export function answerJson(request: Request, { bytes, coding }: EncodedJson, noteSent = () => {}): Response {
-  const headers = coding === undefined ? PLAIN : CODED[coding]
-  return answerBytes(request, bytes, { headers }, noteSent)
 }
 
 /** JSON.stringify in turns of the event loop: 15 MB at once would block it for 50 ms. */

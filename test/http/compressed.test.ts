@@ -1,7 +1,14 @@
 // Compressed answers: what a client accepts decides, short answers stay plain, and the text is the same in every coding.
 import { expect, test } from 'bun:test'
 import { gunzipSync, zstdDecompressSync } from 'node:zlib'
-import { acceptedCoding, compressedJson, createTextAnswers, encodeJson } from '../../src/http/compressed.ts'
+import {
+  acceptedCoding,
+  answerEncoded,
+  compressedJson,
+  createTextAnswers,
+  encodeFor,
+  encodeJson,
+} from '../../src/http/compressed.ts'
 import { countTurns } from '../support/count-turns.ts'
 
 const asking = (accepted: string) => new Request('http://localhost/', { headers: { 'accept-encoding': accepted } })
@@ -39,6 +46,14 @@ test.each(['', 'gzip', 'zstd'])('compresses a long answer with %p and forbids ca
   expect(answer.headers.get('vary')).toBe('accept-encoding')
   expect(answer.headers.get('cache-control')).toBe('no-store')
   expect(JSON.parse(await decode(answer))).toEqual(body)
+})
+
+test.each(['', 'gzip', 'zstd'])("compresses a long text in Prometheus' format with %p", async (coding) => {
+  const text = 'stint_runs_running{process="nightly import"} 0\n'.repeat(100)
+  const answer = answerEncoded(asking(coding), await encodeFor(asking(coding), text))
+  expect(answer.headers.get('content-encoding') ?? '').toBe(coding)
+  expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
+  expect(await decode(answer)).toBe(text)
 })
 
 test('does not compress a short answer', async () => {

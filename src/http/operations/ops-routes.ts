@@ -20,10 +20,11 @@ import {
   SHOW_HEALTH,
   SHOW_METRICS,
 } from '../../wire/operations.ts'
-import { METRICS_TEXT, problemResponse, uncachedHeaders } from '../answers.ts'
+import { METRICS_TYPE, problemResponse, uncachedHeaders } from '../answers.ts'
 import type { Mounts } from '../mount.ts'
 
 const TEXT = { headers: uncachedHeaders({ 'content-type': 'text/plain;charset=utf-8' }) }
+const METRICS_TEXT = { headers: uncachedHeaders({ 'content-type': METRICS_TYPE }) }
 
 export interface OpsDeps {
   /** The figures as Prometheus text, as they are now. */

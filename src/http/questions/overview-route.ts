@@ -6,7 +6,7 @@ import type { KeptAnswers } from '../../query/kept-answers.ts'
 import { parseParameters } from '../../query/question.ts'
 import { SHOW_OVERVIEW } from '../../wire/overview.ts'
 import { FIND_CHANGES } from '../../wire/processes.ts'
-import { answerJson, encodeFor } from '../compressed.ts'
+import { answerEncoded, encodeFor } from '../compressed.ts'
 import type { Mounts } from '../mount.ts'
 import { wordsOf } from './question-routes.ts'
 
@@ -19,7 +19,7 @@ export function mountOverview({ on }: Mounts, ask: AskOverview, kept: KeptAnswer
       return { ...made, isStale: body.stale_s !== null, size: made.bytes.length }
     })
     if (answer.isStale) leaveUntagged()
-    return answerJson(request, answer, noteSent)
+    return answerEncoded(request, answer, noteSent)
   })
 }
 

@@ -5,9 +5,9 @@ import type { KeptAnswers } from '../../query/kept-answers.ts'
 import { QUESTION_ROUTES, type QuestionKind } from '../../query/question.ts'
 import type { Questions } from '../../query/questions.ts'
 import type { Route } from '../../wire/route.ts'
-import { METRICS_TEXT, uncachedHeaders } from '../answers.ts'
+import { uncachedHeaders } from '../answers.ts'
 import type { Authorize } from '../authorize.ts'
-import { answerBytes, answerJson, answerPieces, encodeFor } from '../compressed.ts'
+import { answerEncoded, answerPieces, encodeFor } from '../compressed.ts'
 import { describeRoute } from '../docs/describe-route.ts'
 import type { AnswerTags } from './answer-tags.ts'
 
@@ -55,8 +55,8 @@ export function questionRoutes({ authorize, questions, kept, tags }: QuestionRou
           const state = tags?.stateOf(account, url) // before the answer, which may know more
           const answer = await questions[kind](account, search, reader)
           if ('file' in answer) return { answer, state, size: 0 }
-          const made = 'text' in answer ? { text: Buffer.from(answer.text) } : await encodeFor(request, answer)
-          return { ...made, state, size: ('text' in made ? made.text : made.bytes).length }
+          const made = await encodeFor(request, 'text' in answer ? answer.text : answer)
+          return { ...made, state, size: made.bytes.length }
         }
         type Made = Awaited<ReturnType<typeof make>>
         try {
@@ -71,8 +71,7 @@ export function questionRoutes({ authorize, questions, kept, tags }: QuestionRou
             noteSent = found.noteSent
           }
           if ('answer' in made) return await answerFile(request, made.answer, noteSent)
-          if ('text' in made) return answerBytes(request, made.text, METRICS_TEXT, noteSent)
-          const response = answerJson(request, made, noteSent)
+          const response = answerEncoded(request, made, noteSent)
           if (made.state !== undefined && ownTags !== undefined)
             response.headers.set('etag', ownTags.tagOf(asker, made.state))
           return response
