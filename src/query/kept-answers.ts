@@ -1,6 +1,6 @@
-// The one memory of what the stores said to questions (beside live/, and the open starts of InfluxDB): what is being
-// answered is joined by all who ask the same of the account, and what was answered is kept as long as those who ask
-// accept. Bounded by entries, bytes and age; what would be kept the shortest goes first.
+// Answers of the last moments: what is being answered is joined by all who ask the same of the account, and what was
+// answered is kept as long as those who ask accept. Bounded by entries, bytes and age; what would be kept the shortest
+// goes first. The other memories of what stores said are named in src/README.md.
 import type { Reader } from './desk.ts'
 
 /** Relative ranges have moved on by so much at most. */
