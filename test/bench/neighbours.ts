@@ -61,17 +61,26 @@ const KINDS: Readonly<Record<string, (i: number, alert: string) => string>> = {
   alerts: (i) => `/api/alerts?limit=${200 - i}`,
 }
 
-/** A process of its own: `--ask`, with URL and headers in the environment; a line of paths begins, an empty one ends. */
+/**
+ * A process of its own: `--ask`, with URL and headers in the environment; a line of paths begins, an empty one ends. It
+ * prints sums: thousands of lines a second would keep the process from its events that times them.
+ */
 async function askAgain(): Promise<never> {
   const { URL = '', HEADERS = '{}' } = process.env
   const headers = JSON.parse(HEADERS) as Record<string, string>
+  const got = new Map<number, { count: number; bytes: number }>()
+  setInterval(() => {
+    for (const [status, { count, bytes }] of got) console.log(`${status} ${count} ${bytes}`)
+    got.clear()
+  }, 100)
   let round = 0
   const loop = async (path: string, own: number) => {
     while (own === round) {
       const answer = await fetch(URL + path, { headers })
       let bytes = 0
       for await (const chunk of answer.body ?? []) bytes += chunk.length
-      console.log(`${answer.status} ${bytes}`)
+      const before = got.get(answer.status) ?? { count: 0, bytes: 0 }
+      got.set(answer.status, { count: before.count + 1, bytes: before.bytes + bytes })
       if (answer.status === 429) await Bun.sleep(100)
     }
   }
@@ -133,8 +142,8 @@ async function main(): Promise<void> {
       const lines = (rest + chunk).split('\n')
       rest = lines.pop()!
       for (const line of lines) {
-        const [status = '', size] = line.split(' ')
-        answers.set(status, (answers.get(status) ?? 0) + 1)
+        const [status = '', count, size] = line.split(' ')
+        answers.set(status, (answers.get(status) ?? 0) + Number(count))
         bytes += Number(size)
       }
     }
