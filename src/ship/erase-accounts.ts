@@ -32,7 +32,7 @@ const EVERY_MS = 2_000
 const ACCOUNTS_AT_ONCE = 200
 /** Where an account has dead letters, their file is synced. */
 const STEPS_OF_LETTERS = 512
-const HERE = 'this node'
+const [HERE, LETTERS] = ['this node', 'dead letters']
 /**
  * Requests that began before their account was closed have been appended by then: a body may take a minute
  * (http/listen.ts), and then the disk may be slow. Waiting events are unreadable: keys and sessions are gone.
@@ -44,7 +44,7 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   /** One sink of each store erases all that the store has. */
   const sinks = [...new Map(options.sinks.map((sink) => [sink.store, sink])).values()]
   const underWay = new Map<string, Progress>()
-  /** By store, or HERE, what was logged: an operator wants each reason once, not every two seconds. */
+  /** By store, HERE or LETTERS, what was logged: an operator wants each reason once, not every two seconds. */
   const told = new Map<string, Set<string>>()
   let timer: ReturnType<typeof setInterval> | undefined
   let running: Promise<void> | undefined
@@ -86,21 +86,34 @@ export function createEraseAccounts(options: EraseAccountsOptions) {
   /** These are delivered: all that they sent is in the stores. */
   async function erase(due: ReadonlyMap<string, Progress>): Promise<void> {
     for (const sink of sinks) await eraseFrom(sink, due)
-    const accounts = [...due.keys()].filter((account) => due.get(account)!.done.size === sinks.length)
-    if (accounts.length === 0) return
-    for (const account of accounts) {
-      deadLetters.removeAccount(account)
+    const accounts: string[] = []
+    for (const [account, { done }] of due) {
+      if (done.size === sinks.length && removeLetters(account)) accounts.push(account)
       if (spend(STEPS_OF_LETTERS)) await rest()
     }
+    if (accounts.length === 0) return
     await removed(accounts)
     for (const account of accounts) underWay.delete(account)
     log.info({ accounts }, 'the data of deleted accounts is erased')
   }
 
+  /** Those of one account hold up no other. */
+  function removeLetters(account: string): boolean {
+    try {
+      deadLetters.removeAccount(account)
+      return true
+    } catch (err) {
+      if (isNews(LETTERS, `${account}: ${err}`))
+        log.warn({ err, account }, 'the dead letters of a deleted account cannot be removed; trying again')
+      return false
+    }
+  }
+
   function isNews(where: string, reason: string): boolean {
     const known = told.get(where) ?? new Set()
-    told.set(where, new Set([...known, reason]))
-    return !known.has(reason)
+    if (known.has(reason)) return false
+    told.set(where, known.add(reason))
+    return true
   }
 
   /**

@@ -94,6 +94,25 @@ test('logs a store that cannot erase once per reason, and does not ask the other
   expect(trial.store.requests).toEqual([ERASE])
 })
 
+test('letters that cannot be removed hold up no other account, and are logged once', async () => {
+  const stuck = {
+    ...trial.deadLetters,
+    removeAccount(account: string) {
+      if (account === 'stuck') throw new Error('the file is read-only')
+      trial.deadLetters.removeAccount(account)
+    },
+  }
+  const { step, clock, closed } = open({ deadLetters: stuck, settleUs: 0 })
+  closed.clear()
+  for (const account of ['stuck', ACCOUNT]) closed.add(account)
+  await step()
+  clock.pass(MINUTE_US)
+  for (let i = 0; i < 3; i++) await step()
+  expect([...closed]).toEqual(['stuck'])
+  expect(trial.store.requests).toEqual([{ kind: 'erase', accounts: ['stuck', ACCOUNT] }])
+  expect(warnings()).toMatchObject([{ account: 'stuck' }])
+})
+
 test('steps never overlap, and stopping waits for the current one', async () => {
   const { promise: gate, resolve } = Promise.withResolvers<WriteResult>()
   const { promise: asked, resolve: onAsked } = Promise.withResolvers<void>()
