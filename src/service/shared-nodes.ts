@@ -7,12 +7,10 @@ import { type NodeLease, openNodeLease, type Rival } from '../state/node-lease.t
 import type { KnownNode } from '../watch/nodes/presence.ts'
 import type { HealthWarning } from '../wire/operations.ts'
 
-export type SharedNodes = NodeLease
-
 /** Without DATABASE_URL: the ids of accounts are random, so other Stints never write what this one does. */
-const ALONE: SharedNodes = { start: async () => {}, rival: () => undefined, split: () => [], stop: async () => {} }
+const ALONE: NodeLease = { start: async () => {}, rival: () => undefined, split: () => [], stop: async () => {} }
 
-export function openSharedNodes(config: Config, isNew: boolean, log: Logger): SharedNodes {
+export function openSharedNodes(config: Config, isNew: boolean, log: Logger): NodeLease {
   const { databaseUrl: url, clickhouse, dataDir, nodeId } = config
   if (url === undefined) return ALONE
   const isEmbedded = clickhouse === undefined
@@ -37,7 +35,7 @@ export const rivalText = ({ ageS }: Rival): string =>
   'overwrite each other. This one is not ready until the other one has stopped. Give it a NODE_ID and a DATA_DIR of ' +
   'its own.'
 
-export function nodeWarnings(nodes: SharedNodes): HealthWarning[] {
+export function nodeWarnings(nodes: NodeLease): HealthWarning[] {
   const rival = nodes.rival()
   const split = nodes.split()
   return [

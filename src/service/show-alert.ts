@@ -52,8 +52,6 @@ type Part = <T>(name: StoredPart, work: (parts: RunParts, asker: Asker) => Promi
 const toNs = (us: number): bigint => BigInt(Math.round(us)) * 1000n
 const toUs = (ns: bigint | undefined): number | undefined => (ns === undefined ? undefined : Number(ns / 1000n))
 
-export type ShowAlert = ReturnType<typeof createShowAlert>
-
 /** Rejects with Problem `not_found`, and `store_unavailable` while the database of accounts is away. */
 export function createShowAlert(deps: ShowAlertDeps) {
   const { desk, watches, notes, overview, exceptions, nowUs, storedUs, withinMs = WITHIN_MS } = deps

@@ -20,8 +20,6 @@ export function makeDataDir(dir: string): void {
   attempt(dir, () => mkdirSync(dir, { recursive: true, mode: 0o700 }))
 }
 
-export type DataDirLock = ReturnType<typeof lockDataDir>
-
 /**
  * `dir` exists. Throws an Error whose message is for the operator: who holds it, that it cannot be written, that its
  * data is newer.

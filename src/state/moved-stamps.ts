@@ -29,8 +29,6 @@ const HEADER = Buffer.from('STINTMV1')
 const RECORD_BYTES = 24
 const MAX_ENTRIES = 100_000
 
-export type MovedStampsFile = ReturnType<typeof openMovedStamps>
-
 /**
  * `keepUs`: how old a time may be. Throws an Error that names the file when it is of a newer version or cannot be read.
  */

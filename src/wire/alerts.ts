@@ -4,7 +4,7 @@ import { CONDITIONS, type Condition } from './conditions.ts'
 import { defineRoute, exampleOf, json } from './route.ts'
 import { choice, orNull, ProcessName, pageOf, Text, TimeMs } from './shapes.ts'
 
-export const ALERT_STATES = ['firing', 'resolved'] as const
+const ALERT_STATES = ['firing', 'resolved'] as const
 
 /** Why an alert does not fire any more. */
 export const ENDINGS = ['event', 'changed', 'deleted', 'person', 'expired'] as const

@@ -5,7 +5,7 @@ import { defineRoute, json, jsonBody } from './route.ts'
 import { Count, choice, closed, orNull, Text, TimeMs } from './shapes.ts'
 
 /** Most first; `created`: the newest first. */
-export const ACCOUNT_SORTS = ['bytes', 'events', 'exceptions', 'emails', 'seen', 'created'] as const
+const ACCOUNT_SORTS = ['bytes', 'events', 'exceptions', 'emails', 'seen', 'created'] as const
 export type AccountSort = (typeof ACCOUNT_SORTS)[number]
 
 const figure = (of: string) => Type.Integer({ minimum: 0, description: `${of} in the last 24 h, on this node.` })

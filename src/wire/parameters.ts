@@ -3,12 +3,12 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { choice, several, TIMING_STATES } from './shapes.ts'
 
 export const DEFAULT_LIMIT = 100
-export const MAX_LIMIT = 1000
+const MAX_LIMIT = 1000
 export const MAX_PROCESSES = 100
-export const MAX_METRICS = 10
+const MAX_METRICS = 10
 export const MAX_PERCENTILES = 10
 export const DEFAULT_EACH = 30
-export const MAX_EACH = 100
+const MAX_EACH = 100
 
 /** A pattern cannot say that a month has no 31st day. */
 const TIME =
@@ -31,12 +31,12 @@ const METRIC_NAME = { minLength: 1, maxLength: 250, pattern: `^[^${STRIPPED}]*[^
 const PERCENTILE = '(100(\\.0{1,3})?|[0-9]{1,2}(\\.[0-9]{1,3})?)'
 
 /** `state=trouble` selects failed and abandoned timings and those with exceptions. */
-export const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
+const STATE_FILTERS = [...TIMING_STATES, 'trouble'] as const
 
 /** Status of a group of exceptions; `regressed`: it was resolved, and has occurred since. */
 export const GROUP_STATUSES = ['unresolved', 'regressed', 'resolved', 'ignored'] as const
 /** `unresolved` selects the regressed ones, too. */
-export const STATUS_FILTERS = [...GROUP_STATUSES, 'all'] as const
+const STATUS_FILTERS = [...GROUP_STATUSES, 'all'] as const
 
 export const EXPORT_FORMATS = ['csv', 'jsonl'] as const
 

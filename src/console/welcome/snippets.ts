@@ -1,7 +1,7 @@
 // Snippets with the reader's address and keys.
 import type { Snippet } from '../../wire/snippets.ts'
 
-export interface SnippetSettings {
+interface SnippetSettings {
   readonly baseUrl: string
   readonly secret: string
   /** Secret of a key that may write alone, for a host that runs jobs; `secret` unless it is given. */

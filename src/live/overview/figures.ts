@@ -2,7 +2,7 @@
 import type { MetaFigures } from '../../query/prometheus.ts'
 import type { Process } from '../account.ts'
 import { sumHours } from '../hours.ts'
-import { FIGURES, newestOf, ORPHANS, type Row } from '../row.ts'
+import { FIGURES, newestOf, ORPHANS } from '../row.ts'
 import { countDay } from './view-process.ts'
 
 const NOTHING_HIDDEN = { isHidden: () => false }
@@ -15,10 +15,12 @@ export function figuresOf({ name, rows, raised }: Process, nowUs: number): MetaF
     const { runs, failed, never_finished, exceptions } = countDay(row, raised?.get(meta), NOTHING_HIDDEN, nowUs)
     const orphan = row === undefined ? 0 : sumHours(row.figures, FIGURES, ORPHANS, nowUs)
     return {
-      ...{ process: name, meta, exceptions, newest: row && newestOf(row), isCut: row !== undefined && isCut(row) },
+      process: name,
+      meta,
+      exceptions,
+      newest: row && newestOf(row),
+      isCut: (row?.cutUs ?? 0) > 0,
       runs: { completed: runs - failed, failed, abandoned: never_finished, orphan },
     }
   })
 }
-
-const isCut = ({ cutUs }: Row): boolean => cutUs > 0

@@ -16,7 +16,7 @@ interface StoredRaised {
 }
 
 /** The time in ns, the rest of the stamp and the content. */
-export type EventKey = readonly [ns: string, stampRest: string, content: string]
+type EventKey = readonly [ns: string, stampRest: string, content: string]
 
 type StoredMoment = readonly [minusNs: string, restNs: number, content: string, uid: string]
 

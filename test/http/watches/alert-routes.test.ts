@@ -8,7 +8,7 @@ import type { AlertDetail, StoredPart } from '../../../src/wire/alert-detail.ts'
 import type { Role } from '../../../src/wire/roles.ts'
 import { startApp, type TestApp, useApp, waitingStores } from '../../support/app.ts'
 import { faultsOf, signInAt } from '../../support/caller.ts'
-import { createMemoryStore } from '../../support/memory-sink.ts'
+import { createMemoryStore, type MemoryStore } from '../../support/memory-sink.ts'
 import { createMemorySource } from '../../support/memory-source.ts'
 import { enter, join, ownerOf } from '../../support/people.ts'
 import { until } from '../../support/until.ts'
@@ -160,15 +160,15 @@ test('stores that never answer delay no answer: it names every part after its ti
   expect([status, json.run.uid, json.unavailable.toSorted()]).toEqual([200, 'a', EVERY_PART])
 })
 
+const storesOf = (held: MemoryStore) => async () => ({
+  ...waitingStores,
+  ...createMemorySource(held.events),
+  sinks: { points: held.sink(), exceptions: held.sink() },
+})
+
 test('an older run is never shown as the last good one while a newer one is not stored', async () => {
   const held = createMemoryStore()
-  await using lagging = await startApp({
-    openStores: async () => ({
-      ...waitingStores,
-      ...createMemorySource(held.events),
-      sinks: { points: held.sink(), exceptions: held.sink() },
-    }),
-  })
+  await using lagging = await startApp({ openStores: storesOf(held) })
   const { call } = await signInAt(lagging.url)
   const run = async (uid: string) => {
     await lagging.post('/v1/start', { process: 'job', uid })
@@ -195,13 +195,7 @@ test('an older run is never shown as the last good one while a newer one is not 
 
 test('what ran around an alert is shown long after live has forgotten it', async () => {
   const held = createMemoryStore()
-  await using old = await startApp({
-    openStores: async () => ({
-      ...waitingStores,
-      ...createMemorySource(held.events),
-      sinks: { points: held.sink(), exceptions: held.sink() },
-    }),
-  })
+  await using old = await startApp({ openStores: storesOf(held) })
   const { call } = await signInAt(old.url)
   const run = async (process: string, uid: string, failed = false) => {
     await old.post('/v1/start', { process, uid })
