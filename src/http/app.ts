@@ -92,10 +92,8 @@ const tellTlsOnly = (handle: (request: Request) => Response | Promise<Response>)
 
 export function createApp(deps: AppDeps) {
   const { log, intake, keyHeader, keyInvalid, findKey, limitBadKeys } = deps
-  const gate: GateDeps = {
-    ...{ ...deps.gate, keyHeader, keyInvalid, findKey, quotaRefusal: intake.quotaRefusal },
-    ...(limitBadKeys && { limitBadKeys }),
-  }
+  const { quotaRefusal } = intake
+  const gate: GateDeps = { ...deps.gate, keyHeader, keyInvalid, findKey, limitBadKeys, quotaRefusal }
   const nowUs = () => Number(deps.nowNs() / 1000n)
   const logStoreTrouble = createLogTrouble(log, nowUs, 'a question had no answer from its store')
   const logDiskTrouble = createLogTrouble(log, nowUs, 'the disk did not take what was sent')
@@ -117,10 +115,8 @@ export function createApp(deps: AppDeps) {
   const event = { ...intake, passGate, bodies }
   const batch = { ...event, stamp, rateLimit, countRefused: deps.countRefused }
 
-  const acceptPing = createPings({
-    ...{ ...batch, findKey, refusal: gate.refusal, noteRefusedPing: deps.health.deadLetters.refusedPings.note },
-    ...(limitBadKeys && { limitBadKeys }),
-  })
+  const noteRefusedPing = deps.health.deadLetters.refusedPings.note
+  const acceptPing = createPings({ ...batch, findKey, refusal: gate.refusal, noteRefusedPing, limitBadKeys })
 
   const allowedMethods = createAllowedMethods(() => app.routes)
   function answerError(error: unknown, request: Request, path: string): Response {
@@ -163,10 +159,9 @@ export function createApp(deps: AppDeps) {
     .use(questionRoutes({ authorize, questions: deps.questions, kept: deps.kept, tags }))
     .use(consoleRoutes(deps))
     .use(clientRoutes(deps))
+  const { isOwnHost, publicOrigin } = deps
   const noteDone = createNoteDone(deps.accounts)
-  const mounts = createMounts(app, {
-    ...{ authorize, isOwnHost: deps.isOwnHost, publicOrigin: deps.publicOrigin, noteDone, tags },
-  })
+  const mounts = createMounts(app, { authorize, isOwnHost, publicOrigin, noteDone, tags })
   for (const mount of [mountAccount, mountKeys, mountPeople, mountAudit, mountReset, mountOperator])
     mount(mounts, deps.accounts)
   mountOidc(mounts, deps.accounts, deps.oidc)

@@ -109,7 +109,7 @@ function refuseDisputed({ account, session }: Asker, { disputedBy }: AuthorizeDe
   )
 }
 
-/** What was not taken may be sent again later: callers keep it. */
+/** Callers keep the refused events and send them again later. */
 export const accountSuspended = (): Problem =>
   new Problem(
     'account_suspended',

@@ -9,7 +9,7 @@ import { METRICS_TYPE, uncachedHeaders } from './answers.ts'
 type Coding = 'zstd' | 'gzip'
 
 const squeeze = { zstd: promisify(zstdCompress), gzip: promisify(gzip) } as const
-/** Of a text that is compressed once. */
+/** For texts that are compressed once. */
 const squeezeBest = {
   zstd: (text: string) => squeeze.zstd(text, { params: { [constants.ZSTD_c_compressionLevel]: 19 } }),
   gzip: (text: string) => squeeze.gzip(text, { level: 9 }),
@@ -65,8 +65,8 @@ export async function encodeFor(request: Request, body: object | string): Promis
 }
 
 /**
- * 200 with what was encoded. `noteSent` is called when the socket has taken it or its reader is gone: at once if it fits
- * into the socket, else with the last chunk, which the runtime requests after the reader has taken those before.
+ * 200 with what was encoded. `noteSent` is called when the socket has taken it or the reader is gone: at once if it fits,
+ * else with the last chunk, which the runtime requests after the reader has taken those before.
  */
 export function answerEncoded(request: Request, { bytes, headers }: Encoded, noteSent = () => {}): Response {
   if (bytes.length > CHUNK_BYTES && !request.signal.aborted)

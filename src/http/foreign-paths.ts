@@ -3,7 +3,7 @@
 
 interface ForeignPath {
   readonly pattern: RegExp
-  /** What it is, and what Stint has instead. */
+  /** Names the product's path and Stint's own way. */
   readonly sentence: string
   /** In the repository. */
   readonly page: string

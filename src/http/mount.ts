@@ -59,9 +59,9 @@ interface Mount<Who> {
   <const R extends Route>(route: R, rules: Rules<Read<R['body']>>, handle: Handle<R, Who>): void
 }
 
-/** By who may ask. */
+/** Ways to add a route, by who may call it. */
 export interface Mounts {
-  /** Who may by the access of the route. */
+  /** Everyone whom the access of the route admits. */
   readonly on: Mount<Asker>
   /** People without a session, on Stint's own pages. */
   readonly onStranger: Mount<void>
@@ -105,9 +105,8 @@ const createMount =
       const sent = schema && (await readJson(request, schema, rules, route.bodyMaxBytes))
       if (schema !== undefined) asker = await judge(request, route, true) // a session may have ended meanwhile
       const make: MakeAnswer = async (leaveUntagged) => {
-        const body = await handle(asker, {
-          ...{ request, params: params as never, body: sent as never, noted, leaveUntagged },
-        })
+        const input = { request, params: params as never, body: sent as never, noted, leaveUntagged }
+        const body = await handle(asker, input)
         if (route.audit !== undefined && noteDone !== undefined) {
           const [id, name] = describeSubject(body)
           const target = noted.target ?? params.id ?? id

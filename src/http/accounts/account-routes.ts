@@ -62,7 +62,7 @@ export function mountAccount({ on, onStranger }: Mounts, deps: PeopleDeps): void
     return withCookie(jsonAnswer(created, 201), await startSession(deps, request, seat))
   }
 
-  /** To somebody who has an account of their own, the link that sets a password: the caller cannot tell the two apart. */
+  /** An address with an account gets the link that sets a password: the caller cannot tell the two apart. */
   async function mailLink(email: string): Promise<void> {
     if (!(await accounts.strangerMails.take(email))) return
     const person = await people.find(email)

@@ -14,7 +14,7 @@ import type { PeopleDeps } from './session-answers.ts'
 /** An address is logged and shown by many programs: it must not open more than the pings. */
 const pingAlone = () => invalidBody([{ pointer: '/scopes', detail: 'ping cannot be combined with other scopes' }])
 
-/** What the body says about the process and secret of a ping key. Throws Problem `fields_invalid`. */
+/** Process and secret of a ping key. Throws Problem `fields_invalid`. */
 function readBound(scopes: readonly Scope[], process: string | undefined, secret: string | undefined): Bound {
   const errors: Fault[] = []
   if (process !== undefined) {

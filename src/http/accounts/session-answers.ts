@@ -18,13 +18,13 @@ type AuditFields = Readonly<Partial<Record<'account' | 'actor' | 'key' | 'target
 
 /** How many links are asked for and tried. Networks, accounts and people are counted each in a table of their own. */
 export interface LinkLimits {
-  /** By network: invitations that are looked at and accepted. */
+  /** Per network: invitations that are looked at and accepted. */
   readonly linksOfCaller: TokenBuckets
-  /** By account: invitations that it makes. */
+  /** Per account: invitations that it makes. */
   readonly linksOfAccount: TokenBuckets
-  /** By network: links that set a new password, asked for and used. */
+  /** Per network: links that set a new password, asked for and used. */
   readonly resetsOfCaller: TokenBuckets
-  /** By e-mail address: links that set its password. */
+  /** Per e-mail address: links that set its password. */
   readonly resetsOfPerson: TokenBuckets
 }
 
@@ -98,7 +98,9 @@ export async function answerSession(
   return {
     account: { ...account, operator: account.operator && entry.role === 'owner' },
     person: {
-      ...{ id: person.id, email: person.email, password },
+      id: person.id,
+      email: person.email,
+      password,
       unconfirmed: !proof.isProved && accounts.strangerMails.isLimited,
     },
     role: entry.role,

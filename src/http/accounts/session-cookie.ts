@@ -46,7 +46,7 @@ export function createSessionCookies({ isSecure, publicUrl }: SessionCookiesOpti
 const findCookie = (cookies: string, name: string): string | undefined =>
   new RegExp(`(?:^|;)\\s*${name}=([0-9A-Za-z]{1,128})\\s*(?:;|$)`).exec(cookies)?.[1]
 
-/** Of the address that people use. */
+/** The port in the address that people use. */
 function portOf(request: Request, publicUrl: string | undefined): string {
   const host = request.headers.get('host') ?? new URL(request.url).host
   const { protocol, port } = new URL(publicUrl ?? (URL.canParse(`http://${host}`) ? `http://${host}` : request.url))
@@ -72,12 +72,9 @@ function refuseCrossSite(request: Request, publicUrl: string | undefined): void 
   if (site === null ? isOwnOrigin(origin, request, publicUrl) : site === 'same-origin' || site === 'none') return
   const host = headers.get('host') ?? ''
   const isMisread = site === null && [origin, host].every((text) => /^[\w.:/[\]-]{1,260}$/.test(text ?? ''))
-  throw new Problem(
-    'cross_site',
-    isMisread
-      ? `The page is ${origin}, and the proxy says that it is ${host}. Let it pass the Host header on, or set PUBLIC_URL.`
-      : 'Only pages of Stint itself may do this in a browser.',
-  )
+  if (!isMisread) throw new Problem('cross_site', 'Only pages of Stint itself may do this in a browser.')
+  const advice = 'Let it pass the Host header on, or set PUBLIC_URL.'
+  throw new Problem('cross_site', `The page is ${origin}, and the proxy says that it is ${host}. ${advice}`)
 }
 
 /** Throws Problem `cross_site` when the host name of the request is not Stint's own; see request-origin.ts. */

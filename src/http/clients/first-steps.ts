@@ -1,5 +1,5 @@
-// Complete snippets for a first run, ready to paste: the first line installs what the rest needs, from this Stint. Each
-// but the ping sends a start and an end, `failed` and the exception if the job fails, and lets the failure pass to the caller.
+// Complete snippets for a first run: the first line installs what the rest needs, from this Stint. All but the ping send
+// start and end, report a failure with its exception, and pass it to the caller.
 import { FIRST_PING, pingLine, type Snippet } from '../../wire/snippets.ts'
 
 const quoted = (name: string): string => `'${name}'`
@@ -14,7 +14,9 @@ export function writeFirstSteps(keyHeader: string): readonly Snippet[] {
   return [
     {
       name: 'ping',
-      hint: 'Add one line of curl after a job. It is sent only if the job succeeds. The page of the process is there two seconds later.',
+      hint:
+        'Add one line of curl after a job. It is sent only if the job succeeds. ' +
+        'The page of the process is there two seconds later.',
       text: `# nothing to install; put && and this line behind your job
 ${pingLine('ADDRESS', 'TOKEN', FIRST_PING)}
 `,

@@ -1,11 +1,11 @@
-// The clients that Stint hands out itself, of its own version: a script for shells, a module for Python, and one for Node,
-// Bun and Deno, which is bundled at the first request. No file depends on the server, so that hashes can be compared.
+// The clients that Stint serves, of its own version: a script for shells, a module for Python, and one for Node, Bun and
+// Deno, which is bundled at the first request. No file depends on the server, so that hashes can be compared.
 import { readVersion } from '../../version.ts'
 
-// By any other name than .mjs Node takes a module for CommonJS in a project of `npm init`.
+// Node takes a module for CommonJS in a project of `npm init` unless its name ends in .mjs.
 export const SERVED_NAMES = ['stint.sh', 'stint.py', 'stint.mjs', 'stint.d.mts'] as const
 export type ServedName = (typeof SERVED_NAMES)[number]
-/** What 2.0 called them. */
+/** Names of 2.0. */
 export const FORMER_NAMES = { 'stint.js': 'stint.mjs', 'stint.d.ts': 'stint.d.mts' } as const satisfies Record<
   string,
   ServedName
@@ -48,5 +48,6 @@ export function createServedFiles(): (name: ServedName) => Promise<ServedFile> {
 async function bundleClient(): Promise<string> {
   const entrypoints = [here('../../client/stint.ts')]
   const { outputs } = await Bun.build({ entrypoints, target: 'node', format: 'esm', minify: true })
-  return `// Stint ${VERSION}, for Node 20 or later, Bun and Deno 2; the types are in stint.d.mts\n${await outputs[0]!.text()}`
+  const header = `// Stint ${VERSION}, for Node 20 or later, Bun and Deno 2; the types are in stint.d.mts`
+  return `${header}\n${await outputs[0]!.text()}`
 }

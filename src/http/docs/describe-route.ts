@@ -135,7 +135,7 @@ function convert(schema: unknown): unknown {
   const converted: Json = { ...rest }
   if (constant !== undefined) converted.enum = [constant]
   if (Array.isArray(examples)) converted.example ??= examples[0]
-  // What matches no pattern is refused by `additionalProperties: false`, which would refuse everything here.
+  // `additionalProperties: false` refuses names that match no pattern; in the document it would refuse all names.
   if (isObject(patternProperties)) converted.additionalProperties = convert(Object.values(patternProperties)[0])
   for (const one of ['items', 'additionalProperties'])
     if (isObject(converted[one])) converted[one] = convert(converted[one])

@@ -10,7 +10,8 @@ import { answerHeaders, pageHeaders } from '../answers.ts'
 import { createTextAnswers } from '../compressed.ts'
 import { type OpenApiDocument, restoreBodies, toOpenApi } from './describe-route.ts'
 
-const SESSION_ABOUT = `Set by signing in. Its name is \`__Host-${SESSION_COOKIE}\` by TLS, otherwise \`${SESSION_COOKIE}_\` and the port.`
+const SESSION_NAMES = `\`__Host-${SESSION_COOKIE}\` by TLS, otherwise \`${SESSION_COOKIE}_\` and the port`
+const SESSION_ABOUT = `Set by signing in. Its name is ${SESSION_NAMES}.`
 
 interface SwaggerDeps {
   /** The routes to describe. */
@@ -39,8 +40,8 @@ const SWAGGER_PAGE = `<!doctype html>
 `
 
 /**
- * A file of its own, because the policy allows no script inside the page. A key is in the page's memory alone: 2.0 left it
- * in localStorage, also after signing out. For /api the session's cookie is enough.
+ * A file of its own, because the policy allows no script inside the page. A key stays in the page's memory; one that 2.0
+ * left in localStorage is removed. For /api the session's cookie is enough.
  */
 const SWAGGER_SCRIPT = `try {
   localStorage.removeItem('authorized')

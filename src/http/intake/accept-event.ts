@@ -26,7 +26,7 @@ export interface IntakeDeps extends OwnTimes {
 /** An event being written: acknowledge it when `done` resolves; `diskProblem` turns a rejection into a Problem. */
 export interface Appended {
   readonly event: Event
-  /** Its texts are events beside it. */
+  /** The texts of an end, each an event. */
   readonly texts?: readonly Event[]
   readonly done: Promise<void>
 }
@@ -35,7 +35,7 @@ export interface Appended {
  * Appends an event to its spool. The texts of an end are written first, and the end when they are on disk: an end that
  * was told and then sent again would be a second one. `done` settles with the commit; all its events share it, except
  * ends with texts and what was moved from its own time. Returns a Problem when the account's series limit is reached;
- * the caller has asked for its quota. `arrival`, a reading of the stamp clock, stamps events without their own time; the
+ * quota and rate are checked before. `arrival`, a reading of the stamp clock, stamps events without their own time; the
  * spool keeps `arrivedUs` as the floor of the next start.
  */
 export function appendDraft(
@@ -76,7 +76,7 @@ function appendOne(
 
 interface Claimed {
   readonly event: Event
-  /** Its time is another's: resolves when that is remembered. */
+  /** Resolves when the event's move to a free stamp is remembered. */
   readonly kept: Promise<void> | undefined
 }
 

@@ -176,9 +176,9 @@ function indexed(problem: Problem, index: number): Refusal {
   return { ...toRefusal(problem), errors }
 }
 
-const toRefusal = ({ status, code, detail, errors, retryAfterS, cause }: Problem): Refusal => ({
-  ...{ status, code, detail, errors, retryAfterS, cause },
-})
+function toRefusal({ status, code, detail, errors, retryAfterS, cause }: Problem): Refusal {
+  return { status, code, detail, errors, retryAfterS, cause }
+}
 
 const toItem = ({ status, code, detail, errors }: Refusal) => ({ status, code, detail, ...(errors && { errors }) })
 
@@ -186,8 +186,8 @@ const answerItem = (result: Accepted | Refusal): string =>
   'status' in result ? JSON.stringify(toItem(result)) : `{"at":"${formatTime(result.stamp)}"}`
 
 /**
- * No event was accepted: one answer for the batch, and an item per event. Transient problems go before lasting ones, and an
- * end whose texts were stored before what was not stored at all.
+ * No event was accepted: the problem of the whole batch. Transient problems go before lasting ones, and an end whose
+ * texts were stored before what was not stored at all.
  */
 function commonProblem(refusals: readonly Refusal[]): Problem {
   const rank = ({ status, isHalfStored }: Refusal) => 2 * status + (isHalfStored ? 1 : 0)

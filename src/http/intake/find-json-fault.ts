@@ -1,19 +1,18 @@
-// Where a text stops being JSON, and how: line, column and the kind of the fault, never a character of the text. Walks its
-// beginning once, after JSON.parse has refused it; the rest would hold the event loop.
+// Where a text stops being JSON: line, column and the kind of the fault, never a character of the text. Only its
+// beginning is read, after JSON.parse has refused it: the rest would block the event loop.
 
 /** How many characters are read. */
 const MAX_READ = 64 * 1024
 const BEYOND = `after the first ${MAX_READ} characters`
 const SPACE = /[ \t\n\r]/
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
-/** What may follow a value. */
+/** Characters that may follow a value. */
 const AFTER_VALUE = /[ \t\n\r,\]}]/
 const WORD = /[A-Za-z_$][\w$]*/y
 const LITERALS = ['true', 'false', 'null']
 const ESCAPE = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
 
-/** `line 2, column 14: a comma before a closing bracket`, or `after the first 65536 characters`; undefined if no fault is
- * found. `firstLine`: of the text. */
+/** `line 2, column 14: a comma before a closing bracket`, or `after the first 65536 characters`; undefined: no fault. */
 export function findJsonFault(text: string, firstLine = 1): string | undefined {
   const found = scan(text)
   if (found === undefined) return undefined

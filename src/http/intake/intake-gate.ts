@@ -46,8 +46,8 @@ export interface GateDeps {
   /** `request`: the one that uses it. */
   findKey(secret: string, request: Request): FoundKey | undefined
   /** Absent: requests without a valid key are not limited. */
-  readonly limitBadKeys?: LimitBadKeys
-  /** Of events per account and second: one is taken before the body is read, the rest of a batch is debt. */
+  readonly limitBadKeys?: LimitBadKeys | undefined
+  /** Events per account and second: one is taken before the body is read, the rest of a batch is debt. */
   readonly rateLimit: TokenBuckets
   refusal(destination: Destination, account: string): SpoolRefusal | undefined
   /** Why the quota of the account takes nothing now; see IntakeDeps. */
@@ -55,7 +55,6 @@ export interface GateDeps {
   stamp(): Stamp
 }
 
-/** What the gate found out about a request that may pass. */
 interface Admission {
   readonly account: string
   readonly stamp: Stamp
@@ -78,7 +77,8 @@ export const SPOOL_REFUSALS: Record<Exclude<SpoolErrorCode, 'disk_failed'>, () =
   disk_share: () =>
     new Problem(
       'disk_low',
-      'There is little free space on the disk, and this account is among those that sent the most in 24 hours (new accounts count together).',
+      'There is little free space on the disk, and this account is among those that sent the most in 24 hours ' +
+        '(new accounts count together).',
       { retryAfterS: 5 },
     ),
   disk_low: () =>
@@ -121,7 +121,7 @@ export function admit(request: Request, path: string, deps: GateDeps): Admission
   return { account: key.account, stamp: deps.stamp() }
 }
 
-/** Refuses an account beyond its rate or quota, and events whose spool accepts none. `kind`: undefined if it may be any. */
+/** Refuses an account beyond its rate or quota, and events whose spool accepts none. `kind`: undefined if not known. */
 export function findLimit(
   account: string,
   destinations: readonly Destination[],
@@ -129,11 +129,9 @@ export function findLimit(
   kind?: SentKind,
 ): Problem | undefined {
   if (rateLimit.limit > 0) {
-    const waitS = rateLimit.take(account)
-    if (waitS > 0)
-      return new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, {
-        retryAfterS: waitS,
-      })
+    const retryAfterS = rateLimit.take(account)
+    if (retryAfterS > 0)
+      return new Problem('rate_limited', `An account may send ${rateLimit.limit} events per second.`, { retryAfterS })
   }
   for (const destination of destinations) {
     const full = refusal(destination, account)

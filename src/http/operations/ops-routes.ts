@@ -125,8 +125,8 @@ const OLDEST_S = 300
 const waitingText = (waiting: number, oldestS: number): HealthWarning => ({
   code: 'notifications_waiting',
   detail:
-    `${waiting} notifications are not delivered yet, the oldest for ${Math.floor(oldestS / 60)} minutes: a receiver is ` +
-    'slow or refuses them. The channels on Alerts & watches show the last answer of each.',
+    `${waiting} notifications are not delivered yet, the oldest for ${Math.floor(oldestS / 60)} minutes: ` +
+    'a receiver is slow or refuses them. The channels on Alerts & watches show the last answer of each.',
 })
 
 const quotaWarnings = (notice: QuotaNotice | undefined): HealthWarning[] =>

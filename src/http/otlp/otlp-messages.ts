@@ -90,8 +90,8 @@ export const TRACES = request('Spans', 'Spans', 'spans', () => SPAN)
 export const LOGS = request('Logs', 'Logs', 'logRecords', () => LOG_RECORD)
 export const METRICS = request('Metrics', 'Metrics', 'metrics', () => METRIC)
 
-// Reads OTLP's JSON form from any sender: it has the protocol's messages and lists, checked as they are read; a value of
-// another type than expected counts as absent.
+// Reads OTLP's JSON form from any sender. Messages and lists are checked as they are read; a value of another type than
+// expected counts as absent.
 export type Json = Readonly<Record<string, unknown>>
 
 /** A message or list of a wrong type: the whole request is refused. */

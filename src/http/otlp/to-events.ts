@@ -36,7 +36,7 @@ const UNSPECIFIED = /^(?:|0|SEVERITY_NUMBER_UNSPECIFIED)$/
 const ERROR_TEXT = /^(?:err(?:or)?|severe|fatal|crit(?:ical)?|alert|emerg(?:ency)?|(?:d?)panic)[2-4]?$/i
 const OTHER_TEXT = /^(?:trace|debug|verbose|info(?:rmation)?|notice|warn(?:ing)?)[2-4]?$/i
 
-/** Its number, else its text, by the names that loggers use; undefined if neither says. */
+/** By the number, else by the text, in the names that loggers use; undefined if neither says. */
 function severityOf({ severityNumber, severityText }: Json): 'error' | 'less' | undefined {
   const number = integer(severityNumber)
   if (UNSPECIFIED.test(text(severityNumber)) && (number ?? 0n) === 0n) {
@@ -51,7 +51,6 @@ interface Scoped {
   /** Attributes of the resource. */
   readonly resource: unknown
   readonly item: Json
-  /** Of the item. */
   readonly pointer: string
 }
 
@@ -153,7 +152,7 @@ function recordToEvents(scoped: Scoped): Translated {
   return { items: 1, bodies: [{ kind: 'exception', ...subject, ...uid, exception, ...(at && { at }) }] }
 }
 
-/** What the program logged beside an exception stands above it, as in a log; it leaves room for the exception. */
+/** A message logged with an exception is put above it; this length leaves room for the exception. */
 const BODY_MAX = 1000
 function saidBy(raised: string | undefined, body: string, eventName: string): string | undefined {
   const logged = body.trim()

@@ -1,6 +1,6 @@
 // Pings, as Healthchecks takes them. The token is a key's secret, good for nothing else, kept as a hash, never logged.
-// Most cron lines ping only success: without a start before it, that is a run of no length, not an orphan end. Open runs
-// are known in memory; a ping with `rid` is taken for the end of its start also after a restart.
+// Most cron lines ping only success: without a start that is a run of no length, not an orphan end. Open runs are known
+// in memory; a ping with `rid` is taken for the end of its start also after a restart.
 import { Elysia } from 'elysia'
 import type { FoundKey } from '../../account/key-ring.ts'
 import { DESTINATIONS, isMark } from '../../event/event.ts'
@@ -29,7 +29,7 @@ type PingDeps = BatchDeps &
     noteRefusedPing(account: string, process: string, names: readonly string[]): void
   }
 
-/** What the end of a long body takes while it arrives, and what is not counted of each body. */
+/** Memory for the end of a long body while it arrives; that much of each body is not counted. */
 const TAIL_BYTES = 192 * 1024
 /** Starts that are remembered; the oldest are forgotten first. */
 const OPEN_MAX = 10_000

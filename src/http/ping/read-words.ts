@@ -6,7 +6,7 @@ import type { Fault } from '../../problem.ts'
 import { toUid } from '../../wire/run-id.ts'
 import type { Signal } from './read-ping.ts'
 
-/** What a ping says beside its process and body. */
+/** A ping without its process and body. */
 export interface Words {
   readonly signal: Signal
   /** Other than 0. */
@@ -25,7 +25,7 @@ interface Said {
   readonly signals: Map<string, Signal>
   readonly codes: Set<number>
   readonly uids: Set<string>
-  /** By parameter, in the order of the table. */
+  /** Parameter → its value, in the order of the table. */
   readonly metas: Map<string, string>
   readonly texts: string[]
   readonly durations: Set<number>
@@ -121,7 +121,7 @@ const PARAMETERS: Readonly<Record<string, Take>> = {
   metric: takeMetric, // Cronitor
 }
 const KNOWN = Object.keys(PARAMETERS)
-/** Those that say how a run ended: an empty one is the unset variable of a script. */
+/** Parameters that say how a run ended: an empty one is the unset variable of a script. */
 const ENDINGS = ['state', 'status', 's', 'success', 'exit_code', 'status_code']
 /** Breaks caches, tells a time of the caller, or asks for what Stint does by itself. */
 const IGNORED = ['_', 't', 'ts', 'time', 'stamp', 'cb', 'nonce', 'create']
@@ -129,8 +129,13 @@ const IGNORED = ['_', 't', 'ts', 'time', 'stamp', 'cb', 'nonce', 'create']
 const SIGNAL_NAMES = { start: '/start', success: 'exit code 0', fail: '/fail', log: '/log' } as const
 
 const createSaid = (): Said => ({
-  ...{ signals: new Map(), codes: new Set(), uids: new Set(), metas: new Map(), texts: [] },
-  ...{ durations: new Set(), metrics: [] },
+  signals: new Map(),
+  codes: new Set(),
+  uids: new Set(),
+  metas: new Map(),
+  texts: [],
+  durations: new Set(),
+  metrics: [],
 })
 
 /** `of`: what the address says. Returns the faults if it cannot be understood: `pointer` is `/` and the parameter. */
@@ -162,9 +167,13 @@ export function readWords(
     faults.push({ pointer: '/duration', detail: 'goes with the end of a run' })
   if (faults.length > 0) return faults
   return {
-    ...{ signal, exitCode: [...said.codes][0], uid: [...said.uids][0] ?? '' },
+    signal,
+    exitCode: [...said.codes][0],
+    uid: [...said.uids][0] ?? '',
     meta: ['env', 'environment', 'host'].flatMap((name) => said.metas.get(name) ?? []).join(' '),
-    ...{ text: said.texts.join('\n'), durationUs: [...said.durations][0], metrics: said.metrics },
+    text: said.texts.join('\n'),
+    durationUs: [...said.durations][0],
+    metrics: said.metrics,
   }
 }
 

@@ -1,4 +1,4 @@
-// ETags of answers about an account: a caller that sends one back as `If-None-Match` gets 304 without a store being asked.
+// ETags of answers about an account: a caller that sends one back as `If-None-Match` gets 304, and no store is asked.
 // A tag is what the account was like when the answer was begun. Invariants:
 // * A change that an answer may show moves the state no later than it is visible to everybody.
 // * Ranges move with now, so a tag holds for as long as theirs may be old: half a minute for an hour, ten at most.
@@ -15,7 +15,7 @@ const PART = 300
 export interface AnswerTagsDeps {
   /** Differs at each start of the process. */
   readonly start: string
-  /** Of what is asked for; undefined: other nodes change the account as well, or it is not known yet. */
+  /** Version of the data asked for; undefined: not known yet, or other nodes change the account as well. */
   versionOf(account: string, url: URL): string | undefined
   /** How many changes watches, alerts, channels and maintenances have seen. */
   watchChanges(): number
@@ -52,7 +52,8 @@ export function createAnswerTags({ start, versionOf, watchChanges, nowMs }: Answ
     async answer(request: Request, asker: Asker, make: MakeAnswer): Promise<Response> {
       const known = tags.answerKnown(request, asker)
       if (known !== undefined) return known
-      let state: string | undefined = tags.stateOf(asker.account, new URL(request.url)) // before the answer, which may know more
+      // before the answer, which may know more
+      let state: string | undefined = tags.stateOf(asker.account, new URL(request.url))
       const response = await make(() => {
         state = undefined
       })

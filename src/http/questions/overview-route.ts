@@ -1,4 +1,4 @@
-// What live knows: GET /api/overview, how every process is, and GET /api/changes, whether anything was stored since an
+// Answers of live: GET /api/overview, how every process is, and GET /api/changes, whether anything was stored since an
 // earlier answer. An overview that is being made is shared by all who ask the same.
 import type { Live } from '../../live/live.ts'
 import type { AskOverview } from '../../live/overview/overview.ts'

@@ -191,7 +191,7 @@ function drawBadge(name: string, right: string, color: string): string {
   )
 }
 
-// What a person changed, for the audit log: each member of the body with its value before and after.
+// A change of a watch for the audit log: each member of the body with its value before and after.
 
 const SHOWN_MAX = 80
 
