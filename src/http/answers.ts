@@ -32,7 +32,6 @@ const NO_CONTENT = { status: 204, headers: uncachedHeaders() }
 export const jsonAnswer = (body: object, status = 200): Response =>
   new Response(JSON.stringify(body), { status, headers: JSON_HEADERS })
 
-/** 204. */
 export const emptyAnswer = (): Response => new Response(null, NO_CONTENT)
 
 const PROBLEM_TYPE = { 'content-type': 'application/problem+json' }
@@ -58,7 +57,6 @@ export function problemResponse(problem: Problem): Response {
   return response
 }
 
-/** Prometheus' text format. */
 export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
 
 /** The headers with an ETag, and whether the caller has this version already: then 304 without a body answers it. */

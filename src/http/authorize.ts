@@ -27,11 +27,8 @@ export interface AuthorizeDeps {
   findSession(token: string): Promise<FoundSession | undefined>
   /** The person who has to choose what becomes of this account, if anybody. */
   disputedBy(account: string): string | undefined
-  /** Did the operator suspend this account? */
   isSuspended(account: string): boolean
-  /** Is it the operator's account? */
   isOperator(account: string): boolean
-  /** Is the host name of the request one of Stint's own? */
   isOwnHost(request: Request): boolean
   /** PUBLIC_URL, if it is set. */
   readonly publicOrigin?: string | undefined

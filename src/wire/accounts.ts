@@ -36,7 +36,6 @@ export const GivenPassword = Type.String({ format: 'password', maxLength: GIVEN_
 export const Given = (description: string, more: StringOptions = {}) =>
   Type.String({ ...more, maxLength: GIVEN_MAX, description })
 
-/** The token of a link. */
 export const Token = Given('From the link.')
 
 const ResetRequested = Type.Object({
@@ -102,8 +101,8 @@ export const CREATE_ACCOUNT = defineRoute('POST /api/accounts', {
     202: json('With SIGNUP=open and SMTP_URL: a link is on its way to the address, known or not', ResetRequested),
   },
   description:
-    'With SIGNUP=open and SMTP_URL the address is enough: a link goes to it, which makes the account. The first account ' +
-    'is made at once.',
+    'With SIGNUP=open and SMTP_URL the address is enough: a link goes to it, which makes the account. The first ' +
+    'account is made at once.',
   problems: ['signup_closed', 'setup_code_invalid', 'email_taken', ...STRANGER_PROBLEMS, ...WRITE_PROBLEMS],
 })
 

@@ -11,7 +11,7 @@ import { Watch } from './watches.ts'
 
 const { process, meta, uid, state, started_at, ended_at, duration_ms } = Timing.properties
 
-/** Of a run around an alert. */
+/** A run around an alert. */
 export const AroundRun = Type.Object({ process, meta, uid, state, started_at, ended_at, duration_ms })
 export type AroundRun = Static<typeof AroundRun>
 
@@ -129,8 +129,8 @@ export const AlertDetail = Type.Object({
     { failed: Type.Array(AroundRun), more_failed: More, running: Type.Array(AroundRun), more_running: More },
     {
       description:
-        'What else failed, and what ran, within ten minutes of `since`: the 8 of each nearest to it, and how many more of the ' +
-        'newest 1,000. Longer ago than `RETENTION_DAYS` nothing is stored.',
+        'What else failed, and what ran, within ten minutes of `since`: the 8 of each nearest to it, and how many ' +
+        'more of the newest 1,000. Longer ago than `RETENTION_DAYS` nothing is stored.',
     },
   ),
   notifications: Type.Array(SentNotification, { description: 'Oldest first.' }),
@@ -138,9 +138,9 @@ export const AlertDetail = Type.Object({
   ...ProcessNote.properties,
   unavailable: Type.Array(choice(STORED_PARTS), {
     description:
-      'Parts that their store did not answer within 3 s, and `good_run` until what came before the alert is stored. Such ' +
-      'a part is null or empty, or has what is known without the store: of the run its start, end and state, and the ' +
-      'first line of its exception.',
+      'Parts that their store did not answer within 3 s, and `good_run` until what came before the alert is stored. ' +
+      'Such a part is null or empty, or has what is known without the store: of the run its start, end and state, ' +
+      'and the first line of its exception.',
   }),
 })
 export type AlertDetail = Static<typeof AlertDetail>

@@ -72,7 +72,6 @@ export type AlertPage = Static<typeof AlertPage>
 export const AlertAnswer = Type.Object({ alert: Alert })
 export type AlertAnswer = Static<typeof AlertAnswer>
 
-/** The body of a webhook. */
 export interface WebhookBody {
   readonly type: 'alert.firing' | 'alert.resolved' | 'alert.reminder' | 'test'
   readonly timestamp: string
@@ -85,19 +84,17 @@ export interface WebhookBody {
     readonly meta: string | null
     readonly uid: string | null
     readonly since: string
-    /** The start of the run. */
     readonly started_at: string | null
     /** Set when it does not fire any more, also in an `alert.firing` that is sent after the end. */
     readonly resolved_at: string | null
     readonly ended_by: EndedBy | null
     /** The headline of the run's exception. */
     readonly exception: string | null
-    /** Of `failed`: when its group was raised before that run; null: it is new. Absent while that is not known. */
+    /** With `failed`: when its group was raised before that run; null: it is new. Absent while that is not known. */
     readonly exception_previous_at?: string | null
     /** The median of the last completed runs. */
     readonly usual_ms: number | null
     readonly summary: string
-    /** The note of the process. */
     readonly note: string | null
     /** Opens the alert in the console. */
     readonly url: string

@@ -1,4 +1,4 @@
-// How each kind of channel is addressed, and what the form says of it; sending is in notify/channels. Free of schemas: it is in the console's bundle.
+// How each kind of channel is addressed, and its form; sending is in notify/channels. Free of schemas, for the console.
 
 export type ChannelMember = 'url' | 'to' | 'headers' | 'token' | 'chat' | 'routing_key'
 

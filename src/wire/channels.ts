@@ -201,8 +201,8 @@ export const REPLACE_SECRET = defineRoute('POST /api/channels/:id/secret', {
   audit: 'channel_secret_replaced',
   summary: 'Replace the secret that signs a webhook',
   description:
-    'For a day each notification has two signatures in `webhook-signature`, by the new secret and by the one before it, ' +
-    'so that the receiver can be changed meanwhile.',
+    'For a day each notification has two signatures in `webhook-signature`, by the new secret and by the one before ' +
+    'it, so that the receiver can be changed meanwhile.',
   answers: { 200: json('The channel with its new secret', NewSecret) },
 })
 

@@ -5,7 +5,7 @@
 import { spellSpan } from './span-text.ts'
 import { describeNextDue, PROCESS_STATE_TEXT } from './words.ts'
 
-/** What the words below need of a watch. */
+/** The members of a watch that the words below need. */
 interface Conditions {
   readonly late: { readonly every?: string; readonly cron?: string; readonly tz?: string } | null
   readonly next_due: string | null
@@ -17,11 +17,11 @@ interface Conditions {
 
 export interface ConditionEntry {
   readonly label: string
-  /** Of an alert: what happened, its state while it fires (absent: its figure), and what ends it, after "resolved". */
+  /** For an alert: the event, the state while it fires (absent: the figure), and the cause of its end, after "resolved". */
   readonly happened?: string
   readonly fires?: string
   readonly ended: string
-  /** What this watch notifies of: `is late (every 1 h)`; falsy if it has no such condition. */
+  /** The clause for this watch: `is late (every 1 h)`; falsy if it has no such condition. */
   says(watch: Conditions): readonly (string | false | null | undefined)[]
   /** In the form: words with fields in braces, by what the form holds; those before the first are its box's label. */
   sentence(text: (field: string) => string, exceptions: boolean): string
@@ -103,7 +103,7 @@ export interface WatchField {
   /** In the form, and for screen readers. */
   readonly label: string
   readonly placeholder?: string
-  /** What `stint watch add` and the form send when a condition is given without it. */
+  /** The value that `stint watch add` and the form send when a condition is given without it. */
   readonly usual?: string | number | boolean
   /** A number, within these bounds. */
   readonly number?: { readonly min?: number; readonly max?: number; readonly step?: number }
@@ -115,21 +115,20 @@ export interface WatchField {
 
 const isRequired = true
 
-/** By their names in a request: `late/every` is `every` of `late`. */
+/** Keyed by the names in a request: `late/every` is `every` of `late`. */
 export const WATCH_FIELDS = {
   'late/every': { label: 'Interval', placeholder: '1h', isRequired },
   'late/cron': { label: 'Cron expression', placeholder: '0 3 * * *', isRequired, size: 12 },
   'late/tz': { label: 'Time zone', placeholder: 'UTC', size: 12 },
   'late/grace': { label: 'Grace', placeholder: DEFAULT_GRACE },
   long: { label: 'Longest', placeholder: '30m', isRequired },
-  'failed/after': {
-    ...{ label: 'Consecutive failures', isRequired, number: { min: 1, max: 100, step: 1 }, usual: 1 },
-  },
+  'failed/after': { label: 'Consecutive failures', isRequired, number: { min: 1, max: 100, step: 1 }, usual: 1 },
   'failed/exceptions': { label: 'Exceptions count as failures', usual: false },
   slow: { label: 'Times the usual duration', isRequired, number: { min: 1, max: 1000 } },
   'metric/name': { label: 'Metric', placeholder: 'rows', isRequired, size: 12 },
   'metric/of': {
-    ...{ label: 'Statistic', usual: 'last' },
+    label: 'Statistic',
+    usual: 'last',
     options: { last: 'last value', min: 'minimum', max: 'maximum', mean: 'mean' },
   },
   'metric/window': { label: 'Window', placeholder: '10m', isRequired, usual: '10m' },

@@ -19,7 +19,10 @@ export const DeadLetter = Type.Object({
   reason: Text('field type conflict'),
   buried_at: Time,
   event: orNull(Type.Record(Type.String(), Type.Unknown(), { description: 'The event as it was sent.' }), {
-    ...{ process: PROCESS, meta: null, at: AT, items: { rows: 1 } },
+    process: PROCESS,
+    meta: null,
+    at: AT,
+    items: { rows: 1 },
   }),
 })
 export type DeadLetter = Static<typeof DeadLetter>

@@ -1,6 +1,6 @@
 // Text from the bytes that a program has written: UTF-8, UTF-16, or windows-1252 (which holds Latin-1).
 
-/** Of the pairs of bytes, those that have a zero where the letters of most languages have it in UTF-16. */
+/** The least part of byte pairs with a zero where the letters of most languages have it in UTF-16. */
 const MOSTLY = 0.4
 const SAMPLE_BYTES = 4096
 /** Undefined in windows-1252, or control characters: such a line is no text. */

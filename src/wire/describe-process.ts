@@ -1,5 +1,5 @@
-// What is said of one process: a row of GET /api/overview → its sentence, in the words of the page of a process, of
-// `stint status` and of badges. Free of schemas: it is in the console's bundle.
+// A row of GET /api/overview → the sentence about its process, in the words of the page of a process, of `stint status`
+// and of badges. Free of schemas: it is in the console's bundle.
 import type { Alert } from './alerts.ts'
 import { CONDITION_TABLE, type ConditionEntry } from './conditions.ts'
 import type { OverviewMeta, OverviewRow } from './overview.ts'
@@ -91,10 +91,10 @@ type Summarized = Pick<Alert, 'condition' | 'summary' | 'process' | 'meta'>
 const withoutSubject = ({ summary, process, meta }: Summarized): string =>
   summary.replace(meta === null ? process : `${process} (${meta})`, '')
 
-/** What an alert about a metric says of its values: `lag is above 5 (mean of 10m: 7.2)`. */
+/** The values of an alert about a metric: `lag is above 5 (mean of 10m: 7.2)`. */
 export const figureOf = (alert: Summarized): string => withoutSubject(alert).replace(/^: /, '').replace(/; .*/s, '')
 
-/** Also of one that has ended: its text is about the end then. */
+/** Also true of an ended alert, whose text is about the end. */
 export const isAboutException = (alert: Summarized): boolean =>
   alert.condition === 'failed' && /^ raised an exception| after an exception$/.test(withoutSubject(alert))
 
@@ -106,5 +106,6 @@ function describeChange({ change }: Row, { duration, moment, times: timesOf }: W
   if (change === null || change.before_ms <= 0 || change.after_ms <= 0) return undefined
   const { at, before_ms: before, after_ms: after } = change
   const [times, word] = after > before ? [after / before, 'slower'] : [before / after, 'faster']
-  return `${timesOf(times)}× ${word} since ${moment(Date.parse(at))}: median ${duration(after)}, before ${duration(before)}.`
+  const since = moment(Date.parse(at))
+  return `${timesOf(times)}× ${word} since ${since}: median ${duration(after)}, before ${duration(before)}.`
 }

@@ -38,8 +38,8 @@ export const SETTLE_DISPUTE = defineRoute('POST /api/dispute', {
   ...route,
   summary: 'Keep the account as it is, or leave it and begin again',
   description:
-    'Left, the account belongs to its other members; without any it is deleted. The session then shows a new account, ' +
-    'whose first key is in the answer.',
+    'Left, the account belongs to its other members; without any it is deleted. The session then shows a new ' +
+    'account, whose first key is in the answer.',
   body: jsonBody(closed({ choice: choice(['keep', 'leave']) }), { choice: 'leave' }),
   answers: {
     200: json('The account that the session shows', Type.Object({ account: Account, key: orNull(IssuedKey) })),

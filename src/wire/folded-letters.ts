@@ -1,5 +1,5 @@
-// Letters that other programs read as others: Kelvin's K, a wide a, a ligature. An address with them may reach the mailbox
-// of one without them, whose limits and person are not its own.
+// Letters that other programs read as others: Kelvin's K, a wide a, a ligature. An address with them may reach the
+// mailbox of one without them, whose limits and person are not its own.
 
 /** Does compatibility folding (NFKC) change a letter of the text? */
 export const hasFoldedLetters = (text: string): boolean =>

@@ -1,4 +1,4 @@
-// What the operator sees of all accounts, and does about them.
+// The operator's view of all accounts, and its changes to them.
 import { type Static, Type } from '@sinclair/typebox'
 import { WRITE_PROBLEMS } from './problem.ts'
 import { defineRoute, json, jsonBody } from './route.ts'
@@ -42,8 +42,8 @@ export const LIST_OPERATED = defineRoute('GET /api/operator/accounts', {
   ...route,
   summary: 'List all accounts by what they use',
   description:
-    'For the session of an owner of the operator’s account. Figures are of the last 24 hours, counted by the node that ' +
-    'answers; an account that grows meanwhile may come twice.',
+    'For the session of an owner of the operator’s account. Figures are of the last 24 hours, counted by the node ' +
+    'that answers; an account that grows meanwhile may come twice.',
   parameters: ['limit', 'cursor'],
   ownParameters: {
     sort: choice(ACCOUNT_SORTS, { description: 'What to order by, most or newest first; `bytes` by default.' }),
@@ -58,8 +58,8 @@ export const SUSPEND_ACCOUNT = defineRoute('POST /api/operator/accounts/:id/susp
   audit: 'account_suspended',
   summary: 'Suspend an account',
   description:
-    'All its keys are refused (403 `account_suspended`) within a second on every node, its watches are not checked and ' +
-    'nothing is notified. Its people can sign in, read and export. Not the operator’s own account.',
+    'All its keys are refused (403 `account_suspended`) within a second on every node, its watches are not checked ' +
+    'and nothing is notified. Its people can sign in, read and export. Not the operator’s own account.',
   answers: { 200: json('The account', OperatedAnswer) },
   problems: ['operator_needed', ...WRITE_PROBLEMS],
 })

@@ -121,11 +121,12 @@ export const EXPORT_METRICS = describe(
 // Ping addresses as Healthchecks has them (https://healthchecks.io/docs/http_api/): for cron lines and simple programs.
 const PING_DESCRIPTION =
   'TOKEN is the secret of a key whose only scope is `ping`. A key of one process whose secret is a UUID has the ' +
-  'addresses of Healthchecks instead: `/ping/UUID` or `/UUID`, with the same endings. Without more, or with the exit code 0: the run has ' +
-  'ended; `/start`: it has begun; `/fail` or ' +
-  'another exit code: it has failed, with the end of the body (15,000 characters) as exception; `/log`: a word in between. Of each body but that of a ' +
-  'failed run the last 4 kB are kept as output of the run. `rid` tells overlapping runs apart. The parameters of Cronitor, Sentry, Dead Man’s Snitch, Uptime Kuma and Gatus are read, ' +
-  'too; an unknown one, an unknown word and a contradiction are a 422. A body may have 8 MiB.'
+  'addresses of Healthchecks instead: `/ping/UUID` or `/UUID`, with the same endings. Without more, or with the exit ' +
+  'code 0: the run has ended; `/start`: it has begun; `/fail` or another exit code: it has failed, with the end of ' +
+  'the body (15,000 characters) as exception; `/log`: a word in between. Of each body but that of a failed run the ' +
+  'last 4 kB are kept as output of the run. `rid` tells overlapping runs apart. The parameters of Cronitor, Sentry, ' +
+  'Dead Man’s Snitch, Uptime Kuma and Gatus are read, too; an unknown one, an unknown word and a contradiction are a ' +
+  '422. A body may have 8 MiB.'
 
 const describePing = <const M extends 'GET' | 'POST'>(method: M) =>
   defineRoute(`${method} /ping/*` as const, {

@@ -1,4 +1,4 @@
-// What runs have said: the outputs that came with their ends and pings.
+// Outputs of runs, which came with their ends and pings.
 import { type Static, Type } from '@sinclair/typebox'
 import { defineRoute, json, REPEATED_QUESTION } from './route.ts'
 import { orNull, ProcessName, pageOf, Text, Time } from './shapes.ts'

@@ -64,7 +64,7 @@ const Figure = (example: number, description: string) =>
 const Moment = (example: string | null, description: string) =>
   Type.Union([TimeMs, Type.Null()], { description, examples: [example] })
 
-/** What is known of a process as a whole, and in `by_meta` of each of its metas. */
+/** Members of a process as a whole, and in `by_meta` of each of its metas. */
 const KNOWN = {
   state: choice(PROCESS_STATES, { description: 'The worst of its metas.', examples: ['failed'] }),
   since: Moment(
@@ -94,8 +94,8 @@ const KNOWN = {
   }),
   next_start_at: Moment(
     '2026-11-20T22:52:42.171Z',
-    'When it starts next by the cron expression of its watch, else by its rhythm: `every` of a watch says nothing about ' +
-      'it. Of several metas the first. Null without both.',
+    'When it starts next by the cron expression of its watch, else by its rhythm: `every` of a watch says nothing ' +
+      'about it. Of several metas the first. Null without both.',
   ),
   late_at: Moment(
     '2026-11-20T23:58:42.171Z',
@@ -208,8 +208,8 @@ export const Overview = Type.Object({
   counts_since: Type.String({
     ...TimeMs,
     description:
-      'Since when `last_24h` counts: 24 full hours and the one that is not over; from the first question on, while what ' +
-      'the account sent before is too much to be read.',
+      'Since when `last_24h` counts: 24 full hours and the one that is not over; from the first question on, while ' +
+      'what the account sent before is too much to be read.',
   }),
   omitted: Type.Integer({
     minimum: 0,

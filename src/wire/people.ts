@@ -9,7 +9,9 @@ import { choice, closed, LaterMs, orNull, Text, TimeMs } from './shapes.ts'
 
 const RoleOf = choice(ROLES)
 const WHO = (id: string, email: string, role: Role) => ({
-  ...{ id: Text(id), email: Text(email), role: choice(ROLES, { examples: [role] }) },
+  id: Text(id),
+  email: Text(email),
+  role: choice(ROLES, { examples: [role] }),
 })
 
 export const Member = Type.Object({ ...WHO('per_4w9e0c2k7t1y5b8n', 'bob@example.com', 'member'), since: TimeMs })

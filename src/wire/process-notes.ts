@@ -26,8 +26,8 @@ const WriteNote = closed({
   replaces: Type.Optional(
     Type.Union([TimeMs, Type.Null()], {
       description:
-        '`note_at` of the note that this one replaces, null for the first one. If another one was written since, it is ' +
-        'kept, and the answer is 409 (`note_changed`). Absent: the last one who writes wins.',
+        '`note_at` of the note that this one replaces, null for the first one. If another one was written since, it ' +
+        'is kept, and the answer is 409 (`note_changed`). Absent: the last one who writes wins.',
     }),
   ),
 })

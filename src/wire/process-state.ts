@@ -2,13 +2,13 @@
 // GET /api/overview show the same. Free of schemas: it is in the console's bundle.
 import { PROCESS_STATE_TEXT, uncheckedText } from './words.ts'
 
-/** Of an overview whose `stale_s` is 0. */
+/** The sentence of an overview whose `stale_s` is 0. */
 export const STORE_AWAY = 'A store does not answer: alerts are current, and nothing else is known.'
 
 /**
- * Worst first; the worst of its metas is the state of a process. `silent`: no start for longer than it ever paused, or a
- * watch says that it is late. `firing`: only an alert says so. `overdue`: it runs, twice as long as usual.
- * `completed`: nothing is wrong. `no_runs`: it sends metrics or exceptions alone.
+ * Worst first; the worst of its metas is the state of a process. `silent`: no start for longer than it ever paused, or
+ * late by its watch. `firing`: nothing but an alert. `overdue`: running, for twice as long as usual. `no_runs`: metrics
+ * or exceptions alone.
  */
 export const PROCESS_STATES = [
   ...(['failed', 'never_finished', 'silent', 'exceptions', 'firing'] as const),

@@ -1,4 +1,4 @@
-// Who may use which route: one table. The checks (http/authorize.ts), the OpenAPI document and tests follow from it.
+// One table of who may use which route; the checks (http/authorize.ts), the OpenAPI document and tests follow from it.
 
 /** Scopes of a key: send events; ask questions; ping by address; manage watches, channels and the creator's keys. */
 export const SCOPES = ['write', 'read', 'ping', 'manage'] as const
@@ -26,7 +26,6 @@ export interface AccessRule {
 }
 
 export const ACCESS = {
-  /** No credentials needed. */
   anyone: { scope: null, role: null },
   send: { scope: 'write', role: null },
   read: { scope: 'read', role: 'viewer' },
@@ -47,5 +46,4 @@ export const ACCESS = {
 
 export type Access = keyof typeof ACCESS
 
-/** Does `role` include `needed`? */
 export const includesRole = (role: Role, needed: Role): boolean => ROLES.indexOf(role) >= ROLES.indexOf(needed)

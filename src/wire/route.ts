@@ -38,18 +38,18 @@ export interface Route {
   /** Parameters of the path as `:name`. */
   readonly path: string
   readonly tag: keyof typeof TAGS
-  /** Who may call it: a row of the table in roles.ts. */
+  /** A row of the table in roles.ts. */
   readonly access: Access
-  /** It answers although the session's account is disputed. */
+  /** Also allowed while the session's account is disputed. */
   readonly whileDisputed?: true
-  /** It changes something although the account is suspended. */
+  /** A change that is also allowed while the account is suspended. */
   readonly whileSuspended?: true
-  /** Its name in the audit log. */
+  /** The name of the action in the audit log. */
   readonly audit?: AuditAction
   readonly summary: string
   readonly description?: string
   readonly parameters?: readonly ParameterName[]
-  /** Its answers carry an ETag, and `If-None-Match` with it is a 304 while nothing of the account has changed. */
+  /** Answers carry an ETag, and `If-None-Match` with it is a 304 while nothing of the account has changed. */
   readonly hasTag?: true
   /** Query parameters of this route alone. */
   readonly ownParameters?: Readonly<Record<string, TSchema>>
@@ -131,7 +131,7 @@ function* problemsOf(method: Route['method'], path: string, route: Description):
   if (audit !== undefined && !changesThisNode) yield* WRITE_PROBLEMS
 }
 
-/** Is it refused to the people of a suspended account? They read, export, delete the account, and keep what is their own. */
+/** Refused to people of a suspended account; they may read, export, delete it, and change what is their own. */
 export const isChange = (
   method: Route['method'],
   { access, whileSuspended }: Pick<Route, 'access' | 'whileSuspended'>,
@@ -148,7 +148,6 @@ export const QUESTION = { ...LOCAL_QUESTION, problems: [QUESTION_TOO_LARGE] } as
 /** One that open pages repeat. */
 export const REPEATED_QUESTION = { ...QUESTION, hasTag: true } as const
 
-/** A JSON body; the example must be of the schema's type. */
 export const jsonBody = <T extends TSchema>(schema: T, example: Static<T>) => ({
   'application/json': { schema, examples: { example: { value: example } } },
 })

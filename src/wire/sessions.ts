@@ -27,7 +27,7 @@ export const Session = Type.Object({
 })
 export type Session = Static<typeof Session>
 
-/** Who is signed in, if anybody, and whether an account can be created: all that a page needs to begin. */
+/** The session, if there is one, and whether an account can be created: all that a page needs to begin. */
 export const SessionState = Type.Object({
   signed_in: Type.Boolean({ description: 'false: the members of a session are absent.', examples: [true] }),
   sign_up: Type.Omit(SignUpState, ['signed_in']),
@@ -104,7 +104,6 @@ export const ENTER_ACCOUNT = defineRoute('POST /api/session/account', {
   problems: ['not_found', ...WRITE_PROBLEMS],
 })
 
-/** Of signing in at the company's provider (OpenID Connect). */
 const PAGE = 'A browser gets an HTML page instead of the problem.'
 
 const atProvider = { tag: 'session', access: 'anyone' } as const

@@ -35,7 +35,6 @@ export const orNull = <T extends TSchema>(schema: T, example?: Static<T>, descri
 
 type Literals<T extends readonly string[]> = { -readonly [K in keyof T]: TLiteral<T[K] & string> }
 
-/** One of these strings. */
 export const choice = <const T extends readonly string[]>(values: T, options = {}) =>
   Type.Union(
     values.map((value) => Type.Literal(value)),

@@ -1,8 +1,7 @@
-// What to paste to send something, as the console gets it. Free of schemas: it is in the console's bundle.
+// Lines to paste that send something. Free of schemas: it is in the console's bundle.
 
 import type { Scope } from './roles.ts'
 
-/** The process of the first snippet. */
 export const FIRST_PING = 'first-steps'
 
 /** A line behind a job; `token` may be a variable of the shell. */
@@ -37,6 +36,6 @@ export interface Snippet {
 
 export interface Snippets {
   readonly first: readonly Snippet[]
-  /** Those of the page Recipes whose names `first` does not have. */
+  /** Snippets of the page Recipes whose names `first` does not have. */
   readonly schedulers: readonly Snippet[]
 }

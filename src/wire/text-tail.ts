@@ -29,7 +29,7 @@ export function createTextTail(maxCodePoints: number) {
       buffer.set(chunk, used)
       used += chunk.length
     },
-    /** What is kept of the stream has a NUL: it is data, or UTF-16. */
+    /** The kept part has a NUL: it is data, or UTF-16. */
     hasNul: (): boolean => buffer.subarray(Math.max(0, used - keptBytes), used).includes(0),
     /** The last `maxCodePoints` code points, of text in UTF-8, UTF-16 or windows-1252. */
     text(): string {

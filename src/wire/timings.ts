@@ -108,7 +108,8 @@ export const SUMMARIZE_TIMINGS = defineRoute('GET /api/timings/summary', {
     'one row per bucket too. Every timing counts once, where it was settled: a completed or failed one at its ' +
     'end, any other at its mark. So a run across midnight counts on the day it ended, and the counts of the ' +
     'buckets add up to those without `every`. A run that started before the range and still runs is not counted: ' +
-    '`/api/timings?state=running` lists it; with `as_of` it counts, in the first bucket. With `compare_from` every process of either range has a row.',
+    '`/api/timings?state=running` lists it; with `as_of` it counts, in the first bucket. With `compare_from` every ' +
+    'process of either range has a row.',
   parameters: [
     ...(['from', 'to', 'process', 'meta', 'uid', 'as_of', 'by', 'every', 'tz'] as const),
     ...(['percentiles', 'compare_from', 'compare_to'] as const),

@@ -1,9 +1,9 @@
-// What the fields of a watch mean, for the API's description, the README and `stint watch add`: the console shows its form
+// The meaning of a watch's fields, for the API's description, the README and `stint watch add`; the console has its form
 // instead. Free of schemas: the command line reads it.
 import { DEFAULT_GRACE, type WatchFieldName } from './conditions.ts'
 
 interface FieldText {
-  /** Of `stint watch add`. */
+  /** As `stint watch add` has it. */
   readonly flag: string
   /** Other fields in backticks. */
   readonly about: string

@@ -1,4 +1,4 @@
-// What a watch would have fired, before it is made.
+// The alerts that a watch would have fired, before it is made.
 import { type Static, Type } from '@sinclair/typebox'
 import { AlertSummary } from './alerts.ts'
 import { CONDITIONS } from './conditions.ts'
@@ -49,12 +49,13 @@ export const PREVIEW_WATCH = defineRoute('POST /api/watches/preview', {
   summary: 'Show what a watch would have fired',
   description:
     'Judges the stored history as if the watch had been there: of 30 days at most 50,000 starts and ends, points and ' +
-    'exceptions each, the newest ones, every event at its own time and without downtimes. Creates nothing. The body is ' +
-    'that of `POST /api/watches`; `name` and `channels` may be absent.',
+    'exceptions each, the newest ones, every event at its own time and without downtimes. Creates nothing. The body ' +
+    'is that of `POST /api/watches`; `name` and `channels` may be absent.',
   body: jsonBody(PreviewWatch, {
     process: 'nightly import',
     late: { cron: '0 3 * * *', tz: 'Europe/Berlin', grace: '10m' },
-    ...{ long: '30m', failed: { after: 1 } },
+    long: '30m',
+    failed: { after: 1 },
   }),
   answers: { 200: json('What would have fired', WatchPreview) },
   problems: ['question_too_large'],

@@ -11,7 +11,6 @@ export const Span = (description: string, example: string) =>
 
 /** Name of a watch or channel. */
 export const WatchName = GivenName('nightly import')
-/** The processes of a watch or maintenance. */
 export const Processes = Type.String({ minLength: 1, maxLength: 250, description: 'Exact, or with `*` for any text.' })
 
 const Late = closed({
@@ -113,7 +112,8 @@ export const Watch = Type.Object({
   next_due: orNull(TimeMs, '2026-11-23T02:00:00.000Z', 'The next time of its cron expression; null without one.'),
   state: choice(WATCH_STATES, {
     description:
-      '`unknown`: it is not judged at present, or not for all of its processes; `unjudged` of `GET /api/alerts` says why.',
+      '`unknown`: it is not judged at present, or not for all of its processes; `unjudged` of `GET /api/alerts` ' +
+      'says why.',
   }),
   badge: orNull(Type.String({ description: 'The path of its badge, while one is published.' })),
 })
@@ -146,8 +146,12 @@ export const CREATE_WATCH = defineRoute('POST /api/watches', {
   audit: 'watch_created',
   summary: 'Create a watch',
   body: jsonBody(CreateWatch, {
-    ...{ name: 'nightly import', process: 'nightly import', channels: [] },
-    ...{ late: LATE, long: '30m', failed: FAILED },
+    name: 'nightly import',
+    process: 'nightly import',
+    channels: [],
+    late: LATE,
+    long: '30m',
+    failed: FAILED,
   }),
   answers: { 201: json('The watch', WatchAnswer) },
   problems: ['limit_reached'],
@@ -207,8 +211,9 @@ export const SHOW_BADGE = defineRoute('GET /badge/:name', {
   access: 'anyone',
   summary: 'Show a published badge or its state',
   description:
-    'The name is the published one with `.svg` for an image or `.json` for the state. The image shows how the processes ' +
-    'of the watch are, as Home does, or the state of the watch if none is known. Processes and metas are not named.',
+    'The name is the published one with `.svg` for an image or `.json` for the state. The image shows how the ' +
+    'processes of the watch are, as Home does, or the state of the watch if none is known. Processes and metas are ' +
+    'not named.',
   answers: { 200: json('The state; with `.svg` an image', BadgeState) },
   problems: ['not_found', 'internal', 'store_unavailable'],
 })

@@ -1,7 +1,7 @@
-// The words for states, actions and due times that people read, each once: the console, the command line, badges and reports take
-// them from here. The API's codes stay as they are. Free of schemas: it is in the console's bundle.
+// The words for states, actions and due times in the console, the command line, badges and reports; the API has its
+// codes. Free of schemas: it is in the console's bundle.
 
-/** Of a run. `exceptions` is said of one that completed. */
+/** States of a run; `exceptions`: it completed with one. */
 export const RUN_STATE_TEXT = {
   completed: 'Completed',
   exceptions: 'Completed, with an exception',
@@ -11,7 +11,7 @@ export const RUN_STATE_TEXT = {
   orphan: 'End without start',
 } as const
 
-/** Of a process: a label, said of a number of processes among other clauses, and as the whole sentence of one or many. */
+/** States of a process: label, clause after a number of processes, sentence about one process and about many. */
 export const PROCESS_STATE_TEXT = {
   failed: ['Failed', 'failed', 'failed', 'failed'],
   never_finished: ['Never finished', 'never finished', 'never finished', 'never finished'],

@@ -40,12 +40,10 @@ export interface PeopleDeps {
   /** Deletes the data of a deleted account in spools and stores. Failures are retried at the next start. */
   onDeleted(account: string): void
   readonly limits: LinkLimits
-  /** May people sign in by a password? */
   readonly passwordSignIn: boolean
   /** The provider's name on the button; absent without one. */
   readonly providerName?: string
   nowMs(): number
-  /** The address under which people reach the console. */
   publicUrl(): string
   mailFailed(error: unknown): void
   /** Absent without SMTP. */
@@ -134,7 +132,6 @@ export async function startSession(
   return cookies.write(request, token)
 }
 
-/** The session of the request's cookie. */
 export const findSession = async (
   { accounts, cookies }: Pick<PeopleDeps, 'accounts' | 'cookies'>,
   request: Request,

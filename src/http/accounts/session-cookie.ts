@@ -10,7 +10,6 @@ const SECURE_NAME = `__Host-${SESSION_COOKIE}`
 const MAX_AGE_S = 30 * 86_400
 
 interface SessionCookiesOptions {
-  /** Did the browser reach Stint by TLS? */
   isSecure(request: Request): boolean
   /** PUBLIC_URL. */
   readonly publicUrl: string | undefined
