@@ -3,7 +3,7 @@
 // * No account is too large: of a long history the newest part is read, see `countsSinceUs`.
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import { SETTLED_KEPT } from '../process/usual.ts'
-import type { ProcessRow } from '../store/process-row.ts'
+import { PROCESS_METAS, type ProcessRow } from '../store/process-row.ts'
 import type { RaisedRow } from '../store/raised-rows.ts'
 import type { ExceptionSource, FoundMark, Names, PointSource, Selection, TimingSummaryRow } from '../store/source.ts'
 import { type StartTimes, selectStarts } from '../store/start-times.ts'
@@ -42,6 +42,8 @@ export interface BaseHead {
   readonly omitted: number
   readonly raised: readonly RaisedRow[]
   readonly reachUs: number
+  /** The store holds no more marks, of all accounts; undefined: not known. */
+  readonly mostMarks: number | undefined
   /** Counts begin here; undefined: a day is counted. */
   readonly countsSinceUs: number | undefined
 }
@@ -67,6 +69,8 @@ export const [KNOWN_US, KNOWN_RARE_US] = [39 * DAY_US, 229 * DAY_US]
 const RANGES_US = [KNOWN_US, 7 * DAY_US, DAY_US + HOUR_US, 6 * HOUR_US, HOUR_US]
 /** Marks of a process and meta: 60 runs, and room for runs at the same time and ends without a start. */
 export const EACH = 200
+/** Where processes have so many marks, most have their newest ones within this time. */
+const [DENSE, RECENT_US] = [10 * EACH, 2 * DAY_US]
 const RARE = 6
 /** Processes of a page: as many as have about so many marks. */
 const [PAGE, PAGE_MOST, PAGE_MARKS] = [50, 1_000, 10_000]
@@ -94,6 +98,7 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
   const { account, nowUs, maxMarks, signal } = q
   const select = rangeOf(q)
   const dayFromUs = countedFromUs(nowUs)
+  const mostMarks = await points.boundMarks?.({ account, ...(signal && { signal }) })
   const reachUs = await findReach()
   const listed = { ...select(nowUs - KNOWN_US), maxRows: PROCESSES_MAX }
   const [marked, texts, raised] = await Promise.all([
@@ -106,15 +111,14 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
   ])
   const { kept, omitted } = await keepNewest([...marked, ...texts], q.maxProcesses)
   return {
-    ...{ processes: kept, omitted, reachUs },
+    ...{ processes: kept, omitted, reachUs, mostMarks },
     raised: omitted === 0 ? raised : raised.filter(isOf(kept)),
     countsSinceUs: nowUs - reachUs <= dayFromUs ? undefined : nowUs,
   }
 
   /** How far back all marks may be read. */
   async function findReach(): Promise<number> {
-    const all = await points.boundMarks?.({ account, ...(signal && { signal }) })
-    if (all !== undefined && all <= maxMarks) return KNOWN_US
+    if (mostMarks !== undefined && mostMarks <= maxMarks) return KNOWN_US
     for (const us of RANGES_US) if ((await points.countMarks(select(nowUs - us))) <= maxMarks) return us
     return 0
   }
@@ -142,16 +146,20 @@ const isOf = (rows: readonly ProcessRow[]) => {
 export async function* readPages(
   { points }: BaseSources,
   q: BaseQuestion,
-  { processes, reachUs, countsSinceUs }: Pick<BaseHead, 'processes' | 'reachUs' | 'countsSinceUs'>,
+  { processes, reachUs, mostMarks = 0, countsSinceUs }: Omit<BaseHead, 'omitted' | 'raised'>,
   inTurn: InTurn,
 ): AsyncGenerator<BasePage> {
   const { nowUs, maxRunUs } = q
   const [near, far]: [string[], string[]] = [[], []]
   const nearNs = toNs(nowUs - reachUs)
-  for (const { process, kinds, lastNs } of processes) {
-    if (kinds.includes('mark')) (lastNs >= nearNs ? near : far).push(process)
+  const metasOf = new Map<string, readonly string[]>()
+  for (const { process, kinds, metas, lastNs } of processes) {
     if (spend()) await rest()
+    if (!kinds.includes('mark')) continue
+    ;(lastNs >= nearNs ? near : far).push(process)
+    metasOf.set(process, metas)
   }
+  const isDense = mostMarks > DENSE * metasOf.size
   yield* readNames(near, reachUs)
   yield* readNames(far, KNOWN_US)
 
@@ -174,7 +182,7 @@ export async function* readPages(
   async function readPage(names: readonly string[], us: number, asked: BaseQuestion): Promise<BasePage | undefined> {
     const select = rangeOf(asked)
     const fromUs = nowUs - us
-    const newest = await points.findMarks({ ...select(fromUs, names), perSeries: EACH, maxRows: PAGE_MARKS_MAX })
+    const newest = await findNewest(names, fromUs, select)
     if (newest.length === PAGE_MARKS_MAX && names.length > 1) return undefined
     const of = await groupInTurns(newest, ({ process }) => process)
     const sizeOf = (name: string) => of.get(name)?.length ?? 0
@@ -189,10 +197,10 @@ export async function* readPages(
           })
     // of the others all marks are here
     const full = names.filter((name) => sizeOf(name) >= EACH)
+    const hourUs = openHourOf(nowUs)
+    const cut = newest.length === PAGE_MARKS_MAX ? names : full.filter((name) => isWithin(of.get(name)!, toNs(hourUs)))
     const openHour =
-      full.length === 0
-        ? []
-        : await points.findMarks({ ...select(openHourOf(nowUs), full), maxRows: OPEN_HOUR_MAX + 1 })
+      cut.length === 0 ? [] : await points.findMarks({ ...select(hourUs, cut), maxRows: OPEN_HOUR_MAX + 1 })
     const isOpenHourWhole = openHour.length <= OPEN_HOUR_MAX
     // their newest marks do not say when they usually pause
     const busy = names.filter((name) => sizeOf(name) > SETTLED_KEPT)
@@ -209,4 +217,38 @@ export async function* readPages(
       marks: [...newest, ...older, ...(isOpenHourWhole ? openHour : [])],
     }
   }
+
+  /** Of the newest two days first: whole weeks of busy processes would be sorted for it. */
+  async function findNewest(
+    names: readonly string[],
+    fromUs: number,
+    select: ReturnType<typeof rangeOf>,
+  ): Promise<readonly FoundMark[]> {
+    const find = (us: number, left: readonly string[]) =>
+      points.findMarks({ ...select(us, left), perSeries: EACH, maxRows: PAGE_MARKS_MAX })
+    const recentUs = nowUs - RECENT_US
+    if (!isDense || recentUs <= fromUs || fromUs !== nowUs - reachUs) return find(fromUs, names)
+    const recent = await find(recentUs, names)
+    if (recent.length === PAGE_MARKS_MAX) return recent
+    const counts = new Map<string, number>()
+    for (const { process, meta } of recent) {
+      const key = `${process}\0${meta}`
+      counts.set(key, (counts.get(key) ?? 0) + 1)
+      if (spend(2)) await rest()
+    }
+    const isWhole = (name: string): boolean => {
+      const metas = metasOf.get(name)!
+      return metas.length < PROCESS_METAS && metas.every((meta) => (counts.get(`${name}\0${meta}`) ?? 0) >= EACH)
+    }
+    const left = new Set(names.filter((name) => !isWhole(name)))
+    if (left.size === 0) return recent
+    const all = await find(fromUs, [...left])
+    return all.length === PAGE_MARKS_MAX ? all : [...recent.filter(({ process }) => !left.has(process)), ...all]
+  }
 }
+
+/** Of a meta there are as many marks as were asked for, and none is of before: others of this time may be missing. */
+const isWithin = (marks: readonly FoundMark[], fromNs: bigint): boolean =>
+  Map.groupBy(marks, ({ meta }) => meta)
+    .values()
+    .some((own) => own.length >= EACH && own.every(({ ns }) => ns >= fromNs))

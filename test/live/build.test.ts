@@ -28,7 +28,7 @@ test('the rows that are read within one turn of the event loop are few', async (
           `job ${i}`,
         ),
       ),
-      ...{ omitted: 0, reachUs: 0, countsSinceUs: undefined },
+      ...{ omitted: 0, reachUs: 0, mostMarks: undefined, countsSinceUs: undefined },
     }
     await addHead(account, head)
   })
