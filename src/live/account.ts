@@ -1,8 +1,7 @@
 // What is remembered of one account that somebody looks at: its processes, folded from the log. Invariants:
 // * What is known does not depend on the order in which events came, nor on how often.
 // * A version of a process changes with each of its events, and that of the account with each event at all.
-import type { Event } from '../event/event.ts'
-import { markName } from '../event/event.ts'
+import { type Event, markName } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
 import { ByMeta } from './by-meta.ts'
 import type { LiveMark } from './marks.ts'
@@ -21,14 +20,13 @@ export interface Process {
   readonly rows: ByMeta<Row>
   /** Undefined before the first exception. */
   raised: ByMeta<Raised> | undefined
-  /** Of all kinds of events; sorted when they are shown. */
+  /** Metas of all kinds of events, unsorted. */
   metas: readonly string[]
-  /** Of the newest event of any kind. */
+  /** The time of the newest event of any kind. */
   seenUs: number
   version: number
   /** Behind its newest event in the log. */
   seqs: Seqs
-  /** Something happened since it was judged. */
   isChanged: boolean
 }
 
@@ -40,7 +38,7 @@ export interface Account {
   seqs: Seqs
   /** Processes with events that only the store can judge, and behind which position it has them. */
   readonly again: Map<string, Seqs>
-  /** Counts before it are not known. */
+  /** Earlier counts are not known. */
   countsSinceUs: number | undefined
   /** Processes that have no room; they sent nothing for longer than the others. */
   omitted: number
@@ -48,11 +46,11 @@ export interface Account {
 }
 
 const NO_SEQS: Seqs = { points: 0, exceptions: 0 }
-/** Events that are folded at once, and the steps of each. */
+/** Events that are folded at once, and the steps (turns.ts) of each. */
 export const [FOLD_EVENTS, FOLD_STEPS] = [20, 100]
 /** More metas of a process are not named. */
 const METAS_MAX = 101
-/** So much more than may be is kept, so that not every event looks for the oldest process. */
+/** An account may exceed its bytes by this share, so that not every event looks for the oldest process. */
 const SLACK = 1 / 16
 
 /** Its object, the head of its name, its places in maps and its verdict, as measured. */
@@ -60,8 +58,14 @@ export const PROCESS_BYTES = 400
 const META_BYTES = 60
 
 export const createAccount = (name: string): Account => ({
-  ...{ name, processes: new Map(), version: 0, seqs: NO_SEQS, again: new Map() },
-  ...{ countsSinceUs: undefined, omitted: 0, bytes: 0 },
+  name,
+  processes: new Map(),
+  version: 0,
+  seqs: NO_SEQS,
+  again: new Map(),
+  countsSinceUs: undefined,
+  omitted: 0,
+  bytes: 0,
 })
 
 const NO_METAS: readonly string[] = []
@@ -94,7 +98,7 @@ export interface LoggedEvent {
   readonly seqs: Seqs
 }
 
-/** Of a start or an end. */
+/** `event`: a start or an end. */
 export const toMark = (event: Event): LiveMark => ({
   uid: event.uid ?? '',
   mark: event.kind === 'start' || event.kind === 'end' ? markName(event) : 'end',
@@ -117,10 +121,10 @@ export function findProcess(account: Account, name: string): Process {
 
 export interface Folding {
   readonly maxRunUs: number
-  /** Beyond it those go that sent nothing for longest; some more are kept until they go together. */
+  /** An account that exceeds it loses the processes that sent nothing for longest; see SLACK. */
   readonly maxBytes: number
   fingerprint(exception: string): string
-  /** By the rules of 2.0, while anything was decided by them. */
+  /** By the rules of 2.0; present only while a decision was made by them. */
   former?(exception: string): string | undefined
 }
 
@@ -144,7 +148,7 @@ export function foldEvents(account: Account, events: readonly LoggedEvent[], fol
   dropProcesses(account, folding)
 }
 
-/** Of an account whose processes are not known: only their versions. */
+/** For an account without a base: changes only the versions of its processes. */
 export function noteEvents(account: Account, events: readonly LoggedEvent[], folding: Folding): void {
   for (const one of events) {
     const before = bytesAt(account, one.event.process)
@@ -173,7 +177,6 @@ export function dropProcesses(account: Account, { maxBytes }: Pick<Folding, 'max
   }
 }
 
-/** What every event says about its process. */
 export function noteEvent(process: Process, { event, seqs }: LoggedEvent): void {
   process.seqs = latest(process.seqs, seqs)
   process.isChanged = true
@@ -184,11 +187,14 @@ export function noteEvent(process: Process, { event, seqs }: LoggedEvent): void 
 type Fingerprints = Pick<Folding, 'fingerprint' | 'former'>
 
 export const toException = (event: Extract<Event, { kind: 'exception' }>, { fingerprint, former }: Fingerprints) => ({
-  ...{ ...timesOf(event), uid: event.uid ?? null, text: event.exception },
-  ...{ fingerprint: fingerprint(event.exception), former: former?.(event.exception) },
+  ...timesOf(event),
+  uid: event.uid ?? null,
+  text: event.exception,
+  fingerprint: fingerprint(event.exception),
+  former: former?.(event.exception),
 })
 
-/** False: the store must be asked again, because something is older than what is remembered. */
+/** Returns false if an event is older than what is remembered: then the store must be asked again. */
 function foldProcess(process: Process, events: readonly LoggedEvent[], folding: Folding): boolean {
   let isKnown = true
   const marks = new Map<string, LiveMark[]>()

@@ -1,5 +1,5 @@
-// What other nodes have stored since an account was read is asked for when they say so. Until it is here, no more is known
-// than when they were asked last.
+// Reads from the stores what other nodes have stored since an account was read, once those nodes say so. Until then no
+// more is known than at the last reading.
 import type { Folding } from './account.ts'
 import type { BaseSources } from './base.ts'
 import { foldStored } from './build.ts'
@@ -16,9 +16,9 @@ interface AskOthersOptions {
   read(one: Held): Promise<void>
 }
 
-/** The stores are not asked again so soon. */
+/** The least time between two readings. */
 const RETRY_US = 2e6
-/** What is older is waited for, so long. */
+/** An account that is known to an earlier time waits for the other nodes, at most OTHERS_MS. */
 const FRESH_US = 5e6
 const OTHERS_MS = 2_000
 
@@ -48,7 +48,7 @@ export function createAskOthers({ others, sources, folding, nowUs, inTurn, read 
     foldStored(one.account, news, folding)
   }
 
-  /** What arrived before at other nodes is in the account. */
+  /** Everything that arrived earlier at other nodes is in the account. */
   function knownUs(one: Held): number {
     return isBehind(one) ? Math.min(others.knownUs(), one.othersKnownUs) : others.knownUs()
   }
@@ -57,7 +57,7 @@ export function createAskOthers({ others, sources, folding, nowUs, inTurn, read 
     isBehind,
     ask,
     knownUs,
-    /** Waits for it, but not for long, if the answer would be old. */
+    /** Waits for a reading, at most OTHERS_MS, if the account is older than FRESH_US. */
     async await(one: Held): Promise<void> {
       const asking = nowUs() - knownUs(one) > FRESH_US ? ask(one) : undefined
       if (asking === undefined) return

@@ -86,7 +86,10 @@ const toNs = (us: number): bigint => BigInt(Math.max(0, Math.floor(us))) * 1000n
 const rangeOf = ({ account, processes, nowUs, signal }: BaseQuestion) => {
   const toUs = nowUs + MAX_AHEAD_US + 1e6
   return (fromUs: number, process: Names | undefined = processes, untilUs = toUs): Selection => ({
-    ...{ account, signal, fromNs: toNs(fromUs), toNs: toNs(untilUs) },
+    account,
+    signal,
+    fromNs: toNs(fromUs),
+    toNs: toNs(untilUs),
     ...(process !== undefined && { process }),
   })
 }
@@ -105,13 +108,18 @@ export async function readHead({ points, exceptions }: BaseSources, q: BaseQuest
     points.findPointProcesses(listed),
     exceptions.findExceptionProcesses(listed),
     exceptions.findRaised({
-      ...{ ...select(nowUs - KNOWN_US), countFromNs: toNs(dayFromUs) },
-      ...{ each: MOMENTS_KEPT, maxRows: RAISED_MAX },
+      ...select(nowUs - KNOWN_US),
+      countFromNs: toNs(dayFromUs),
+      each: MOMENTS_KEPT,
+      maxRows: RAISED_MAX,
     }),
   ])
   const { kept, omitted } = await keepNewest([...marked, ...texts], q.maxProcesses)
   return {
-    ...{ processes: kept, omitted, reachUs, mostMarks },
+    processes: kept,
+    omitted,
+    reachUs,
+    mostMarks,
     raised: omitted === 0 ? raised : raised.filter(isOf(kept)),
     countsSinceUs: nowUs - reachUs <= dayFromUs ? undefined : nowUs,
   }
@@ -209,11 +217,20 @@ export async function* readPages(
       full.length === 0 || countsSinceUs !== undefined
         ? []
         : await points.summarizeTimings({
-            ...{ ...select(countedFromUs(nowUs), full), everyNs: toNs(HOUR_US), byMeta: true, newest: true },
-            ...{ maxRunNs: toNs(maxRunUs), nowNs: toNs(nowUs), maxRows: PAGE_MARKS_MAX },
+            ...select(countedFromUs(nowUs), full),
+            everyNs: toNs(HOUR_US),
+            byMeta: true,
+            newest: true,
+            maxRunNs: toNs(maxRunUs),
+            nowNs: toNs(nowUs),
+            maxRows: PAGE_MARKS_MAX,
           })
     return {
-      ...{ processes: names, starts: selectStarts(starts), full: new Set(full), figures, isOpenHourWhole },
+      processes: names,
+      starts: selectStarts(starts),
+      full: new Set(full),
+      figures,
+      isOpenHourWhole,
       marks: [...newest, ...older, ...(isOpenHourWhole ? openHour : [])],
     }
   }

@@ -48,11 +48,11 @@ const keyOf = (process: string, meta: string): string => `${process}\0${meta}`
 
 interface Building extends Folding {
   readonly nowUs: number
-  /** What lies before was in the stores before their figures were read. */
+  /** Events before these positions were in the stores before the figures were read. */
   readonly delivered: Seqs
 }
 
-/** Adds what is short. */
+/** Adds the processes and their exceptions. */
 export async function addHead(account: Account, head: BaseHead): Promise<void> {
   const { processes, raised, countsSinceUs, omitted } = head
   Object.assign(account, { countsSinceUs, omitted })
@@ -106,12 +106,12 @@ export function addPage(account: Account, page: BasePage, events: readonly Logge
   for (const one of events) noteEvent(findProcess(account, one.event.process), one)
 }
 
-/** What a store has of a short time. */
+/** Everything that the stores have of a short range. */
 export interface StoredNews extends Pick<BaseHead, 'processes' | 'raised'> {
   readonly marks: readonly FoundMark[]
 }
 
-/** Adds what other nodes have stored; what was there before changes nothing. */
+/** Adds what other nodes have stored; events that are here already change nothing. */
 export function foldStored(account: Account, { marks, raised, processes }: StoredNews, folding: Folding): void {
   const names = new Set([...marks, ...raised, ...processes].map(({ process }) => process))
   const countBytes = () => names.values().reduce((sum, name) => sum + bytesAt(account, name), 0)

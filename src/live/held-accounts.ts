@@ -1,40 +1,46 @@
-// The accounts that are looked at, in the order in which they were asked for: one that nobody asks for is forgotten after ten
-// minutes, and the one that was asked for longest ago at once when all take too much memory.
+// The accounts that people look at, in the order in which they were asked for: one is forgotten ten minutes after the
+// last request, and the one that was asked for longest ago at once when all together take too much memory.
 import { type Account, bytesOfProcess, createAccount, type LoggedEvent } from './account.ts'
 import type { StoredCount } from './stored-count.ts'
 
-export interface Held {
+export class Held {
   account: Account
-  hasBase: boolean
+  hasBase = false
   /** Something was decided about groups of 2.0. */
-  hasFormer: boolean
+  hasFormer = false
   /** When the base was read. */
-  baseUs: number
-  baseVersion: number
+  baseUs = 0
+  baseVersion = 0
   reading: Promise<void> | undefined
   /** When the stores were asked last for something beside a base. */
-  askedUs: number
-  faultUs: number
+  askedUs = Number.NEGATIVE_INFINITY
+  faultUs = Number.NEGATIVE_INFINITY
   fault: unknown
-  /** The log had a gap: everything of before this time is known. */
+  /** The log had a gap: everything before this time is known. */
   gapUs: number | undefined
   /** When it was asked for here. */
-  usedUs: number
-  /** When another node, on which it is looked at, was told about it. */
-  servedUs: number
+  usedUs = Number.NEGATIVE_INFINITY
+  /** When another node asked for it, because somebody looks at it there. */
+  servedUs = Number.NEGATIVE_INFINITY
   /** How often something changed that is no event. */
-  touches: number
-  /** Versions of another time do not count. */
-  readonly heldSince: number
+  touches = 0
   /** Events since a reading began. */
   buffer: LoggedEvent[] | undefined
   /** What the other nodes had stored when the stores were asked last for it, and what was known of them then. */
   othersSeen: string | undefined
-  othersKnownUs: number
-  othersAskedUs: number
+  othersKnownUs = Number.NEGATIVE_INFINITY
+  othersAskedUs = Number.NEGATIVE_INFINITY
   othersAsking: Promise<void> | undefined
   /** Somebody looks at it on another node. */
   stored: StoredCount | undefined
+
+  /** `heldSince`: versions of another time do not count. */
+  constructor(
+    name: string,
+    readonly heldSince: number,
+  ) {
+    this.account = createAccount(name)
+  }
 }
 
 interface HeldOptions {
@@ -42,11 +48,11 @@ interface HeldOptions {
   readonly maxBytes: number
   onFirst(): void
   onLast(): void
-  /** What was worked out from the account goes with it. */
+  /** Drops what was derived from the account. */
   onForget(account: string): void
 }
 
-/** Nobody has looked for so long: the account is forgotten. */
+/** An account that nobody looked at for this long is forgotten. */
 const IDLE_US = 600e6
 const SWEEP_MS = 60_000
 
@@ -74,7 +80,7 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onForget 
   }
 
   function add(name: string): Held {
-    const one = createHeld(name, nowUs())
+    const one = new Held(name, nowUs())
     held.set(name, one)
     if (held.size === 1) onFirst()
     timer ??= setInterval(sweep, SWEEP_MS)
@@ -101,7 +107,7 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onForget 
     looked: (): string[] => [...held].flatMap(([name, { usedUs }]) => (isIdle(usedUs) ? [] : [name])),
     sweep,
     forget,
-    /** What has just been looked at stays, and what is being read. */
+    /** Forgets accounts until the rest fits; `just` stays, and accounts that are being read. */
     bound(just: Held): void {
       let bytes = held.values().reduce((sum, { account }) => sum + account.bytes, 0)
       for (const [name, one] of [...held]) {
@@ -114,14 +120,6 @@ export function createHeldAccounts({ nowUs, maxBytes, onFirst, onLast, onForget 
     close,
   }
 }
-
-const createHeld = (name: string, now: number): Held => ({
-  ...{ account: createAccount(name), hasBase: false, hasFormer: false, baseUs: 0, baseVersion: 0, reading: undefined },
-  ...{ faultUs: Number.NEGATIVE_INFINITY, fault: undefined, gapUs: undefined, buffer: undefined, stored: undefined },
-  ...{ touches: 0, heldSince: now, askedUs: Number.NEGATIVE_INFINITY, usedUs: Number.NEGATIVE_INFINITY },
-  ...{ othersSeen: undefined, othersAsking: undefined, servedUs: Number.NEGATIVE_INFINITY },
-  ...{ othersKnownUs: Number.NEGATIVE_INFINITY, othersAskedUs: Number.NEGATIVE_INFINITY },
-})
 
 /** Replaces what is known of the account, or of some of its processes. */
 export function adopt(one: Held, fresh: Account, processes: readonly string[] | undefined): void {

@@ -1,7 +1,7 @@
 // Counts of the newest 25 hours, and whether an hour of the newest 40 days held a start.
 
 export const HOUR_US = 3_600e6
-/** A day, and the hour that is not over. */
+/** A day, and the hour that is not over yet. */
 export const HOURS = 25
 
 /** The hour since the epoch, then its `width` counts; oldest first, and only hours that have any. */
@@ -9,7 +9,7 @@ export type Hours = Uint32Array
 
 export const NO_HOURS: Hours = new Uint32Array(0)
 
-/** Returns the counts with the changed one. Hours of longer ago do not count. */
+/** Returns the counts with one changed; an event before the oldest hour changes none. */
 export function countHour(hours: Hours, width: number, atUs: number, figure: number, by: number): Hours {
   const hour = Math.floor(atUs / HOUR_US)
   const size = 1 + width

@@ -1,7 +1,7 @@
 // What processes are like, kept from the log while somebody looks. Invariants:
-// * Everything that had its answer is in the state: what the stores had at a position of the log, and the log from it on.
-// * Nothing is read for an account that nobody looks at, and the memory of all together is bounded: the account that was
-//   asked for longest ago goes.
+// * Every acknowledged event is in the state: what the stores had at a position of the log, and the log from there on.
+// * Nothing is read for an account that nobody looks at. The memory of all together is bounded: the account that was
+//   asked for longest ago goes first.
 // * While a store does not answer, the former state stays, and the log goes on.
 import { type Both, DESTINATIONS } from '../event/event.ts'
 import { formerFingerprint, rememberFingerprints } from '../event/fingerprint.ts'
@@ -33,17 +33,16 @@ export interface LiveOptions {
   readonly lookMs?: number
   /** Gives a question its turn and its time; rejects with Problem. */
   inTurn<T>(account: string, work: (signal: AbortSignal) => Promise<T>): Promise<T>
-  /** Events were shown so long after the oldest of them arrived. */
+  /** How long after its arrival the oldest of these events was folded. */
   observe(seconds: number): void
-  /** What was worked out from the account goes with it. */
+  /** Drops what was derived from the account. */
   onForget(account: string): void
   readonly log: Logger
 }
 
-/** What somebody who looks is shown. */
 export interface Look {
   readonly account: Account
-  /** Every event of before is in it. */
+  /** Every event that arrived earlier is in the account. */
   readonly knownUs: number
 }
 
@@ -69,7 +68,8 @@ export function createLive(options: LiveOptions) {
   const foldingFormer = { ...folding, former: rememberFingerprints(undefined, formerFingerprint) }
   const foldingOf = ({ hasFormer }: Held): Folding => (hasFormer ? foldingFormer : folding)
   const accounts = createHeldAccounts({
-    ...{ nowUs, maxBytes },
+    nowUs,
+    maxBytes,
     onFirst: () => reader.open(),
     onLast: () => void reader.close(),
     onForget: options.onForget,
@@ -78,7 +78,10 @@ export function createLive(options: LiveOptions) {
   const elsewhere = createAskOthers({ others, sources, folding, nowUs, inTurn, read: (one) => read(one) })
 
   const reader = createLogReader({
-    ...{ spools, nowUs, log, receivingUs: options.receivingUs },
+    spools,
+    nowUs,
+    log,
+    receivingUs: options.receivingUs,
     isLooked: (account) => held.has(account),
     onFolded: (arrivedUs) => options.observe((nowUs() - arrivedUs) / 1e6),
     onEvents(account, events) {
@@ -141,7 +144,13 @@ export function createLive(options: LiveOptions) {
       const [othersSeen, othersKnownUs] = [others.stateOf(name), others.knownUs()]
       one.buffer = []
       const reading: Reading = {
-        ...{ account: name, processes, sources, reader, spools, maxMarks, nowUs },
+        account: name,
+        processes,
+        sources,
+        reader,
+        spools,
+        maxMarks,
+        nowUs,
         folding: foldingOf(one),
         inTurn: async (work) => {
           if (held.get(name) !== one) throw farBehind()
@@ -173,7 +182,7 @@ export function createLive(options: LiveOptions) {
     await read(one)
   }
 
-  /** What may be asked for without anybody waiting. */
+  /** Starts readings that nobody waits for. */
   function refresh(one: Held): void {
     const { account, reading, baseUs, baseVersion } = one
     if (reading !== undefined || nowUs() - one.askedUs < RETRY_US) return
@@ -232,7 +241,7 @@ export function createLive(options: LiveOptions) {
       if (one.hasBase) refresh(one)
       return others.isAlone ? versionOf(one, processes) : undefined
     },
-    /** Of what the answers about all processes show, while they are not old. */
+    /** `versionOf` for answers from memory; undefined while they are old. */
     freshVersionOf(name: string, processes?: readonly string[]): string | undefined {
       const one = find(name)
       if (!others.isAlone || !one.hasBase || one.gapUs !== undefined || nowUs() - reader.knownUs() > FRESH_US)
@@ -241,7 +250,6 @@ export function createLive(options: LiveOptions) {
       return versionOf(one, processes)
     },
     knownUs: () => reader.knownUs(),
-    /** Are the stores being asked? */
     isReading: (name: string): boolean => held.get(name)?.reading !== undefined,
     /** For GET /api/changes. */
     changesOf(name: string): ChangesAnswer {

@@ -20,7 +20,7 @@ export interface LiveRun {
   readonly endUs: number
   readonly endNs: number
   readonly failed: boolean
-  /** Since when nothing but a mark of before changes it; Infinity while it is open. */
+  /** Later marks do not change the run; Infinity while it is open. */
   readonly settledUs: number
 }
 
@@ -65,6 +65,5 @@ const toRun = (start: LiveMark | undefined, end: LiveMark | undefined, settledUs
 
 export const firstUs = ({ startUs, endUs }: LiveRun): number => (Number.isNaN(startUs) ? endUs : startUs)
 export const isOpen = ({ settledUs }: LiveRun): boolean => settledUs === Infinity
-/** It has both marks, and its end says nothing of a failure. */
 export const isCompleted = ({ startUs, endUs, failed }: LiveRun): boolean =>
   !failed && !Number.isNaN(startUs) && !Number.isNaN(endUs)

@@ -1,5 +1,5 @@
-// What the other nodes have stored: they say so with their heartbeats, and the stores are asked from the earliest event
-// on that this node does not have.
+// What the other nodes have stored: their heartbeats say so, and the stores are asked from the earliest event on that
+// this node does not have.
 import { MAX_AHEAD_US } from '../event/own-time.ts'
 import type { BaseSources } from './base.ts'
 import type { StoredNews } from './build.ts'
@@ -10,7 +10,7 @@ export interface OtherNodes {
   readonly isAlone: boolean
   /** What this node says to the others. */
   serve(here: StoredHere): void
-  /** What arrived before is in the stores, of all other nodes; infinite without any. */
+  /** Everything that arrived earlier at any other node is in the stores; infinite without other nodes. */
   knownUs(): number
   /** Differs once another node has stored something of the account. */
   stateOf(account: string): string
@@ -19,11 +19,11 @@ export interface OtherNodes {
 }
 
 export interface StoredHere {
-  /** What arrived before is in the stores. */
+  /** Everything that arrived earlier at this node is in the stores. */
   storedUs(): number
   /** The accounts that are looked at, newest last: what is stored of them elsewhere is of interest. */
   looked(): readonly string[]
-  /** Of these accounts, how often something was stored, and from when on. */
+  /** How often something of these accounts was stored, and from when on. */
   newsOf(
     accounts: readonly string[],
   ): Readonly<Record<string, readonly (readonly [count: number, earliestUs: number])[]>>
@@ -48,7 +48,7 @@ interface OthersQuestion {
 const MARKS_MAX = 20_000
 const PROCESSES_MAX = 1_000
 
-/** Everything of the account with a time since then. undefined: it is so much that the account is read again. */
+/** Everything of the account since `sinceUs`; undefined if that is so much that the account is to be read again. */
 export async function readSince(
   { points, exceptions }: BaseSources,
   { account, sinceUs, nowUs, signal }: OthersQuestion,

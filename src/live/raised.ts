@@ -23,7 +23,7 @@ export interface RaisedGroup {
   hours: Hours
 }
 
-/** Of one process and meta. */
+/** The exceptions of one process and meta. */
 export interface Raised {
   /** Newest first. */
   moments: Moment[]
@@ -32,7 +32,7 @@ export interface Raised {
 
 /** Enough for the runs that a page shows. */
 export const MOMENTS_KEPT = 60
-/** Of one process and meta; beyond it the one that was raised longest ago goes. */
+/** Groups of one process and meta; one more replaces the group that was raised longest ago. */
 const GROUPS_KEPT = 100
 
 export const createRaised = (): Raised => ({ moments: [], groups: new Map() })
@@ -48,7 +48,11 @@ export function findGroup(raised: Raised, fingerprint: string): RaisedGroup {
     raised.groups.delete(oldest.fingerprint)
   }
   const group: RaisedGroup = {
-    ...{ fingerprint, former: undefined, headline: '', atUs: Number.NEGATIVE_INFINITY, restNs: 0 },
+    fingerprint,
+    former: undefined,
+    headline: '',
+    atUs: Number.NEGATIVE_INFINITY,
+    restNs: 0,
     hours: NO_HOURS,
   }
   raised.groups.set(fingerprint, group)
@@ -64,7 +68,7 @@ export interface Exception {
   readonly text: string
 }
 
-/** False: it was there already, or is older than what is remembered, so that nothing is known of it. */
+/** Returns false if the exception was there already, or is older than what is remembered. */
 export function raise(raised: Raised, { atUs, restNs, uid, fingerprint, former, text }: Exception): boolean {
   const { moments } = raised
   const oldest = moments.length < MOMENTS_KEPT ? undefined : moments.at(-1)
@@ -85,5 +89,5 @@ export function addMoment({ moments }: Raised, moment: Moment): void {
   if (moments.length > MOMENTS_KEPT) moments.pop()
 }
 
-/** What it takes in memory. */
+/** Estimated memory. */
 export const raisedBytes = ({ moments, groups }: Raised): number => 200 + 120 * moments.length + 400 * groups.size

@@ -35,11 +35,11 @@ export interface Reading {
   readonly buffer: readonly LoggedEvent[]
 }
 
-/** What the stores lack is read from the log, if it is not longer. */
+/** The longest part of the log that is read for what the stores lack. */
 const CATCH_UP_BYTES = 64 * 2 ** 20
 /** The steps of a process and of each of its marks. */
 const [PROCESS_STEPS, MARK_STEPS] = [20, 3]
-/** Each leaves what came in meanwhile. */
+/** Each round leaves the events that arrived during it. */
 const ROUNDS = 20
 
 export const farBehind = (cause?: unknown) =>
@@ -49,7 +49,7 @@ export const farBehind = (cause?: unknown) =>
   })
 
 /**
- * Call what it returns when the account takes the place of the former one: it adds what came in between. Rejects with
+ * Resolves to a function to call when the account replaces the former one: it adds the latest events. Rejects with
  * Problem, `store_unavailable` also while too much waits for the stores.
  */
 export async function readAccount(reading: Reading): Promise<() => Account> {
@@ -62,7 +62,7 @@ export async function readAccount(reading: Reading): Promise<() => Account> {
   const nowUs = reading.nowUs()
   const { maxRunUs, maxBytes } = folding
   const maxProcesses = Math.max(1, Math.floor(maxBytes / PROCESS_BYTES))
-  const q = { ...{ account: name, processes, maxRunUs, maxMarks, maxProcesses }, nowUs }
+  const q = { account: name, processes, maxRunUs, maxMarks, maxProcesses, nowUs }
   const head = await inTurn((signal) => readHead(sources, { ...q, signal }))
   const delivered = { points: spools.points.position.seq, exceptions: spools.exceptions.position.seq }
   const account = createAccount(name)
@@ -92,12 +92,14 @@ export async function readAccount(reading: Reading): Promise<() => Account> {
     const marks = await groupInTurns(page.marks, ({ process }) => process)
     const starts = await groupInTurns(page.starts, ({ process }) => process)
     const figures = await groupInTurns(page.figures, ({ process }) => process)
-    // those of before had the newer events, and have taken the room
+    // earlier pages had the newer events and took the room
     if (!page.processes.some((process) => account.processes.has(process))) break
     for (const process of page.processes) {
       if (!account.processes.has(process)) continue
       const own = {
-        ...{ processes: [process], marks: marks.get(process) ?? [], starts: starts.get(process) ?? [] },
+        processes: [process],
+        marks: marks.get(process) ?? [],
+        starts: starts.get(process) ?? [],
         figures: figures.get(process) ?? [],
       }
       const building = { ...folding, nowUs, delivered }

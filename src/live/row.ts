@@ -69,7 +69,7 @@ export function runsOf({ packed, uids }: Row): LiveRun[] {
   })
 }
 
-/** Of all runs, without unpacking them. Undefined: there was none, or it is not known any more. */
+/** The newest of all runs, without unpacking them; undefined where there was none or it is not known any more. */
 export function newestOf({ packed, lastOkUs, lastFailedUs }: Row) {
   let [start, ok, failed, took, seen, running] = [0, lastOkUs, lastFailedUs, undefined as number | undefined, 0, 0]
   for (let at = 0; at < packed.length; at += WIDTH) {
@@ -107,7 +107,7 @@ const bySettled = (a: LiveRun, b: LiveRun): number => {
   return firstUs(a) - firstUs(b) || (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0)
 }
 
-/** Adds marks of the row's process and meta. False: one of them is too old to be judged here. */
+/** Adds marks of the row's process and meta. Returns false if one of them is too old to be judged here. */
 export function foldMarks(row: Row, marks: readonly LiveMark[], maxRunUs: number): boolean {
   const known = marks.filter(({ atUs }) => atUs > row.cutUs)
   const touched = Map.groupBy(known, ({ uid }) => uid)
@@ -147,7 +147,7 @@ export function expireRuns(row: Row, knownUs: number, maxRunUs: number): boolean
   return true
 }
 
-/** As it is known then. */
+/** The run as it is known at `knownUs`. */
 export const expired = (run: LiveRun, knownUs: number, maxRunUs: number): LiveRun =>
   isOpen(run) && run.startUs < knownUs - maxRunUs ? { ...run, settledUs: run.startUs + maxRunUs } : run
 
@@ -166,7 +166,7 @@ function store(row: Row, runs: LiveRun[]): void {
   pack(row, [...settled, ...open.slice(-OPEN_MAX)])
 }
 
-/** A run that is not kept completed, or failed, then. */
+/** Notes when a run completed or failed that is not kept. */
 export function noteOlder(row: Row, okUs: number, failedUs: number): void {
   if (okUs <= row.cutUs) row.lastOkUs = Math.max(row.lastOkUs, okUs)
   if (failedUs <= row.cutUs) row.lastFailedUs = Math.max(row.lastFailedUs, failedUs)
@@ -213,7 +213,7 @@ const HOUR_WORDS = 30
 export const startHoursMs = (row: Row): number[] =>
   row.starts === undefined ? [] : hoursHeld(row.starts, row.startsHour).map((hour) => hour * 3_600_000)
 
-/** What the row takes in memory. */
+/** Estimated memory of the row. */
 export const bytesOf = ({ packed, uids, starts, figures, meta }: Row): number =>
   ROW_BYTES + roomOf(uids.length + 2 * meta.length) + arrayBytes(packed) + arrayBytes(starts) + arrayBytes(figures)
 

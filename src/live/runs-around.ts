@@ -72,10 +72,9 @@ export function raisedBy(
   }
   const isOwn = (moment: Moment) => (span === undefined ? moment.atUs === atUs : belongsTo(moment, span, [span]))
   const moments = account?.processes.get(process)?.raised?.get(meta)?.moments ?? []
-  return moments.filter(isOwn).map((moment) => ({
-    ...{ process, meta, uid: moment.uid ?? '', atNs: BigInt(moment.atUs) * 1000n },
-    ...{ exception: moment.group.headline, fingerprint: moment.group.fingerprint },
-  }))
+  return moments.filter(isOwn).map(({ uid, atUs: us, group: { headline: exception, fingerprint } }) => {
+    return { process, meta, uid: uid ?? '', atNs: BigInt(us) * 1000n, exception, fingerprint }
+  })
 }
 
 const orNull = (uid: string): string | null => (uid === '' ? null : uid)
@@ -88,7 +87,11 @@ function toFound({ process, meta }: Row, run: LiveRun): FoundRun {
   const { uid, startUs, endUs, failed } = run
   const [hasNoStart, isEnded] = [Number.isNaN(startUs), !Number.isNaN(endUs)]
   return {
-    ...{ process, meta, uid, startUs: hasNoStart ? undefined : startUs, endUs: isEnded ? endUs : undefined },
+    process,
+    meta,
+    uid,
+    startUs: hasNoStart ? undefined : startUs,
+    endUs: isEnded ? endUs : undefined,
     state: isOpen(run) ? 'running' : !isEnded ? 'abandoned' : failed ? 'failed' : hasNoStart ? 'orphan' : 'completed',
   }
 }

@@ -1,6 +1,6 @@
-// Counts what this node has stored of an account that is looked at on another one. An event counts once its store has it:
-// those that came meanwhile wait until the ones before are counted, so that a steady stream moves the count, too.
-// What the log held before the count began is one event more, of any time.
+// Counts what this node has stored of an account that is looked at on another node. An event counts once its store has
+// it; later events wait until the earlier ones are counted, so that a steady stream moves the count, too. Everything
+// that the log held before the count began is one more event, of any time.
 import type { LoggedEvent, Seqs } from './account.ts'
 
 interface Waiting {

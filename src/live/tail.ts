@@ -1,5 +1,5 @@
 // Reads both spools from where the stores end, for the accounts that somebody looks at. Invariants:
-// * It holds no segment: what was removed before it was read is said, see `onGap`.
+// * It holds no segment; `onGap` reports one that was removed before it was read.
 // * It is open only while an account is looked at, and reads in turns.
 import { accountOfHead } from '../event/account-of-head.ts'
 import { type Both, DESTINATIONS, type Destination } from '../event/event.ts'
@@ -11,9 +11,9 @@ import { FOLD_EVENTS, FOLD_STEPS, type LoggedEvent, type Seqs } from './account.
 
 export type TailSpool = Pick<Spool, 'tail' | 'position' | 'mark' | 'stats' | 'writingUs'>
 
-/** Of one reading, which has a turn of its own. */
+/** Limits of one reading, which has a turn of its own. */
 const [RECORDS, BYTES] = [1_000, 512 * 1024]
-/** Of a record, beside those of its text. */
+/** The steps of a record, beside those of its text. */
 const DECODE_STEPS = 8
 const RETRY_MS = 1_000
 
@@ -25,7 +25,7 @@ interface LogReaderOptions {
   receivingUs(): number | undefined
   isLooked(account: string): boolean
   onEvents(account: string, events: readonly LoggedEvent[]): void
-  /** Events are folded, the oldest of which arrived then. */
+  /** Events were folded; the oldest of them arrived at `arrivedUs`. */
   onFolded(arrivedUs: number): void
   /** Something was removed before it was read. */
   onGap(): void
@@ -120,7 +120,9 @@ export function createLogReader(options: LogReaderOptions) {
       const tails = { points: tailOf('points'), exceptions: tailOf('exceptions') }
       const now = nowUs()
       open = {
-        ...{ tails, stop: new AbortController(), arrivedUs: { points: now, exceptions: now } },
+        tails,
+        stop: new AbortController(),
+        arrivedUs: { points: now, exceptions: now },
         seqs: { points: tails.points.position.seq, exceptions: tails.exceptions.position.seq },
         turns: { points: Promise.resolve(), exceptions: Promise.resolve() },
       }
@@ -167,7 +169,7 @@ export function createLogReader(options: LogReaderOptions) {
       }
       return found
     },
-    /** Has everything been folded that had its answer by now? Resolves to false after so long. */
+    /** Resolves to true once every event is folded that was acknowledged before the call, to false after `withinMs`. */
     async catchUp(withinMs: number): Promise<boolean> {
       const marks = { points: spools.points.mark(), exceptions: spools.exceptions.mark() }
       const isHere = () => open !== undefined && DESTINATIONS.every((spool) => open!.seqs[spool] >= marks[spool])
@@ -182,7 +184,7 @@ export function createLogReader(options: LogReaderOptions) {
       return isHere()
     },
     edgeUs,
-    /** Everything that arrived before is folded. */
+    /** Every event that arrived earlier is folded. */
     knownUs(): number {
       const at = open
       if (at === undefined) return 0

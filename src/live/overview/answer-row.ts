@@ -22,7 +22,9 @@ export function answerRun({ firstUs, state, hasException, tookUs, meta, uid }: S
 }
 
 const answerState = ({ judgement: { state, meta, sinceUs, run, raised } }: Pick<MetaView, 'judgement'>) => ({
-  ...{ state, meta, since: timeOrNull(sinceUs === undefined ? undefined : Math.floor(sinceUs / 1000)) },
+  state,
+  meta,
+  since: timeOrNull(sinceUs === undefined ? undefined : Math.floor(sinceUs / 1000)),
   run: run === undefined ? null : answerRun(run),
   exception: raised?.group.headline ?? null,
   fingerprint: raised?.group.fingerprint ?? null,
@@ -43,8 +45,8 @@ const answerUsual = (meta: MetaView | undefined) => ({
 })
 
 /**
- * Of several metas what comes first. The next start is that of a watch's schedule, else of the rhythm: `every` of a watch
- * does not say when it starts. It is late by its watch, without one by the rhythm.
+ * The earliest of all metas. The next start is due by a watch's schedule, else by the rhythm: `every` of a watch does
+ * not say when. A start is late by its watch, without one by the rhythm.
  */
 function answerExpected(watches: readonly CoveringWatch[], metas: readonly MetaView[]) {
   const lastUs = Math.max(...metas.map(({ lastStartUs }) => lastStartUs ?? Number.NEGATIVE_INFINITY))
@@ -68,7 +70,7 @@ const earliest = (times: readonly number[]): string | null => (times.length === 
 
 const slowerBy = ({ beforeUs, afterUs }: Change): number => afterUs / beforeUs
 
-/** That of the meta that decides the state, or else the one that became slowest. */
+/** The change of the meta that decides the state, else the greatest. */
 function changeOf({ metas, judgement }: ProcessView): Change | undefined {
   const worst = metas.find((meta) => meta.judgement === judgement)
   const [changed] = metas
@@ -77,7 +79,7 @@ function changeOf({ metas, judgement }: ProcessView): Change | undefined {
   return worst?.change ?? changed
 }
 
-/** How many times as long since its change; 0 without one. */
+/** The duration after the change divided by that before it; 0 without a change. */
 export function slownessOf(view: ProcessView): number {
   const change = changeOf(view)
   return change === undefined ? 0 : slowerBy(change)
@@ -106,7 +108,9 @@ export function answerRow(
   const names = [...process.metas].toSorted(compare).map((meta) => (meta === '' ? null : meta))
   const known = answerState(view)
   return {
-    ...{ process: process.name, metas: names.slice(0, METAS_MAX), more_metas: names.length > METAS_MAX },
+    process: process.name,
+    metas: names.slice(0, METAS_MAX),
+    more_metas: names.length > METAS_MAX,
     ...known,
     ...answerExpected(watches, metas),
     last_seen_at: process.seenUs === 0 ? null : eventTime(process.seenUs),
@@ -118,7 +122,12 @@ export function answerRow(
     // an exception that belongs to no run is no reason to show another one
     run: known.run ?? (runs[0] === undefined || known.state === 'exceptions' ? null : answerRun(runs[0])),
     alerts: watched.alerts.map(({ id, watch, condition, meta, since, summary, acknowledged }) => ({
-      ...{ id, watch, condition, meta, since, summary },
+      id,
+      watch,
+      condition,
+      meta,
+      since,
+      summary,
       acknowledged_by: acknowledged?.by ?? null,
     })),
     notified: {

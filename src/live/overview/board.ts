@@ -1,7 +1,7 @@
 // The state of each process of an account, kept as long as nothing changes it, and their order. Judging goes in turns
 // of the event loop. Invariants:
-// * A process is judged again after an event, when its alerts, its watches or a decision about a group changed, when the
-//   clock changes its state, and when an hour is over.
+// * A process is judged again after an event, after a change of its alerts, its watches or a decision about a group,
+//   when the clock changes its state, and when an hour is over.
 import { decisionAbout } from '../../query/former-decisions.ts'
 import { rest, spend } from '../../turns.ts'
 import { PROCESS_STATES, type ProcessState } from '../../wire/process-state.ts'
@@ -23,7 +23,7 @@ export interface Verdict {
   readonly metas: readonly { readonly meta: string | null; readonly state: ProcessState }[]
   readonly nextChangeUs: number
   readonly hour: number
-  /** What it depends on beside its events. */
+  /** See `keyOf`. */
   readonly around: string
 }
 
@@ -49,7 +49,7 @@ const [PROCESS_STEPS, RUN_STEPS] = [50, 4]
 
 export type Around = ReturnType<typeof createAround>
 
-/** What is known of each process beside its events. */
+/** Alerts, watches and decisions by process: what a state depends on beside events. */
 export function createAround({ watched, decisions, nowUs, knownUs, maxRunUs }: Judging) {
   const alertsOf = Map.groupBy(watched.alerts, ({ process }) => process)
   const decisionsOf = Map.groupBy(decisions, ({ process }) => process)
@@ -74,7 +74,11 @@ export function createAround({ watched, decisions, nowUs, knownUs, maxRunUs }: J
     optionsOf(process: string): ViewOptions {
       const own = decisionsOf.get(process) ?? []
       return {
-        ...{ nowUs, knownUs, maxRunUs, alerts: alertsOf.get(process) ?? [], watches: coveringOf(process) },
+        nowUs,
+        knownUs,
+        maxRunUs,
+        alerts: alertsOf.get(process) ?? [],
+        watches: coveringOf(process),
         isHidden({ fingerprint, former }, atUs) {
           const decision = decisionAbout(own, fingerprint, () => former)
           return decision !== undefined && (decision.status === 'ignored' || atUs <= decision.atUs)
@@ -97,10 +101,10 @@ export function createBoard() {
     verdict.hour === Math.floor(nowUs / HOUR_US)
 
   return {
-    /** Of all processes, and those of which only an alert is known. */
+    /** Judges all processes, also those of which only an alert is known. */
     async judge(account: Account, around: Around, judging: Judging): Promise<ReadonlyMap<string, Verdict>> {
       const extra = [...around.names()].filter((name) => !account.processes.has(name))
-      for (const process of [...account.processes.values(), ...extra.map(bareProcess)]) {
+      for (const process of [...account.processes.values(), ...extra.map(createProcess)]) {
         const { name } = process
         const key = around.keyOf(name)
         const known = verdicts.get(name)
@@ -156,6 +160,3 @@ const NO_DAY: Day = { runs: 0, failed: 0, never_finished: 0, exceptions: 0 }
 const stateOf = ({ meta, judgement: { state } }: MetaView) => ({ meta, state })
 /** Of processes without meta. */
 const NO_META = new Map(PROCESS_STATES.map((state) => [state, [{ meta: null, state }]]))
-
-/** A process that has sent nothing yet, but is watched. */
-const bareProcess = (name: string): Process => createProcess(name)

@@ -16,14 +16,13 @@ export interface CoveringWatch {
 
 /** What the watches say of an account. */
 export interface Watched {
-  /** Those that fire. */
+  /** The firing ones. */
   readonly alerts: readonly Alert[]
   readonly watches: readonly CoveringWatch[]
   readonly unjudged: number
   readonly failingChannels: number
 }
 
-/** When a start is due, and late. */
 interface ExpectedStart {
   readonly nextMs: number
   readonly lateMs: number

@@ -1,12 +1,12 @@
-// The median durations of the last day and of the week before it, by closed hours: asked at most once an hour, and while
-// they are not known the answer goes without them.
+// The median durations of the last day and of the week before it, by closed hours, asked at most once an hour. Answers
+// before they are known go without them.
 import type { Logger } from '../../log.ts'
 import type { PointSource, TimingSummaryRow } from '../../store/source.ts'
 import { indexInTurns } from '../../turns.ts'
 import { HOUR_US } from '../hours.ts'
 
 export interface Medians {
-  /** Of a process, or of one of its metas. */
+  /** The medians of a process, or of one of its metas. */
   of(process: string, meta?: string | null): { median_24h_ms: number | null; median_7d_ms: number | null }
 }
 
@@ -22,7 +22,7 @@ const [DAY_US, WEEK_US] = [24 * HOUR_US, 7 * 24 * HOUR_US]
 const FEWEST_BEFORE = 3
 const ROWS_MAX = 100_000
 const KEPT = 200
-/** How long an answer waits for them. */
+/** The longest that an answer waits for the first medians. */
 const WAIT_MS = 1_500
 
 const keyOf = (process: string, meta: string | null | undefined): string =>
@@ -42,8 +42,15 @@ export function createMedians({ points, inTurn, maxRunUs, log }: MediansOptions)
     const toNs = (us: number) => BigInt(us) * 1000n
     const ask = (fromUs: number, untilUs: number, byMeta: boolean) =>
       points.summarizeTimings({
-        ...{ account, signal, byMeta, fromNs: toNs(fromUs), toNs: toNs(untilUs), nowNs: toNs(toUs) },
-        ...{ maxRunNs: toNs(maxRunUs), maxRows: ROWS_MAX, ...(process !== undefined && { process }) },
+        account,
+        signal,
+        byMeta,
+        fromNs: toNs(fromUs),
+        toNs: toNs(untilUs),
+        nowNs: toNs(toUs),
+        maxRunNs: toNs(maxRunUs),
+        maxRows: ROWS_MAX,
+        ...(process !== undefined && { process }),
       })
     const of = async (fromUs: number, untilUs: number): Promise<Figures> => {
       const rows = await Promise.all(
@@ -56,7 +63,7 @@ export function createMedians({ points, inTurn, maxRunUs, log }: MediansOptions)
   }
 
   return {
-    /** Of all processes, or of one with its metas. */
+    /** The medians of all processes, or of one with its metas. */
     async find(account: string, process: string | undefined, nowUs: number): Promise<Medians> {
       const key = JSON.stringify([account, process])
       const hour = Math.floor(nowUs / HOUR_US)

@@ -58,14 +58,14 @@ interface Covered {
 }
 
 export interface CoveredState extends Overall {
-  /** Of one process its word, `silent`; else the sentence. */
+  /** The word of the only process, such as `silent`; of several the sentence. */
   readonly short: string
 }
 
 export type AskOverview = ReturnType<typeof createOverview>
 
 const PAGE = 100
-/** For what Prometheus is shown of a process. */
+/** The steps of a process's figures. */
 const FIGURE_STEPS = 8
 const BOARDS_MAX = 200
 /** Younger answers are not older than the way to them. */
@@ -106,7 +106,7 @@ export function createOverview(deps: OverviewDeps) {
     })
     const blind = found instanceof Problem ? found : undefined
     const look = found instanceof Problem ? { account: createAccount(account), knownUs: 0 } : found
-    const judging: Judging = { ...{ watched, decisions, maxRunUs, nowUs: nowUs(), knownUs: look.knownUs } }
+    const judging: Judging = { watched, decisions, maxRunUs, nowUs: nowUs(), knownUs: look.knownUs }
     const around = createAround(judging)
     const board = blind === undefined ? boardOf(account) : createBoard()
     const verdicts = await board.judge(look.account, around, judging)
@@ -173,10 +173,13 @@ export function createOverview(deps: OverviewDeps) {
       at: toTime(Math.floor(loaded.nowUs / 1000)),
       stale_s: blind !== undefined ? 0 : ageUs < STALE_US ? null : Math.round(ageUs / 1e6),
       ...describeOverall({ counts, unjudged, failingChannels }),
-      ...{ counts, unjudged, failing_channels: failingChannels },
+      counts,
+      unjudged,
+      failing_channels: failingChannels,
       last_24h: day,
       counts_since: toTime(Math.floor(since / 1000)),
-      ...{ found, omitted: look.account.omitted },
+      found,
+      omitted: look.account.omitted,
       processes: await mapInTurns(
         rows,
         (verdict) => answerProcess(verdict, loaded, known, alone),
@@ -186,15 +189,12 @@ export function createOverview(deps: OverviewDeps) {
     }
   }
 
-  /** How these processes are, without their names; undefined if none is known. */
+  /** The state of these processes, without their names; undefined if none is known. */
   async function describe(account: string, { process, covers, meta }: Covered): Promise<CoveredState | undefined> {
     const { verdicts } = await load(account)
     const states: ProcessState[] = []
-    for (const {
-      process: { name },
-      state,
-      metas,
-    } of verdicts.values()) {
+    for (const { process: known, state, metas } of verdicts.values()) {
+      const { name } = known
       if (spend()) await rest()
       if ((process !== undefined && name !== process) || !covers(name)) continue
       if (meta === null) states.push(state)
@@ -221,7 +221,7 @@ export function createOverview(deps: OverviewDeps) {
       const isDue = board.nextChangeUs(process) < live.knownUs()
       return isDue ? undefined : `${version} ${Math.floor(nowUs() / HOUR_US)}`
     },
-    /** What Prometheus is shown of every process. */
+    /** The states and figures of all processes, for Prometheus. */
     async known(account: string): Promise<Known> {
       const { verdicts, watched, nowUs: now } = await load(account)
       const [states, figures]: [Known['states'][number][], MetaFigures[]] = [[], []]
@@ -232,7 +232,7 @@ export function createOverview(deps: OverviewDeps) {
       }
       return { states, figures, alerts: watched.alerts }
     },
-    /** Its states, which hold what live remembers of it. */
+    /** Drops the account's states, which refer to what live remembers of it. */
     drop: (account: string): void => void boards.delete(account),
     forget(account: string): void {
       boards.delete(account)

@@ -1,5 +1,5 @@
-// Which processes an answer shows, and in which order: by default trouble first, then the most recent. Between two pages
-// a process that changes its state may be seen twice or not.
+// Chooses and orders the processes of an answer: by default trouble first, then the most recent. A process that changes
+// its state between two pages may be seen twice or not at all.
 import { PARSERS, type Parsed } from '../../query/parameters.ts'
 import { parseParameters } from '../../query/question.ts'
 import { rest, spend } from '../../turns.ts'

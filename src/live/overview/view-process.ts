@@ -108,7 +108,13 @@ function meetMeta(process: Process, meta: string | null, isOnly: boolean, option
   const isWatched = watches.some((watch) => watch.late !== undefined && isOf(watch.meta))
   const { usual, change } = findDurations(all.flatMap(toSettled), knownUs)
   return {
-    ...{ meta, runs, raised, usual, usualUs: usual?.us, change, expected: rhythm },
+    meta,
+    runs,
+    raised,
+    usual,
+    usualUs: usual?.us,
+    change,
+    expected: rhythm,
     rhythm: isWatched ? undefined : rhythm,
     alerts: options.alerts.filter((alert) => alert.meta === meta),
     lastStartUs: runs[0]?.firstUs,
@@ -134,7 +140,13 @@ function showRun(run: LiveRun, meta: string | null): Shown {
   const [isBare, isEnded] = [Number.isNaN(startUs), !Number.isNaN(endUs)]
   const first = firstUs(run)
   return {
-    ...{ meta, uid: uid === '' ? null : uid, firstUs: first, startUs: first, isBare, settledUs, hasException: false },
+    meta,
+    uid: uid === '' ? null : uid,
+    firstUs: first,
+    startUs: first,
+    isBare,
+    settledUs,
+    hasException: false,
     state: isOpen(run) ? 'running' : !isEnded ? 'abandoned' : failed ? 'failed' : isBare ? 'orphan' : 'completed',
     endUs: isOpen(run) ? Number.POSITIVE_INFINITY : isEnded ? endUs : first,
     tookUs: isBare || !isEnded ? undefined : endUs - startUs,
@@ -151,7 +163,7 @@ function markRaised(runs: readonly Shown[], raised: readonly Moment[]): void {
   }
 }
 
-/** Of what never finished nothing is known, nor of an end without a start that does not say failed. */
+/** An unfinished run, or an end without a start that does not say failed, has no known span. */
 const canRaise = ({ state }: ShownRun): boolean => state !== 'abandoned' && state !== 'orphan'
 
 export function countDay(
@@ -164,7 +176,9 @@ export function countDay(
   const groups = raised?.groups.values() ?? [].values()
   const failed = of(FAILURES)
   return {
-    ...{ runs: of(RUNS) + failed, failed, never_finished: of(UNFINISHED) },
+    runs: of(RUNS) + failed,
+    failed,
+    never_finished: of(UNFINISHED),
     exceptions: groups
       .filter((group) => !isHidden(group, group.atUs))
       .reduce((sum, { hours }) => sum + sumHours(hours, 1, 0, nowUs), 0),
