@@ -9,8 +9,8 @@ import type {
   MetricPoint,
   MetricRow,
   Place,
+  PlainTiming,
   TextRow,
-  Timing,
   TimingSummaryRow,
 } from '../store/source.ts'
 import { groupInTurns, mapInTurns, sortInTurns } from '../turns.ts'
@@ -31,7 +31,7 @@ const timeOrNull = (ns: bigint | undefined): string | null => (ns === undefined 
 export const toMs = (ns: bigint): number => Number(`${ns / NS_PER_MS}.${String(ns % NS_PER_MS).padStart(6, '0')}`)
 
 export const answerTiming = (
-  { process, meta, uid, state, startedNs, endedNs }: Omit<Timing, 'place'>,
+  { process, meta, uid, state, startedNs, endedNs }: PlainTiming,
   exceptions: number | null = null,
   metrics?: RunMetrics,
 ): timings.Timing => ({
@@ -74,8 +74,17 @@ export async function answerSummary(
 type FigureRow = Omit<TimingSummaryRow, 'process' | 'meta' | 'atNs' | 'newest' | 'atOnce'>
 
 const NOTHING: FigureRow = {
-  ...{ count: 0, meanMs: null, p50Ms: null, p95Ms: null, p99Ms: null, maxMs: null, quantilesMs: [] },
-  ...{ failed: 0, running: 0, abandoned: 0, orphan: 0 },
+  count: 0,
+  meanMs: null,
+  p50Ms: null,
+  p95Ms: null,
+  p99Ms: null,
+  maxMs: null,
+  quantilesMs: [],
+  failed: 0,
+  running: 0,
+  abandoned: 0,
+  orphan: 0,
 }
 
 const answerFigures = (row: FigureRow, percentiles: readonly Percentile[]): timings.Figures => ({
@@ -136,8 +145,13 @@ export const answerSent = ({ atNs, process, meta, uid }: Omit<TextRow, 'place' |
 })
 
 export const answerGroup = (group: Omit<ExceptionGroup, 'place'>) => ({
-  ...{ fingerprint: group.fingerprint, process: group.process, count: group.count, runs: group.runs },
-  ...{ first_at: formatNs(group.firstNs), last_at: formatNs(group.lastNs), meta: orNull(group.meta) },
+  fingerprint: group.fingerprint,
+  process: group.process,
+  count: group.count,
+  runs: group.runs,
+  first_at: formatNs(group.firstNs),
+  last_at: formatNs(group.lastNs),
+  meta: orNull(group.meta),
   example: group.example,
   headline: shortHeadline(group.example),
   ...(group.counts && { counts: group.counts.map(({ atNs, count }) => ({ at: formatNs(atNs), count })) }),

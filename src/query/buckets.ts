@@ -127,7 +127,12 @@ function lookUpOffset(tz: string): Offset {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone: tz,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric', second: 'numeric' },
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
   })
   return (atS) => {
     const of = Object.fromEntries(format.formatToParts(atS * 1000).map(({ type, value }) => [type, Number(value)]))

@@ -1,9 +1,9 @@
-// Rows of days that are over, kept between questions: of 90 days all but the newest two or three are read once. Invariants:
-// * A kept day is what the stores say now. It is dropped when an event is stored, here or on another node, whose time lies
-//   in it or within MAX_RUN of it, and when its account is erased. So soon after such an event nothing is kept of the day:
-//   a store with replicas may answer from one that does not have it yet.
-// * Copies and imports write past the log: a kept day goes after ten minutes if anything of its account was stored since,
-//   and after an hour in any case.
+// Rows of days that are over, kept between questions: 90 days are read once, but for the newest two or three. Invariants:
+// * A kept day is what the stores say now. It is dropped when its account is erased, and when this or another node
+//   stores an event whose time lies in it or within MAX_RUN of it. For 10 s after that nothing of the day is kept: a
+//   store with replicas may answer from one that does not have the event yet.
+// * Copies and imports write past the log: a kept day is dropped after ten minutes if anything of its account was stored
+//   since, and after an hour in any case.
 // * Nothing is on disk, and all of it is bounded in bytes; the question that was asked longest ago goes first.
 import type { Event } from '../event/event.ts'
 import { timeUs } from '../event/stamp.ts'
@@ -14,7 +14,7 @@ export interface Stretch {
   readonly toNs: bigint
 }
 
-/** What other nodes have stored, as live/other-nodes.ts has it. */
+/** Events that other nodes have stored, see live/other-nodes.ts. */
 interface StoredElsewhere {
   readonly isAlone: boolean
   knownUs(): number
@@ -34,7 +34,6 @@ interface ClosedDaysOptions {
 /** A day as it was read. */
 interface ReadDay<Row> extends Stretch {
   readonly rows: readonly Row[]
-  /** Of its rows. */
   readonly bytes: number
 }
 
@@ -47,7 +46,7 @@ interface Day extends ReadDay<unknown> {
 interface Kept {
   readonly owner: Owner
   readonly words: string
-  /** By their beginning. */
+  /** Keyed by `fromNs`. */
   readonly days: Map<bigint, Day>
 }
 
@@ -59,7 +58,7 @@ interface Owner {
   reading: number
   /** When something of it was stored last. */
   storedUs: number
-  /** What the other nodes had stored. */
+  /** `stateOf` of the other nodes when it was last compared. */
   elsewhere: string
 }
 
@@ -71,11 +70,11 @@ interface Touch extends Stretch {
 
 interface Wanted {
   readonly account: string
-  /** What is asked, in words that only the same question has. */
+  /** Equal words are the same question. */
   readonly words: string
 }
 
-/** Of the days that are asked for. */
+/** The kept ones of the days asked for. */
 export interface Found<Row> {
   readonly known: ReadonlyMap<bigint, readonly Row[]>
   keep(read: readonly ReadDay<Row>[]): void
@@ -139,7 +138,7 @@ export function createClosedDays(options: ClosedDaysOptions) {
       for (const day of [...kept.days.values()]) if (overlap(day, stretch)) dropDay(kept, day)
   }
 
-  /** What other nodes have stored since. */
+  /** Drops days that other nodes have stored into since. */
   function hear(owner: Owner): void {
     if (others.isAlone) return
     const { account, elsewhere } = owner
@@ -161,10 +160,8 @@ export function createClosedDays(options: ClosedDaysOptions) {
   function findOwner(account: string): Owner {
     const known = owners.get(account)
     if (known !== undefined) return known
-    const owner: Owner = {
-      ...{ account, questions: new Map(), reading: 0 },
-      ...{ storedUs: Number.NEGATIVE_INFINITY, elsewhere: others.stateOf(account) },
-    }
+    const elsewhere = others.stateOf(account)
+    const owner: Owner = { account, questions: new Map(), reading: 0, storedUs: Number.NEGATIVE_INFINITY, elsewhere }
     owners.set(account, owner)
     return owner
   }
@@ -253,7 +250,6 @@ export function createClosedDays(options: ClosedDaysOptions) {
       for (const kept of [...(owner?.questions.values() ?? [])]) dropQuestion(kept)
     },
 
-    /** Of all kept days. */
     bytes: (): number => bytes,
   }
 }

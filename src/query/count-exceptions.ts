@@ -25,7 +25,7 @@ export const GRACE_NS = BigInt(BELATED_US) * 1000n
 export interface CountedRun extends RunName {
   readonly startNs: bigint
   readonly endNs: bigint
-  /** Its start is not known: only events with its uid are its own. */
+  /** The start is not known: only events with the run's uid belong to it. */
   readonly isBare?: boolean
 }
 
@@ -46,10 +46,13 @@ interface Subject {
   readonly knownAfterNs: bigint
 }
 
-/** One number per timing; null for abandoned and orphan ones, failed ones without start and uid, and if unknown. Never throws a store's error. */
+/**
+ * One number per timing; null for abandoned and orphan ones, failed ones without start and uid, and if unknown, as while
+ * the store is away.
+ */
 export async function countExceptions(
   source: Pick<ExceptionSource, 'findMoments'>,
-  asker: Asker,
+  { account, signal }: Asker,
   timings: readonly PlainTiming[],
   nowNs: bigint,
   limits: ExceptionLimits = LIMITS,
@@ -59,10 +62,8 @@ export async function countExceptions(
   const bySubject = await groupInTurns(asked, ({ process, meta }) => keyOf(process, meta))
   const subjects = [...bySubject.values()].map(([run]) => ({ process: run!.process, meta: run!.meta }))
   try {
-    const moments = await source.findMoments({
-      ...{ account: asker.account, signal: asker.signal, ...rangeOf(asked), subjects },
-      ...{ limitEach: limits.each + 1, limit: limits.all + 1 },
-    })
+    const [limitEach, limit] = [limits.each + 1, limits.all + 1]
+    const moments = await source.findMoments({ account, signal, ...rangeOf(asked), subjects, limitEach, limit })
     return await (await createExceptionCount(moments, nowNs, limits)).countAll(timings)
   } catch (error) {
     if (error instanceof StoreError) return timings.map(() => null)

@@ -1,8 +1,8 @@
-// The desk where all that asks the stores for an account waits for its turn: questions, exports, what live reads and the
-// tests of watches. A node runs sixteen at once (see Asks), and the accounts take turns; of an account a few run, by the
-// lane that it asks in. A question counts for its account until its answer has been sent: an account that does not read its answers
-// holds the memory of a few, and no turn of others. The time, with the wait, is below the socket's timeout
-// (http/listen.ts), so that a slow question gets an answer that says so. Work never waits for another turn of the desk.
+// The desk where everything that asks the stores for an account waits for its turn: questions, exports, live's reads and
+// previews of watches. A node runs sixteen at once (see Asks), the accounts in turns, and a few per account and lane. A
+// question counts for its account until its answer has been sent: an account that does not read its answers holds the
+// memory of a few, and no turn of others. Wait and work end before the socket's timeout (http/listen.ts), so that a slow
+// question gets an answer that says so. Work never waits for another turn of the desk.
 // Invariant: of each account in `loads` something runs or waits, and nothing waits that may begin.
 import { Problem } from '../problem.ts'
 import { StoreError } from '../store/source.ts'
@@ -23,7 +23,7 @@ interface LaneLimits {
 
 interface DeskLimits {
   readonly deadlineMs: number
-  /** Of all accounts. */
+  /** All accounts together. */
   readonly maxRunning: number
   readonly lanes: Readonly<Record<Lane, LaneLimits>>
 }
@@ -37,9 +37,8 @@ export interface Reader {
 
 interface Asked extends Reader {
   readonly lane?: Lane
-  /** Absent: both. */
   readonly asks?: Asks
-  /** Its range is short: it does not wait behind long ones. */
+  /** A short range: the question does not wait behind long ones. */
   readonly isShort?: boolean
   /** A part of something that is limited itself: it waits as long as it must, and has the whole time when it begins. */
   readonly isPart?: boolean
@@ -56,14 +55,14 @@ export const DESK_LIMITS: DeskLimits = {
     preview: { maxAtOnce: 4, maxRunning: 1 }, // reads much
   },
 }
-/** Of a node, kept for short questions. */
+/** Places of a node that are kept for short questions. */
 const FOR_SHORT = 4
 const RETRY_AFTER_S = 5
 
 /** Places of the node that are taken. */
 interface Places {
   all: number
-  /** Of these, by long ones. */
+  /** Those that long questions have. */
   long: number
   readonly byAccount: Map<string, number>
 }
@@ -74,12 +73,12 @@ interface Turn {
   begin(): void
 }
 
-/** Of an account in a lane. */
+/** An account's work in a lane. */
 interface Load extends LaneLimits {
   readonly account: string
   readonly isExport: boolean
   running: number
-  /** Of these, long ones. */
+  /** The long ones among the running. */
   long: number
   readonly waiting: Turn[]
 }
@@ -101,7 +100,8 @@ export async function ask<T>(answer: Promise<T>): Promise<T> {
 }
 
 const TURN_TOO_LATE =
-  'The question waited too long for those that ran before it, of the account or of others, or for their answers to be read.'
+  'The question waited too long for those that ran before it, of the account or of others, or for their answers to ' +
+  'be read.'
 
 export type Desk = ReturnType<typeof createDesk>
 

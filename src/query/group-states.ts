@@ -3,7 +3,6 @@ import type { GroupKey } from '../store/source.ts'
 
 export interface GroupState extends GroupKey {
   readonly status: 'resolved' | 'ignored'
-  /** Who set it. */
   readonly by: string
   /** µs since the epoch. */
   readonly atUs: number
@@ -12,7 +11,6 @@ export interface GroupState extends GroupKey {
 /** All reject with Problem `store_unavailable`. */
 export interface GroupStates {
   list(account: string): Promise<readonly GroupState[]>
-  /** Those about these groups of a process. */
   find(account: string, process: string, fingerprints: readonly string[]): Promise<readonly GroupState[]>
   put(account: string, states: readonly GroupState[]): Promise<void>
   remove(account: string, groups: readonly GroupKey[]): Promise<void>

@@ -1,5 +1,5 @@
-// Sources whose summaries by day and lists of processes read each closed day, or week, once (closed-days.ts). A series by
-// day is asked for in stretches, whose rows say their day. The rows of a list do not: each of its weeks is asked for alone.
+// Sources whose summaries by day and lists of processes read each closed day, or week, once (closed-days.ts). Rows of a
+// series by day say their day, so it is asked for in stretches; rows of a list do not: each week is asked for alone.
 
 import type { ProcessRow } from '../store/process-row.ts'
 import type { ExceptionSource, PointSource, ProcessSelection, TimingSummaryRow } from '../store/source.ts'
@@ -103,7 +103,7 @@ function daysOf({ fromNs, toNs, everyNs, bounds }: SummaryQuestion): Stretch[] {
   return days.every(isDay) ? days.filter((day) => day.fromNs >= fromNs && day.toNs <= toNs) : []
 }
 
-/** Those of this length in the range; one of all begins at `originNs`. */
+/** Whole stretches of this length in the range, counted from `originNs`. */
 function stretchesOf({ fromNs, toNs }: Stretch, lengthNs: bigint, originNs: bigint): Stretch[] {
   const first = originNs + ((fromNs - originNs + lengthNs - 1n) / lengthNs) * lengthNs
   const stretches: Stretch[] = []
@@ -111,7 +111,7 @@ function stretchesOf({ fromNs, toNs }: Stretch, lengthNs: bigint, originNs: bigi
   return stretches
 }
 
-/** What of the range lies between these. */
+/** The parts of the range between these stretches. */
 function gapsOf({ fromNs, toNs }: Stretch, stretches: readonly Stretch[]): Stretch[] {
   const ends = [fromNs, ...stretches.map((stretch) => stretch.toNs)]
   const begins = [...stretches.map((stretch) => stretch.fromNs), toNs]

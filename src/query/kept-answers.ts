@@ -26,7 +26,7 @@ interface Held<T extends Sized> {
 
 interface Wanted<T> {
   readonly account: string
-  /** What is asked, in words that only the same question has. */
+  /** Equal words are the same question. */
   readonly words: string
   /** An older answer is not accepted; 0: only one that is being made. */
   readonly maxAgeMs: number
@@ -70,7 +70,9 @@ export function createKeptAnswers(nowMs: () => number) {
       tidy()
     }, drop)
     const made: Held<T> = {
-      ...{ atMs, untilMs: atMs + keptMs, answer },
+      atMs,
+      untilMs: atMs + keptMs,
+      answer,
       join(signal) {
         let isIn = true
         const leave = () => {

@@ -13,7 +13,7 @@ export type Parsed<T> = { readonly value: T } | { readonly detail: string }
 
 type Parse<T> = (text: string, nowNs: bigint) => Parsed<T>
 
-/** By the names of the parameters. */
+/** Keyed by the names of the parameters. */
 export type Parsers = Readonly<Record<string, Parse<unknown>>>
 
 const parseTime: Parse<bigint> = (text, nowNs) => {
@@ -47,7 +47,7 @@ const parseMetricName: Parse<string> = (text) => {
   return detail === undefined ? { value: text } : { detail }
 }
 
-/** Those that a schema alone cannot read. */
+/** Parameters that a schema alone cannot read. */
 export const PARSERS = {
   from: parseTime,
   to: parseTime,

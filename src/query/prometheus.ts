@@ -1,8 +1,6 @@
-// An account's processes in Prometheus' text format: what the overview knows of them, and of the stores what it does not.
-//
-// The stores are asked for the newest metrics, and for a success or failure that is older than a day and than the runs
-// that live remembers. Of these what is older than a day is read at most once an hour, so the text lacks only such of
-// them as were sent late, for up to an hour.
+// An account's processes in Prometheus' text format, from the overview. The stores are asked only for the newest metrics,
+// and for a success or failure that is older than a day and than the runs that live remembers. These are read at most
+// once an hour, so the text lacks for up to an hour those that were sent late.
 import { Problem } from '../problem.ts'
 import { compare } from '../store/order.ts'
 import type { Asker, MetricPoint, NewestRuns, PointSource, TimingSummaryRow } from '../store/source.ts'
@@ -19,32 +17,32 @@ interface PrometheusDeps {
   readonly kept: Pick<KeptAnswers, 'share'>
 }
 
-/** Of a process and meta; '' = without. */
+/** The figures of a process and meta; '' = without. */
 export interface MetaFigures {
   readonly process: string
   readonly meta: string
-  /** Of its runs, µs; `seenUs` is the newest mark. Undefined: it has none. */
+  /** Times of the runs in µs; `seenUs` is the newest mark. Undefined: no runs. */
   readonly newest:
     | ({ readonly seenUs: number; readonly running: number } & {
         readonly [K in 'startUs' | 'okUs' | 'failedUs' | 'tookUs']: number | undefined
       })
     | undefined
-  /** It had more runs than are known. */
+  /** There are more runs than are known. */
   readonly isCut: boolean
-  /** Of the last 24 full hours and the one that is not over. */
+  /** Counts of the last 24 full hours and the one that is not over. */
   readonly runs: Readonly<Record<(typeof STATES)[number], number>>
   readonly exceptions: number
 }
 
-/** What the overview knows. */
+/** The part that the overview knows. */
 export interface Known {
   readonly states: readonly { readonly process: string; readonly state: ProcessState }[]
   readonly figures: readonly MetaFigures[]
-  /** Those that fire. */
+  /** Firing ones. */
   readonly alerts: readonly Pick<Alert, 'watch' | 'condition' | 'process'>[]
 }
 
-/** What the stores know beside it. */
+/** The part that only the stores know. */
 interface Stored {
   readonly metrics: readonly Omit<MetricPoint, 'place' | 'uid'>[]
   readonly older: readonly Pick<TimingSummaryRow, 'process' | 'meta' | 'newest'>[]

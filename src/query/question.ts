@@ -32,12 +32,11 @@ export const QUESTION_ROUTES = {
 
 export type QuestionKind = keyof typeof QUESTION_ROUTES
 
-const ASKS: Readonly<Partial<Record<QuestionKind, 'points' | 'exceptions'>>> = {
-  ...{ summary: 'points', metrics: 'points', prometheus: 'points' },
-  ...{ exceptions: 'exceptions', outputs: 'exceptions', groups: 'exceptions' },
-}
+const OF_POINTS: readonly QuestionKind[] = ['summary', 'metrics', 'prometheus']
+const OF_EXCEPTIONS: readonly QuestionKind[] = ['exceptions', 'outputs', 'groups']
 /** The stores that the questions of a kind ask. */
-export const asksOf = (kind: QuestionKind): 'points' | 'exceptions' | 'both' => ASKS[kind] ?? 'both'
+export const asksOf = (kind: QuestionKind): 'points' | 'exceptions' | 'both' =>
+  OF_POINTS.includes(kind) ? 'points' : OF_EXCEPTIONS.includes(kind) ? 'exceptions' : 'both'
 
 /** How the next page finds the last item of this one again, for the questions that have pages. */
 const PLACES: { readonly [K in QuestionKind]?: 'row' | 'id' } = {

@@ -38,7 +38,7 @@ export interface QuestionDeps {
   readonly maxMarks: number
   /** Used series of an account and their limit; a `max` of 0 means no limit. */
   series(account: string): { readonly used: number; readonly max: number }
-  /** What the overview knows of the processes. Rejects with Problem. */
+  /** The overview's figures of the processes. Rejects with Problem. */
   known(account: string): Promise<Known>
   readonly desk: Desk
   readonly kept: Pick<KeptAnswers, 'share'>
@@ -226,7 +226,7 @@ export function createQuestions(deps: QuestionDeps) {
       return { used, max, warning: max > 0 && used >= WARN_AT * max }
     }),
 
-    /** What live knows has turns of its own. */
+    /** The overview waits for turns of its own. */
     async prometheus(account: string, search: URLSearchParams, reader: Reader = {}) {
       const known = await deps.known(account)
       const read = limited('prometheus', (asker) => ask(prometheus.read(asker, known.figures)))

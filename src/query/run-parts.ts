@@ -1,4 +1,4 @@
-// What the stores know of one run, and of the last good one before it: look-ups of one process and meta.
+// Look-ups in the stores about one run, and the last good one before it, by process and meta.
 import { findRun } from '../process/belongs-to.ts'
 import { byDifference } from '../process/by-difference.ts'
 import { compare, comparePlaces } from '../store/order.ts'
@@ -45,7 +45,7 @@ export function createRunParts(
   { nowNs, followedNs }: Moments,
 ) {
   const common = { ...asker, maxRunNs, nowNs }
-  /** Of one that never finished nothing is known without a uid: what came may be another run's. */
+  /** Without a uid an event after the start of a run that never finished may be another run's. */
   const lastNs = ({ uid, startedNs = 0n }: PlainTiming) =>
     followedNs !== undefined ? followedNs - 1n : uid === '' ? startedNs : startedNs + maxRunNs
   const spanOf = (run: PlainTiming) => ({
@@ -118,7 +118,7 @@ export function createRunParts(
       return found.map(({ startedNs }) => startedNs!).toSorted(compare)
     },
     metrics: async (run: PlainTiming) => (await findRunMetrics(points, asker, [run], undefined, nowNs))[0]!,
-    /** What it said, oldest first; null if nothing. */
+    /** The run's outputs, oldest first; null without any. */
     async output(run: PlainTiming): Promise<string | null> {
       const { fromNs, toNs } = spanOf(run)
       const { process, meta, uid } = run
@@ -146,13 +146,13 @@ export function createRunParts(
       ])
       return newestOf([...others, ...own])
     },
-    /** Those of exactly this time. */
+    /** Exceptions of exactly this time. */
     exceptionsAt: ({ process, meta }: Omit<RunName, 'uid'>, atNs: bigint) =>
       exceptions.findExceptions(
         { ...asker, process, meta, fromNs: atNs, toNs: atNs + 1000n },
         { limit: EXCEPTIONS_MAX },
       ),
-    /** Those of every process that touch the range, the newest `limit`; also as many that did not end well. */
+    /** Runs of all processes that touch the range, the newest `limit`; also as many that did not end well. */
     async around(fromNs: bigint, toNs: bigint, limit: number): Promise<Timing[]> {
       const q = { ...common, fromNs, toNs }
       const found = await points.findTimings(q, { limit })
@@ -167,7 +167,7 @@ const newestOf = (rows: readonly ExceptionRow[]): ExceptionRow[] =>
 
 type Values = Readonly<Record<string, number | null>>
 
-/** Of both runs, those that differ most first. */
+/** The metrics of both runs, the greatest difference first. */
 export function compareMetrics(values: Values, good: Values): AlertDetail['metrics'] {
   const names = [...new Set([...Object.keys(values), ...Object.keys(good)])]
   return names

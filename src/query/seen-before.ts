@@ -19,7 +19,7 @@ export type Span = Pick<GroupSpan, 'firstNs' | 'lastNs'>
 export function createSeenBefore(exceptions: Pick<ExceptionSource, 'findGroupSpans'>) {
   const formerOf = rememberFingerprints(undefined, formerFingerprint)
 
-  /** Of each group, in their order, the first and the last of all that are stored in the range. Throws StoreError. */
+  /** Per group, in their order, its first and last exception in the range. Throws StoreError. */
   async function spansOf(
     { account, signal, isShort = false }: Asker,
     groups: readonly NamedGroup[],
@@ -53,7 +53,7 @@ export function createSeenBefore(exceptions: Pick<ExceptionSource, 'findGroupSpa
         previousNs: span !== undefined && span.lastNs >= oldestNs ? span.lastNs : undefined,
       }))
     },
-    /** Are groups with these spans of everything new? Only what was stored for longer is asked for. Throws StoreError. */
+    /** Are groups with these spans new? Only those stored for longer are asked for. Throws StoreError. */
     async areNew(asker: Asker, groups: readonly (NamedGroup & Span)[], nowNs: bigint): Promise<boolean[]> {
       const sinceNs = nowNs - NEW_FOR_NS
       const fromNs = sinceNs - BigInt(NEW_AFTER_DAYS) * DAY_NS

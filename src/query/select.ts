@@ -1,5 +1,5 @@
-// A question → the events that the stores are asked for, and the page of them: one item more than requested is read to find
-// out whether a next page exists; its cursor names the last item.
+// A question → the events that the stores are asked for, and the page of them. One item more than requested is read, to
+// see whether there is a next page; its cursor names the last item of this one.
 import { comparePlaces } from '../store/order.ts'
 import type { Asker, Buckets, Page, Place, Selection } from '../store/source.ts'
 import { bucketsOf } from './buckets.ts'
@@ -20,10 +20,9 @@ export function select(asker: Asker, question: Question): Selection {
 }
 
 /** The whole range on every page: for lists of what holds many events. */
-export const selectRange = (asker: Asker, { fromNs, toNs, process, meta }: Question): Selection => ({
-  ...asker,
-  ...{ fromNs, toNs, process, meta },
-})
+export function selectRange(asker: Asker, { fromNs, toNs, process, meta }: Question): Selection {
+  return { ...asker, fromNs, toNs, process, meta }
+}
 
 /** The moment whose states a question about timings asks for. */
 export const seenAtNs = ({ nowNs, toNs, as_of }: Question): bigint =>
